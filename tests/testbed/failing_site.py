@@ -131,6 +131,8 @@ class FailingSite(LuaSite):
         """Those that were called; polls in a row are one."""
         found: list[str] = []
         for _, hook in self.calls(name):
+            if hook.startswith("test_") and "teardown" in "".join(found[-1:]):
+                continue  # Slurm asks once more, or not
             if not (hook.startswith("test_") and hook in found[-1:]):
                 found.append(hook)
         for size in range(1, len(found)):  # a job may be staged more than once

@@ -123,6 +123,17 @@ class LuaSite(SlurmSite):
         file = self.home.root / "var/spool/slurmctld" / name
         return file.stat().st_mtime if file.exists() else 0.0
 
+    def is_lost(self, number: str) -> bool:
+        """Whether Slurm has killed the teardown that its scancel had begun: now and
+        then it does, and forgets the buffer until slurmctld is started anew."""
+        words = f"teardown for JobId={number} terminated by slurmctld"
+        return words in self.controller_log()
+
+    def controller_log(self) -> str:
+        """What slurmctld has logged since its start."""
+        log = (self.home.root / "var/log/slurm/slurmctld.log").read_text()
+        return log.rpartition("slurmctld version")[2]
+
     def control(self, what: str, sockets: str = "/run/pegasus-bb") -> None:
         package = str(Path(pegasus_bb.__file__).resolve().parents[1])
         python = ["env", f"PYTHONPATH={package}", "/usr/bin/python3", "-c", _CONTROL]

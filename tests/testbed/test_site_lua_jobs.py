@@ -65,6 +65,18 @@ def test_another_user_reads_what_is_shared_with_him_alone(slurm: LuaSite) -> Non
     slurm.give_back("wfuser", "mydata")
 
 
+def test_a_job_that_is_cancelled_at_once_leaves_no_buffer(slurm: LuaSite) -> None:
+    """Slurm asks after its stage-in once more when it was torn down."""
+    number = slurm.submit("wfuser", "short.sh", OWN, " true")
+    until(lambda: slurm.known(number) == "staged-in")
+    slurm.run("wfuser", "scancel", number)
+    asked = f"error: unable to find bb_alloc record for JobId={number}\n"
+    until(lambda: asked in slurm.controller_log() or slurm.is_lost(number))
+    slurm.completed(slurm.submit("wfuser", "next.sh", OWN, " true"))
+    folder = slurm.home.root / "bb" / f"job.{number}"
+    until(lambda: slurm.is_lost(number) or not folder.exists())
+
+
 @pytest.mark.parametrize(
     ("lines", "words"),
     [

@@ -105,7 +105,8 @@ class EveryState(LuaSite):
             until(self.is_at(name, "staged-in"))
         self.signal("STOP")
         self.run("wfuser", "scancel", self.numbers["teardown"])
-        until(lambda: self.is_noted(self.numbers["teardown"]) or self.is_lost())
+        number = self.numbers["teardown"]
+        until(lambda: self.is_noted(number) or self.is_lost(number))
         if saved:
             self.await_saved_jobs(self.numbers["pending"])
 
@@ -119,14 +120,6 @@ class EveryState(LuaSite):
     def is_noted(self, number: str) -> bool:
         requests = self.home.root / lua.SPOOL.lstrip("/") / "requests"
         return any(requests.glob(f"*.{number}.teardown"))
-
-    def is_lost(self) -> bool:
-        """Whether Slurm has killed the teardown that its scancel had begun: now and
-        then it does, and forgets the buffer until slurmctld is started anew."""
-        log = (self.home.root / "var/log/slurm/slurmctld.log").read_text()
-        last = log.rpartition("slurmctld version")[2]
-        words = f"teardown for JobId={self.numbers['teardown']} terminated by slurmctld"
-        return words in last
 
     def parts(self) -> list[Path]:
         """The files that are being copied: some bytes are there, and not all."""
@@ -156,7 +149,8 @@ class EveryState(LuaSite):
                 assert Path(self.out(name)).read_bytes() == LARGE, name
         assert (self.work / "slow-out" / "out.dat").read_bytes() == LARGE
         bb = self.home.root / lua.BB.lstrip("/")
-        lost = {f"job.{self.numbers['teardown']}"} if self.is_lost() else set()
+        number = self.numbers["teardown"]
+        lost = {f"job.{number}"} if self.is_lost(number) else set()
         until(lambda: {path.name for path in bb.iterdir()} <= lost)
         assert self.parts() == []
 

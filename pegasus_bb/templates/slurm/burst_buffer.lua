@@ -336,8 +336,14 @@ end
 
 -- Hooks in a process of their own ------------------------------------------------------
 
+-- Whether the job is over, as one that scancel has ended. Slurm calls the hooks of its
+-- stage-in further, also after its teardown: a note would begin it anew, and for ever.
+local function has_ended(info)
+	return (tonumber(info and info.job_state) or 0) % 256 > 2 -- pending, running, suspended
+end
+
 function slurm_bb_setup(job_id, uid, gid, pool, bb_size, job_script, job_info)
-	if is_array(job_info) then
+	if is_array(job_info) or has_ended(job_info) then
 		return slurm.SUCCESS -- test_data_in says why nothing is made
 	end
 	note("setup", job_id, uid, gid, job_info, { { "pool", pool }, { "size", bb_size } })
@@ -345,7 +351,7 @@ function slurm_bb_setup(job_id, uid, gid, pool, bb_size, job_script, job_info)
 end
 
 function slurm_bb_data_in(job_id, job_script, uid, gid, job_info)
-	if is_array(job_info) then
+	if is_array(job_info) or has_ended(job_info) then
 		return slurm.SUCCESS
 	end
 	ask_anew(job_id)
@@ -364,6 +370,8 @@ end
 function slurm_bb_test_data_in(job_id, job_script, uid, gid, job_info)
 	if is_array(job_info) then
 		return slurm.ERROR, NO_ARRAY
+	elseif has_ended(job_info) then
+		return slurm.SUCCESS
 	end
 	local job = heard_state_of(job_id)
 	if not job or job.state == "noted" or job.state == "gone" then

@@ -106,6 +106,23 @@ def test_it_waits_for_room_and_gets_it_when_another_ends(site: SlurmSite) -> Non
     assert second.call("real_size") == (SUCCESS, str(7 << 20))
 
 
+def test_a_cancelled_job_does_not_come_back_when_slurm_asks_after_it(
+    site: SlurmSite,
+) -> None:
+    """Slurm goes on with the hooks of a stage-in after the job's teardown."""
+    pending, cancelled = 0, 0x8004  # with a flag, as it completes
+    job, after = Job(site, OWN), Job(site, OWN)
+    for hook in ("setup", "data_in"):
+        assert job.call(hook, job_state=pending) == (SUCCESS, "")
+    assert job.until_not_busy("test_data_in") == (SUCCESS, "")
+    job.tear_down(hurry=True)
+    for hook in ("setup", "data_in", "test_data_in"):
+        assert job.call(hook, job_state=cancelled) == (SUCCESS, "")
+    assert after.stage_in() == (SUCCESS, "")  # the service has looked since
+    assert not list(site.spool.glob("requests/*"))
+    until(lambda: [path.name for path in site.bb.iterdir()] == [f"job.{after.id}"])
+
+
 def test_more_than_the_pool_has_is_said(site: SlurmSite) -> None:
     code, words = Job(site, "jobbb capacity=11MiB pool=flash").stage_in()
     assert code == ERROR and "more than pool flash has" in words

@@ -94,7 +94,7 @@ def run(
     roots = Roots.of(bb, [scratch.root, scratch.pfs_root])
     threads = _threads(options.threads, environ)
     manifest_path = bb.file("manifest.jsonl")
-    drains = _drains(bb, scratch.prefix, environ)
+    drains = _drains(bb, scratch.vanishing, environ)
     arguments = roots, scratch.vanishing, manifest_path, uuid, threads, drains
     copies = _copies(bb, arguments)
     transfers = Transfers(scratch, inputs, copies, options.symlink)
@@ -123,13 +123,15 @@ def _copies(bb: BBDir, arguments: Tuple[Any, ...]) -> Copies:
     return ServiceCopies(settings, *arguments)
 
 
-def _drains(bb: BBDir, prefix: str, environ: Mapping[str, str]) -> Optional[Any]:
+def _drains(
+    bb: BBDir, tier: Sequence[str], environ: Mapping[str, str]
+) -> Optional[Any]:
     """How results leave the tier; None: at full speed."""
     if not os.path.exists(bb.file("drain.json")):
         return None
     from pegasus_bb.runtime.transfers.drains import Drains  # few runs have a pace
 
-    return Drains(bb, prefix, environ.get("PEGASUS_DAG_JOB_ID", ""))
+    return Drains(bb, tier, environ.get("PEGASUS_DAG_JOB_ID", ""))
 
 
 def _threads(asked: int, environ: Mapping[str, str]) -> int:

@@ -40,7 +40,7 @@ def bb(tmp_path: Path) -> BBDir:
 
 def drains(bb: BBDir, node: str = NODE, **changes: Any) -> Drains:
     Path(bb.file("drain.json")).write_text(json.dumps({**NOTE, **changes}))
-    return Drains(bb, "/bb/run", node)
+    return Drains(bb, ["/bb/run", "/flash/long/run"], node)
 
 
 def opened(bb: BBDir, seconds: float) -> None:
@@ -59,10 +59,12 @@ def way(source: str, target: str) -> Way:
 def test_only_what_leaves_the_tier_is_paced(bb: BBDir) -> None:
     found = drains(bb)
     assert found.leaves(way("/bb/run/r", "/lus/out/r"))
+    assert found.leaves(way("/flash/long/run/r", "/lus/out/r"))  # from a pool
+    assert not found.leaves(way("/bb/run/r", "/flash/long/run/r"))
     assert not found.leaves(way("/lus/in", "/bb/run/in"))
     assert not found.leaves(way("/bb/run/a", "/bb/run/b"))
     assert not found.leaves(way("/lus/a", "/lus/b"))
-    assert not Drains(bb, "", NODE).leaves(way("/bb/run/r", "/lus/out/r"))
+    assert not Drains(bb, [], NODE).leaves(way("/bb/run/r", "/lus/out/r"))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import Any, Iterable, List, Mapping, Optional
+from typing import Any, Iterable, List, Mapping, Optional, Sequence
 
 from pegasus_bb.draining.curve import Curve
 from pegasus_bb.draining.pace import Drain, Pace, Target, make_folder
@@ -25,17 +25,17 @@ _BAD = (OSError, ValueError, TypeError, KeyError, AttributeError)
 class Drains:
     """Those of one transfer job."""
 
-    def __init__(self, bb: BBDir, prefix: str, node: str) -> None:
-        """``prefix``: where the reservation is mounted; ``node``: of the DAG."""
-        self._bb, self._prefix, self._node = bb, prefix, node
+    def __init__(self, bb: BBDir, tier: Sequence[str], node: str) -> None:
+        """``tier``: the folders that go with the reservation; ``node``: of the DAG."""
+        self._bb, self._tier, self._node = bb, tier, node
         self._note = self._read()
 
     def leaves(self, way: Way) -> bool:
         """Whether it brings something from the tier to elsewhere, and is paced."""
         return (
-            bool(self._note and self._prefix)
-            and is_below(way.source, self._prefix)
-            and not is_below(way.target, self._prefix)
+            bool(self._note)
+            and any(is_below(way.source, folder) for folder in self._tier)
+            and not any(is_below(way.target, folder) for folder in self._tier)
         )
 
     def pace(self, ways: Iterable[Way]) -> Optional[Pace]:

@@ -10,13 +10,13 @@ import orjson
 
 from pegasus_bb.check.everything import findings
 from pegasus_bb.check.finding import Finding, Level
-from pegasus_bb.cli.options import PlanCommand, options_of_a_planning, plan_options
+from pegasus_bb.cli.options import PlanCommand, options_of_a_look, plan_options
 from pegasus_bb.cli.output import printable
 from pegasus_bb.errors import USAGE
 
 
 @click.command("check", cls=PlanCommand)
-@options_of_a_planning
+@options_of_a_look
 @click.pass_context
 def command(ctx: click.Context, /, as_json: bool, quiet: int, **options: Any) -> None:
     """Check whether WORKFLOW would run on its site.

@@ -12,7 +12,7 @@ import orjson
 from pegasus_bb.cli.options import (
     PlanCommand,
     only_of_pegasus,
-    options_of_a_planning,
+    options_of_a_look,
     plan_options,
 )
 from pegasus_bb.cli.output import columns, write_page
@@ -43,7 +43,7 @@ _Row = tuple[str, str, str, str, str]
 @click.command(
     "explain", cls=PlanCommand, short_help="Show where each file would live, and why."
 )
-@options_of_a_planning
+@options_of_a_look
 @click.option("--files", is_flag=True, help="List every file, not groups of them.")
 @click.option("--html", type=Path, help="Write a page with figures into this file.")
 @click.pass_context

@@ -6,11 +6,11 @@ import sys
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
-from pegasus_bb.model.properties import Settings, property_of
+from pegasus_bb.model.properties import MODES, PLANNERS, Settings, property_of
 from pegasus_bb.planner.options import PlanOptions
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -38,28 +38,60 @@ _REAL_ONLY = {
 }
 _NOTED = "pegasus_bb.only_of_pegasus"
 
+
+class _Ours(NamedTuple):
+    """An option of ours: what it takes, what it is for, what holds without it."""
+
+    shape: str
+    text: str
+    default: str = ""
+
+
 _HELP = {
-    "mode": "off; persistent: one reservation; transient: one per job; hybrid; auto.",
-    "planner": "pegasus (a real pegasus-plan), builtin, or auto: pegasus if found.",
-    "tier": "Name of the tier, if the site declares several.",
-    "job_tier": "Name of the tier of job reservations in mode hybrid.",
-    "capacity": "Size to reserve, such as 700GiB, or auto.",
-    "placement": "File of patterns over LFNs that says where files live.",
-    "wait": "Longest wait for the reservation, or for a job's results, such as 2h.",
-    "poll": "Time between two polls of the scheduler, such as 30s.",
-    "headroom": "Per cent added to an automatic capacity.",
-    "name": "First letters of the reservation's name.",
-    "python": "The Python of the compute nodes.",
-    "counters": "off: a real pegasus-plan in --bb-mode off gets no option of ours.",
-    "darshan": "off; auto; or the libdarshan.so that is to count the tasks' calls.",
-    "speeds": "File with the speeds of storage, in place of the site catalog's.",
-    "history": "Submit directory (or Darshan log) of an earlier run, to learn from; "
-    "several times: a run on the PFS and one on the tier.",
-    "fallback": "fail, or pfs: without a reservation the run continues on the PFS.",
-    "guard": "stat, or digest: read every result again before the release.",
-    "drain": "How results leave the tier: off (at the end), now, paced, or a rate such "
-    "as 32MiB/s.",
-    "drain_slack": "Per cent of the run by which paced results may come later.",
+    "mode": _Ours(
+        "|".join(MODES),
+        "persistent: one reservation; transient: one per job; hybrid: both; auto: what "
+        "the simulation prefers.",
+        "off",
+    ),
+    "planner": _Ours(
+        "|".join(PLANNERS), "pegasus: a real pegasus-plan; auto: if found.", "auto"
+    ),
+    "tier": _Ours("NAME", "The tier, if the site declares several.", "the first"),
+    "job_tier": _Ours("NAME", "The tier of job reservations in mode hybrid."),
+    "capacity": _Ours("SIZE|auto", "How much to reserve, such as 700GiB."),
+    "placement": _Ours("FILE", "Patterns over LFNs that say where files live."),
+    "wait": _Ours("TIME", "Longest wait for a reservation, or a job's results.", "1d"),
+    "poll": _Ours("TIME", "Between two polls of the scheduler.", "10s"),
+    "headroom": _Ours("PERCENT", "Added to an automatic capacity.", "10"),
+    "name": _Ours("TEXT", "First letters of the reservation's name.", "pbb"),
+    "python": _Ours("PATH", "The Python of the compute nodes.", "the system's"),
+    "counters": _Ours(
+        "on|off", "off: a real pegasus-plan in mode off gets no option of ours.", "on"
+    ),
+    "darshan": _Ours(
+        "auto|PATH|off", "The libdarshan.so that counts the tasks' calls.", "off"
+    ),
+    "speeds": _Ours("FILE", "Speeds of storage, in place of the site catalog's."),
+    "history": _Ours(
+        "PATH",
+        "Submit directory (or Darshan log) of an earlier run, to learn from; several "
+        "times: a run on the PFS and one on the tier.",
+    ),
+    "fallback": _Ours(
+        "fail|pfs", "pfs: without a reservation the run continues on the PFS.", "fail"
+    ),
+    "guard": _Ours(
+        "stat|digest", "digest: read every result again before the release.", "stat"
+    ),
+    "drain": _Ours(
+        "off|now|paced|RATE",
+        "How results leave the tier; off: at the end; a rate is such as 32MiB/s.",
+        "now",
+    ),
+    "drain_slack": _Ours(
+        "PERCENT", "Of the run, by which paced results may come later.", "0"
+    ),
 }
 _SEVERAL = ("history",)  # may be given several times
 _ARGUMENT = click.argument("workflow", type=Path, default="workflow.yml")
@@ -71,11 +103,11 @@ _OPTIONS = (
     *(
         click.option(
             f"--bb-{name.replace('_', '-')}",
-            metavar="TEXT",
-            help=text,
+            metavar=ours.shape,
+            help=f"{ours.text}  [{ours.default}]" if ours.default else ours.text,
             multiple=name in _SEVERAL,
         )
-        for name, text in _HELP.items()
+        for name, ours in _HELP.items()
     ),
     click.option(
         "-o",
@@ -123,6 +155,15 @@ def options_of_a_planning(command: _F) -> _F:
         )(command)
     for option in reversed(_OPTIONS):
         command = option(command)
+    return command
+
+
+def options_of_a_look(command: _F) -> _F:
+    """The same, for a command that writes nothing: what only plan heeds is hidden."""
+    command = options_of_a_planning(command)
+    for param in command.__click_params__:  # type: ignore[attr-defined]
+        if param.name in ("force", "submit"):
+            param.hidden = True
     return command
 
 

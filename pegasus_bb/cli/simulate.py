@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from pegasus_bb.cli.mix_options import MixOptions, mix_options
-from pegasus_bb.cli.options import PlanCommand, options_of_a_planning
+from pegasus_bb.cli.options import PlanCommand, options_of_a_look
 from pegasus_bb.errors import UsageError
 
 _COMMANDLINE = click.core.ParameterSource.COMMANDLINE
@@ -23,7 +23,7 @@ _BOTH = ("mix", "seeds", "html")  # of the options of a mix, those that others h
 @click.command(
     "simulate", cls=PlanCommand, short_help="Simulate a workflow, or a machine."
 )
-@options_of_a_planning
+@options_of_a_look
 @click.option(
     "--mode",
     "modes",

@@ -150,11 +150,12 @@ class Pace(Segments):
 
     @contextlib.contextmanager
     def _at_full_speed(self, target: Target) -> Iterator[None]:
-        """If the registry of ``target`` cannot be used, it counts no more."""
+        """If the registry of ``target`` cannot be used, it counts no more. Others write
+        to its folder, so that no error of it may reach a copy."""
         try:
             yield
-        except (OSError, ValueError) as error:
-            why = error.strerror if isinstance(error, OSError) else str(error)
+        except Exception as error:
+            why = error.strerror if isinstance(error, OSError) else repr(error)
             self._queues = [each for each in self._queues if each[0] is not target]
             place = f"{target.folder}: {why}"
             self._say(place, f"{place}; what goes to {target.name} goes at full speed")

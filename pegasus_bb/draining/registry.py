@@ -12,6 +12,7 @@ import contextlib
 import errno
 import fcntl
 import json
+import math
 import os
 import stat
 import time
@@ -23,6 +24,7 @@ _PATIENCE = 5.0  # seconds for the lock: what is done under it takes millisecond
 _LONGEST = 3600.0  # seconds of a slot
 _SHORTEST = 0.01  # seconds between two questions
 _SKEW = 2.0  # seconds by which clocks of nodes may differ
+_MOST = 1 << 62  # bytes of a lease
 _FORGOTTEN = 600.0  # seconds without renewal, after which a lease's file goes
 _SUFFIX = ".lease"
 
@@ -164,7 +166,7 @@ def _first(live: Dict[str, Lease]) -> str:
         for name, lease in live.items()
         if lease.since is not None
     ]
-    return min(waiting)[2]
+    return min(waiting)[2] if waiting else ""
 
 
 def _used_until(slots: int, now: float) -> float:
@@ -185,11 +187,23 @@ def _write(slots: int, slot: List[float]) -> None:
 
 def _read(path: str) -> Optional[Lease]:
     try:
-        handle = os.open(path, os.O_RDONLY | _SAFE)
+        handle = _regular(os.open(path, os.O_RDONLY | _SAFE), path)
         with os.fdopen(handle, "rb") as file:
             data: Any = json.loads(file.read(4096).decode())
         run, left, deadline, heartbeat, since = data
         number = None if since is None else float(since)
-        return Lease(str(run), int(left), float(deadline), float(heartbeat), number)
+        found = Lease(str(run), int(left), float(deadline), float(heartbeat), number)
     except (OSError, ValueError, TypeError, OverflowError, RecursionError):
         return None
+    return found if _is_possible(found) else None
+
+
+def _is_possible(lease: Lease) -> bool:
+    """Whether an honest process may have written it."""
+    times = [lease.heartbeat, lease.heartbeat if lease.since is None else lease.since]
+    return (
+        0 <= lease.left < _MOST
+        and all(map(math.isfinite, times))
+        and lease.deadline > 0  # no NaN; infinite: there is none
+        and math.isfinite(lease.load)
+    )

@@ -13,7 +13,8 @@ from typing import Container
 
 from pegasus_bb.service.moving import note_path
 
-_NOTE = re.compile(r"([0-9]+)\.(?:moved|jsonl)|\.([0-9]+)\.moved\..*\.part")
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NOTE = re.compile(r"([0-9]{1,18})\.(?:moved|jsonl)|\.([0-9]{1,18})\.moved\..*\.part")
 
 
 def remove(folder: str, number: int) -> None:
@@ -25,10 +26,23 @@ def remove(folder: str, number: int) -> None:
 
 def sweep(users: str, wanted: Container[int]) -> None:
     """Those of all tasks but ``wanted``: an earlier service was killed too early.
-    ``users`` has a folder for each user."""
-    for folder, _, names in os.walk(users):
-        for name in names:
-            found = _NOTE.fullmatch(name)
-            if found and int(found[1] or found[2]) not in wanted:
-                with contextlib.suppress(OSError):
-                    os.unlink(os.path.join(folder, name))
+
+    ``users`` has a folder for each user, who may put anything into his own and swap it
+    meanwhile. So each is opened once, no link is followed, and nothing below is read.
+    """
+    with contextlib.suppress(OSError):
+        for name in os.listdir(users):
+            with contextlib.suppress(OSError):
+                folder = os.open(os.path.join(users, name), _FOLDER)
+                try:
+                    _sweep_folder(folder, wanted)
+                finally:
+                    os.close(folder)
+
+
+def _sweep_folder(folder: int, wanted: Container[int]) -> None:
+    for name in os.listdir(folder):
+        found = _NOTE.fullmatch(name)
+        if found and int(found[1] or found[2]) not in wanted:
+            with contextlib.suppress(OSError):
+                os.unlink(name, dir_fd=folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -12,18 +13,34 @@ from tests.docs.shell_session import Session, steps
 
 ROOT = Path(__file__).resolve().parents[2]
 YOUR_WORKFLOW = ROOT / "docs" / "tutorials" / "your-workflow.md"
+_MADE_BY_SETUP = ("Makefile", "pyproject.toml", "setup.py")
+_COPIED = ("examples", "site-catalogs")
 
 
-def environ(home: Path) -> dict[str, str]:
-    """That of a reader with a home of his own."""
+def clone(folder: Path) -> Path:
+    """A repository in which `make setup` has been said: its .venv is that of the
+    tests."""
+    ignored = shutil.ignore_patterns("run", "__pycache__")
+    for name in _COPIED:
+        shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+    for name in _MADE_BY_SETUP:
+        shutil.copy2(ROOT / name, folder)
+    (folder / ".venv").symlink_to(sys.prefix)
+    return folder
+
+
+def environ(home: Path, repository: Path) -> dict[str, str]:
+    """That of a reader with a home of his own; PATH is what the system gives him."""
     home.mkdir(exist_ok=True)
+    own = str(Path(sys.executable).parent)
+    path = [each for each in os.environ["PATH"].split(":") if each != own]
     return {
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PATH": ":".join(path),
         "HOME": str(home),
         "USER": "reader",
         "LANG": "C.UTF-8",
         "COLUMNS": "200",
-        "PEGASUS_BB": str(ROOT),
+        "PEGASUS_BB": str(repository),
     }
 
 
@@ -34,9 +51,10 @@ def follow(session: Session, page: Path) -> None:
 
 @pytest.fixture(scope="session")
 def words(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder in which a reader of `your own workflow` is at its end."""
-    folder = tmp_path_factory.mktemp("reader") / "words"
-    folder.mkdir()
-    with Session(folder, environ(folder.parent / "home")) as session:
+    """The folder in which a reader of `your own workflow` is at its end. Beside it are
+    his home and his repository."""
+    folder = tmp_path_factory.mktemp("reader")
+    reader = environ(folder / "home", clone(folder / "repository"))
+    with Session(folder, reader) as session:
         follow(session, YOUR_WORKFLOW)
-    return folder
+    return folder / "words"

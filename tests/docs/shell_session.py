@@ -94,12 +94,15 @@ class Session:
     def _run(self, command: str) -> tuple[int, str]:
         assert self._shell.stdin is not None
         assert self._shell.stdout is not None
-        self._shell.stdin.write(f"{command}\nprintf '\\n%s %s\\n' {_MARK} $?\n")
+        told = f"printf '\\n%s %s %s\\n' {_MARK} $? \"$PWD\""
+        self._shell.stdin.write(f"{command}\n{told}\n")
         self._shell.stdin.flush()
         lines: list[str] = []
         for line in self._shell.stdout:
             if line.startswith(_MARK):
-                return int(line.split()[1]), "".join(lines)
+                _, status, folder = line.split(maxsplit=2)
+                self._folder = Path(folder.rstrip("\n"))
+                return int(status), "".join(lines)
             lines.append(line)
         raise AssertionError(f"the shell ended in: {command}\n{''.join(lines)}")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.conftest import environ, follow
+from tests.docs.conftest import clone, environ, follow
 from tests.docs.shell_session import Session, TitledFile, starting_folder, steps
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,7 +23,9 @@ def in_words(words: Path, folder: Path) -> Session:
     words = folder / "words"
     names = ("scratch", "fast", "results")
     variables = {name.upper(): str(words / name) for name in names}
-    return Session(words, {**environ(folder / "home"), **variables})
+    reader = environ(folder / "home", clone(folder / "repository"))
+    reader["PATH"] += f":{folder}/repository/.venv/bin"
+    return Session(words, {**reader, **variables})
 
 
 @pytest.mark.parametrize("page", CONTINUED, ids=lambda page: page.stem)
@@ -40,9 +42,8 @@ def test_a_how_to(words: Path, tmp_path: Path, page: Path) -> None:
 
 
 def test_the_first_run(tmp_path: Path) -> None:
-    copy = tmp_path / "pegasus_bb"
-    shutil.copytree(ROOT / "examples", copy / "examples")
-    with Session(copy, environ(tmp_path / "home")) as session:
+    repository = clone(tmp_path / "pegasus_bb")
+    with Session(repository, environ(tmp_path / "home", repository)) as session:
         follow(session, DOCS / "tutorials" / "first-run.md")
 
 
@@ -53,7 +54,7 @@ def test_a_page_that_says_something_else_is_found(tmp_path: Path) -> None:
     )
     file, command = steps(page)
     assert file == TitledFile("a.sh", "echo one\n")
-    with Session(tmp_path, environ(tmp_path / "home")) as session:
+    with Session(tmp_path, environ(tmp_path / "home", ROOT)) as session:
         session.do(file)
         with pytest.raises(AssertionError, match="the page says\ntwo"):
             session.do(command)

@@ -145,7 +145,8 @@ def test_a_second_try_finds_its_files(pooled: Site) -> None:
 
 
 def test_explain_says_why(pooled: Site) -> None:
-    done = pooled.bb("explain", "--sites", "cluster", "workflow.yml", check=True)
+    words = ("explain", "--files")
+    done = pooled.bb(*words, "--sites", "cluster", "workflow.yml", check=True)
     why = {row.split()[0]: row for row in done.stdout.splitlines() if row}
     assert why["a.dat"].endswith("; pool small (short: it lives 2 of 4 levels)")
     assert why["b.dat"].endswith("; pool other (no run is on it)")

@@ -70,7 +70,7 @@ def test_a_wheel_in_an_empty_environment(tmp_path: Path, pure: str) -> None:
     folder = tmp_path / "words"
     write_words(folder, share / "site-catalogs")
     storage = {name: str(folder / name) for name in ("SCRATCH", "FAST", "RESULTS")}
-    home = {**environ(tmp_path / "home"), **storage, "PWD": str(folder)}
+    home = {**environ(tmp_path / "home", ROOT), **storage, "PWD": str(folder)}
 
     def say(*words: str) -> str:
         command = [str(place / "bin/pegasus-bb"), *words]

@@ -100,6 +100,25 @@ def test_notes_of_tasks_that_need_none_go_at_the_next_start(daemon: Daemon) -> N
     assert left == {"another", *(note.format(runs) for note in notes)}
 
 
+def test_notes_are_swept_in_the_folder_of_their_user_alone(daemon: Daemon) -> None:
+    """He may nest folders without end, and put links where folders were."""
+    daemon.start()
+    daemon.kill()
+    others = daemon.folder / "others"
+    others.mkdir()
+    (others / "7.jsonl").touch()
+    folder = users_folder(daemon)
+    (folder / "d").mkdir(parents=True)
+    (folder / "d" / "7.jsonl").touch()
+    (folder / "link").symlink_to(others)
+    (folder.parent / "another").symlink_to(others)
+    (folder / "7.jsonl").touch()
+    daemon.start()
+    assert (others / "7.jsonl").exists()
+    assert (folder / "d" / "7.jsonl").exists()
+    assert not (folder / "7.jsonl").exists()
+
+
 def rename_and_note(daemon: Daemon, number: int) -> None:
     """What the killed worker has done."""
     (daemon.folder / "to").mkdir()

@@ -13,9 +13,9 @@ import pytest
 
 from pegasus_bb.units import MIB
 from tests.service.conftest import Daemon
-from tests.service.test_users import ANN, BOB, Site, copied, site
+from tests.service.test_users import ANN, BOB, Site, copied, life, site
 
-__all__ = ["site"]
+__all__ = ["life", "site"]
 
 
 def until(is_so: Callable[[], bool]) -> None:

@@ -39,6 +39,7 @@ def longest(page: Path) -> str:
 
 
 def main() -> None:
+    print(f"the longest sentence of each page, in words (at most {MOST}):")
     for page in pages():
         sentence = longest(page)
         print(f"{words(sentence):3}  {page.relative_to(DOCS)}: {sentence}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -21,6 +22,12 @@ def of_pools(tier: Tier) -> Iterator[Finding]:
         path = f"{tier.settings['path'].rstrip('/')}/{pool.path}"
         if not is_dir(path):
             yield note("pools", f"{path} is not there; the first run makes it")
+        elif not os.access(path, os.W_OK | os.X_OK):
+            yield wrong(
+                "pools",
+                f"{pool.name}: you may not write to {path}",
+                f"its owner says: chmod 1777 {path}",
+            )
         elif pool.beegfs_pool:
             yield _of_beegfs(pool, path)
         else:

@@ -17,7 +17,7 @@ def make_pool_folders(folders: Sequence[str]) -> None:
     """Raises ReservationFailed; those that a killed try made are taken."""
     for folder in folders:
         try:
-            os.makedirs(os.path.dirname(folder), exist_ok=True)
+            _make_like_above(os.path.dirname(folder))
             if not _is_ours(folder):
                 os.mkdir(folder, 0o700)
         except OSError as error:
@@ -25,6 +25,19 @@ def make_pool_folders(folders: Sequence[str]) -> None:
                 f"{folder}: cannot be made ({error.strerror}); is the `path` of that "
                 "pool right, and may you write there?"
             ) from error
+
+
+def _make_like_above(folder: str) -> None:
+    """A pool is for all who may use its tier: it has the mode of the folder above."""
+    if os.path.isdir(folder):
+        return
+    above = os.path.dirname(folder)
+    _make_like_above(above)
+    try:
+        os.mkdir(folder)
+    except FileExistsError:
+        return
+    os.chmod(folder, stat.S_IMODE(os.stat(above).st_mode))
 
 
 def check_pool_folders(folders: Sequence[str]) -> None:

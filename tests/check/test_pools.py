@@ -82,3 +82,13 @@ def test_a_folder_that_no_run_has_made_yet(tier: Tier) -> None:
     (found,) = of_pools(tier)
     assert found.level is Level.NOTE
     assert "the first run makes it" in found.what
+
+
+def test_a_folder_of_another_user_is_wrong(
+    tier: Tier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    (found,) = of_pools(tier)
+    assert found.level is Level.WRONG
+    assert "you may not write" in found.what
+    assert "chmod 1777" in found.would_do

@@ -5,13 +5,15 @@ What moves is in the middle of a file, since its dataspace has a rate.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from pegasus_bb.testbed import lua
+from pegasus_bb.testbed import lua, namespace
 from pegasus_bb.testbed.home import Home
 from tests.testbed.lua_site import ON_LUA, LuaSite
 from tests.testbed.slurm_site import until
@@ -23,6 +25,15 @@ OWN = "jobbb capacity=50MiB pool=flash"
 NOTHING = {"buffers": [], "kept": []}
 ALL_CPUS = f"--ntasks={4 * (os.cpu_count() or 1)} --time=5"
 LONG, SHORT = "--time=30", "--time=5"  # minutes: Slurm can plan
+
+
+def has_part(process: int) -> bool:
+    """Whether the process is copying a file."""
+    for handle in Path(f"/proc/{process}/fd").glob("*"):
+        with contextlib.suppress(OSError):  # closed meanwhile
+            if str(handle.readlink()).endswith(".part"):
+                return True
+    return False
 
 
 class EveryState(LuaSite):
@@ -111,10 +122,13 @@ class EveryState(LuaSite):
             self.await_saved_jobs(self.numbers["pending"])
 
     def freeze_copies(self, number: int) -> None:
-        """Stop the workers when so many files are half copied; the services go on."""
+        """Stop the workers that copy when so many files are half copied. One that is
+        idle would be given the next file, and goes on."""
         until(lambda: len(self.parts()) == number)
-        self.signal("STOP")
-        self.signal("CONT", workers=False)
+        holder = namespace.holder_of(self.home)
+        assert holder is not None
+        for process in filter(has_part, namespace.processes(holder)):
+            os.kill(process, signal.SIGSTOP)
         assert len(self.parts()) == number
 
     def is_noted(self, number: str) -> bool:

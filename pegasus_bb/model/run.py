@@ -209,8 +209,8 @@ class Drained:
 
     @property
     def mean(self) -> float:
-        """Bytes per second."""
-        return self.size / max(1e-3, self.until - self.since)
+        """Bytes per second, over a second at least, as the peak is."""
+        return self.size / max(1.0, self.until - self.since)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ def test_a_run_without_a_pace_has_none(tmp_path: Path) -> None:
     assert drained(tmp_path) is None
 
 
-def testread_segments_of_all_nodes_are_added_up(tmp_path: Path) -> None:
+def test_segments_of_all_nodes_are_added_up(tmp_path: Path) -> None:
     note(tmp_path, "one", [100.0, 101.0, 8 * MIB], [102.0, 103.0, 8 * MIB])
     note(tmp_path, "two", [100.0, 101.0, 4 * MIB])
     found = drained(tmp_path)
@@ -43,6 +43,13 @@ def test_the_busiest_second_need_not_begin_with_a_segment(tmp_path: Path) -> Non
     found = drained(tmp_path)
     assert found is not None
     assert found.peak == pytest.approx(15)
+
+
+def test_the_mean_of_a_moment_is_not_above_the_busiest_second(tmp_path: Path) -> None:
+    note(tmp_path, "one", [0.0, 0.25, 10])
+    found = drained(tmp_path)
+    assert found is not None
+    assert found.mean == found.peak == 10
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,28 +11,13 @@ import pytest
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.placement import pool_choice
 from pegasus_bb.placement.pool_choice import Use, pool_use
-from tests.placement.user_files import User, job, sized, use
-
-MADE = ("in", "a", "b", "c", "out")
+from tests.placement.user_files import User
 
 
 @pytest.fixture
-def long(user: User) -> User:
-    """in -> a -> b -> c -> out of 10 bytes each, and `kept`: the last job reads it."""
-    user.jobs = [
-        job(
-            f"J{n}",
-            use(reads, "input", **sized(10)),
-            use(writes, "output", stageOut=writes == "out", **sized(10)),
-        )
-        for n, (reads, writes) in enumerate(pairwise(MADE))
-    ]
-    for entry in (user.jobs[0], user.jobs[-1]):
-        entry["uses"].append(use("kept", "input", **sized(10)))
-    user.defines = ["pegasus.bb.mode=persistent"]
-    user.tier = {"backend": "directory", "path": f"{user.folder}/fast"}
-    user.replicas = {lfn: [{"site": "far", "pfn": "http://x/y"}] for lfn in MADE}
-    return user
+def long(chain: User) -> User:
+    chain.tier = {"backend": "directory", "path": f"{chain.folder}/fast"}
+    return chain
 
 
 def pools(user: User, *declared: dict[str, Any]) -> dict[str, str]:

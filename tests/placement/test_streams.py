@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
 from click.testing import CliRunner
@@ -18,28 +17,7 @@ from pegasus_bb.placement.place_files import place_files, reserve
 from pegasus_bb.placement.run_times import times_error
 from pegasus_bb.placement.stream_choice import outputs_to_make
 from pegasus_bb.placement.stream_policy import choose_policy
-from tests.placement.user_files import User, job, sized, use
-
-MADE = ("in", "a", "b", "c", "out")
-
-
-@pytest.fixture
-def long(user: User) -> User:
-    """in -> a -> b -> c -> out; the first and the last job read `kept`."""
-    user.jobs = [
-        job(
-            f"J{n}",
-            use(reads, "input", **sized(10)),
-            use(writes, "output", stageOut=writes == "out", **sized(10)),
-        )
-        for n, (reads, writes) in enumerate(pairwise(MADE))
-    ]
-    for entry in (user.jobs[0], user.jobs[-1]):
-        entry["uses"].append(use("kept", "input", **sized(10)))
-    user.defines = ["pegasus.bb.mode=persistent"]
-    user.replicas = {lfn: [{"site": "far", "pfn": "http://x/y"}] for lfn in MADE}
-    user.replicas["kept"] = user.replicas["in"]
-    return user
+from tests.placement.user_files import User
 
 
 def streams(user: User, policy: str) -> dict[str, str]:
@@ -54,8 +32,8 @@ def past(user: User, *runs: dict[str, float]) -> History:
     return replace(found[0], others=tuple(found[1:]))
 
 
-def test_a_file_has_its_life_in_levels_and_whom_it_dies_with(long: User) -> None:
-    files = long.decide().files
+def test_a_file_has_its_life_in_levels_and_whom_it_dies_with(chain: User) -> None:
+    files = chain.decide().files
     lives = {lfn: (f.lifetime, f.cohort) for lfn, f in files.items()}
     assert lives["in"] == (1, 1)
     assert lives["a"] == (2, 2)
@@ -64,65 +42,65 @@ def test_a_file_has_its_life_in_levels_and_whom_it_dies_with(long: User) -> None
     assert {f.seconds for f in files.values()} == {None}
 
 
-def test_where_run_times_are_known_it_is_in_seconds_too(long: User) -> None:
+def test_where_run_times_are_known_it_is_in_seconds_too(chain: User) -> None:
     """The first run's times, and the median where it tells nothing."""
     given = replace(
-        long.given(), history=past(long, {"J0": 10.0, "J1": 20.0, "J3": 20.0})
+        chain.given(), history=past(chain, {"J0": 10.0, "J1": 20.0, "J3": 20.0})
     )
     files = place_files(given, given.catalogs.tiers["cluster"][0]).placement.files
     assert (files["in"].seconds, files["a"].seconds) == (10.0, 30.0)
     assert (files["b"].seconds, files["kept"].seconds) == (40.0, 70.0)
 
 
-def test_the_error_of_run_times_is_their_spread_from_run_to_run(long: User) -> None:
-    given = long.given()
+def test_the_error_of_run_times_is_their_spread_from_run_to_run(chain: User) -> None:
+    given = chain.given()
     assert times_error(given) is None
-    one = past(long, {"J0": 10.0})
+    one = past(chain, {"J0": 10.0})
     assert times_error(replace(given, history=one)) is None
-    same = past(long, {"J0": 10.0, "J1": 3.0}, {"J0": 10.0, "J1": 3.0})
+    same = past(chain, {"J0": 10.0, "J1": 3.0}, {"J0": 10.0, "J1": 3.0})
     assert times_error(replace(given, history=same)) == 0.0
-    apart = past(long, {"J0": 1.0}, {"J0": 2.718281828**2})
+    apart = past(chain, {"J0": 1.0}, {"J0": 2.718281828**2})
     assert times_error(replace(given, history=apart)) == pytest.approx(2**0.5)
 
 
 @pytest.mark.parametrize("policy", ["user", "workflow"])
-def test_a_user_or_a_workflow_has_one_stream(long: User, policy: str) -> None:
-    assert len(set(streams(long, policy).values())) == 1
+def test_a_user_or_a_workflow_has_one_stream(chain: User, policy: str) -> None:
+    assert len(set(streams(chain, policy).values())) == 1
 
 
 def test_users_have_streams_in_turn(
-    long: User, monkeypatch: pytest.MonkeyPatch
+    chain: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = []
     for uid in (1000, 1001, 1002, 1003, 1004):
         monkeypatch.setattr(os, "getuid", lambda uid=uid: uid)
-        found.append(streams(long, "user")["in"])
+        found.append(streams(chain, "user")["in"])
     assert found == [*HINTS, "short"]
 
 
-def test_a_cohort_dies_in_one_level(long: User) -> None:
-    found = streams(long, "cohort")
+def test_a_cohort_dies_in_one_level(chain: User) -> None:
+    found = streams(chain, "cohort")
     assert found["kept"] == found["out"] == found["c"]
     assert len({found[lfn] for lfn in ("in", "a", "b", "c")}) == 4
 
 
-def test_by_lifetime_long_lives_are_apart_from_short_ones(long: User) -> None:
-    found = streams(long, "lifetime")
+def test_by_lifetime_long_lives_are_apart_from_short_ones(chain: User) -> None:
+    found = streams(chain, "lifetime")
     assert (found["in"], found["a"], found["kept"]) == ("short", "medium", "extreme")
-    reason = long.placed("kept").reason
+    reason = chain.placed("kept").reason
     assert reason.endswith("; stream extreme (by lifetime: it lives 4 of 4 levels)")
 
 
-def test_a_file_on_the_pfs_has_none(long: User) -> None:
-    long.tier["inputs"] = "pfs"
-    found = streams(long, "user")
+def test_a_file_on_the_pfs_has_none(chain: User) -> None:
+    chain.tier["inputs"] = "pfs"
+    found = streams(chain, "user")
     assert found["in"] == "" != found["a"]
 
 
 @pytest.mark.parametrize("mode", ["transient", "hybrid"])
-def test_in_other_modes_there_are_none(long: User, mode: str) -> None:
-    long.defines = [f"pegasus.bb.mode={mode}"]
-    assert set(streams(long, "lifetime").values()) == {""}
+def test_in_other_modes_there_are_none(chain: User, mode: str) -> None:
+    chain.defines = [f"pegasus.bb.mode={mode}"]
+    assert set(streams(chain, "lifetime").values()) == {""}
 
 
 @pytest.mark.parametrize(
@@ -142,9 +120,9 @@ def test_files_of_one_life_need_no_classes() -> None:
     assert choose_policy([0.5, 0.5], 0.0)[0] == "workflow"
 
 
-def test_explain_tells_what_auto_took(long: User) -> None:
-    long.tier["streams"] = "auto"
-    given = long.given()
+def test_explain_tells_what_auto_took(chain: User) -> None:
+    chain.tier["streams"] = "auto"
+    given = chain.given()
     decision = reserve(given, place_files(given, given.catalogs.tiers["cluster"][0]))
     assert decision.streams is not None
     assert decision.streams[0] == "workflow"
@@ -152,11 +130,11 @@ def test_explain_tells_what_auto_took(long: User) -> None:
 
 
 def test_explain_shows_policy_and_streams(
-    long: User, monkeypatch: pytest.MonkeyPatch
+    chain: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    long.tier["streams"] = "auto"
-    long.read()
-    monkeypatch.chdir(long.folder)
+    chain.tier["streams"] = "auto"
+    chain.read()
+    monkeypatch.chdir(chain.folder)
     shown = CliRunner().invoke(command, [])
     assert "streams: by workflow (auto: the error of run times is unk" in shown.output
     data = json.loads(CliRunner().invoke(command, ["--json"]).stdout)
@@ -164,26 +142,26 @@ def test_explain_shows_policy_and_streams(
     assert {file["stream"] for file in data["files"]} <= set(HINTS)
 
 
-def test_outputs_are_made_beforehand_where_the_program_wants_that(long: User) -> None:
-    long.tier["streams"] = "lifetime"
-    assert outputs_to_make(long.given(), long.decide()) == {}
+def test_outputs_are_made_beforehand_where_the_program_wants_that(chain: User) -> None:
+    chain.tier["streams"] = "lifetime"
+    assert outputs_to_make(chain.given(), chain.decide()) == {}
     profile = {"pegasus": {"bb.hints": "on"}}
     site = {"name": "cluster", "pfn": "/bin/work", "type": "installed"}
     entry = {"name": "work", "sites": [site], "profiles": profile}
-    long.transformations = [entry]
-    long.jobs[0]["profiles"] = {"pegasus": {"bb.hints": "off"}}
-    found = outputs_to_make(long.given(), long.decide())
+    chain.transformations = [entry]
+    chain.jobs[0]["profiles"] = {"pegasus": {"bb.hints": "off"}}
+    found = outputs_to_make(chain.given(), chain.decide())
     short, medium = HINTS["short"], HINTS["medium"]
     assert found == {"J1": {"b": medium}, "J2": {"c": medium}, "J3": {"out": short}}
-    long.tier["streams"] = "off"
-    assert outputs_to_make(long.given(), long.decide()) == {}
+    chain.tier["streams"] = "off"
+    assert outputs_to_make(chain.given(), chain.decide()) == {}
 
 
-def test_a_profile_that_is_neither_on_nor_off_is_refused(long: User) -> None:
-    long.tier["streams"] = "user"
-    long.jobs[0]["profiles"] = {"pegasus": {"bb.hints": "maybe"}}
+def test_a_profile_that_is_neither_on_nor_off_is_refused(chain: User) -> None:
+    chain.tier["streams"] = "user"
+    chain.jobs[0]["profiles"] = {"pegasus": {"bb.hints": "maybe"}}
     with pytest.raises(CatalogError, match=r"odd profile bb\.hints"):
-        outputs_to_make(long.given(), long.decide())
+        outputs_to_make(chain.given(), chain.decide())
 
 
 @pytest.mark.parametrize(
@@ -197,11 +175,11 @@ def test_a_profile_that_is_neither_on_nor_off_is_refused(long: User) -> None:
         ),
     ],
 )
-def test_a_mistake_of_the_tier(long: User, tier: dict[str, str], what: str) -> None:
-    long.tier = tier
+def test_a_mistake_of_the_tier(chain: User, tier: dict[str, str], what: str) -> None:
+    chain.tier = tier
     with pytest.raises(CatalogError, match=what):
-        long.decide()
+        chain.decide()
 
 
-def test_off_is_a_word(long: User) -> None:
-    assert set(streams(long, "off").values()) == {""}
+def test_off_is_a_word(chain: User) -> None:
+    assert set(streams(chain, "off").values()) == {""}

@@ -9,24 +9,13 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.model.placement import HINTS
-from pegasus_bb.staging.hints import hint_of, set_hint
+from pegasus_bb.staging.hints import hint_of
+from tests.kept_hints import keeps_hints
 
 from .conftest import Site, done_well, expected, until
 
+__all__ = ["keeps_hints"]
 ONLY_NEW = 'open(out, "wb")', 'open(out, "xb")'  # what O_EXCL is in Python
-
-
-@pytest.fixture(autouse=True)
-def keeps_hints(tmp_path: Path) -> None:
-    probe = tmp_path / "probe"
-    with probe.open("wb") as file:
-        set_hint(file.fileno(), HINTS["long"])
-    try:
-        kept = hint_of(str(probe)) == HINTS["long"]
-    except OSError:
-        kept = False
-    if not kept:
-        pytest.skip(f"the file system of {tmp_path} keeps no hints")
 
 
 def explained(site: Site, *more: str) -> dict[str, int]:

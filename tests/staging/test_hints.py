@@ -13,28 +13,15 @@ from pegasus_bb.model.placement import HINTS
 from pegasus_bb.staging import hints, onefile
 from pegasus_bb.staging.digests import SHA256
 from pegasus_bb.staging.folder import copy_path
-from pegasus_bb.staging.hints import hint_of, set_hint
+from pegasus_bb.staging.hints import hint_of
 from pegasus_bb.staging.items import Folder, item_of
 from pegasus_bb.staging.mover import Mover
 from pegasus_bb.staging.pour import Poured
 from pegasus_bb.staging.writing import Writing
+from tests.kept_hints import keeps_hints
 
+__all__ = ["keeps_hints"]
 SIZES = {"empty": 0, "small": 100, "batch": 1 << 20, "alone": 9 << 20}
-
-
-@pytest.fixture(autouse=True)
-def keeps_hints(tmp_path: Path) -> None:
-    probe = tmp_path / "probe"
-    probe.touch()
-    with probe.open("wb") as file:
-        set_hint(file.fileno(), HINTS["long"])
-        try:
-            kept = hint_of(str(probe)) == HINTS["long"]
-        except OSError:
-            kept = False
-    if not kept:
-        pytest.skip(f"the file system of {tmp_path} keeps no hints")
-    probe.unlink()
 
 
 def moved(folder: Path, hint: int) -> dict[str, Path]:

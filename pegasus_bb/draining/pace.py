@@ -95,7 +95,7 @@ class Pace(Segments):
 
     @contextlib.contextmanager
     def take(self, size: int) -> Iterator[None]:
-        """Wait for the turn of ``size`` bytes. Whoever is inside writes them."""
+        """Wait for the turn of ``size`` bytes. Write them while it is open."""
         with self._asking:
             if size and not self._stopped.is_set():
                 self._wait_until_due(size)

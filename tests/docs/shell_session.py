@@ -52,6 +52,8 @@ def _commands(text: str) -> Iterator[Command]:
     for line in text.splitlines():
         if line.startswith("$ "):
             commands.append(Command(line[2:]))
+        elif commands[-1].text.endswith("\\"):
+            commands[-1].text += f"\n{line}"
         else:
             commands[-1].expected.append(line)
     yield from commands

@@ -1,4 +1,4 @@
-"""Time that passes when somebody sleeps; processes take turns by it."""
+"""A clock that moves only when a process sleeps. Processes take turns by it."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_only_what_leaves_the_tier_is_paced(bb: BBDir) -> None:
 def test_the_time_that_is_left_is_corrected_by_what_has_passed(
     bb: BBDir, elapsed: float, seconds: float
 ) -> None:
-    """500 s were foreseen to here and from here; by a factor of two at most."""
+    """500 s are planned before the job and after it; corrected at most twofold."""
     opened(bb, elapsed)
     assert drains(bb)._seconds() == pytest.approx(seconds, rel=0.01)
 

@@ -38,7 +38,7 @@ def checked_path(scratch: str, lfn: str) -> str:
     path = os.path.normpath(os.path.join(scratch, lfn))
     if (
         lfn.startswith("/")
-        or "\0" in lfn
+        or not _is_name(lfn)
         or ".." in parts
         or not is_below(path, scratch)
     ):
@@ -50,6 +50,14 @@ def checked_path(scratch: str, lfn: str) -> str:
             f"to {folder}"
         )
     return path
+
+
+def _is_name(lfn: str) -> bool:
+    """Whether the system takes it: no NUL, and no half of a surrogate pair."""
+    try:
+        return b"\0" not in os.fsencode(lfn)
+    except UnicodeEncodeError:
+        return False
 
 
 def planned_links(

@@ -10,6 +10,7 @@ import fcntl
 import json
 import os
 import stat
+import time
 from typing import Any, Callable, Dict, Iterable, Iterator, Union
 
 ENGINE_LOCK = ".engine.lock"  # in a submit directory; held while it runs
@@ -161,6 +162,27 @@ def read_journal(
                 yield entry
             elif line.strip():
                 lost(number)
+
+
+def await_lock(
+    handle: int,
+    patience: float,
+    pause: float = 0.01,
+    sleep: Callable[[float], None] = time.sleep,
+) -> None:
+    """Take the lock of an open file; it goes when ``handle`` is closed.
+
+    Raises BlockingIOError if another process holds it for ``patience`` seconds, OSError
+    if the file system cannot lock. Asks every ``pause`` seconds.
+    """
+    for left in range(int(patience / pause), -1, -1):
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if not left:
+                raise
+        sleep(pause)
 
 
 def lock_holder(path: str) -> str:

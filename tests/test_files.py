@@ -228,3 +228,29 @@ def test_a_manifest_vouches_only_for_lines_of_this_run_that_are_whole(
     found = manifest.read(str(path), "ours")
     assert all(entry in entries and entry["uuid"] == "ours" for entry in found.values())
     assert set(found) == {e["lfn"] for e in kept if e.get("uuid") == "ours"}
+
+
+def test_a_lock_is_waited_for_and_taken_when_it_is_free(tmp_path: Path) -> None:
+    held, mine = ((tmp_path / "lock").open("w") for _ in range(2))
+    files.await_lock(held.fileno(), 0.0)
+    pauses: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 3:
+            held.close()
+
+    files.await_lock(mine.fileno(), 1.0, 0.25, sleep)
+    assert pauses == [0.25] * 3
+    mine.close()
+
+
+def test_a_lock_that_stays_held_is_an_error(tmp_path: Path) -> None:
+    held, mine = ((tmp_path / "lock").open("w") for _ in range(2))
+    files.await_lock(held.fileno(), 0.0)
+    pauses: list[float] = []
+    with pytest.raises(BlockingIOError):
+        files.await_lock(mine.fileno(), 1.0, 0.25, pauses.append)
+    assert pauses == [0.25] * 4
+    for file in (held, mine):
+        file.close()

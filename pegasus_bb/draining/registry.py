@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import json
 import math
 import os
 import stat
 import time
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
+
+from pegasus_bb.files import await_lock
 
 EXPIRES = 20.0  # seconds
 BURST = 0.05  # seconds that a slot may begin in the past: who waited woke up late
@@ -113,21 +114,10 @@ class Registry:
     def _locked(self) -> Iterator[int]:
         handle = _opened(self._path("slots"))
         try:
-            self._lock(handle)
+            await_lock(handle, _PATIENCE, _SHORTEST, self._sleep)
             yield handle
         finally:
             os.close(handle)
-
-    def _lock(self, handle: int) -> None:
-        tries = int(_PATIENCE / _SHORTEST)
-        for left in range(tries, -1, -1):
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return
-            except BlockingIOError:
-                if not left:
-                    raise
-            self._sleep(_SHORTEST)
 
     def _path(self, name: str) -> str:
         return os.path.join(self._folder, name)

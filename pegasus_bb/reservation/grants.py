@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import fcntl
 import json
 import os
 import stat
@@ -19,7 +18,7 @@ import time
 from typing import Any, Dict, Iterator, Optional
 
 from pegasus_bb.errors import SchedulerUnreachable, UsageError
-from pegasus_bb.files import read_json, write_text
+from pegasus_bb.files import await_lock, read_json, write_text
 from pegasus_bb.model.reservation import check_reservation_name
 from pegasus_bb.reservation import identity
 
@@ -210,22 +209,16 @@ def _locked(root: str) -> Iterator[None]:
 
 
 def _wait_for(handle: int, root: str) -> None:
-    until = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError as error:
-            if time.monotonic() > until:
-                raise SchedulerUnreachable(
-                    f"{root}/{_LOCK} is held by another process for more "
-                    f"than {_PATIENCE:g} s"
-                ) from error
-        except OSError as error:
-            raise SchedulerUnreachable(
-                f"{root}: this file system cannot lock files ({error.strerror})"
-            ) from error
-        time.sleep(0.01)
+    try:
+        await_lock(handle, _PATIENCE)
+    except BlockingIOError as error:
+        raise SchedulerUnreachable(
+            f"{root}/{_LOCK} is held by another process for more than {_PATIENCE:g} s"
+        ) from error
+    except OSError as error:
+        raise SchedulerUnreachable(
+            f"{root}: this file system cannot lock files ({error.strerror})"
+        ) from error
 
 
 def _load(root: str) -> Dict[str, Any]:

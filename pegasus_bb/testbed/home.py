@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import time
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Iterator
 
 from pegasus_bb.errors import UsageError
+from pegasus_bb.files import await_lock
 
 _VARIABLE = "PEGASUS_BB_TESTBED"
 _PATIENCE = 60.0  # seconds: a root file system is copied meanwhile, or comes up
@@ -95,15 +94,10 @@ class Home:
             os.close(handle)
 
     def _await_turn(self, handle: int) -> None:
-        until = time.monotonic() + _PATIENCE
-        while True:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return
-            except BlockingIOError as error:
-                if time.monotonic() > until:
-                    raise UsageError(
-                        f"another pegasus-bb testbed works on {self.folder}; wait for "
-                        f"its end, or name another folder in ${_VARIABLE}"
-                    ) from error
-                time.sleep(0.1)
+        try:
+            await_lock(handle, _PATIENCE, pause=0.1)
+        except BlockingIOError as error:
+            raise UsageError(
+                f"another pegasus-bb testbed works on {self.folder}; wait for its end, "
+                f"or name another folder in ${_VARIABLE}"
+            ) from error

@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "reservation": MODEL,
     "placement": MODEL,
     "report": MODEL | {"dag"},
-    "simulation": MODEL,
+    "simulation": MODEL | {"draining"},
     "rewrite": MODEL | {"placement"},
     "page": MODEL | {"placement", "report", "simulation"},
     "bench": MODEL,

@@ -1,8 +1,5 @@
-"""How fast a target takes a segment of so many stripes (Tang et al. 2017, section IV).
-
-simulation/draining/equations.py has the same equations for provisioning; it needs a
-newer Python than compute nodes have. A test holds the two together.
-"""
+"""How fast a target takes a segment of so many stripes (Tang et al. 2017, section IV):
+what a transfer is paced by, and what is simulated."""
 
 from __future__ import annotations
 
@@ -22,6 +19,8 @@ class Curve(NamedTuple):
     stripe: int
     positioning: float = 0.0  # seconds before a segment
     upper: int = UPPER  # stripes; more make it no faster
+    lower: int = LOWER
+    plateau: float = math.inf  # GB/s that it never exceeds: Fig. 7
 
     @classmethod
     def of_json(cls, data: Mapping[str, Any]) -> Curve:
@@ -30,19 +29,34 @@ class Curve(NamedTuple):
 
     def bandwidth(self, n_io: int) -> float:
         """Eq. 4: bytes per second of one segment."""
-        return (self.a * math.log(n_io / self.n_ost) + self.b) * GB
+        fitted = self.a * math.log(n_io / self.n_ost) + self.b
+        return min(fitted, self.plateau) * GB
 
     def seconds(self, size: float) -> float:
         """Eq. 5, and the positioning: seconds that ``size`` bytes take the target."""
-        stripes = min(max(round(size / self.stripe), LOWER), self.upper)
+        stripes = min(max(round(size / self.stripe), self.lower), self.upper)
         return size / self.bandwidth(stripes) + self.positioning
 
-    def least(self, load: float) -> Optional[int]:
-        """Eq. 8: the least stripes of a segment that serve ``load`` bytes per second;
-        None: the target is overloaded."""
-        sizes = range(LOWER, self.upper + 1)
-        return next((n_io for n_io in sizes if self._serves(n_io, load)), None)
-
-    def _serves(self, n_io: int, load: float) -> bool:
-        per_byte = 1 / self.bandwidth(n_io) + self.positioning / (n_io * self.stripe)
+    def serves(self, n_io: int, load: float) -> bool:
+        """Eq. 8: segments of ``n_io`` stripes serve ``load`` bytes per second. Both
+        sides are multiplied with the load, which may be 0."""
+        per_byte = 1 / self.bandwidth(n_io)
+        per_byte += self.positioning / (n_io * self.stripe)
         return load * per_byte <= 1
+
+    def least(self, load: float) -> Optional[int]:
+        """The fewest stripes for which eq. 8 holds; None if none does: an overload.
+
+        The left side of eq. 8 falls as the stripes become more, so a bisection finds
+        it.
+        """
+        if not self.serves(self.upper, load):
+            return None
+        too_few, enough = self.lower - 1, self.upper
+        while enough - too_few > 1:
+            middle = (too_few + enough) // 2
+            if self.serves(middle, load):
+                enough = middle
+            else:
+                too_few = middle
+        return enough

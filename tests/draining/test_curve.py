@@ -1,4 +1,4 @@
-"""The equations of a target's curve are those that simulate --provision uses."""
+"""The equations of a target's curve, by which a transfer is paced and simulated."""
 
 from __future__ import annotations
 

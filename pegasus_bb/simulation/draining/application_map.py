@@ -8,20 +8,8 @@ from pegasus_bb.simulation.draining import equations
 
 def least_stripes(target: Target, load: float) -> int | None:
     """The fewest stripes of a segment for which eq. 8 holds, from ``lower`` to
-    ``upper``; None if none does: an overload. ``load`` is in bytes per second.
-
-    The left side of eq. 8 falls as the stripes become more, so a bisection finds it.
-    """
-    if not equations.serves_all(target, target.upper, load):
-        return None
-    too_few, enough = target.lower - 1, target.upper
-    while enough - too_few > 1:
-        middle = (too_few + enough) // 2
-        if equations.serves_all(target, middle, load):
-            enough = middle
-        else:
-            too_few = middle
-    return enough
+    ``upper``; None if none does: an overload. ``load`` is in bytes per second."""
+    return equations.curve(target).least(load)
 
 
 class ApplicationMap:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import replace
 
+from pegasus_bb.draining.curve import Curve
 from pegasus_bb.model.draining import Application, Target
 
 GB = 1e9  # bytes
@@ -36,10 +37,23 @@ def bandwidth(target: Target, sizes: Iterable[float], n_io: int) -> float:
     )
 
 
+def curve(target: Target) -> Curve:
+    """Eqs. 4 and 8 are those by which a real transfer is paced."""
+    return Curve(
+        target.a,
+        target.b,
+        target.osts,
+        target.stripe,
+        target.positioning,
+        target.upper,
+        target.lower,
+        target.plateau,
+    )
+
+
 def segment_bandwidth(target: Target, n_io: int) -> float:
     """Eq. 4: bytes per second of one segment; the plateau of Fig. 7 limits it."""
-    fitted = target.a * math.log(n_io / target.osts) + target.b
-    return min(fitted, target.plateau) * GB
+    return curve(target).bandwidth(n_io)
 
 
 def segment_seconds(target: Target, n_io: int) -> float:
@@ -67,13 +81,8 @@ def keeps_up(target: Target, size: float, n_io: int, load: float) -> bool:
 
 
 def serves_all(target: Target, n_io: int, load: float) -> bool:
-    """Eq. 8: segments of ``n_io`` stripes serve a ``load`` in bytes per second.
-
-    Both sides are multiplied with the load, which may be 0.
-    """
-    per_byte = 1 / segment_bandwidth(target, n_io)
-    per_byte += target.positioning / (n_io * target.stripe)
-    return load * per_byte <= 1
+    """Eq. 8: segments of ``n_io`` stripes serve a ``load`` in bytes per second."""
+    return curve(target).serves(n_io, load)
 
 
 def on_osts(target: Target, osts: int) -> Target:

@@ -7,17 +7,13 @@ from __future__ import annotations
 
 import sys
 import time
-from array import array
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 
-from pegasus_bb.simulation.flash.geometry import Geometry
-from pegasus_bb.simulation.flash.kernel import new_device
 from pegasus_bb.simulation.flash.policies import USER, WITHOUT_TIMES
 from pegasus_bb.simulation.flash.study import record, simulate
-from tests.simulation.flash.theory import greedy
+from tests.simulation.flash.theory import greedy, uniform
 
 BIOS = Path(__file__).parents[2] / "examples" / "papers" / "bios"
 USED = (0.7, 0.75, 0.8, 0.85, 0.9, 0.93)  # of the flash, by the host's data
@@ -44,23 +40,9 @@ def main() -> int:
 
 def theory() -> Iterator[tuple[str, bool]]:
     for used in USED:
-        waf, expected = uniform(used), greedy(1 / used)
+        waf, expected = uniform(used, pages=256, blocks=2048), greedy(1 / used)
         text = f"uniform writes, {used:.0%} used: {waf:.3f}, {waf / expected:.3f} times"
         yield f"{text} theory (goal: +- 10 %)", abs(waf / expected - 1) <= 0.1
-
-
-def uniform(used: float) -> float:
-    """Every logical page is written with the same chance."""
-    pages, blocks = 256, 2048
-    logical = int(pages * blocks * used)
-    device, random = new_device(Geometry(blocks, pages, logical, 1, True), 1), Random(1)
-    device.overwrite(array("i", range(logical)), 0)
-    counters = []
-    for _ in range(2):  # the first to wear it in
-        device.overwrite(array("i", random.choices(range(logical), k=4 * logical)), 0)
-        counters.append(device.counters())
-    first, last = counters
-    return (last.nand[0] - first.nand[0]) / (last.host[0] - first.host[0])
 
 
 def synthetic(seeds: int) -> Iterator[tuple[str, bool]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable
-from random import Random
 
 import pytest
 from hypothesis import given
@@ -16,7 +15,7 @@ from pegasus_bb.simulation.flash.counters import State
 from pegasus_bb.simulation.flash.geometry import Geometry
 from pegasus_bb.simulation.flash.kernel import Kernel, new_device
 from pegasus_bb.simulation.flash.plain import Plain
-from tests.simulation.flash.theory import greedy
+from tests.simulation.flash.theory import greedy, uniform
 
 FILES = 6
 Device = Callable[[Geometry, int], Kernel]
@@ -156,14 +155,5 @@ def test_the_theory_is_that_of_its_authors() -> None:
 
 @pytest.mark.parametrize("used", [0.7, 0.8, 0.87, 0.93])
 def test_uniform_writes_are_amplified_as_theory_says(used: float) -> None:
-    pages, blocks = 64, 1024
-    logical = int(pages * blocks * used)
-    device, random = new_device(Geometry(blocks, pages, logical, 1, True), 1), Random(1)
-    device.overwrite(array("i", range(logical)), 0)
-    counts = []
-    for _ in range(2):  # the first to wear it in
-        device.overwrite(array("i", random.choices(range(logical), k=4 * logical)), 0)
-        counts.append(device.counters())
-    copied = counts[1].nand[0] - counts[0].nand[0]
-    written = counts[1].host[0] - counts[0].host[0]
-    assert copied / written == pytest.approx(greedy(1 / used), rel=0.1)
+    waf = uniform(used, pages=64, blocks=1024)
+    assert waf == pytest.approx(greedy(1 / used), rel=0.1)

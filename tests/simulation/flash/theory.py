@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import math
+from array import array
+from random import Random
+
+from pegasus_bb.simulation.flash.geometry import Geometry
+from pegasus_bb.simulation.flash.kernel import new_device
 
 
 def greedy(spare: float) -> float:
@@ -17,3 +22,17 @@ def greedy(spare: float) -> float:
         else:
             high = middle
     return spare / (spare + high)
+
+
+def uniform(used: float, pages: int, blocks: int) -> float:
+    """WAF of a device that is worn in, if every logical page is written with the same
+    chance. ``used``: logical pages to all."""
+    logical = int(pages * blocks * used)
+    device, random = new_device(Geometry(blocks, pages, logical, 1, True), 1), Random(1)
+    device.overwrite(array("i", range(logical)), 0)
+    counters = []
+    for _ in range(2):  # the first to wear it in
+        device.overwrite(array("i", random.choices(range(logical), k=4 * logical)), 0)
+        counters.append(device.counters())
+    first, last = counters
+    return (last.nand[0] - first.nand[0]) / (last.host[0] - first.host[0])

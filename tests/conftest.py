@@ -18,7 +18,8 @@ from pegasus_bb.testbed.home import DEFAULT, FLAVOURS
 NOBODY = 65534
 # Each to one worker.
 _WHOLE = ("test_1000genome_tasks.py", "test_bench.py", "test_tang.py")
-# Hypothesis tries the same values each time: a test that passes today passes tomorrow.
+# Hypothesis tries the same values each time, as long as the same modules are loaded (it
+# also draws constants that it finds in them).
 # `make fuzz` looks for new values.
 _SLOW = [HealthCheck.too_slow]  # how busy the machine is says nothing of the code
 _SAME = settings(

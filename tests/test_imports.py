@@ -62,7 +62,7 @@ def travelling() -> list[Path]:
     found = [PACKAGE / name for name in TRAVELS if (PACKAGE / name).exists()]
     for pattern in TRAVELS_TOO:
         found.extend(PACKAGE.glob(pattern))
-    return sorted(p for p in found if p.name != "install.py")
+    return sorted(p for p in found if p != PACKAGE / "runtime/install.py")
 
 
 def imports(path: Path) -> set[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from pegasus_bb.service.slurm.install import LINES, install, take_out
+from pegasus_bb.service.slurm.config import SPOOL
+from pegasus_bb.service.slurm.install import hooks_done
 
 
 @click.group("site", short_help="Make a Slurm a burst-buffer site.")
@@ -22,7 +23,7 @@ def command() -> None:
 )
 @click.option(
     "--spool",
-    default="/var/spool/pegasus-bb",
+    default=SPOOL,
     help="The spool folder of the staging service.",
 )
 @click.option("--undo", is_flag=True, help="Take burst_buffer.lua out again.")
@@ -30,7 +31,4 @@ def install_hooks(folder: str, spool: str, undo: bool) -> None:
     """Put our burst_buffer.lua beside slurm.conf, after a dry call of each function;
     print the lines for slurm.conf and burst_buffer.conf. Changes neither.
     """
-    if undo:
-        click.echo(f"{take_out(folder)}: as it was before")
-        return
-    click.echo(f"{install(folder, spool)}: tried, and in place\n\n{LINES}", nl=False)
+    click.echo(hooks_done(folder, spool, undo), nl=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import stat
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -108,10 +109,11 @@ def submit(
         task["rate"] = parse_size(rate)
     task["priority"] = priority
     with _connected(sockets) as client:
-        named = _places(client, rows)
-        numbers = _submitted(
-            client, [{**task, **dict(zip(wanted, row, strict=True))} for row in named]
-        )
+        tasks = [
+            {**task, **dict(zip(wanted, named, strict=True)), **_size(row[0])}
+            for row, named in zip(rows, _places(client, rows), strict=True)
+        ]
+        numbers = _submitted(client, tasks)
     if as_json:
         found = {"task": numbers[0]} if listed is None else {"tasks": numbers}
         click.echo(json.dumps(found))
@@ -207,13 +209,19 @@ def _show_progress(client: Client, tasks: tuple[int, ...]) -> None:
         found = client.status(tasks, eta=True)
         ended = sum(task["state"] in ENDS for task in found)
         moved = format_size(sum(task["moved"] for task in found))
-        left = format_duration(max(task["seconds_left"] for task in found))
-        line = f"{ended} of {len(found)} tasks, {moved}, about {left} left"
+        line = f"{ended} of {len(found)} tasks, {moved}, {_left(found)}"
         if ended == len(found):
             click.echo("\r\x1b[K", nl=False, err=True)
             return
         click.echo(f"\r\x1b[K{line}", nl=False, err=True)
         time.sleep(_OFTEN)
+
+
+def _left(found: list[dict[str, Any]]) -> str:
+    known = [task["seconds_left"] for task in found]
+    if None in known:
+        return "sizes not known"
+    return f"about {format_duration(max(known))} left"
 
 
 def _own(sockets: str | None) -> Config:
@@ -266,6 +274,15 @@ def _places(
             )
         except Refused as refused:
             raise UsageError(str(refused)) from refused
+
+
+def _size(source: str) -> dict[str, int]:
+    """What the ETA needs, where ``source`` is the path of a file."""
+    try:
+        found = os.stat(source)
+    except (OSError, ValueError):
+        return {}
+    return {"size": found.st_size} if stat.S_ISREG(found.st_mode) else {}
 
 
 def _submitted(client: Client, tasks: list[dict[str, Any]]) -> list[int]:

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Optional, Set
 
 from pegasus_bb.service.connection import Connection
 from pegasus_bb.service.service import Service
-from pegasus_bb.service.task import Task
+from pegasus_bb.service.task import ENDS, Task
 
 _PIECE = 500  # tasks: some milliseconds
 _SHORT = 2_000  # tasks in an answer that is made at once
@@ -70,5 +70,6 @@ def _shown(tasks: List[Task], left: Optional[Dict[int, float]]) -> List[Dict[str
     shown = [task.as_json() for task in tasks]
     if left is not None:
         for entry in shown:
-            entry["seconds_left"] = round(left.get(entry["id"], 0.0), 3)
+            seconds = 0.0 if entry["state"] in ENDS else left.get(entry["id"])
+            entry["seconds_left"] = None if seconds is None else round(seconds, 3)
     return shown

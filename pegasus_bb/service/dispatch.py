@@ -13,6 +13,7 @@ from pegasus_bb.service.crew import Crew, WorkerProcess
 from pegasus_bb.service.dataspace import as_roots
 from pegasus_bb.service.estimate import Estimates
 from pegasus_bb.service.forecast import Forecast
+from pegasus_bb.service.held import Held
 from pegasus_bb.service.rates import Targets, pair_of
 from pegasus_bb.service.task import (
     BY_USER,
@@ -43,7 +44,7 @@ class Dispatch:
         self.targets = Targets(config.spaces)
         self.is_paused = False
         self.tags: Dict[int, List[str]] = {}  # of tries that did not end, by task
-        self.descriptors: Dict[int, int] = {}  # of tasks that read one
+        self.held = Held()
         self._crew = Crew(config.workers, self._handle)
         self._assignments = Assignments(self.waiting, config.workers)
         self._tries: Dict[int, int] = {}
@@ -70,8 +71,8 @@ class Dispatch:
             worker = self._crew.worker_of(tasks[0].uid)
             worker.assign(tasks)
             for task in tasks:
-                if task.id in self.descriptors:
-                    worker.send_descriptor(task.id, self.descriptors[task.id])
+                if task.id in self.held:
+                    worker.send_descriptor(task.id, self.held.of(task.id))
             rate, piece = max(task.rate for task in tasks), self.targets.piece(tasks)
             worker.send({"do": described, "rate": rate, "piece": piece})
 
@@ -106,7 +107,7 @@ class Dispatch:
         return Forecast(
             running,
             self._assignments.copy(),
-            set(self.descriptors).__contains__,
+            self.held.tasks().__contains__,
             self.estimates,
             self.targets,
             self._config.workers,
@@ -114,7 +115,7 @@ class Dispatch:
         )
 
     def _is_alone(self, task: Task) -> bool:
-        return task.id in self.descriptors
+        return task.id in self.held
 
     def _described(self, task: Task) -> Dict[str, Any]:
         """``task`` as a worker reads it."""
@@ -189,8 +190,7 @@ class Dispatch:
     def _end(self, task: Task, state: str, size: int, why: str) -> None:
         state, why = self._given_up.pop(task.id, (state, why))
         self.tags.pop(task.id, None)
-        if task.id in self.descriptors:
-            os.close(self.descriptors.pop(task.id))
+        self.held.close(task.id)
         self._tries.pop(task.id, None)
         self._stopping.discard(task.id)
         self._count(task, max(0, size - task.moved))

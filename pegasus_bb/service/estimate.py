@@ -39,9 +39,9 @@ class Rate:
         self._costs = None
 
     @property
-    def typical(self) -> int:
-        """Bytes of a task whose size is not known."""
-        return int(self.sums[4] / self.sums[3]) if self.sums[3] else 0
+    def typical(self) -> Optional[int]:
+        """Bytes of a task whose size is not known; None before the first sample."""
+        return int(self.sums[4] / self.sums[3]) if self.sums[3] else None
 
     def seconds(self, size: int) -> float:
         """What a task of ``size`` bytes takes."""
@@ -80,7 +80,7 @@ class Estimates:
         """What a task takes; of a guess if no task of ``pair`` has ended."""
         return self._rates.get(pair, _NEW).seconds(size)
 
-    def typical(self, pair: Pair) -> int:
+    def typical(self, pair: Pair) -> Optional[int]:
         """See Rate.typical."""
         return self._rates.get(pair, _NEW).typical
 

@@ -7,7 +7,7 @@ they take, and rates.py how fast they may go at the same time.
 from __future__ import annotations
 
 from collections import deque
-from typing import Callable, Deque, Dict, List, NamedTuple, Sequence, Set
+from typing import Callable, Deque, Dict, List, NamedTuple, Optional, Sequence, Set
 
 from pegasus_bb.service.assignments import Assignments, places
 from pegasus_bb.service.estimate import Estimates
@@ -40,7 +40,9 @@ class Forecast(NamedTuple):
     now: float  # a time.time()
 
     def seconds_left(self) -> Dict[int, float]:
-        """Seconds until each task that waits or runs has ended."""
+        """Seconds until each task that waits or runs has ended. A task is not there
+        where its size is not known and no task of its pair has ended; for those behind
+        it, it takes no time."""
         working = [self._begun(tasks) for tasks in self.running if tasks]
         found: Dict[int, float] = {}
         passed = 0.0
@@ -57,7 +59,9 @@ class Forecast(NamedTuple):
             passed += self._go_on(working)
             for worker in working:
                 if worker.left <= _REST * worker.size:
-                    found[worker.tasks.popleft().id] = passed
+                    task = worker.tasks.popleft()
+                    if self._size(task) is not None:
+                        found[task.id] = passed
                     if worker.tasks:
                         self._begin(worker)
             working = [worker for worker in working if worker.tasks]
@@ -80,11 +84,14 @@ class Forecast(NamedTuple):
 
     def _begin(self, worker: _Working) -> None:
         task = worker.tasks[0]
-        pair = pair_of(task)
-        whole = max(1, task.size or self.estimates.typical(pair))
+        whole = max(1, self._size(task) or 0)
         worker.size = float(whole)
         worker.left = float(max(1, whole - task.moved))
-        worker.speed = whole / self.estimates.seconds(pair, whole)
+        worker.speed = whole / self.estimates.seconds(pair_of(task), whole)
         if task.rate:
             worker.speed = min(worker.speed, task.rate)
         worker.targets = self.targets.limited([task]) if self.targets.rates else set()
+
+    def _size(self, task: Task) -> Optional[int]:
+        """Bytes, as far as is known."""
+        return task.size or self.estimates.typical(pair_of(task))

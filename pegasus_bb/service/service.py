@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections import Counter
 from typing import Any, Callable, Dict, List, Optional, Sequence
@@ -18,7 +17,6 @@ from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.task import FAILED, Origin, Task, check_spec
 from pegasus_bb.service.waits import Wait, Waiters
 
-_DESCRIPTORS = 400  # of all tasks that wait: a process has 1,024
 _GONE = "its memory went with an earlier service; submit it again"
 _COMPACT = 32 << 20  # bytes of a journal that is worth writing anew
 _MOST = 1_000_000  # tasks of one user that have not ended
@@ -84,18 +82,18 @@ class Service:
         origin = Origin(uid, time.time(), first=self._next)
         first, now = origin.first, origin.submitted
         self._next += len(specs)
-        read = self._held(first, specs, descriptors) if descriptors else {}
+        if descriptors:
+            self._hold(uid, first, specs, descriptors)
         self._unfinished[uid] += len(specs)
 
         def durable(error: Optional[OSError]) -> None:
             if error is not None:
                 self._count_off(uid, len(specs))
-                for descriptor in read.values():
-                    os.close(descriptor)
+                for number in range(first, first + len(specs)):
+                    self.dispatch.held.close(number)
                 why = f"the journal of the service takes no more: {error.strerror}"
                 refuse(Refused("not-durable", why))
                 return
-            self.dispatch.descriptors.update(read)
             for number, spec in enumerate(specs, start=first):
                 task = self.tasks[number] = Task(number, origin, spec)
                 self.dispatch.waiting.add(task)
@@ -182,20 +180,22 @@ class Service:
         if not self._unfinished[uid]:
             del self._unfinished[uid]
 
-    def _held(
-        self, first: int, specs: List[Dict[str, Any]], descriptors: Sequence[int]
-    ) -> Dict[int, int]:
-        """Task -> the descriptor that it reads, as our own. Raises Refused."""
+    def _hold(
+        self,
+        uid: int,
+        first: int,
+        specs: List[Dict[str, Any]],
+        descriptors: Sequence[int],
+    ) -> None:
+        """Copy the descriptors that ``specs`` read. Raises Refused."""
         for descriptor in descriptors:
             check_readable(descriptor, only_memory=self._config.is_site)
         wanted = {
-            number: number_of(spec["source"])
+            number: descriptors[number_of(spec["source"])]
             for number, spec in enumerate(specs, start=first)
+            if number_of(spec["source"]) >= 0
         }
-        read = {number: which for number, which in wanted.items() if which >= 0}
-        if len(read) + len(self.dispatch.descriptors) > _DESCRIPTORS:
-            raise Refused("busy", "too many descriptors wait; try again later")
-        return {number: os.dup(descriptors[which]) for number, which in read.items()}
+        self.dispatch.held.hold(uid, wanted)
 
     def _began(self, tasks: List[int], tag: str, go: Callable[[], None]) -> None:
         """``go`` also where the journal is full: the copies shall end all the same."""

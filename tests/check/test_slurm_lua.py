@@ -60,6 +60,7 @@ def lua(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, site: Site) -> LuaSite:
     found.lua_tier()
     monkeypatch.setattr(slurm_lua, "_SOCKETS", tmp_path / "sockets")
     monkeypatch.setattr(slurm_lua, "_STATE", tmp_path / "state")
+    monkeypatch.setattr(slurm_lua, "_SITE", tmp_path / "stager.json")
     return found
 
 
@@ -167,8 +168,15 @@ def test_sockets_that_are_open_to_others_are_named(
     assert "control has mode 0666, not 0600" in found
 
 
-def test_damaged_records_of_the_service_are_named(lua: LuaSite, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_said", [False, True], ids=["default", "configured"])
+def test_damaged_records_of_the_service_are_named(
+    lua: LuaSite, tmp_path: Path, is_said: bool
+) -> None:
     state = tmp_path / "state"
+    if is_said:
+        state = tmp_path / "elsewhere"
+        said = {"state": str(state), "dataspaces": {"lustre": {"path": "/lus"}}}
+        (tmp_path / "stager.json").write_text(json.dumps(said))
     whole = {"number": 8, "uid": 1, "gid": 1, "state": "running"}
     texts = {
         "buffers.json": "{}",

@@ -73,7 +73,7 @@ def test_no_time_is_full_speed_without_a_word(
 
 
 @settings(max_examples=30, deadline=None)
-@given(rate=st.integers(4, 400), size=st.integers(1, 2000))
+@given(rate=st.integers(4, 400), size=st.integers(1, 400))
 def test_a_rate_is_kept_in_every_second(
     rate: int, size: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -60,7 +60,7 @@ def test_a_rate_is_kept_and_all_results_come(large: Site) -> None:
 
 
 def test_sigkill_inside_a_segment_and_again(large: Site) -> None:
-    submit = large.planned("bb", *PERSISTENT, "--bb-drain", "1MiB/s")
+    submit = large.planned("bb", *PERSISTENT, "--bb-drain", "4MiB/s")
     engine = large.start_run("bb")
     until(lambda: segments(submit))
     parts = large.results("bb")

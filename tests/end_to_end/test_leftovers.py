@@ -128,7 +128,7 @@ def test_a_submit_directory_that_was_removed(site: Site) -> None:
     ("mode", "way"),
     [
         ("transient", "gc"),
-        ("transient", "release"),
+        pytest.param("transient", "release", marks=pytest.mark.sweep),
         ("transient", "run"),
         ("hybrid", "gc"),
         pytest.param("hybrid", "release", marks=pytest.mark.sweep),

@@ -25,7 +25,9 @@ def failed(site: Site, lost: str, *more: str) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("lost", ["b.dat", "c.dat"])
+@pytest.mark.parametrize(
+    "lost", ["c.dat", pytest.param("b.dat", marks=pytest.mark.sweep)]
+)
 def test_its_maker_runs_again_when_told_to(site: Site, lost: str) -> None:
     folder = failed(site, lost)
     reads = lost if lost == "b.dat" else "sub/c.dat"

@@ -75,7 +75,10 @@ def test_the_submit_directory_can_be_read_by_condor(site: Site) -> None:
 
 @pytest.mark.parametrize(
     ("fails", "kept", "give_back"),
-    [("e.dat", 79, "release {} --discard"), ("a.dat", 0, "gc --yes")],
+    [
+        ("e.dat", 79, "release {} --discard"),
+        pytest.param("a.dat", 0, "gc --yes", marks=pytest.mark.sweep),
+    ],
 )
 def test_once_a_failed_run_has_given_its_reservation_back_only_a_restart_helps(
     site: Site, fails: str, kept: int, give_back: str
@@ -101,7 +104,7 @@ def test_once_a_failed_run_has_given_its_reservation_back_only_a_restart_helps(
     assert site.reservations() == []
 
 
-@pytest.mark.parametrize("version", [1, None])
+@pytest.mark.parametrize("version", [1, pytest.param(None, marks=pytest.mark.sweep)])
 def test_a_run_that_another_version_planned_is_seen_given_back_and_not_run(
     site: Site, version: int | None
 ) -> None:

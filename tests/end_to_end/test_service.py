@@ -49,7 +49,13 @@ def test_an_example_gives_what_it_gives_on_the_pfs(
             assert "universe = local" in sub.read_text()
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "mode",
+    [
+        pytest.param(mode, marks=[] if mode == "persistent" else [pytest.mark.sweep])
+        for mode in MODES
+    ],
+)
 def test_a_service_that_is_killed_again_and_again_loses_nothing(
     site: Site, daemon: Daemon, mode: str
 ) -> None:

@@ -52,7 +52,13 @@ def change(site: Site, old: str, new: str) -> None:
     task.write_text(task.read_text().replace(old, new))
 
 
-@pytest.mark.parametrize("policy", ["user", "cohort", "lifetime", "auto"])
+@pytest.mark.parametrize(
+    "policy",
+    [
+        "lifetime",
+        *(pytest.param(p, marks=pytest.mark.sweep) for p in ("user", "cohort", "auto")),
+    ],
+)
 def test_each_copy_has_the_hint_that_explain_names(site: Site, policy: str) -> None:
     site.declare(streams=policy)
     site.planned("bb", "--bb-mode", "persistent", "--cleanup", "none")

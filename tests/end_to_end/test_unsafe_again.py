@@ -69,7 +69,9 @@ def test_a_rescue_file_that_calls_bb_delete_done_is_not_believed(site: Site) -> 
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("cleanup", ["inplace", "leaf"])
+@pytest.mark.parametrize(
+    "cleanup", ["inplace", pytest.param("leaf", marks=pytest.mark.sweep)]
+)
 def test_also_where_clean_up_kept_the_last_copy(site: Site, cleanup: str) -> None:
     folder = site.planned("bb", *PLANNED, cleanup)
     there = f"[ -e {site.root}/once ] || [ ! -e {result(site)} ]"

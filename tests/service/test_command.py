@@ -76,6 +76,28 @@ def test_a_long_list_goes_in_several_requests(daemon: Daemon, client: Client) ->
     assert len({task["request"] for task in client.status(numbers)}) > 1
 
 
+def test_what_is_left_is_told_where_the_size_is_known(
+    daemon: Daemon, client: Client
+) -> None:
+    """Of a file, and of a tree once a copy of that kind has ended."""
+    for name in ("file", "tree/file"):
+        daemon.make(name, 5_000_000)
+    daemon.control().ask("pause")
+    for name in ("file", "tree"):
+        paths = (f"{daemon.folder}/{kind}/{name}" for kind in ("from", "to"))
+        assert said(daemon, "submit", *paths).returncode == 0
+    file, tree = json.loads(said(daemon, "status", "--json").stdout)
+    assert (file["seconds_left"], tree["seconds_left"]) == (0.06, None)
+    shown = [line.split() for line in said(daemon, "status").stdout.splitlines()]
+    assert [row[6] for row in shown[1:]] == ["0.1", "-"]
+    daemon.control().ask("resume")
+    client.wait([file["id"], tree["id"]])
+    daemon.control().ask("pause")
+    said(daemon, "submit", f"{daemon.folder}/from/tree", f"{daemon.folder}/to/more")
+    [more] = json.loads(said(daemon, "status", "--json").stdout)
+    assert more["seconds_left"] > 0
+
+
 def test_cancel_says_how_many_ended_so(daemon: Daemon, client: Client) -> None:
     daemon.make("file", 10)
     done = client.submit([daemon.copy("file")])

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.service.client import Client
+from pegasus_bb.service.held import Held
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.units import MIB
 from tests.service.conftest import Daemon
@@ -59,6 +60,27 @@ def test_descriptors_are_checked(daemon: Daemon, client: Client) -> None:
     folder = os.open(daemon.folder, os.O_RDONLY)
     [ended] = client.wait(client.submit([task], [folder]))
     assert "neither of memory nor of a file" in ended["message"]
+
+
+def test_no_user_holds_the_descriptors_of_all() -> None:
+    """Also while none of his requests is durable; what was refused holds none."""
+    held, taken = Held(), os.open(os.devnull, os.O_RDONLY)
+    handles = Path("/proc/self/fd")
+    before = len(list(handles.iterdir()))
+    held.hold(1000, dict.fromkeys(range(100), taken))
+    with pytest.raises(Refused, match="100 of your tasks read memory"):
+        held.hold(1000, {100: taken})
+    for user in (1001, 1002, 1003):
+        held.hold(user, dict.fromkeys(range(100 * user, 100 * user + 100), taken))
+    with pytest.raises(Refused, match="too many descriptors wait"):
+        held.hold(1004, {200: taken})
+    assert len(list(handles.iterdir())) == before + 400
+    for task in held.tasks():
+        held.close(task)
+    assert len(list(handles.iterdir())) == before
+    held.hold(1000, {100: taken})
+    held.close(100)
+    os.close(taken)
 
 
 def test_no_descriptor_is_kept(daemon: Daemon, client: Client) -> None:

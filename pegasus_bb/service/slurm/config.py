@@ -12,6 +12,7 @@ from pegasus_bb.service.declared import NAME, check, check_keys, folder, parsed
 from pegasus_bb.service.slurm.nodes.config import SPACE, NodesConfig, read_nodes
 from pegasus_bb.units import parse_size
 
+SPOOL = "/var/spool/pegasus-bb"  # where ``spool`` is not said
 _KEYS = ("user", "spool", "pools", "nodes")
 _POOL_KEYS = ("path", "capacity", "granularity", "rate")
 _GIB = "1GiB"
@@ -43,7 +44,7 @@ def read_slurm(where: str, data: Any) -> SlurmConfig:
     Raises UsageError.
     """
     check_keys(where, data, _KEYS)
-    spool = folder(where, "spool", data.get("spool", "/var/spool/pegasus-bb"))
+    spool = folder(where, "spool", data.get("spool", SPOOL))
     pools = data.get("pools")
     wanted = 'pools: {"flash": {"path": "/bb", "capacity": "10TiB"}}'
     check(isinstance(pools, dict) and pools, where, wanted, pools)

@@ -1,4 +1,8 @@
-"""Our hooks in the folder of a slurm.conf: tried, then renamed into place."""
+"""Our hooks in the folder of a slurm.conf: tried, then renamed into place.
+
+``pegasus-bb site install`` does this, and ``python3 -m pegasus_bb.service.slurm`` where
+only Python is.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +39,14 @@ burst_buffer.conf, beside it:
   StageOutTimeout=86400
   OtherTimeout=300
 """
+
+
+def hooks_done(folder: str, spool: str, undo: bool) -> str:
+    """Install the hooks, or take them out; what to tell the administrator. Raises
+    UsageError, see below."""
+    if undo:
+        return f"{take_out(folder)}: as it was before\n"
+    return f"{install(folder, spool)}: tried, and in place\n\n{LINES}"
 
 
 def install(folder: str, spool: str) -> str:

@@ -35,8 +35,14 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(installing, "why_not", lambda text: "")
 
 
-def run(*words: str) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-m", "pegasus_bb", "site", "install", *words]
+OURS = ("pegasus_bb", "site", "install")
+PACKAGE = ("pegasus_bb.service.slurm",)  # where only Python is
+
+
+def run(
+    *words: str, command: tuple[str, ...] = OURS
+) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-m", *command, *words]
     return subprocess.run(argv, capture_output=True, text=True)
 
 
@@ -53,16 +59,20 @@ def test_the_hooks_name_the_spool_of_the_site(conf: Path, tried: None) -> None:
 
 
 @needs_lua
-def test_the_command_prints_what_slurm_needs(conf: Path) -> None:
-    done = run("--slurm-conf", str(conf))
+@pytest.mark.parametrize("command", [OURS, PACKAGE], ids=["ours", "package"])
+def test_the_command_prints_what_slurm_needs(
+    conf: Path, command: tuple[str, ...]
+) -> None:
+    words = ("--slurm-conf", str(conf))
+    done = run(*words, command=command)
     assert done.returncode == 0, done.stderr
     for line in ("BurstBufferType=burst_buffer/lua", "Flags=TeardownFailure"):
         assert f"  {line}\n" in done.stdout
     for _ in range(2):  # and once more
-        undone = run("--slurm-conf", str(conf), "--undo")
+        undone = run(*words, "--undo", command=command)
         assert undone.returncode == 0, undone.stderr
         assert names(conf) == ["slurm.conf"]
-        assert run("--slurm-conf", str(conf)).returncode == 0
+        assert run(*words, command=command).returncode == 0
         assert names(conf) == ["burst_buffer.lua", "slurm.conf"]
 
 

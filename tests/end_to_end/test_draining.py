@@ -59,6 +59,7 @@ def test_a_rate_is_kept_and_all_results_come(large: Site) -> None:
     assert reported["drain"]["peak"] > 0
 
 
+@pytest.mark.sweep
 def test_sigkill_inside_a_segment_and_again(large: Site) -> None:
     submit = large.planned("bb", *PERSISTENT, "--bb-drain", "4MiB/s")
     engine = large.start_run("bb")

@@ -175,6 +175,7 @@ def test_sizes_are_the_quick_ones_with_what_was_given(demo: Any) -> None:
     assert demo.sizes_of(demo.parse([])) == demo.Sizes()
 
 
+@pytest.mark.sweep  # the README's first command: every change runs it before it lands
 def test_the_quick_demo_from_end_to_end(tmp_path: Path) -> None:
     command = [PYTHON, str(EXAMPLES / "demo.py"), "--quick", "--demo-dir"]
     done = subprocess.run(

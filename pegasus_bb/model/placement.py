@@ -32,6 +32,12 @@ class PlacedFile:
     pool: str = ""  # of the tier; empty: the reservation's own folder
     stream: str = ""  # one of HINTS; empty: no hint
 
+    def placed(self, tier: str, how: str, reason: str) -> PlacedFile:
+        """The same file in another place. As `replace`, in a third of its time."""
+        life = self.lifetime, self.seconds, self.cohort
+        rest = *life, self.pool, self.stream
+        return PlacedFile(self.lfn, self.role, tier, how, self.size, reason, *rest)
+
 
 @dataclass(slots=True)  # as above
 class JobReservation:

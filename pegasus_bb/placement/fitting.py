@@ -46,7 +46,7 @@ def fitted(
     phased = given.ending.cleanup == PHASED
     levels = given.levels if phased else 1
     whole: Lives = dict.fromkeys(sizes(placement), (1, 1))
-    lives = lifetimes(given, placement) if phased else whole
+    lives = lifetimes(placement) if phased else whole
     phases = _phases(placement, lives, levels, limit)
     if phases is not None:
         fits = replace(placement, phases=phases)

@@ -120,7 +120,7 @@ def _read_once(
             where = _read_in_place(given.catalogs, placement.tier.site, lfn)
             on, how = home(where, file.role, placement.tier)
             why = f"an input that job {reader} alone reads: it stays on the PFS"
-            yield lfn, replace(file, tier=on, how=how, reason=why)
+            yield lfn, file.placed(on, how, why)
 
 
 def _read_in_place(catalogs: Catalogs, site: str, lfn: str) -> str:
@@ -157,4 +157,4 @@ def _private_files(
             tier = PFS if job in taken else file.tier
             said = f"{file.reason}: on {there}, then on the PFS"
             reason = said if lfn in for_jobs else why
-            yield lfn, replace(file, tier=tier, reason=reason)
+            yield lfn, file.placed(tier, file.how, reason)

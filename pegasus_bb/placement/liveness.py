@@ -28,7 +28,7 @@ def planned_peak(given: PlanningInput, placement: Placement) -> int:
 def live_flow(
     given: PlanningInput, placement: Placement
 ) -> tuple[list[int], list[int]]:
-    return flow(lifetimes(given, placement), sizes(placement), given.levels)
+    return flow(lifetimes(placement), sizes(placement), given.levels)
 
 
 def sizes(placement: Placement) -> dict[str, int]:
@@ -36,9 +36,12 @@ def sizes(placement: Placement) -> dict[str, int]:
     return {f.lfn: f.size or 0 for f in placement.files.values() if f.tier != PFS}
 
 
-def lifetimes(given: PlanningInput, placement: Placement) -> Lives:
+def lifetimes(placement: Placement) -> Lives:
     """The levels in which each file on the tier lives."""
-    return lives_of(given, placement.tier.site, sizes(placement))
+    files = placement.files.values()
+    return {
+        f.lfn: (f.cohort - f.lifetime + 1, f.cohort) for f in files if f.tier != PFS
+    }
 
 
 def lives_of(given: PlanningInput, site: str, lfns: Collection[str]) -> Lives:

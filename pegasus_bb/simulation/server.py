@@ -35,7 +35,10 @@ class Server:
     def enter(self, request: Request) -> None:
         lane, now = request.lane, self._simulation.now
         if not self._is_shared:
-            if self._has_room_for(request):
+            load = request.count * lane.most
+            for each in self.lanes:
+                load += each.count * each.most
+            if load <= 1.0:  # together they cannot use its whole time
                 lane.count += request.count
                 due = self._unshared[request] = now + request.units / lane.alone
                 request.alarm = self._simulation.alarm(due, request)
@@ -70,13 +73,6 @@ class Server:
             done.sort()
         for _, process in done:
             process.go_on()
-
-    def _has_room_for(self, request: Request) -> bool:
-        """Whether all requests together cannot use its whole time."""
-        load = request.count * request.lane.most
-        for lane in self.lanes:
-            load += lane.count * lane.most
-        return load <= 1.0
 
     def _begin_to_share(self) -> None:
         """From now on every request has a virtual time in the place of its alarm."""

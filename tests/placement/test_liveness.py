@@ -39,7 +39,7 @@ def long(user: User) -> User:
 
 
 def lives(user: User) -> dict[str, tuple[int, int]]:
-    return lifetimes(user.given(), user.decide())
+    return lifetimes(user.decide())
 
 
 def live(user: User) -> tuple[int, int]:

@@ -24,6 +24,7 @@ from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.placement.decision import Ending, PlacementDecision, PlanningInput
 from pegasus_bb.placement.fitting import fitted
+from pegasus_bb.placement.liveness import lives_of
 from pegasus_bb.planner.builtin.executable import Executable
 from pegasus_bb.planner.seal.live_bytes import check_phases, live_bytes
 from pegasus_bb.planner.seal.phases import Phases
@@ -66,10 +67,22 @@ def fit(runner: Any, limit: int, cleanup: str = "inplace") -> Placement:
         site=catalogs.sites.site("cori"),
         ending=Ending(cleanup),
     )
-    decision, _ = fitted(given, PlacementDecision(runner.context.placement))
+    placement = with_lives(given, runner.context.placement)
+    decision, _ = fitted(given, PlacementDecision(placement))
     placement = decision.placement
     runner.change(placement=placement, cleanup=cleanup)
     return placement
+
+
+def with_lives(given: PlanningInput, placement: Placement) -> Placement:
+    """As placing by rules has it."""
+    lives = lives_of(given, "cori", placement.files)
+    files = {
+        lfn: replace(file, lifetime=last - first + 1, cohort=last)
+        for lfn, file in placement.files.items()
+        for first, last in [lives[lfn]]
+    }
+    return replace(placement, files=files)
 
 
 def moved(planned: Executable, placement: Placement, starts: bool) -> dict[str, int]:

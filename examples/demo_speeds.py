@@ -19,7 +19,8 @@ from pegasus_bb.bench.own import Own
 _SIZE = 64 << 20  # bytes of each file
 _BLOCK = bytes(1 << 20)
 _OPENED = 200  # files
-_REPETITIONS, _SECONDS = 5, 0.3  # of operations on small files
+_REPETITIONS = 5  # the median counts, for others may be at work
+_SECONDS = 0.3  # of operations on small files
 
 
 def write_speeds(path: Path, places: dict[str, Path], cores: int) -> None:
@@ -56,10 +57,13 @@ def _measured(folder: Path, cores: int) -> str:
 
 def _rate(move: Callable[[Path], None], files: list[Path]) -> float:
     """Bytes per second of all ``files`` at the same time."""
-    begun = time.perf_counter()
-    with ThreadPoolExecutor(len(files)) as threads:
-        list(threads.map(move, files))
-    return len(files) * _SIZE / (time.perf_counter() - begun)
+    took = []
+    for _ in range(_REPETITIONS):
+        begun = time.perf_counter()
+        with ThreadPoolExecutor(len(files)) as threads:
+            list(threads.map(move, files))
+        took.append(time.perf_counter() - begun)
+    return len(files) * _SIZE / median(took)
 
 
 def _write(path: Path) -> None:

@@ -23,7 +23,7 @@ from pegasus_bb.units import MIB, format_size
 
 _PART = 0.25  # seconds of the rate that one segment has: a peak is that of a second
 _LEAST, _MOST = MIB, 64 * MIB  # bytes of a segment, unless a curve says its size
-_AIM = 0.9  # part of the time that is left, as PostgreSQL's checkpoints take
+AIM = 0.9  # part of the time that is left, as PostgreSQL's checkpoints take
 _BEAT = 5.0  # seconds; a lease is renewed as often while its process waits
 
 
@@ -79,7 +79,7 @@ class Pace(Segments):
             for target in drain.targets
         ]
         self._left, self._due = drain.size, clock()
-        self._deadline = self._due + drain.seconds * _AIM
+        self._deadline = self._due + drain.seconds * AIM
         self._asking, self._logging = threading.Lock(), threading.Lock()
         self._said: List[str] = []  # kinds of words that were said
 

@@ -22,6 +22,10 @@ def places(owners: Sequence[int], most: int) -> May:
     return lambda _: len(owners) < most
 
 
+def _are_together(one: Task, other: Task) -> bool:
+    return (one.uid, one.share) == (other.uid, other.share)
+
+
 class Assignments:
     """Takes tasks out of ``waiting`` in its order. A task with a rate of its own holds
     a worker for long, so at most half of the workers do such tasks at a time."""
@@ -52,14 +56,16 @@ class Assignments:
         taken: List[Task] = []
         size = 0
         while len(taken) < _TOGETHER:
-            task = self._next(slow < self.most_slow and not taken, now, may)
+            may_be_slow = slow < self.most_slow and (not taken or bool(taken[0].share))
+            task = self._next(may_be_slow, now, may)
             if task is None:
                 break
             if task in taken:  # its deadline has moved meanwhile
                 continue
             is_small = size + task.size <= _BYTES
-            is_small = is_small and not task.rate and not is_alone(task)
-            if taken and (task.uid != taken[0].uid or not is_small):
+            has_own_rate = task.rate and not task.share
+            is_small = is_small and not has_own_rate and not is_alone(task)
+            if taken and not (is_small and _are_together(task, taken[0])):
                 self._waiting.put_back(task)
                 break
             taken.append(task)

@@ -51,6 +51,11 @@ class Dispatch:
         self._given_up: Dict[int, Tuple[str, str]] = {}  # task -> its end: state, why
         self._stopping: Set[int] = set()  # tasks that a worker was told to stop
 
+    def add(self, task: Task) -> None:
+        """A new task, which waits."""
+        self.waiting.add(task)
+        self.targets.join(task)
+
     def hand_out(self) -> None:
         """Give waiting tasks to workers that have none."""
         while not self.is_paused:
@@ -73,7 +78,8 @@ class Dispatch:
             for task in tasks:
                 if task.id in self.held:
                     worker.send_descriptor(task.id, self.held.of(task.id))
-            rate, piece = max(task.rate for task in tasks), self.targets.piece(tasks)
+            rate = max(0.0 if task.share else task.rate for task in tasks)
+            piece = self.targets.piece(tasks)
             worker.send({"do": described, "rate": rate, "piece": piece})
 
     def pause(self, paused: bool) -> None:
@@ -191,6 +197,7 @@ class Dispatch:
         state, why = self._given_up.pop(task.id, (state, why))
         self.tags.pop(task.id, None)
         self.held.close(task.id)
+        self.targets.leave(task)
         self._tries.pop(task.id, None)
         self._stopping.discard(task.id)
         self._count(task, max(0, size - task.moved))

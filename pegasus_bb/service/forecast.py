@@ -88,7 +88,7 @@ class Forecast(NamedTuple):
         worker.size = float(whole)
         worker.left = float(max(1, whole - task.moved))
         worker.speed = whole / self.estimates.seconds(pair_of(task), whole)
-        if task.rate:
+        if task.rate and not task.share:
             worker.speed = min(worker.speed, task.rate)
         worker.targets = self.targets.limited([task]) if self.targets.rates else set()
 

@@ -332,7 +332,7 @@ def _spec(task: Task) -> Dict[str, Any]:
         spec["dest"] = task.dest
     if task.deadline is not None:
         spec["deadline"] = task.deadline
-    for key in ("priority", "rate", "size", "digest"):
+    for key in ("priority", "rate", "share", "size", "digest"):
         if getattr(task, key):
             spec[key] = getattr(task, key)
     return spec
@@ -342,8 +342,8 @@ def forget_old(found: Recovered) -> None:
     """Drop ended tasks that are older than ``KEEP``, or too many. While one task of a
     request has not ended, its client may ask for all of them."""
     tasks = found.tasks.values()
-    open_requests = {task.origin for task in tasks if not task.has_ended}
-    old = [t for t in tasks if t.has_ended and t.origin not in open_requests]
+    open_requests = {task.origin.first for task in tasks if not task.has_ended}
+    old = [t for t in tasks if t.has_ended and t.origin.first not in open_requests]
     old.sort(key=lambda task: -task.ended_at)
     now = time.time()
     for place, task in enumerate(old):

@@ -9,6 +9,7 @@ from typing import Any, Callable, Dict, Iterator, Sequence
 
 _BURST = 0.05  # seconds of the rate that may go at once
 _LONGEST = 0.25  # seconds of one sleep: a cancellation takes effect soon
+_REST = 10.0  # seconds at most that a worker waits for bytes of tasks that have ended
 _SHORTEST = 0.001  # seconds: less might not move the clock
 
 IsOver = Callable[[], bool]
@@ -96,10 +97,13 @@ class SharedRate:
                 self._await(is_over)
 
     def end(self, tasks: Sequence[int]) -> None:
-        """The assignment ends: the rest is told, and not waited for."""
+        """The assignment ends. The rest is waited for, too: else many small files would
+        go faster than the rate."""
         if self._piece and self._untold:
+            until = time.monotonic() + _REST
             self._tell(tasks, self._untold)
             self._untold = 0
+            self._await(lambda: time.monotonic() > until)
 
     def _tell(self, tasks: Sequence[int], size: int) -> None:
         self._told += 1

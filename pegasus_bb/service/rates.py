@@ -7,6 +7,7 @@ does not use is at once another's, and the part of a worker that dies is not los
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import Any, Collection, Dict, Iterable, List, Mapping, Sequence, Set, Tuple
 
 from pegasus_bb.service.dataspace import Dataspaces
@@ -21,6 +22,11 @@ _MEMORY = 5.0  # seconds over which a speed is a mean
 def pair_of(task: Task) -> Tuple[str, str]:
     """The dataspaces of its source and of its destination; empty if it has none."""
     return task.source.partition("://")[0], task.dest.partition("://")[0]
+
+
+def _share_of(task: Task) -> str:
+    """As the name of a target, which has no blank; empty where it has none."""
+    return f"{task.uid} {task.share}" if task.share else ""
 
 
 def share(
@@ -96,23 +102,42 @@ class Targets:
                 target = self._by_space[space.name]
                 self.rates[target] = max(space.rate, self.rates.get(target, 0.0))
         self._buckets = {name: Bucket(rate) for name, rate in self.rates.items()}
+        self._sharing: Counter[str] = Counter()  # tasks that have not ended, by share
         self.meters = {name: Meter() for name in self._by_space.values()}
+
+    def join(self, task: Task) -> None:
+        """``task`` waits. If it has a share, that is a target with the rate of the last
+        who joined."""
+        name = _share_of(task)
+        if name:
+            self._sharing[name] += 1
+            self.rates[name] = task.rate
+            self._buckets.setdefault(name, Bucket(task.rate)).rate = task.rate
+
+    def leave(self, task: Task) -> None:
+        """``task``, which has joined, has ended."""
+        name = _share_of(task)
+        if name:
+            self._sharing[name] -= 1
+            if not self._sharing[name]:
+                del self._sharing[name], self.rates[name], self._buckets[name]
 
     def of(self, tasks: Iterable[Task]) -> Set[str]:
         """The targets that ``tasks`` use."""
         spaces = {name for task in tasks for name in pair_of(task)}
         return {self._by_space[name] for name in spaces if name in self._by_space}
 
-    def limited(self, tasks: Iterable[Task]) -> Set[str]:
-        """Those of them that have a rate."""
-        return {name for name in self.of(tasks) if name in self.rates}
+    def limited(self, tasks: Collection[Task]) -> Set[str]:
+        """Those of them that have a rate, and the shares of ``tasks``."""
+        wanted = self.of(tasks).union(map(_share_of, tasks))
+        return {name for name in wanted if name in self.rates}
 
-    def piece(self, tasks: Iterable[Task]) -> int:
+    def piece(self, tasks: Collection[Task]) -> int:
         """Bytes after which a worker that does ``tasks`` asks; 0: it need not."""
         rates = [self.rates[name] for name in self.limited(tasks)]
         return max(_SMALLEST, int(min(rates) * _PIECE)) if rates else 0
 
-    def take(self, tasks: Iterable[Task], size: int, now: float) -> float:
+    def take(self, tasks: Collection[Task], size: int, now: float) -> float:
         """``tasks`` have moved ``size`` bytes: seconds to wait before they go on."""
         names = self.limited(tasks)
         return max([0.0, *(self._buckets[n].take(size, now) - now for n in names)])

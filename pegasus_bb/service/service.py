@@ -46,9 +46,10 @@ class Service:
         for task in self.tasks.values():
             if not task.has_ended:
                 self._unfinished[task.uid] += 1
-                self.dispatch.waiting.add(task)
                 if number_of(task.source) >= 0:
                     self._end(task, FAILED, 0, _GONE)
+                else:
+                    self.dispatch.add(task)
         unfinished = {t.id for t in self.tasks.values() if not t.has_ended}
         notes.sweep(config.users, unfinished)
 
@@ -96,7 +97,7 @@ class Service:
                 return
             for number, spec in enumerate(specs, start=first):
                 task = self.tasks[number] = Task(number, origin, spec)
-                self.dispatch.waiting.add(task)
+                self.dispatch.add(task)
             answer({"first": first, "count": len(specs)})
             self.dispatch.hand_out()
 

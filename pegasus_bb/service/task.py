@@ -19,17 +19,19 @@ ENDS = (DONE, FAILED, CANCELLED)
 BY_USER = "cancelled by its user"
 
 _NUMBERS = ("deadline", "priority", "rate", "size")
-_KEYS = frozenset(("kind", "source", "dest", "digest", *_NUMBERS))
+_KEYS = frozenset(("kind", "source", "dest", "digest", "share", *_NUMBERS))
+_LONGEST_SHARE = 200  # characters
 _LARGEST = 1 << 62  # bytes, bytes per second, or seconds
 _HIGHEST = 100  # priorities are -100 to 100
 
 
 class Origin(NamedTuple):
-    """What the tasks of one request have in common."""
+    """What the tasks of one request have in common: it is there once, for memory."""
 
     uid: int
     submitted: float  # a time.time()
     first: int  # number of the first of them
+    share: str = ""  # of those whose ``rate`` is one rate of all with this share
 
 
 class Task:
@@ -55,6 +57,8 @@ class Task:
     def __init__(self, number: int, origin: Origin, spec: Dict[str, Any]) -> None:
         """``spec`` has passed ``check_spec``."""
         self.id, self.origin = number, origin
+        if "share" in spec:
+            self.origin = origin._replace(share=spec["share"])
         self.kind: str = sys.intern(spec["kind"])  # one text for all
         self.source: str = spec["source"]
         self.dest: str = spec.get("dest", "")
@@ -75,6 +79,11 @@ class Task:
         return self.origin.uid
 
     @property
+    def share(self) -> str:
+        """Of the tasks of this user that have its rate together; empty: it alone."""
+        return self.origin.share
+
+    @property
     def digest(self) -> bool:
         """Whether it shall say the digest of what it has copied."""
         return self.outcome is not None
@@ -87,8 +96,9 @@ class Task:
     def as_json(self) -> Dict[str, Any]:
         """As the service shows it to clients."""
         shown: Dict[str, Any] = {name: getattr(self, name) for name in _SHOWN}
-        uid, submitted, first = self.origin
-        return {**shown, "uid": uid, "submitted": submitted, "request": first}
+        uid, submitted, first, share = self.origin
+        origin = {"uid": uid, "submitted": submitted, "request": first}
+        return {**shown, **origin, "share": share}
 
 
 _SHOWN = tuple(name for name in Task.__slots__ if name != "origin")
@@ -115,6 +125,7 @@ def check_spec(spec: Any, spaces: Dataspaces, descriptors: int = 0) -> None:
         raise Refused("bad-task", f"dest {dest!r} is no file or folder")
     if len(spec) > (2 if kind == REMOVE else 3):
         _check_numbers(spec)
+        _check_share(spec)
 
 
 def _check_numbers(spec: Dict[str, Any]) -> None:
@@ -131,6 +142,14 @@ def _check_numbers(spec: Dict[str, Any]) -> None:
         raise Refused("bad-task", f"size {size!r} is no number of bytes")
     if type(priority) is not int or abs(priority) > _HIGHEST:
         raise Refused("bad-task", f"priority {priority!r} is not -100 to 100")
+
+
+def _check_share(spec: Dict[str, Any]) -> None:
+    share = spec.get("share", "")
+    if not isinstance(share, str) or len(share) > _LONGEST_SHARE:
+        raise Refused("bad-task", f"share is no text of {_LONGEST_SHARE} characters")
+    if share and not spec.get("rate"):
+        raise Refused("bad-task", f"share {share!r}: a task with a share has a rate")
 
 
 def _is_amount(value: Any) -> bool:

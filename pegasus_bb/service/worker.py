@@ -154,7 +154,8 @@ class Worker:
         try:
             copying.run(tasks)
         finally:
-            self._control.shared.end([task["id"] for task in tasks])
+            with self._control.held.running():
+                self._control.shared.end([task["id"] for task in tasks])
             self._say({"idle": self._control.held.seconds - held})
 
     def _began(self, tasks: List[int], tag: str) -> None:

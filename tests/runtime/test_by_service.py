@@ -161,6 +161,22 @@ def test_the_wait_has_an_end(served: Site, daemon: Daemon, given: Path) -> None:
     assert f"--sockets {daemon.sockets} status" in last
 
 
+def test_results_that_drain_at_a_rate_have_it_together(
+    served: Site, daemon: Daemon, client: Client
+) -> None:
+    jobs = make_results(served)
+    size = sum((served.scratch / lfn).stat().st_size for lfn in RESULTS)
+    note = {"run": "uuid", "rate": size, "target": None}
+    served.write("drain.json", note)
+    begun = time.time()
+    assert do(served, *jobs).returncode == 0
+    tasks = client.status()
+    assert {(task["share"], task["rate"]) for task in tasks} == {("uuid", size)}
+    ended = sorted(task["ended_at"] for task in tasks)
+    assert ended[-1] - begun >= 0.85  # the last one is told, and not waited for
+    assert all((served.out / lfn).exists() for lfn in RESULTS)
+
+
 def test_one_that_drains_is_waited_for(served: Site, daemon: Daemon) -> None:
     jobs = make_results(served)
     client = daemon.start()

@@ -95,6 +95,30 @@ def test_a_rate_is_a_target_of_the_run_beside_that_of_the_tier(bb: BBDir) -> Non
     assert [t.folder for t in own] == [bb.file("drain")]
 
 
+def test_the_staging_service_hears_the_rate_of_all_together(
+    bb: BBDir, tmp_path: Path
+) -> None:
+    """Of the run, or so that this job's results are safe in time; the lowest counts."""
+    (tmp_path / "r").write_bytes(bytes(900))
+    ways = [way(f"{tmp_path}/r", "/lus/r"), way("/lus/in", f"{tmp_path}/in")]
+    target = {"name": "pfs", "limit": 1.5, "curve": None, "registry": "/lus/drain"}
+    opened(bb, 500)
+
+    def told(node: str = NODE, **changes: Any) -> dict[str, Any]:
+        found = drains(bb, node, **changes)
+        found._tier = [str(tmp_path)]
+        spec = found.spec(ways)
+        spec.pop("deadline", None)
+        return spec
+
+    assert told(rate=MIB) == {"rate": MIB, "share": "uuid"}
+    paced = {"rate": pytest.approx(2.0, rel=0.01), "share": f"uuid {NODE}"}
+    assert told() == paced
+    assert told(target=target) == {"rate": 1.5, "share": "uuid"}
+    assert told("last", target=target) == {"rate": 1.5, "share": "uuid"}
+    assert told("last") == {}
+
+
 @pytest.mark.parametrize("text", ["", "[", "[]", "{}", '{"rate": "x"}', "null", "3"])
 def test_a_damaged_note_means_full_speed_and_a_word(site: Site, text: str) -> None:
     (site.bb / "drain.json").write_text(text)
@@ -127,11 +151,3 @@ def test_what_is_staged_in_is_not(site: Site) -> None:
     done = do(site, transfer("in", site.out / "in", f"{SCRATCH}/in"))
     assert done.returncode == 0, done.stderr
     assert not (site.bb / "drain").exists()
-
-
-def test_the_service_is_told_the_rate_or_the_deadline(bb: BBDir) -> None:
-    leaving = way("/bb/run/r", "/lus/out/r")
-    assert drains(bb, rate=MIB).spec(leaving) == {"rate": float(MIB)}
-    deadline = drains(bb).spec(leaving)["deadline"]
-    assert deadline == pytest.approx(time.time() + 500, abs=5)
-    assert drains(bb).spec(way("/lus/in", "/bb/run/in")) == {}

@@ -17,13 +17,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.errors import UsageError
+from pegasus_bb.service.client import Client
 from pegasus_bb.service.config import site_config
-from pegasus_bb.service.dataspace import Dataspaces
+from pegasus_bb.service.dataspace import Dataspace, Dataspaces
 from pegasus_bb.service.pacing import SharedRate, Stopwatch, TokenBucket
-from pegasus_bb.service.rates import Bucket, share
+from pegasus_bb.service.rates import Bucket, Targets, share
 from pegasus_bb.units import MIB
+from tests.service.conftest import Daemon
 from tests.service.lives import ROOT
 from tests.service.test_users import ANN, BOB, Site, copied, site
+from tests.service.test_waiting import task
 
 __all__ = ["site"]
 
@@ -108,6 +111,45 @@ def test_two_who_want_all_get_the_same() -> None:
     one, other = moved_by(Bucket(100 * MIB), [500 * MIB, 1000 * MIB], MIB, 10.0)
     assert one == pytest.approx(other, rel=0.02)
     assert one + other == pytest.approx(1000 * MIB, rel=0.02)
+
+
+def test_tasks_with_one_share_have_its_rate_together(
+    daemon: Daemon, client: Client
+) -> None:
+    """Also after a restart; the last who joined says the rate. Others go freely."""
+    for name in ("one", "two", "free"):
+        daemon.make(name, 4_000_000)
+    daemon.control().ask("pause")
+    one = daemon.copy("one", rate=1e9, share="my run")
+    numbers = client.submit([one, daemon.copy("two", rate=4e6, share="my run")])
+    daemon.kill()
+    client = daemon.start()
+    [free] = client.submit([daemon.copy("free")])
+    ended = client.wait([*numbers, free])
+    assert [task["share"] for task in ended] == ["my run", "my run", ""]
+    begun = ended[2]["submitted"]
+    last = max(task["ended_at"] for task in ended[:2])
+    assert last - begun >= 1.6
+    assert ended[2]["ended_at"] < last
+    assert all(map(daemon.arrived, ("one", "two", "free")))
+
+
+def test_a_share_is_of_one_user_and_ends_with_its_last_task() -> None:
+    targets = Targets({"bb": Dataspace("bb", "/bb", rate=50 * MIB)})
+    ann, bob, again = (
+        task(number, uid=uid, source="bb://a", dest="bb://b", rate=MIB, share="run")
+        for number, uid in enumerate((ANN, BOB, ANN))
+    )
+    for each in (ann, bob, again):
+        targets.join(each)
+    assert targets.limited([ann]) == {"bb", f"{ANN} run"}
+    assert targets.limited([ann]) & targets.limited([bob]) == {"bb"}
+    assert targets.take([ann], MIB, 100.0) == pytest.approx(0.95)
+    assert targets.take([again], MIB, 100.0) == pytest.approx(1.95)
+    for each in (ann, again, bob):
+        targets.leave(each)
+    assert targets.rates == {"bb": 50 * MIB}
+    assert targets.limited([ann]) == {"bb"}
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="a site's service is root's")

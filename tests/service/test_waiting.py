@@ -177,3 +177,13 @@ def test_a_deadline_that_moves_after_it_has_passed_is_no_second_task() -> None:
     waiting.add(moved)
     assignments = Assignments(waiting, workers=1)
     assert [each.id for each in assignments.next(0, lambda _: False, 20.0)] == [1, 2]
+
+
+def test_small_tasks_of_one_share_go_together_and_with_no_other() -> None:
+    rate: dict[str, Any] = {"rate": 1e6, "size": 10}
+    waiting = Waiting()
+    for number, share in enumerate(("run", "run", "other", "", "run")):
+        waiting.add(task(number, **rate, share=share))
+    queue = Assignments(waiting, workers=2)
+    found = [queue.next(0, lambda _: False, 0.0) for _ in range(4)]
+    assert [[each.id for each in some] for some in found] == [[0, 1], [2], [3], [4]]

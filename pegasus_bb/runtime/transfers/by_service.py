@@ -59,9 +59,11 @@ class ServiceCopies(Copies):
     ) -> Iterator[Brought]:
         """The service has a pace of its own, so it takes no ``segments``."""
         left: List[Tuple[Way, Spec]] = []
+        paced = self._drains.spec(ways) if self._drains else {}
         for way in ways:
+            more = paced if self._leaves(way) else {}
             try:
-                left.append((way, self._spec(way, digest)))
+                left.append((way, {**self._spec(way, digest), **more}))
             except (OSError, CopyFailed) as error:
                 yield way, error
         while left:
@@ -84,7 +86,6 @@ class ServiceCopies(Copies):
             "source": self._service.url_of(source),
             "dest": self._service.url_of(os.path.join(os.path.realpath(folder), name)),
             "size": os.stat(source).st_size,
-            **(self._drains.spec(way) if self._drains else {}),
         }
         return {**spec, "digest": True} if digest else spec
 

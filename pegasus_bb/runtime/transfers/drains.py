@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import Any, Iterable, List, Mapping, Optional, Sequence
+from typing import Any, Dict, Iterable, List, Optional, Sequence
 
 from pegasus_bb.draining.curve import Curve
-from pegasus_bb.draining.pace import Drain, Pace, Target, make_folder
+from pegasus_bb.draining.pace import AIM, Drain, Pace, Target, make_folder
 from pegasus_bb.files import read_json
 from pegasus_bb.paths import is_below
 from pegasus_bb.runtime.bbdir import BBDir
@@ -51,17 +51,33 @@ class Drains:
         make_folder(self._bb.file(FOLDER))
         return Pace(drain)
 
-    def spec(self, way: Way) -> Mapping[str, Any]:
-        """What the staging service is told of a task."""
-        if not self.leaves(way):
+    def spec(self, ways: Iterable[Way]) -> Dict[str, Any]:
+        """What the staging service is told of each of ``ways`` that leaves: the rate
+        that all of them have together, and when the last one has to be safe."""
+        size = sum(_size(way.source) for way in ways if self.leaves(way))
+        if not size:
             return {}
         try:
-            if self._note["rate"]:
-                return {"rate": self._note["rate"]}
-            return {"deadline": time.time() + self._seconds()}
+            return self._spec(size)
         except _BAD as error:
             self._cannot(error)
             return {}
+
+    def _spec(self, size: int) -> Dict[str, Any]:
+        note, run = self._note, str(self._note["run"])
+        limit = float((note["target"] or {}).get("limit") or 0)
+        rates = {run: note["rate"] or limit}  # by share
+        spec: Dict[str, Any] = {}
+        seconds = 0.0 if note["rate"] else self._seconds()
+        if seconds:
+            spec["deadline"] = time.time() + seconds
+            rates[f"{run} {self._node}"] = size / seconds / AIM
+        share, rate = min(
+            ((share, rate) for share, rate in rates.items() if rate),
+            key=lambda each: each[1],
+            default=("", 0.0),
+        )
+        return {**spec, "rate": max(1.0, rate), "share": share} if share else spec
 
     def _drain(self, size: int) -> Drain:
         note = self._note

@@ -59,6 +59,7 @@ bench: tools  ## what planning, starting a job, a gate's poll, reading records a
 	$(BIN)/python -m tests.bench.slurm_lua
 	$(BIN)/python tests/bench/campaigns.py
 	$(BIN)/python tests/bench/draining.py
+	$(BIN)/python -m tests.bench.draining_optimum
 	$(BIN)/python -m tests.bench.drain_run
 	$(BIN)/python -m tests.bench.flash
 

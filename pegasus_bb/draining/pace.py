@@ -23,7 +23,6 @@ from pegasus_bb.units import MIB, format_size
 
 _PART = 0.25  # seconds of the rate that one segment has: a peak is that of a second
 _LEAST, _MOST = MIB, 64 * MIB  # bytes of a segment, unless a curve says its size
-AIM = 0.9  # part of the time that is left, as PostgreSQL's checkpoints take
 _BEAT = 5.0  # seconds; a lease is renewed as often while its process waits
 
 
@@ -60,6 +59,7 @@ class Drain(NamedTuple):
     seconds: float = 0.0  # from now on; 0: as fast as the targets allow
     targets: List[Target] = []  # noqa: RUF012 - never changed
     log: str = ""  # file that gets a line for each segment
+    wait: float = 0.0  # of ``seconds``, until the first segment
 
 
 class Pace(Segments):
@@ -78,8 +78,8 @@ class Pace(Segments):
             (target, Registry(target.folder, wall, self._sleep))
             for target in drain.targets
         ]
-        self._left, self._due = drain.size, clock()
-        self._deadline = self._due + drain.seconds * AIM
+        self._left, self._due = drain.size, clock() + drain.wait
+        self._deadline = clock() + drain.seconds
         self._asking, self._logging = threading.Lock(), threading.Lock()
         self._said: List[str] = []  # kinds of words that were said
 
@@ -90,8 +90,13 @@ class Pace(Segments):
         if any(known):
             return max(known)
         limits = [target.limit for target, _ in self._queues if target.limit]
-        rate = min(limits) if limits else self._drain.size / (self._drain.seconds or 1)
+        rate = min(limits) if limits else self._drain.size / (self._span or 1)
         return int(min(_MOST, max(_LEAST, rate * _PART)))
+
+    @property
+    def _span(self) -> float:
+        """Seconds in which all goes."""
+        return max(0.0, self._drain.seconds - self._drain.wait)
 
     @contextlib.contextmanager
     def take(self, size: int) -> Iterator[None]:

@@ -16,6 +16,9 @@ from pegasus_bb.planner.predictions import mode_predictions, without_speeds
 from pegasus_bb.simulation.workflow import demands_of
 from pegasus_bb.units import abbreviate, format_size
 
+# Part of the time until a result has to be safe that pacing uses: by run times that
+# were measured, and by a forecast that may be 30 % too long.
+_MEASURED, _GUESSED = 0.96, 0.76
 _WORTH = 0.95  # a peak above this part of today's is no gain
 
 
@@ -39,7 +42,11 @@ def plan_drain(decided: PlanningInput) -> DrainPlan | None:
     found = forecast(decided)
     if found is None:
         raise _no_forecast(decided)
-    return DrainPlan(rule, target, slack, found)
+    return DrainPlan(rule, target, slack, _aim(decided), found)
+
+
+def _aim(decided: PlanningInput) -> float:
+    return _MEASURED if decided.history.jobs else _GUESSED
 
 
 def forecast(decided: PlanningInput) -> Forecast | None:
@@ -49,15 +56,13 @@ def forecast(decided: PlanningInput) -> Forecast | None:
         return None
     simulator, mode = known.simulator, known.mode(decided.settings.mode)
     done = simulator.execute(mode, demands_of(simulator.planned.work, 0))
-    starts: dict[str, float] = {}
     flows: list[Flow] = []
     for at, node in enumerate(done.outline.nodes):
         if node.kind is Kind.STAGE_OUT:
-            starts.update(dict.fromkeys(node.lfns, done.began[at]))
             size = sum(copy.size for copy in mode.work[at].copies)
-            flows.append((done.began[at], done.stopped[at], size))
+            flows.append(Flow(done.began[at], done.stopped[at], size, node.lfns))
     end = max(done.stopped[: done.outline.tasks], default=0.0)
-    return Forecast(done.gate_opened, end, starts, tuple(flows))
+    return Forecast(done.gate_opened, end, flows)
 
 
 def _check_can_be_paced(decided: PlanningInput, rule: DrainRule) -> None:
@@ -92,7 +97,7 @@ def drain_gain(decided: PlanningInput) -> dict[str, Any] | None:
     found = forecast(decided) if decided.ending.delivered else None
     if found is None or not found.flows:
         return None
-    now, paced = found.peaks(decided.settings.drain_slack / 100)
+    now, paced = found.peaks(decided.settings.drain_slack / 100, _aim(decided))
     return {"peak_now": now, "peak_paced": paced, "wins": paced < now * _WORTH}
 
 

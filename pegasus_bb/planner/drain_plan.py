@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,9 @@ from pegasus_bb.dag.roles import Role, of_role
 from pegasus_bb.model.drain import NOW, OFF, DrainRule, DrainTarget
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.tiers import Tier
+from pegasus_bb.simulation.draining.windows import Window, windows
 
-_AIM = 0.9  # part of the time that is used, as draining/pace.py has it
-Flow = tuple[float, float, int]  # from, until, bytes
+_Rate = tuple[float, float, int]  # from, until, bytes
 
 
 def rule_of(settings: Settings, tier: Tier) -> DrainRule:
@@ -22,21 +22,37 @@ def rule_of(settings: Settings, tier: Tier) -> DrainRule:
 
 
 @dataclass(frozen=True)
+class Flow:
+    """The results of one stage-out job."""
+
+    begin: float  # they are there
+    stop: float  # they are safe, at full speed
+    size: int  # bytes
+    lfns: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
 class Forecast:
     """Of the simulated run; seconds since it began."""
 
     gate: float  # the reservation is there
     end: float  # the last job has computed
-    starts: Mapping[str, float]  # LFN of a result -> when its stage-out begins
-    flows: tuple[Flow, ...]  # of stage-outs, at full speed
+    flows: Sequence[Flow]
 
-    def peaks(self, slack: float) -> tuple[float, float]:
+    def windows(self, slack: float) -> list[Window]:
+        """When each of the flows goes, at the lowest peak."""
+        dumps = [(flow.begin, flow.size) for flow in self.flows]
+        return windows(dumps, self.end * (1 + slack))
+
+    def peaks(self, slack: float, aim: float) -> tuple[float, float]:
         """Bytes per second to the PFS at most: at full speed, and paced."""
+        now = [(flow.begin, flow.stop, flow.size) for flow in self.flows]
         paced = []
-        for begin, stop, size in self.flows:
-            left = self.end - begin + slack * self.end
-            paced.append((begin, max(stop, begin + _AIM * left), size))
-        return _peak(self.flows), _peak(paced)
+        for flow, window in zip(self.flows, self.windows(slack), strict=True):
+            fastest = window.begin + flow.stop - flow.begin
+            end = window.begin + aim * (window.end - window.begin)
+            paced.append((window.begin, max(fastest, end), flow.size))
+        return _peak(now), _peak(paced)
 
 
 @dataclass(frozen=True)
@@ -44,6 +60,7 @@ class DrainPlan:
     rule: DrainRule
     target: DrainTarget | None = None
     slack: float = 0.0  # part of the run
+    aim: float = 1.0  # part of each window that is used: the forecast may be wrong
     forecast: Forecast | None = None  # None: a rate needs none
 
     @property
@@ -62,28 +79,36 @@ class DrainPlan:
             "rate": self.rule.rate,
             "target": None if self.target is None else self.target.to_json(),
             "slack": self.slack,
+            "aim": self.aim,
             "gate": 0.0 if forecast is None else forecast.gate,
             "end": 0.0 if forecast is None else forecast.end,
-            "starts": _starts(nodes, entries, forecast.starts) if forecast else {},
+            "windows": self._windows(nodes, entries) if forecast else {},
         }
 
+    def _windows(
+        self, nodes: Iterable[str], entries: Callable[[str], Entries]
+    ) -> dict[str, list[float]]:
+        """Window of each stage-out node: from the first to the last of its results."""
+        assert self.forecast is not None  # noqa: S101 - the caller has looked
+        flows, each = self.forecast.flows, self.forecast.windows(self.slack)
+        by_lfn = {
+            lfn: window
+            for flow, window in zip(flows, each, strict=True)
+            for lfn in flow.lfns
+        }
+        found: dict[str, list[float]] = {}
+        for name in of_role(nodes, Role.STAGE_OUT):
+            lfns = (str(entry.get("lfn", "")) for entry in entries(name))
+            known = [by_lfn[lfn] for lfn in lfns if lfn in by_lfn]
+            if known:
+                made, begin, end = zip(*known, strict=True)
+                found[name] = [min(made), min(begin), max(end)]
+        return found
 
-def _starts(
-    nodes: Iterable[str], entries: Callable[[str], Entries], starts: Mapping[str, float]
-) -> dict[str, float]:
-    """Stage-out node -> when its first result is there."""
-    found: dict[str, float] = {}
-    for name in of_role(nodes, Role.STAGE_OUT):
-        lfns = (str(entry.get("lfn", "")) for entry in entries(name))
-        known = [starts[lfn] for lfn in lfns if lfn in starts]
-        if known:
-            found[name] = min(known)
-    return found
 
-
-def _peak(flows: Iterable[Flow]) -> float:
+def _peak(rates: Iterable[_Rate]) -> float:
     changes: list[tuple[float, float]] = []
-    for begin, stop, size in flows:
+    for begin, stop, size in rates:
         if stop > begin and size:
             rate = size / (stop - begin)
             changes += [(begin, rate), (stop, -rate)]

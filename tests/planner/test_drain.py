@@ -12,7 +12,7 @@ from pegasus_bb.model.drain import DrainRule, DrainTarget, TierDrain
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.drain import plan_drain
-from pegasus_bb.planner.drain_plan import Forecast, rule_of
+from pegasus_bb.planner.drain_plan import Flow, Forecast, rule_of
 
 RATE = Settings(mode="hybrid", drain=DrainRule("", 1 << 20))
 
@@ -55,13 +55,14 @@ def test_the_users_word_is_before_the_tiers() -> None:
 
 
 def test_peaks_add_up_what_leaves_at_the_same_time() -> None:
-    flows = ((0.0, 10.0, 1000), (5.0, 10.0, 1000), (100.0, 101.0, 50))
-    found = Forecast(0.0, 100.0, {}, flows)
-    now, paced = found.peaks(slack=0.0)
+    flows = [Flow(0.0, 10.0, 1000), Flow(5.0, 10.0, 1000), Flow(100.0, 101.0, 50)]
+    found = Forecast(0.0, 100.0, flows)
+    now, paced = found.peaks(slack=0.0, aim=1.0)
     assert now == pytest.approx(300)
     assert paced == pytest.approx(50, rel=0.01), "the last have no time"
-    assert found.peaks(slack=1.0)[1] < 25
+    assert found.peaks(slack=1.0, aim=1.0)[1] == pytest.approx(2050 / 200)
+    assert found.peaks(slack=1.0, aim=0.5)[1] == pytest.approx(2050 / 100)
 
 
 def test_nothing_that_leaves_has_no_peak() -> None:
-    assert Forecast(0.0, 10.0, {}, ((1.0, 1.0, 0),)).peaks(0.0) == (0.0, 0.0)
+    assert Forecast(0.0, 10.0, [Flow(1.0, 1.0, 0)]).peaks(0.0, 1.0) == (0.0, 0.0)

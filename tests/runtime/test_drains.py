@@ -26,9 +26,10 @@ NOTE: dict[str, Any] = {
     "rate": 0,
     "target": None,
     "slack": 0.0,
+    "aim": 1.0,
     "gate": 100.0,
     "end": 1100.0,
-    "starts": {NODE: 600.0, "last": 1100.0},
+    "windows": {NODE: [600.0, 600.0, 1100.0], "last": [1100.0, 1100.0, 1100.0]},
 }
 
 
@@ -75,13 +76,23 @@ def test_the_time_that_is_left_is_corrected_by_what_has_passed(
 ) -> None:
     """500 s are planned before the job and after it; corrected at most twofold."""
     opened(bb, elapsed)
-    assert drains(bb)._seconds() == pytest.approx(seconds, rel=0.01)
+    wait, left = drains(bb)._times()
+    assert (wait, left) == (0.0, pytest.approx(seconds, rel=0.01))
 
 
 def test_the_last_results_have_no_time_but_the_slack(bb: BBDir) -> None:
-    assert drains(bb, "last")._seconds() == 0
-    assert drains(bb, "last", slack=0.1)._seconds() == pytest.approx(110)
-    assert drains(bb, "not planned")._seconds() == 0
+    assert drains(bb, "last")._times() == (0, 0)
+    assert drains(bb, "not planned")._times() == (0, 0)
+    assert drains(bb, "not planned", slack=0.1)._times() == (0, pytest.approx(110))
+
+
+def test_a_window_begins_and_ends_when_the_plan_says(bb: BBDir) -> None:
+    """Of 400 s it uses a half; the run is as fast as was foretold."""
+    opened(bb, 500)
+    changes: dict[str, Any] = {"windows": {NODE: [600, 700, 1100]}, "aim": 0.5}
+    wait, left = drains(bb, **changes)._times()
+    assert wait == pytest.approx(100, rel=0.01)
+    assert left == pytest.approx(300, rel=0.01)
 
 
 def test_a_rate_is_a_target_of_the_run_beside_that_of_the_tier(bb: BBDir) -> None:
@@ -112,7 +123,7 @@ def test_the_staging_service_hears_the_rate_of_all_together(
         return spec
 
     assert told(rate=MIB) == {"rate": MIB, "share": "uuid"}
-    paced = {"rate": pytest.approx(2.0, rel=0.01), "share": f"uuid {NODE}"}
+    paced = {"rate": pytest.approx(1.8, rel=0.01), "share": f"uuid {NODE}"}
     assert told() == paced
     assert told(target=target) == {"rate": 1.5, "share": "uuid"}
     assert told("last", target=target) == {"rate": 1.5, "share": "uuid"}

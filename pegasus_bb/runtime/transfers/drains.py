@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import Any, Dict, Iterable, List, Optional, Sequence
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 from pegasus_bb.draining.curve import Curve
-from pegasus_bb.draining.pace import AIM, Drain, Pace, Target, make_folder
+from pegasus_bb.draining.pace import Drain, Pace, Target, make_folder
 from pegasus_bb.files import read_json
 from pegasus_bb.paths import is_below
 from pegasus_bb.runtime.bbdir import BBDir
@@ -68,10 +68,10 @@ class Drains:
         limit = float((note["target"] or {}).get("limit") or 0)
         rates = {run: note["rate"] or limit}  # by share
         spec: Dict[str, Any] = {}
-        seconds = 0.0 if note["rate"] else self._seconds()
+        _, seconds = (0.0, 0.0) if note["rate"] else self._times()
         if seconds:
             spec["deadline"] = time.time() + seconds
-            rates[f"{run} {self._node}"] = size / seconds / AIM
+            rates[f"{run} {self._node}"] = size / seconds
         share, rate = min(
             ((share, rate) for share, rate in rates.items() if rate),
             key=lambda each: each[1],
@@ -81,9 +81,9 @@ class Drains:
 
     def _drain(self, size: int) -> Drain:
         note = self._note
-        seconds = 0.0 if note["rate"] else self._seconds()
+        wait, seconds = (0.0, 0.0) if note["rate"] else self._times()
         log = os.path.join(self._bb.file(FOLDER), f"{self._node or 'transfer'}.jsonl")
-        return Drain(str(note["run"]), size, seconds, self._targets(), log)
+        return Drain(str(note["run"]), size, seconds, self._targets(), log, wait)
 
     def _targets(self) -> List[Target]:
         own, rate, said = (
@@ -100,13 +100,16 @@ class Drains:
                 targets.append(Target(str(said["name"]), folder, limit, curve))
         return [each for each in targets if each.limit or each.curve]
 
-    def _seconds(self) -> float:
-        """Until the run ends, by the prediction and by how long it took so far; 0 where
-        this node belongs to the end."""
-        starts, gate, end = (self._note[key] for key in ("starts", "gate", "end"))
-        start = float(starts.get(self._node, end))
-        left = max(0.0, end - start) + float(self._note["slack"]) * end
-        return float(left * self._slowness(start - gate))
+    def _times(self) -> Tuple[float, float]:
+        """Seconds until the first byte goes and until the last one is safe, by the
+        prediction and by how long the run took so far; 0 where this node belongs to
+        the end."""
+        gate, last, slack = (float(self._note[key]) for key in ("gate", "end", "slack"))
+        window = self._note["windows"].get(self._node, (last, last, last * (1 + slack)))
+        made, begin, end = map(float, window)
+        slowness = self._slowness(made - gate)
+        seconds = begin - made + float(self._note["aim"]) * (end - begin)
+        return slowness * (begin - made), slowness * max(0.0, seconds)
 
     def _slowness(self, predicted: float) -> float:
         try:

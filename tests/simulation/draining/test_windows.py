@@ -1,0 +1,58 @@
+"""Windows of dumps: one after the other, in time, and at the lowest peak there is."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pegasus_bb.simulation.draining.windows import Window, windows
+
+DUE = 100.0
+DUMPS = st.lists(
+    st.tuples(st.floats(0, 1.2 * DUE), st.integers(0, 10**12)), min_size=1, max_size=30
+)
+
+
+def rate(size: int, window: Window) -> float:
+    return size / (window.end - window.begin)
+
+
+def test_an_early_dump_makes_way_for_a_late_one() -> None:
+    """Each by itself until the end would give 1/100 + 1/50 in the second half."""
+    assert windows([(0.0, 10), (50.0, 10)], DUE) == [(0, 0, 50), (50, 50, 100)]
+
+
+def test_two_that_come_together_go_one_after_the_other() -> None:
+    assert windows([(10.0, 30), (10.0, 60)], DUE) == [(10, 10, 40), (10, 40, 100)]
+
+
+def test_what_comes_at_the_end_or_is_empty_has_no_time() -> None:
+    found = windows([(DUE, 10), (20.0, 0), (20.0, 8)], DUE)
+    assert found == [(DUE, DUE, DUE), (20, 20, 20), (20, 20, DUE)]
+
+
+@given(DUMPS)
+def test_they_follow_each_other_in_time(dumps: list[tuple[float, int]]) -> None:
+    found = windows(dumps, DUE)
+    with_time = [w for w in found if w.end > w.begin]
+    for window, (made, _) in zip(found, dumps, strict=True):
+        assert window.made == made
+        assert made <= window.begin <= window.end <= max(DUE, made) + 1e-6
+    for one, other in pairwise(sorted(with_time, key=lambda w: w.begin)):
+        assert other.begin >= one.end - 1e-6
+
+
+@given(DUMPS)
+def test_no_draining_in_time_has_a_lower_peak(dumps: list[tuple[float, int]]) -> None:
+    """What is made from some moment on has to go between that moment and the end."""
+    timed = [(made, size) for made, size in dumps if made < DUE - 1e-3 and size]
+    found = windows(timed, DUE)
+    peak = max((rate(s, w) for (_, s), w in zip(timed, found, strict=True)), default=0)
+    bounds = [
+        sum(size for made, size in timed if made >= since) / (DUE - since)
+        for since, _ in timed
+    ]
+    assert peak == pytest.approx(max(bounds, default=0), rel=1e-6)

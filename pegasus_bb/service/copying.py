@@ -259,14 +259,14 @@ class Copying:
             self._outcome(opened.number, landed.as_noted())
         if opened.task["kind"] == COPY:
             return landed.size
+        copy = os.stat(opened.as_name, dir_fd=opened.dest.fd, follow_symlinks=False)
+        write_note(opened.task, copy)  # it takes a sync, and the source may change
         now = os.stat(opened.name, dir_fd=opened.source.fd, follow_symlinks=False)
         if stamp(now) != landed.source and not _lost_a_name(opened, landed, now):
             raise CopyFailed(
                 f"{opened.source.at(opened.name)}: it changed after it was copied, so "
                 "the source stays; the copy is whole"
             )
-        copy = os.stat(opened.as_name, dir_fd=opened.dest.fd, follow_symlinks=False)
-        write_note(opened.task, copy)
         os.unlink(opened.name, dir_fd=opened.source.fd)
         os.fsync(opened.source.fd)
         return landed.size

@@ -37,12 +37,21 @@ def parsed(parse: Callable[[Any], Value], where: str, key: str, value: Any) -> V
 
 def folder(where: str, key: str, value: Any) -> str:
     """The path in ``key``: of a folder, or of nothing yet. Raises UsageError."""
-    path = value if isinstance(value, str) else ""
+    path = value if isinstance(value, str) and _can_be_named(value) else ""
     good = os.path.isabs(path) and "\0" not in path and ".." not in path.split("/")
     check(good, where, f"{key}: an absolute path", value)
     is_free = os.path.isdir(path) or not os.path.lexists(path)
     check(is_free, where, f"{key}: a folder; name one, or remove what is there", path)
     return os.path.normpath(path)
+
+
+def _can_be_named(path: str) -> bool:
+    """JSON can say halves of characters, which no path has."""
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def check_apart(where: str, own: Dict[str, str], pools: Dict[str, str]) -> None:

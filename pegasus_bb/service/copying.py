@@ -59,6 +59,15 @@ class Opened(NamedTuple):
         """The task's."""
         return int(self.task["id"])
 
+    @property
+    def is_small(self) -> bool:
+        """Whether it is copied together with others."""
+        return stat.S_ISREG(self.found.st_mode) and self.found.st_size <= SMALL
+
+    def has_dest_of(self, other: Opened) -> bool:
+        """Whether both are copied to one name."""
+        return self.dest.is_same(other.dest) and self.as_name == other.as_name
+
 
 Began = Callable[[List[int], str], None]
 Ended = Callable[[int, int, Optional[BaseException]], None]
@@ -115,11 +124,12 @@ class Copying:
         self, task: Dict[str, Any], small: List[Opened], alone: List[Dict[str, Any]]
     ) -> Optional[int]:
         """Open what is small, or let it wait for its turn; 0 for a move that is done
-        then. Raises OSError, PegasusBBError."""
+        then. Of two with one destination the second waits: the parts of files that are
+        copied together have one tag. Raises OSError, PegasusBBError."""
         opened = self._open(task)
         if opened is None:
             return 0
-        if stat.S_ISREG(opened.found.st_mode) and opened.found.st_size <= SMALL:
+        if opened.is_small and not any(map(opened.has_dest_of, small)):
             small.append(opened)
         elif self._control.put_back(task["id"]):
             alone.append(task)

@@ -28,6 +28,7 @@ from pegasus_bb.service.task import COPY
 
 _GONE = "the staging service has gone; what it accepted goes on when it runs again"
 _STARTING = 10.0  # seconds that a service may take to begin
+_SENTENCE = 4096  # bytes of why it does not
 
 
 class NoService(PegasusBBError):
@@ -247,17 +248,25 @@ def connect_or_start(sockets: str) -> Client:
         return Client(sockets)
     except NoService:
         pass
-    start(
-        [sys.executable, "-m", "pegasus_bb", "stager", "--sockets", sockets, "serve"],
-        stdout=-3,
-        stderr=-3,
-        new_session=True,
-    )
-    until = time.monotonic() + _STARTING
-    while True:
-        try:
-            return Client(sockets)
-        except NoService:
-            if time.monotonic() > until:
-                raise
-            time.sleep(0.02)
+    reading, writing = os.pipe()
+    try:
+        serve = ["stager", "--sockets", sockets, "serve"]
+        start(
+            [sys.executable, "-m", "pegasus_bb", *serve],
+            stdout=-3,
+            stderr=writing,
+            new_session=True,
+        )
+    finally:
+        os.close(writing)
+    with open(reading, "rb", buffering=0) as said:
+        os.set_blocking(reading, False)
+        until = time.monotonic() + _STARTING
+        while True:
+            try:
+                return Client(sockets)
+            except NoService as error:
+                if time.monotonic() > until:
+                    why = (said.read(_SENTENCE) or b"").decode(errors="replace")
+                    raise NoService(f"{error}; {why.strip()}".rstrip("; ")) from error
+                time.sleep(0.02)

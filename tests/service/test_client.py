@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.service.client import AsyncClient, Client, NoService
+from pegasus_bb.service import client as module
+from pegasus_bb.service.client import AsyncClient, Client, NoService, connect_or_start
 from tests.service.conftest import Daemon
 
 
@@ -50,6 +51,16 @@ def test_a_service_is_started_with_its_sockets_where_the_program_says(
     subprocess.run([sys.executable, "-c", code], env=daemon.environ, check=True)
     assert dest.read_bytes() == source.read_bytes()
     daemon.control().ask("shutdown")
+
+
+def test_why_a_service_cannot_be_started_is_said(
+    daemon: Daemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (daemon.folder / "state").write_text("a file")
+    monkeypatch.setattr(module, "_STARTING", 2.0)
+    monkeypatch.setenv("XDG_STATE_HOME", str(daemon.folder / "state"))
+    with pytest.raises(NoService, match=r"no staging service: .*; .*Not a directory"):
+        connect_or_start(str(daemon.sockets))
 
 
 def services(daemon: Daemon) -> set[int]:

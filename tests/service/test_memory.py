@@ -85,6 +85,14 @@ def test_no_user_holds_the_descriptors_of_all() -> None:
     os.close(taken)
 
 
+def test_a_request_whose_descriptors_cannot_all_be_copied_holds_none() -> None:
+    held, taken = Held(), os.open(os.devnull, os.O_RDONLY)
+    with pytest.raises(Refused, match="Bad file descriptor; try again"):
+        held.hold(1000, {1: taken, 2: taken, 3: 1 << 30})
+    assert held.tasks() == set()
+    os.close(taken)
+
+
 def test_descriptors_that_no_request_names_are_few_on_all_connections(
     daemon: Daemon, client: Client
 ) -> None:

@@ -37,7 +37,7 @@ def parsed(parse: Callable[[Any], Value], where: str, key: str, value: Any) -> V
 
 def folder(where: str, key: str, value: Any) -> str:
     """The path in ``key``: of a folder, or of nothing yet. Raises UsageError."""
-    path = value if isinstance(value, str) and _can_be_named(value) else ""
+    path = value if isinstance(value, str) and can_be_written(value) else ""
     good = os.path.isabs(path) and "\0" not in path and ".." not in path.split("/")
     check(good, where, f"{key}: an absolute path", value)
     is_free = os.path.isdir(path) or not os.path.lexists(path)
@@ -45,10 +45,10 @@ def folder(where: str, key: str, value: Any) -> str:
     return os.path.normpath(path)
 
 
-def _can_be_named(path: str) -> bool:
-    """JSON can say halves of characters, which no path has."""
+def can_be_written(text: str) -> bool:
+    """Whether a path or a file can have ``text``: JSON can say halves of characters."""
     try:
-        os.fsencode(path)
+        text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         return False
     return True

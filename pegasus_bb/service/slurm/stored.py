@@ -11,6 +11,7 @@ from typing import Any, Dict, Iterator, Sequence
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import read_json
+from pegasus_bb.service.declared import can_be_written
 
 
 def damaged(path: str, why: object) -> UsageError:
@@ -68,6 +69,8 @@ def _is_like(value: Any, like: Any) -> bool:
     any."""
     if like is None:
         return value is None or type(value) is int
+    if isinstance(like, str):
+        return isinstance(value, str) and can_be_written(value)
     if isinstance(like, list):
         elements = like[:1] * len(value) if isinstance(value, list) else []
         return isinstance(value, list) and all(map(_is_like, value, elements))

@@ -26,6 +26,7 @@ DAMAGES = {
     "zeros": lambda text: "\0" * len(text),
     "null": lambda text: "null",
     "another type": lambda text: text.replace('"uid": 0', '"uid": "0"'),
+    "half a character": lambda text: text.replace('"state": "', '"state": "\\ud800'),
     "another key": lambda text: text.replace('"folder":', '"fomder":'),
     "of strings": lambda text: text.replace('"readers": []', '"readers": ["x"]'),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import socket
 import sys
@@ -10,7 +11,7 @@ import time
 from types import TracebackType
 from typing import Any, Dict, List, Optional, Sequence, Type
 
-from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.process import start
 from pegasus_bb.service.memory import memory_of, send_descriptors
 from pegasus_bb.service.protocol import (
@@ -28,6 +29,7 @@ from pegasus_bb.service.task import COPY
 
 _GONE = "the staging service has gone; what it accepted goes on when it runs again"
 _STARTING = 10.0  # seconds that a service may take to begin
+_SENTENCE = 4096  # bytes of why it does not
 
 
 class NoService(PegasusBBError):
@@ -43,6 +45,7 @@ class Client:
         UsageError."""
         path = os.path.join(path, USER_SOCKET) if os.path.isdir(path) else path
         check_socket(path)
+        check_not_planted(path)
         self._sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._lines, self._number = Lines(LONGEST_ANSWER), 0
         self._ready: List[bytes] = []
@@ -144,8 +147,9 @@ class AsyncClient:
 
     @classmethod
     async def connect(cls, path: str) -> AsyncClient:
-        """Raises NoService."""
+        """Raises NoService, UsageError."""
         path = os.path.join(path, USER_SOCKET) if os.path.isdir(path) else path
+        check_not_planted(path)
         try:
             return cls(*await asyncio.open_unix_connection(path, limit=LONGEST_ANSWER))
         except OSError as error:
@@ -222,6 +226,23 @@ class AsyncClient:
                 waiting.set_exception(NoService(_GONE))
 
 
+def check_not_planted(path: str) -> None:
+    """Raises UsageError where another user has made the socket ``path``, or a folder
+    above it, in one that all may write to, such as /tmp: he could answer for the
+    service."""
+    path = os.path.abspath(path)
+    while path != os.path.dirname(path):
+        above = os.path.dirname(path)
+        with contextlib.suppress(OSError):
+            owner = os.lstat(path).st_uid
+            if owner not in (0, os.getuid()) and os.stat(above).st_mode & 0o002:
+                raise UsageError(
+                    f"{path}: user {owner} has made it where all may write; name "
+                    "another folder: --sockets or PEGASUS_BB_STAGER"
+                )
+        path = above
+
+
 def request_line(do: str, number: int, more: Dict[str, Any]) -> bytes:
     """One request. Raises Refused where it is too long for the service."""
     line = encode({"v": VERSION, "id": number, "do": do, **more})
@@ -247,17 +268,25 @@ def connect_or_start(sockets: str) -> Client:
         return Client(sockets)
     except NoService:
         pass
-    start(
-        [sys.executable, "-m", "pegasus_bb", "stager", "--sockets", sockets, "serve"],
-        stdout=-3,
-        stderr=-3,
-        new_session=True,
-    )
-    until = time.monotonic() + _STARTING
-    while True:
-        try:
-            return Client(sockets)
-        except NoService:
-            if time.monotonic() > until:
-                raise
-            time.sleep(0.02)
+    reading, writing = os.pipe()
+    try:
+        serve = ["stager", "--sockets", sockets, "serve"]
+        start(
+            [sys.executable, "-m", "pegasus_bb", *serve],
+            stdout=-3,
+            stderr=writing,
+            new_session=True,
+        )
+    finally:
+        os.close(writing)
+    with open(reading, "rb", buffering=0) as said:
+        os.set_blocking(reading, False)
+        until = time.monotonic() + _STARTING
+        while True:
+            try:
+                return Client(sockets)
+            except NoService as error:
+                if time.monotonic() > until:
+                    why = (said.read(_SENTENCE) or b"").decode(errors="replace")
+                    raise NoService(f"{error}; {why.strip()}".rstrip("; ")) from error
+                time.sleep(0.02)

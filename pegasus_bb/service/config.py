@@ -53,7 +53,9 @@ def user_config() -> Config:
     """The service of this user on this host: every path, with the user's rights."""
     state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
     folder = os.path.join(state, "pegasus-bb", "stager", socket.gethostname())
-    runtime = os.environ.get("XDG_RUNTIME_DIR") or folder
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    if not os.path.isdir(runtime):  # a job has the variable of a login elsewhere
+        runtime = folder
     sockets = os.environ.get("PEGASUS_BB_STAGER") or os.path.join(runtime, "pegasus-bb")
     spaces = {"file": Dataspace("file", "/")}
     return Config(folder, sockets, spaces, control_users=(os.getuid(),))

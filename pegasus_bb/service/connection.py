@@ -6,7 +6,7 @@ import asyncio
 import socket
 import struct
 from collections import deque
-from typing import Any, Callable, Deque, Dict, List
+from typing import Any, Callable, Deque, Dict, List, Set
 
 from pegasus_bb.service.closing import Closing
 from pegasus_bb.service.memory import MOST, receive_descriptors
@@ -17,8 +17,10 @@ _AT_ONCE = 1 << 18  # bytes of one read, and of requests that wait
 _UNANSWERED = 16  # requests; the next one waits until one of them is answered
 _BEHIND = 1 << 20  # bytes of answers that were not read; the next request waits
 _WAITING = 4 * MOST  # descriptors that no request has named
+_WAITING_OF_A_USER = 4 * _WAITING  # on all of his connections: a process has 1,024
 _LONGEST_ID = 200
 _CLOSING = Closing()
+_OPEN: Set[Connection] = set()
 
 OnRequest = Callable[["Connection", Dict[str, Any], bytes], None]
 
@@ -50,6 +52,7 @@ class Connection:
         self.has_written = asyncio.Event()  # all answers so far
         self.has_written.set()
         self.is_open = True
+        _OPEN.add(self)
         self._go_on()
 
     def answer(self, number: Any, ok: Dict[str, Any]) -> None:
@@ -81,6 +84,7 @@ class Connection:
         if not self.is_open:
             return
         self.is_open = False
+        _OPEN.discard(self)
         self._loop.remove_reader(self._sock)
         self._loop.remove_writer(self._sock)
         self._sock.close()
@@ -103,12 +107,19 @@ class Connection:
             return
         except (OSError, Refused):
             lines = None
-        if lines is None or len(self._descriptors) > _WAITING:
+        if lines is None or self._has_too_many():
             self.close()
             return
         self._requests.extend(lines)
         self._unread += sum(map(len, lines))
         self._go_on()
+
+    def _has_too_many(self) -> bool:
+        """Descriptors, itself or with the other connections of its user."""
+        if not self._descriptors:
+            return False
+        own = (len(each._descriptors) for each in _OPEN if each.uid == self.uid)
+        return len(self._descriptors) > _WAITING or sum(own) > _WAITING_OF_A_USER
 
     def _go_on(self) -> None:
         """Begin the next request, after what others want; read if few wait."""

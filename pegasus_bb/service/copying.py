@@ -59,6 +59,15 @@ class Opened(NamedTuple):
         """The task's."""
         return int(self.task["id"])
 
+    @property
+    def is_small(self) -> bool:
+        """Whether it is copied together with others."""
+        return stat.S_ISREG(self.found.st_mode) and self.found.st_size <= SMALL
+
+    def has_dest_of(self, other: Opened) -> bool:
+        """Whether both are copied to one name."""
+        return self.dest.is_same(other.dest) and self.as_name == other.as_name
+
 
 Began = Callable[[List[int], str], None]
 Ended = Callable[[int, int, Optional[BaseException]], None]
@@ -115,11 +124,12 @@ class Copying:
         self, task: Dict[str, Any], small: List[Opened], alone: List[Dict[str, Any]]
     ) -> Optional[int]:
         """Open what is small, or let it wait for its turn; 0 for a move that is done
-        then. Raises OSError, PegasusBBError."""
+        then. Of two with one destination the second waits: the parts of files that are
+        copied together have one tag. Raises OSError, PegasusBBError."""
         opened = self._open(task)
         if opened is None:
             return 0
-        if stat.S_ISREG(opened.found.st_mode) and opened.found.st_size <= SMALL:
+        if opened.is_small and not any(map(opened.has_dest_of, small)):
             small.append(opened)
         elif self._control.put_back(task["id"]):
             alone.append(task)
@@ -259,14 +269,14 @@ class Copying:
             self._outcome(opened.number, landed.as_noted())
         if opened.task["kind"] == COPY:
             return landed.size
+        copy = os.stat(opened.as_name, dir_fd=opened.dest.fd, follow_symlinks=False)
+        write_note(opened.task, copy)  # it takes a sync, and the source may change
         now = os.stat(opened.name, dir_fd=opened.source.fd, follow_symlinks=False)
         if stamp(now) != landed.source and not _lost_a_name(opened, landed, now):
             raise CopyFailed(
                 f"{opened.source.at(opened.name)}: it changed after it was copied, so "
                 "the source stays; the copy is whole"
             )
-        copy = os.stat(opened.as_name, dir_fd=opened.dest.fd, follow_symlinks=False)
-        write_note(opened.task, copy)
         os.unlink(opened.name, dir_fd=opened.source.fd)
         os.fsync(opened.source.fd)
         return landed.size

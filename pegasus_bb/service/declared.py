@@ -37,12 +37,21 @@ def parsed(parse: Callable[[Any], Value], where: str, key: str, value: Any) -> V
 
 def folder(where: str, key: str, value: Any) -> str:
     """The path in ``key``: of a folder, or of nothing yet. Raises UsageError."""
-    path = value if isinstance(value, str) else ""
+    path = value if isinstance(value, str) and can_be_written(value) else ""
     good = os.path.isabs(path) and "\0" not in path and ".." not in path.split("/")
     check(good, where, f"{key}: an absolute path", value)
     is_free = os.path.isdir(path) or not os.path.lexists(path)
     check(is_free, where, f"{key}: a folder; name one, or remove what is there", path)
     return os.path.normpath(path)
+
+
+def can_be_written(text: str) -> bool:
+    """Whether a path or a file can have ``text``: JSON can say halves of characters."""
+    try:
+        text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def check_apart(where: str, own: Dict[str, str], pools: Dict[str, str]) -> None:

@@ -37,8 +37,14 @@ class Held:
             raise Refused("busy", why)
         if len(self._by_task) + len(wanted) > _ALL:
             raise Refused("busy", "too many descriptors wait; try again later")
-        for task, descriptor in wanted.items():
-            self._by_task[task] = uid, os.dup(descriptor)
+        try:
+            for task, descriptor in wanted.items():
+                self._by_task[task] = uid, os.dup(descriptor)
+        except OSError as error:
+            for task in wanted:
+                self.close(task)
+            why = f"no descriptor can be copied: {error.strerror}; try again later"
+            raise Refused("busy", why) from error
 
     def close(self, task: int) -> None:
         """``task`` needs none any more."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import socket
 from typing import Dict, List
@@ -59,9 +60,22 @@ def _inherited() -> Dict[str, socket.socket]:
     return found
 
 
+def _check_free(path: str) -> None:
+    """Raises UsageError where a service with another folder of state listens: no one
+    would reach it any more."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        client.setblocking(False)
+        if client.connect_ex(path) in (0, errno.EAGAIN):  # EAGAIN: its queue is full
+            raise UsageError(
+                f"{path}: another staging service listens there; end it, or name "
+                "another folder for the sockets"
+            )
+
+
 def _made(config: Config, name: str, path: str) -> socket.socket:
     """No user can connect before the mode and the owner are what they shall be."""
     check_socket(path)
+    _check_free(path)
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         os.unlink(path)

@@ -14,8 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.service.client import AsyncClient, Client, NoService
+from pegasus_bb.errors import UsageError
+from pegasus_bb.service import client as module
+from pegasus_bb.service.client import AsyncClient, Client, NoService, connect_or_start
 from tests.service.conftest import Daemon
+from tests.service.test_users import BOB
 
 
 def test_two_who_start_the_service_at_once_get_one(daemon: Daemon) -> None:
@@ -50,6 +53,36 @@ def test_a_service_is_started_with_its_sockets_where_the_program_says(
     subprocess.run([sys.executable, "-c", code], env=daemon.environ, check=True)
     assert dest.read_bytes() == source.read_bytes()
     daemon.control().ask("shutdown")
+
+
+def test_why_a_service_cannot_be_started_is_said(
+    daemon: Daemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (daemon.folder / "state").write_text("a file")
+    monkeypatch.setattr(module, "_STARTING", 2.0)
+    monkeypatch.setenv("XDG_STATE_HOME", str(daemon.folder / "state"))
+    with pytest.raises(NoService, match=r"no staging service: .*; .*Not a directory"):
+        connect_or_start(str(daemon.sockets))
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="makes a socket of another user")
+@pytest.mark.parametrize("of_folder", [True, False])
+def test_a_socket_that_another_user_has_made_where_all_may_write_is_not_used(
+    tmp_path: Path, of_folder: bool
+) -> None:
+    (tmp_path / "all").mkdir()
+    (tmp_path / "all").chmod(0o1777)
+    folder = tmp_path / "all/sock" if of_folder else tmp_path / "all"
+    folder.mkdir(exist_ok=True)
+    with socket.socket(socket.AF_UNIX) as planted:
+        planted.bind(str(folder / "user"))
+        planted.listen()
+        Client(str(folder)).close()
+        os.chown(folder if of_folder else folder / "user", BOB, BOB)
+        with pytest.raises(UsageError, match=f"user {BOB} has made it"):
+            connect_or_start(str(folder))
+        with pytest.raises(UsageError, match=f"user {BOB} has made it"):
+            asyncio.run(AsyncClient.connect(str(folder)))
 
 
 def services(daemon: Daemon) -> set[int]:

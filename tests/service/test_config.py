@@ -14,7 +14,7 @@ import pytest
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.service.client import connect_or_start
-from pegasus_bb.service.config import site_config
+from pegasus_bb.service.config import site_config, user_config
 from tests.service.conftest import Daemon
 
 POOL: dict[str, Any] = {"path": "/none/bb", "capacity": "10MiB", "granularity": "1MiB"}
@@ -47,6 +47,8 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
         {"state": "/none/\0"},
         r"stager.json: state: an absolute path; found '/none/\\x00'",
     ),
+    ({"state": "/none/\ud800"}, "state: an absolute path"),
+    (space(path="/none/\ud800"), "dataspace lustre: path: an absolute path"),
     ({"state": "FILE"}, "state: a folder; name one, or remove what is there; found"),
     ({"sockets": "FILE"}, "sockets: a folder"),
     ({"sockets": "/none/../run"}, "sockets: an absolute path"),
@@ -158,3 +160,26 @@ def test_a_folder_of_another_user_is_not_used(daemon: Daemon) -> None:
     daemon.sockets.mkdir(mode=0o700)
     daemon.sockets.chmod(0o770)
     assert f"&& chmod go-w {daemon.sockets}" in refusal(daemon)
+
+
+def test_the_sockets_of_a_service_that_runs_stay_its_own(daemon: Daemon) -> None:
+    with daemon.start() as client:
+        pid = client.ask("ping")["pid"]
+    elsewhere = {**daemon.environ, "XDG_STATE_HOME": str(daemon.folder / "other")}
+    daemon.environ, own = elsewhere, daemon.environ
+    assert "another staging service listens there" in refusal(daemon)
+    daemon.environ = own
+    with daemon.connect() as client:
+        assert client.ask("ping")["pid"] == pid
+
+
+def test_a_folder_for_sockets_that_is_not_there_is_not_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job has the variables of the login that submitted it."""
+    monkeypatch.delenv("PEGASUS_BB_STAGER", raising=False)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))
+    config = user_config()
+    assert config.sockets == f"{config.state}/pegasus-bb"
+    (tmp_path / "run").mkdir()
+    assert user_config().sockets == f"{tmp_path}/run/pegasus-bb"

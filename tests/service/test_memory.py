@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from pathlib import Path
 
 import pytest
 
-from pegasus_bb.service.client import Client
+from pegasus_bb.service.client import Client, NoService
 from pegasus_bb.service.held import Held
+from pegasus_bb.service.memory import memory_of, send_descriptors
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.units import MIB
 from tests.service.conftest import Daemon
@@ -81,6 +83,35 @@ def test_no_user_holds_the_descriptors_of_all() -> None:
     held.hold(1000, {100: taken})
     held.close(100)
     os.close(taken)
+
+
+def test_a_request_whose_descriptors_cannot_all_be_copied_holds_none() -> None:
+    held, taken = Held(), os.open(os.devnull, os.O_RDONLY)
+    with pytest.raises(Refused, match="Bad file descriptor; try again"):
+        held.hold(1000, {1: taken, 2: taken, 3: 1 << 30})
+    assert held.tasks() == set()
+    os.close(taken)
+
+
+def test_descriptors_that_no_request_names_are_few_on_all_connections(
+    daemon: Daemon, client: Client
+) -> None:
+    assert daemon.process is not None
+    handles = Path(f"/proc/{daemon.process.pid}/fd")
+    before, memory = len(list(handles.iterdir())), memory_of(b"data")
+    clients = []
+    for _ in range(40):
+        clients.append(daemon.connect())
+        with contextlib.suppress(NoService, OSError):
+            send_descriptors(clients[-1]._sock, b" ", [memory] * 16)
+            client.ask("ping")
+    assert len(list(handles.iterdir())) <= before + len(clients) + 256
+    for each in clients:
+        each.close()
+    dest = f"file://{daemon.folder}/to/memory"
+    [ended] = client.wait([client.submit_memory(b"data", dest)])
+    assert ended["state"] == "done"
+    os.close(memory)
 
 
 def test_no_descriptor_is_kept(daemon: Daemon, client: Client) -> None:

@@ -236,3 +236,23 @@ def test_two_names_of_one_file_move_one_after_the_other(
     assert [(task["state"], task["message"]) for task in ended] == [("done", "")] * 2
     assert list(first.parent.iterdir()) == []
     assert len({p.read_bytes() for p in other_file_system.iterdir()}) == 1
+
+
+@pytest.mark.skipif(not MEMORY.is_dir(), reason="needs a second file system")
+def test_a_file_that_takes_the_name_of_the_source_before_it_goes_stays(
+    daemon: Daemon,
+) -> None:
+    """Between copy and removal a note is written, which takes a sync."""
+    source, other = (daemon.make(name, 10) for name in ("file", "other"))
+    written = other.read_bytes()
+    daemon.before = (
+        "from pegasus_bb.service import crew; crew._START = 'import os, sys; "
+        "sys.path.insert(0, sys.argv[1]); from pegasus_bb.service import copying; "
+        "note = copying.write_note; copying.write_note = lambda *about: (note(*about), "
+        f"os.replace(\\'{other}\\', \\'{source}\\')); ' + crew._START; "
+    )
+    with tempfile.TemporaryDirectory(dir=MEMORY) as there, daemon.start() as client:
+        task = {**moved(daemon, "file"), "dest": f"file://{there}/file"}
+        state, why = end(client, task)
+    assert (state, source.read_bytes()) == ("failed", written)
+    assert "it changed after it was copied" in why

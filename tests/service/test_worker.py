@@ -96,6 +96,18 @@ def test_some_of_the_files_that_are_copied_together_are_cancelled(
     assert alone.names() == {str(n) for n in range(8) if n not in (3, 5)}
 
 
+def test_of_two_small_files_with_one_destination_the_later_one_stays(
+    alone: Alone,
+) -> None:
+    """Also where both would be copied together."""
+    first, second, other = (alone.copy(number) for number in (1, 2, 3))
+    alone.run(first, {**second, "dest": first["dest"]}, other).join(timeout=60)
+    assert alone.ends() == dict.fromkeys((1, 2, 3), "done")
+    assert alone.names() == {"1", "3"}
+    written = (alone.folder / "from/2").read_bytes()
+    assert (alone.folder / "to/1").read_bytes() == written
+
+
 def test_a_file_that_waits_behind_a_large_one_is_cancelled_at_once(
     alone: Alone,
 ) -> None:

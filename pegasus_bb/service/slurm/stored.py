@@ -11,6 +11,7 @@ from typing import Any, Dict, Iterator, Sequence
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import read_json
+from pegasus_bb.service.declared import can_be_written
 
 
 def damaged(path: str, why: object) -> UsageError:
@@ -40,12 +41,16 @@ def check_record(
     path: str, data: Any, like: Dict[str, Any], needed: Sequence[str]
 ) -> Dict[str, Any]:
     """``data`` where it is an object with the keys ``needed``, and each value that
-    ``like`` has, too, is of the same type. Raises UsageError."""
+    ``like`` has, too, is of the same type. An earlier version may have written fewer
+    keys and a later one more, but neither does both. Raises UsageError."""
     if not isinstance(data, dict):
         raise damaged(path, f"{str(data)[:40]!r} is no object")
     for key in needed:
         if key not in data:
             raise damaged(path, f"it has no {key}")
+    unknown, absent = data.keys() - like.keys(), like.keys() - data.keys()
+    if unknown and absent:
+        raise damaged(path, f"it has {min(unknown)[:40]!r} and no {min(absent)}")
     for key, value in data.items():
         if key in like and not _is_like(value, like[key]):
             raise damaged(path, f"{key}: {str(value)[:40]!r}")
@@ -64,6 +69,8 @@ def _is_like(value: Any, like: Any) -> bool:
     any."""
     if like is None:
         return value is None or type(value) is int
+    if isinstance(like, str):
+        return isinstance(value, str) and can_be_written(value)
     if isinstance(like, list):
         elements = like[:1] * len(value) if isinstance(value, list) else []
         return isinstance(value, list) and all(map(_is_like, value, elements))

@@ -11,6 +11,7 @@ import pytest
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.service.slurm.job import Job as JobOfSlurm
+from pegasus_bb.service.slurm.job import read_job
 from pegasus_bb.service.slurm.nodes.errand import Errand, read_errand
 from pegasus_bb.service.slurm.nodes.record import OnNodes, read_on_nodes
 
@@ -25,6 +26,8 @@ DAMAGES = {
     "zeros": lambda text: "\0" * len(text),
     "null": lambda text: "null",
     "another type": lambda text: text.replace('"uid": 0', '"uid": "0"'),
+    "half a character": lambda text: text.replace('"state": "', '"state": "\\ud800'),
+    "another key": lambda text: text.replace('"folder":', '"fomder":'),
     "of strings": lambda text: text.replace('"readers": []', '"readers": ["x"]'),
 }
 
@@ -89,6 +92,16 @@ def test_a_state_that_cannot_be_read_is_named(away: SlurmSite) -> None:
     jobs.parent.mkdir()
     jobs.touch()
     assert f"{jobs}: File exists" in refusal(away.configure())
+
+
+def test_a_record_of_an_earlier_or_a_later_version_is_read(tmp_path: Path) -> None:
+    path, whole = tmp_path / "7.json", a_job().as_json()
+    for more in ({}, {"of_a_later_version": 1}):
+        path.write_text(json.dumps({**whole, **more}))
+        assert read_job(str(path)).number == 7
+    del whole["buffers"]
+    path.write_text(json.dumps(whole))
+    assert read_job(str(path)).buffers == []
 
 
 def a_job() -> JobOfSlurm:

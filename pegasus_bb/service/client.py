@@ -15,6 +15,7 @@ from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.process import start
 from pegasus_bb.service.memory import memory_of, send_descriptors
 from pegasus_bb.service.protocol import (
+    CONTROL_SOCKET,
     LONGEST,
     LONGEST_ANSWER,
     USER_SOCKET,
@@ -53,7 +54,7 @@ class Client:
             self._sock.connect(path)
         except OSError as error:
             self._sock.close()
-            raise NoService(f"{path}: no staging service: {error.strerror}") from error
+            raise _no_service(path, error) from error
 
     def __enter__(self) -> Client:
         return self
@@ -153,7 +154,7 @@ class AsyncClient:
         try:
             return cls(*await asyncio.open_unix_connection(path, limit=LONGEST_ANSWER))
         except OSError as error:
-            raise NoService(f"{path}: no staging service: {error.strerror}") from error
+            raise _no_service(path, error) from error
 
     async def submit(self, tasks: Sequence[Dict[str, Any]]) -> range:
         """See Client.submit."""
@@ -241,6 +242,12 @@ def check_not_planted(path: str) -> None:
                     "another folder: --sockets or PEGASUS_BB_STAGER"
                 )
         path = above
+
+
+def _no_service(path: str, error: OSError) -> NoService:
+    if isinstance(error, PermissionError) and os.path.basename(path) == CONTROL_SOCKET:
+        return NoService(f"{path}: only root and SlurmUser may use it")
+    return NoService(f"{path}: no staging service: {error.strerror}")
 
 
 def request_line(do: str, number: int, more: Dict[str, Any]) -> bytes:

@@ -65,14 +65,17 @@ def site_config(path: str) -> Config:
     """The service that the JSON file ``path`` describes. Raises UsageError."""
     try:
         data = read_json(path)
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
+    except ValueError as error:
         raise UsageError(f"{path}: cannot be read as JSON: {error}") from error
     check_keys(path, data, _KEYS)
     declared = data.get("dataspaces")
     good = isinstance(declared, dict) and declared
     check(good, path, "dataspaces: {NAME: {path: ...}}", declared)
     workers = data.get("workers", _WORKERS)
-    check(type(workers) is int and 0 < workers < 1000, path, "workers: 2", workers)
+    is_number = type(workers) is int and 0 < workers < 1000
+    check(is_number, path, "workers: a number from 1 to 999", workers)
     state = folder(path, "state", data.get("state", "/var/lib/pegasus-bb/stager"))
     sockets = folder(path, "sockets", data.get("sockets", "/run/pegasus-bb"))
     spaces = {name: _space(path, name, declared[name]) for name in declared}

@@ -170,14 +170,19 @@ class Copying:
     def _remove(self, task: Dict[str, Any]) -> int:
         """What a cancelled one has removed by then stays removed."""
         source, name = _parent(task, "source", make=False)
+        handle = f"/proc/self/fd/{source.fd}"
         while True:
             try:
-                remove(f"/proc/self/fd/{source.fd}/{name}", time.monotonic() + _SLICE)
+                remove(f"{handle}/{name}", time.monotonic() + _SLICE)
                 break
             except TimeoutError as error:
                 if error.errno is not None:  # the file system's
                     raise
                 self._moved([task["id"]], 0)
+            except OSError as error:
+                if str(error.filename).startswith(handle):
+                    error.filename = source.path + str(error.filename)[len(handle) :]
+                raise
         os.fsync(source.fd)
         return 0
 

@@ -20,6 +20,7 @@ from pegasus_bb.units import parse_size
 _URL = re.compile(r"([a-z][a-z0-9_-]{0,31})://(.*)", re.DOTALL)
 _LONGEST = 4096  # characters of a place; Linux takes no longer path
 _HERE = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_THROUGH = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Dataspace(NamedTuple):
@@ -130,11 +131,12 @@ def open_parent(space: Dataspace, parts: Tuple[str, ...], make: bool) -> Folder:
     """
     if not parts:
         raise OSError(errno.EPERM, "the dataspace itself", space.root)
-    folder = Folder(os.open(space.root, _HERE), space.root)
-    for name in parts[:-1]:
+    way = parts[:-1]
+    folder = _root(space.root, is_last=not way)
+    for number, name in enumerate(way, 1):
         if make:
             _make(folder, name)
-        folder = _enter(folder, name)
+        folder = _through(folder, name) if number < len(way) else _enter(folder, name)
     return folder
 
 
@@ -144,12 +146,44 @@ def enter_made(parent: Folder, name: str) -> Folder:
     return _enter(parent, name)
 
 
+def _root(path: str, is_last: bool) -> Folder:
+    try:
+        return Folder(os.open(path, _HERE), path)
+    except PermissionError:
+        if is_last:
+            raise
+        return Folder(os.open(path, _THROUGH & ~os.O_NOFOLLOW), path)
+
+
+def _through(folder: Folder, name: str) -> Folder:
+    """A folder on the way. A user who may search it but not list it gets through."""
+    try:
+        return _enter(folder, name)
+    except PermissionError as error:
+        try:
+            handle = os.open(name, _THROUGH, dir_fd=folder.fd)
+        except OSError:
+            raise error from None
+        return Folder(handle, folder.at(name))
+
+
 def _make(folder: Folder, name: str) -> None:
     try:
         os.mkdir(name, 0o777, dir_fd=folder.fd)
     except FileExistsError:
         return
-    os.fsync(folder.fd)
+    except OSError as error:
+        error.filename = folder.at(name)
+        raise
+    try:
+        os.fsync(folder.fd)
+    except OSError as error:
+        if error.errno != errno.EBADF:
+            raise
+        os.rmdir(name, dir_fd=folder.fd)  # only open to get through: not to be synced
+        raise PermissionError(
+            errno.EACCES, os.strerror(errno.EACCES), folder.path
+        ) from error
 
 
 def _enter(folder: Folder, name: str) -> Folder:
@@ -157,7 +191,17 @@ def _enter(folder: Folder, name: str) -> Folder:
         return folder.enter(name)
     except OSError as error:
         error.filename = folder.at(name)
+        if error.errno in (errno.ENOTDIR, errno.ELOOP) and _is_link(folder, name):
+            error.strerror = "a link; write the path that it leads to"
         raise
+
+
+def _is_link(folder: Folder, name: str) -> bool:
+    try:
+        os.readlink(name, dir_fd=folder.fd)
+    except OSError:
+        return False
+    return True
 
 
 def _names(spaces: Dataspaces) -> str:

@@ -17,6 +17,9 @@ Pair = Tuple[str, str]  # dataspace of the source, of the destination
 _HALF = 8.0
 _DECAY = 0.5 ** (1 / _HALF)
 _UNKNOWN = (0.01, 1e-8)  # seconds per file and per byte before the first sample
+# How much that guess of a byte counts beside samples, as bytes² by seconds: more than
+# small files, which say nothing of bytes, and less than one of 1 MB.
+_GUESSED = 1e13
 _SHORTEST = 1e-6  # seconds of a sample
 _SUMS = 5  # numbers that a pair has learned
 
@@ -53,10 +56,11 @@ class Rate:
         ff, fb, bb, f, b = self.sums
         if not f:
             return _UNKNOWN
-        determinant = ff * bb - fb * fb
-        if determinant > 1e-9 * ff * bb:
-            per_file = (f * bb - b * fb) / determinant
-            per_byte = (b * ff - f * fb) / determinant
+        more, most = b + _GUESSED * _UNKNOWN[1], bb + _GUESSED
+        determinant = ff * most - fb * fb
+        if determinant > 1e-9 * ff * most:
+            per_file = (f * most - more * fb) / determinant
+            per_byte = (more * ff - f * fb) / determinant
             if per_file >= 0 and per_byte >= 0:
                 return per_file, per_byte
         if b > 0:  # all of one size, or noise: one of the two explains it

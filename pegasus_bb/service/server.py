@@ -134,8 +134,10 @@ def _take_folders(config: Config) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        why = f"{config.state}: another staging service is at work"
-        raise UsageError(why) from None
+        raise UsageError(
+            f"{config.state}: another staging service is at work there; end it, or "
+            "name another folder as state"
+        ) from None
 
 
 @contextlib.contextmanager

@@ -78,6 +78,14 @@ def test_a_sample_that_took_long_does_not_spoil_the_others() -> None:
     assert near >= 180
 
 
+def test_small_files_say_nothing_of_a_large_one() -> None:
+    """A folder of 200 small files took 0.2 s; 300 MB do not take a day."""
+    rate = Rate()
+    for files, size, seconds in ((200, 694, 0.2), (1, 5, 0.002), (1, 2, 0.004)):
+        rate.learn(files, size, seconds)
+        assert rate.seconds(300_000_000) < 10
+
+
 def test_what_waits_ahead_is_part_of_the_estimate() -> None:
     found = seconds_left(*map(copy_of, range(11)), copy_of(11, size=0))
     assert found[0] == pytest.approx(1.0)

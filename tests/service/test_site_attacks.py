@@ -47,6 +47,29 @@ def test_no_user_moves_or_removes_what_is_another_users(
     assert list((tmp_path / f"bb/{ANN}").iterdir()) == []
 
 
+def test_a_folder_on_the_way_needs_to_be_searched_only(
+    site: Site, tmp_path: Path
+) -> None:
+    """A dataspace such as /home, and a folder in it, often have the mode 0711. In one
+    where Bob may write and not look, nothing is made: it could not be synced."""
+    way = tmp_path / "lustre/way"
+    (way / "in").mkdir(parents=True)
+    (way / "in/f").write_text("for all")
+    writable = tmp_path / "bb/writable"
+    writable.mkdir()
+    for folder, mode in ((way.parent, 0o711), (way, 0o711), (writable, 0o733)):
+        folder.chmod(mode)
+    source = {"kind": "copy", "source": "lustre://way/in/f"}
+    for dest, message in (
+        (f"bb://{BOB}/f", ""),
+        ("bb://writable/new/f", f"{writable}: Permission denied"),
+    ):
+        [ended] = site.ask(BOB, "submit", tasks=[{**source, "dest": dest}])["tasks"]
+        assert ended["message"] == message
+    assert (tmp_path / f"bb/{BOB}/f").read_text() == "for all"
+    assert list(writable.iterdir()) == []
+
+
 def test_a_site_has_no_place_but_its_dataspaces(site: Site) -> None:
     for place in ("file:///etc/shadow", "/etc/shadow", f"lustre://{BOB}/../x"):
         asked = site.ask(BOB, "submit", tasks=[{"kind": "remove", "source": place}])

@@ -67,7 +67,7 @@ class Buffers:
         if found is not None:
             if (found["uid"], found["uuid"]) == (uid, uuid) and uuid:
                 return found
-            raise _taken(found)
+            raise _taken(found, uid)
         record = {
             "name": name,
             "uid": uid,
@@ -154,7 +154,7 @@ class Buffers:
             return None
         self._check_owner(uid, record)
         if uuid and record["uuid"] != uuid:
-            raise _taken(record)
+            raise Refused("taken", f"the buffer {name} has the uuid {record['uuid']}")
         if record["state"] == PENDING:
             self._forget(record)
             return record
@@ -235,7 +235,13 @@ def read_buffers(path: str) -> List[Record]:
     return records
 
 
-def _taken(record: Record) -> Refused:
+def _taken(record: Record, uid: int) -> Refused:
+    if record["uid"] == uid:
+        why = (
+            f"you have a buffer {record['name']} (uuid {record['uuid'] or 'unknown'}): "
+            "delete it first, or take another name"
+        )
+        return Refused("taken", why)
     return Refused(
         "taken",
         f"the name {record['name']} belongs to {record['user']} (uid {record['uid']}), "

@@ -66,7 +66,7 @@ def _pools(where: str, pools: Any) -> List[Pool]:
         capacity = parsed(parse_size, here, "capacity", pool.get("capacity", ""))
         granule = parsed(parse_size, here, "granularity", pool.get("granularity", _GIB))
         fits = 0 < granule <= capacity
-        check(fits, here, "a granularity below the capacity", granule)
+        check(fits, here, "granularity: a size up to the capacity", granule)
         found.append(Pool(name, path, capacity, granule, parse_rate(here, pool)))
     return found
 

@@ -112,7 +112,10 @@ def _job_buffer(found: Directives, words: List[str]) -> Optional[str]:
     found.capacity = _size(given.get("capacity", ""))
     found.pool = given.get("pool", "")
     if len(words) != 3 or not found.capacity or not _POOL.fullmatch(found.pool):
-        return f"write: {DIRECTIVE} jobbb capacity=100GiB pool=NAME"
+        return (
+            f"write: {DIRECTIVE} jobbb capacity=100GiB pool=NAME; a size is a whole "
+            "number with a unit"
+        )
     return None
 
 
@@ -140,7 +143,8 @@ def _persist(found: Directives, words: List[str]) -> Optional[str]:
         if not (name and size and known and (not pool or _POOL.fullmatch(pool))):
             return (
                 f"write: {DIRECTIVE} persist store NAME size=100GiB [pool=NAME]; a "
-                "name is 3 to 40 letters and digits"
+                "size is a whole number with a unit, a name is 3 to 40 letters and "
+                "digits"
             )
         found.stores.append(Store(name, size, pool))
     elif verb in ("use", "delete"):

@@ -137,7 +137,8 @@ class Spool:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UsageError(
-                f"{self._folder}: another staging service is at work there"
+                f"{self._folder}: another staging service is at work there; end it, or "
+                "name another folder as spool"
             ) from None
         return lock
 

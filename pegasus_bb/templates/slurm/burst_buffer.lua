@@ -185,6 +185,17 @@ local function options(words, first)
 	return found
 end
 
+-- As people write it, in the largest unit that leaves a whole number.
+local function in_units(size)
+	for _, unit in ipairs({ "TiB", "GiB", "MiB", "KiB" }) do
+		local one = 2 ^ (10 * FACTORS[unit:sub(1, 1)])
+		if size % one == 0 then
+			return string.format("%d %s", size / one, unit)
+		end
+	end
+	return string.format("%d bytes", size)
+end
+
 -- Why `size` of a pool can never be had; nil if it can, or if that is not known.
 local function never(size, name)
 	local granule, quantity
@@ -194,7 +205,7 @@ local function never(size, name)
 		end
 	end
 	if granule and bytes(size) > granule * quantity then
-		return string.format("pool %s has %d bytes in all", name, granule * quantity)
+		return string.format("pool %s has %s in all", name, in_units(granule * quantity))
 	end
 end
 
@@ -202,7 +213,8 @@ local function job_buffer(words)
 	local given = options(words, 2)
 	local known = given and #words == 3 and given.capacity and given.pool
 	if not known or not is_size(given.capacity) or not is_pool(given.pool) then
-		return "write: " .. DIRECTIVE .. " jobbb capacity=100GiB pool=NAME"
+		return "write: " .. DIRECTIVE .. " jobbb capacity=100GiB pool=NAME; a size is a"
+			.. " whole number with a unit"
 	end
 	return never(given.capacity, given.pool)
 end
@@ -226,8 +238,8 @@ local function store(words)
 	local many = given and (given.pool and 5 or 4)
 	local good = given and #words == many and given.size and is_size(given.size)
 	if not good or not is_name(words[3]) or (given.pool and not is_pool(given.pool)) then
-		return "write: " .. DIRECTIVE .. " persist store NAME size=100GiB [pool=NAME]; a name is 3 to 40"
-			.. " letters and digits"
+		return "write: " .. DIRECTIVE .. " persist store NAME size=100GiB [pool=NAME]; a size is a"
+			.. " whole number with a unit, a name is 3 to 40 letters and digits"
 	end
 	return given.pool and never(given.size, given.pool)
 end

@@ -119,7 +119,7 @@ def test_more_than_a_pool_has_in_all_is_refused_at_once(site: SlurmSite) -> None
     for size in ("11MiB", "12MB", "1T"):
         for line in ("jobbb capacity={}", "persist store data size={}"):
             code, words = submit(site.hooks, f"{line.format(size)} pool=flash")
-            assert code == ERROR and "pool flash has 10485760 bytes in all" in words
+            assert code == ERROR and "pool flash has 10 MiB in all" in words
     assert submit(site.hooks, "jobbb capacity=10MiB pool=flash") == (SUCCESS, "")
     assert submit(site.hooks, "jobbb capacity=10MB pool=flash") == (SUCCESS, "")
 

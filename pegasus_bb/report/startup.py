@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from statistics import fmean, median
 
 from pegasus_bb.model.run import Kind, NodeTimes, Run, Task
@@ -17,18 +19,18 @@ def startup_of(run: Run) -> Startup | None:
     """None without a job state log. Its times are whole seconds: the differences of
     many nodes are right in their mean.
 
-    Waiting in the queue is that of the quickest job: others waited for a slot, which is
-    no part of starting.
+    Waiting in the queue is that of nodes that found a slot free: others waited for one,
+    which is no part of starting.
     """
     times = {node.node: node for node in run.nodes}
     found = [(t, times[t.node]) for t in run.tasks if t.node in times]
     tasks = [pair for pair in found if pair[0].kind is Kind.COMPUTE]
-    if len(tasks) < _FEW:
+    if len(_begun(run.nodes)) < _FEW:
         return None
     around = _around(tasks)
     job = DEFAULT.job if around is None else around
     own = [task.duration for task, _ in found if task.kind in _OWN]
-    learned = replace(DEFAULT, queue=_queue(tasks), job=job)
+    learned = replace(DEFAULT, queue=_queue(run.nodes), job=job)
     return replace(learned, own=median(own) + job) if own else learned
 
 
@@ -42,5 +44,33 @@ def _around(pairs: Iterable[tuple[Task, NodeTimes]]) -> float | None:
     return max(0.0, fmean(seconds)) if len(seconds) >= _FEW else None
 
 
-def _queue(pairs: Iterable[tuple[Task, NodeTimes]]) -> float:
-    return min((node.ready_wait or 0.0) + (node.queue or 0.0) for _, node in pairs)
+def _queue(nodes: Iterable[NodeTimes]) -> float:
+    """The mean of nodes that found a slot free; the least of all if these are few.
+    There are as many slots as nodes ever had at the same time."""
+    begun = _begun(nodes)
+    slots = _most([(node.executing, node.terminated) for node in begun])
+    begins = sorted(map(_ready, begun))
+    ends = sorted(n.terminated for n in begun if n.terminated is not None)
+    waits = [(node.ready_wait or 0.0) + (node.queue or 0.0) for node in begun]
+    free = [
+        wait
+        for node, wait in zip(begun, waits, strict=True)
+        if bisect_right(begins, _ready(node)) - bisect_right(ends, _ready(node))
+        <= slots
+    ]
+    return fmean(free) if len(free) >= _FEW else min(waits)
+
+
+def _begun(nodes: Iterable[NodeTimes]) -> list[NodeTimes]:
+    return [node for node in nodes if node.executing is not None]
+
+
+def _ready(node: NodeTimes) -> float:
+    return (node.submitted or 0.0) if node.ready is None else node.ready
+
+
+def _most(spans: Sequence[tuple[float | None, float | None]]) -> int:
+    """How many lie over each other at most."""
+    changes = [(since, 1) for since, _ in spans if since is not None]
+    changes += [(until, -1) for _, until in spans if until is not None]
+    return max(accumulate(change for _, change in sorted(changes)), default=0)

@@ -98,6 +98,8 @@ class Execution:
     def _alone(self, kind: Kind, seconds: float) -> Steps:
         """A node beside which no other runs."""
         self.clock.change(OTHER, 1)
+        if self.rules.startup.queue:
+            yield self.rules.startup.queue
         self.alone.append((kind, self.simulation.now, seconds))
         if seconds:
             yield seconds

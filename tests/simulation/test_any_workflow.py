@@ -217,7 +217,7 @@ def graph_loads(drawn: Drawn) -> tuple[Load, ...]:
 def in_a_row(drawn: Drawn, mode: Mode) -> float:
     """Seconds if every request had its server for itself, one after the other."""
     startup, speeds = mode.rules.startup, drawn.simulator.places.speeds
-    whole = mode.rules.wait + 4 * startup.own
+    whole = mode.rules.wait + 4 * (startup.queue + startup.own)
     for at, (node, work) in enumerate(zip(mode.outline.nodes, mode.work, strict=True)):
         is_task = node.kind is Kind.COMPUTE
         whole += startup.queue + (startup.job if is_task else startup.own)

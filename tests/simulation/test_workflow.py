@@ -128,7 +128,7 @@ def test_starting_jobs_takes_its_time(tmp_path: Path) -> None:
     plain = makespan(Startup(0.0, 0.0, 0.0))
     assert makespan(Startup(0.0, 1.0, 0.0)) - plain == pytest.approx(2)
     assert makespan(Startup(0.0, 0.0, 1.0)) - plain == pytest.approx(4)
-    assert makespan(Startup(1.0, 0.0, 0.0)) - plain == pytest.approx(4)
+    assert makespan(Startup(1.0, 0.0, 0.0)) - plain == pytest.approx(6)
 
 
 def test_a_file_that_stays_on_the_pfs_is_read_there(tmp_path: Path) -> None:

@@ -55,13 +55,15 @@ def can_be_written(text: str) -> bool:
 
 
 def check_apart(where: str, own: Dict[str, str], pools: Dict[str, str]) -> None:
-    """No two of these folders are one, and none lies in a pool: a buffer could get its
-    name. ``own``, ``pools``: by their keys. Raises UsageError."""
+    """No two of these folders are one. None lies in a pool: a buffer could get its
+    name. None of ``own`` lies in another: what is not known there is removed. Both are
+    by their keys. Raises UsageError."""
     real = {key: os.path.realpath(path) for key, path in {**own, **pools}.items()}
-    for pool in pools:
+    for outer in real:
         for key, path in real.items():
-            wanted = f"{key}: a folder outside that of {pool}"
-            check(key == pool or not is_below(path, real[pool]), where, wanted, path)
+            wanted = f"{key}: a folder outside that of {outer}"
+            counts = key != outer and (outer in pools or key in own)
+            check(not (counts and is_below(path, real[outer])), where, wanted, path)
     by_path: Dict[str, str] = {}
     for key, path in real.items():
         other = by_path.setdefault(path, key)

@@ -35,7 +35,7 @@ class OfTheService(Story):
     def __init__(self, root: Path) -> None:
         super().__init__(root)
         self.noted = self.day = 0  # of the clock that tells when
-        for folder in ("lustre", "var"):
+        for folder in ("lustre", "var", "bb"):
             (root / folder).mkdir()
         (root / "lustre" / "in").write_text("an input")
         self.serve()

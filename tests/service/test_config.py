@@ -81,6 +81,8 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
         slurm(pools={"flash": POOL, "slow": {**OTHER, "path": "/none/bb/slow"}}),
         "slurm: pool slow: a folder outside that of slurm: pool flash",
     ),
+    (slurm(spool="/none/state/jobs"), "slurm: spool: a folder outside that of state"),
+    ({"sockets": "/none/state/users"}, "sockets: a folder outside that of state"),
     (nodes(mailbox="FILE"), "slurm: nodes: mailbox: a folder"),
     (nodes(mailbox="/none/bb"), "than that of slurm: nodes: mailbox"),
     (nodes(timeout="soon"), "slurm: nodes: timeout: 'soon': not a duration"),

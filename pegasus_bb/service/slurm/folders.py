@@ -47,7 +47,11 @@ def prepare_pool(pool: Pool) -> None:
     """The pool's folder is there and closed to users' hands; what an earlier service
     began to remove is removed. Raises OSError, and UsageError where users could put
     folders there themselves."""
-    os.makedirs(pool.path, mode=0o755, exist_ok=True)
+    if not os.path.isdir(pool.path):
+        raise UsageError(
+            f"pool {pool.name}: {pool.path} is no folder here; mount its storage, or "
+            f"say: mkdir -m 755 {pool.path}"
+        )
     found = os.stat(pool.path)
     if found.st_uid != os.getuid() or found.st_mode & 0o022:
         raise UsageError(

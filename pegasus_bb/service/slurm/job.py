@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 from pegasus_bb.files import sync_directory, write_json
 from pegasus_bb.service.slurm.directives import Directives, parse_directives
 from pegasus_bb.service.slurm.requests import Request
-from pegasus_bb.service.slurm.stored import read_record, record_names
+from pegasus_bb.service.slurm.stored import known, read_record, record_names
 
 NOTED = "noted"  # it waits for room in its pool
 STAGING_IN, STAGED_IN, FAILED_IN = "staging-in", "staged-in", "failed-in"
@@ -93,7 +93,7 @@ def read_job(path: str) -> Job:
     like = {**Job(0, 0, 0).as_json(), **LISTS}
     data = read_record(path, like, ("number", "uid", "gid", "state"))
     job = Job(data["number"], data["uid"], data["gid"])
-    job.__dict__.update(data)
+    job.__dict__.update(known(data, like))
     if job.state != GONE and os.path.basename(path) != f"{job.number}.json":
         job.state = KEPT  # ``keep`` was its latest step
     return job

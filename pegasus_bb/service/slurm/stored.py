@@ -57,6 +57,11 @@ def check_record(
     return data
 
 
+def known(data: Dict[str, Any], like: Dict[str, Any]) -> Dict[str, Any]:
+    """``data`` without what a later version has written beside."""
+    return {key: value for key, value in data.items() if key in like}
+
+
 def record_names(folder: str) -> Iterator[str]:
     """The full names of all records in ``folder``."""
     for name in sorted(os.listdir(folder)):

@@ -57,6 +57,7 @@ class SlurmSite(Daemon):
         self.spool, self.bb = folder / "spool", folder / "bb"
         self.lustre = folder / "lustre"
         self.lustre.mkdir()
+        self.bb.mkdir()
         self.lua = "lua51"
         self.tidies_every = 60.0  # seconds
         self.user, self.before = pwd.getpwuid(ME).pw_name, list[str]()

@@ -119,6 +119,7 @@ def noted(site: Path, *names: str) -> None:
     """Notes of hooks, each JOB.HOOK, in this order."""
     requests = site / "spool" / "requests"
     requests.mkdir(parents=True, exist_ok=True)
+    (site / "bb").mkdir()
     for number, name in enumerate(names):
         job, do = name.split(".")
         text = f"do={do}\njob={job}\nuid={ME}\ngid={ME}\n\n"

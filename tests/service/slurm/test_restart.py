@@ -188,11 +188,18 @@ def test_a_pool_that_is_in_use_stays_in_the_configuration(site: SlurmSite) -> No
     assert "flash" in refusal(path) and "data" in refusal(path)
 
 
+def test_a_pool_whose_storage_is_not_mounted_is_refused(away: SlurmSite) -> None:
+    """Else all would go to the disk below its mount point."""
+    away.bb.rmdir()
+    said = refusal(away.configure())
+    assert f"pool flash: {away.bb} is no folder here; mount its storage" in said
+    assert not away.bb.exists()
+
+
 @pytest.mark.parametrize("mode", [0o777, 0o775])
 def test_a_pool_into_which_users_can_write_is_refused(
     away: SlurmSite, mode: int
 ) -> None:
-    away.bb.mkdir()
     away.bb.chmod(mode)
     assert f"{away.bb}: " in refusal(away.configure())
 

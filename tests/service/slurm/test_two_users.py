@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.lives import CAPABLE, LIVES, NAME, capable
+from tests.service.lives import CAPABLE, LIVES, NAME, capable, user
 
 from .conftest import ERROR, SUCCESS, Job, SlurmSite, until
 
@@ -25,6 +25,7 @@ def away(tmp_path: Path, request: pytest.FixtureRequest) -> SlurmSite:
     site = SlurmSite(tmp_path)
     if request.param == CAPABLE:
         site.user, site.before = NAME, capable()
+        os.chown(site.bb, user(), -1)
     return site
 
 

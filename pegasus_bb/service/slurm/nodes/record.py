@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterator, List, Tuple
 
 from pegasus_bb.files import sync_directory, write_json
 from pegasus_bb.service.slurm.job import Job
-from pegasus_bb.service.slurm.stored import read_record, record_names
+from pegasus_bb.service.slurm.stored import known, read_record, record_names
 
 IN, LIST, OUT, GONE = "in", "list", "out", "gone"  # what nodes are asked for
 
@@ -73,7 +73,7 @@ def read_on_nodes(path: str) -> OnNodes:
     like = {**OnNodes(Job(0, 0, 0)).__dict__, **lists}
     data = read_record(path, like, ("job", "uid", "gid", "folder", "want"))
     record = OnNodes(Job(data["job"], data["uid"], data["gid"]))
-    record.__dict__.update(data)
+    record.__dict__.update(known(data, like))
     return record
 
 

@@ -137,7 +137,9 @@ def test_pre_run_may_come_twice(site: NodeSite, n1: Node) -> None:
 
 def test_two_paths_for_one_folder_are_said(site: NodeSite) -> None:
     node = Node(site, "n1")
-    node.settings["path"] = str(node.folder / "elsewhere")
+    elsewhere = node.folder / "elsewhere"
+    elsewhere.mkdir()
+    node.settings["path"] = str(elsewhere)
     node.serve()
     words = NodeJob(site, *BOTH_WAYS[1:]).fails_to_start()
     assert f"the folder of jobs is {node.folder}/elsewhere here" in words

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pegasus_bb.model.text import readable
-from pegasus_bb.units import format_duration, format_size
+from pegasus_bb.units import format_seconds, format_size
 
 ROWS = 200  # of a table; --json has all of them
 RATIO, TO_ONE = "ratio", "to one"  # units of quotients; others are s, B, B/s, or a noun
@@ -97,7 +97,7 @@ def format_quantity(value: float | None, unit: str) -> str:
     if value is None:
         return UNKNOWN
     if unit == "s":
-        return _seconds(value)
+        return format_seconds(value)
     if unit in ("B", "B/s"):
         return format_size(int(value)) + unit.removeprefix("B")
     if unit == RATIO:
@@ -106,13 +106,6 @@ def format_quantity(value: float | None, unit: str) -> str:
         return f"{value:.3g} to 1"
     noun = unit.removesuffix("es" if unit.endswith("sses") else "s")
     return f"{value:g} {noun if value == 1 else unit}".rstrip()
-
-
-def _seconds(value: float) -> str:
-    """Microseconds rather than powers of ten: a call may take only a few."""
-    if 0 < abs(value) < 0.001:
-        return f"{value * 1e6:.3g} \u00b5s"
-    return f"{value:.3g} s" if abs(value) < 10 else format_duration(value)
 
 
 def _text(cell: Cell) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 
 from rich import box
 from rich.markup import escape
@@ -64,7 +65,7 @@ def tables(comparison: Comparison, style: box.Box) -> tuple[Table, ...]:
     shown = _shown(comparison.io_wait, rows)
     found = [
         *_workflow_tables(comparison, style),
-        _jobs_table("transformation", rows, shown, style),
+        _jobs_table("transformation", rows, shown, comparison.sides, style),
     ]
     if len(comparison.jobs) > len(comparison.compute):
         few = [
@@ -73,10 +74,14 @@ def tables(comparison: Comparison, style: box.Box) -> tuple[Table, ...]:
         ]
         own = {key: head for key, head in shown.items() if key in JOB_COLUMNS}
         columns = {"run_time": own.pop("run_time"), "queue": "queue\ns", **own}
-        found.append(_jobs_table("jobs", few, columns, style))
+        found.append(_jobs_table("jobs", few, columns, comparison.sides, style))
     if comparison.auxiliary:
         shown = _shown(comparison.io_wait, comparison.auxiliary)
-        found.append(_jobs_table("auxiliary jobs", comparison.auxiliary, shown, style))
+        found.append(
+            _jobs_table(
+                "auxiliary jobs", comparison.auxiliary, shown, comparison.sides, style
+            )
+        )
     found.extend(_layer_tables(comparison, style))
     if comparison.simulated:
         for table in found:
@@ -93,9 +98,9 @@ def _layer_tables(comparison: Comparison, style: box.Box) -> Iterator[Table]:
         for row in _longest(comparison.files)
     ]
     if calls:
-        yield _jobs_table("calls,\nper process", calls, LAYER, style)
+        yield _jobs_table("calls,\nper process", calls, LAYER, comparison.sides, style)
     if files:
-        yield _jobs_table("files,\nper process", files, LAYER, style)
+        yield _jobs_table("files,\nper process", files, LAYER, comparison.sides, style)
 
 
 def _most_different(jobs: Iterable[Row]) -> Sequence[Row]:
@@ -149,25 +154,31 @@ def _workflow_tables(comparison: Comparison, style: box.Box) -> Iterator[Table]:
         ("by the clock, seconds", comparison.clock, CLOCK),
         ("staging", comparison.staging, STAGING),
     ):
-        sides = {key: (pair.pfs, pair.bb) for key, pair in pairs.items()}
-        known = {k: pairs[k] for k in sides if any(s and s.mean for s in sides[k])}
+        known = {key: pairs[key] for key in names if _has_any(pairs[key])}
         if known:
-            yield _pairs_table(head, known, names, style)
+            yield _pairs_table(head, known, names, comparison.sides, style)
+
+
+def _has_any(pair: Pair) -> bool:
+    return any(side and side.mean for side in (pair.pfs, pair.bb))
 
 
 def _pairs_table(
     head: str,
     pairs: Mapping[str, Pair],
     names: Mapping[str, str],
+    sides: Sequence[str],
     style: box.Box,
 ) -> Table:
+    compared = len(sides) > 1
     table = Table(box=style, padding=_PADDING)
     table.add_column(head, overflow="fold")
-    for title in ("PFS", "BB", "PFS/BB"):
+    for title in (*map(str.upper, sides), *(["PFS/BB"] if compared else ())):
         table.add_column(title, justify="right", no_wrap=True)
     for key, pair in pairs.items():
-        sides = (_cell(key, side) for side in (pair.pfs, pair.bb))
-        table.add_row(names[key], *sides, "" if key in SIZES else _ratio(pair))
+        cells = (_cell(key, getattr(pair, side)) for side in sides)
+        ratio = "" if key in SIZES else _ratio(pair)
+        table.add_row(names[key], *cells, *([ratio] if compared else ()))
     return table
 
 
@@ -175,24 +186,39 @@ def _jobs_table(
     head: str,
     rows: Iterable[Row],
     shown: Mapping[str, str],
+    sides: Sequence[str],
     style: box.Box,
 ) -> Table:
-    """Per row PFS, BB and their ratio below one another, metric under metric."""
+    """Per row each side, and their ratio, below one another, metric under metric."""
     table = Table(box=style, padding=_PADDING)
     table.add_column(head, overflow="fold", min_width=14, max_width=_NAME)
     table.add_column("", no_wrap=True)
     for title in shown.values():
         table.add_column(title, justify="right", no_wrap=True)
     for row in rows:
-        pairs = {key: row.cells[key] for key in shown}
-        name, _, more = (escape(part) for part in row.name.partition("\n"))
-        table.add_row(name, "PFS", *_cells(pairs, "pfs"))
-        table.add_row(more, "BB", *_cells(pairs, "bb"))
-        # Of a rate more is better: its ratio would read the other way round.
-        without = ("jobs", *RATES)
-        ratios = ["" if key in without else _ratio(pair) for key, pair in pairs.items()]
-        table.add_row("", "ratio", *ratios, end_section=True)
+        lines = list(_lines(row, shown, sides))
+        for line in lines:
+            table.add_row(*line, end_section=line is lines[-1])
     return table
+
+
+def _lines(
+    row: Row, shown: Mapping[str, str], sides: Sequence[str]
+) -> Iterator[Sequence[str]]:
+    """The first begins with the name, the second with what else names the row."""
+    pairs = {key: row.cells[key] for key in shown}
+    cells = [(side.upper(), *_cells(pairs, side)) for side in sides]
+    if len(sides) > 1:
+        cells.append(("ratio", *_ratios(pairs)))
+    names = [escape(part) for part in row.name.split("\n", 1)]
+    for name, line in zip_longest(names, cells):
+        yield (name or "", *(line or [""] * (len(shown) + 1)))
+
+
+def _ratios(pairs: Mapping[str, Pair]) -> Sequence[str]:
+    """Of a rate more is better: its ratio would read the other way round."""
+    without = ("jobs", *RATES)
+    return ["" if key in without else _ratio(pair) for key, pair in pairs.items()]
 
 
 def _cells(pairs: dict[str, Pair], side: str) -> Sequence[str]:

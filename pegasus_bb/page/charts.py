@@ -10,7 +10,7 @@ import altair as alt
 
 from pegasus_bb.model.stat import Pair, Stat
 from pegasus_bb.model.text import readable
-from pegasus_bb.page.figure import Chart, Column, Dataset
+from pegasus_bb.page.figure import Chart, Column, Dataset, Row
 
 Drawing = alt.Chart | alt.LayerChart | alt.FacetChart
 Drawn = TypeVar("Drawn", alt.Chart, alt.LayerChart)
@@ -22,7 +22,11 @@ PFS, BUFFER, WAIT, STAGE_IN, STAGE_OUT, ALERT, INK, LINE, SOFT = (
     *("var(--pfs)", "var(--tier)", "var(--wait)", "var(--stage)", "var(--stage-out)"),
     *("var(--mark)", "var(--ink)", "var(--line)", "var(--soft)"),
 )
+PAPER, COMPUTE = "var(--paper)", "var(--compute)"
+OTHER_JOBS, REST = "var(--other)", "var(--rest)"
+JOBS = tuple(f"var(--job{number})" for number in range(1, 9))  # of transformations
 _COLORS, _SHAPES = (PFS, BUFFER, STAGE_IN, WAIT), ("triangle-up", "square", "diamond")
+LINES = " Lines are the standard error."
 _TEXT = {"labelColor": INK, "titleColor": INK, "labelFontSize": 12, "titleFontSize": 12}
 _LINES = {"gridColor": LINE, "domainColor": LINE, "tickColor": LINE}
 CONFIG: Mapping[str, Any] = {
@@ -51,8 +55,8 @@ _FOR_TEXT = 1.4  # the axis is so much longer than the bars
 
 
 def draw(data: Dataset) -> alt.Chart:
-    """An empty chart of ``data``; tooltips have its columns."""
-    tooltip = [alt.Tooltip(f"{c.key}_text:N", title=c.title) for c in data.columns]
+    """An empty chart of ``data``; tooltips have what is known."""
+    tooltip = [alt.Tooltip(f"{c.key}_text:N", title=c.title) for c in data.known]
     found: alt.Chart = alt.Chart(alt.NamedData(name="rows")).encode(tooltip=tooltip)
     return found
 
@@ -101,6 +105,10 @@ def sides(pair: Pair) -> Iterator[tuple[str, Stat]]:
             yield name, stat
 
 
+def drawn_sides(rows: Sequence[Row]) -> list[str]:
+    return [side for side in SIDES if any(row["series"] == side for row in rows)]
+
+
 def color(names: Sequence[str]) -> alt.Color:
     """A color for each of ``names``, which are values of the column ``series``."""
     return alt.Color("series:N", scale=_scale(names, _COLORS))
@@ -112,7 +120,9 @@ def shape(names: Sequence[str]) -> alt.Shape:
 
 
 def _scale(names: Sequence[str], of: Sequence[str]) -> alt.Scale:
-    shown = [of[number % len(of)] for number in range(len(names))]
+    """A side looks the same, whether the other is there or not."""
+    places = (SIDES.index(n) if n in SIDES else at for at, n in enumerate(names))
+    shown = [of[place % len(of)] for place in places]
     return alt.Scale(domain=list(names), range=shown)
 
 
@@ -135,7 +145,7 @@ def paired_bars(
     )
     values = base.transform_calculate(high="datum.mean + datum.error")
     drawing = alt.layer(
-        base.mark_bar().encode(color=color(SIDES)),
+        base.mark_bar().encode(color=color(drawn_sides(rows))),
         base.mark_errorbar().encode(xError="error:Q"),
         values.mark_text(align="left", dx=5).encode(x="high:Q", text="mean_text:N"),
     )

@@ -12,6 +12,7 @@ from pegasus_bb.units import format_seconds, format_size
 ROWS = 200  # of a table; --json has all of them
 RATIO, TO_ONE = "ratio", "to one"  # units of quotients; others are s, B, B/s, or a noun
 UNKNOWN = "unknown"
+Legend = tuple[str, str]  # color, what it stands for
 Row = Mapping[str, Any]  # key of a column -> a number of the JSON, or a text
 
 
@@ -52,7 +53,17 @@ class Dataset:
     columns: tuple[Column, ...]
     rows: Sequence[Row]
 
+    @property
+    def known(self) -> tuple[Column, ...]:
+        """Columns in which a row has a value."""
+        every = (c for c in self.columns if c.unit)
+        empty = [c for c in every if all(row.get(c.key) is None for row in self.rows)]
+        return tuple(column for column in self.columns if column not in empty)
+
     def table(self, caption: str) -> Table:
+        """The columns that are ``known``."""
+        if self.known != self.columns:
+            return Dataset(self.known, self.rows).table(caption)
         head = tuple(column.title for column in self.columns)
         rows = tuple(tuple(self._cells(row)) for row in self.rows[:ROWS])
         return Table(caption, head, rows, max(0, len(self.rows) - ROWS))
@@ -90,6 +101,7 @@ class Figure:
     charts: tuple[Chart, ...] = ()
     tables: tuple[Table, ...] = ()
     side_by_side: bool = False
+    legend: tuple[Legend, ...] = ()  # of all its charts; else each has its own
 
 
 def format_quantity(value: float | None, unit: str) -> str:

@@ -1,4 +1,7 @@
-"""The pages in a real browser: no error on its console, and no words overlap."""
+"""The pages in a real browser: no error on its console, and no words overlap.
+
+The first picture is on the first screen, and the page does not scroll sideways.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,18 @@ from typing import Any
 import pytest
 
 from pegasus_bb.page import report_page
+from pegasus_bb.report.compare import compare
+from pegasus_bb.report.encoding import to_document
+from pegasus_bb.units import format_seconds
 from tests.page.comparisons import a_benchmark, a_comparison
 from tests.page.test_explained import page_of
 from tests.placement.user_files import User
 
-BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+BROWSER = next(filter(None, map(shutil.which, NAMES)), None)
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="chromium is not installed")
-WIDTHS = (400, 1200)
+WIDTHS = (400, 1600)
+DARK = "--blink-settings=preferredColorScheme=0"  # light without
 # Added by the test: once all charts are drawn, the pairs of texts of one chart that
 # share a place, the width of the page, and what was loaded.
 LOOK = """<script>
@@ -46,13 +54,24 @@ said.textContent = JSON.stringify({
   overlaps, page: document.documentElement.scrollWidth, window: innerWidth,
   charts: document.querySelectorAll('.chart').length,
   drawn: document.querySelectorAll('.chart svg').length,
+  first: document.querySelector('.chart').getBoundingClientRect().top + scrollY,
+  height: document.documentElement.scrollHeight,
+  cut: [...document.querySelectorAll('body *')].filter(each =>
+    each.scrollHeight > each.clientHeight + 1 &&
+    ['auto', 'scroll'].includes(getComputedStyle(each).overflowY)).length,
+  headlines: [...document.querySelectorAll('.headline')].map(each => each.textContent),
+  paper: getComputedStyle(document.body).backgroundColor,
+  keys: [...document.querySelectorAll('a, summary, [tabindex]')].filter(each =>
+    each.tabIndex < 0).length,
   loaded: performance.getEntriesByType('resource').length});
 document.body.append(said);
 }, 5000);
 </script>"""
 
 
-def browse(folder: Path, text: str, width: int) -> tuple[dict[str, Any], str]:
+def browse(
+    folder: Path, text: str, width: int, *more: str
+) -> tuple[dict[str, Any], str]:
     """What the page looks like at that width, and what the browser complained of."""
     page = folder / "page.html"
     page.write_text(f"{LOOK}</body>".join(text.rsplit("</body>", 1)))
@@ -61,7 +80,7 @@ def browse(folder: Path, text: str, width: int) -> tuple[dict[str, Any], str]:
             *(str(BROWSER), "--headless=new", "--no-sandbox", "--disable-gpu"),
             *("--enable-logging=stderr", f"--user-data-dir={folder / 'profile'}"),
             *(f"--window-size={width},900", "--virtual-time-budget=20000"),
-            *("--dump-dom", page.as_uri()),
+            *(*more, "--dump-dom", page.as_uri()),
         ],
         capture_output=True,
         text=True,
@@ -83,6 +102,7 @@ def check(found: dict[str, Any], console: str) -> None:
     assert (console, found["overlaps"], found["loaded"]) == ("", [], 0)
     assert found["page"] <= found["window"]
     assert found["drawn"] == found["charts"] > 0
+    assert (found["cut"], found["keys"]) == (0, 0)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -90,6 +110,34 @@ def test_a_report_is_drawn_without_errors_and_no_words_overlap(
     tmp_path: Path, text: str, width: int
 ) -> None:
     check(*browse(tmp_path, text, width))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_first_screen_has_the_numbers_of_the_json_and_a_picture(
+    tmp_path: Path, width: int
+) -> None:
+    several = a_comparison()
+    whole = compare([several.pfs[0].run], [several.bb[0].run])
+    page = report_page({"": whole})
+    found, console = browse(tmp_path, page, width)
+    check(found, console)
+    document = to_document(whole)
+    assert found["headlines"] == [document["headline"]]
+    for side in document["workflow"]["makespan"].values():
+        if isinstance(side, dict):
+            assert format_seconds(side["mean"]) in found["headlines"][0]
+    assert found["first"] < 400
+    assert found["height"] < (6000 if width == min(WIDTHS) else 3000)
+
+
+def test_one_run_alone_is_drawn(tmp_path: Path) -> None:
+    alone = compare([], [run.run for run in a_comparison().bb])
+    check(*browse(tmp_path, report_page({"": alone}), 400))
+
+
+def test_it_is_dark_where_the_screen_is(tmp_path: Path, text: str) -> None:
+    papers = [browse(tmp_path, text, 1600, *of)[0]["paper"] for of in ([], [DARK])]
+    assert papers == ["rgb(255, 255, 255)", "rgb(21, 24, 28)"]
 
 
 def test_a_plan_is_drawn_without_errors_and_no_words_overlap(

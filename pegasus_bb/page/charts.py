@@ -38,7 +38,7 @@ CONFIG: Mapping[str, Any] = {
     "axisY": {"minExtent": 40},
     "axisQuantitative": {"tickCount": 6},
     "legend": {**_TEXT, "orient": "top", "columns": 3, "title": None},
-    "text": {"fill": INK},
+    "text": {"fill": INK, "fontSize": 12},
     "bar": {"fill": BUFFER},
     "area": {"fill": BUFFER, "fillOpacity": 0.7, "interpolate": "step-after"},
     "rule": {"stroke": INK},

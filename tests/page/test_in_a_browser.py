@@ -21,7 +21,7 @@ from pegasus_bb.report.encoding import to_document
 from pegasus_bb.units import format_seconds
 from tests.page.comparisons import a_benchmark, a_comparison
 from tests.page.test_explained import page_of
-from tests.placement.user_files import User
+from tests.placement.user_files import User, job, sized, use
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 BROWSER = next(filter(None, map(shutil.which, NAMES)), None)
@@ -59,6 +59,8 @@ said.textContent = JSON.stringify({
   cut: [...document.querySelectorAll('body *')].filter(each =>
     each.scrollHeight > each.clientHeight + 1 &&
     ['auto', 'scroll'].includes(getComputedStyle(each).overflowY)).length,
+  sideways: [...document.querySelectorAll('.scroll')].filter(each =>
+    each.scrollWidth > each.clientWidth).length,
   headlines: [...document.querySelectorAll('.headline')].map(each => each.textContent),
   paper: getComputedStyle(document.body).backgroundColor,
   keys: [...document.querySelectorAll('a, summary, [tabindex]')].filter(each =>
@@ -144,3 +146,14 @@ def test_a_plan_is_drawn_without_errors_and_no_words_overlap(
     tmp_path: Path, user: User
 ) -> None:
     check(*browse(tmp_path, page_of(user), 1200))
+
+
+def test_a_plan_of_seven_levels_is_not_cut_at_the_right(tmp_path: Path) -> None:
+    jobs = [
+        job(f"ID{n}", use(f"f{n}", "input"), use(f"f{n + 1}", "output", **sized(9)))
+        for n in range(7)
+    ]
+    del jobs[0]["uses"][0]
+    found, console = browse(tmp_path, page_of(User(tmp_path, jobs=jobs)), 1200)
+    check(found, console)
+    assert found["sideways"] == 0

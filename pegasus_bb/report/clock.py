@@ -1,7 +1,7 @@
 """A run by the clock: what it did in every second, each second counted once.
 
 Jobs run side by side, so their times added up say nothing of the makespan. Here a
-second belongs to the first of PARTS that went on in it.
+second belongs to the first of PARTS that is under way in it.
 """
 
 from __future__ import annotations

@@ -54,10 +54,10 @@ class Comparison:
     bb: tuple[ReportedRun, ...]
     io_wait: IOWait
     metrics: tuple[TaskMetric, ...]  # columns of the rows below, in their order
-    compute: tuple[Row, ...]  # a row per transformation of the user's
+    compute: tuple[Row, ...]  # a row per transformation of compute jobs
     all_compute: Row  # those together
     auxiliary: tuple[Row, ...]  # a row per kind: create_dir, stage_in, ...
-    jobs: tuple[Row, ...]  # a row per job of the user's
+    jobs: tuple[Row, ...]  # a row per compute job
     layers: tuple[Row, ...]  # of Darshan logs: a row per transformation and layer
     widths: tuple[Row, ...]  # the same by number of processes, where several were used
     files: tuple[Row, ...]  # of Darshan logs: a row per transformation, file and layer

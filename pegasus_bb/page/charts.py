@@ -93,7 +93,9 @@ def over_time(drawing: Drawn, end: float, *keys: str) -> Drawn:
     # An expression, because Vega-Lite takes plain numbers here for years.
     domain = alt.ExprRef(expr=f"[0, {end * 1000}]")
     scale = alt.Scale(type="utc", domain=domain, nice=False)
-    labels = alt.Axis(labelExpr=_CLOCK, labelSeparation=8, tickMinStep=1000)
+    labels = alt.Axis(
+        labelExpr=_CLOCK, labelSeparation=8, labelBound=True, tickMinStep=1000
+    )
     across = alt.X(f"{keys[0]}:T", title="hours:min:s", scale=scale, axis=labels)
     found: Drawn = in_ms.encode(x=across)
     return found

@@ -67,8 +67,9 @@ def _with_lanes(bars: Sequence[Row]) -> Iterator[Row]:
         yield {**bar, "lane": f"{bar['group']} {lane or ''}".strip(), "number": lane}
 
 
-def _since(bar: Row) -> tuple[float, float, str]:
-    return bar["since"], bar["end"], bar["node"]
+def _since(bar: Row) -> tuple[float, float, float, str]:
+    """Of bars that queue together, the one that starts first is at the top."""
+    return bar["since"], bar["start"], bar["end"], bar["node"]
 
 
 def _lane(bar: Row) -> tuple[int, int]:

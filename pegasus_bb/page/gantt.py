@@ -29,7 +29,7 @@ def gantt(
 ) -> Chart:
     """``bars``, with ``since``, ``start`` and ``end`` in seconds, up to ``end``."""
     longest = sorted(bars, key=lambda bar: -float(bar["seconds"]))[:BARS]
-    rows = sorted(_with_lanes(sorted(longest, key=_since)), key=_lane)
+    rows = sorted(_with_lanes(sorted(longest, key=_start)), key=_lane)
     data = Dataset(COLUMNS, rows)
     height = _LANE * len({row["lane"] for row in rows})
     label = f"{side}: tasks over time; the table has the times"
@@ -67,9 +67,9 @@ def _with_lanes(bars: Sequence[Row]) -> Iterator[Row]:
         yield {**bar, "lane": f"{bar['group']} {lane or ''}".strip(), "number": lane}
 
 
-def _since(bar: Row) -> tuple[float, float, float, str]:
-    """Of bars that queue together, the one that starts first is at the top."""
-    return bar["since"], bar["start"], bar["end"], bar["node"]
+def _start(bar: Row) -> tuple[float, float, str]:
+    """Of jobs that queue together, the one that starts first is at the top."""
+    return bar["start"], bar["end"], bar["node"]
 
 
 def _lane(bar: Row) -> tuple[int, int]:

@@ -75,3 +75,14 @@ def test_the_seconds_of_both_sides_are_on_one_axis(queued: Run) -> None:
     charts = timeline(compare([queued], [short])).charts
     ends = {str(chart.spec["layer"][-1]["encoding"]["x"]["scale"]) for chart in charts}
     assert len(ends) == 1
+
+
+def test_jobs_that_queue_together_stand_in_the_order_of_their_starts() -> None:
+    tasks = [
+        a_task("cat", node=f"n{n}", start=10.0 + n, duration=4.0, queued=9.5 + n)
+        for n in (0, 3, 1, 2)
+    ]
+    rows = rows_of(timeline(compare([a_run(*tasks)], [])))
+    assert [(row["node"], row["number"]) for row in rows] == [
+        (f"n{n}", n) for n in range(4)
+    ]

@@ -40,8 +40,8 @@ _COLUMNS = (
 )
 _SIDES = {"pfs": "PFS", "bb": "burst buffer"}
 _BAR = 36  # pixels
-# The axis is longer than the bars, for the text at their ends.
-_END = "[0, {longest} * (width < 600 ? 1.35 : 1.1)]"
+# The axis is longer than the bars, by some 95 pixels for the text at their ends.
+_END = "[0, {longest} * width / max(100, width - 95)]"
 
 
 def bought(found: Comparison) -> Figure:

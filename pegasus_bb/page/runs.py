@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pegasus_bb.page.figure import RATIO, UNKNOWN, Cell, Number, Table
 from pegasus_bb.report.document import Comparison, ReportedRun
 
-_RUNS = ("run", "mode", "tier", "makespan", "jobs of the workflow")
+_RUNS = ("run", "mode", "tier", "makespan", "jobs")
 
 
 def workflows(comparisons: Mapping[str, Comparison]) -> Table:
@@ -16,7 +16,7 @@ def workflows(comparisons: Mapping[str, Comparison]) -> Table:
     heads = {"pfs": "PFS", "bb": "burst buffer"}
     head = [heads[side] for side in heads if side in sides]
     if len(sides) > 1:
-        head += ["PFS/BB", "shorter by", "break-even in data"]
+        head += ["PFS/BB", "break-even"]
     rows = (tuple(_workflow(name, each, sides)) for name, each in comparisons.items())
     return Table("Makespan of each workflow", ("workflow", *head), tuple(rows))
 
@@ -30,7 +30,6 @@ def _workflow(name: str, found: Comparison, sides: Mapping[str, int]) -> Iterato
             yield Number(stat.mean, "s") if stat else UNKNOWN
     if len(sides) > 1:
         yield Number(pair.ratio, RATIO)
-        yield Number(even.net, "s") if even else ""
         if even and even.footprint is not None:
             yield Number(even.footprint, "B")
         else:

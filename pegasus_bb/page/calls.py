@@ -5,16 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pegasus_bb.page.charts import (
-    ALERT,
-    LINES,
-    SOFT,
-    STAGE_IN,
-    WAIT,
-    paired_bars,
-    sides,
-    stacked_bars,
-)
+from pegasus_bb.page.charts import ALERT, LINES, SOFT, STAGE_IN, WAIT, sides
+from pegasus_bb.page.drawings import paired_bars, stacked_bars
 from pegasus_bb.page.figure import RATIO, TO_ONE, Column, Dataset, Figure, Row
 from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.document import Row as LayerRow

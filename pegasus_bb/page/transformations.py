@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pegasus_bb.model.stat import Pair
-from pegasus_bb.page.charts import LINES, paired_bars
+from pegasus_bb.page.charts import LINES
+from pegasus_bb.page.drawings import paired_bars
 from pegasus_bb.page.figure import Figure
 from pegasus_bb.page.overview import each_kind
 from pegasus_bb.report.document import Comparison

@@ -1,27 +1,22 @@
-"""The tables of a report, laid out so that every digit is there."""
+"""The tables of a report as text: which there are, and what is in them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import zip_longest
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich import box
-from rich.markup import escape
 from rich.table import Table
 
 from pegasus_bb.model.run import PARTS
-from pegasus_bb.model.stat import Pair, Stat
+from pegasus_bb.model.stat import Pair
 from pegasus_bb.model.text import readable
 from pegasus_bb.report.document import Comparison, Row
+from pegasus_bb.report.layout import jobs_table, pairs_table
 from pegasus_bb.report.metrics import IOWait
 from pegasus_bb.report.rows import JOB_COLUMNS
-from pegasus_bb.units import format_size
 
-UNKNOWN = "-"
 PLAIN = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
-_PADDING = (0, 1, 0, 0)
 MOST = 8  # rows of single jobs, and of files: the JSON has all
-_NAME = 24  # columns that a name may take before it goes on in the next line
 
 CLOCK = {
     "compute": "jobs of the workflow",
@@ -51,11 +46,6 @@ LAYER = {
     "meta_time": "meta\ns",
     "slowest_to_average": "slowest\n/mean",
 }
-RATES = (
-    *("io_rate", "bandwidth", "read_bandwidth", "write_bandwidth"),
-    *("in_rate", "out_rate"),
-)
-SIZES = (*RATES, "bytes_read", "bytes_written", "in_bytes", "out_bytes", "footprint")
 WAIT = {IOWait.MEASURED: "I/O wait\ns", IOWait.OFF_CPU: "off CPU\ns"}
 
 
@@ -65,7 +55,7 @@ def tables(comparison: Comparison, style: box.Box) -> tuple[Table, ...]:
     shown = _shown(comparison.io_wait, rows)
     found = [
         *_workflow_tables(comparison, style),
-        _jobs_table("transformation", rows, shown, comparison.sides, style),
+        jobs_table("transformation", rows, shown, comparison.sides, style),
     ]
     if len(comparison.jobs) > len(comparison.compute):
         few = [
@@ -74,11 +64,11 @@ def tables(comparison: Comparison, style: box.Box) -> tuple[Table, ...]:
         ]
         own = {key: head for key, head in shown.items() if key in JOB_COLUMNS}
         columns = {"run_time": own.pop("run_time"), "queue": "queue\ns", **own}
-        found.append(_jobs_table("jobs", few, columns, comparison.sides, style))
+        found.append(jobs_table("jobs", few, columns, comparison.sides, style))
     if comparison.auxiliary:
         shown = _shown(comparison.io_wait, comparison.auxiliary)
         found.append(
-            _jobs_table(
+            jobs_table(
                 "auxiliary jobs", comparison.auxiliary, shown, comparison.sides, style
             )
         )
@@ -98,9 +88,9 @@ def _layer_tables(comparison: Comparison, style: box.Box) -> Iterator[Table]:
         for row in _longest(comparison.files)
     ]
     if calls:
-        yield _jobs_table("calls,\nper process", calls, LAYER, comparison.sides, style)
+        yield jobs_table("calls,\nper process", calls, LAYER, comparison.sides, style)
     if files:
-        yield _jobs_table("files,\nper process", files, LAYER, comparison.sides, style)
+        yield jobs_table("files,\nper process", files, LAYER, comparison.sides, style)
 
 
 def _most_different(jobs: Iterable[Row]) -> Sequence[Row]:
@@ -156,99 +146,8 @@ def _workflow_tables(comparison: Comparison, style: box.Box) -> Iterator[Table]:
     ):
         known = {key: pairs[key] for key in names if _has_any(pairs[key])}
         if known:
-            yield _pairs_table(head, known, names, comparison.sides, style)
+            yield pairs_table(head, known, names, comparison.sides, style)
 
 
 def _has_any(pair: Pair) -> bool:
     return any(side and side.mean for side in (pair.pfs, pair.bb))
-
-
-def _pairs_table(
-    head: str,
-    pairs: Mapping[str, Pair],
-    names: Mapping[str, str],
-    sides: Sequence[str],
-    style: box.Box,
-) -> Table:
-    compared = len(sides) > 1
-    table = Table(box=style, padding=_PADDING)
-    table.add_column(head, overflow="fold")
-    for title in (*map(str.upper, sides), *(["PFS/BB"] if compared else ())):
-        table.add_column(title, justify="right", no_wrap=True)
-    for key, pair in pairs.items():
-        cells = (_cell(key, getattr(pair, side)) for side in sides)
-        ratio = "" if key in SIZES else _ratio(pair)
-        table.add_row(names[key], *cells, *([ratio] if compared else ()))
-    return table
-
-
-def _jobs_table(
-    head: str,
-    rows: Iterable[Row],
-    shown: Mapping[str, str],
-    sides: Sequence[str],
-    style: box.Box,
-) -> Table:
-    """Per row each side, and their ratio, below one another, metric under metric."""
-    table = Table(box=style, padding=_PADDING)
-    table.add_column(head, overflow="fold", min_width=14, max_width=_NAME)
-    table.add_column("", no_wrap=True)
-    for title in shown.values():
-        table.add_column(title, justify="right", no_wrap=True)
-    for row in rows:
-        lines = list(_lines(row, shown, sides))
-        for line in lines:
-            table.add_row(*line, end_section=line is lines[-1])
-    return table
-
-
-def _lines(
-    row: Row, shown: Mapping[str, str], sides: Sequence[str]
-) -> Iterator[Sequence[str]]:
-    """The first begins with the name, the second with what else names the row."""
-    pairs = {key: row.cells[key] for key in shown}
-    cells = [(side.upper(), *_cells(pairs, side)) for side in sides]
-    if len(sides) > 1:
-        cells.append(("ratio", *_ratios(pairs)))
-    names = [escape(part) for part in row.name.split("\n", 1)]
-    for name, line in zip_longest(names, cells):
-        yield (name or "", *(line or [""] * (len(shown) + 1)))
-
-
-def _ratios(pairs: Mapping[str, Pair]) -> Sequence[str]:
-    """Of a rate more is better: its ratio would read the other way round."""
-    without = ("jobs", *RATES)
-    return ["" if key in without else _ratio(pair) for key, pair in pairs.items()]
-
-
-def _cells(pairs: dict[str, Pair], side: str) -> Sequence[str]:
-    return [_cell(key, getattr(pair, side)) for key, pair in pairs.items()]
-
-
-def _cell(key: str, value: Stat | None) -> str:
-    if value is None:
-        return UNKNOWN
-    if key == "jobs":
-        return f"{value.mean:g}"
-    if key in SIZES:
-        return format_size(round(value.mean))
-    if value.error is None:
-        return _digits(value.mean)
-    return f"{_digits(value.mean)}\n+-{_digits(value.error, 4)}"
-
-
-def _digits(value: float, most: int = 5) -> str:
-    """``value`` to about three digits, never in powers of ten."""
-    if value == 0:
-        return "0"
-    bounds = (100, 10, 0.1, 0.01, 0.001)
-    places = (0, 1, 2, 3, 4, 5)[sum(abs(value) < bound for bound in bounds)]
-    return f"{value:.{min(places, most)}f}"
-
-
-def _ratio(pair: Pair) -> str:
-    """PFS to BB; a star where the difference is within the error."""
-    if pair.ratio is None:
-        return UNKNOWN
-    doubtful = pair.beyond_error is False and pair.ratio != 1
-    return _digits(pair.ratio) + ("*" if doubtful else "")

@@ -119,7 +119,7 @@ def _cells(
 ) -> Iterator[Cell]:
     for side in found.sides:
         stat = getattr(pair, side)
-        yield _mean(stat, unit, none)
+        yield _mean(stat, unit, none if _knows_jobs(found, key, side) else "")
         if found.repeated:
             yield _error(stat, unit)
     has_ratio = key not in _NO_RATIO and pair.ratio is not None
@@ -127,6 +127,16 @@ def _cells(
         yield Number(pair.ratio, RATIO) if has_ratio else ""
     if _tells_error(found):
         yield _DIFFERENCE[pair.beyond_error] if has_ratio else ""
+
+
+def _knows_jobs(found: Comparison, key: str, side: str) -> bool:
+    """Whether a missing number means that there was no such job.
+
+    The wait at the gate is in jobstate.log alone: with a reservation it is unknown.
+    """
+    if key == "gate_wait":
+        return getattr(found.workflow["reserve"], side) is None
+    return any(reported.run.tasks for reported in getattr(found, side))
 
 
 def _mean(stat: Stat | None, unit: str, none: str) -> Cell:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from pegasus_bb.page import report_page
+from pegasus_bb.page.overview import whole_run
 from pegasus_bb.page.reported import FIGURES
 from pegasus_bb.page.transformations import transformations
 from pegasus_bb.report.compare import compare
@@ -92,3 +94,17 @@ def test_a_warning_stands_under_the_headline(found: Comparison) -> None:
     assert '<p class="warn">&lt;others&gt; were at work</p>' in text
     places = order_of(text, "</h1>", "were at work", 'class="chart"')
     assert places == sorted(places)
+
+
+def test_what_was_not_measured_is_unknown_and_not_none(found: Comparison) -> None:
+    silent = [replace(reported.run, gate_wait=None) for reported in found.bb]
+    waited = [replace(reported.run, gate_wait=2.0) for reported in found.bb]
+    (_, kinds, *_) = whole_run(compare(silent, waited))
+    rows = {row[0]: row for row in kinds.rows}
+    assert rows["waiting for the reservation (gate)"][1] == "unknown"
+    (_, kinds, *_) = whole_run(
+        compare([reported.run for reported in found.pfs], waited)
+    )
+    rows = {row[0]: row for row in kinds.rows}
+    assert rows["waiting for the reservation (gate)"][1] == "none"
+    assert rows["reserving (bb_setup)"][1] == "none"

@@ -171,8 +171,8 @@ class Demo:
             f"{side}: inputs and programs read ({size / 1e6:.0f} MB), disks synced; "
             f"load average {loads[0]:.2f}"
         )
-        if said := warning(loads[0], first=side == next(iter(SIDES))):
-            tell(said)
+        if said := _warning(side, loads):
+            tell(f"WARNING: {said}")
         self.shell.aloud(["pegasus-bb", "run", "--engine", "local", side], home)
         os.sync()
         return loads
@@ -232,11 +232,24 @@ def demonstrate(folder: Path, root: Path, sizes: Sizes, examples: list[str]) -> 
     path = folder / "report.json"
     path.write_text(json.dumps(report, indent=1) + "\n")
     page = folder / "report.html"
-    text = report_page({name: _compared(folder / name) for name in examples})
+    warnings = {name: _warnings(report["examples"][name]) for name in examples}
+    compared = {name: _compared(folder / name) for name in examples}
+    text = report_page(compared, warnings)
     page.write_text(text, encoding="utf-8")
     remove_storage(storage)
     conclude(report, shell.short(path), shell.short(page))
     how_to_repeat(shell, folder, examples[0], list(SIDES))
+
+
+def _warning(side: str, loads: list[float]) -> str:
+    return warning(loads[0], first=side == next(iter(SIDES)))
+
+
+def _warnings(example: dict[str, Any]) -> list[str]:
+    """What was said of the machine before a run of ``example``."""
+    found = {s: _warning(s, loads) for s, loads in example["load_averages"].items()}
+    names = {"pfs": "PFS", "bb": "burst buffer"}
+    return [f"Before the run on the {names[s]}: {w}" for s, w in found.items() if w]
 
 
 def _compared(home: Path) -> Comparison:

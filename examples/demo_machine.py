@@ -51,6 +51,6 @@ def warning(load: float, *, first: bool, cores: int = 0) -> str:
         return ""
     before = "" if first else ", with the run before in it"
     return (
-        f"WARNING: the load average is {load:.2f} on {cores} cores{before}. Others "
+        f"the load average is {load:.2f} on {cores} cores{before}. Others "
         "seem to be at work on this machine: times and ratios are theirs as well."
     )

@@ -56,10 +56,9 @@ def conclude(report: dict[str, Any], path: str, page: str) -> None:
     say(f"\n{'seconds':32}     PFS      BB  PFS/BB")
     for name, example in report["examples"].items():
         workflow = example["comparison"]["workflow"]
-        for key, what in (("makespan", "makespan"), ("span", "first task to last")):
-            pair = workflow[key]
-            values = [_mean(pair["pfs"]), _mean(pair["bb"]), _shown(pair["ratio"])]
-            say(f"{name:12} {what:19}" + "".join(f"{value:>8}" for value in values))
+        pair = workflow["makespan"]
+        values = [_mean(pair["pfs"]), _mean(pair["bb"]), _shown(pair["ratio"])]
+        say(f"{name:12} {'makespan':19}" + "".join(f"{value:>8}" for value in values))
     _predicted(report)
     say(f"\nevery number: {path}\ndrawn, for a browser: {page}")
 

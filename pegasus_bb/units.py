@@ -91,6 +91,13 @@ def format_duration(seconds: float) -> str:
     return f"{int(seconds) // 3600} h {int(seconds) % 3600 // 60:02d} min"
 
 
+def format_seconds(seconds: float) -> str:
+    """Three digits below ten seconds; microseconds rather than powers of ten."""
+    if 0 < abs(seconds) < 0.001:
+        return f"{seconds * 1e6:.3g} \u00b5s"
+    return f"{seconds:.3g} s" if abs(seconds) < 10 else format_duration(seconds)
+
+
 def round_up(size: int, granule: int) -> int:
     """The smallest multiple of ``granule`` that is not below ``size``."""
     return -(-size // granule) * granule

@@ -26,13 +26,10 @@ _PATH = click.Path(path_type=Path)
 @click.option(
     "--pfs",
     multiple=True,
-    required=True,
     type=_PATH,
     help="a run on the parallel file system",
 )
-@click.option(
-    "--bb", multiple=True, required=True, type=_PATH, help="a run on the burst buffer"
-)
+@click.option("--bb", multiple=True, type=_PATH, help="a run on the burst buffer")
 @click.option(
     "--json",
     "json_file",
@@ -58,6 +55,7 @@ def command(
 ) -> None:
     """Compare runs on the parallel file system with runs on a burst buffer.
 
+    With --pfs alone, or --bb alone, the report is of these runs, without a comparison.
     PATH is a submit directory, another folder of records, one Kickstart record or one
     Darshan log. Give an option several times for repetitions: the report then shows
     means and standard errors.

@@ -59,7 +59,7 @@ def serve(sockets: str | None, site: str | None, node: str | None) -> None:
     from pegasus_bb.service.server import run
 
     if site and node:
-        raise UsageError("say: --site CONF, or --node CONF")
+        raise UsageError("next: give --site CONF, or --node CONF")
     if node:
         run(node_config(node))
     else:
@@ -98,9 +98,9 @@ def submit(
     """
     wanted = ("source",) if remove else ("source", "dest")
     if listed is None and len(places) != len(wanted):
-        raise UsageError("say: submit SOURCE DEST, or submit --remove SOURCE")
+        raise UsageError("next: submit SOURCE DEST, or submit --remove SOURCE")
     if listed is not None and places:
-        raise UsageError("say: SOURCE DEST, or --list FILE, not both")
+        raise UsageError("next: give SOURCE DEST, or --list FILE, not both")
     rows = [places] if listed is None else list(_rows(listed, len(wanted)))
     task: dict[str, Any] = {"kind": "remove" if remove else "move" if move else "copy"}
     if deadline:

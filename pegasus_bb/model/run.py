@@ -12,7 +12,6 @@ from enum import Enum
 # What a report calls the parts of a run.
 PARTS = {
     "makespan": "makespan",
-    "span": "first task's start to last's end",
     "compute": "compute jobs, added up",
     "stage_in": "staging in, added up",
     "stage_out": "staging out, added up",

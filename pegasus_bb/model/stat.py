@@ -29,7 +29,10 @@ class Pair:
 
     @property
     def ratio(self) -> float | None:
-        if self.pfs is None or self.bb is None or self.bb.mean == 0:
+        """None where a side is unknown, or has nothing of it."""
+        if self.pfs is None or self.bb is None:
+            return None
+        if not self.pfs.mean or not self.bb.mean:
             return None
         return self.pfs.mean / self.bb.mean
 

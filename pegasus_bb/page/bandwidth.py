@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pegasus_bb.model.stat import Stat
-from pegasus_bb.page.charts import line_chart, sides
+from pegasus_bb.page.charts import sides
+from pegasus_bb.page.drawings import line_chart
 from pegasus_bb.page.figure import (
     RATIO,
     Chart,

@@ -5,15 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pegasus_bb.page.charts import (
-    ALERT,
-    SOFT,
-    STAGE_IN,
-    WAIT,
-    paired_bars,
-    sides,
-    stacked_bars,
-)
+from pegasus_bb.page.charts import ALERT, LINES, SOFT, STAGE_IN, WAIT, sides
+from pegasus_bb.page.drawings import paired_bars, stacked_bars
 from pegasus_bb.page.figure import RATIO, TO_ONE, Column, Dataset, Figure, Row
 from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.document import Row as LayerRow
@@ -45,7 +38,7 @@ _NO_CPU = (
 )
 _CPU_ABOUT = (
     "CPU time in user mode to CPU time in the kernel. The larger it is, the less of "
-    "its time a job spends on input and output. Lines are the standard error."
+    "its time a job spends on input and output."
 )
 _CPU_LABEL = "User to system time of each transformation; the table has the numbers"
 
@@ -84,4 +77,5 @@ def processors(found: Comparison) -> Figure:
     names = ("transformation", "user to system", TO_ONE)
     data, bars = paired_bars(*names, pairs, _CPU_LABEL)
     tables = (data.table("User to system"),)
-    return Figure("processors", _CPU_TITLE, _CPU_ABOUT, (bars,), tables)
+    about = _CPU_ABOUT + (LINES if found.repeated else "")
+    return Figure("processors", _CPU_TITLE, about, (bars,), tables)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any, Literal, TypeVar
 
 import altair as alt
 
 from pegasus_bb.model.stat import Pair, Stat
 from pegasus_bb.model.text import readable
-from pegasus_bb.page.figure import Chart, Column, Dataset
+from pegasus_bb.page.figure import Chart, Dataset, Row
 
 Drawing = alt.Chart | alt.LayerChart | alt.FacetChart
 Drawn = TypeVar("Drawn", alt.Chart, alt.LayerChart)
@@ -22,7 +21,11 @@ PFS, BUFFER, WAIT, STAGE_IN, STAGE_OUT, ALERT, INK, LINE, SOFT = (
     *("var(--pfs)", "var(--tier)", "var(--wait)", "var(--stage)", "var(--stage-out)"),
     *("var(--mark)", "var(--ink)", "var(--line)", "var(--soft)"),
 )
+PAPER, COMPUTE = "var(--paper)", "var(--compute)"
+OTHER_JOBS, REST = "var(--other)", "var(--rest)"
+JOBS = tuple(f"var(--job{number})" for number in range(1, 9))  # of transformations
 _COLORS, _SHAPES = (PFS, BUFFER, STAGE_IN, WAIT), ("triangle-up", "square", "diamond")
+LINES = " Lines are the standard error."
 _TEXT = {"labelColor": INK, "titleColor": INK, "labelFontSize": 12, "titleFontSize": 12}
 _LINES = {"gridColor": LINE, "domainColor": LINE, "tickColor": LINE}
 CONFIG: Mapping[str, Any] = {
@@ -34,7 +37,7 @@ CONFIG: Mapping[str, Any] = {
     "axisY": {"minExtent": 40},
     "axisQuantitative": {"tickCount": 6},
     "legend": {**_TEXT, "orient": "top", "columns": 3, "title": None},
-    "text": {"fill": INK},
+    "text": {"fill": INK, "fontSize": 12},
     "bar": {"fill": BUFFER},
     "area": {"fill": BUFFER, "fillOpacity": 0.7, "interpolate": "step-after"},
     "rule": {"stroke": INK},
@@ -46,13 +49,11 @@ _AXES = {  # unit -> title and format of an axis
     "B/s": ("bytes per second", "~s"),
 }
 _CLOCK = "floor(datum.value / 36e5) + utcFormat(datum.value, ':%M:%S')"  # 0:00:05
-_BAR, _FRAME = 18, 12  # pixels
-_FOR_TEXT = 1.4  # the axis is so much longer than the bars
 
 
 def draw(data: Dataset) -> alt.Chart:
-    """An empty chart of ``data``; tooltips have its columns."""
-    tooltip = [alt.Tooltip(f"{c.key}_text:N", title=c.title) for c in data.columns]
+    """An empty chart of ``data``; tooltips have what is known."""
+    tooltip = [alt.Tooltip(f"{c.key}_text:N", title=c.title) for c in data.known]
     found: alt.Chart = alt.Chart(alt.NamedData(name="rows")).encode(tooltip=tooltip)
     return found
 
@@ -89,7 +90,9 @@ def over_time(drawing: Drawn, end: float, *keys: str) -> Drawn:
     # An expression, because Vega-Lite takes plain numbers here for years.
     domain = alt.ExprRef(expr=f"[0, {end * 1000}]")
     scale = alt.Scale(type="utc", domain=domain, nice=False)
-    labels = alt.Axis(labelExpr=_CLOCK, labelSeparation=8, tickMinStep=1000)
+    labels = alt.Axis(
+        labelExpr=_CLOCK, labelSeparation=8, labelBound=True, tickMinStep=1000
+    )
     across = alt.X(f"{keys[0]}:T", title="hours:min:s", scale=scale, axis=labels)
     found: Drawn = in_ms.encode(x=across)
     return found
@@ -99,6 +102,10 @@ def sides(pair: Pair) -> Iterator[tuple[str, Stat]]:
     for name, stat in zip(SIDES, (pair.pfs, pair.bb), strict=True):
         if stat:
             yield name, stat
+
+
+def drawn_sides(rows: Sequence[Row]) -> list[str]:
+    return [side for side in SIDES if any(row["series"] == side for row in rows)]
 
 
 def color(names: Sequence[str]) -> alt.Color:
@@ -112,63 +119,7 @@ def shape(names: Sequence[str]) -> alt.Shape:
 
 
 def _scale(names: Sequence[str], of: Sequence[str]) -> alt.Scale:
-    shown = [of[number % len(of)] for number in range(len(names))]
+    """A side looks the same, whether the other is there or not."""
+    places = (SIDES.index(n) if n in SIDES else at for at, n in enumerate(names))
+    shown = [of[place % len(of)] for place in places]
     return alt.Scale(domain=list(names), range=shown)
-
-
-def paired_bars(
-    name: str, title: str, unit: str, pairs: Mapping[str, Pair], label: str
-) -> tuple[Dataset, Chart]:
-    """For each name a bar of each side, its standard error and its value."""
-    columns = (
-        *(Column("name", name), Column("series", "side"), Column("mean", title, unit)),
-        Column("error", "standard error", unit),
-    )
-    bars = [(each, *bar) for each, pair in pairs.items() for bar in sides(pair)]
-    longest = max(stat.mean + (stat.error or 0.0) for _, _, stat in bars) or 1.0
-    rows = [{"name": each, "series": side, **asdict(stat)} for each, side, stat in bars]
-    data = Dataset(columns, rows)
-    base = draw(data).encode(
-        x=axis(alt.X, "mean", unit, domain=[0, _FOR_TEXT * longest]),
-        y=alt.Y("name:N", title=None, sort=None),
-        yOffset=alt.YOffset("series:N", sort=list(SIDES)),
-    )
-    values = base.transform_calculate(high="datum.mean + datum.error")
-    drawing = alt.layer(
-        base.mark_bar().encode(color=color(SIDES)),
-        base.mark_errorbar().encode(xError="error:Q"),
-        values.mark_text(align="left", dx=5).encode(x="high:Q", text="mean_text:N"),
-    )
-    return data, chart(drawing, label, _FRAME + 2 * _BAR * len(pairs), data)
-
-
-def stacked_bars(data: Dataset, parts: Mapping[str, str], label: str) -> Chart:
-    """A bar in seconds for each ``name``; ``parts`` are keys and their colors."""
-    scale = alt.Scale(domain=list(parts), range=list(parts.values()))
-    folded = draw(data).transform_fold(list(parts), as_=["part", "length"])
-    drawing = folded.mark_bar(stroke=LINE).encode(
-        x=axis(alt.X, "length", "s"),
-        y=alt.Y("name:N", title=None, sort=None),
-        color=alt.Color("part:N", scale=scale),
-    )
-    return chart(drawing, label, _FRAME + _BAR * len(data.rows), data)
-
-
-def line_chart(
-    data: Dataset, title: str, key: str, unit: str, highest: float = 0.0
-) -> Chart:
-    """The column ``key`` by the columns ``processes`` and ``series``.
-
-    Charts with the same ``highest`` value share an axis.
-    """
-    top = {"domainMax": highest} if highest else {}
-    names = list(dict.fromkeys(row["series"] for row in data.rows))
-    base = draw(data).encode(x="processes:O", y=axis(alt.Y, key, unit, **top))
-    points = base.mark_point(filled=True, size=60)
-    layers: list[alt.Chart] = [
-        base.mark_line().encode(color=color(names)),
-        points.encode(color=color(names), shape=shape(names)),
-    ]
-    if any(row.get(f"{key}_error") for row in data.rows):
-        layers.append(base.mark_errorbar().encode(yError=f"{key}_error:Q"))
-    return chart(alt.layer(*layers), title, 180, data, title)

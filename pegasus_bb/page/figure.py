@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from pegasus_bb.model.text import readable
-from pegasus_bb.units import format_duration, format_size
+from pegasus_bb.units import format_seconds, format_size
 
 ROWS = 200  # of a table; --json has all of them
 RATIO, TO_ONE = "ratio", "to one"  # units of quotients; others are s, B, B/s, or a noun
 UNKNOWN = "unknown"
+Legend = tuple[str, str]  # color, what it stands for
 Row = Mapping[str, Any]  # key of a column -> a number of the JSON, or a text
 
 
@@ -52,7 +53,17 @@ class Dataset:
     columns: tuple[Column, ...]
     rows: Sequence[Row]
 
+    @property
+    def known(self) -> tuple[Column, ...]:
+        """Columns in which a row has a value."""
+        every = (c for c in self.columns if c.unit)
+        empty = [c for c in every if all(row.get(c.key) is None for row in self.rows)]
+        return tuple(column for column in self.columns if column not in empty)
+
     def table(self, caption: str) -> Table:
+        """The columns that are ``known``."""
+        if self.known != self.columns:
+            return Dataset(self.known, self.rows).table(caption)
         head = tuple(column.title for column in self.columns)
         rows = tuple(tuple(self._cells(row)) for row in self.rows[:ROWS])
         return Table(caption, head, rows, max(0, len(self.rows) - ROWS))
@@ -90,6 +101,7 @@ class Figure:
     charts: tuple[Chart, ...] = ()
     tables: tuple[Table, ...] = ()
     side_by_side: bool = False
+    legend: tuple[Legend, ...] = ()  # of all its charts; else each has its own
 
 
 def format_quantity(value: float | None, unit: str) -> str:
@@ -97,7 +109,7 @@ def format_quantity(value: float | None, unit: str) -> str:
     if value is None:
         return UNKNOWN
     if unit == "s":
-        return _seconds(value)
+        return format_seconds(value)
     if unit in ("B", "B/s"):
         return format_size(int(value)) + unit.removeprefix("B")
     if unit == RATIO:
@@ -106,13 +118,6 @@ def format_quantity(value: float | None, unit: str) -> str:
         return f"{value:.3g} to 1"
     noun = unit.removesuffix("es" if unit.endswith("sses") else "s")
     return f"{value:g} {noun if value == 1 else unit}".rstrip()
-
-
-def _seconds(value: float) -> str:
-    """Microseconds rather than powers of ten: a call may take only a few."""
-    if 0 < abs(value) < 0.001:
-        return f"{value * 1e6:.3g} \u00b5s"
-    return f"{value:.3g} s" if abs(value) < 10 else format_duration(value)
 
 
 def _text(cell: Cell) -> str:

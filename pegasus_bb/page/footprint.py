@@ -6,7 +6,16 @@ from collections.abc import Iterator
 
 import altair as alt
 
-from pegasus_bb.page.charts import SIDES, axis, chart, color, draw, shape, sides
+from pegasus_bb.page.charts import (
+    SIDES,
+    axis,
+    chart,
+    color,
+    draw,
+    drawn_sides,
+    shape,
+    sides,
+)
 from pegasus_bb.page.figure import Chart, Column, Dataset, Figure, Row
 from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.document import Row as JobRow
@@ -18,7 +27,7 @@ _MISSING = (
     "launcher, of Kickstart with -t, and Darshan logs have them."
 )
 _ABOUT = (
-    "Each job of the user by the bytes that it read and wrote; means over repetitions. "
+    "Each compute job by the bytes that it read and wrote; means over repetitions. "
     "Lower is better."
 )
 _POINTS = 4000  # jobs with the largest footprints
@@ -55,12 +64,13 @@ def _rows(job: JobRow) -> Iterator[Row]:
 def _chart(data: Dataset, time: Column) -> Chart:
     moved = [row["bytes_moved"] for row in data.rows]
     kind = "log" if max(moved) >= _WIDE * min(moved) else "linear"
+    names = drawn_sides(data.rows)
     marks = draw(data).mark_point(filled=True, opacity=0.6, size=60)
     drawing = marks.encode(
         x=axis(alt.X, "bytes_moved", "B", type=kind),
         y=axis(alt.Y, time.key, "s"),
-        color=color(SIDES),
-        shape=shape(SIDES),
+        color=color(names),
+        shape=shape(names),
     )
     label = f"{time.title} of each job against its footprint; the table has the numbers"
     return chart(drawing, label, 240, data, time.title)

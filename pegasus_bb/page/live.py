@@ -8,7 +8,7 @@ from typing import NamedTuple
 import altair as alt
 
 from pegasus_bb.model.run import LiveBytes
-from pegasus_bb.page.charts import ALERT, axis, chart, draw, over_time
+from pegasus_bb.page.charts import ALERT, chart, draw, over_time
 from pegasus_bb.page.figure import (
     Chart,
     Column,
@@ -18,6 +18,7 @@ from pegasus_bb.page.figure import (
     Table,
     format_quantity,
 )
+from pegasus_bb.page.ticks import byte_axis
 from pegasus_bb.placement.explain import Explanation
 from pegasus_bb.report.document import Comparison, ReportedRun
 
@@ -38,7 +39,7 @@ _COLUMNS = (
 )
 _LEVELS = (
     Column("level", "level of the workflow"),
-    Column("bytes", "live bytes", "B"),
+    Column("size", "live bytes", "B"),
     Column("reserved", "reserved", "B"),
 )
 
@@ -100,7 +101,8 @@ def _chart(part: _Part, end: float) -> Chart:
     data = Dataset(
         _COLUMNS, [*_drawn(part, "live", end), *_drawn(part, "reserved", end)]
     )
-    base = draw(data).encode(y=axis(alt.Y, "size", "B"), tooltip=alt.value(None))
+    highest = max(row["size"] for row in data.rows)
+    base = draw(data).encode(y=byte_axis(highest), tooltip=alt.value(None))
     area = base.transform_filter("datum.what == 'live'").mark_area()
     line = base.transform_filter("datum.what == 'reserved'").mark_line(
         interpolate="step-after", stroke=ALERT
@@ -128,7 +130,7 @@ def levels(sizes: Sequence[int], explanation: Explanation) -> Figure:
     """``sizes`` are the bytes of each level; clean-ups between levels are done."""
     capacity = explanation.capacity
     rows = [
-        {"level": str(level), "bytes": size, "reserved": capacity}
+        {"level": str(level), "size": size, "reserved": capacity}
         for level, size in enumerate(sizes, start=1)
     ]
     data = Dataset(_LEVELS if capacity else _LEVELS[:2], rows)
@@ -146,7 +148,8 @@ def levels(sizes: Sequence[int], explanation: Explanation) -> Figure:
 def _bars(data: Dataset, capacity: int | None) -> Chart:
     base, title = draw(data), ""
     level = alt.X("level:O", title="level of the workflow", sort=None)
-    layers = [base.mark_bar().encode(x=level, y=axis(alt.Y, "bytes", "B"))]
+    highest = max([capacity or 0, *(row["size"] for row in data.rows)])
+    layers = [base.mark_bar().encode(x=level, y=byte_axis(highest))]
     if capacity:
         layers.append(base.mark_rule(stroke=ALERT, size=2).encode(y="max(reserved):Q"))
         title = f"reserved: {format_quantity(capacity, 'B')}"

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from pegasus_bb.model.text import readable
 from pegasus_bb.page.charts import CONFIG
 from pegasus_bb.page.figure import format_quantity
 from pegasus_bb.units import format_duration, format_reserved, format_size
 
+_QUANTITY = re.compile(r"\d[\d.]* (?:min \d\d s|h \d\d min|s|times)\b")
+
 
 def _printable(value: object) -> object:
     """A string with its control characters escaped; a macro's markup as it is."""
     return readable(value) if type(value) is str else value
+
+
+def _unbroken(text: str) -> Markup:
+    """``text``, escaped, in which no line ends between a number and its unit."""
+    # The escaped text has no mark of HTML in it but ours.
+    return Markup(_QUANTITY.sub(r"<span>\g<0></span>", str(escape(readable(text)))))  # noqa: S704
 
 
 @cache
@@ -39,6 +48,7 @@ def templates() -> Environment:
     found.filters["size"] = lambda size: format_size(int(size))
     found.filters["reserved"] = format_reserved
     found.filters["duration"] = format_duration
+    found.filters["unbroken"] = _unbroken
     found.filters["quantity"] = format_quantity
     found.globals["vega"] = _vega()
     found.globals["config"] = CONFIG

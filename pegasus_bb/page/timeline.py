@@ -1,26 +1,23 @@
-"""Both runs over time, one above the other."""
+"""Each side over time, one above the other."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-import altair as alt
-
+from pegasus_bb.model.run import Kind, Task
+from pegasus_bb.model.text import readable
 from pegasus_bb.page.charts import (
     ALERT,
-    BUFFER,
     INK,
-    LINE,
-    SOFT,
+    JOBS,
+    OTHER_JOBS,
+    REST,
     STAGE_IN,
     STAGE_OUT,
     WAIT,
-    chart,
-    draw,
-    over_time,
 )
-from pegasus_bb.page.figure import Chart, Column, Dataset, Figure, Row
+from pegasus_bb.page.figure import Dataset, Figure, Legend, Row
+from pegasus_bb.page.gantt import BARS, COLUMNS, gantt
 from pegasus_bb.report.document import Comparison, ReportedRun
 
 # Kind of a bar -> group, and what it is. Each group has lanes of its own.
@@ -31,94 +28,105 @@ _KINDS = {
     "stage_in": ("staging", "stage-in"),
     "stage_inter": ("staging", "stage-in"),
     "stage_out": ("staging", "stage-out"),
-    "compute": ("jobs", "job"),
 }
-_OTHER = ("other", "other")
-_GROUPS = ("reservation", "staging", "jobs", "other")  # from top to bottom
+_OTHER = ("other", "other jobs of Pegasus")
+_REST = "other transformations"
 _COLORS = {
-    "job": BUFFER,
     **{"stage-in": STAGE_IN, "stage-out": STAGE_OUT},
-    **{"reserve": INK, "gate wait": WAIT, "release": ALERT, "other": LINE},
+    **{"reserve": INK, "gate wait": WAIT, "release": ALERT, _OTHER[1]: OTHER_JOBS},
 }
-_COLUMNS = (
-    *(Column("node", "node"), Column("what", "what")),
-    *(Column("start", "begun", "s"), Column("seconds", "took", "s")),
-)
-_NAMES = alt.Axis(labelExpr="split(datum.label, ' ')[1] ? '' : datum.label")
-_BARS = 1500  # of one run
-_LANE, _FRAME, _TALLEST = 13, 12, 600  # pixels
+_QUEUED = ("lighter", "lighter: queueing")
+_SIDES = {"pfs": "PFS", "bb": "burst buffer"}
 
 
 def timeline(found: Comparison) -> Figure:
-    runs = {"PFS": found.pfs, "burst buffer": found.bb}
-    bars = {side: sorted(_bars(each[0]), key=_start) for side, each in runs.items()}
-    if not any(bars.values()):
+    """Jobs have the color of their transformation, lighter while they queue."""
+    runs = {_SIDES[side]: getattr(found, side)[0] for side in found.sides}
+    named = _named(runs.values())
+    bars = {side: sorted(_bars(run, named), key=_start) for side, run in runs.items()}
+    every = [bar for each in bars.values() for bar in each]
+    if not every:
         about = "Left out: no record has the start of a job. Any Kickstart record does."
         return Figure("timeline", "Timeline", about)
-    end = max(bar["end"] for each in bars.values() for bar in each)
-    about = "Time since the beginning of each run, on one axis."
-    if any(bar["what"] == "gate wait" for each in bars.values() for bar in each):
-        about += " The gate's times are those of jobstate.log, in whole seconds."
-    if any(len(each) > 1 for each in runs.values()):
-        about += " The first repetition is drawn."
-    if any(len(each) > _BARS for each in bars.values()):
-        about += f" Of each run the {_BARS} longest bars are drawn."
-    charts = tuple(_gantt(side, each, end) for side, each in bars.items() if each)
-    tables = (
-        Dataset(_COLUMNS, each).table(f"{side}, over time")
+    end = max(bar["end"] for bar in every)
+    legend = tuple(_legend(every, named))
+    colors = {label: color for color, label in legend}
+    charts = tuple(
+        gantt(side, each, end, colors) for side, each in bars.items() if each
+    )
+    tables = tuple(
+        Dataset(COLUMNS, each).table(f"{side}, over time")
         for side, each in bars.items()
     )
-    return Figure("timeline", "Timeline", about, charts, tuple(tables))
+    about = _about(found, bars)
+    return Figure("timeline", "Timeline", about, charts, tables, legend=legend)
 
 
-def _bars(reported: ReportedRun) -> Iterator[dict[str, Any]]:
+def _about(found: Comparison, bars: Mapping[str, Sequence[Row]]) -> str:
+    every = [bar for each in bars.values() for bar in each]
+    rounded = ["queueing"] if any(bar["queued"] for bar in every) else []
+    if any(bar["what"] == "gate wait" for bar in every):
+        rounded.append("the wait at the gate")
+    about = "Time since the beginning of each run, on one axis."
+    if rounded:
+        about += f" In whole seconds, as in jobstate.log: {', '.join(rounded)}."
+    if found.repeated:
+        about += " The first repetition is drawn."
+    if any(len(each) > BARS for each in bars.values()):
+        about += f" Of each run the {BARS} longest bars are drawn."
+    return about
+
+
+def _named(runs: Iterable[ReportedRun]) -> dict[str, str]:
+    """Transformation -> color: of those that took longest, and of the rest one."""
+    seconds: dict[str, float] = {}
+    for reported in runs:
+        for task in reported.run.tasks:
+            if task.kind is Kind.COMPUTE:
+                name = _name(task)
+                seconds[name] = seconds.get(name, 0.0) + task.duration
+    longest = sorted(seconds, key=lambda name: -seconds[name])[: len(JOBS)]
+    return dict(zip(sorted(longest), JOBS, strict=False))
+
+
+def _name(task: Task) -> str:
+    return readable(task.transformation or task.node)
+
+
+def _legend(bars: Sequence[Row], named: Mapping[str, str]) -> Iterator[Legend]:
+    """What is drawn, and no more."""
+    drawn = {bar["what"] for bar in bars}
+    for label, color in {**named, _REST: REST, **_COLORS}.items():
+        if label in drawn:
+            yield color, label
+    if any(bar["queued"] for bar in bars):
+        yield _QUEUED
+
+
+def _bars(reported: ReportedRun, named: Mapping[str, str]) -> Iterator[Row]:
     run, start = reported.run, reported.gate_offset
     if start is not None and run.gate_wait is not None:
-        yield _bar("gate", "gate", start, run.gate_wait)
+        yield _bar("gate", *_KINDS["gate"], start, run.gate_wait, None)
+    queued: set[str] = set()  # nodes: of clustered tasks only the first waited
     for task in run.tasks:
         start = reported.time.at(task.start)
-        yield _bar(task.node, task.kind.value, start, task.duration)
+        group, what = _KINDS.get(task.kind.value, _OTHER)
+        if task.kind is Kind.COMPUTE:
+            group, name = "jobs", _name(task)
+            what = name if name in named else _REST
+        waited = None if task.node in queued else task.queued
+        queued.add(task.node)
+        yield _bar(task.node, group, what, start, task.duration, waited)
 
 
-def _bar(node: str, kind: str, start: float, seconds: float) -> dict[str, Any]:
-    group, what = _KINDS.get(kind, _OTHER)
+def _bar(
+    node: str, group: str, what: str, start: float, seconds: float, queued: float | None
+) -> Row:
     times = {"start": start, "end": start + seconds, "seconds": seconds}
-    return {"node": node, "what": what, "group": group, **times}
+    since = max(0.0, start - (queued or 0.0))
+    waited = {"queued": queued, "since": since}
+    return {"node": node, "what": what, "group": group, **times, **waited}
 
 
 def _start(bar: Row) -> tuple[float, float, str]:
     return bar["start"], bar["end"], bar["node"]
-
-
-def _gantt(side: str, bars: Sequence[Row], end: float) -> Chart:
-    longest = sorted(bars, key=lambda bar: -float(bar["seconds"]))[:_BARS]
-    rows = sorted(_with_lanes(sorted(longest, key=_start)), key=_lane)
-    data = Dataset(_COLUMNS, rows)
-    height = _LANE * len({row["lane"] for row in rows})
-    colors = alt.Scale(domain=[*_COLORS], range=[*_COLORS.values()])
-    marks = draw(data).mark_bar(stroke=SOFT, strokeWidth=0.5)
-    drawing = over_time(marks, end, "start", "end").encode(
-        x2="end:T",
-        # Lanes that are too many for names are told by their colors alone.
-        y=alt.Y(
-            "lane:N", title=None, sort=None, axis=_NAMES if height <= _TALLEST else None
-        ),
-        color=alt.Color("what:N", scale=colors),
-    )
-    label = f"{side}: tasks over time; the table has the times"
-    return chart(drawing, label, _FRAME + min(_TALLEST, height), data, side)
-
-
-def _with_lanes(bars: Sequence[Row]) -> Iterator[Row]:
-    """Each bar with the lowest lane of its group that is free at its start."""
-    ends: Mapping[str, list[float]] = {group: [] for group in _GROUPS}
-    for bar in bars:
-        lanes = ends[bar["group"]]
-        free = (n for n, busy_until in enumerate(lanes) if busy_until <= bar["start"])
-        lane = next(free, len(lanes))
-        lanes[lane : lane + 1] = [bar["end"]]
-        yield {**bar, "lane": f"{bar['group']} {lane or ''}".strip(), "number": lane}
-
-
-def _lane(bar: Row) -> tuple[int, int]:
-    return _GROUPS.index(bar["group"]), bar["number"]

@@ -23,7 +23,7 @@ EACH = 40  # jobs; more share boxes
 INPUTS, RESULTS = "inputs", "results"
 _NAMED = 8  # LFNs and ids in a tooltip
 _LABEL = "Jobs in columns by level, and the files between them; the table says the same"
-_BOX, _GAP, _ROW, _HIGH = 150, 80, 46, 30  # pixels
+_BOX, _GAP, _ROW, _HIGH = 136, 64, 46, 30  # pixels
 _PLACES = {  # where files are -> color and dashes of their lines
     "on the tier": (BUFFER, [1, 0]),
     "on the PFS": (PFS, [9, 5]),
@@ -143,13 +143,17 @@ def _place(channel: type[Channel], pixels: float) -> Channel:
 def _lines(base: alt.Chart) -> alt.Chart:
     colors, dashes = zip(*_PLACES.values(), strict=True)
     names = list(_PLACES)
+    # As long as it takes to tell dashes from dots.
+    key = alt.Legend(symbolType="stroke", symbolSize=1400, symbolStrokeWidth=3)
     widths = alt.Scale(type="sqrt", range=[1.5, 16])
     found: alt.Chart = base.mark_line(interpolate="basis", strokeOpacity=0.55).encode(
         detail="stream:N",
         order="step:O",
-        color=alt.Color("place:N", scale=alt.Scale(domain=names, range=colors)),
+        color=alt.Color(
+            "place:N", scale=alt.Scale(domain=names, range=colors), legend=key
+        ),
         strokeDash=alt.StrokeDash(
-            "place:N", scale=alt.Scale(domain=names, range=dashes)
+            "place:N", scale=alt.Scale(domain=names, range=dashes), legend=key
         ),
         strokeWidth=alt.StrokeWidth("bytes:Q", scale=widths, legend=None),
     )

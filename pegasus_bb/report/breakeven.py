@@ -76,8 +76,8 @@ class BreakEven:
             "reserving": -self.reserving,
             "queueing and all else": -self.rest,
         }
-        saved = _listed({name: s for name, s in parts.items() if s > 0})
-        cost = _listed({name: -s for name, s in parts.items() if s < 0})
+        saved = _listed(parts)
+        cost = _listed({name: -s for name, s in parts.items()})
         return f"It saved {saved}; it cost {cost} (each second counts once)."
 
     def _break_even(self) -> Iterator[str]:
@@ -99,7 +99,9 @@ class BreakEven:
 
 
 def _listed(seconds: Mapping[str, float]) -> str:
-    return ", ".join(f"{s:.2f} s in {name}" for name, s in seconds.items()) or "nothing"
+    """Those above 0, as far as two decimals tell."""
+    shown = [f"{s:.2f} s in {name}" for name, s in seconds.items() if s >= 0.005]
+    return ", ".join(shown) or "nothing"
 
 
 def break_even(clock: Mapping[str, Pair], footprint: Pair) -> BreakEven | None:

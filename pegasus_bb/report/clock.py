@@ -1,11 +1,12 @@
 """A run by the clock: what it did in every second, each second counted once.
 
 Jobs run side by side, so their times added up say nothing of the makespan. Here a
-second belongs to the first of PARTS that went on in it.
+second belongs to the first of PARTS that is under way in it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -39,7 +40,7 @@ Interval = tuple[float, float]
 def by_the_clock(run: Run) -> Mapping[str, float]:
     """PARTS -> seconds; empty where nothing is known of the run.
 
-    They add up to the makespan, but for the second to which a job state log rounds.
+    They add up to the makespan.
     """
     seconds = [0.0] * len(PARTS)
     events = sorted(_events(run))
@@ -66,7 +67,9 @@ def _intervals(run: Run) -> Iterator[tuple[str, Interval]]:
     for task in run.tasks:
         yield _PART.get(task.kind, "auxiliary"), (task.start, task.end)
     gated = gated_nodes(run)
-    exact = {since: _exact(since, run) for since, _ in run.stretches}
+    stretches = _exact_stretches(run)
+    pairs = zip(run.stretches, stretches, strict=True)
+    exact = {rounded: since for (rounded, _), (since, _) in pairs}
     for node in run.nodes:
         if node.node in gated:
             yield from _named("gate_wait", node.pre_started, node.pre_ended)
@@ -75,8 +78,8 @@ def _intervals(run: Run) -> Iterator[tuple[str, Interval]]:
             yield "ready_wait", (exact.get(since, since), until)
         if run.mode in _ROOMS:
             yield from _named("stage_out", node.terminated, node.ended)
-    for since, until in run.stretches:
-        yield "other", (exact[since], until)
+    for stretch in stretches:
+        yield "other", stretch
     if not run.stretches and run.tasks:
         first = min(task.start for task in run.tasks)
         yield "other", (first, max(task.end for task in run.tasks))
@@ -89,12 +92,34 @@ def begun(run: Run) -> float | None:
     return min((task.start for task in run.tasks), default=None)
 
 
+def exact_makespan(run: Run) -> float | None:
+    """Seconds in which an engine worked on it; None without a job state log."""
+    if not run.stretches:
+        return None
+    return math.fsum(until - since for since, until in _exact_stretches(run))
+
+
+def _exact_stretches(run: Run) -> list[Interval]:
+    ends = (
+        (_exact(since, run), _exact_end(until, run)) for since, until in run.stretches
+    )
+    return [(since, max(since, until)) for since, until in ends]
+
+
 def _exact(since: float, run: Run) -> float:
     """A job state log leaves out fractions: the first task of that second tells."""
     if since != int(since):
         return since
     starts = (task.start for task in run.tasks if since <= task.start < since + 1)
     return min(starts, default=since)
+
+
+def _exact_end(until: float, run: Run) -> float:
+    """The last task that ends in that second tells."""
+    if until != int(until):
+        return until
+    ends = (task.end for task in run.tasks if until <= task.end < until + 1)
+    return max(ends, default=until)
 
 
 def _named(

@@ -1,4 +1,4 @@
-"""Runs on the parallel file system against runs on the burst buffer.
+"""Runs on the parallel file system against runs on the burst buffer, or one side alone.
 
 Several runs of a side are repetitions. A ratio is PFS to BB: above 1 the burst buffer
 took less.
@@ -16,7 +16,7 @@ from pegasus_bb.report.breakeven import break_even
 from pegasus_bb.report.clock import PARTS, by_the_clock, gate_began, run_time
 from pegasus_bb.report.document import Comparison, ReportedRun
 from pegasus_bb.report.metrics import io_wait_of, metrics
-from pegasus_bb.report.notes import notes_on
+from pegasus_bb.report.notes import notes_on, warnings_on
 from pegasus_bb.report.rows import (
     Sides,
     all_compute_row,
@@ -69,10 +69,10 @@ STAGING_UNITS = {
 def compare(
     pfs: Sequence[Run], bb: Sequence[Run], benchmark: Benchmark | None = None
 ) -> Comparison:
-    """Both sides next to each other. Raises UsageError where a side has no run."""
-    if not pfs or not bb:
+    """Both sides next to each other. Raises UsageError if neither has a run."""
+    if not pfs and not bb:
         raise UsageError(
-            "a comparison needs at least one run of each side: --pfs PATH and --bb PATH"
+            "a report needs a run: --pfs PATH, --bb PATH, or both to compare them"
         )
     sides = Sides(pfs, bb)
     io_wait = io_wait_of([*pfs, *bb])
@@ -96,6 +96,7 @@ def compare(
         clock=clock,
         staging=staging,
         break_even=break_even(clock, staging["footprint"]),
+        warnings=warnings_on(pfs, bb),
         notes=notes_on(pfs, bb, io_wait),
         benchmark=benchmark,
     )

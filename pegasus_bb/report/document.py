@@ -45,6 +45,8 @@ class ReportedRun:
 class Comparison:
     """Runs on the PFS next to runs on a burst buffer; runs of a side are repetitions.
 
+    One side may be empty: its half of every pair is None.
+
     Pairs of seconds add up jobs that may have run side by side, except ``clock``.
     """
 
@@ -52,10 +54,10 @@ class Comparison:
     bb: tuple[ReportedRun, ...]
     io_wait: IOWait
     metrics: tuple[TaskMetric, ...]  # columns of the rows below, in their order
-    compute: tuple[Row, ...]  # a row per transformation of the user's
+    compute: tuple[Row, ...]  # a row per transformation of compute jobs
     all_compute: Row  # those together
     auxiliary: tuple[Row, ...]  # a row per kind: create_dir, stage_in, ...
-    jobs: tuple[Row, ...]  # a row per job of the user's
+    jobs: tuple[Row, ...]  # a row per compute job
     layers: tuple[Row, ...]  # of Darshan logs: a row per transformation and layer
     widths: tuple[Row, ...]  # the same by number of processes, where several were used
     files: tuple[Row, ...]  # of Darshan logs: a row per transformation, file and layer
@@ -63,8 +65,22 @@ class Comparison:
     clock: Mapping[str, Pair]  # clock.PARTS, seconds, each second counted once
     staging: Mapping[str, Pair]  # quantities.STAGING
     break_even: BreakEven | None  # None: a side has no records
-    notes: tuple[str, ...]  # what a reader must know to judge the numbers
+    warnings: tuple[str, ...]  # why the sides may not be what they are called
+    notes: tuple[str, ...]  # what else a reader must know to judge the numbers
     benchmark: Benchmark | None = None
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """The halves of a pair that have runs: pfs, bb."""
+        return tuple(side for side in ("pfs", "bb") if getattr(self, side))
+
+    @property
+    def is_comparison(self) -> bool:
+        return len(self.sides) > 1
+
+    @property
+    def repeated(self) -> bool:
+        return max(len(self.pfs), len(self.bb)) > 1
 
     @property
     def simulated(self) -> bool:

@@ -10,14 +10,22 @@ from pegasus_bb.report.metrics import IOWait, off_cpu
 from pegasus_bb.units import abbreviate
 
 
-def notes_on(pfs: Sequence[Run], bb: Sequence[Run], io_wait: IOWait) -> tuple[str, ...]:
-    """Every remark on these two sides, the meaning of I/O wait first."""
+def warnings_on(pfs: Sequence[Run], bb: Sequence[Run]) -> tuple[str, ...]:
+    """Why the numbers may not be of the PFS, or not of the burst buffer."""
     return (
         *_on_simulation([*pfs, *bb]),
+        *_on_modes(pfs, bb),
+        *_on_places("PFS", pfs),
+        *_on_places("BB", bb),
+    )
+
+
+def notes_on(pfs: Sequence[Run], bb: Sequence[Run], io_wait: IOWait) -> tuple[str, ...]:
+    """Every other remark on these sides, the meaning of I/O wait first."""
+    return (
         io_wait.sentence,
         *_on_calls([*pfs, *bb]),
         *_on_threads([*pfs, *bb]),
-        *_on_modes(pfs, bb),
         *_busy_processors([*pfs, *bb], io_wait),
         *_on_runs("PFS", pfs),
         *_on_runs("BB", bb),
@@ -81,14 +89,6 @@ def _on_run(name: str, run: Run) -> Iterator[str]:
             f"{name} is not complete: {_count(len(run.missing), 'node')} left no "
             f"record ({abbreviate(run.missing)})."
         )
-    if run.jobs_on_pfs:
-        some = abbreviate([each.node for each in run.jobs_on_pfs])
-        jobs = _count(run.job_reservations, "job")
-        yield (
-            f"{name}: {len(run.jobs_on_pfs)} of {jobs} with a place of their own "
-            f"worked on the PFS because the tier was full ({some}): their "
-            "numbers say nothing about the burst buffer."
-        )
     if run.retries:
         yield (
             f"{name}: {_count(run.retries, 'attempt')} before the last of a node "
@@ -96,8 +96,21 @@ def _on_run(name: str, run: Run) -> Iterator[str]:
         )
 
 
+def _on_places(side: str, runs: Sequence[Run]) -> Iterator[str]:
+    for number, run in enumerate(runs, start=1):
+        if run.jobs_on_pfs:
+            some = abbreviate([each.node for each in run.jobs_on_pfs])
+            jobs = _count(run.job_reservations, "job")
+            yield (
+                f"{side} run {number}: {len(run.jobs_on_pfs)} of {jobs} with a place "
+                f"of their own worked on the PFS because the tier was full ({some}): "
+                f"their numbers say nothing about the burst buffer."
+            )
+
+
 def _on_modes(pfs: Sequence[Run], bb: Sequence[Run]) -> Iterator[str]:
-    if all(map(_had_buffer, pfs)) and all(run.mode == "off" for run in bb):
+    swapped = all(map(_had_buffer, pfs)) and all(run.mode == "off" for run in bb)
+    if pfs and bb and swapped:
         yield "the sides are swapped, it seems: give the runs in mode off as --pfs."
     for number, run in enumerate(pfs, start=1):
         if _had_buffer(run):
@@ -132,8 +145,8 @@ def _on_difference(pfs: Sequence[Run], bb: Sequence[Run]) -> Iterator[str]:
         )
     if any(_in_whole_seconds(run) for run in [*pfs, *bb]):
         yield (
-            "makespans are from job state logs in whole seconds; the time from the "
-            "first task's start to the last's end is exact to a millisecond."
+            "makespans are from job state logs in whole seconds, and no task tells the "
+            "fractions."
         )
     unequal = _unequal_jobs(pfs, bb)
     if unequal:

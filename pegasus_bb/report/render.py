@@ -15,6 +15,7 @@ from rich.markup import escape
 from pegasus_bb.model.run import Run
 from pegasus_bb.model.text import readable
 from pegasus_bb.report.document import Comparison
+from pegasus_bb.report.headline import headline
 from pegasus_bb.report.tables import MOST, PLAIN, tables
 from pegasus_bb.units import format_reserved, format_size
 
@@ -40,6 +41,7 @@ def render_text(
     )
     found = tables(comparison, box.SIMPLE_HEAD if color else PLAIN)
     # Paths are not folded: a reader copies them.
+    console.print(escape(headline(comparison)))
     for line in _runs(comparison):
         console.print(escape(readable(line)), soft_wrap=True)
     # rich crops what does not fit, so the page is made as wide as the tables.
@@ -102,20 +104,20 @@ def _about(run: Run) -> str:
 
 
 def _remarks(comparison: Comparison) -> Iterator[str]:
-    yield "ratio: PFS to BB; above 1 the burst buffer took less."
-    repeated = max(len(comparison.pfs), len(comparison.bb))
-    if repeated > 1:
-        yield (
-            "+-: standard error of the mean over repetitions; "
-            "*: the difference is within twice the error."
-        )
+    if comparison.is_comparison:
+        yield "ratio: PFS to BB; above 1 the burst buffer took less."
+    if comparison.repeated:
+        yield "+-: standard error of the mean over repetitions."
+    if comparison.repeated and comparison.is_comparison:
+        yield "*: the difference is within twice the error."
     yield "A job's mean time is run time / jobs; --json has makespan and queue."
     yield "read, written: bytes that calls moved, the page cache's included."
     yield from _on_the_rest(comparison)
     yield from _on_layers(comparison)
     if comparison.break_even is not None:
         yield from comparison.break_even.sentences
-    yield from (f"note: {note}" for note in comparison.notes)
+    notes = (*comparison.warnings, *comparison.notes)
+    yield from (f"note: {note}" for note in notes)
 
 
 def _on_the_rest(comparison: Comparison) -> Iterator[str]:

@@ -11,7 +11,7 @@ import orjson
 
 from pegasus_bb.dag.roles import Role, role_of
 from pegasus_bb.model.run import Problem, Run, Task
-from pegasus_bb.report.clock import begun, gate_wait
+from pegasus_bb.report.clock import begun, exact_makespan, gate_wait
 from pegasus_bb.report.darshan import Log, NoPyDarshan, read_logs
 from pegasus_bb.report.discovery import RunFiles, find_run_files
 from pegasus_bb.report.drained import drained
@@ -145,19 +145,20 @@ def _with_records(
     bad = [entry for entry in entries if isinstance(entry, Problem)]
     span = _span(tasks, states.still)
     source = "" if span is None else "records"
-    from_log = states.makespan is not None
-    return replace(
+    run = replace(
         run,
         tasks=tuple(with_waits(tasks, nodes)),
         nodes=nodes,
         stretches=states.stretches,
-        makespan=states.makespan if from_log else span,
-        makespan_from="jobstate.log" if from_log else source,
         span=span,
         retries=found.retries,
         missing=_missing(found),
         problems=(*problems, *bad),
     )
+    makespan = exact_makespan(run)
+    if makespan is None:
+        return replace(run, makespan=span, makespan_from=source)
+    return replace(run, makespan=makespan, makespan_from="jobstate.log")
 
 
 def _entries(found: RunFiles) -> Iterator[Task | Problem]:

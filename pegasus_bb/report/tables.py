@@ -1,26 +1,22 @@
-"""The tables of a report, laid out so that every digit is there."""
+"""The tables of a report as text: which there are, and what is in them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich import box
-from rich.markup import escape
 from rich.table import Table
 
 from pegasus_bb.model.run import PARTS
-from pegasus_bb.model.stat import Pair, Stat
+from pegasus_bb.model.stat import Pair
 from pegasus_bb.model.text import readable
 from pegasus_bb.report.document import Comparison, Row
+from pegasus_bb.report.layout import jobs_table, pairs_table
 from pegasus_bb.report.metrics import IOWait
 from pegasus_bb.report.rows import JOB_COLUMNS
-from pegasus_bb.units import format_size
 
-UNKNOWN = "-"
 PLAIN = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
-_PADDING = (0, 1, 0, 0)
 MOST = 8  # rows of single jobs, and of files: the JSON has all
-_NAME = 24  # columns that a name may take before it goes on in the next line
 
 CLOCK = {
     "compute": "jobs of the workflow",
@@ -50,11 +46,6 @@ LAYER = {
     "meta_time": "meta\ns",
     "slowest_to_average": "slowest\n/mean",
 }
-RATES = (
-    *("io_rate", "bandwidth", "read_bandwidth", "write_bandwidth"),
-    *("in_rate", "out_rate"),
-)
-SIZES = (*RATES, "bytes_read", "bytes_written", "in_bytes", "out_bytes", "footprint")
 WAIT = {IOWait.MEASURED: "I/O wait\ns", IOWait.OFF_CPU: "off CPU\ns"}
 
 
@@ -64,7 +55,7 @@ def tables(comparison: Comparison, style: box.Box) -> tuple[Table, ...]:
     shown = _shown(comparison.io_wait, rows)
     found = [
         *_workflow_tables(comparison, style),
-        _jobs_table("transformation", rows, shown, style),
+        jobs_table("transformation", rows, shown, comparison.sides, style),
     ]
     if len(comparison.jobs) > len(comparison.compute):
         few = [
@@ -73,10 +64,14 @@ def tables(comparison: Comparison, style: box.Box) -> tuple[Table, ...]:
         ]
         own = {key: head for key, head in shown.items() if key in JOB_COLUMNS}
         columns = {"run_time": own.pop("run_time"), "queue": "queue\ns", **own}
-        found.append(_jobs_table("jobs", few, columns, style))
+        found.append(jobs_table("jobs", few, columns, comparison.sides, style))
     if comparison.auxiliary:
         shown = _shown(comparison.io_wait, comparison.auxiliary)
-        found.append(_jobs_table("auxiliary jobs", comparison.auxiliary, shown, style))
+        found.append(
+            jobs_table(
+                "auxiliary jobs", comparison.auxiliary, shown, comparison.sides, style
+            )
+        )
     found.extend(_layer_tables(comparison, style))
     if comparison.simulated:
         for table in found:
@@ -93,9 +88,9 @@ def _layer_tables(comparison: Comparison, style: box.Box) -> Iterator[Table]:
         for row in _longest(comparison.files)
     ]
     if calls:
-        yield _jobs_table("calls,\nper process", calls, LAYER, style)
+        yield jobs_table("calls,\nper process", calls, LAYER, comparison.sides, style)
     if files:
-        yield _jobs_table("files,\nper process", files, LAYER, style)
+        yield jobs_table("files,\nper process", files, LAYER, comparison.sides, style)
 
 
 def _most_different(jobs: Iterable[Row]) -> Sequence[Row]:
@@ -149,80 +144,10 @@ def _workflow_tables(comparison: Comparison, style: box.Box) -> Iterator[Table]:
         ("by the clock, seconds", comparison.clock, CLOCK),
         ("staging", comparison.staging, STAGING),
     ):
-        sides = {key: (pair.pfs, pair.bb) for key, pair in pairs.items()}
-        known = {k: pairs[k] for k in sides if any(s and s.mean for s in sides[k])}
+        known = {key: pairs[key] for key in names if _has_any(pairs[key])}
         if known:
-            yield _pairs_table(head, known, names, style)
+            yield pairs_table(head, known, names, comparison.sides, style)
 
 
-def _pairs_table(
-    head: str,
-    pairs: Mapping[str, Pair],
-    names: Mapping[str, str],
-    style: box.Box,
-) -> Table:
-    table = Table(box=style, padding=_PADDING)
-    table.add_column(head, overflow="fold")
-    for title in ("PFS", "BB", "PFS/BB"):
-        table.add_column(title, justify="right", no_wrap=True)
-    for key, pair in pairs.items():
-        sides = (_cell(key, side) for side in (pair.pfs, pair.bb))
-        table.add_row(names[key], *sides, "" if key in SIZES else _ratio(pair))
-    return table
-
-
-def _jobs_table(
-    head: str,
-    rows: Iterable[Row],
-    shown: Mapping[str, str],
-    style: box.Box,
-) -> Table:
-    """Per row PFS, BB and their ratio below one another, metric under metric."""
-    table = Table(box=style, padding=_PADDING)
-    table.add_column(head, overflow="fold", min_width=14, max_width=_NAME)
-    table.add_column("", no_wrap=True)
-    for title in shown.values():
-        table.add_column(title, justify="right", no_wrap=True)
-    for row in rows:
-        pairs = {key: row.cells[key] for key in shown}
-        name, _, more = (escape(part) for part in row.name.partition("\n"))
-        table.add_row(name, "PFS", *_cells(pairs, "pfs"))
-        table.add_row(more, "BB", *_cells(pairs, "bb"))
-        # Of a rate more is better: its ratio would read the other way round.
-        without = ("jobs", *RATES)
-        ratios = ["" if key in without else _ratio(pair) for key, pair in pairs.items()]
-        table.add_row("", "ratio", *ratios, end_section=True)
-    return table
-
-
-def _cells(pairs: dict[str, Pair], side: str) -> Sequence[str]:
-    return [_cell(key, getattr(pair, side)) for key, pair in pairs.items()]
-
-
-def _cell(key: str, value: Stat | None) -> str:
-    if value is None:
-        return UNKNOWN
-    if key == "jobs":
-        return f"{value.mean:g}"
-    if key in SIZES:
-        return format_size(round(value.mean))
-    if value.error is None:
-        return _digits(value.mean)
-    return f"{_digits(value.mean)}\n+-{_digits(value.error, 4)}"
-
-
-def _digits(value: float, most: int = 5) -> str:
-    """``value`` to about three digits, never in powers of ten."""
-    if value == 0:
-        return "0"
-    bounds = (100, 10, 0.1, 0.01, 0.001)
-    places = (0, 1, 2, 3, 4, 5)[sum(abs(value) < bound for bound in bounds)]
-    return f"{value:.{min(places, most)}f}"
-
-
-def _ratio(pair: Pair) -> str:
-    """PFS to BB; a star where the difference is within the error."""
-    if pair.ratio is None:
-        return UNKNOWN
-    doubtful = pair.beyond_error is False and pair.ratio != 1
-    return _digits(pair.ratio) + ("*" if doubtful else "")
+def _has_any(pair: Pair) -> bool:
+    return any(side and side.mean for side in (pair.pfs, pair.bb))

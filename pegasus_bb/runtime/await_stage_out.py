@@ -43,7 +43,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if len(arguments) < 4 or "/" in arguments[0]:
         usage = "await_stage_out NODE JOB RETURN POST [ARG...]"
-        print(f"await_stage_out: say: {usage}", file=sys.stderr)
+        print(f"await_stage_out: next: {usage}", file=sys.stderr)
         return UsageError.exit_code
     node, job, status, *post = arguments
     bb = BBDir.of_this_program()

@@ -21,7 +21,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     """``count FILE PROGRAM ARG...``: the exit status of PROGRAM."""
     name, *task = list(sys.argv[1:] if argv is None else argv) or [""]
     if not task:
-        print("count: nothing to start; say: count FILE PROGRAM", file=sys.stderr)
+        print("count: nothing to start; next: count FILE PROGRAM", file=sys.stderr)
         return USAGE
     try:
         program = find_program(task[0], os.environ)

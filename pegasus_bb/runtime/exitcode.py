@@ -116,7 +116,7 @@ def _failed(message: str) -> int:
 
 
 def _arguments(arguments: List[str]) -> Tuple[int, str]:
-    usage = "say: exitcode -r RETURN FILE.out"
+    usage = "next: exitcode -r RETURN FILE.out"
     if len(arguments) != 3 or arguments[0] != "-r":
         raise UsageError(usage)
     try:

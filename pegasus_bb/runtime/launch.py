@@ -40,7 +40,7 @@ def launch(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
     Raises ReservationFailed, UsageError, LinkFailed before anything was started.
     """
     if not argv:
-        raise UsageError("launch has nothing to start; say: launch PROGRAM [ARG...]")
+        raise UsageError("launch has nothing to start; next: launch PROGRAM [ARG...]")
     node = bb.node_of_job(environ)
     if node.reservation:
         from pegasus_bb.runtime.job_reservation.run import run_on_reservation

@@ -9,7 +9,7 @@ WAIT, COMPUTE, STAGE_IN, STAGE_OUT, OTHER = range(len(PARTS))
 
 
 class Clock:
-    """A second belongs to the first of PARTS that went on in it."""
+    """A second belongs to the first of PARTS that is under way in it."""
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation

@@ -24,7 +24,7 @@ def test_a_simulated_run_is_reported_as_a_measured_one(site: Site) -> None:
     assert "== simulated: who waits for what in mode persistent" in said
     assert "note: these runs are simulated: nothing was run." in said
     page = (site.work / "page.html").read_text()
-    assert "what the burst buffer would buy" in page
+    assert 'class="headline">Simulated: the burst buffer' in page
     assert not (site.work / "submit").exists()
 
 

@@ -69,8 +69,11 @@ def test_every_command_is_shown_as_a_user_would_type_it(
     assert "on the PFS side its stage_in copies nothing." in prose
 
 
-def test_a_busy_machine_is_warned_of_before_each_run(
-    play: Play, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_a_busy_machine_is_warned_of_before_each_run_and_on_the_page(
+    play: Play,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(os, "getloadavg", lambda: (99.0, 50.0, 25.0))
 
@@ -79,6 +82,9 @@ def test_a_busy_machine_is_warned_of_before_each_run(
     said = capfd.readouterr().out
     assert said.count("load average 99.00") == 2
     assert said.count("WARNING: the load average is 99.00 on ") == 2
+    page = (tmp_path / "demo/report.html").read_text()
+    assert page.count('class="warn">Before the run on the ') == 2
+    assert "Before the run on the PFS: the load average is 99.00 on " in page
 
 
 def test_an_idle_machine_is_not_warned_of(demo: Any) -> None:
@@ -104,10 +110,11 @@ def test_the_end_says_where_the_numbers_are(
         f"cybershake pfs, from pfs and bb {of_pfs}".split(),
         f"cybershake bb, from pfs and bb {of_bb}".split(),
     ]
-    assert lines[told - 8].split() == ["cybershake", "makespan", "4.00", "2.00", "2.00"]
+    assert lines[told - 7].split() == ["cybershake", "makespan", "4.00", "2.00", "2.00"]
     assert " ".join(lines[told : end - 1]).endswith("(docs/demands.md).")
     assert lines[end + 1] == "drawn, for a browser: demo/report.html"
-    assert "<h1>demo: " in (tmp_path / "demo/report.html").read_text()
+    page = (tmp_path / "demo/report.html").read_text()
+    assert '<h1 class="headline">The burst buffer was ' in page
     assert lines[end + 2].startswith("These are single runs: differences of this size")
     assert lines[end + 3] == "  bin/python examples/demo.py --demo-dir demo/again"
     again = "  bin/pegasus-bb report --pfs demo/cybershake/pfs "

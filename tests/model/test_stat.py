@@ -43,7 +43,10 @@ def test_a_sum_with_an_unknown_part_is_unknown() -> None:
 
 @pytest.mark.parametrize(
     ("pfs", "bb", "ratio"),
-    [([6.0], [2.0], 3.0), ([1.0], [0.0], None), ([], [1.0], None), ([1.0], [], None)],
+    [
+        *(([6.0], [2.0], 3.0), ([1.0], [0.0], None), ([0.0], [1.0], None)),
+        *(([], [1.0], None), ([1.0], [], None)),
+    ],
 )
 def test_the_ratio_is_pfs_to_bb(
     pfs: list[float], bb: list[float], ratio: float | None

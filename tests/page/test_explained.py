@@ -107,7 +107,7 @@ def test_no_two_boxes_overlap(tmp_path: Path) -> None:
 def test_live_bytes_and_the_reservation_are_on_one_axis(user: User) -> None:
     (chart,) = levels([10 * MIB, 40 * MIB, 20 * MIB], explained(user, 50 * MIB)).charts
     rows = chart.spec["datasets"]["rows"]
-    assert [row["bytes"] // MIB for row in rows] == [10, 40, 20]
+    assert [row["size"] // MIB for row in rows] == [10, 40, 20]
     assert {row["reserved"] for row in rows} == {50 * MIB}
     assert chart.title == "reserved: 50.0 MiB"
 

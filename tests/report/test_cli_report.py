@@ -37,10 +37,22 @@ def test_a_run_is_no_repetition_of_itself(tmp_path: Path, side: str) -> None:
     assert f"{side} {link}: the same as {side} {run}" in str(result.exception)
 
 
-def test_both_sides_must_be_named() -> None:
-    result = CliRunner().invoke(report, ["--pfs", str(RECORDED / "gated")])
-    assert result.exit_code == 2
-    assert "--bb" in result.output
+@pytest.mark.parametrize("side", ["--pfs", "--bb"])
+def test_one_side_alone_is_reported(tmp_path: Path, side: str) -> None:
+    out = tmp_path / "report.json"
+    options = [side, str(RECORDED / "gated"), "--json", str(out)]
+    result = CliRunner().invoke(report, options)
+    assert result.exit_code == 0, result.output
+    assert result.output.startswith("The run on the ")
+    document = json.loads(out.read_bytes())
+    assert len(document["runs"][side.strip("-")]) == 1
+    assert document["break_even"] is None
+
+
+def test_a_report_of_nothing_is_a_usage_error() -> None:
+    result = CliRunner().invoke(report, [])
+    assert isinstance(result.exception, UsageError)
+    assert "--pfs PATH, --bb PATH" in str(result.exception)
 
 
 def test_a_folder_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:

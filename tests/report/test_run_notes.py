@@ -139,10 +139,10 @@ class TestJobsOnThePfs:
 
     def test_text_and_page_name_them(self, sides: Sides) -> None:
         comparison = compare(*sides)
-        second, third = render_text(comparison).splitlines()[1:3]
-        assert second.startswith("BB run 1: demo")
-        assert third == f"*** BB run 1: 1 OF 2 JOBS WERE ON THE PFS: {WHY} ***"
-        (note,) = (n for n in comparison.notes if "worked on the PFS" in n)
+        third, fourth = render_text(comparison).splitlines()[2:4]
+        assert third.startswith("BB run 1: demo")
+        assert fourth == f"*** BB run 1: 1 OF 2 JOBS WERE ON THE PFS: {WHY} ***"
+        (note,) = (n for n in comparison.warnings if "worked on the PFS" in n)
         assert note.startswith("BB run 1: 1 of 2 jobs with a place of their own")
         page = report_page({"": comparison})
         assert f"1 of 2 jobs really on the PFS (tier full): {WHY}" in page

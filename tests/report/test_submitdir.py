@@ -10,6 +10,7 @@ import pytest
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.run import Kind
+from pegasus_bb.report.clock import by_the_clock
 from pegasus_bb.report.submitdir import read_run
 from tests.counting import calls
 from tests.report.made import RECORDED, record_text, xml_text
@@ -104,6 +105,18 @@ def test_with_a_job_state_log_queueing_is_in_the_makespan(submit_dir: Path) -> N
     assert (run.makespan, run.makespan_from) == (90.5, "jobstate.log")
     assert run.span == pytest.approx(1.5)
     assert run.nodes[0].submitted == 101
+
+
+def test_records_tell_the_fractions_of_the_makespan(submit_dir: Path) -> None:
+    first = min(task.start for task in read_run(submit_dir).tasks)
+    last = max(task.end for task in read_run(submit_dir).tasks)
+    (submit_dir / "jobstate.log").write_text(
+        f"{int(first)} INTERNAL *** DAGMAN_STARTED 1.0 ***\n"
+        f"{int(last)} INTERNAL *** DAGMAN_FINISHED 0 ***\n"
+    )
+    run = read_run(submit_dir)
+    assert run.makespan == pytest.approx(last - first)
+    assert sum(by_the_clock(run).values()) == pytest.approx(last - first)
 
 
 def test_the_gate_is_the_pre_script_of_create_dir(submit_dir: Path) -> None:

@@ -113,7 +113,7 @@ def test_mistakes_are_words(
     argv: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(argv) == USAGE
-    assert "say: exitcode -r RETURN FILE.out" in capsys.readouterr().err
+    assert "next: exitcode -r RETURN FILE.out" in capsys.readouterr().err
 
 
 def test_a_thousand_attempts_are_too_many(node: Path) -> None:

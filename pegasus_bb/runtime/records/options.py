@@ -83,7 +83,7 @@ def parse_options(argv: Sequence[str]) -> Options:
         else:
             options.values[_WITH_VALUE[letter]] = _unquoted(value)
     if not words:
-        raise UsageError("no program to run; say: record [OPTION...] PROGRAM [ARG...]")
+        raise UsageError("no program to run; next: record [OPTION...] PROGRAM [ARG...]")
     options.argv = words
     for name in ("terminate after", "kill after", "tail"):
         if options.value(name) != "all" or name != "tail":

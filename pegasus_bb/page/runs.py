@@ -1,0 +1,50 @@
+"""Overview tables: the workflows of a page, and the repetitions of a workflow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pegasus_bb.page.figure import RATIO, UNKNOWN, Cell, Number, Table
+from pegasus_bb.report.document import Comparison, ReportedRun
+
+_RUNS = ("run", "mode", "tier", "makespan", "jobs")
+
+
+def workflows(comparisons: Mapping[str, Comparison]) -> Table:
+    """Makespans, and what a run has to win back."""
+    sides = {side: 1 for found in comparisons.values() for side in found.sides}
+    heads = {"pfs": "PFS", "bb": "burst buffer"}
+    head = [heads[side] for side in heads if side in sides]
+    if len(sides) > 1:
+        head += ["PFS/BB", "break-even"]
+    rows = (tuple(_workflow(name, each, sides)) for name, each in comparisons.items())
+    return Table("Makespan of each workflow", ("workflow", *head), tuple(rows))
+
+
+def _workflow(name: str, found: Comparison, sides: Mapping[str, int]) -> Iterator[Cell]:
+    pair, even = found.workflow["makespan"], found.break_even
+    yield name
+    for side in ("pfs", "bb"):
+        if side in sides:
+            stat = getattr(pair, side)
+            yield Number(stat.mean, "s") if stat else UNKNOWN
+    if len(sides) > 1:
+        yield Number(pair.ratio, RATIO)
+        if even and even.footprint is not None:
+            yield Number(even.footprint, "B")
+        else:
+            yield "none" if even and even.net <= 0 else UNKNOWN
+
+
+def repetitions(found: Comparison) -> Table:
+    rows = (tuple(_run(name, run)) for name, run in found.named_runs())
+    return Table("Each run", _RUNS, tuple(rows))
+
+
+def _run(name: str, reported: ReportedRun) -> Iterator[Cell]:
+    run = reported.run
+    yield name
+    yield run.mode or UNKNOWN
+    yield run.tier or "none"
+    yield Number(run.makespan, "s")
+    yield Number(reported.clock.get("compute"), "s")

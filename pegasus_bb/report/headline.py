@@ -1,0 +1,44 @@
+"""What a report says first: one sentence on the makespans."""
+
+from __future__ import annotations
+
+from pegasus_bb.model.stat import Pair
+from pegasus_bb.report.document import Comparison
+from pegasus_bb.units import format_seconds
+
+
+def headline(found: Comparison) -> str:
+    """What the burst buffer bought; of one side alone, how long it took."""
+    sentence = _sentence(found)
+    if not found.simulated:
+        return sentence
+    return f"Simulated: {sentence[0].lower()}{sentence[1:]}"
+
+
+def _sentence(found: Comparison) -> str:
+    pair = found.workflow["makespan"]
+    if not found.is_comparison:
+        return _of_one_side(found, pair)
+    if not (pair.pfs and pair.bb):
+        return "The makespan of a side is unknown, so the sides cannot be compared."
+    pfs, bb = (format_seconds(stat.mean) for stat in (pair.pfs, pair.bb))
+    both = f"{bb} on the burst buffer, {pfs} on the PFS"
+    if pair.beyond_error is False:
+        return f"No difference beyond the scatter of the repetitions: {both}."
+    ratio = pair.ratio
+    if not ratio:
+        return f"The run took {both}."
+    times = max(ratio, 1 / ratio)
+    word = "faster" if ratio >= 1 else "slower"
+    return f"The burst buffer was {times:.2f} times {word}: {both}."
+
+
+def _of_one_side(found: Comparison, pair: Pair) -> str:
+    where = "on the PFS" if found.pfs else "on the burst buffer"
+    stat = pair.pfs or pair.bb
+    if stat is None:
+        return f"How long the run {where} took is unknown."
+    seconds = format_seconds(stat.mean)
+    if stat.n > 1:
+        return f"{stat.n} runs {where} took {seconds} on average."
+    return f"The run {where} took {seconds}."

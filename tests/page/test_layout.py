@@ -1,0 +1,110 @@
+"""What stands where on the page of a report, and what is not there."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from pegasus_bb.page import report_page
+from pegasus_bb.page.overview import whole_run
+from pegasus_bb.page.reported import FIGURES
+from pegasus_bb.page.transformations import transformations
+from pegasus_bb.report.compare import compare
+from pegasus_bb.report.document import Comparison
+from pegasus_bb.report.submitdir import read_run
+from tests.page.comparisons import a_benchmark, a_comparison
+from tests.page.html import Balanced, without_scripts
+from tests.report.made import RECORDED
+
+
+@pytest.fixture
+def found() -> Comparison:
+    return a_comparison(benchmark=a_benchmark())
+
+
+def order_of(text: str, *parts: str) -> list[int]:
+    return [text.index(each) for each in parts]
+
+
+def test_first_come_a_sentence_a_figure_and_the_break_even(found: Comparison) -> None:
+    text = report_page({"": found})
+    places = order_of(
+        *(text, "</h1>", 'class="chart"', "<details>", 'class="break-even"'),
+        *(">Timeline</h2>", ">Run time by transformation</h2>", ">About these runs<"),
+    )
+    assert places == sorted(places)
+
+
+def test_figures_without_data_are_one_line_at_the_end() -> None:
+    run = read_run(RECORDED / "kickstart-5.1.2-failed.yml")
+    text = without_scripts(report_page({"": compare([run], [run])}))
+    assert ">Bandwidth by block size and processes</h2>" not in text
+    summary = re.search(r"<summary>No data for: (.*)</summary>", text)
+    assert summary is not None
+    assert "bandwidth by block size and processes" in summary[1]
+    assert text.index(">About these runs<") < summary.start()
+
+
+def test_one_run_has_no_column_of_errors_and_no_empty_one(found: Comparison) -> None:
+    once = compare([found.pfs[0].run], [found.bb[0].run])
+    text = without_scripts(report_page({"": once}))
+    assert "standard error</th>" not in text
+    assert ">difference<" not in text
+    assert "one run" not in text
+    heads = ("standard error", "difference")
+    (table, *_) = transformations(found).tables
+    assert set(heads) < set(table.head)
+
+
+def test_what_a_side_has_not_is_none_and_has_no_ratio(found: Comparison) -> None:
+    text = without_scripts(report_page({"": found}))
+    assert "0.00 times" not in text
+    for figure in (make(found) for make in FIGURES):
+        for table in figure.tables:
+            if table.caption == "auxiliary jobs: bb_setup":
+                pfs = {row[1] for row in table.rows}
+                assert pfs == {"none"}
+
+
+def test_one_side_alone_has_a_page(found: Comparison) -> None:
+    alone = compare([], [reported.run for reported in found.bb])
+    text = without_scripts(report_page({"": alone}))
+    Balanced().feed(text)
+    assert "runs on the burst buffer took <span>43.8 s</span> on average" in text
+    assert not re.search(
+        r"PFS/BB|PFS run|compared|break-even", text.partition("<body>")[2]
+    )
+    assert ">Timeline</h2>" in text
+
+
+def test_an_overview_comes_before_several_workflows_or_repetitions(
+    found: Comparison,
+) -> None:
+    places = order_of(report_page({"": found}), ">Each run", 'class="chart"')
+    assert places == sorted(places)
+    text = without_scripts(report_page({"one": found, "other": found}))
+    places = order_of(text, "Makespan of each workflow", 'class="headline"')
+    assert places == sorted(places)
+
+
+def test_a_warning_stands_under_the_headline(found: Comparison) -> None:
+    text = report_page({"": found}, {"": ["<others> were at work"]})
+    assert '<p class="warn">&lt;others&gt; were at work</p>' in text
+    places = order_of(text, "</h1>", "were at work", 'class="chart"')
+    assert places == sorted(places)
+
+
+def test_what_was_not_measured_is_unknown_and_not_none(found: Comparison) -> None:
+    silent = [replace(reported.run, gate_wait=None) for reported in found.bb]
+    waited = [replace(reported.run, gate_wait=2.0) for reported in found.bb]
+    (_, kinds, *_) = whole_run(compare(silent, waited))
+    rows = {row[0]: row for row in kinds.rows}
+    assert rows["waiting for the reservation (gate)"][1] == "unknown"
+    (_, kinds, *_) = whole_run(
+        compare([reported.run for reported in found.pfs], waited)
+    )
+    rows = {row[0]: row for row in kinds.rows}
+    assert rows["waiting for the reservation (gate)"][1] == "none"
+    assert rows["reserving (bb_setup)"][1] == "none"

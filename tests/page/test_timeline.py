@@ -1,0 +1,88 @@
+"""The timeline: a color for each transformation, and queueing before the bar."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pegasus_bb.model.run import Run
+from pegasus_bb.page.charts import JOBS
+from pegasus_bb.page.figure import Figure, Row
+from pegasus_bb.page.timeline import timeline
+from pegasus_bb.report.compare import compare
+from tests.report.made import a_run, a_task
+
+
+def rows_of(figure: Figure) -> list[Row]:
+    return [row for chart in figure.charts for row in chart.spec["datasets"]["rows"]]
+
+
+@pytest.fixture
+def queued() -> Run:
+    """Two jobs at once; one of them waited for two seconds."""
+    return a_run(
+        a_task("cat", node="cat_1", start=10.0, duration=5.0, queued=0.0),
+        a_task("dog", node="dog_1", start=12.0, duration=5.0, queued=2.0),
+        mode="off",
+    )
+
+
+def test_a_transformation_has_its_color_and_a_name_in_the_legend(queued: Run) -> None:
+    figure = timeline(compare([queued], [queued]))
+    assert figure.legend[:2] == ((JOBS[0], "cat"), (JOBS[1], "dog"))
+    assert {row["what"] for row in rows_of(figure)} == {"cat", "dog"}
+
+
+def test_queueing_is_drawn_lighter_from_when_it_began(queued: Run) -> None:
+    figure = timeline(compare([queued], []))
+    assert figure.legend[-1] == ("lighter", "lighter: queueing")
+    (light, solid) = figure.charts[0].spec["layer"]
+    assert light["mark"]["opacity"] < 0.5
+    assert "opacity" not in solid["mark"]
+    since = {row["node"]: (row["since"], row["start"]) for row in rows_of(figure)}
+    assert since == {"cat_1": (0.0, 0.0), "dog_1": (0.0, 2.0)}
+    assert len({row["lane"] for row in rows_of(figure)}) == 2
+
+
+def test_of_clustered_tasks_the_first_one_queued(queued: Run) -> None:
+    again = [replace(task, node="merged", queued=1.0) for task in queued.tasks]
+    figure = timeline(compare([replace(queued, tasks=tuple(again))], []))
+    assert [row["queued"] for row in rows_of(figure)] == [1.0, None]
+
+
+def test_nothing_is_said_of_queueing_where_there_was_none(queued: Run) -> None:
+    tasks = tuple(replace(task, queued=None) for task in queued.tasks)
+    figure = timeline(compare([replace(queued, tasks=tasks)], []))
+    assert [label for _, label in figure.legend] == ["cat", "dog"]
+    assert len(figure.charts[0].spec["layer"]) == 1
+
+
+def test_many_transformations_share_the_last_color() -> None:
+    tasks = [
+        a_task(f"t{n:02}", node=f"n{n}", start=float(n), duration=1.0 + n)
+        for n in range(len(JOBS) + 3)
+    ]
+    figure = timeline(compare([a_run(*tasks)], []))
+    labels = [label for _, label in figure.legend]
+    assert len(labels) == len(JOBS) + 1
+    assert labels[-1] == "other transformations"
+    assert "t00" not in labels  # it took least
+
+
+def test_the_seconds_of_both_sides_are_on_one_axis(queued: Run) -> None:
+    short = a_run(a_task("cat", start=0.0, duration=1.0))
+    charts = timeline(compare([queued], [short])).charts
+    ends = {str(chart.spec["layer"][-1]["encoding"]["x"]["scale"]) for chart in charts}
+    assert len(ends) == 1
+
+
+def test_jobs_that_queue_together_stand_in_the_order_of_their_starts() -> None:
+    tasks = [
+        a_task("cat", node=f"n{n}", start=10.0 + n, duration=4.0, queued=9.5 + n)
+        for n in (0, 3, 1, 2)
+    ]
+    rows = rows_of(timeline(compare([a_run(*tasks)], [])))
+    assert [(row["node"], row["number"]) for row in rows] == [
+        (f"n{n}", n) for n in range(4)
+    ]

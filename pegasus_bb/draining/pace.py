@@ -62,6 +62,11 @@ class Drain(NamedTuple):
     log: str = ""  # file that gets a line for each segment
 
 
+def say_of_transfer(message: str) -> None:
+    """In the output of the transfer job whose copies are paced."""
+    print(f"transfer: drain: {message}", file=sys.stderr, flush=True)
+
+
 class Pace(Segments):
     def __init__(
         self,
@@ -69,8 +74,11 @@ class Pace(Segments):
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
         sleep: Optional[Callable[[float], None]] = None,
+        say: Callable[[str], None] = say_of_transfer,
     ) -> None:
-        """``clock`` is for the deadline, ``wall`` is what other nodes have as well."""
+        """``clock`` is for the deadline, ``wall`` is what other nodes have as well.
+        ``say`` hears, once for each kind, what costs the pace."""
+        self._tell = say
         self._drain, self._clock, self._wall = drain, clock, wall
         self._stopped = threading.Event()
         self._sleep = sleep or self._doze
@@ -86,6 +94,8 @@ class Pace(Segments):
     @property
     def size(self) -> int:
         """Bytes of the next segment: those of eq. 8, else a part of a second."""
+        if self._stopped.is_set():
+            return _MOST
         known = [target.segment(queue.load) for target, queue in self._queues]
         if any(known):
             return max(known)
@@ -175,7 +185,7 @@ class Pace(Segments):
     def _say(self, kind: str, message: str) -> None:
         if kind not in self._said:
             self._said.append(kind)
-            print(f"transfer: drain: {message}", file=sys.stderr, flush=True)
+            self._tell(message)
 
     def _doze(self, seconds: float) -> None:
         self._stopped.wait(max(0.0, seconds))

@@ -15,12 +15,16 @@ from pegasus_bb.page.figure import RATIO, Chart, Figure, Table, format_quantity
 from pegasus_bb.page.footprint import footprint
 from pegasus_bb.page.live import live
 from pegasus_bb.page.overview import overview
+from pegasus_bb.page.probe import probe
 from pegasus_bb.page.simulated import marked, simulated, simulated_chart
 from pegasus_bb.page.templates import templates
 from pegasus_bb.page.timeline import timeline
 from pegasus_bb.report.document import Comparison, ReportedRun
 
-FIGURES = (timeline, live, drain, footprint, calls, processors, by_processes, benchmark)
+FIGURES = (
+    *(timeline, live, drain, probe, footprint, calls, processors),
+    *(by_processes, benchmark),
+)
 _TIMES = ("makespan", "span")  # the second is known without jobstate.log
 
 

@@ -11,6 +11,7 @@ from pegasus_bb.report.benchmark import Benchmark
 from pegasus_bb.report.breakeven import BreakEven
 from pegasus_bb.report.clock import RunTime
 from pegasus_bb.report.metrics import IOWait, TaskMetric
+from pegasus_bb.report.probe import Probed
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,7 @@ class Comparison:
     break_even: BreakEven | None  # None: a side has no records
     notes: tuple[str, ...]  # what a reader must know to judge the numbers
     benchmark: Benchmark | None = None
+    probe: tuple[Probed, ...] = ()  # empty: nothing was probed
 
     @property
     def simulated(self) -> bool:

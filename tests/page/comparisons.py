@@ -19,7 +19,9 @@ from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.benchmark import BenchCell, Benchmark
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.document import Comparison
+from pegasus_bb.report.probe import Sample
 
+_OPS = ("read", "write")
 MIB = 1 << 20
 
 
@@ -124,7 +126,8 @@ def a_comparison(jobs: int = 6, benchmark: Benchmark | None = None) -> Compariso
         )
         for m, s, p in ((45.0, 1.0, 4), (44.0, 1.125, 16))
     ]
-    return compare(pfs, bb, benchmark)
+    samples = [Sample(100.0 + n, op, n / 512) for n in range(9) for op in _OPS]
+    return compare(pfs, bb, benchmark, samples)
 
 
 def a_benchmark() -> Benchmark:

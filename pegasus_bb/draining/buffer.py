@@ -29,14 +29,15 @@ class Buffer:
 
     def remove_older(self) -> int:
         """Remove what is safe, and older than the dumps that stay: bytes."""
-        full = [dump.number for dump in self._dumps if dump.is_full]
-        if self._kept == ALL or len(full) <= self._kept:
-            return 0
-        stays = full[-self._kept]
-        older = [dump for dump in self._dumps if dump.number < stays]
-        removed = sum(self._remove(dump) for dump in older)
+        removed = sum(self._remove(dump) for dump in self._older())
         self._dumps = [dump for dump in self._dumps if self._is_there(dump)]
         return removed
+
+    def _older(self) -> List[Dump]:
+        full = [dump.number for dump in self._dumps if dump.is_full]
+        if self._kept == ALL or len(full) <= self._kept:
+            return []
+        return [dump for dump in self._dumps if dump.number < full[-self._kept]]
 
     def _remove(self, dump: Dump) -> int:
         size = 0
@@ -47,7 +48,6 @@ class Buffer:
                 if self._arrivals.is_safe(name, version):
                     os.unlink(path)
                     size += found
-                    self._arrivals.forget(name)
                     self._remove_empty(os.path.dirname(name))
         return size
 
@@ -63,5 +63,11 @@ class Buffer:
             below = os.path.dirname(below)
 
     def _is_there(self, dump: Dump) -> bool:
-        paths = (os.path.join(self._folder, name) for name in dump.files)
-        return any(os.path.lexists(path) for path in paths)
+        """What is gone, by whomever, is forgotten."""
+        there = False
+        for name in dump.files:
+            if os.path.lexists(os.path.join(self._folder, name)):
+                there = True
+            else:
+                self._arrivals.forget(name)
+        return there

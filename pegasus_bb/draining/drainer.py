@@ -64,7 +64,7 @@ class Drainer:
         with self._lock:
             self._buffer.add(dump)
             if self._pace is not None and dump.is_full:
-                self._pace.stop()
+                self._pace.hurry()
                 late = "is complete, and the one before is not safe yet: full speed"
                 self._say(f"{_name(dump)} {late}")
         self._waiting.give(dump)
@@ -74,7 +74,7 @@ class Drainer:
         with self._lock:
             self._hurries = True
             if self._pace is not None:
-                self._pace.stop()
+                self._pace.hurry()
 
     def end(self) -> None:
         """No dump will come any more. ``ended`` is set when all was tried."""
@@ -174,6 +174,11 @@ class Drainer:
         except OSError:
             return None
 
+    def _never_came(self, name: str, version: Version) -> bool:
+        """It was not there any more when its turn came."""
+        came = self._arrivals.came(name, version)
+        return not came and self._version(name) != version
+
     def _remove_older(self) -> None:
         with self._lock:
             self.removed += self._buffer.remove_older()
@@ -181,7 +186,7 @@ class Drainer:
     def _tell_of(self, dump: Dump, seconds: float) -> None:
         files, size = format_files(len(dump.files)), format_size(dump.size)
         message = f"{files}, {size}, safe after {format_duration(seconds)}"
-        gone = sum(not self._arrivals.is_safe(*each) for each in dump.files.items())
+        gone = sum(self._never_came(*each) for each in dump.files.items())
         if gone:
             message += f"; {gone} of them had been removed, or written again, by then"
         self._say(f"{_name(dump)}: {message}")

@@ -35,6 +35,11 @@ class Arrivals(Journal):
         is_new = self._new.get(name) == state and copy.st_size == source.st_size
         return is_new or super().has(name, source, copy, digest)
 
+    def came(self, name: str, version: Version) -> bool:
+        """Whether that version has arrived in this process."""
+        size, source, _ = self._new.get(name, (0, (), ()))
+        return (*source, size) == version
+
     def is_safe(self, name: str, version: Version) -> bool:
         """Whether ``name`` is still of that version, and safe."""
         path, to = os.path.join(self._source, name), os.path.join(self._dest, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -99,6 +100,7 @@ def test_a_job_dumps_and_ends(job: Job) -> None:
     assert not list(job.pfs.rglob("*.part"))
 
 
+@pytest.mark.sweep
 def test_a_dump_is_spread_over_the_interval(job: Job) -> None:
     skip_if_shared(job.root)
     drain = job.drain("--interval", "8s", "--log", "log")
@@ -151,6 +153,7 @@ def test_a_file_that_is_still_written_at_the_end_is_left_with_a_word(job: Job) -
     assert "never" not in job.arrived()
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
 def test_other_signals_end_it_as_well(job: Job, number: signal.Signals) -> None:
     job.dump("step1")
@@ -176,7 +179,10 @@ exit $?
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a disk for it")
-@pytest.mark.parametrize(("more_room", "code"), [("yes", DONE), ("", NOT_COPIED)])
+@pytest.mark.parametrize(
+    ("more_room", "code"),
+    [pytest.param("yes", DONE, marks=pytest.mark.sweep), ("", NOT_COPIED)],
+)
 def test_a_destination_that_is_full(job: Job, more_room: str, code: int) -> None:
     """What has no room is tried again when the job ends, and stays where it was."""
     if shutil.which("unshare") is None:
@@ -236,3 +242,34 @@ def test_two_at_a_time_are_refused(job: Job) -> None:
     assert "another pegasus-bb copies" in job.first
     assert two.wait(timeout=60) == USAGE
     assert told(one)[0] == DONE
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("seed", range(3))
+def test_nothing_is_lost_whatever_is_killed(job: Job, seed: int) -> None:
+    """A program writes, overwrites and removes; its drain is killed now and then."""
+    chance = random.Random(seed)
+    mine: dict[str, bytes] = {}
+    drain = job.drain("--rate", "16MiB/s")
+    for step in range(12):
+        names = [f"step{step}/rank{rank}" for rank in range(3)]
+        for name in (*names, "restart.h5"):
+            mine[name] = os.urandom(chance.randrange(2 * MIB))
+            path = job.buffer / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(mine[name])
+        if chance.random() < 0.2:  # in the middle of a copy, perhaps
+            gone = chance.choice(names)
+            (job.buffer / gone).unlink()
+            del mine[gone]
+        if chance.random() < 0.4:
+            time.sleep(chance.random() * 2)
+            drain.kill()
+            drain.wait()
+            drain = job.drain("--rate", "16MiB/s")
+        time.sleep(chance.random() * 3)
+    code, said = told(drain)
+    assert code == DONE, said
+    there = job.arrived()
+    assert {name: there[name] for name in mine} == mine
+    assert set(contents(job.buffer)) >= {name for name in names if name in mine}

@@ -10,7 +10,7 @@ from tests.reflinks import skip_if_shared
 
 MIB = 1 << 20
 LIMIT = 8 * MIB  # bytes per second
-EXPIRES = 3.0  # seconds, in place of 20: so long the dead one may hold others back
+EXPIRES = 1.5  # seconds, in place of 20: so long the dead one may hold others back
 
 HURRIED = f"""
 import sys
@@ -32,8 +32,8 @@ class Plain(Throttled):
 def test_the_limit_is_kept_and_a_dead_one_frees_its_share(tmp_path: Path) -> None:
     skip_if_shared(tmp_path)
     pfs = Plain(tmp_path / "pfs", "as it is")
-    every, others, when = killed(tmp_path, pfs, LIMIT, 16 * MIB, wait=2.0)
+    every, others, when = killed(tmp_path, pfs, LIMIT, 10 * MIB, wait=1.5)
     # The first one has used its slot only at the begin of the second.
     assert speed(every, every[0][1], when) <= 1.05 * LIMIT
-    assert speed(others, when - 2.0, when) < 0.9 * LIMIT, "four of them share it"
-    assert speeds_up_after(others, when, LIMIT, window=2.0) <= EXPIRES + 2.0
+    assert speed(others, when - 1.0, when) < 0.9 * LIMIT, "four of them share it"
+    assert speeds_up_after(others, when, LIMIT, window=1.0) <= EXPIRES + 1.5

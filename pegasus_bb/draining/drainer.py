@@ -67,7 +67,7 @@ class Drainer:
                 self._pace.hurry()
                 late = "is complete, and the one before is not safe yet: full speed"
                 self._say(f"{_name(dump)} {late}")
-        self._waiting.give(dump)
+            self._waiting.give(dump)
 
     def hurry(self) -> None:
         """From now on all goes at full speed."""

@@ -61,6 +61,8 @@ bench: tools  ## what planning, starting a job, a gate's poll, reading records a
 	$(BIN)/python tests/bench/draining.py
 	$(BIN)/python -m tests.bench.draining_optimum
 	$(BIN)/python -m tests.bench.drain_run
+	$(BIN)/python -m tests.bench.drain_four
+	$(BIN)/python -m tests.bench.drain_workflows
 	$(BIN)/python -m tests.bench.flash
 
 bench-staging: tools  ## copying trees beside cp, rsync, tar, fpsync, dcp, pegasus-transfer: docs/staging.md

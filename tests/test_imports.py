@@ -45,7 +45,7 @@ MAY_IMPORT = {
     "check": DECIDE | {"rewrite", "planner", "engine", "service"},
     "cli": DECIDE
     | {"rewrite", "planner", "engine", "inventory", "runtime", "staging", "ledger"}
-    | {"bench", "check", "page", "simulation", "testbed", "service"},
+    | {"bench", "check", "draining", "page", "simulation", "testbed", "service"},
 }
 # Files that travel to compute nodes: the standard library, and these only.
 TRAVELS = ["errors.py", "units.py", "process.py", "files.py", "ledger.py"]

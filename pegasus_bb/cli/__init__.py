@@ -29,6 +29,7 @@ COMMANDS = {
     "gc": "pegasus_bb.cli.gc",
     "release": "pegasus_bb.cli.release",
     "stage": "pegasus_bb.cli.stage",
+    "drain": "pegasus_bb.cli.drain",
     "stager": "pegasus_bb.cli.stager",
     "site": "pegasus_bb.cli.site",
     "bench": "pegasus_bb.cli.bench",

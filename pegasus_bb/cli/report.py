@@ -14,6 +14,7 @@ from pegasus_bb.errors import UsageError
 from pegasus_bb.report.benchmark import read_benchmark
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.encoding import to_document, write_document
+from pegasus_bb.report.probe import read_probe
 from pegasus_bb.report.render import WIDTH, render_text
 from pegasus_bb.report.submitdir import read_run
 
@@ -46,12 +47,18 @@ _PATH = click.Path(path_type=Path)
     type=click.Path(path_type=Path, dir_okay=False),
     help="output of `pegasus-bb bench --json`, for page and JSON",
 )
+@click.option(
+    "--probe",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="log of a program that read the PFS meanwhile (docs/report.md)",
+)
 def command(
     pfs: tuple[Path, ...],
     bb: tuple[Path, ...],
     json_file: Path | None,
     html: Path | None,
     bench: Path | None,
+    probe: Path | None,
 ) -> None:
     """Compare runs on the parallel file system with runs on a burst buffer.
 
@@ -65,9 +72,10 @@ def command(
     if html is not None:
         import pegasus_bb.page  # noqa: F401 - says now whether it is installed
     benchmark = None if bench is None else read_benchmark(bench)
+    samples = () if probe is None else read_probe(probe)
     gc.disable()  # of many records, a third of the time went into looking for garbage
     runs = [read_run(p) for p in pfs], [read_run(p) for p in bb]
-    comparison = compare(*runs, benchmark)
+    comparison = compare(*runs, benchmark, samples)
     width = shutil.get_terminal_size((WIDTH, 24)).columns  # $COLUMNS comes first
     text = render_text(comparison, color=sys.stdout.isatty(), width=width)
     click.echo(text, nl=False)

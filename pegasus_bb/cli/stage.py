@@ -51,7 +51,7 @@ def command(
     begun = time.monotonic()
     come, go = _places(source, dest)
     check_places(come, go)
-    where = _journal_path(come, go)
+    where = journal_path(come, go)
     stage = Stage(
         come,
         go,
@@ -130,7 +130,7 @@ def _say(failure: CopyFailed) -> None:
     click.echo(f"pegasus-bb: {failure}", err=True)
 
 
-def _journal_path(source: str, dest: str) -> str:
+def journal_path(source: str, dest: str) -> str:
     """One per pair of places, beside the ledger."""
     pair = f"{os.path.realpath(source)}\0{os.path.realpath(dest)}"
     name = hashlib.sha256(os.fsencode(pair)).hexdigest()[:16]

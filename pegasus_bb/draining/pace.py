@@ -62,6 +62,11 @@ class Drain(NamedTuple):
     wait: float = 0.0  # of ``seconds``, until the first segment
 
 
+def say_of_transfer(message: str) -> None:
+    """In the output of the transfer job whose copies are paced."""
+    print(f"transfer: drain: {message}", file=sys.stderr, flush=True)
+
+
 class Pace(Segments):
     def __init__(
         self,
@@ -69,11 +74,15 @@ class Pace(Segments):
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
         sleep: Optional[Callable[[float], None]] = None,
+        say: Callable[[str], None] = say_of_transfer,
     ) -> None:
-        """``clock`` is for the deadline, ``wall`` is what other nodes have as well."""
+        """``clock`` is for the deadline, ``wall`` is what other nodes have as well.
+        ``say`` hears, once for each kind, what costs the pace."""
+        self._tell = say
         self._drain, self._clock, self._wall = drain, clock, wall
-        self._stopped = threading.Event()
+        self._stopped, self._hurried = threading.Event(), threading.Event()
         self._sleep = sleep or self._doze
+        self._rest = sleep or self._doze_until_due
         self._queues = [
             (target, Registry(target.folder, wall, self._sleep))
             for target in drain.targets
@@ -90,6 +99,8 @@ class Pace(Segments):
         if any(known):
             return max(known)
         limits = [target.limit for target, _ in self._queues if target.limit]
+        if self._hurried.is_set() and not limits:
+            return _MOST
         rate = min(limits) if limits else self._drain.size / (self._span or 1)
         return int(min(_MOST, max(_LEAST, rate * _PART)))
 
@@ -111,9 +122,15 @@ class Pace(Segments):
         yield
         self._note(begin, size)
 
+    def hurry(self) -> None:
+        """There is no time left: only the targets still hold it back."""
+        self._hurried.set()
+        self._deadline = self._clock()
+
     def stop(self) -> None:
         """From now on nothing waits."""
         self._stopped.set()
+        self._hurried.set()
 
     def close(self) -> None:
         """Nothing more is to be drained: the shares are free for others."""
@@ -123,15 +140,15 @@ class Pace(Segments):
 
     def _wait_until_due(self, size: int) -> None:
         """By the process's own schedule."""
-        while self._clock() < self._due and not self._stopped.is_set():
+        while self._clock() < self._due and not self._hurried.is_set():
             for target, queue in list(self._queues):
                 with self._at_full_speed(target):
                     queue.renew(self._lease())
-            self._sleep(min(_BEAT, self._due - self._clock()))
+            self._rest(min(_BEAT, self._due - self._clock()))
         now = self._clock()
         if now < self._deadline:
             self._due = now + size * (self._deadline - now) / max(size, self._left)
-        elif self._drain.seconds:
+        elif self._drain.seconds and not self._hurried.is_set():
             left = format_size(self._left)
             self._say("late", f"late, so the last {left} go at full speed")
 
@@ -180,10 +197,13 @@ class Pace(Segments):
     def _say(self, kind: str, message: str) -> None:
         if kind not in self._said:
             self._said.append(kind)
-            print(f"transfer: drain: {message}", file=sys.stderr, flush=True)
+            self._tell(message)
 
     def _doze(self, seconds: float) -> None:
         self._stopped.wait(max(0.0, seconds))
+
+    def _doze_until_due(self, seconds: float) -> None:
+        self._hurried.wait(max(0.0, seconds))
 
 
 def make_folder(path: str) -> None:

@@ -12,6 +12,7 @@ from pegasus_bb.page.drain import drain
 from pegasus_bb.page.figure import Figure, Table
 from pegasus_bb.page.footprint import footprint
 from pegasus_bb.page.live import live
+from pegasus_bb.page.probe import probe
 from pegasus_bb.page.runs import repetitions, workflows
 from pegasus_bb.page.simulated import marked, simulated
 from pegasus_bb.page.templates import templates
@@ -22,7 +23,7 @@ from pegasus_bb.report.headline import headline
 
 # From top to bottom.
 FIGURES = (
-    *(bought, timeline, transformations, live, drain, footprint),
+    *(bought, timeline, transformations, live, drain, probe, footprint),
     *(calls, processors, by_processes, benchmark),
 )
 

@@ -17,6 +17,7 @@ from pegasus_bb.report.clock import PARTS, by_the_clock, gate_began, run_time
 from pegasus_bb.report.document import Comparison, ReportedRun
 from pegasus_bb.report.metrics import io_wait_of, metrics
 from pegasus_bb.report.notes import notes_on, warnings_on
+from pegasus_bb.report.probe import Sample, probed
 from pegasus_bb.report.rows import (
     Sides,
     all_compute_row,
@@ -67,7 +68,10 @@ STAGING_UNITS = {
 
 
 def compare(
-    pfs: Sequence[Run], bb: Sequence[Run], benchmark: Benchmark | None = None
+    pfs: Sequence[Run],
+    bb: Sequence[Run],
+    benchmark: Benchmark | None = None,
+    samples: Sequence[Sample] = (),
 ) -> Comparison:
     """Both sides next to each other. Raises UsageError if neither has a run."""
     if not pfs and not bb:
@@ -99,6 +103,7 @@ def compare(
         warnings=warnings_on(pfs, bb),
         notes=notes_on(pfs, bb, io_wait),
         benchmark=benchmark,
+        probe=probed(samples, bb),
     )
 
 

@@ -11,6 +11,7 @@ from pegasus_bb.report.benchmark import Benchmark
 from pegasus_bb.report.breakeven import BreakEven
 from pegasus_bb.report.clock import RunTime
 from pegasus_bb.report.metrics import IOWait, TaskMetric
+from pegasus_bb.report.probe import Probed
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,7 @@ class Comparison:
     warnings: tuple[str, ...]  # why the sides may not be what they are called
     notes: tuple[str, ...]  # what else a reader must know to judge the numbers
     benchmark: Benchmark | None = None
+    probe: tuple[Probed, ...] = ()  # empty: nothing was probed
 
     @property
     def sides(self) -> tuple[str, ...]:

@@ -56,6 +56,7 @@ def to_document(comparison: Comparison) -> dict[str, Any]:
             "files": [_row(row) for row in comparison.files],
         },
         "bench": benchmark.document if benchmark is not None else None,
+        "probe": [asdict(each) for each in comparison.probe],
         "runs": {
             "pfs": [_run(run, comparison.io_wait) for run in comparison.pfs],
             "bb": [_run(run, comparison.io_wait) for run in comparison.bb],

@@ -16,6 +16,7 @@ from pegasus_bb.model.run import Run
 from pegasus_bb.model.text import readable
 from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.headline import headline
+from pegasus_bb.report.probe import sentences
 from pegasus_bb.report.tables import MOST, PLAIN, tables
 from pegasus_bb.units import format_reserved, format_size
 
@@ -70,6 +71,7 @@ def _runs(comparison: Comparison) -> Iterator[str]:
         if run.reserved is not None:
             yield f"  reserved {format_reserved(run.reserved)}"
         yield from _drained(run)
+    yield from sentences(comparison.probe)
 
 
 def _predicted(run: Run) -> Iterator[str]:

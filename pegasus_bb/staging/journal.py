@@ -53,7 +53,7 @@ class Journal:
         except OSError as error:
             os.close(self._file)
             raise UsageError(
-                f"{path}: another pegasus-bb stage of {source} to {dest} is at work"
+                f"{path}: another pegasus-bb copies {source} to {dest} at this moment"
             ) from error
         self._done = array("Q")
         self.tags: List[str] = []  # of tries that did not end: their parts may be left

@@ -17,7 +17,8 @@ from pegasus_bb.staging.mover import Mover
 from pegasus_bb.staging.moves import Tell
 from pegasus_bb.staging.parts import remove_parts
 from pegasus_bb.staging.pour import ignore_progress, is_hollow
-from pegasus_bb.staging.tree import Tree, set_mode
+from pegasus_bb.staging.segments import Segments
+from pegasus_bb.staging.tree import Tree, Wanted, all_of_it, set_mode
 
 Fail = Callable[[CopyFailed], None]
 
@@ -33,10 +34,13 @@ class Stage:
         digest: Optional[Digest],
         fail: Fail,
         folders: Optional[Tuple[Folder, Folder]] = None,
+        wanted: Wanted = all_of_it,
+        segments: Optional[Segments] = None,
     ) -> None:
         """Both are full paths. ``fail`` hears of every file that cannot be copied, as
         it happens. ``folders``: both, opened and checked by the caller; then the paths
-        are for messages only.
+        are for messages only. ``wanted``: the files and links of a folder that are
+        copied. ``segments``: when their bytes may go.
 
         Raises UsageError where there is no source, or one lies in the other.
         """
@@ -49,6 +53,7 @@ class Stage:
         # files that will have further names, as they landed
         self._linked: Dict[str, Landed] = {}
         self._folders = folders
+        self._wanted, self._segments = wanted, segments
         if folders is None:
             check_places(source, dest)
 
@@ -59,7 +64,7 @@ class Stage:
         there already. Raises CopyFailed where the journal cannot be written.
         """
         self._told = tell
-        mover = Mover(self._digest, follow=False, tell=tell)
+        mover = Mover(self._digest, follow=False, tell=tell, segments=self._segments)
         self._journal.begin(mover.tag)
         try:
             if self._folders is not None:
@@ -86,7 +91,8 @@ class Stage:
         self._tell_failure(failure)
 
     def _tree(self, mover: Mover, source: Folder, dest: Folder) -> None:
-        tree = Tree(source, dest, mover.tag, self.fail, self._journal.tags)
+        earlier = self._journal.tags
+        tree = Tree(source, dest, mover.tag, self.fail, earlier, self._wanted)
         self._move(mover, tree.items(), tree.failed)
         tree.finish(self._has_another_name)
         self.folders, self.links = tree.folders, tree.links

@@ -19,6 +19,12 @@ from pegasus_bb.staging.parts import part_of, remove_parts
 _NEAR = 8  # folders that are kept open while folders in them wait
 Fail = Callable[[CopyFailed], None]
 Linked = Callable[[str, List[int], List[int]], None]
+Wanted = Callable[[str, os.stat_result], bool]  # path below the top, what is there
+
+
+def all_of_it(path: str, found: os.stat_result) -> bool:
+    """The default of `wanted`."""
+    return True
 
 
 class Inner:
@@ -42,10 +48,13 @@ class Tree:
         tag: str,
         fail: Fail,
         earlier: Sequence[str] = (),
+        wanted: Wanted = all_of_it,
     ) -> None:
         """``fail`` hears of what cannot be copied; the walk goes on. ``earlier``: the
-        tags of tries that did not end, whose temporary links and names are removed."""
+        tags of tries that did not end, whose temporary links and names are removed.
+        What is not ``wanted`` is passed over; of folders it is not asked."""
         self._tag, self._fail, self._earlier = tag, fail, earlier
+        self._wanted = wanted
         self._waiting: List[Inner] = []
         self._top = source, dest
         self._modes: List[Tuple[str, int]] = []  # of folders without write permission
@@ -154,16 +163,24 @@ class Tree:
     ) -> Iterator[Item]:
         name = entry.name
         try:
-            if entry.is_symlink():
-                self._put_link(source, name, dest)
-            elif entry.is_dir():
+            if entry.is_dir(follow_symlinks=False):
                 folders.append(name)
+            elif not self._is_wanted(entry, dest):
+                return
+            elif entry.is_symlink():
+                self._put_link(source, name, dest)
             elif entry.is_file():
                 yield from self._file(source, entry, dest)
             else:
                 self._fail(not_a_file(source.at(name)))
         except OSError as error:
             self._fail(explained(error, source.at(name), dest.at(name)))
+
+    def _is_wanted(self, entry: os.DirEntry[str], dest: Folder) -> bool:
+        if self._wanted is all_of_it:
+            return True
+        found = entry.stat(follow_symlinks=False)
+        return self._wanted(self._below(dest.at(entry.name)), found)
 
     def _file(
         self, source: Folder, entry: os.DirEntry[str], dest: Folder

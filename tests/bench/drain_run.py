@@ -1,4 +1,4 @@
-"""One-second peaks of paced copies on this disk: beside a rate, and without.
+"""One-second peaks of paced copies on this disk, and what a competing reader saw.
 
 python -m tests.bench.drain_run [MiB] [MiB/s]
 """
@@ -8,26 +8,37 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from pegasus_bb.draining.pace import Drain, Pace, Target
+from pegasus_bb.model.run import Drained, Run
 from pegasus_bb.report.drained import Cumulative, read_segments
+from pegasus_bb.report.probe import probed, read_probe, sentences
 from pegasus_bb.staging.digests import SHA256
 from pegasus_bb.staging.items import Folder, item_of
 from pegasus_bb.staging.mover import Mover
 from pegasus_bb.staging.onefile import digest_file
+from tests.bench.probe import probing
 
 MIB = 1 << 20
 FILES = 4
 MOST, SHARE = 1.25, 0.95  # of the rate in a second, in this share of windows
 SHIFT = 0.1  # seconds between two windows
+BESIDE = 3.0  # seconds before and after, in which the reader is alone
 
 
 def main() -> int:
     numbers = [int(text) for text in sys.argv[1:]]
     size, rate = (*numbers, *(320, 32)[len(numbers) :])
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as root:
-        windows, is_same = paced(Path(root), size * MIB, rate * MIB)
+        with probing("read", Path(root) / "probed", Path(root) / "probe"):
+            time.sleep(BESIDE)
+            windows, is_same = paced(Path(root), size * MIB, rate * MIB)
+            time.sleep(BESIDE)
+        for sentence in seen(Path(root)):
+            print(sentence)
     kept = sum(window <= MOST * rate * MIB for window in windows) / len(windows)
     print(
         f"{size} MiB at {rate} MiB/s: the busiest second has "
@@ -64,6 +75,16 @@ def paced(root: Path, size: int, rate: int) -> tuple[list[float], bool]:
     if not segments:  # a file system that shares what is copied
         return [0.0], all(same)
     return _windows(Cumulative(segments)), all(same)
+
+
+def seen(root: Path) -> Iterator[str]:
+    """What the reader saw, in words."""
+    segments = list(read_segments(root / "drain" / "log.jsonl"))
+    if not segments:  # as below
+        return iter(())
+    span = Drained(min(segments)[0], max(end for _, end, _ in segments), 0, 0.0, ())
+    samples = read_probe(root / "probe")
+    return sentences(probed(samples, [Run("bench", drained=span)]))
 
 
 def _windows(curve: Cumulative) -> list[float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import threading
 from itertools import pairwise
 from pathlib import Path
 
@@ -193,6 +194,29 @@ def test_a_copy_that_is_given_up_waits_no_longer(tmp_path: Path) -> None:
     pace.stop()
     with pace.take(MIB // 2):
         pass
+
+
+def test_who_hurries_has_no_schedule_and_keeps_to_the_limit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = Clock()
+    target = Target("pfs", str(tmp_path), 8 * MIB)
+    pace = paced(clock, Drain("r", 80 * MIB, 9e3, [target]))
+    drained(clock, pace, 4 * MIB)
+    hurried = clock()
+    pace.hurry()
+    drained(clock, pace, 76 * MIB)
+    assert clock() - hurried == pytest.approx(76 / 8, rel=0.1)
+    assert not capsys.readouterr().err, "it is not late"
+
+
+def test_who_hurries_need_not_wait_for_what_was_due(tmp_path: Path) -> None:
+    pace = Pace(Drain("r", 100 * MIB, 9e6))
+    for _ in range(2):
+        threading.Timer(0.05, pace.hurry).start()
+        with pace.take(MIB):
+            pass  # the second would have been due in a day
+    assert pace.size == 64 * MIB
 
 
 def test_each_segment_is_noted_and_a_log_that_cannot_be_costs_a_word(

@@ -121,10 +121,11 @@ class Site:
             assert done.returncode == 0, done.stdout + done.stderr
         return done
 
-    def start_run(self, run: str) -> subprocess.Popen[bytes]:
+    def start_run(self, run: str, *more: str) -> subprocess.Popen[bytes]:
         """``pegasus-bb run`` in the background."""
+        words = ["run", *more, str(self.submit_dir(run))]
         return subprocess.Popen(
-            [sys.executable, "-m", "pegasus_bb", "run", str(self.submit_dir(run))],
+            [sys.executable, "-m", "pegasus_bb", *words],
             cwd=self.work,
             env=self.environ(),
             stdout=subprocess.DEVNULL,

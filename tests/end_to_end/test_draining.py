@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.staging.pour import _clone
+from tests.reflinks import skip_if_shared
 
 from .conftest import INPUTS, Site, done_well, expected, until
 from .test_predicted import FAST, speeds
@@ -25,9 +25,7 @@ def large(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
     """Results of some MiB, on a file system that copies."""
     monkeypatch.setitem(INPUTS, "in.txt", os.urandom(MIB))
     (site.root / "inputs" / "in.txt").write_bytes(INPUTS["in.txt"])
-    with (site.root / "one").open("wb") as one, (site.root / "two").open("wb") as two:
-        if _clone(one.fileno(), two.fileno()):
-            pytest.skip("this file system shares what is copied: nothing is written")
+    skip_if_shared(site.root)
     return site
 
 

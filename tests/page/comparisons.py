@@ -21,7 +21,9 @@ from pegasus_bb.report.benchmark import BenchCell, Benchmark
 from pegasus_bb.report.clock import by_the_clock
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.document import Comparison
+from pegasus_bb.report.probe import Sample
 
+_OPS = ("read", "write")
 MIB = 1 << 20
 
 
@@ -124,7 +126,9 @@ def a_comparison(jobs: int = 6, benchmark: Benchmark | None = None) -> Compariso
         )
         for s, p in ((1.0, 4), (1.125, 16))
     ]
-    return compare(*([_timed(run) for run in side] for side in (pfs, bb)), benchmark)
+    samples = [Sample(100.0 + n, op, n / 512) for n in range(9) for op in _OPS]
+    sides = ([_timed(run) for run in side] for side in (pfs, bb))
+    return compare(*sides, benchmark, samples)
 
 
 def _timed(run: Run) -> Run:

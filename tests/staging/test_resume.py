@@ -112,7 +112,9 @@ def test_a_journal_that_names_parts_of_no_try(trees: TwoTrees, tag: object) -> N
 def test_two_at_a_time_are_refused(trees: TwoTrees) -> None:
     trees.write("a", "1")
     journal = Journal(str(trees.root / "journal"), "", "")
-    with pytest.raises(UsageError, match=r"another pegasus-bb stage .* is at work"):
+    with pytest.raises(
+        UsageError, match=r"another pegasus-bb copies .* at this moment"
+    ):
         trees.stage()
     journal.close()
     trees.stage()

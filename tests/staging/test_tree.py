@@ -14,7 +14,10 @@ from typing import Any
 
 import pytest
 
+from pegasus_bb.staging.digests import SHA256
 from pegasus_bb.staging.hard_links import HardLinks
+from pegasus_bb.staging.journal import Journal
+from pegasus_bb.staging.stage import Stage
 
 from .conftest import TwoTrees
 
@@ -284,3 +287,26 @@ def test_ten_thousand_files_in_one_folder(trees: TwoTrees) -> None:
     stage = trees.stage()
     assert stage.files == 10_000
     assert contents(trees.dest) == contents(trees.source)
+
+
+def test_what_is_not_wanted_is_passed_over(trees: TwoTrees) -> None:
+    """Further names of a file, links, and what could not be copied as well."""
+    for name in ("now", "later"):
+        trees.write(f"{name}/file", name)
+        (trees.source / name / "again").hardlink_to(trees.source / name / "file")
+        (trees.source / name / "link").symlink_to("file")
+        os.mkfifo(trees.source / name / "fifo")
+    journal = Journal(str(trees.root / "journal"), "from", "to")
+    stage = Stage(
+        str(trees.source),
+        str(trees.dest),
+        journal,
+        SHA256,
+        lambda failure: trees.failures.append(str(failure)),
+        wanted=lambda path, found: path in ("now/file", "now/again", "now/link"),
+    )
+    assert stage.run(), trees.failures
+    journal.close()
+    found = sorted(path.name for path in (trees.dest / "now").iterdir())
+    assert found == ["again", "file", "link"]
+    assert not list((trees.dest / "later").iterdir())

@@ -1,0 +1,275 @@
+"""pegasus-bb drain, as a job script starts it."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.errors import DONE, NOT_COPIED, USAGE
+from tests.reflinks import skip_if_shared
+
+MIB = 1 << 20
+DRAIN = [sys.executable, "-m", "pegasus_bb", "drain"]
+
+
+class Job:
+    def __init__(self, root: Path) -> None:
+        self.root, self.buffer, self.pfs = root, root / "bb" / "ckpt", root / "pfs"
+        self.buffer.mkdir(parents=True)
+        self._started: list[subprocess.Popen[str]] = []
+
+    def drain(self, *words: str) -> subprocess.Popen[str]:
+        """In the background, as `pegasus-bb drain ... &`."""
+        process = subprocess.Popen(
+            [*DRAIN, "bb/ckpt", "pfs/ckpt", "--settle", "1s", *words],
+            cwd=self.root,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self._started.append(process)
+        assert process.stderr is not None
+        self.first = process.stderr.readline()
+        return process
+
+    def dump(self, name: str, size: int = 3 * MIB) -> None:
+        folder = self.buffer / name
+        folder.mkdir()
+        for rank in range(2):
+            (folder / f"rank{rank}").write_bytes(os.urandom(size))
+
+    def arrived(self) -> dict[str, bytes]:
+        return contents(self.pfs / "ckpt")
+
+    def clean(self) -> None:
+        for process in self._started:
+            process.kill()
+            process.wait()
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Of what has its name."""
+    every = (path for path in folder.rglob("*") if path.suffix != ".part")
+    files = (path for path in every if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def until(holds: Callable[[], object], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def told(process: subprocess.Popen[str]) -> tuple[int, str]:
+    """Its exit code after SIGTERM, and what it said."""
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=60)
+    return process.returncode, said
+
+
+@pytest.fixture
+def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Job]:
+    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "state" / "ledger.jsonl"))
+    job = Job(tmp_path)
+    yield job
+    job.clean()
+
+
+def test_a_job_dumps_and_ends(job: Job) -> None:
+    drain = job.drain()
+    job.dump("step1")
+    until(lambda: len(job.arrived()) == 2)
+    job.dump("step2")  # a moment before the end
+    code, said = told(drain)
+    assert code == DONE, said
+    assert "dump 2: 2 files, 6.0 MiB, safe" in said
+    assert set(job.arrived()) == {f"step{n}/rank{r}" for n in "12" for r in "01"}
+    newest = contents(job.buffer)
+    assert set(newest) == {"step2/rank0", "step2/rank1"}, "the newest stays"
+    assert newest.items() <= job.arrived().items()
+    assert not list(job.pfs.rglob("*.part"))
+
+
+@pytest.mark.sweep
+def test_a_dump_is_spread_over_the_interval(job: Job) -> None:
+    skip_if_shared(job.root)
+    drain = job.drain("--interval", "8s", "--log", "log")
+    time.sleep(1)  # it has looked once
+    job.dump("step1", 4 * MIB)
+    until(lambda: len(job.arrived()) == 2)
+    log = (job.root / "log").read_text().splitlines()
+    begins = [begin for begin, _, _ in map(json.loads, log)]
+    # From 1 s after the dump on, nine tenths of what is left of the 8 s.
+    assert 3 < begins[-1] - begins[0] < 7
+    assert told(drain)[0] == DONE
+
+
+def test_kill_9_in_the_middle_and_again(job: Job) -> None:
+    skip_if_shared(job.root)
+    for step in ("step1", "step2"):
+        job.dump(step, 8 * MIB)
+    made = contents(job.buffer)
+    drain = job.drain("--rate", "8MiB/s")
+    until(lambda: job.arrived() and list(job.pfs.rglob(".*.part")))
+    drain.kill()
+    drain.wait()
+    journal = next((job.root / "state" / "stage").glob("*.jsonl"))
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    noted = {line["name"] for line in lines if "name" in line}
+    before = {name: (job.pfs / "ckpt" / name).stat().st_ino for name in noted}
+    assert job.arrived().items() <= made.items(), "each that has its name is whole"
+    again = job.drain()
+    until(lambda: job.arrived() == made)
+    code, said = told(again)
+    assert code == DONE, said
+    assert job.arrived() == made == contents(job.buffer)
+    after = {name: (job.pfs / "ckpt" / name).stat().st_ino for name in noted}
+    assert before == after, "what had arrived was not copied again"
+
+
+def test_a_file_that_is_still_written_at_the_end_is_left_with_a_word(job: Job) -> None:
+    drain = job.drain()
+    job.dump("step1")
+    until(lambda: len(job.arrived()) == 2)
+    with (job.buffer / "never").open("w") as file:
+        drain.send_signal(signal.SIGTERM)
+        while drain.poll() is None:
+            file.write("x")
+            file.flush()
+            time.sleep(0.05)
+    assert drain.stderr is not None
+    assert "never: still written at the end" in drain.stderr.read()
+    assert drain.returncode == DONE
+    assert "never" not in job.arrived()
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_other_signals_end_it_as_well(job: Job, number: signal.Signals) -> None:
+    job.dump("step1")
+    drain = job.drain()
+    time.sleep(1)
+    drain.send_signal(number)
+    drain.communicate(timeout=60)
+    assert (drain.returncode, len(job.arrived())) == (DONE, 2)
+
+
+FULL = """
+mount -t tmpfs -o size=10m tmpfs pfs || exit 99
+"$@" & drain=$!
+sleep 3
+dd if=/dev/zero of=bb/ckpt/step2 bs=1M count=8 status=none
+sleep 3
+ls pfs/ckpt > while_full
+[ "$MORE_ROOM" ] && rm pfs/ckpt/step0
+kill $drain
+wait $drain
+exit $?
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a disk for it")
+@pytest.mark.parametrize(
+    ("more_room", "code"),
+    [pytest.param("yes", DONE, marks=pytest.mark.sweep), ("", NOT_COPIED)],
+)
+def test_a_destination_that_is_full(job: Job, more_room: str, code: int) -> None:
+    """What has no room is tried again when the job ends, and stays where it was."""
+    if shutil.which("unshare") is None:
+        pytest.skip("no unshare")
+    job.pfs.mkdir()
+    (job.buffer / "step0").write_bytes(bytes(4 * MIB))
+    done = subprocess.run(
+        [
+            *("unshare", "--mount", "--propagation", "private", "sh", "-c", FULL, "sh"),
+            *(*DRAIN, "bb/ckpt", "pfs/ckpt", "--settle", "1s"),
+        ],
+        cwd=job.root,
+        env={**os.environ, "MORE_ROOM": more_room},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    if done.returncode == 99:
+        pytest.skip("no mount here")
+    assert done.returncode == code, done.stderr
+    assert (job.root / "while_full").read_text().split() == ["step0"]
+    assert "No space left on device; it needs 8.0 MiB" in done.stderr
+    assert "step2" in contents(job.buffer)
+    assert ("1 file did NOT arrive" in done.stderr) == (code == NOT_COPIED)
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["nowhere", "pfs"], "nowhere: is no folder; make it before"),
+        (["", "pfs"], "WATCHED_DIR is empty"),
+        (["bb/ckpt", ""], "DEST is empty"),
+        (["bb/ckpt", "bb/ckpt/in"], "one lies in the other"),
+        (["bb/ckpt", "file"], "file"),
+        (["bb/ckpt", "pfs", "--interval", "0"], "a time above zero"),
+        (["bb/ckpt", "pfs", "--interval", "often"], "not a duration"),
+        (["bb/ckpt", "pfs", "--keep", "0"], "--keep 0: is a number above zero, or all"),
+        (["bb/ckpt", "pfs", "--rate", "now"], "such as 32MiB/s"),
+        (["bb/ckpt", "pfs", "--registry", "r"], "say --rate as well"),
+    ],
+)
+def test_mistakes_are_named(job: Job, words: list[str], why: str) -> None:
+    (job.root / "file").touch()
+    done = subprocess.run(
+        [*DRAIN, *words], cwd=job.root, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == USAGE
+    assert why in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_two_at_a_time_are_refused(job: Job) -> None:
+    one = job.drain()
+    job.dump("step1")
+    until(lambda: len(job.arrived()) == 2)
+    two = job.drain()
+    assert "another pegasus-bb copies" in job.first
+    assert two.wait(timeout=60) == USAGE
+    assert told(one)[0] == DONE
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("seed", range(3))
+def test_nothing_is_lost_whatever_is_killed(job: Job, seed: int) -> None:
+    """A program writes, overwrites and removes; its drain is killed now and then."""
+    chance = random.Random(seed)
+    mine: dict[str, bytes] = {}
+    drain = job.drain("--rate", "16MiB/s")
+    for step in range(12):
+        names = [f"step{step}/rank{rank}" for rank in range(3)]
+        for name in (*names, "restart.h5"):
+            mine[name] = os.urandom(chance.randrange(2 * MIB))
+            path = job.buffer / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(mine[name])
+        if chance.random() < 0.2:  # in the middle of a copy, perhaps
+            gone = chance.choice(names)
+            (job.buffer / gone).unlink()
+            del mine[gone]
+        if chance.random() < 0.4:
+            time.sleep(chance.random() * 2)
+            drain.kill()
+            drain.wait()
+            drain = job.drain("--rate", "16MiB/s")
+        time.sleep(chance.random() * 3)
+    code, said = told(drain)
+    assert code == DONE, said
+    there = job.arrived()
+    assert {name: there[name] for name in mine} == mine
+    assert set(contents(job.buffer)) >= {name for name in names if name in mine}

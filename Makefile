@@ -58,6 +58,8 @@ bench: tools  ## what planning, starting a job, a gate's poll, reading records a
 	$(BIN)/python tests/bench/stager.py
 	$(BIN)/python -m tests.bench.slurm_lua
 	$(BIN)/python tests/bench/campaigns.py
+	$(BIN)/python -m tests.bench.other_chromosome
+	$(BIN)/python -m tests.bench.predicted_on_testbed
 	$(BIN)/python tests/bench/draining.py
 	$(BIN)/python -m tests.bench.draining_optimum
 	$(BIN)/python -m tests.bench.drain_run

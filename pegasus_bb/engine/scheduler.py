@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from heapq import heappop, heappush
 from pathlib import Path
 
+from pegasus_bb.dag.roles import Role, role_of
 from pegasus_bb.engine.children import Child, Children, Signals
 from pegasus_bb.engine.failure_messages import why_script
 from pegasus_bb.engine.journal import Journal, ending
@@ -49,6 +50,7 @@ class Scheduler:
         self._signals, self._watcher = signals, watcher
         self._starter = Starter(table, submit_dir, children)
         self._jobs = Queues(slots, limits)
+        self._is_paced = (submit_dir / "bb" / "drain.json").exists()
         self._sequence = sequence
         self._todo: deque[Item] = deque(table.free())
         self._scripts: deque[tuple[Item, str]] = deque()
@@ -110,9 +112,13 @@ class Scheduler:
             self._not_started(item, CannotStart(str(error)))
             return
         item.site = job.attributes.get("pegasus_site", "")
-        item.local = job.universe in ("local", "scheduler")
+        item.local = job.universe in ("local", "scheduler") or self._only_waits(item)
         self._table.move(item, State.READY)
         self._jobs.push(item)
+
+    def _only_waits(self, item: Item) -> bool:
+        """Whether its results leave at a pace: no job is to wait for its slot."""
+        return self._is_paced and role_of(item.node.name) is Role.STAGE_OUT
 
     def _start_jobs(self) -> None:
         while not self._stopped() and (item := self._jobs.pop()) is not None:

@@ -97,9 +97,7 @@ def told(
 ) -> bool:
     """Print it; whether the nearer end of what was foretold is near enough."""
     each = found[MODES[side]]
-    low, high = each["makespan"], each["makespan"]
-    if each.get("range"):
-        low, high = each["range"]
+    low, high = each["low"], each["high"]
     nearest = min(max(took, low), high)
     error = nearest / took - 1
     is_met = abs(error) <= ERROR

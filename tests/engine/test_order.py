@@ -80,6 +80,17 @@ def test_a_local_job_takes_no_slot(folder: Folder) -> None:
     folder.finish(engine)
 
 
+def test_results_that_leave_at_a_pace_take_no_slot(folder: Folder) -> None:
+    (folder.path / "bb").mkdir(exist_ok=True)
+    (folder.path / "bb" / "drain.json").write_text("{}")
+    stage_out = "stage_out_remote_cluster_1_0"
+    folder.job(stage_out, "until=go")
+    folder.job("compute")
+    engine = folder.start(slots=1)
+    folder.wait_for("compute")  # while results leave
+    folder.finish(engine)
+
+
 def test_the_higher_priority_goes_first(folder: Folder) -> None:
     folder.job("low", priority=-5)
     folder.job("plain")

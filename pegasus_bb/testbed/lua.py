@@ -73,9 +73,12 @@ def _python(*words: str) -> list[str]:
 
 
 def forget(home: Home) -> None:
-    """No job and no buffer of earlier times is known. The service must not run."""
+    """No job and no buffer of earlier times is known, and the storage is empty. The
+    service must not run."""
     for name in (SPOOL, STATE, BB, NODE_STATE, MAILBOX, NVME):
         shutil.rmtree(home.root / name.lstrip("/"), ignore_errors=True)
+    for name in (BB, NVME):
+        (home.root / name.lstrip("/")).mkdir(mode=0o755, parents=True)
 
 
 def start_service(home: Home) -> None:

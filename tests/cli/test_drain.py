@@ -22,6 +22,12 @@ MIB = 1 << 20
 DRAIN = [sys.executable, "-m", "pegasus_bb", "drain"]
 
 
+def _usual_signals() -> None:
+    """Also where the tests run below `nohup`, or in the background of a script."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Job:
     def __init__(self, root: Path) -> None:
         self.root, self.buffer, self.pfs = root, root / "bb" / "ckpt", root / "pfs"
@@ -35,6 +41,7 @@ class Job:
             cwd=self.root,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=_usual_signals,
         )
         self._started.append(process)
         assert process.stderr is not None

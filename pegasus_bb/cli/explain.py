@@ -17,13 +17,13 @@ from pegasus_bb.cli.options import (
 )
 from pegasus_bb.cli.output import columns, write_page
 from pegasus_bb.cli.prediction import shown
-from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.errors import UsageError
 from pegasus_bb.model.reservation import NODE_LOCAL
 from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.placement.explain import Explanation, explain
 from pegasus_bb.placement.lint import lint_replicas
 from pegasus_bb.placement.liveness import live_flow, planned_peak
-from pegasus_bb.planner.drain import drain_gain, gain_line
+from pegasus_bb.planner.drain import drain_gain, gain_line, plan_drain
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predictions import compare
 from pegasus_bb.planner.reading import (
@@ -72,8 +72,8 @@ def command(
 
 def _placed(
     options: PlanOptions, elsewhere: bool
-) -> tuple[PlanningInput, CatalogError | None]:
-    """The placement with its capacity, or without one and the error."""
+) -> tuple[PlanningInput, UsageError | None]:
+    """The placement with its capacity, or without one; what plan would refuse."""
     placed = read_and_place(options)
     if placed.placement is None:
         raise UsageError("with --bb-mode off every file lives on the PFS")
@@ -81,9 +81,11 @@ def _placed(
     files = () if elsewhere else placed.placement.files.values()
     try:
         lint_replicas(placed.workflow, placed.catalogs, files)
-        return with_capacity(placed), None
-    except CatalogError as error:
+        placed = with_capacity(placed)
+        plan_drain(placed)
+    except UsageError as error:
         return placed, error
+    return placed, None
 
 
 def _show(placed: PlanningInput, as_json: bool, files: bool, html: Path | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from pegasus_bb.model.catalogs import Catalogs
@@ -36,10 +37,23 @@ def summary(given: PlanningInput) -> tuple[str, ...]:
         _capacity(catalogs, settings, placement),
         *fit_lines(decision),
         *reservation_lines(decision),
+        *_lives_apart(decision),
         *_draining(catalogs, settings, tier),
         *_unknown_sizes(placement),
         *python,
     )
+
+
+def _lives_apart(decision: PlacementDecision) -> Iterator[str]:
+    """Lines if files that die at different times lie apart on the tier."""
+    files = decision.placement.files.values()
+    counts = Counter(file.pool for file in files if file.pool)
+    if counts:
+        shares = (f"{format_files(n)} in {pool}" for pool, n in sorted(counts.items()))
+        yield f"pools:    {', '.join(shares)}"
+    if decision.streams is not None:
+        policy, why = decision.streams
+        yield f"streams:  by {policy}" + (f" (auto: {why})" if why else "")
 
 
 def _draining(catalogs: Catalogs, settings: Settings, tier: Tier) -> Iterator[str]:
@@ -53,10 +67,7 @@ def _draining(catalogs: Catalogs, settings: Settings, tier: Tier) -> Iterator[st
         yield f"draining: {how[rule.when]} ({origin})"
     service = tier.settings.get("service")
     if rule.is_paced and service:
-        yield (
-            f"draining: staging service {service} paces each file by itself; a rate "
-            "of its dataspace holds for all together"
-        )
+        yield f"draining: staging service {service} keeps the pace"
 
 
 def unused(tiers: Sequence[Tier], settings: Settings) -> list[str]:

@@ -147,6 +147,9 @@ def test_what_cannot_be_is_refused_by_name_and_leaves_nothing(
     assert why in done.stderr
     assert "Traceback" not in done.stderr
     assert not site.submit_dir("bb").exists()
+    site_of = ("--sites", "cluster", "--output-sites", "local")
+    told = site.bb("explain", *site_of, "--bb-mode", mode, "--bb-drain", drain)
+    assert (told.returncode, why in told.stderr) == (2, True), "as plan does"
 
 
 _STAMP = re.compile(rb"20\d\d-?\d\d-?\d\dT\d\d:?\d\d:?\d\d[+0-9:]*")

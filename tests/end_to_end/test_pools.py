@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,8 @@ def on_pools(site: Site) -> dict[str, set[str]]:
 
 
 def test_results_are_those_of_the_pfs_and_nothing_is_left(pooled: Site) -> None:
-    pooled.planned("bb", "--bb-mode", "persistent")
+    said = pooled.plan("bb", "--bb-mode", "persistent").stderr
+    assert re.search(r"(?m)^pools: +\d+ files? in other, \d+ files? in small$", said)
     assert done_well(pooled.run("bb"))
     pooled.planned("pfs")
     assert done_well(pooled.run("pfs"))

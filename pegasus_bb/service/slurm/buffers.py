@@ -154,7 +154,8 @@ class Buffers:
             return None
         self._check_owner(uid, record)
         if uuid and record["uuid"] != uuid:
-            raise Refused("taken", f"the buffer {name} has the uuid {record['uuid']}")
+            whose = f"the buffer {name} of {record['user']}"
+            raise Refused("taken", f"{whose} has the uuid {record['uuid']}")
         if record["state"] == PENDING:
             self._forget(record)
             return record

@@ -26,6 +26,14 @@ SERVE = (
 )
 
 
+def _is_worker(pid: str) -> bool:
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:  # it has gone
+        return False
+    return b"pegasus_bb.service.worker" in words
+
+
 class Daemon:
     """Starts, kills and asks a service whose folders are in ``folder``."""
 
@@ -68,10 +76,12 @@ class Daemon:
         self.process.wait(timeout=20)
 
     def workers(self) -> list[int]:
-        """Their processes."""
+        """Their processes. One that is only forked is the service still, which waits
+        until it is a worker: a signal to it would stop both."""
         assert self.process is not None
         pid = self.process.pid
-        return [*map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())]
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return [int(child) for child in children if _is_worker(child)]
 
     def entries(self) -> list[dict[str, Any]]:
         """What the journal says."""

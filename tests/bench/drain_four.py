@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from pegasus_bb.report.drained import Cumulative, read_segments
 from pegasus_bb.report.probe import Waits, read_probe, waits
-from tests.bench.probe import make
+from tests.bench.probe import make, running
 from tests.bench.throttled import MEMORY, Segment, Throttled, throttled
 
 MIB = 1 << 20
@@ -107,13 +107,8 @@ def reading(pfs: Throttled, log: Path) -> Iterator[None]:
     """A competing reader is at work meanwhile."""
     file = pfs.folder / "probed"
     make(file)
-    words = pfs.module("tests.bench.probe", "read", str(file), str(log))
-    reader = subprocess.Popen(words, cwd=ROOT)
-    try:
+    with running(pfs.module("tests.bench.probe", "read", str(file), str(log))):
         yield
-    finally:
-        reader.terminate()
-        reader.wait()
 
 
 def side_by_side(jobs: Jobs, dumps: int, options: list[str]) -> list[float]:

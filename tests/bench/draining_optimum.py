@@ -2,7 +2,7 @@
 
 Known times: runs of random results, each drained in its window by the pace that
 transfers have, against the taut string. Unknown times: applications whose
-intervals differ by 10 %, drained as the last interval foretells. Deadlines: runs that
+intervals differ by 10 %, drained as the last interval lets expect. Deadlines: runs that
 share a target at 90 % load, by forecasts that are up to 30 % wrong.
 
 python -m tests.bench.draining_optimum
@@ -22,8 +22,8 @@ from pegasus_bb.simulation.draining.dumps import draw_clients
 from pegasus_bb.simulation.draining.optimum import optimum
 from pegasus_bb.simulation.draining.outcome import Span, bandwidths
 from pegasus_bb.simulation.draining.proactive import Proactive
-from pegasus_bb.simulation.draining.taut_string import Gap, peak, taut_string
-from pegasus_bb.simulation.draining.windows import windows
+from pegasus_bb.simulation.draining.taut_string import peak
+from pegasus_bb.simulation.draining.windows import evenest, windows
 from pegasus_bb.units import MIB
 
 KNOWN, UNKNOWN, MET = 1.05, 1.5, 0.99
@@ -79,7 +79,7 @@ def times_optimum(seed: int) -> float:
         clock = Clock(made)
         pace = Pace(Drain("run", size, seconds, wait=wait), clock, clock, clock.sleep)
         spans.extend(drained(pace, clock, size))
-    return max(bandwidths(spans, HOUR / 1000)) / peak(string(dumps))
+    return max(bandwidths(spans, HOUR / 1000)) / peak(evenest(dumps, HOUR))
 
 
 def drained(pace: Pace, clock: Clock, size: int) -> Iterator[Span]:
@@ -94,15 +94,6 @@ def drained(pace: Pace, clock: Clock, size: int) -> Iterator[Span]:
             since, before = clock(), segment
         left -= segment
     yield Span(since, max(since + 1e-9, pace._due), before)
-
-
-def string(dumps: list[tuple[float, int]]) -> list[tuple[float, float]]:
-    gaps, made = [], 0
-    for time, size in dumps:
-        if time > 0:
-            gaps.append(Gap(time, 0, made))
-        made += size
-    return taut_string([*gaps, Gap(HOUR, made, made)])
 
 
 def times_optimum_unknown(seed: int) -> float:
@@ -120,22 +111,22 @@ def times_optimum_unknown(seed: int) -> float:
 
 def share_in_time(seed: int) -> float:
     """Of the dumps of 20 applications that together want nine tenths of a target, each
-    until the next dump. Segments go by the earliest deadline that is foretold, as the
-    registry has it."""
+    until the next dump. Segments go by the earliest forecast deadline, as the registry
+    has it."""
     draw = Random(seed)
     waiting: list[tuple[float, int]] = []  # joins at, dump
-    dumps: list[tuple[float, float, float]] = []  # foretold, due, seconds of a segment
+    dumps: list[tuple[float, float, float]] = []  # forecast, due, seconds of a segment
     for _ in range(APPLICATIONS):
         interval = draw.uniform(600, 3600)
         made = draw.uniform(0, interval)
         while made < 24 * HOUR:
-            foretold = interval * (1 + draw.uniform(-WRONG, WRONG)) * _GUESSED
+            forecast = interval * (1 + draw.uniform(-WRONG, WRONG)) * _GUESSED
             for k in range(SEGMENTS):
-                heappush(waiting, (made + k * foretold / SEGMENTS, len(dumps)))
+                heappush(waiting, (made + k * forecast / SEGMENTS, len(dumps)))
             each = LOAD / APPLICATIONS * interval / SEGMENTS
-            dumps.append((made + foretold, made + interval, each))
+            dumps.append((made + forecast, made + interval, each))
             made += interval
-    queue: list[tuple[float, int]] = []  # foretold, dump
+    queue: list[tuple[float, int]] = []  # forecast, dump
     now, ended = 0.0, [0.0] * len(dumps)
     while waiting or queue:
         if not queue:

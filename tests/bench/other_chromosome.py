@@ -1,4 +1,4 @@
-"""Runs of one chromosome foretell those of another one of the same workflow.
+"""Runs of one chromosome predict those of another one of the same workflow.
 
 The local engine runs the first one on the PFS and on the tier, then the second one, on
 an idle machine. Both are of the size of `make demo`.
@@ -38,7 +38,7 @@ def main() -> int:
         )
         for run, mode in MODES.items():
             made(first, run, mode)
-        met = [foretold(first, second, run, mode) for run, mode in MODES.items()]
+        met = [is_near(first, second, run, mode) for run, mode in MODES.items()]
     return 0 if all(met) else 1
 
 
@@ -62,8 +62,8 @@ def made(home: Path, run: str, mode: str) -> float:
     return found
 
 
-def foretold(first: Path, second: Path, run: str, mode: str) -> bool:
-    """Whether the nearer end of what is foretold of the second one is near enough."""
+def is_near(first: Path, second: Path, run: str, mode: str) -> bool:
+    """Whether the nearer end of what is predicted of the second one is near enough."""
     tier = Path("/dev/shm") / first.parent.name
     tier.mkdir(exist_ok=True)
     places = {"pfs": second / "scratch", "bb": tier}

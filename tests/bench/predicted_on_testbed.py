@@ -1,7 +1,7 @@
 """Predictions of runs on a testbed: Slurm, HTCondor and DataWarp. Needs root.
 
-Each example runs in mode off and in mode persistent. Each side is foretold by the run
-of the other one, and both sides by both runs. The error is as in docs/prediction.md.
+Each example runs in mode off and in mode persistent. Each side is predicted from a run
+of the other one, and both sides by both. The error is as in docs/prediction.md.
 
 python -m tests.bench.predicted_on_testbed
 """
@@ -33,7 +33,7 @@ SLOTS = 2
 
 
 class Runner(ExampleRunner):
-    """Tasks that take seconds, so that there is something to foretell."""
+    """Tasks that take seconds, so that there is something to predict."""
 
     SMALL: ClassVar = {
         "cybershake": "--points 1500 --timesteps 1500 --ruptures 40 --processes 1",
@@ -64,7 +64,7 @@ def main() -> int:
             fresh = up(home)
             try:
                 for name in Runner.SMALL:
-                    is_met &= all(list(foretold(home, name)))
+                    is_met &= all(list(is_near(home, name)))
             finally:
                 if fresh:
                     testbed.down(home)
@@ -73,7 +73,7 @@ def main() -> int:
     return 0 if is_met else 1
 
 
-def foretold(home: Home, name: str) -> Iterator[bool]:
+def is_near(home: Home, name: str) -> Iterator[bool]:
     """Run both sides; for each prediction, whether it is near enough."""
     shutil.rmtree(home.work / "dagman-tests" / "builtin" / name, ignore_errors=True)
     runner = Runner(home, name, "builtin")
@@ -95,7 +95,7 @@ def foretold(home: Home, name: str) -> Iterator[bool]:
 def told(
     name: str, side: str, found: dict[str, Any], histories: list[str], took: float
 ) -> bool:
-    """Print it; whether the nearer end of what was foretold is near enough."""
+    """Print it; whether the nearer end of what was predicted is near enough."""
     each = found[MODES[side]]
     low, high = each["low"], each["high"]
     nearest = min(max(took, low), high)

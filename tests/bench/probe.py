@@ -15,7 +15,7 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -37,6 +37,13 @@ def probing(op: str, file: Path, log: Path) -> Iterator[None]:
     """A probe of ``file`` is at work meanwhile; both are full paths."""
     make(file)
     words = [sys.executable, "-m", "tests.bench.probe", op, str(file), str(log)]
+    with running(words):
+        yield
+
+
+@contextmanager
+def running(words: Sequence[str]) -> Iterator[None]:
+    """The program is at work meanwhile."""
     process = subprocess.Popen(words, cwd=ROOT)
     try:
         yield

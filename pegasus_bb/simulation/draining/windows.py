@@ -27,7 +27,7 @@ def windows(dumps: Sequence[tuple[float, int]], due: float) -> list[Window]:
     found = [Window(made, made, made) for made, _ in dumps]
     order = sorted(range(len(dumps)), key=lambda at: dumps[at][0])
     order = [at for at in order if dumps[at][0] < due and dumps[at][1]]
-    string = _string([dumps[at] for at in order], due)
+    string = evenest([dumps[at] for at in order], due)
     done = 0
     for at in order:
         made, size = dumps[at]
@@ -37,7 +37,8 @@ def windows(dumps: Sequence[tuple[float, int]], due: float) -> list[Window]:
     return found
 
 
-def _string(dumps: Sequence[tuple[float, int]], due: float) -> list[Point]:
+def evenest(dumps: Sequence[tuple[float, int]], due: float) -> list[Point]:
+    """The taut string of ``dumps``, which are in the order of their times."""
     gaps: list[Gap] = []
     made = 0
     for time, size in dumps:

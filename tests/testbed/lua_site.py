@@ -94,11 +94,20 @@ class LuaSite(SlurmSite):
         done = self.run("root", "sinfo", "-h", "-o%C")  # allocated/idle/other/total
         return int(done.out.split("/")[0])
 
+    def is_at_work(self) -> bool:
+        """Whether the service has jobs that Slurm has not torn down yet."""
+        jobs = [path.name for path in self.told.iterdir() if path.name.isdigit()]
+        return any(self.known(number) != "gone" for number in jobs)
+
+    @property
+    def told(self) -> Path:
+        """Where the service tells the hooks of jobs."""
+        return self.home.root / lua.SPOOL.lstrip("/") / "jobs"
+
     def known(self, number: str) -> str:
         """What the service has told the hooks of a job."""
-        path = self.home.root / lua.SPOOL.lstrip("/") / "jobs" / number
         try:
-            text = path.read_text()
+            text = (self.told / number).read_text()
         except FileNotFoundError:
             return ""
         return dict(x.split("=", 1) for x in text.splitlines()).get("state", "")

@@ -450,13 +450,25 @@ function slurm_bb_post_run(job_id, job_script, uid, gid, job_info)
 	return slurm.SUCCESS
 end
 
+-- Whether a job that has ended wants more than its teardown: a copy, or a change of a
+-- persistent buffer. Where Slurm does not say what it wants, it may.
+local function wants_more(info)
+	local lines = info and info.burst_buffer
+	return not lines or lines:find("stage_out", 1, true) or lines:find("persist", 1, true)
+end
+
 function slurm_bb_data_out(job_id, job_script, uid, gid, job_info)
-	ask_anew(job_id)
+	if wants_more(job_info) then
+		ask_anew(job_id)
+	end
 	note("data_out", job_id, uid, gid, job_info)
 	return slurm.SUCCESS
 end
 
 function slurm_bb_test_data_out(job_id, job_script, uid, gid, job_info)
+	if not wants_more(job_info) then
+		return slurm.SUCCESS -- BUSY here would cost the job Slurm's PollInterval
+	end
 	local job = heard_state_of(job_id)
 	if not job or job.state == "running" then
 		note("data_out", job_id, uid, gid, job_info) -- the first note may be lost

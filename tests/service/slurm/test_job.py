@@ -130,19 +130,35 @@ def test_more_than_the_pool_has_is_said(site: SlurmSite) -> None:
 
 def test_while_the_service_is_away_everything_waits(site: SlurmSite) -> None:
     site.kill()
-    job = Job(site, OWN)
+    job = Job(site, OWN, f"stage_out job://out {site.lustre}/out")
     assert job.call("setup") == job.call("data_in") == (SUCCESS, "")
     assert job.call("test_data_in") == (SUCCESS, "BUSY")
     site.serve()
     assert job.until_not_busy("test_data_in") == (SUCCESS, "")
     own = Path(job.run()["BB_JOB"])
-    assert own.is_dir()
+    (own / "out").write_text("a result")
     site.kill()
     job.call("post_run", exit_code=0)
     job.call("data_out", exit_code=0)
     assert job.call("test_data_out") == (SUCCESS, "BUSY")
     site.serve()
     assert job.until_not_busy("test_data_out") == (SUCCESS, "")
+    assert (site.lustre / "out").read_text() == "a result"
+    job.tear_down()
+    until(lambda: not own.exists())
+
+
+def test_a_job_that_leaves_nothing_waits_for_no_word_at_its_end(site: SlurmSite) -> None:
+    job = Job(site, OWN)
+    assert job.stage_in() == (SUCCESS, "")
+    own = Path(job.run()["BB_JOB"])
+    site.kill()
+    assert job.call("data_out", exit_code=0) == (SUCCESS, "")
+    assert job.call("test_data_out") == (SUCCESS, "")
+    assert job.call("data_out", burst_buffer=None) == (SUCCESS, "")  # it may want more
+    assert job.call("test_data_out", burst_buffer=None) == (SUCCESS, "BUSY")
+    assert own.is_dir()
+    site.serve()
     job.tear_down()
     until(lambda: not own.exists())
 

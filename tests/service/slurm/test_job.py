@@ -148,7 +148,9 @@ def test_while_the_service_is_away_everything_waits(site: SlurmSite) -> None:
     until(lambda: not own.exists())
 
 
-def test_a_job_that_leaves_nothing_waits_for_no_word_at_its_end(site: SlurmSite) -> None:
+def test_a_job_that_leaves_nothing_waits_for_no_word_at_its_end(
+    site: SlurmSite,
+) -> None:
     job = Job(site, OWN)
     assert job.stage_in() == (SUCCESS, "")
     own = Path(job.run()["BB_JOB"])

@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
+# The tests start thousands of Pythons: each would compile all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
 .PHONY: help demo test test-all fuzz testbed lint setup tools docs man wheel bench bench-staging format clean
 
 help:  ## list the targets

@@ -1,4 +1,4 @@
-"""The command pegasus-bb in a forked process: no interpreter has to start for it."""
+"""Programs in a forked process: no interpreter has to start for them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import BinaryIO, NoReturn, cast
 
@@ -25,27 +25,35 @@ def pegasus_bb(
     arguments: list[str], cwd: Path, environ: Mapping[str, str]
 ) -> subprocess.CompletedProcess[str]:
     """As subprocess.run would answer for ``python -m pegasus_bb ARGUMENTS``."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        child = os.fork()
-        if child == 0:
-            _become(arguments, cwd, environ, (out.fileno(), err.fileno()))
-        status = _status_of(child)
-        said = [_text(cast(BinaryIO, file)) for file in (out, err)]
-    return subprocess.CompletedProcess(arguments, status, *said)
 
-
-def _become(
-    arguments: list[str], cwd: Path, environ: Mapping[str, str], files: tuple[int, int]
-) -> NoReturn:
-    status = 1
-    try:
-        _have_files(*files)
+    def command() -> None:
         os.chdir(cwd)
         os.environ.clear()
         os.environ.update(environ)
         sys.argv = ["pegasus-bb", *arguments]
         main()
-        status = 0
+
+    return forked(command, arguments)
+
+
+def forked(
+    program: Callable[[], int | None], arguments: list[str]
+) -> subprocess.CompletedProcess[str]:
+    """As subprocess.run would answer for ``program``, which returns its exit status."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        child = os.fork()
+        if child == 0:
+            _become(program, (out.fileno(), err.fileno()))
+        status = _status_of(child)
+        said = [_text(cast(BinaryIO, file)) for file in (out, err)]
+    return subprocess.CompletedProcess(arguments, status, *said)
+
+
+def _become(program: Callable[[], int | None], files: tuple[int, int]) -> NoReturn:
+    status = 1
+    try:
+        _have_files(*files)
+        status = program() or 0
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException:
@@ -74,7 +82,7 @@ def _status_of(child: int) -> int:
         if time.monotonic() > until:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
-            raise TimeoutError(f"pegasus-bb ran longer than {_PATIENCE:g} s")
+            raise TimeoutError(f"it ran longer than {_PATIENCE:g} s")
         time.sleep(0.01)
 
 

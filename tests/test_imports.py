@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -65,12 +66,18 @@ def travelling() -> list[Path]:
     return sorted(p for p in found if p != PACKAGE / "runtime/install.py")
 
 
+@cache
+def statements(path: Path) -> list[ast.Import | ast.ImportFrom]:
+    tree = ast.walk(ast.parse(path.read_text()))
+    return [each for each in tree if isinstance(each, ast.Import | ast.ImportFrom)]
+
+
 def imports(path: Path) -> set[str]:
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in statements(path):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        else:
             assert node.level == 0, f"{path}: imports are absolute here"
             module = node.module or ""
             if module == "pegasus_bb":
@@ -83,7 +90,7 @@ def imports(path: Path) -> set[str]:
 def names_in(path: Path) -> set[str]:
     """What it may import, where `from package import file` means the file."""
     found = imports(path)
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in statements(path):
         if isinstance(node, ast.ImportFrom):
             found.update(f"{node.module}.{alias.name}" for alias in node.names)
     return found

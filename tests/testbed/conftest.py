@@ -1,4 +1,4 @@
-"""An emulated DataWarp in a folder, called as Slurm calls it: a program, an argv."""
+"""An emulated DataWarp in a folder, called as Slurm calls it: with an argv."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ import pytest
 from pegasus_bb.testbed import testbed
 from pegasus_bb.testbed.datawarp.install import install
 from pegasus_bb.testbed.datawarp.place import Place, Pool
+from pegasus_bb.testbed.datawarp.program import dw_wlm_cli
 from pegasus_bb.testbed.home import DEFAULT, Home
 from pegasus_bb.testbed.sharing import find_installed, share_ourselves, share_pegasus
+from tests.forked import forked
 from tests.testbed.lua_site import LuaSite
 from tests.testbed.shared_testbed import turn, up, what_is_missing
 from tests.testbed.slurm_site import SlurmSite as SlurmSite
@@ -52,13 +54,12 @@ class Dw:
         )
 
     def run(self, *argv: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([self.program, *argv], capture_output=True, text=True)
+        return forked(lambda: dw_wlm_cli(self.place, argv), list(argv))
 
     def call(self, function: str, *options: str) -> tuple[int, str]:
         """Exit status, and both outputs in one, as Slurm reads them."""
-        process = self.start(function, *options)
-        said, _ = process.communicate(timeout=30)
-        return process.returncode, said
+        done = self.run("--function", function, *options)
+        return done.returncode, done.stdout + done.stderr
 
     def good(self, function: str, *options: str) -> str:
         status, said = self.call(function, *options)

@@ -15,7 +15,7 @@ from .ptrace import NotPermitted
 
 MEMORY = Path("/dev/shm")
 NEEDED = 1 << 28
-SOME = 23  # a prime: steps over the kinds of errors, too
+SOME = 47  # a prime: steps over the kinds of errors, too
 
 
 @pytest.fixture

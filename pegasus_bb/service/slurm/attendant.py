@@ -95,6 +95,7 @@ class Attendant:
 
     def _look(self) -> None:
         _try(self._heed_all)
+        _try(self._jobs.tell_again)
         _try(self._tell_pools)
 
     def _heed_all(self) -> None:

@@ -115,7 +115,6 @@ class Server:
             new.refuse(None, Refused("busy", why))
             new.close()
 
-
     def _rest(self, listening: socket.socket, name: str) -> None:
         """Clients wait in the socket's queue. It would be ready again at once, and the
         loop would do nothing else than try."""

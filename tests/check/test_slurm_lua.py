@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.check import service
+from pegasus_bb.check import service, slurm_lua
 from pegasus_bb.errors import UsageError
 from pegasus_bb.service.slurm.hooks import FUNCTIONS, hooks_text
 from tests.check.site import Site
@@ -145,6 +145,15 @@ def test_a_socket_that_is_missing_is_named(lua: LuaSite, tmp_path: Path) -> None
     lua.answers()
     (found,) = lua.wrong()
     assert f"{tmp_path}/sockets/user: No such file" in found
+
+
+def test_a_pool_with_larger_granules_than_the_tier_says_is_noted(lua: LuaSite) -> None:
+    pool = json.dumps({"v": 1, "ok": {"pools": [{**POOL, "granularity": 1 << 30}]}})
+    lua.answers(bbstat=pool)
+    assert lua.wrong() == []
+    [found] = [f for f in lua.check() if "in granules of 1.0 GiB" in f.what]
+    assert "1.0 GiB is reserved for" in found.what
+    assert "granularity: 1024MiB" in found.would_do
 
 
 def test_a_service_on_another_host_is_no_mistake(lua: LuaSite, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Callable, Dict, List, Optional, Set
 
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.slurm.buffers import Buffers
+from pegasus_bb.service.slurm.forgotten import States, is_over
 from pegasus_bb.service.slurm.job import (
     BEFORE_RUN,
     FAILED_IN,
@@ -32,7 +33,7 @@ from pegasus_bb.service.slurm.job import (
 )
 from pegasus_bb.service.slurm.job_storage import JobStorage
 from pegasus_bb.service.slurm.kept_results import KeptResults
-from pegasus_bb.service.slurm.messages import message_of
+from pegasus_bb.service.slurm.messages import complain, message_of
 from pegasus_bb.service.slurm.nodes.staging import Nodes
 from pegasus_bb.service.slurm.requests import Request
 from pegasus_bb.service.slurm.spool import Spool
@@ -147,6 +148,26 @@ class Jobs:
             if job.state in _OVER and time.time() - job.changed_at > _FORGOTTEN:
                 self._tear_down(job)
         self._spool.forget_old_jobs(self._jobs)
+
+    # -- those that Slurm has forgotten
+
+    @property
+    def waiting_long(self) -> List[Job]:
+        """Those that have not begun, and have not changed for long."""
+        now = time.time()
+        return [
+            job
+            for job in self._jobs.values()
+            if job.state in BEFORE_RUN and now - job.changed_at > _FORGOTTEN
+        ]
+
+    def give_up(self, states: States) -> None:
+        """Tear down those that are over, as Slurm says in ``states``. They have made no
+        result. Raises OSError."""
+        for job in self.waiting_long:
+            if is_over(states.get(job.number)):
+                complain(f"job {job.number} has ended, and Slurm has not said so")
+                self._tear_down(job)
 
     # -- steps of a job's life
 

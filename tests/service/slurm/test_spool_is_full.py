@@ -95,7 +95,7 @@ def known(job: Job) -> str:
 def test_what_is_said_to_a_full_disk_stops_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with open("/dev/full", "w") as full:
+    with Path("/dev/full").open("w") as full:
         monkeypatch.setattr(sys, "stderr", full)
         complain("the disk is full")
         monkeypatch.undo()

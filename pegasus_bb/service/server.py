@@ -56,7 +56,7 @@ class Server:
         """Until shutdown, a signal, or, for a user's service, idleness."""
         self._service.go_on()
         for name, listening in self._sockets.by_name.items():
-            self._loop.add_reader(listening, self._accept, listening, name)
+            self._listen(listening, name)
         for number in (signal.SIGTERM, signal.SIGINT):
             self._loop.add_signal_handler(number, self._ended.set)
         tick = min(_TICK, self._config.idle)
@@ -119,8 +119,10 @@ class Server:
         """Clients wait in the socket's queue. It would be ready again at once, and the
         loop would do nothing else than try."""
         self._loop.remove_reader(listening)
-        again = (self._loop.add_reader, listening, self._accept, listening, name)
-        self._loop.call_later(_REST, *again)
+        self._loop.call_later(_REST, self._listen, listening, name)
+
+    def _listen(self, listening: socket.socket, name: str) -> None:
+        self._loop.add_reader(listening, self._accept, listening, name)
 
 
 def run(config: Config) -> None:

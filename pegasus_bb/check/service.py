@@ -6,15 +6,18 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from pegasus_bb.check.finding import Finding, ok, wrong
-from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.model.catalogs import Site
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.service.client import Client
+from pegasus_bb.service.config import site_config
 from pegasus_bb.service.dataspace import url_of
 
 _MODES = {"user": 0o666, "control": 0o600}
+_CONFIG = Path("/etc/pegasus-bb/stager.json")
 
 
 def of_service(tier: Tier, site: Site) -> Iterator[Finding]:
@@ -22,7 +25,7 @@ def of_service(tier: Tier, site: Site) -> Iterator[Finding]:
     folder = tier.settings.get("service", "")
     if not folder:
         return
-    yield from of_sockets(Path(folder))
+    yield from of_sockets(Path(folder), is_site=folder == site_here().sockets)
     try:
         with Client(folder) as client:
             roots: Mapping[str, str] = client.ask("ping").get("roots", {})
@@ -38,9 +41,26 @@ def of_service(tier: Tier, site: Site) -> Iterator[Finding]:
             yield _uncovered(what, path, roots)
 
 
-def of_sockets(folder: Path) -> Iterator[Finding]:
+class SiteHere(NamedTuple):
+    """Folders of the service of this host's site, where docs/slurm-lua.md has them or
+    its configuration says so."""
+
+    state: str
+    sockets: str
+
+
+def site_here() -> SiteHere:
+    """Whether or not this host has one."""
+    try:
+        config = site_config(str(_CONFIG))
+    except UsageError:  # not there, or not for us to read
+        return _USUAL
+    return SiteHere(config.state, config.sockets)
+
+
+def of_sockets(folder: Path, is_site: bool) -> Iterator[Finding]:
     """What is wrong with them, where the folder is seen: a service on another host has
-    none here. A user's own service lets no other user in."""
+    none here. A user's own service lets no other user in; a site's shall."""
     is_seen = os.path.exists(folder)  # noqa: PTH110 - Path raises for a closed parent
     for name, mode in _MODES.items() if is_seen else ():
         path = folder / name
@@ -51,9 +71,13 @@ def of_sockets(folder: Path) -> Iterator[Finding]:
             yield wrong("service", what, "start the service, or start it again")
             continue
         has = stat.S_IMODE(found.st_mode)
-        if has != mode and not (found.st_uid == os.getuid() and has == 0o600):
+        is_own = not is_site and found.st_uid == os.getuid() and has == 0o600
+        if has != mode and not is_own:
             what = f"{path} has mode {has:04o}, not {mode:04o}"
             yield wrong("service", what, f"chmod {mode:04o} {path}")
+
+
+_USUAL = SiteHere("/var/lib/pegasus-bb/stager", "/run/pegasus-bb")
 
 
 def _places(

@@ -15,7 +15,7 @@ from pegasus_bb.process import ask
 from pegasus_bb.reservation.base import Pool
 from pegasus_bb.reservation.scontrol import Plugin
 from pegasus_bb.reservation.slurm import PERSISTENT, Slurm
-from pegasus_bb.units import format_size, round_up
+from pegasus_bb.units import MIB, format_size, round_up
 
 _TRIED = ((22, 5), (24, 11))
 _VERSION = re.compile(r"slurm(?:-wlm)? (\d+)\.(\d+)\S*")
@@ -115,5 +115,14 @@ def of_pool(pool: Pool, capacity: int) -> Finding:
             f"{what}, {format_size(pool.free)} of it free now: the first job would "
             "wait until others give theirs back",
             "patience (--bb-wait), or a lower --bb-capacity",
+        )
+    if size > capacity:
+        whole, rest = divmod(pool.granularity, MIB)
+        return note(
+            "slurm",
+            f"{what}, in granules of {format_size(pool.granularity)}: "
+            f"{format_size(size)} is reserved for {format_size(capacity)}",
+            f"granularity: {pool.granularity if rest else f'{whole}MiB'} in the tier, "
+            "so that plan and explain count as the pool does",
         )
     return ok("slurm", f"{what}, {format_size(pool.free)} of it free now")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pegasus_bb.check.finding import Finding, note, ok, wrong
 from pegasus_bb.check.records import of_records
-from pegasus_bb.check.service import of_sockets
+from pegasus_bb.check.service import of_sockets, site_here
 from pegasus_bb.check.slurm import of_pool
 from pegasus_bb.errors import PegasusBBError, SchedulerUnreachable, UsageError
 from pegasus_bb.model.placement import Placement
@@ -18,15 +18,11 @@ from pegasus_bb.process import ask
 from pegasus_bb.reservation.base import Pool
 from pegasus_bb.reservation.slurm import Slurm
 from pegasus_bb.reservation.slurm_lua import SlurmLua
-from pegasus_bb.service.config import site_config
 from pegasus_bb.service.slurm.hooks import dry_run_text, is_version, why_too_old
 from pegasus_bb.service.slurm.install import HOOKS, missing_functions
 from pegasus_bb.service.slurm.lua import why_not
 
 _CONF = re.compile(r"^SLURM_CONF\s*=\s*(\S+)", re.MULTILINE)
-_SOCKETS = Path("/run/pegasus-bb")
-_SITE = Path("/etc/pegasus-bb/stager.json")  # of the service that docs/slurm-lua.md has
-_STATE = Path("/var/lib/pegasus-bb/stager")
 
 
 def of_slurm_lua(tier: Tier, placement: Placement | None) -> Iterator[Finding]:
@@ -34,11 +30,13 @@ def of_slurm_lua(tier: Tier, placement: Placement | None) -> Iterator[Finding]:
     yield from _of_version()
     yield from _of_plugin(tier)
     yield from _of_hooks()
-    yield from of_records(_state())
+    site = site_here()
+    yield from of_records(Path(site.state))
     if "service" not in tier.settings:  # else that is looked at by itself
-        yield from of_sockets(_SOCKETS)
-        if not _SOCKETS.exists():
-            here = f"there is no {_SOCKETS} here"
+        sockets = Path(site.sockets)
+        yield from of_sockets(sockets, is_site=True)
+        if not sockets.exists():
+            here = f"there is no {sockets} here"
             yield note("service", f"{here}: right if slurmctld has another host")
     try:
         pools = SlurmLua(tier.settings).pools()
@@ -51,14 +49,6 @@ def of_slurm_lua(tier: Tier, placement: Placement | None) -> Iterator[Finding]:
         return
     yield ok("slurm", "the staging service answers")
     yield _of_pool(pools, tier, placement)
-
-
-def _state() -> Path:
-    """Where the service of this host keeps its records."""
-    try:
-        return Path(site_config(str(_SITE)).state)
-    except UsageError:  # not there, or not for us to read
-        return _STATE
 
 
 def _of_version() -> Iterator[Finding]:

@@ -2,7 +2,8 @@
 
 It has them as ambient ones, so that the processes of workers begin with them, too. A
 worker becomes root's number for a moment: the kernel takes all capabilities from who
-leaves that number (capabilities(7)), and from no one else who changes his.
+leaves that number (capabilities(7)), and from no one else who changes his. What it
+leaves, as the inheritable ones, the worker gives up itself.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ NEEDED = {  # name -> number in linux/capability.h
     "CAP_SETGID": 6,
     "CAP_SETUID": 7,
 }
+
+
+_VERSION_3 = 0x20080522  # of capset(2): _LINUX_CAPABILITY_VERSION_3
 
 
 def check_site() -> None:
@@ -45,10 +49,18 @@ def held(*sets: bytes) -> int:
     return found
 
 
+def drop() -> None:
+    """Give up all, also those that only a program with file capabilities would get.
+    Raises OSError."""
+    import ctypes  # a user's own service needs none of it
+
+    header = (ctypes.c_uint32 * 2)(_VERSION_3, 0)  # 0: this process
+    none = (ctypes.c_uint32 * 6)()
+    if ctypes.CDLL(None, use_errno=True).capset(header, none):
+        raise OSError(ctypes.get_errno(), "capset")
+
+
 def check_powerless() -> None:
     """Raises PermissionError where this process has kept a capability."""
-    if held(b"CapPrm", b"CapEff", b"CapAmb"):
-        raise PermissionError(
-            "a worker has kept capabilities of the service: take SecureBits= out of "
-            "its unit"
-        )
+    if held(b"CapPrm", b"CapEff", b"CapAmb", b"CapInh"):
+        raise PermissionError("a worker has kept capabilities of the service")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import fcntl
 import gc
 import os
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 _TICK = 5.0  # seconds between two looks at idleness and old tasks
 _FILES = 65_536  # open at a time
+_TOO_MANY = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+_REST = 1.0  # seconds until the next try to accept a client
 _CONNECTIONS = 64  # of one user at a time, so that none takes those of all
 
 
@@ -53,7 +56,7 @@ class Server:
         """Until shutdown, a signal, or, for a user's service, idleness."""
         self._service.go_on()
         for name, listening in self._sockets.by_name.items():
-            self._loop.add_reader(listening, self._accept, listening, name)
+            self._listen(listening, name)
         for number in (signal.SIGTERM, signal.SIGINT):
             self._loop.add_signal_handler(number, self._ended.set)
         tick = min(_TICK, self._config.idle)
@@ -96,7 +99,9 @@ class Server:
     def _accept(self, listening: socket.socket, name: str) -> None:
         try:
             sock, _ = listening.accept()
-        except OSError:  # the client has gone, or there are too many
+        except OSError as error:  # the client has gone, or there are too many
+            if error.errno in _TOO_MANY:
+                self._rest(listening, name)
             return
         requests = self._requests
         is_user = name == USER_SOCKET
@@ -109,6 +114,15 @@ class Server:
             why = f"you have {_CONNECTIONS} connections; close one first"
             new.refuse(None, Refused("busy", why))
             new.close()
+
+    def _rest(self, listening: socket.socket, name: str) -> None:
+        """Clients wait in the socket's queue. It would be ready again at once, and the
+        loop would do nothing else than try."""
+        self._loop.remove_reader(listening)
+        self._loop.call_later(_REST, self._listen, listening, name)
+
+    def _listen(self, listening: socket.socket, name: str) -> None:
+        self._loop.add_reader(listening, self._accept, listening, name)
 
 
 def run(config: Config) -> None:

@@ -214,6 +214,7 @@ def become(uid: int) -> None:
         os.setgid(_NO_GROUP)
     os.setuid(uid)
     if uid != 0:
+        capabilities.drop()
         capabilities.check_powerless()
 
 

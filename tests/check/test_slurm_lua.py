@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.check import slurm_lua
+from pegasus_bb.check import service, slurm_lua
 from pegasus_bb.errors import UsageError
 from pegasus_bb.service.slurm.hooks import FUNCTIONS, hooks_text
 from tests.check.site import Site
@@ -58,9 +58,9 @@ def lua(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, site: Site) -> LuaSite:
     found.__dict__.update(site.__dict__)
     found.glite()
     found.lua_tier()
-    monkeypatch.setattr(slurm_lua, "_SOCKETS", tmp_path / "sockets")
-    monkeypatch.setattr(slurm_lua, "_STATE", tmp_path / "state")
-    monkeypatch.setattr(slurm_lua, "_SITE", tmp_path / "stager.json")
+    usual = service.SiteHere(str(tmp_path / "state"), str(tmp_path / "sockets"))
+    monkeypatch.setattr(service, "_USUAL", usual)
+    monkeypatch.setattr(service, "_CONFIG", tmp_path / "stager.json")
     return found
 
 
@@ -147,6 +147,15 @@ def test_a_socket_that_is_missing_is_named(lua: LuaSite, tmp_path: Path) -> None
     assert f"{tmp_path}/sockets/user: No such file" in found
 
 
+def test_a_pool_with_larger_granules_than_the_tier_says_is_noted(lua: LuaSite) -> None:
+    pool = json.dumps({"v": 1, "ok": {"pools": [{**POOL, "granularity": 1 << 30}]}})
+    lua.answers(bbstat=pool)
+    assert lua.wrong() == []
+    [found] = [f for f in lua.check() if "in granules of 1.0 GiB" in f.what]
+    assert "1.0 GiB is reserved for" in found.what
+    assert "granularity: 1024MiB" in found.would_do
+
+
 def test_a_service_on_another_host_is_no_mistake(lua: LuaSite, tmp_path: Path) -> None:
     lua.answers()
     assert lua.wrong() == []
@@ -166,6 +175,23 @@ def test_sockets_that_are_open_to_others_are_named(
     lua.answers()
     (found,) = lua.wrong()
     assert "control has mode 0666, not 0600" in found
+
+
+@pytest.mark.parametrize("is_named", [False, True], ids=["usual", "of the tier"])
+def test_a_socket_that_lets_no_user_in_is_named_also_for_its_owner(
+    lua: LuaSite, tmp_path: Path, is_named: bool
+) -> None:
+    def change(sites: dict[str, Any]) -> None:
+        (tier,) = sites["x-storage-tiers"]["cori"]
+        tier["service"] = str(tmp_path / "sockets")
+
+    (tmp_path / "sockets").mkdir()
+    for name in ("user", "control"):
+        (tmp_path / "sockets" / name).touch(0o600)
+    if is_named:
+        lua.edit("sites.yml", change)
+    lua.answers()
+    assert any("user has mode 0600, not 0666" in found for found in lua.wrong())
 
 
 @pytest.mark.parametrize("is_said", [False, True], ids=["default", "configured"])

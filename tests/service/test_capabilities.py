@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.service import capabilities
 from pegasus_bb.service.capabilities import NEEDED
 from pegasus_bb.units import MIB
 from tests.service.lives import CAPABLE, capable, needs_setpriv, user
@@ -39,10 +40,14 @@ def workers(site: Site) -> Iterator[dict[str, list[str]]]:
             yield status_of(int(child))
 
 
+@pytest.mark.parametrize("bits", [[], ["--securebits", "+no_setuid_fixup"]])
 @pytest.mark.parametrize("of_service", [False, True], ids=["ann", "its own"])
 def test_a_worker_has_no_capability(
-    site: Site, tmp_path: Path, of_service: bool
+    site: Site, tmp_path: Path, of_service: bool, bits: list[str]
 ) -> None:
+    """Also where SecureBits= of the unit keep the kernel from taking them."""
+    if bits:
+        serve_with(site, bits)
     uid = user() if of_service else ANN
     for space in ("lustre", "bb"):
         folder = tmp_path / space / str(uid)
@@ -59,26 +64,23 @@ def test_a_worker_has_no_capability(
     [worker] = workers(site)
     assert worker["Uid"] == [str(uid)] * 4
     assert worker["Groups"] in ([], [str(uid)])
-    for name in ("CapPrm", "CapEff", "CapAmb"):
+    for name in ("CapInh", "CapPrm", "CapEff", "CapAmb"):
         assert int(worker[name][0], 16) == 0, name
 
 
-def test_a_worker_that_keeps_a_capability_does_nothing(site: Site) -> None:
-    """SecureBits=no-setuid-fixup would let it."""
+def serve_with(site: Site, bits: list[str]) -> None:
     site.kill(15)
-    config = str(site.folder / "stager.json")
-    bits = ["--securebits", "+no_setuid_fixup"]
-    argv = [*capable(), *SERVE, config]
-    site.process = subprocess.Popen(["setpriv", *bits, *argv], stderr=-3)
-    source = site.folder / f"lustre/{ANN}/data"
-    source.write_text("some")
-    os.chown(source, ANN, ANN)
+    argv = [*capable(), *SERVE, str(site.folder / "stager.json")]
+    site.process = subprocess.Popen(["setpriv", *bits, *argv])
     site.connect().close()
-    places = {"source": f"lustre://{ANN}/data", "dest": f"bb://{ANN}/data"}
-    asked = site.ask(ANN, "submit", tasks=[{"kind": "copy", **places}])
-    [ended] = asked["tasks"]
-    assert ended["state"] == "failed" and "worker ended 3 times" in ended["message"]
-    assert list((site.folder / f"bb/{ANN}").iterdir()) == []
+
+
+def test_a_worker_that_keeps_a_capability_does_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(capabilities, "held", lambda *sets: 1)
+    with pytest.raises(PermissionError):
+        capabilities.check_powerless()
 
 
 def test_control_is_for_root_and_its_own_user(site: Site) -> None:

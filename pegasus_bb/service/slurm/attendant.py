@@ -13,6 +13,7 @@ from pegasus_bb.service.service import Service
 from pegasus_bb.service.slurm.buffers import Buffers
 from pegasus_bb.service.slurm.config import SlurmConfig
 from pegasus_bb.service.slurm.folders import Trash, prepare_pool
+from pegasus_bb.service.slurm.forgotten import States, ask_slurm
 from pegasus_bb.service.slurm.job import JobFiles
 from pegasus_bb.service.slurm.job_storage import JobStorage
 from pegasus_bb.service.slurm.jobs import Jobs
@@ -28,6 +29,7 @@ from pegasus_bb.service.slurm.spool import Spool
 _LOOK = 1.0  # seconds between two looks where no bell rang
 _BEAT = 2.0  # seconds between two signs of life
 _TIDY = 60.0  # seconds between two tries to save what is kept
+_ASK = 10  # times as rarely squeue is asked for jobs that wait
 
 
 class Attendant:
@@ -43,7 +45,7 @@ class Attendant:
     ) -> None:
         """Goes on where an earlier one has stopped. Raises OSError, UsageError."""
         self._loop, self._pools_text = loop, ""
-        self._beaten = self._tidied = 0.0
+        self._beaten = self._tidied = self._asked = 0.0
         for pool in config.pools:
             prepare_pool(pool)
         self._spool = Spool(config.spool, config.uid)
@@ -88,6 +90,13 @@ class Attendant:
             self._tidied = self._loop.time()
             _try(self._buffers.go_on)
             _try(self._jobs.tidy)
+        if self._loop.time() - self._asked >= _ASK * _TIDY:
+            self._asked = self._loop.time()
+            if self._jobs.waiting_long:
+                ask_slurm(self._loop, self._give_up)
+
+    def _give_up(self, states: States) -> None:
+        _try(partial(self._jobs.give_up, states))
 
     def _look_at_nodes(self) -> None:
         self._nodes_timer = self._loop.call_later(self._look_often, self._look_at_nodes)
@@ -95,6 +104,7 @@ class Attendant:
 
     def _look(self) -> None:
         _try(self._heed_all)
+        _try(self._jobs.tell_again)
         _try(self._tell_pools)
 
     def _heed_all(self) -> None:

@@ -6,6 +6,7 @@ service reads the same lines again, because it does not believe what it is told.
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Dict, List, NamedTuple, Optional, Sequence
 
@@ -21,6 +22,7 @@ _USER = re.compile("[a-z_][a-z0-9_.-]*")
 _PLACE = re.compile("(?:[a-z][a-z0-9_-]*:/)?/(.+)")
 _BUFFER_PLACE = re.compile("bb://[A-Za-z][A-Za-z0-9]*/.+")
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
+_LONGEST = 4096  # bytes of a place; Linux takes no longer path
 
 
 class Copy(NamedTuple):
@@ -123,7 +125,7 @@ def _copy(found: Directives, words: List[str]) -> Optional[str]:
     if len(words) != 3 or not (_is_place(words[1]) and _is_place(words[2])):
         return (
             f"write: {DIRECTIVE} {words[0]} SOURCE DEST, each as NAME://path or /path, "
-            "without blanks and without '..'"
+            "without blanks and without '..', of 4096 bytes at most"
         )
     here, there = words[1:] if words[0] == "stage_in" else reversed(words[1:])
     if is_on_node(here) or (is_on_node(there) and not there[len(NODE) :].strip("/.")):
@@ -183,5 +185,7 @@ def _size(text: str) -> int:
 def _is_place(word: str) -> bool:
     match = _PLACE.fullmatch(word)
     if match is None or ".." in match[1].split("/"):
+        return False
+    if len(os.fsencode(word)) > _LONGEST:
         return False
     return not word.startswith("bb:") or _BUFFER_PLACE.fullmatch(word) is not None

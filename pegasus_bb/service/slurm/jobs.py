@@ -8,14 +8,14 @@ now, a job stays where it is, and Slurm asks again.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import time
 from functools import partial
-from typing import Callable, Dict, List, Optional
+from typing import Callable, Dict, List, Optional, Set
 
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.slurm.buffers import Buffers
+from pegasus_bb.service.slurm.forgotten import States, is_over
 from pegasus_bb.service.slurm.job import (
     BEFORE_RUN,
     FAILED_IN,
@@ -33,15 +33,16 @@ from pegasus_bb.service.slurm.job import (
 )
 from pegasus_bb.service.slurm.job_storage import JobStorage
 from pegasus_bb.service.slurm.kept_results import KeptResults
-from pegasus_bb.service.slurm.messages import message_of
+from pegasus_bb.service.slurm.messages import complain, message_of
 from pegasus_bb.service.slurm.nodes.staging import Nodes
 from pegasus_bb.service.slurm.requests import Request
 from pegasus_bb.service.slurm.spool import Spool
 from pegasus_bb.service.slurm.transfers import Transfers
 from pegasus_bb.units import abbreviate
 
-# Seconds after which Slurm has forgotten a job whose results are safe.
+# Seconds after which Slurm has forgotten a job in one of these states.
 _FORGOTTEN = 600.0
+_OVER = (STAGED_OUT, FAILED_OUT)
 _FIRST = ("setup", "data_in")  # hooks that begin a life
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -64,6 +65,7 @@ class Jobs:
         self._nodes = nodes
         self.kept = KeptResults(files, storage, transfers)
         self._jobs: Dict[int, Job] = {}
+        self._untold: Set[Job] = set()  # the hooks do not know their state yet
         for job in files.read():
             storage.restore(job)
             if job.state in (KEPT, GONE):
@@ -85,8 +87,7 @@ class Jobs:
             if number not in self._jobs:
                 self._spool.forget_job(number)
         for job in list(self._jobs.values()):
-            with contextlib.suppress(OSError):  # then its next hook hears of it
-                self._tell(job)
+            self._tell_or_later(job)
             self._nodes.go_on(job, partial(self._on_nodes, job))
             self._go_on_copying(job)
         self.kept.retry()
@@ -111,7 +112,7 @@ class Jobs:
         if job.state == STAGING_IN and job.start_time != planned:
             self._files.save(job)
             self._transfers.move_deadline(job, job.start_time)
-            self._tell(job)
+            self._tell_or_later(job)
         if request.do == "pre_run" and "BB_NODE" in job.environ:
             self._stage_nodes(job, request)
             return
@@ -119,6 +120,14 @@ class Jobs:
         if request.do in ("data_in", "data_out"):
             self._tell(job)  # also what could not be told when it changed
             self._spool.heard(job.number)
+
+    def tell_again(self) -> None:
+        """Tell the hooks what could not be told: a job whose state they do not know
+        waits for ever. Raises OSError."""
+        for job in list(self._untold):
+            if self._jobs.get(job.number) is job:
+                self._tell(job)
+            self._untold.discard(job)
 
     def retry(self) -> None:
         """Room came back: those that wait for it may go on."""
@@ -130,14 +139,35 @@ class Jobs:
         Now and then.
 
         slurmctld writes down its burst buffers every 30 s (burst_buffer_lua.c,
-        AGENT_INTERVAL): killed before that, it never tears the job down.
+        AGENT_INTERVAL): killed before that, it never tears the job down. Nor does it
+        where the spool takes no note for half a minute.
         """
         self.kept.retry()
         for job in list(self._jobs.values()):
             self._go_on_copying(job)
-            if job.state == STAGED_OUT and time.time() - job.changed_at > _FORGOTTEN:
+            if job.state in _OVER and time.time() - job.changed_at > _FORGOTTEN:
                 self._tear_down(job)
         self._spool.forget_old_jobs(self._jobs)
+
+    # -- those that Slurm has forgotten
+
+    @property
+    def waiting_long(self) -> List[Job]:
+        """Those that have not begun, and have not changed for long."""
+        now = time.time()
+        return [
+            job
+            for job in self._jobs.values()
+            if job.state in BEFORE_RUN and now - job.changed_at > _FORGOTTEN
+        ]
+
+    def give_up(self, states: States) -> None:
+        """Tear down those that are over, as Slurm says in ``states``. They have made no
+        result. Raises OSError."""
+        for job in self.waiting_long:
+            if is_over(states.get(job.number)):
+                complain(f"job {job.number} has ended, and Slurm has not said so")
+                self._tear_down(job)
 
     # -- steps of a job's life
 
@@ -257,7 +287,8 @@ class Jobs:
         self._spool.tell_job(job.number, {"state": GONE}, ())
 
     def _change(self, job: Job, state: str, message: Optional[str] = None) -> None:
-        """The record first, then the word to the hooks. Raises OSError."""
+        """The record first, then the word to the hooks, which may come later. Raises
+        OSError where it is not recorded."""
         before = job.state, job.changed_at, job.message
         job.state, job.changed_at = state, time.time()
         if message is not None:
@@ -267,7 +298,7 @@ class Jobs:
         except OSError:
             job.state, job.changed_at, job.message = before
             raise
-        self._tell(job)
+        self._tell_or_later(job)
 
     def _fail(self, job: Job, state: str, error: Exception) -> None:
         """``job`` has failed; but a disk that is full is no fault of it. Called back
@@ -282,8 +313,13 @@ class Jobs:
     def _wait(self, job: Job, why: str) -> None:
         """It stays where it is, until it is tried again (tidy)."""
         job.message = why
-        with contextlib.suppress(OSError):
+        self._tell_or_later(job)
+
+    def _tell_or_later(self, job: Job) -> None:
+        try:
             self._tell(job)
+        except OSError:
+            self._untold.add(job)
 
     def _tell(self, job: Job) -> None:
         if "BB_NODE" in job.environ:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 
 
@@ -13,5 +14,6 @@ def message_of(error: Exception) -> str:
 
 
 def complain(message: str) -> None:
-    """One line of the journal."""
-    print(f"stager: {message}", file=sys.stderr, flush=True)
+    """One line of the journal; where that is a file on a full disk, none."""
+    with contextlib.suppress(OSError):
+        print(f"stager: {message}", file=sys.stderr, flush=True)

@@ -17,6 +17,7 @@ local SPOOL = "/var/spool/pegasus-bb"
 local DIRECTIVE = "#BB_LUA"
 local OLD = 15 -- seconds after which a service that gives no sign of life is away
 local BELLS = 64
+local LONGEST = 4096 -- bytes of a place; Linux takes no longer path
 -- What is noted in the same second is read in this order.
 local ORDER = { setup = 1, data_in = 2, pre_run = 3, post_run = 4, data_out = 5, teardown = 6 }
 
@@ -48,7 +49,7 @@ end
 
 local function is_away()
 	local said = tonumber(read(SPOOL .. "/alive") or "")
-	return not said or os.time() - said > OLD
+	return not said or math.abs(os.time() - said) > OLD -- a clock may be set back
 end
 
 -- Notes for the service ----------------------------------------------------------------
@@ -169,7 +170,7 @@ local function is_place(text)
 	if text:match("^bb://") and not text:match("^bb://%a%w+/.+$") then
 		return false
 	end
-	return path and not ("/" .. path .. "/"):find("/../", 1, true)
+	return path and #text <= LONGEST and not ("/" .. path .. "/"):find("/../", 1, true)
 end
 
 -- The pairs of key=value words from word `first` on; nil for any other word.
@@ -219,10 +220,10 @@ local function job_buffer(words)
 	return never(given.capacity, given.pool)
 end
 
-local function copy(words)
+local function copy(words, seen)
 	if #words ~= 3 or not is_place(words[2]) or not is_place(words[3]) then
 		return "write: " .. DIRECTIVE .. " " .. words[1] .. " SOURCE DEST, each as NAME://path or /path,"
-			.. " without blanks and without '..'"
+			.. " without blanks and without '..', of 4096 bytes at most"
 	end
 	local here, there = words[2], words[3]
 	if words[1] == "stage_out" then
@@ -230,6 +231,9 @@ local function copy(words)
 	end
 	if here:match("^node://") or there:match("^node://[/.]*$") then
 		return "node://PATH is the DEST of a stage_in or the SOURCE of a stage_out"
+	end
+	if words[2]:match("^job://") or words[3]:match("^job://") then
+		seen.job = seen.job or seen.number
 	end
 end
 
@@ -281,20 +285,25 @@ local function mistake(line, seen)
 		return "Slurm would count 'capacity=' as a buffer of the job"
 	end
 	seen[words[1]] = true
-	return check(words)
+	return check(words, seen)
 end
 
 -- The first mistake in the directives of a job, as a sentence; nil if there is none.
 local function refusal(directives)
-	local number, seen = 0, {}
+	local seen = { number = 0 } -- lines; verbs; job: the first line with a job://PATH
 	for line in (directives .. "\n"):gmatch("([^\n]*)\n") do
 		if line:sub(1, #DIRECTIVE) == DIRECTIVE then
-			number = number + 1
+			seen.number = seen.number + 1
 			local what = mistake(line, seen)
 			if what then
-				return string.format("pegasus_bb: directive %d, %s: %s", number, plain(line:sub(1, 80)), what)
+				local shown = plain(line:sub(1, 80))
+				return string.format("pegasus_bb: directive %d, %s: %s", seen.number, shown, what)
 			end
 		end
+	end
+	if seen.job and not seen.jobbb then
+		return string.format("pegasus_bb: directive %d has job://: that needs a line %s jobbb"
+			.. " capacity=100GiB pool=NAME", seen.job, DIRECTIVE)
 	end
 end
 
@@ -460,17 +469,22 @@ end
 function slurm_bb_data_out(job_id, job_script, uid, gid, job_info)
 	if wants_more(job_info) then
 		ask_anew(job_id)
+		note("data_out", job_id, uid, gid, job_info)
 	end
-	note("data_out", job_id, uid, gid, job_info)
 	return slurm.SUCCESS
 end
 
 function slurm_bb_test_data_out(job_id, job_script, uid, gid, job_info)
 	if not wants_more(job_info) then
-		return slurm.SUCCESS -- BUSY here would cost the job Slurm's PollInterval
+		-- BUSY costs the job Slurm's PollInterval. A service that never hears of its
+		-- end would keep its space for ever.
+		if note("data_out", job_id, uid, gid, job_info) then
+			return slurm.SUCCESS
+		end
+		return slurm.SUCCESS, "BUSY"
 	end
 	local job = heard_state_of(job_id)
-	if not job or job.state == "running" then
+	if not job or job.state == "running" or job.state == "staged-in" then
 		note("data_out", job_id, uid, gid, job_info) -- the first note may be lost
 	elseif job.state == "failed-out" then
 		return slurm.ERROR, "pegasus_bb: " .. (job.message or "")
@@ -481,7 +495,9 @@ function slurm_bb_test_data_out(job_id, job_script, uid, gid, job_info)
 end
 
 function slurm_bb_job_teardown(job_id, job_script, hurry, uid, gid)
-	note("teardown", job_id, uid, gid, nil, { { "hurry", hurry } })
+	if not note("teardown", job_id, uid, gid, nil, { { "hurry", hurry } }) then
+		return slurm.ERROR, "pegasus_bb: the staging service cannot be told" -- Slurm tries again
+	end
 	return slurm.SUCCESS
 end
 

@@ -43,6 +43,8 @@ BAD = [
     ("stage_in lustre://a job://a/..", "without '..'"),
     ("stage_in lustre:// job://a", "SOURCE DEST"),
     ("stage_in bb://x;id/a job://a", "SOURCE DEST"),
+    (f"stage_in lustre://a node://{'x/' * 2100}y", "4096 bytes at most"),
+    (f"stage_in lustre://{'a' * 80 + 'ä' * 2010} node://a", "4096 bytes at most"),
     ("stage_in bb://name job://a", "SOURCE DEST"),
     ("stage_in lustre://capacity=1TiB job://a", "Slurm would count"),
     ("stage_in lustre://a\x07 job://a", "control character"),
@@ -82,7 +84,8 @@ def submit(hooks: Hooks, *lines: str, **info: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("line", GOOD)
 def test_it_is_taken(hooks: Hooks, line: str) -> None:
-    assert submit(hooks, line) == (SUCCESS, "")
+    own = [GOOD[0]] if "job://" in line else []
+    assert submit(hooks, line, *own) == (SUCCESS, "")
     parse_directives([f"#BB_LUA {line}"])
 
 
@@ -100,6 +103,16 @@ def test_it_is_refused_when_the_job_is_submitted(
 def test_a_second_buffer_of_the_job_is_refused(hooks: Hooks) -> None:
     code, words = submit(hooks, GOOD[0], GOOD[0])
     assert code == ERROR and "one jobbb line" in words
+
+
+@pytest.mark.parametrize("line", [GOOD[2], "stage_out job://a lustre://a"])
+def test_a_place_in_a_buffer_of_the_job_needs_the_buffer(
+    hooks: Hooks, line: str
+) -> None:
+    code, words = submit(hooks, "persist use data", line)
+    assert code == ERROR and "directive 2 has job://" in words
+    assert "#BB_LUA jobbb capacity=" in words
+    assert submit(hooks, line, GOOD[0]) == (SUCCESS, "")
 
 
 def test_a_job_array_is_refused(hooks: Hooks) -> None:
@@ -151,7 +164,7 @@ def test_twenty_thousand_cost_ten_times_what_two_thousand_do(hooks: Hooks) -> No
             "steps = 0; debug.sethook(function() steps = steps + 1 end, '', 1000)"
         )
         lines = [f"stage_in lustre://in/{n:05} job://in/{n:05}" for n in range(count)]
-        assert submit(hooks, *lines) == (SUCCESS, "")
+        assert submit(hooks, GOOD[0], *lines) == (SUCCESS, "")
         hooks.lua("debug.sethook()")
         return int(hooks.lua("return steps"))
 

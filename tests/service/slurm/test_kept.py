@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,15 @@ def kept(site: SlurmSite, uid: int | None = None) -> list[dict[str, Any]]:
 
 
 def with_result(site: SlurmSite, *directives: str) -> Path:
-    """A job that was given up: its result is in a persistent buffer, and a file is in
-    the way of the copy."""
+    """A job that was given up."""
+    result, job = failed(site, *directives)
+    job.tear_down()
+    return result
+
+
+def failed(site: SlurmSite, *directives: str) -> tuple[Path, Job]:
+    """The result of a job is in a persistent buffer, and a file is in the way of the
+    copy."""
     (site.lustre / "out").mkdir()
     (site.lustre / "out" / "in the way").touch()
     job = Job(site, "persist store Genomes size=1MiB", *directives)
@@ -37,8 +45,7 @@ def with_result(site: SlurmSite, *directives: str) -> Path:
     result.write_text("a result")
     code, words = job.stage_out()
     assert code == ERROR and "Genomes/out" in words
-    job.tear_down()
-    return result
+    return result, job
 
 
 def let_pass(site: SlurmSite) -> None:
@@ -55,6 +62,22 @@ def test_a_result_in_a_persistent_buffer_is_tried_again(site: SlurmSite) -> None
     until(lambda: kept(site) == [])
     assert (site.lustre / "out").read_text() == "a result"
     assert result.exists()  # the buffer stays: its owner deletes it
+
+
+def test_it_is_kept_also_if_slurm_does_not_say_that_it_gives_up(
+    site: SlurmSite,
+) -> None:
+    _, job = failed(site, OUT)
+    assert kept(site) == []
+    site.kill()
+    record = site.folder / "var" / "jobs" / f"{job.id}.json"
+    known = json.loads(record.read_text())
+    record.write_text(json.dumps({**known, "changed_at": known["changed_at"] - 601}))
+    site.serve()
+    until(lambda: len(kept(site)) == 1)
+    let_pass(site)
+    until(lambda: kept(site) == [])
+    assert (site.lustre / "out").read_text() == "a result"
 
 
 def test_its_buffer_is_not_removed_before_it_is_saved(site: SlurmSite) -> None:

@@ -36,6 +36,7 @@ from pegasus_bb.units import abbreviate
 Ended = Callable[[List[str]], None]  # why something is not done; none: all is
 
 _PAUSE = 5  # times as long as a stage-out that failed took: then it is tried again
+_LONGEST = 600.0  # seconds; also where a clock that was set says that it took days
 
 
 class Nodes:
@@ -59,7 +60,7 @@ class Nodes:
                 "declare it until the last of them has ended"
             )
         self._ended: Dict[str, Ended] = {}  # by folder
-        self._not_before: Dict[str, float] = {}  # time.time() of the next try
+        self._not_before: Dict[str, float] = {}  # time.monotonic() of the next try
 
     def path(self, job: Job) -> str:
         """Of the job's folder on each of its nodes. Raises Refused."""
@@ -139,7 +140,7 @@ class Nodes:
     def is_copying(self, job: Job) -> bool:
         """Whether nodes are at work for ``job``, or shall not be asked again yet."""
         pause = self._not_before.get(job.node_folder, 0.0)
-        return job.node_folder in self._ended or time.time() < pause
+        return job.node_folder in self._ended or time.monotonic() < pause
 
     def give_back(self, job: Job) -> None:
         """The folders of ``job`` are removed with all that is in them; a node that is
@@ -206,8 +207,7 @@ class Nodes:
         else:
             why = record.sentences
         if why:
-            took = time.time() - record.begun
-            self._not_before[record.folder] = time.time() + _PAUSE * took
+            self._not_before[record.folder] = time.monotonic() + pause(record.begun)
         ended = self._ended.pop(record.folder)
         if record.want == IN and why:
             self._let_go(record, abbreviate(why))
@@ -236,3 +236,8 @@ class Nodes:
         del self._records[record.folder]
         self._post.forget(record)
         self._files.remove(record)
+
+
+def pause(begun: float) -> float:
+    """Seconds from a failure to the next try of what ``begun`` then."""
+    return min(_PAUSE * max(0.0, time.time() - begun), _LONGEST)

@@ -1,0 +1,44 @@
+"""Jobs that were cancelled before they began, and of whose end no hook has told.
+
+Slurm starts the teardown of a job that it cancels, and now and then kills it at once
+with the job's other hooks ("teardown for JobId=7 terminated by slurmctld" in its log).
+It calls no other then. So where jobs wait for long, squeue is asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Callable, Dict, Optional
+
+from pegasus_bb.process import ask
+
+_OVER = "BOOT_FAIL CANCELLED COMPLETED DEADLINE FAILED NODE_FAIL OUT_OF_MEMORY TIMEOUT"
+_ASK = ("squeue", "--local", "--noheader", "--states=all", "--format=%A %T")
+
+States = Dict[int, str]  # of jobs, by number
+
+
+def is_over(state: Optional[str]) -> bool:
+    """Whether squeue says so of a job; None: it does not know it any more."""
+    return state is None or state in _OVER.split()
+
+
+def ask_slurm(loop: asyncio.AbstractEventLoop, then: Callable[[States], None]) -> None:
+    """Call ``then`` with the states of all jobs, later; not at all where Slurm does not
+    answer."""
+
+    def tell(asked: asyncio.Future[Optional[States]]) -> None:
+        states = asked.result()
+        if states is not None:
+            then(states)
+
+    loop.run_in_executor(None, _states).add_done_callback(tell)
+
+
+def _states() -> Optional[States]:
+    answer = ask(_ASK)
+    lines = [line.split() for line in answer.out.splitlines()]
+    good = all(len(line) == 2 and line[0].isdigit() for line in lines)
+    if answer.status != 0 or not good:
+        return None
+    return {int(number): state for number, state in lines}

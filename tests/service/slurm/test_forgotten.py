@@ -1,0 +1,83 @@
+"""Slurm cancels a job that has not begun, and kills its teardown."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from .conftest import SUCCESS, Job, SlurmSite, until
+
+OWN = "jobbb capacity=2MiB pool=flash"
+
+
+@pytest.fixture
+def away(away: SlurmSite, monkeypatch: pytest.MonkeyPatch) -> SlurmSite:
+    """Its squeue says what is in the file squeue.out."""
+    away.tidies_every = 0.02
+    folder = away.folder / "bin"
+    folder.mkdir()
+    program = folder / "squeue"
+    lines = ("#!/bin/sh", f"echo >> {away.folder}/asked", f"cat {said(away)}")
+    program.write_text("\n".join(lines))
+    program.chmod(0o755)
+    said(away).touch()
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    return away
+
+
+def said(site: SlurmSite) -> Path:
+    return site.folder / "squeue.out"
+
+
+def wait_long(site: SlurmSite, *jobs: Job) -> None:
+    """They have not changed for eleven minutes."""
+    site.kill()
+    for job in jobs:
+        record = site.folder / "var" / "jobs" / f"{job.id}.json"
+        known = json.loads(record.read_text())
+        changed = {"changed_at": known["changed_at"] - 660}
+        record.write_text(json.dumps({**known, **changed}))
+    site.serve()
+
+
+def staged_in(site: SlurmSite, count: int) -> list[Job]:
+    jobs = [Job(site, OWN) for _ in range(count)]
+    for job in jobs:
+        assert job.stage_in() == (SUCCESS, "")
+    return jobs
+
+
+def folders(site: SlurmSite) -> set[str]:
+    return {path.name for path in site.bb.iterdir() if path.name.startswith("job.")}
+
+
+def test_its_space_comes_back(site: SlurmSite) -> None:
+    waits, cancelled, purged, new = staged_in(site, 4)
+    lines = f"{waits.id} PENDING\n{cancelled.id} CANCELLED\n{new.id} CANCELLED\n"
+    said(site).write_text(lines)
+    wait_long(site, waits, cancelled, purged)
+    until(lambda: folders(site) == {f"job.{waits.id}", f"job.{new.id}"})
+    assert Path(waits.run()["BB_JOB"]).is_dir()
+    for job in (cancelled, purged):
+        job.tear_down(hurry=True)  # which may come all the same
+
+
+@pytest.mark.parametrize("answer", ["down", "slurm_load_jobs error: no answer"])
+def test_without_an_answer_of_slurm_all_stays(site: SlurmSite, answer: str) -> None:
+    [job] = staged_in(site, 1)
+    said(site).unlink() if answer == "down" else said(site).write_text(answer)
+    wait_long(site, job)
+    asked = site.folder / "asked"
+    until(lambda: asked.exists() and asked.stat().st_size > 1)
+    assert Path(job.run()["BB_JOB"]).is_dir()
+
+
+def test_a_job_that_runs_keeps_what_it_has(site: SlurmSite) -> None:
+    running, cancelled = staged_in(site, 2)
+    own = Path(running.run()["BB_JOB"])
+    until(lambda: "state=running" in (site.spool / f"jobs/{running.id}").read_text())
+    wait_long(site, running, cancelled)
+    until(lambda: folders(site) == {own.name})

@@ -1,0 +1,111 @@
+"""The disk of the spool takes no more, or the clock is set: each job goes on later."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.service.slurm.messages import complain
+
+from .conftest import ERROR, SUCCESS, Job, SlurmSite, until
+
+OWN = "jobbb capacity=2MiB pool=flash"
+COPIES = ("stage_in lustre://in job://in", "stage_out job://in lustre://out")
+
+
+@contextmanager
+def no_room_in(folder: Path) -> Iterator[None]:
+    """Nothing can be written there, by root neither."""
+    aside = folder.rename(folder.with_name("aside"))
+    folder.touch()
+    yield
+    folder.unlink()
+    aside.rename(folder)
+
+
+def recorded(site: SlurmSite, job: Job) -> str:
+    text = (site.folder / "var" / "jobs" / f"{job.id}.json").read_text()
+    return str(json.loads(text)["state"])
+
+
+def test_a_job_that_leaves_nothing_ends_when_the_service_can_be_told(
+    site: SlurmSite,
+) -> None:
+    """Else the service would keep its space for ever."""
+    job = Job(site, OWN)
+    assert job.stage_in() == (SUCCESS, "")
+    own = Path(job.run()["BB_JOB"])
+    with no_room_in(site.spool / "requests"):
+        assert job.call("data_out", exit_code=0) == (SUCCESS, "")
+        assert job.call("test_data_out") == (SUCCESS, "BUSY")
+    assert job.call("test_data_out") == (SUCCESS, "")
+    until(lambda: recorded(site, job) == "staged-out")
+    job.tear_down()
+    until(lambda: not own.exists())
+
+
+def test_slurm_tries_a_teardown_again_of_which_the_service_cannot_be_told(
+    site: SlurmSite,
+) -> None:
+    job = Job(site, OWN)
+    assert job.stage_in() == (SUCCESS, "")
+    with no_room_in(site.spool / "requests"):
+        words = (job.id, job.script, "true", job.uid, job.uid)
+        code, why = site.hooks.call("job_teardown", *words)
+        assert code == ERROR and "cannot be told" in why
+    job.tear_down(hurry=True)
+    until(lambda: not (site.bb / f"job.{job.id}").exists())
+
+
+def test_a_state_that_cannot_be_told_is_told_later(site: SlurmSite) -> None:
+    site.file("in", "an input")
+    job = Job(site, OWN, *COPIES)
+    site.ask_control("pause")
+    assert job.call("setup") == job.call("data_in") == (SUCCESS, "")
+    until(lambda: job.call("test_data_in")[1] == "BUSY" and known(job) == "staging-in")
+    with no_room_in(site.spool / "jobs"):
+        site.ask_control("resume")
+        until(lambda: recorded(site, job) == "staged-in")
+    assert job.until_not_busy("test_data_in") == (SUCCESS, "")
+    job.run()
+    until(lambda: known(job) == "running")
+    site.ask_control("pause")
+    assert job.call("data_out", exit_code=0) == (SUCCESS, "")
+    until(lambda: known(job) == "staging-out")
+    with no_room_in(site.spool / "jobs"):
+        site.ask_control("resume")
+        until(lambda: recorded(site, job) == "staged-out")
+    assert job.until_not_busy("test_data_out") == (SUCCESS, "")
+    assert (site.lustre / "out").read_text() == "an input"
+
+
+def known(job: Job) -> str:
+    """The state that the hooks know."""
+    path = job.site.spool / "jobs" / str(job.id)
+    text = path.read_text() if path.exists() else ""
+    return dict(x.split("=", 1) for x in text.splitlines()).get("state", "")
+
+
+def test_what_is_said_to_a_full_disk_stops_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with Path("/dev/full").open("w") as full:
+        monkeypatch.setattr(sys, "stderr", full)
+        complain("the disk is full")
+        monkeypatch.undo()
+        with pytest.raises(OSError):
+            full.close()
+
+
+def test_a_service_is_away_also_where_the_clock_was_set_back(site: SlurmSite) -> None:
+    site.kill()
+    (site.spool / "alive").write_text(f"{int(time.time()) + 3600}\n")
+    for bell in (site.spool / "bells").iterdir():
+        bell.unlink()  # a question that is asked now would wait for ever
+    assert site.ask("list")["error"]["code"] == "away"

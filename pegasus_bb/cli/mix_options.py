@@ -32,6 +32,7 @@ class MixOptions:
     repair: str | None
     seeds: int | None
     html: Path | None
+    trace: Path | None
 
 
 def mix_options(command: Command) -> Command:
@@ -71,6 +72,11 @@ _OPTIONS = (
         help=f"Campaigns of each case ({SEEDS}); with --provision or --flash: runs.",
     ),
     click.option("--html", type=Path, help="Write a page with figures into this file."),
+    click.option(
+        "--trace",
+        type=Path,
+        help="Write every event of the first seed into this file, as lines of JSON.",
+    ),
 )
 
 

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
 import orjson
@@ -19,9 +20,14 @@ from pegasus_bb.cli.mix_options import (
 )
 from pegasus_bb.cli.mix_tables import study_lines
 from pegasus_bb.cli.output import write_page
+from pegasus_bb.cli.trace import write_trace
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.machine import read_machine
 from pegasus_bb.model.mix import read_mix
+
+if TYPE_CHECKING:  # NumPy is slow to load, and may be missing
+    from pegasus_bb.simulation.mix.cases import Case
+    from pegasus_bb.simulation.mix.trace import Event
 
 
 def simulate_mix(options: MixOptions, as_json: bool) -> None:
@@ -41,8 +47,14 @@ def simulate_mix(options: MixOptions, as_json: bool) -> None:
     from pegasus_bb.simulation.mix.study import study, to_document
 
     compared = cases(machine, architectures, variations)
+    events: list[dict[str, Any]] = []
+
+    def watch(case: Case, event: Event) -> None:
+        events.append({"case": case.name, **event.to_json()})
+
+    seeds = range(options.seeds or SEEDS)
     with _progress() as done:
-        results = study(mix, compared, range(options.seeds or SEEDS), done)
+        results = study(mix, compared, seeds, done, watch if options.trace else None)
     if as_json:
         document = to_document(mix, results)
         click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
@@ -52,6 +64,8 @@ def simulate_mix(options: MixOptions, as_json: bool) -> None:
         from pegasus_bb.page.campaigns import campaigns_page
 
         write_page(options.html, campaigns_page(mix.source, results))
+    if options.trace is not None:
+        write_trace(options.trace, events)
 
 
 def _need_numpy() -> None:

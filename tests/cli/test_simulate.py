@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,25 @@ def test_a_page_with_a_figure_for_each_sweep(work: Path) -> None:
     for title in ("buffer nodes", "capacity of the buffers", "bandwidth of the PFS"):
         assert f"<h2>By {title} (simulated)</h2>" in page
     assert "By parity" not in page
+
+
+def test_a_trace_has_every_event_of_the_first_seed(work: Path) -> None:
+    words = ("--seeds", "2", "--json", "--trace", "trace.jsonl")
+    found = json.loads(simulate(work, *words).stdout)
+    text = (work / "trace.jsonl").read_text()
+    events = [json.loads(line) for line in text.splitlines()]
+    for case in found["cases"]:
+        own = [each for each in events if each["case"] == case["name"]]
+        assert [each["time"] for each in own] == sorted(each["time"] for each in own)
+        told = Counter(each["event"] for each in own)
+        first = case["outcomes"][0]
+        assert told["checkpoint"] == first["dumps"]
+        assert told["checkpoint lost"] == first["dumps_lost"]
+        hit = [each for each in own if each["event"] == "fault" and each["nodes"]]
+        assert len(hit) == first["interrupts"]
+        assert told["start"] == told["end"] + told["complete"] + first["interrupts"]
+    simulate(work, *words)
+    assert (work / "trace.jsonl").read_text() == text
 
 
 def test_figures_that_cannot_be_written_cost_no_results(work: Path) -> None:

@@ -15,6 +15,19 @@ from pegasus_bb.simulation.mix.buffers import build_buffer
 from pegasus_bb.simulation.mix.intervals import segment
 from pegasus_bb.simulation.mix.measures import Outcome, Tally, outcome
 from pegasus_bb.simulation.mix.pipelines import Checkpoint, Pipeline, draw_pipelines
+from pegasus_bb.simulation.mix.trace import (
+    BUFFER_FAULT,
+    CHECKPOINT,
+    COMPLETE,
+    DRAINED,
+    END,
+    FAULT,
+    LOST,
+    RESTART,
+    START,
+    Event,
+    Watch,
+)
 from pegasus_bb.simulation.server import Lane, Server
 from pegasus_bb.units import format_duration
 
@@ -23,15 +36,27 @@ _SHORTEST = 1e-3  # seconds: a clock of weeks does not see much less
 _LEAST = 0.1  # of its wall time a job computes, however long its checkpoints take
 
 
-def simulate(machine: Machine, mix: Mix, architecture: str, seed: int) -> Outcome:
+def simulate(
+    machine: Machine,
+    mix: Mix,
+    architecture: str,
+    seed: int,
+    watch: Watch | None = None,
+) -> Outcome:
     """The same ``seed`` has the same jobs and the same faults of compute nodes on every
-    architecture. Raises UsageError if no checkpoint could ever be completed."""
-    return Campaign(machine, mix, architecture, seed).run()
+    architecture. ``watch`` is told every event. Raises UsageError if no checkpoint
+    could ever be completed."""
+    return Campaign(machine, mix, architecture, seed, watch).run()
 
 
 class Campaign:
     def __init__(
-        self, machine: Machine, mix: Mix, architecture: str, seed: int
+        self,
+        machine: Machine,
+        mix: Mix,
+        architecture: str,
+        seed: int,
+        watch: Watch | None = None,
     ) -> None:
         streams = np.random.SeedSequence(seed).spawn(4)
         work, faults, buffer_faults, stripes = map(np.random.default_rng, streams)
@@ -48,6 +73,7 @@ class Campaign:
         self._to_do, self._ended = len(self.pipelines), 0.0
         self._rngs = faults, buffer_faults
         self._per_node = machine.memory * mix.checkpoint
+        self._watch = watch
 
     def run(self) -> Outcome:
         simulation, faults = self.simulation, self.machine.faults
@@ -73,11 +99,13 @@ class Campaign:
     def job(self, pipeline: Pipeline) -> Steps:
         simulation, nodes = self.simulation, pipeline.nodes
         started = simulation.now
+        self._tell(START, pipeline)
         try:
             yield from self._restart(pipeline)
             yield from self._compute(pipeline, started + self._walltime(pipeline))
         finally:
             self.tally.allocated += nodes * (simulation.now - started)
+        self._tell(COMPLETE if pipeline.is_complete else END, pipeline)
         if pipeline.is_complete:
             self._to_do -= 1
             self._ended = simulation.now
@@ -101,6 +129,8 @@ class Campaign:
                 self.tally.restarting += pipeline.nodes * (simulation.now - begun)
                 break
         pipeline.done = checkpoint.progress if checkpoint else 0.0
+        if checkpoint is not None:
+            self._tell(RESTART, pipeline)
 
     def _compute(self, pipeline: Pipeline, until: float) -> Steps:
         mix, simulation = self.mix, self.simulation
@@ -128,6 +158,7 @@ class Campaign:
             yield from self.buffer.write(checkpoint)
             if not checkpoint.on_buffer:
                 tally.dumps_lost += 1
+                self._tell(LOST, pipeline)
                 return
         else:
             yield self.pfs_write.request(checkpoint.size)
@@ -137,6 +168,7 @@ class Campaign:
         pipeline.dump_seconds = seconds
         tally.bandwidths.append(checkpoint.size / seconds)
         tally.dumping += pipeline.nodes * seconds
+        self._tell(CHECKPOINT, pipeline)
         self._keep(pipeline, checkpoint)
 
     # Where checkpoints are: the newest on the buffer, and copied to the PFS.
@@ -156,6 +188,7 @@ class Campaign:
             yield self.pfs_write.request(newest.size)
             pipeline.draining = None
             newest.on_pfs, pipeline.drained = True, newest
+            self._tell(DRAINED, pipeline)
             if newest is not pipeline.newest:
                 self.buffer.drop(newest)
 
@@ -183,6 +216,7 @@ class Campaign:
 
     def compute_node_fails(self, node: int, repair: float) -> None:
         victim = self.batch.running_on(node)
+        self._tell(FAULT, victim)
         if victim is not None:
             self.tally.interrupts += 1
             self.buffer.compute_node_fails(victim.newest)
@@ -197,6 +231,7 @@ class Campaign:
             self.buffer_node_fails(node, faults.repair)
 
     def buffer_node_fails(self, node: int, repair: float) -> None:
+        self._tell(BUFFER_FAULT)
         self.buffer.buffer_node_fails(node)
         self._end_lost_drains()
         self.simulation.start(self._repair_buffer_node(node, repair))
@@ -204,6 +239,16 @@ class Campaign:
     def _repair_buffer_node(self, node: int, seconds: float) -> Steps:
         yield seconds
         self.buffer.buffer_node_is_back(node)
+
+    def _tell(self, event: str, pipeline: Pipeline | None = None) -> None:
+        if self._watch is None:
+            return
+        now, each = self.simulation.now, pipeline
+        if each is None:
+            self._watch(Event(now, event))
+        else:
+            about = each.number, each.name, each.nodes, each.done
+            self._watch(Event(now, event, *about))
 
     def _mtti(self, pipeline: Pipeline) -> float:
         """Mean seconds between two faults of its nodes."""

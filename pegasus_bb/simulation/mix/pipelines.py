@@ -51,6 +51,7 @@ class Pipeline:
     drain: Process | None = None  # that copies it
     dump_seconds: float | None = None  # of the last dump
     process: Process | None = None  # of its job that runs
+    number: int = 0  # its place in the first queue
 
     def restart_point(self) -> Checkpoint | None:
         """None: it starts from the beginning."""
@@ -75,7 +76,10 @@ def draw_pipelines(
         found.append(Pipeline("full machine", machine.nodes, mix.walltime))
     for pipeline in found:
         pipeline.first = float(rng.random())
-    return [found[place] for place in rng.permutation(len(found))]
+    queue = [found[place] for place in rng.permutation(len(found))]
+    for number, pipeline in enumerate(queue):
+        pipeline.number = number
+    return queue
 
 
 def _of_application(

@@ -63,7 +63,7 @@ def simulate_mix(options: MixOptions, as_json: bool) -> None:
     if options.html is not None:
         from pegasus_bb.page.campaigns import campaigns_page
 
-        write_page(options.html, campaigns_page(mix.source, results))
+        write_page(options.html, campaigns_page(mix.source.name, results))
     if options.trace is not None:
         write_trace(options.trace, events)
 

@@ -36,6 +36,10 @@ interval: daly
 walltime: 8h
 campaign: 2d
 """
+MANY = (
+    *("--nodes", ",".join(map(str, range(2, 101)))),
+    *("--capacity", ",".join(f"{n}TB" for n in range(1, 100))),
+)
 
 
 @pytest.fixture
@@ -168,6 +172,7 @@ def test_figures_that_cannot_be_written_cost_no_results(work: Path) -> None:
         (("--seeds", "0"), "0 is not in the range"),
         (("--seeds", "9" * 20), "is not in the range"),
         (("--mix", "apex"), "is larger than the machine"),
+        (MANY, "--nodes, --capacity make 19,602 cases, and a study has at most 10,000"),
         (("--mix", "none.yml"), "none.yml: cannot be read"),
     ],
 )
@@ -183,9 +188,9 @@ def test_a_mistake_is_named(work: Path, words: tuple[str, ...], said: str) -> No
     [
         ("write: 100GB/s, stripes", "write: 0GB/s, stripes", "machine.yml:7: a speed"),
         ("memory: 100GB", "memory: -100GB", "key:      memory"),
-        ("memory: 100GB", "memory: 1", "machine.yml: a checkpoint takes no time"),
-        ("write: 100GB/s}", "write: 1MB/s}", "the buffers need more bandwidth"),
-        ("mtti: 6h", "mtti: 1s", "nodes fewer faults (faults.mtti)"),
+        ("memory: 100GB", "memory: 1", "machine.yml:3: a checkpoint takes no time"),
+        ("write: 100GB/s}", "write: 1MB/s}", "buffers with more bandwidth"),
+        ("mtti: 6h", "mtti: 1s", "or fewer faults (faults.mtti)"),
         ("{mtti: 6h, repair: 1m}", "none", "faults is a mapping"),
     ],
 )

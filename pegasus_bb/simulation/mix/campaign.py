@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.model.machine import Faults, Machine
+from pegasus_bb.model.machine import SHARED, Faults, Machine
 from pegasus_bb.model.mix import Mix
 from pegasus_bb.simulation.kernel import Simulation, Steps
 from pegasus_bb.simulation.mix.batch import Batch
 from pegasus_bb.simulation.mix.buffers import build_buffer
+from pegasus_bb.simulation.mix.effort import check_checkpoint, check_effort, effort
 from pegasus_bb.simulation.mix.intervals import segment
 from pegasus_bb.simulation.mix.measures import Outcome, Tally, outcome
 from pegasus_bb.simulation.mix.pipelines import Checkpoint, Pipeline, draw_pipelines
@@ -29,10 +27,8 @@ from pegasus_bb.simulation.mix.trace import (
     Watch,
 )
 from pegasus_bb.simulation.server import Lane, Server
-from pegasus_bb.units import format_duration
 
 _PATIENCE = 10.0  # times the campaign
-_SHORTEST = 1e-3  # seconds: a clock of weeks does not see much less
 _LEAST = 0.1  # of its wall time a job computes, however long its checkpoints take
 
 
@@ -44,8 +40,8 @@ def simulate(
     watch: Watch | None = None,
 ) -> Outcome:
     """The same ``seed`` has the same jobs and the same faults of compute nodes on every
-    architecture. ``watch`` is told every event. Raises UsageError if no checkpoint
-    could ever be completed."""
+    architecture. ``watch`` is told every event. Raises CatalogError if no checkpoint
+    could ever be completed, or if the simulation would take hours."""
     return Campaign(machine, mix, architecture, seed, watch).run()
 
 
@@ -77,8 +73,7 @@ class Campaign:
 
     def run(self) -> Outcome:
         simulation, faults = self.simulation, self.machine.faults
-        for pipeline in self.pipelines:
-            self._check(pipeline)
+        self._check()
         self.batch.queue += self.pipelines
         self.batch.schedule()
         if faults is not None:
@@ -93,6 +88,15 @@ class Campaign:
         is_complete = not self._to_do
         ended = self._ended if is_complete else simulation.now
         return outcome(self.tally, productive, ended, is_complete)
+
+    def _check(self) -> None:
+        machine, mix, pipelines = self.machine, self.mix, self.pipelines
+        for pipeline in pipelines:
+            check_checkpoint(machine, mix, pipeline, self._seconds(pipeline))
+        shared = machine.buffers[SHARED] if self.buffer.nodes else None
+        check_effort(
+            machine, mix, effort(machine, mix, shared, pipelines, self._seconds)
+        )
 
     # A job: restart, then compute and write a checkpoint in turn.
 
@@ -135,7 +139,7 @@ class Campaign:
     def _compute(self, pipeline: Pipeline, until: float) -> Steps:
         mix, simulation = self.mix, self.simulation
         least = _LEAST * mix.walltime
-        mtti = self._mtti(pipeline)
+        mtti = self.machine.mtti_of(pipeline.nodes)
         while True:
             dump = pipeline.dump_seconds or self._seconds(pipeline)
             left = until - simulation.now
@@ -250,27 +254,5 @@ class Campaign:
             about = each.number, each.name, each.nodes, each.done
             self._watch(Event(now, event, *about))
 
-    def _mtti(self, pipeline: Pipeline) -> float:
-        """Mean seconds between two faults of its nodes."""
-        faults = self.machine.faults
-        if faults is None:
-            return math.inf
-        return faults.mtti * self.machine.nodes / pipeline.nodes
-
     def _seconds(self, pipeline: Pipeline) -> float:
         return self.buffer.seconds(pipeline.nodes, self._per_node)
-
-    def _check(self, pipeline: Pipeline) -> None:
-        if self._seconds(pipeline) < _SHORTEST:
-            raise UsageError(
-                f"{self.machine.source}: a checkpoint takes no time; see memory, which "
-                "is that of a node, and the bandwidth of the buffers"
-            )
-        most = min(self.mix.walltime, self._mtti(pipeline))
-        if self._seconds(pipeline) >= most:
-            raise UsageError(
-                f"{self.machine.source}: a checkpoint of {pipeline.nodes} nodes takes "
-                f"{format_duration(self._seconds(pipeline))} at least, but its job "
-                f"ends or fails after {format_duration(most)}; the buffers need more "
-                "bandwidth (buffers), or nodes fewer faults (faults.mtti)"
-            )

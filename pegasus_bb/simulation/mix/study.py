@@ -69,8 +69,8 @@ def to_document(mix: Mix, results: Sequence[Result]) -> dict[str, Any]:
     """For --json. Bandwidth is bytes per second, ``half`` half of a 95 % interval."""
     base = results[0]
     return {
-        "mix": mix.source,
-        "machine": base.case.machine.source,
+        "mix": mix.source.name,
+        "machine": base.case.machine.source.name,
         "seeds": len(base.outcomes),
         "confidence": 0.95,
         "cases": [_case(result, base) for result in results],

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,6 +17,7 @@ from pegasus_bb.cli.mix_options import (
 )
 from pegasus_bb.cli.mix_tables import study_lines
 from pegasus_bb.cli.output import write_page
+from pegasus_bb.cli.progress import progress
 from pegasus_bb.cli.trace import write_trace
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.machine import read_machine
@@ -53,7 +51,7 @@ def simulate_mix(options: MixOptions, as_json: bool) -> None:
         events.append({"case": case.name, **event.to_json()})
 
     seeds = range(options.seeds or SEEDS)
-    with _progress() as done:
+    with progress("campaigns") as done:
         results = study(mix, compared, seeds, done, watch if options.trace else None)
     if as_json:
         document = to_document(mix, results)
@@ -76,19 +74,3 @@ def _need_numpy() -> None:
             "simulate --mix needs NumPy, which is not installed; "
             "pip install 'pegasus-bb[simulation]' brings it"
         ) from missing
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int], None]]:
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(
-        console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()
-    ) as bar:
-        task = bar.add_task("campaigns", total=None)
-
-        def done(count: int, of: int) -> None:
-            bar.update(task, completed=count, total=of)
-
-        yield done

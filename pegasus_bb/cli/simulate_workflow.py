@@ -15,6 +15,7 @@ import orjson
 from pegasus_bb.cli.options import plan_options
 from pegasus_bb.cli.output import columns, write_page
 from pegasus_bb.cli.prediction import shown
+from pegasus_bb.cli.progress import progress
 from pegasus_bb.cli.trace import events_of, write_trace
 from pegasus_bb.errors import UsageError
 from pegasus_bb.planner.predictions import MODES
@@ -48,7 +49,9 @@ def simulate_workflow(
     if html is not None:
         import pegasus_bb.page  # noqa: F401 - fails at once if it is not installed
     with no_collection():
-        found = simulated_modes(plan_options(options, mode="persistent"), wanted, seeds)
+        with progress("runs") as done:
+            planned = plan_options(options, mode="persistent")
+            found = simulated_modes(planned, wanted, seeds, done)
         compared = _compared(found)
         if as_json:
             click.echo(orjson.dumps(_document(found, compared), option=_INDENT))

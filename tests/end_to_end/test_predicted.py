@@ -217,3 +217,14 @@ def test_a_worker_predicts_the_same(site: Site, learning: History) -> None:
     done = subprocess.run(argv, cwd=site.work, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == json.loads(alone.stdout)
+
+
+def test_a_history_that_shows_nothing_is_refused(site: Site) -> None:
+    """A folder with a record that no reader understands."""
+    speeds(site, pfs=SLOW, bb=FAST)
+    (site.work / "old").mkdir()
+    (site.work / "old" / "mix_A.out.000").write_text("yesterday\n")
+    done = site.plan("bb", "--bb-mode", "auto", "--bb-history", "old")
+    assert done.returncode == 2
+    assert "no task that ended well has a record there" in done.stderr
+    assert "mix_A.out.000" in done.stderr

@@ -68,3 +68,12 @@ def test_a_mistake_is_named(site: Site, more: tuple[str, ...], message: str) -> 
     done = site.bb("simulate", "--sites", "cluster", "--output-sites", "local", *more)
     assert done.returncode == 2
     assert message in done.stderr
+
+
+def test_more_runs_than_memory_holds_are_refused(site: Site) -> None:
+    speeds(site, pfs=SLOW, bb=FAST)
+    words = ("--sites", "cluster", "--output-sites", "local", "--seeds", "99999")
+    done = site.bb("simulate", *words)
+    assert done.returncode == 2
+    assert "--seeds 99999: 199,998 runs of " in done.stderr
+    assert "this workflow can have " in done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from pegasus_bb.units import parse_duration, parse_size
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 SEEDS = 10
+_CASES = 10_000  # of one study
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class MixOptions:
     repair: str | None
     seeds: int | None
     html: Path | None
+    trace: Path | None
 
 
 def mix_options(command: Command) -> Command:
@@ -71,6 +74,11 @@ _OPTIONS = (
         help=f"Campaigns of each case ({SEEDS}); with --provision or --flash: runs.",
     ),
     click.option("--html", type=Path, help="Write a page with figures into this file."),
+    click.option(
+        "--trace",
+        type=Path,
+        help="Write every event of the first seed into this file, as lines of JSON.",
+    ),
 )
 
 
@@ -143,7 +151,14 @@ def check_variations(
     architectures: Sequence[str],
     variations: dict[str, list[Any]],
 ) -> None:
-    """What an option varies has to be there."""
+    """What an option varies has to be there, and not too often."""
+    count = len(architectures) * prod(map(len, variations.values()))
+    if count > _CASES:
+        names = ", ".join(f"--{key}" for key in variations)
+        raise UsageError(
+            f"{names} make {count:,} cases, and a study has at most {_CASES:,}; name "
+            "fewer values"
+        )
     for key in ("nodes", "placement"):
         if key in variations and SHARED not in architectures:
             raise UsageError(f"--{key} varies shared buffer nodes; add --arch {SHARED}")

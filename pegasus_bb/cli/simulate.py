@@ -17,7 +17,12 @@ _WITHOUT_WORKFLOW = {
     *(field.name for field in fields(MixOptions)),
     *("provision", "flash", "as_json", "verbose", "quiet"),
 }
-_BOTH = ("mix", "seeds", "html")  # of the options of a mix, those that others have too
+_BOTH = (
+    "mix",
+    "seeds",
+    "html",
+    "trace",
+)  # of the options of a mix, those that others have too
 
 
 @click.command(
@@ -99,7 +104,7 @@ def _workflow(
             "FILE or --flash FILE, or leave it out to simulate a workflow"
         )
     seeds = 1 if mix["seeds"] is None else mix["seeds"]
-    simulate_workflow(options, modes, seeds, mix["html"])
+    simulate_workflow(options, modes, seeds, mix["html"], mix["trace"])
 
 
 def _provision(path: Path, as_json: bool, others: dict[str, Any]) -> None:

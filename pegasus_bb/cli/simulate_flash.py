@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -11,10 +10,9 @@ from typing import Any
 
 import click
 import orjson
-from rich.console import Console
-from rich.progress import Progress
 
 from pegasus_bb.cli.output import columns
+from pegasus_bb.cli.progress import progress
 from pegasus_bb.model.flash import FlashInput, read_flash
 from pegasus_bb.simulation.flash.outcome import Outcome
 from pegasus_bb.simulation.flash.study import Study, study
@@ -38,15 +36,8 @@ def show_flash(path: Path, as_json: bool, seeds: int) -> None:
 
 def run_study(wanted: FlashInput, seeds: int) -> Study:
     """With a bar for a person who waits."""
-    console = Console(stderr=True)
-    hidden = not sys.stderr.isatty()
-    with Progress(console=console, transient=True, disable=hidden) as bar:
-        task = bar.add_task("runs", total=None)
-        return study(
-            wanted,
-            range(seeds),
-            lambda done, of: bar.update(task, completed=done, total=of),
-        )
+    with progress("runs") as done:
+        return study(wanted, range(seeds), done)
 
 
 def to_document(found: Study) -> dict[str, Any]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
 import orjson
@@ -19,9 +17,15 @@ from pegasus_bb.cli.mix_options import (
 )
 from pegasus_bb.cli.mix_tables import study_lines
 from pegasus_bb.cli.output import write_page
+from pegasus_bb.cli.progress import progress
+from pegasus_bb.cli.trace import write_trace
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.machine import read_machine
 from pegasus_bb.model.mix import read_mix
+
+if TYPE_CHECKING:  # NumPy is slow to load, and may be missing
+    from pegasus_bb.simulation.mix.cases import Case
+    from pegasus_bb.simulation.mix.trace import Event
 
 
 def simulate_mix(options: MixOptions, as_json: bool) -> None:
@@ -41,8 +45,14 @@ def simulate_mix(options: MixOptions, as_json: bool) -> None:
     from pegasus_bb.simulation.mix.study import study, to_document
 
     compared = cases(machine, architectures, variations)
-    with _progress() as done:
-        results = study(mix, compared, range(options.seeds or SEEDS), done)
+    events: list[dict[str, Any]] = []
+
+    def watch(case: Case, event: Event) -> None:
+        events.append({"case": case.name, **event.to_json()})
+
+    seeds = range(options.seeds or SEEDS)
+    with progress("campaigns") as done:
+        results = study(mix, compared, seeds, done, watch if options.trace else None)
     if as_json:
         document = to_document(mix, results)
         click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
@@ -51,7 +61,9 @@ def simulate_mix(options: MixOptions, as_json: bool) -> None:
     if options.html is not None:
         from pegasus_bb.page.campaigns import campaigns_page
 
-        write_page(options.html, campaigns_page(mix.source, results))
+        write_page(options.html, campaigns_page(mix.source.name, results))
+    if options.trace is not None:
+        write_trace(options.trace, events)
 
 
 def _need_numpy() -> None:
@@ -62,19 +74,3 @@ def _need_numpy() -> None:
             "simulate --mix needs NumPy, which is not installed; "
             "pip install 'pegasus-bb[simulation]' brings it"
         ) from missing
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int], None]]:
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(
-        console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()
-    ) as bar:
-        task = bar.add_task("campaigns", total=None)
-
-        def done(count: int, of: int) -> None:
-            bar.update(task, completed=count, total=of)
-
-        yield done

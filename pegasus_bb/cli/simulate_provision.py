@@ -15,6 +15,7 @@ import click
 import orjson
 
 from pegasus_bb.cli.output import columns
+from pegasus_bb.cli.progress import progress
 from pegasus_bb.model.draining import AGGRESSIVE, DrainingInput, read_draining
 from pegasus_bb.simulation.draining.comparison import PolicyFigures, simulate_policies
 from pegasus_bb.simulation.draining.equations import GB
@@ -32,7 +33,10 @@ def show_provisioning(path: Path, as_json: bool, seeds: int = 0) -> None:
     """
     wanted = read_draining(path)
     found = provision(wanted)
-    simulated = simulate_policies(wanted, seeds) if seeds else None
+    simulated = None
+    if seeds:
+        with progress("runs") as done:
+            simulated = simulate_policies(wanted, seeds, done)
     if as_json:
         document = to_document(found)
         if simulated is not None:

@@ -15,6 +15,8 @@ import orjson
 from pegasus_bb.cli.options import plan_options
 from pegasus_bb.cli.output import columns, write_page
 from pegasus_bb.cli.prediction import shown
+from pegasus_bb.cli.progress import progress
+from pegasus_bb.cli.trace import events_of, write_trace
 from pegasus_bb.errors import UsageError
 from pegasus_bb.planner.predictions import MODES
 from pegasus_bb.planner.reading import no_collection
@@ -31,7 +33,11 @@ _HEAD = ("seconds, simulated", "jobs", "starting", "slot", "computing", "storage
 
 
 def simulate_workflow(
-    options: dict[str, Any], modes: Sequence[str], seeds: int, html: Path | None
+    options: dict[str, Any],
+    modes: Sequence[str],
+    seeds: int,
+    html: Path | None,
+    trace: Path | None,
 ) -> None:
     """``options`` are those of a planning. Raises UsageError and CatalogError."""
     as_json, wanted = bool(options["as_json"]), modes or _DEFAULT
@@ -43,7 +49,9 @@ def simulate_workflow(
     if html is not None:
         import pegasus_bb.page  # noqa: F401 - fails at once if it is not installed
     with no_collection():
-        found = simulated_modes(plan_options(options, mode="persistent"), wanted, seeds)
+        with progress("runs") as done:
+            planned = plan_options(options, mode="persistent")
+            found = simulated_modes(planned, wanted, seeds, done)
         compared = _compared(found)
         if as_json:
             click.echo(orjson.dumps(_document(found, compared), option=_INDENT))
@@ -55,6 +63,8 @@ def simulate_workflow(
             write_page(html, report_page(compared))
             if not as_json:
                 click.echo(f"drawn: {html}")
+        if trace is not None:
+            write_trace(trace, events_of(found.runs))
 
 
 _INDENT = orjson.OPT_INDENT_2

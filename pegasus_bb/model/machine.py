@@ -19,11 +19,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pegasus_bb.model.document import Entry, load
 from pegasus_bb.model.quantities import (
+    Source,
     check_mapping,
     read_choice,
     read_count,
@@ -70,7 +71,13 @@ class Machine:
     buffers: Mapping[str, BufferNodes]  # by architecture: shared, local
     parity: float = 0.0  # share of the buffers' bandwidth, below 1
     faults: Faults | None = None
-    source: str = ""
+    source: Source = field(default=Source(), compare=False)
+
+    def mtti_of(self, nodes: int) -> float:
+        """Mean seconds between two faults of any of so many compute nodes."""
+        if self.faults is None:
+            return math.inf
+        return self.faults.mtti * self.nodes / nodes
 
 
 def read_machine(path: Path, variables: Mapping[str, str]) -> Machine:
@@ -90,7 +97,7 @@ def read_machine(path: Path, variables: Mapping[str, str]) -> Machine:
         buffers=_buffers(entry.below("buffers"), nodes),
         parity=_parity(entry),
         faults=_faults(entry.below("faults")) if entry.data.get("faults") else None,
-        source=str(path),
+        source=Source(str(path), entry.document),
     )
 
 

@@ -21,12 +21,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pegasus_bb.model.document import Entry, load
 from pegasus_bb.model.machine import Machine
 from pegasus_bb.model.quantities import (
+    Source,
     check_mapping,
     read_choice,
     read_count,
@@ -80,7 +81,7 @@ class Mix:
     queue: str
     walltime: float  # of a job
     campaign: float
-    source: str = ""
+    source: Source = field(default=Source(), compare=False)
 
 
 def read_mix(name: str, machine: Machine, variables: Mapping[str, str]) -> Mix:
@@ -107,7 +108,7 @@ def read_mix(name: str, machine: Machine, variables: Mapping[str, str]) -> Mix:
         queue=read_choice(entry, "queue", (FIRST_FIT, FCFS), FIRST_FIT),
         walltime=_walltime(entry),
         campaign=read_seconds(entry, "campaign", "such as 72d", _LONGEST),
-        source=name,
+        source=Source(name, entry.document),
     )
 
 

@@ -6,14 +6,38 @@ All raise CatalogError.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.model.document import Entry, closest
+from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.model.document import Document, Entry, closest
 from pegasus_bb.units import parse_duration
 
 MOST = 1_000_000  # of what a simulation keeps in memory: nodes, pipelines
+
+
+@dataclass(frozen=True)
+class Source:
+    """The file that says a thing: mistakes that a simulation finds name its lines."""
+
+    name: str = ""
+    document: Document | None = None
+
+    def error(
+        self,
+        what: str,
+        keys: Sequence[object] = (),
+        found: object = "",
+        would_do: str = "",
+    ) -> CatalogError:
+        if self.document is not None:
+            return self.document.error(what, keys, found, would_do)
+        key = ".".join(map(str, keys))
+        return CatalogError(what, self.name, 0, key, str(found), would_do)
+
+    def __str__(self) -> str:
+        return self.name
 
 
 def check_mapping(entry: Entry, known: Collection[str], needs: Collection[str]) -> None:

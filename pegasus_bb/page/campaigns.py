@@ -46,7 +46,7 @@ def campaigns_page(mix: str, results: Sequence[Result]) -> str:
         .get_template("campaigns.html.j2")
         .render(
             mix=mix,
-            machine=base.case.machine.source,
+            machine=base.case.machine.source.name,
             seeds=len(base.outcomes),
             table=_table(results),
             figures=[_figure(key, results) for key in swept],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.catalogs import environment
@@ -22,6 +22,7 @@ from pegasus_bb.placement.sizing import automatic_capacity
 from pegasus_bb.placement.survey import INPUT
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.reading import choose_tier, read_and_place
+from pegasus_bb.planner.worker import JOBS_FOR_A_WORKER, beside
 from pegasus_bb.simulation.calibration import calibrated
 from pegasus_bb.simulation.choice import Compared, Predicted, choose
 from pegasus_bb.simulation.learned_rates import fitted_speeds
@@ -95,6 +96,14 @@ class ModePredictions:
         except UsageError:
             placement = self._with_room(mode)
         return self.simulator.shared(placement, mode)
+
+    def answer(self, mode: str) -> tuple[Prediction, str]:
+        """What ``mode`` would take, and why it cannot be planned, if so."""
+        return self.of(mode), self.refusal(mode)
+
+    def learn_unexplained(self) -> None:
+        """Now, and not with the first prediction."""
+        self._unexplained  # noqa: B018 - it is cached
 
     @property
     def sources(self) -> tuple[str, str, tuple[str, ...], int, Mapping[str, int]]:
@@ -263,13 +272,18 @@ def compare(decided: PlanningInput) -> Compared | None:
 
 
 def compared_modes(known: ModePredictions) -> Compared:
-    modes = tuple(known.of(mode) for mode in MODES)
-    refusals = ((mode, known.refusal(mode)) for mode in MODES)
-    refused = {mode: why for mode, why in refusals if why}
+    """A worker simulates mode transient of a large workflow, which takes as long as
+    all other modes together."""
+    is_large = len(known.decided.workflow.jobs) >= JOBS_FOR_A_WORKER
+    known.learn_unexplained()  # before the fork, for both
+    with beside(partial(known.answer, "transient"), is_large) as transient:
+        answers = {mode: known.answer(mode) for mode in MODES if mode != "transient"}
+        answers["transient"] = transient()
+    refused = {mode: answers[mode][1] for mode in MODES if answers[mode][1]}
     return Compared(
-        modes,
+        tuple(answers[mode][0] for mode in MODES),
         *known.sources,
-        choose([found for found in modes if found.mode not in refused]),
+        choose([answers[mode][0] for mode in MODES if mode not in refused]),
         refused,
     )
 

@@ -137,15 +137,26 @@ def place(options: PlanOptions, given: Given) -> PlanningInput:
 
 
 def _history(settings: Settings) -> History:
-    """What earlier runs have shown. Raises UsageError where there is none."""
+    """What earlier runs have shown. Raises UsageError where there is none, or where
+    one shows nothing."""
     if not settings.history:
         return History()
     from pegasus_bb.report.learn import history_of  # most plannings learn nothing
     from pegasus_bb.report.startup import startup_of  # most plannings learn nothing
     from pegasus_bb.report.submitdir import read_run  # most plannings learn nothing
 
-    runs = [read_run(path) for path in settings.history]
-    return together([replace(history_of(r), startup=startup_of(r)) for r in runs])
+    found = []
+    for path in settings.history:
+        run = read_run(path)
+        history = replace(history_of(run), startup=startup_of(run))
+        if not history.tells and not history.sizes:
+            why = [f"; {p.file}: {p.why}" for p in run.problems[:1]]
+            raise UsageError(
+                f"--bb-history {path}: no task that ended well has a record there"
+                + "".join(why)
+            )
+        found.append(history)
+    return together(found)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pegasus_bb.errors import UsageError
@@ -19,6 +19,8 @@ from pegasus_bb.simulation.simulated_run import run_of
 from pegasus_bb.simulation.waits import Waits, waits_of
 from pegasus_bb.simulation.workflow import demands_of
 
+_MOST = 2_000_000  # nodes of all runs: minutes, and some GiB
+
 
 @dataclass(frozen=True)
 class Simulated:
@@ -28,27 +30,41 @@ class Simulated:
 
 
 def simulated_modes(
-    options: PlanOptions, modes: Sequence[str], seeds: int
+    options: PlanOptions,
+    modes: Sequence[str],
+    seeds: int,
+    done: Callable[[int, int], None],
 ) -> Simulated:
-    """Raises UsageError and CatalogError: no speeds, a mode that cannot be planned, and
-    all that planning raises."""
+    """``done`` is told of every run. Raises UsageError and CatalogError: no speeds, a
+    mode that cannot be planned, too many runs, and all that planning raises."""
     placed = read_and_place(options)
     known = mode_predictions(placed)
     if known is None:
         raise without_speeds(placed, "simulate")
     runs: dict[str, list[Run]] = {}
     waits: dict[str, list[Waits]] = {}
-    simulator = known.simulator
-    for mode in dict.fromkeys(("off", *modes)):
+    simulator, wanted = known.simulator, dict.fromkeys(("off", *modes))
+    count = seeds * len(wanted)
+    _check_effort(count, len(simulator.outline.nodes), seeds)
+    for number, mode in enumerate(wanted):
         why = known.refusal(mode)
         if why:
             raise UsageError(f"mode {mode} cannot be simulated: {why}")
         what = known.mode(mode)
         for seed in range(seeds):
             demands = demands_of(simulator.planned.work, seed)
-            done = simulator.execute(what, demands)
+            found = simulator.execute(what, demands)
             label, site = placed.workflow.name, placed.site.name
-            runs.setdefault(mode, []).append(run_of(label, what, done, site))
+            runs.setdefault(mode, []).append(run_of(label, what, found, site))
             if not seed:
-                waits[mode] = waits_of(what, done)
+                waits[mode] = waits_of(what, found)
+            done(number * seeds + seed + 1, count)
     return Simulated(compared_modes(known), runs, waits)
+
+
+def _check_effort(runs: int, nodes: int, seeds: int) -> None:
+    if seeds > 1 and runs * nodes > _MOST:
+        raise UsageError(
+            f"--seeds {seeds}: {runs:,} runs of {nodes:,} nodes are too many; this "
+            f"workflow can have {max(1, _MOST * seeds // (runs * nodes)):,} seeds"
+        )

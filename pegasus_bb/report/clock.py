@@ -7,7 +7,7 @@ second belongs to the first of PARTS that is under way in it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -66,13 +66,12 @@ def _events(run: Run) -> Iterator[tuple[float, int, int]]:
 def _intervals(run: Run) -> Iterator[tuple[str, Interval]]:
     for task in run.tasks:
         yield _PART.get(task.kind, "auxiliary"), (task.start, task.end)
-    gated = gated_nodes(run)
     stretches = _exact_stretches(run)
     pairs = zip(run.stretches, stretches, strict=True)
     exact = {rounded: since for (rounded, _), (since, _) in pairs}
+    for gate in _gates(run):
+        yield "gate_wait", gate
     for node in run.nodes:
-        if node.node in gated:
-            yield from _named("gate_wait", node.pre_started, node.pre_ended)
         yield from _named("queue", node.submitted, node.executing)
         for since, until in node.unsubmitted:
             yield "ready_wait", (exact.get(since, since), until)
@@ -108,18 +107,25 @@ def _exact_stretches(run: Run) -> list[Interval]:
 
 def _exact(since: float, run: Run) -> float:
     """A job state log leaves out fractions: the first task of that second tells."""
-    if since != int(since):
-        return since
-    starts = (task.start for task in run.tasks if since <= task.start < since + 1)
-    return min(starts, default=since)
+    return _first_in(since, (task.start for task in run.tasks))
 
 
 def _exact_end(until: float, run: Run) -> float:
     """The last task that ends in that second tells."""
-    if until != int(until):
-        return until
-    ends = (task.end for task in run.tasks if until <= task.end < until + 1)
-    return max(ends, default=until)
+    return _last_in(until, (task.end for task in run.tasks))
+
+
+def _first_in(second: float, times: Iterable[float]) -> float:
+    """Of ``times`` in that second; a time with a fraction is exact already."""
+    if second != int(second):
+        return second
+    return min((t for t in times if second <= t < second + 1), default=second)
+
+
+def _last_in(second: float, times: Iterable[float]) -> float:
+    if second != int(second):
+        return second
+    return max((t for t in times if second <= t < second + 1), default=second)
 
 
 def _named(
@@ -135,9 +141,27 @@ def gated_nodes(run: Run) -> set[str]:
 
 def gate_wait(run: Run) -> float | None:
     """Seconds that the gate, the PRE script of a create_dir node, held its job."""
+    return max((until - since for since, until in _gates(run)), default=None)
+
+
+def _gates(run: Run) -> list[Interval]:
+    """From the first question to the answer, of each gate that ended."""
     gated = gated_nodes(run)
-    waits = (node.pre_wait for node in run.nodes if node.node in gated)
-    return max((wait for wait in waits if wait is not None), default=None)
+    found = (node for node in run.nodes if node.node in gated)
+    return [
+        _exact_gate(node.pre_started, node.pre_ended, node.node, run)
+        for node in found
+        if node.pre_started is not None and node.pre_ended is not None
+    ]
+
+
+def _exact_gate(since: float, until: float, node: str, run: Run) -> Interval:
+    """Without fractions a wait of a moment reads as a second, or as none. It begins
+    when bb_setup has ended, and its job starts when it is over."""
+    setups = [task.end for task in run.tasks if task.kind is Kind.BB_SETUP]
+    starts = [task.start for task in run.tasks if task.node == node]
+    begun = _last_in(since, setups)
+    return begun, max(begun, _first_in(until, starts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,12 +191,5 @@ def run_time(run: Run) -> RunTime:
 
 def gate_began(run: Run) -> float | None:
     """When the gate was first asked that held its job back longest."""
-    gated = gated_nodes(run)
-    waited = [
-        (node.pre_wait, node.pre_started)
-        for node in run.nodes
-        if node.node in gated
-        and node.pre_wait is not None
-        and node.pre_started is not None
-    ]
-    return max(waited)[1] if waited else None
+    gates = _gates(run)
+    return max(gates, key=lambda gate: gate[1] - gate[0])[0] if gates else None

@@ -20,7 +20,8 @@ def startup_of(run: Run) -> Startup | None:
     many nodes are right in their mean.
 
     Waiting in the queue is that of nodes that found a slot free: others waited for one,
-    which is no part of starting.
+    which is no part of starting. Of a few tasks the seconds of the log tell nothing;
+    the records of a chain have fractions.
     """
     times = {node.node: node for node in run.nodes}
     found = [(t, times[t.node]) for t in run.tasks if t.node in times]
@@ -28,7 +29,7 @@ def startup_of(run: Run) -> Startup | None:
     if len(_begun(run.nodes)) < _FEW:
         return None
     around = _around(tasks)
-    job = DEFAULT.job if around is None else around
+    job = min(DEFAULT.job, _between(run.tasks)) if around is None else around
     own = [task.duration for task, _ in found if task.kind in _OWN]
     learned = replace(DEFAULT, queue=_queue(run.nodes), job=job)
     return replace(learned, own=median(own) + job) if own else learned
@@ -42,6 +43,15 @@ def _around(pairs: Iterable[tuple[Task, NodeTimes]]) -> float | None:
         if node.terminated is not None and node.executing is not None
     ]
     return max(0.0, fmean(seconds)) if len(seconds) >= _FEW else None
+
+
+def _between(tasks: Sequence[Task]) -> float:
+    """The median of what passed from the end of a task to the next start: of a chain,
+    what the next task took to be started."""
+    ends = sorted(task.end for task in tasks)
+    starts = (task.start for task in tasks if task.start >= ends[0])
+    gaps = [start - ends[bisect_right(ends, start) - 1] for start in starts]
+    return median(gaps) if len(gaps) >= _FEW else DEFAULT.job
 
 
 def _queue(nodes: Iterable[NodeTimes]) -> float:

@@ -7,7 +7,9 @@ operations, one of these serves, in this order:
 1. runs on two places: computing and operations are fitted;
 2. Darshan's counts of calls, or its seconds in calls that move no bytes, if more;
 3. system calls that moved few bytes: at least so many operations, as far as kernel time
-   allows; at most ten for each, or all but user time: other machines' work is waiting;
+   allows; at most ten for each, or all but user time: other machines' work is waiting.
+   Bytes may cost more than their bandwidth says, as where a file system looks for
+   blocks: at most an operation for each 8 KiB, as far as kernel time allows;
 4. kernel time alone: none of it, or all of it, was operations.
 """
 
@@ -40,6 +42,7 @@ class Seen(NamedTuple):
     moving: float  # seconds that its bytes take
     rest: float  # those of its run time that they do not take
     own_calls: float  # calls that moved few bytes each
+    pieces: float  # of 8 KiB, of all bytes that it moved
 
     def rate(self, seconds: float) -> float:
         """Operations a second that it had, if ``seconds`` of its run time were
@@ -107,8 +110,9 @@ def _seen(past: Past, place: str, moved: Moved, speeds: Speeds) -> Seen:
     moving = speed.of_job(*moved)
     size = sum(moved) - moved.files
     size = max(size, (past.read or 0) + (past.written or 0))
-    small = max(0.0, (past.calls or 0) - size / _SMALL)
-    return Seen(past, speed, moving, max(0.0, past.duration - moving), small)
+    pieces = size / _SMALL
+    small = max(0.0, (past.calls or 0) - pieces)
+    return Seen(past, speed, moving, max(0.0, past.duration - moving), small, pieces)
 
 
 def _of_places(seen: Sequence[Seen]) -> DemandRange:
@@ -156,7 +160,9 @@ def _calls(seen: Seen) -> DemandRange | None:
         return None
     counted = seen.own_calls + (seen.past.metadata or 0)
     least = min(seen.seconds_of(counted), seen.kernel, seen.not_user)
-    most = min(seen.seconds_of(_EACH * counted), seen.not_user)
+    most = seen.seconds_of(_EACH * counted)
+    of_bytes = min(seen.seconds_of(_EACH * counted + seen.pieces), seen.kernel)
+    most = min(max(most, of_bytes), seen.not_user)
     return DemandRange(seen.split(least), seen.split(most), "system calls")
 
 

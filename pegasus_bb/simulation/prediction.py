@@ -103,7 +103,7 @@ def format_range(low: float, high: float) -> str:
     alike = high - low <= ALIKE / 5 * high
     if alike or format_duration(low) == format_duration(high):
         return format_duration(high)
-    if low >= 10 and high < 60:
+    if low >= 10 and high < 60 and f"{low:.0f}" != f"{high:.0f}":
         return f"{low:.0f} to {high:.0f} s"
     if high < 60:
         return f"{low:.1f} to {high:.1f} s"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,10 @@ interval: daly
 walltime: 8h
 campaign: 2d
 """
+MANY = (
+    *("--nodes", ",".join(map(str, range(2, 101)))),
+    *("--capacity", ",".join(f"{n}TB" for n in range(1, 100))),
+)
 
 
 @pytest.fixture
@@ -122,6 +127,25 @@ def test_a_page_with_a_figure_for_each_sweep(work: Path) -> None:
     assert "By parity" not in page
 
 
+def test_a_trace_has_every_event_of_the_first_seed(work: Path) -> None:
+    words = ("--seeds", "2", "--json", "--trace", "trace.jsonl")
+    found = json.loads(simulate(work, *words).stdout)
+    text = (work / "trace.jsonl").read_text()
+    events = [json.loads(line) for line in text.splitlines()]
+    for case in found["cases"]:
+        own = [each for each in events if each["case"] == case["name"]]
+        assert [each["time"] for each in own] == sorted(each["time"] for each in own)
+        told = Counter(each["event"] for each in own)
+        first = case["outcomes"][0]
+        assert told["checkpoint"] == first["dumps"]
+        assert told["checkpoint lost"] == first["dumps_lost"]
+        hit = [each for each in own if each["event"] == "fault" and each["nodes"]]
+        assert len(hit) == first["interrupts"]
+        assert told["start"] == told["end"] + told["complete"] + first["interrupts"]
+    simulate(work, *words)
+    assert (work / "trace.jsonl").read_text() == text
+
+
 def test_figures_that_cannot_be_written_cost_no_results(work: Path) -> None:
     words = ("--arch", "local", "--seeds", "1", "--html", "none/page.html")
     done = simulate(work, *words)
@@ -148,6 +172,7 @@ def test_figures_that_cannot_be_written_cost_no_results(work: Path) -> None:
         (("--seeds", "0"), "0 is not in the range"),
         (("--seeds", "9" * 20), "is not in the range"),
         (("--mix", "apex"), "is larger than the machine"),
+        (MANY, "--nodes, --capacity make 19,602 cases, and a study has at most 10,000"),
         (("--mix", "none.yml"), "none.yml: cannot be read"),
     ],
 )
@@ -163,9 +188,9 @@ def test_a_mistake_is_named(work: Path, words: tuple[str, ...], said: str) -> No
     [
         ("write: 100GB/s, stripes", "write: 0GB/s, stripes", "machine.yml:7: a speed"),
         ("memory: 100GB", "memory: -100GB", "key:      memory"),
-        ("memory: 100GB", "memory: 1", "machine.yml: a checkpoint takes no time"),
-        ("write: 100GB/s}", "write: 1MB/s}", "the buffers need more bandwidth"),
-        ("mtti: 6h", "mtti: 1s", "nodes fewer faults (faults.mtti)"),
+        ("memory: 100GB", "memory: 1", "machine.yml:3: a checkpoint takes no time"),
+        ("write: 100GB/s}", "write: 1MB/s}", "buffers with more bandwidth"),
+        ("mtti: 6h", "mtti: 1s", "or fewer faults (faults.mtti)"),
         ("{mtti: 6h, repair: 1m}", "none", "faults is a mapping"),
     ],
 )

@@ -4,6 +4,8 @@ was."""
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,12 @@ from .conftest import Site, done_well
 History = tuple[str, str]
 SLOW = {"read": "50KB/s", "write": "50KB/s", "latency": "100ms"}
 FAST = {"read": "8GB/s", "write": "8GB/s"}
+WITH_WORKER = """
+import pegasus_bb.planner.predictions as predictions
+predictions.JOBS_FOR_A_WORKER = 0
+from pegasus_bb.cli import main
+main()
+"""
 
 
 def speeds(site: Site, **places: dict) -> None:
@@ -197,3 +205,26 @@ def test_a_wait_for_a_reservation_is_predicted_to_come_again(site: Site) -> None
         parts = ("wait", "stage_in", "compute", "stage_out", "other")
         assert 3 < found["wait"] < 30
         assert found["makespan"] == pytest.approx(sum(found[part] for part in parts))
+
+
+def test_a_worker_predicts_the_same(site: Site, learning: History) -> None:
+    """As of a large workflow, where it simulates one of the modes."""
+    speeds(site, pfs=SLOW, bb=FAST)
+    words = ("explain", "--sites", "cluster", "--output-sites", "local", "--json")
+    alone = site.bb(*words, *learning)
+    assert alone.returncode == 0, alone.stderr
+    argv = [sys.executable, "-c", WITH_WORKER, *words, *learning, "workflow.yml"]
+    done = subprocess.run(argv, cwd=site.work, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == json.loads(alone.stdout)
+
+
+def test_a_history_that_shows_nothing_is_refused(site: Site) -> None:
+    """A folder with a record that no reader understands."""
+    speeds(site, pfs=SLOW, bb=FAST)
+    (site.work / "old").mkdir()
+    (site.work / "old" / "mix_A.out.000").write_text("yesterday\n")
+    done = site.plan("bb", "--bb-mode", "auto", "--bb-history", "old")
+    assert done.returncode == 2
+    assert "no task that ended well has a record there" in done.stderr
+    assert "mix_A.out.000" in done.stderr

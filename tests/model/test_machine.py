@@ -42,7 +42,7 @@ def test_a_machine(tmp_path: Path) -> None:
     assert found.pfs == Speed(1e12, 9e11, 1e12, 5e10)
     assert found.parity == 0.2
     assert found.faults == Faults(85680.0, 3600.0)
-    assert found.source == f"{tmp_path}/machine.yml"
+    assert found.source.name == f"{tmp_path}/machine.yml"
 
 
 def test_rates_and_capacity_are_divided_by_the_nodes(tmp_path: Path) -> None:

@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 from pegasus_bb.model.machine import LOCAL, PLACEMENTS, SHARED
+from pegasus_bb.model.quantities import Source
 from pegasus_bb.page.campaigns import campaigns_page
 from pegasus_bb.simulation.mix.cases import cases
 from pegasus_bb.simulation.mix.study import Result, study
 from tests.page.html import Balanced, without_scripts
 from tests.simulation.mix.machines import HOUR, MACHINE, MIX
 
-SHORT = replace(MIX, campaign=24 * HOUR, source="mix.yml")
+SHORT = replace(MIX, campaign=24 * HOUR, source=Source("mix.yml"))
 SWEEPS: Mapping[str, Sequence[Any]] = {
     "nodes": (5, 10),
     "capacity": (1e12, 9e12),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pegasus_bb.model.run import Kind, NodeTimes, Run
-from pegasus_bb.report.clock import PARTS, begun, by_the_clock
+from pegasus_bb.report.clock import PARTS, begun, by_the_clock, gate_began, gate_wait
 from tests.report.made import a_run, a_task
 
 
@@ -55,6 +55,19 @@ def test_a_log_of_whole_seconds_does_not_begin_before_the_first_task() -> None:
     assert begun(a_run(a_task(start=9.5), stretches=((7.0, 20.0),))) == 7.0
     assert begun(a_run(a_task(start=7.75), stretches=((7.25, 9.0),))) == 7.25
     assert begun(a_run()) is None
+
+
+def test_a_log_of_whole_seconds_makes_no_wait_of_a_moment_at_the_gate() -> None:
+    """The gate opens within 0.1 s of the end of bb_setup, across a second."""
+    run = a_run(
+        a_task(kind=Kind.BB_SETUP, node="bb_setup", start=4.8, duration=0.15),
+        a_task(kind=Kind.CREATE_DIR, node="create_dir", start=5.05, duration=1),
+        nodes=(NodeTimes("create_dir", 4, 5, submitted=5, executing=5),),
+        stretches=((4, 6),),
+    )
+    assert gate_wait(run) == pytest.approx(0.1)
+    assert gate_began(run) == pytest.approx(4.95)
+    assert sum(by_the_clock(run).values()) == pytest.approx(1.25)
 
 
 def test_the_script_before_a_users_job_is_no_gate() -> None:

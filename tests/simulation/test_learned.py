@@ -87,7 +87,17 @@ def test_calls_that_move_many_bytes_are_paid_by_the_bytes() -> None:
     found = learned(("pfs", past))
     assert found.pessimistic == Demand(9.9, 100.0)
     large = replace(past, read=8192 * 1000)
-    assert learned(("pfs", large)).optimistic == Demand(10.0)
+    assert learned(("pfs", large)).pessimistic == Demand(10.0)
+
+
+def test_bytes_may_cost_the_kernel_more_than_their_bandwidth_says() -> None:
+    """A file system that looks for blocks; another one need not."""
+    past = Past(10.0, kernel=3.0, calls=500, read=8192 * 1000)
+    assert learned(("pfs", past)).optimistic == Demand(9.0, 1000.0)
+    larger = replace(past, read=8192 * 9000)
+    assert learned(("pfs", larger)).optimistic == Demand(7.0, 3000.0)
+    waited = replace(larger, kernel=0.0)  # for a disk: of that nothing is known
+    assert learned(("pfs", waited)).optimistic == Demand(10.0)
 
 
 def test_more_calls_than_the_kernel_had_time_for_are_no_range() -> None:

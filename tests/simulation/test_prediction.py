@@ -85,6 +85,7 @@ def test_of_buffers_that_take_as_long_the_one_that_reserves_least() -> None:
         (20.0, 35.0, "20 to 35 s"),
         (2.0, 3.5, "2.0 to 3.5 s"),
         (34.9, 35.0, "35.0 s"),
+        (21.6, 22.4, "21.6 to 22.4 s"),
         (50.0, 90.0, "50.0 s to 1 min 30 s"),
         (0.0, 0.0, "0.0 s"),
     ],

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
+
+from pegasus_bb.planner.worker import end_worker, fork_worker
 
 File = tuple[str, bytes]  # path below the root, content
 # path below the root -> its files; either process may ask, and ask again
 Folders: TypeAlias = Mapping[str, Callable[[], Iterable[File]]]
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-_PR_SET_PDEATHSIG = 1
 
 
 def fill_folders(
@@ -38,49 +37,11 @@ def fill_folders(
             _, status = os.waitpid(worker, 0)
     except BaseException:
         if worker:
-            with suppress(ProcessLookupError, ChildProcessError):
-                os.kill(worker, signal.SIGKILL)
-                os.waitpid(worker, 0)
+            end_worker(worker)
         raise
     for folder in folders.keys() - here if status else ():
         shutil.rmtree(root / folder, ignore_errors=True)
         fill(root, folders[folder]())
-
-
-def fork_worker(work: Callable[[], object]) -> int:
-    """The process that does ``work``, with exit status 0 if all of it is done.
-
-    0 on one processor, or if this process has threads, whose locks a fork would keep.
-    """
-    if (os.cpu_count() or 1) < 2 or not _has_one_thread():
-        return 0
-    parent = os.getpid()
-    worker = os.fork()
-    if worker == 0:
-        try:
-            _end_with(parent)
-            work()
-        except BaseException:
-            os._exit(1)
-        os._exit(0)
-    return worker
-
-
-def _has_one_thread() -> bool:
-    """Counts threads of C libraries too, which Python does not know."""
-    try:
-        return len(list(Path("/proc/self/task").iterdir())) == 1
-    except OSError:
-        return False
-
-
-def _end_with(parent: int) -> None:
-    """The kernel kills this process if ``parent`` is killed (Linux's prctl)."""
-    import ctypes  # only a large planning needs it
-
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)
 
 
 def _fill_free(root: Path, folders: Folders) -> set[str]:

@@ -30,10 +30,10 @@ from pegasus_bb.planner.builtin.folders import File, Folders, fill, fill_folders
 from pegasus_bb.planner.builtin.submit import Submits
 from pegasus_bb.planner.existing_submit_dir import move_existing
 from pegasus_bb.planner.run_plan import RunPlan
+from pegasus_bb.planner.worker import JOBS_FOR_A_WORKER
 from pegasus_bb.runtime.bbdir import NODES
 from pegasus_bb.runtime.install import install_runtime
 
-JOBS_FOR_A_WORKER = 5000  # from here on a second process writes submit files
 _SPECIAL = re.compile(r"[\s\"'\\=]")
 
 

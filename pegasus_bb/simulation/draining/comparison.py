@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from random import Random
@@ -80,9 +80,11 @@ def figures(outcomes: Sequence[Outcome], window: float) -> Figures:
     )
 
 
-def simulate_policies(wanted: DrainingInput, seeds: int) -> PolicyFigures:
+def simulate_policies(
+    wanted: DrainingInput, seeds: int, done: Callable[[int, int], None]
+) -> PolicyFigures:
     """One of the targets that ``wanted`` needs with the aggressive strategy; every
-    application drains an equal part to each.
+    application drains an equal part to each. ``done`` is told of every run.
 
     Raises CatalogError: an overload, or too many segments to simulate.
     """
@@ -95,7 +97,10 @@ def simulate_policies(wanted: DrainingInput, seeds: int) -> PolicyFigures:
     longest = max(each.interval for each in parts)
     until, window = _INTERVALS * longest, max(_WINDOW, longest / 1000)
     _check_effort(wanted, target, parts, until)
-    runs = [compare_policies(target, parts, until, seed) for seed in range(seeds)]
+    runs = []
+    for seed in range(seeds):
+        runs.append(compare_policies(target, parts, until, seed))
+        done(seed + 1, seeds)
     return PolicyFigures(
         groups=groups,
         window=window,

@@ -2,36 +2,57 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.model.machine import Faults, Machine
+from pegasus_bb.model.machine import SHARED, Faults, Machine
 from pegasus_bb.model.mix import Mix
 from pegasus_bb.simulation.kernel import Simulation, Steps
 from pegasus_bb.simulation.mix.batch import Batch
 from pegasus_bb.simulation.mix.buffers import build_buffer
+from pegasus_bb.simulation.mix.effort import check_checkpoint, check_effort, effort
 from pegasus_bb.simulation.mix.intervals import segment
 from pegasus_bb.simulation.mix.measures import Outcome, Tally, outcome
 from pegasus_bb.simulation.mix.pipelines import Checkpoint, Pipeline, draw_pipelines
+from pegasus_bb.simulation.mix.trace import (
+    BUFFER_FAULT,
+    CHECKPOINT,
+    COMPLETE,
+    DRAINED,
+    END,
+    FAULT,
+    LOST,
+    RESTART,
+    START,
+    Event,
+    Watch,
+)
 from pegasus_bb.simulation.server import Lane, Server
-from pegasus_bb.units import format_duration
 
 _PATIENCE = 10.0  # times the campaign
-_SHORTEST = 1e-3  # seconds: a clock of weeks does not see much less
 _LEAST = 0.1  # of its wall time a job computes, however long its checkpoints take
 
 
-def simulate(machine: Machine, mix: Mix, architecture: str, seed: int) -> Outcome:
+def simulate(
+    machine: Machine,
+    mix: Mix,
+    architecture: str,
+    seed: int,
+    watch: Watch | None = None,
+) -> Outcome:
     """The same ``seed`` has the same jobs and the same faults of compute nodes on every
-    architecture. Raises UsageError if no checkpoint could ever be completed."""
-    return Campaign(machine, mix, architecture, seed).run()
+    architecture. ``watch`` is told every event. Raises CatalogError if no checkpoint
+    could ever be completed, or if the simulation would take hours."""
+    return Campaign(machine, mix, architecture, seed, watch).run()
 
 
 class Campaign:
     def __init__(
-        self, machine: Machine, mix: Mix, architecture: str, seed: int
+        self,
+        machine: Machine,
+        mix: Mix,
+        architecture: str,
+        seed: int,
+        watch: Watch | None = None,
     ) -> None:
         streams = np.random.SeedSequence(seed).spawn(4)
         work, faults, buffer_faults, stripes = map(np.random.default_rng, streams)
@@ -48,11 +69,11 @@ class Campaign:
         self._to_do, self._ended = len(self.pipelines), 0.0
         self._rngs = faults, buffer_faults
         self._per_node = machine.memory * mix.checkpoint
+        self._watch = watch
 
     def run(self) -> Outcome:
         simulation, faults = self.simulation, self.machine.faults
-        for pipeline in self.pipelines:
-            self._check(pipeline)
+        self._check()
         self.batch.queue += self.pipelines
         self.batch.schedule()
         if faults is not None:
@@ -68,16 +89,27 @@ class Campaign:
         ended = self._ended if is_complete else simulation.now
         return outcome(self.tally, productive, ended, is_complete)
 
+    def _check(self) -> None:
+        machine, mix, pipelines = self.machine, self.mix, self.pipelines
+        for pipeline in pipelines:
+            check_checkpoint(machine, mix, pipeline, self._seconds(pipeline))
+        shared = machine.buffers[SHARED] if self.buffer.nodes else None
+        check_effort(
+            machine, mix, effort(machine, mix, shared, pipelines, self._seconds)
+        )
+
     # A job: restart, then compute and write a checkpoint in turn.
 
     def job(self, pipeline: Pipeline) -> Steps:
         simulation, nodes = self.simulation, pipeline.nodes
         started = simulation.now
+        self._tell(START, pipeline)
         try:
             yield from self._restart(pipeline)
             yield from self._compute(pipeline, started + self._walltime(pipeline))
         finally:
             self.tally.allocated += nodes * (simulation.now - started)
+        self._tell(COMPLETE if pipeline.is_complete else END, pipeline)
         if pipeline.is_complete:
             self._to_do -= 1
             self._ended = simulation.now
@@ -101,11 +133,13 @@ class Campaign:
                 self.tally.restarting += pipeline.nodes * (simulation.now - begun)
                 break
         pipeline.done = checkpoint.progress if checkpoint else 0.0
+        if checkpoint is not None:
+            self._tell(RESTART, pipeline)
 
     def _compute(self, pipeline: Pipeline, until: float) -> Steps:
         mix, simulation = self.mix, self.simulation
         least = _LEAST * mix.walltime
-        mtti = self._mtti(pipeline)
+        mtti = self.machine.mtti_of(pipeline.nodes)
         while True:
             dump = pipeline.dump_seconds or self._seconds(pipeline)
             left = until - simulation.now
@@ -128,6 +162,7 @@ class Campaign:
             yield from self.buffer.write(checkpoint)
             if not checkpoint.on_buffer:
                 tally.dumps_lost += 1
+                self._tell(LOST, pipeline)
                 return
         else:
             yield self.pfs_write.request(checkpoint.size)
@@ -137,6 +172,7 @@ class Campaign:
         pipeline.dump_seconds = seconds
         tally.bandwidths.append(checkpoint.size / seconds)
         tally.dumping += pipeline.nodes * seconds
+        self._tell(CHECKPOINT, pipeline)
         self._keep(pipeline, checkpoint)
 
     # Where checkpoints are: the newest on the buffer, and copied to the PFS.
@@ -156,6 +192,7 @@ class Campaign:
             yield self.pfs_write.request(newest.size)
             pipeline.draining = None
             newest.on_pfs, pipeline.drained = True, newest
+            self._tell(DRAINED, pipeline)
             if newest is not pipeline.newest:
                 self.buffer.drop(newest)
 
@@ -183,6 +220,7 @@ class Campaign:
 
     def compute_node_fails(self, node: int, repair: float) -> None:
         victim = self.batch.running_on(node)
+        self._tell(FAULT, victim)
         if victim is not None:
             self.tally.interrupts += 1
             self.buffer.compute_node_fails(victim.newest)
@@ -197,6 +235,7 @@ class Campaign:
             self.buffer_node_fails(node, faults.repair)
 
     def buffer_node_fails(self, node: int, repair: float) -> None:
+        self._tell(BUFFER_FAULT)
         self.buffer.buffer_node_fails(node)
         self._end_lost_drains()
         self.simulation.start(self._repair_buffer_node(node, repair))
@@ -205,27 +244,15 @@ class Campaign:
         yield seconds
         self.buffer.buffer_node_is_back(node)
 
-    def _mtti(self, pipeline: Pipeline) -> float:
-        """Mean seconds between two faults of its nodes."""
-        faults = self.machine.faults
-        if faults is None:
-            return math.inf
-        return faults.mtti * self.machine.nodes / pipeline.nodes
+    def _tell(self, event: str, pipeline: Pipeline | None = None) -> None:
+        if self._watch is None:
+            return
+        now, each = self.simulation.now, pipeline
+        if each is None:
+            self._watch(Event(now, event))
+        else:
+            about = each.number, each.name, each.nodes, each.done
+            self._watch(Event(now, event, *about))
 
     def _seconds(self, pipeline: Pipeline) -> float:
         return self.buffer.seconds(pipeline.nodes, self._per_node)
-
-    def _check(self, pipeline: Pipeline) -> None:
-        if self._seconds(pipeline) < _SHORTEST:
-            raise UsageError(
-                f"{self.machine.source}: a checkpoint takes no time; see memory, which "
-                "is that of a node, and the bandwidth of the buffers"
-            )
-        most = min(self.mix.walltime, self._mtti(pipeline))
-        if self._seconds(pipeline) >= most:
-            raise UsageError(
-                f"{self.machine.source}: a checkpoint of {pipeline.nodes} nodes takes "
-                f"{format_duration(self._seconds(pipeline))} at least, but its job "
-                f"ends or fails after {format_duration(most)}; the buffers need more "
-                "bandwidth (buffers), or nodes fewer faults (faults.mtti)"
-            )

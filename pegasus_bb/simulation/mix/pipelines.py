@@ -11,6 +11,7 @@ import numpy as np
 
 from pegasus_bb.model.machine import Machine
 from pegasus_bb.model.mix import Application, Mix
+from pegasus_bb.model.quantities import MOST
 from pegasus_bb.simulation.kernel import Process
 
 _NORMAL = NormalDist()
@@ -51,6 +52,7 @@ class Pipeline:
     drain: Process | None = None  # that copies it
     dump_seconds: float | None = None  # of the last dump
     process: Process | None = None  # of its job that runs
+    number: int = 0  # its place in the first queue
 
     def restart_point(self) -> Checkpoint | None:
         """None: it starts from the beginning."""
@@ -64,18 +66,40 @@ def draw_pipelines(
 ) -> list[Pipeline]:
     """In the order of the queue. Each application gets its share of the campaign. First
     jobs are of any length: else all jobs of the machine would end, and write their last
-    checkpoints, at the same times."""
+    checkpoints, at the same times. Raises CatalogError if there are too many."""
     shares = sum(each.share for each in mix.applications)
     found = []
-    for application in mix.applications:
+    for place, application in enumerate(mix.applications):
         seconds = mix.campaign * machine.nodes * application.share / shares
         part = application.share / shares
-        found += _of_application(application, seconds, mix, machine, rng, part)
+        count = _count(application, seconds, mix, machine, part)
+        if len(found) + count > MOST:
+            raise mix.source.error(
+                f"a campaign of {len(found) + count:.3g} pipelines",
+                ["applications", place],
+                application.name,
+                f"at most {MOST:,}: workflows, a longer walltime of the application, "
+                "or a shorter campaign",
+            )
+        found += _of_application(application, seconds, mix, machine, rng, count)
     for _ in range(mix.full_machine):
         found.append(Pipeline("full machine", machine.nodes, mix.walltime))
     for pipeline in found:
         pipeline.first = float(rng.random())
-    return [found[place] for place in rng.permutation(len(found))]
+    queue = [found[place] for place in rng.permutation(len(found))]
+    for number, pipeline in enumerate(queue):
+        pipeline.number = number
+    return queue
+
+
+def _count(
+    application: Application, seconds: float, mix: Mix, machine: Machine, part: float
+) -> int:
+    """Pipelines of about its wall time that compute ``seconds`` of one node in all."""
+    if mix.workflows:
+        return max(1, round(mix.workflows * part))
+    mean = _mean_cores(application, mix) / machine.cores
+    return max(1, round(seconds / (mean * application.walltime)))
 
 
 def _of_application(
@@ -84,17 +108,13 @@ def _of_application(
     mix: Mix,
     machine: Machine,
     rng: np.random.Generator,
-    part_of_all: float,
+    count: int,
 ) -> list[Pipeline]:
-    """Pipelines of about its wall time that compute ``seconds`` of one node in all."""
-    if mix.workflows:
-        count = max(1, round(mix.workflows * part_of_all))
-    else:
-        mean = _mean_cores(application, mix) / machine.cores
-        count = max(1, round(seconds / (mean * application.walltime)))
+    """``count`` pipelines that compute ``seconds`` of one node in all."""
     # One draw of each of ``count`` equal parts of the distribution: less noise.
     parts = (rng.permutation(count) + rng.random(count)) / count
-    cores = [_cores(application, mix, max(float(part), 1e-12)) for part in parts]
+    inside = np.clip(parts, 1e-12, 1 - 1e-12)  # where the normal quantile is finite
+    cores = [_cores(application, mix, float(part)) for part in inside]
     nodes = [min(max(1, round(each / machine.cores)), machine.nodes) for each in cores]
     work = seconds / sum(nodes)
     return [Pipeline(application.name, each, work) for each in nodes]

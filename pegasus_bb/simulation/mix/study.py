@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 from pegasus_bb.model.mix import Mix
@@ -11,6 +12,7 @@ from pegasus_bb.simulation.mix.campaign import simulate
 from pegasus_bb.simulation.mix.cases import Case
 from pegasus_bb.simulation.mix.compare import Estimate, difference, estimate
 from pegasus_bb.simulation.mix.measures import Outcome
+from pegasus_bb.simulation.mix.trace import Event
 
 MEASURES = (
     *("min", "max", "mean", "median", "productive", "overhead", "node_hours"),
@@ -43,15 +45,21 @@ class Result:
 
 
 def study(
-    mix: Mix, cases: Sequence[Case], seeds: Iterable[int], done: Done
+    mix: Mix,
+    cases: Sequence[Case],
+    seeds: Iterable[int],
+    done: Done,
+    watch: Callable[[Case, Event], None] | None = None,
 ) -> list[Result]:
-    """``done`` hears of every campaign."""
+    """``done`` is told of every campaign, ``watch`` every event of the first seed."""
     numbers = list(seeds)
     found: list[list[Outcome]] = [[] for _ in cases]
     count, of = 0, len(numbers) * len(cases)
     for seed in numbers:
         for case, outcomes in zip(cases, found, strict=True):
-            outcomes.append(simulate(case.machine, mix, case.architecture, seed))
+            told = partial(watch, case) if watch and seed == numbers[0] else None
+            outcome = simulate(case.machine, mix, case.architecture, seed, told)
+            outcomes.append(outcome)
             count += 1
             done(count, of)
     return [Result(case, each) for case, each in zip(cases, found, strict=True)]
@@ -61,8 +69,8 @@ def to_document(mix: Mix, results: Sequence[Result]) -> dict[str, Any]:
     """For --json. Bandwidth is bytes per second, ``half`` half of a 95 % interval."""
     base = results[0]
     return {
-        "mix": mix.source,
-        "machine": base.case.machine.source,
+        "mix": mix.source.name,
+        "machine": base.case.machine.source.name,
         "seeds": len(base.outcomes),
         "confidence": 0.95,
         "cases": [_case(result, base) for result in results],

@@ -7,6 +7,7 @@ from typing import Any
 
 from pegasus_bb.model.machine import LOCAL, SHARED, BufferNodes, Faults, Machine
 from pegasus_bb.model.mix import DALY, FIRST_FIT, Application, Mix
+from pegasus_bb.model.quantities import Source
 from pegasus_bb.model.speeds import Speed
 
 HOUR = 3600.0
@@ -24,7 +25,7 @@ MACHINE = Machine(
         LOCAL: BufferNodes(100, 1.2 * GB, 1 * GB),
     },
     faults=Faults(6 * HOUR, 60.0),
-    source="machine.yml",
+    source=Source("machine.yml"),
 )
 MIX = Mix(
     applications=(
@@ -39,7 +40,7 @@ MIX = Mix(
     queue=FIRST_FIT,
     walltime=8 * HOUR,
     campaign=96 * HOUR,
-    source="mix.yml",
+    source=Source("mix.yml"),
 )
 
 

@@ -1,0 +1,75 @@
+"""A part of a planning is done in a worker, or here, with one result."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.planner.worker import beside
+
+# A process of pytest-xdist has threads, and so no worker.
+PYTHON = (sys.executable, "-W", "error")
+ASK = """\
+import os, sys
+from pegasus_bb.planner.worker import beside
+
+mine, how = os.getpid(), sys.argv[1]
+
+def work():
+    if os.getpid() != mine:
+        if how == "killed":
+            os.kill(os.getpid(), 9)
+        if how == "failed":
+            raise ValueError("there alone")
+    return ["a result", os.getpid()]
+
+with beside(work, True) as result:
+    if how == "interrupted":
+        raise KeyboardInterrupt
+    text, process = result()
+assert text == "a result"
+print("here" if process == mine else "there")
+"""
+two_processors = pytest.mark.skipif(
+    len(os.sched_getaffinity(0)) < 2, reason="no worker on one processor"
+)
+
+
+def ask(how: str, status: int = 0) -> str:
+    argv = [*PYTHON, "-c", ASK, how]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=120)
+    assert done.returncode == status, done.stderr
+    return done.stdout.strip()
+
+
+@two_processors
+def test_a_worker_does_it() -> None:
+    assert ask("well") == "there"
+
+
+@pytest.mark.parametrize("how", ["killed", "failed"])
+def test_what_a_worker_could_not_do_is_done_here(how: str) -> None:
+    assert ask(how) == "here"
+
+
+def test_an_interrupted_planning_waits_for_no_worker() -> None:
+    assert ask("interrupted", status=-2) == ""
+
+
+def test_without_a_worker_errors_are_raised_when_the_result_is_asked_for() -> None:
+    def work() -> int:
+        raise ValueError("of the work")
+
+    with beside(work, False) as result, pytest.raises(ValueError, match="of the work"):
+        result()
+
+
+def test_no_descriptor_is_left_open() -> None:
+    before = sorted(path.name for path in Path("/proc/self/fd").iterdir())
+    with beside(lambda: 7, False) as result:
+        assert result() == 7
+    assert sorted(path.name for path in Path("/proc/self/fd").iterdir()) == before

@@ -13,7 +13,7 @@ from pegasus_bb.service.connection import Connection
 from pegasus_bb.service.dataspace import as_roots
 from pegasus_bb.service.protocol import VERSION, Refused, check_fields, check_version
 from pegasus_bb.service.service import Service
-from pegasus_bb.service.task import CANCELLED, Task
+from pegasus_bb.service.task import CANCELLED, KEYS, Task
 
 _PATIENCE = 10.0  # seconds until tasks that were cancelled have ended
 
@@ -90,7 +90,8 @@ class Requests:
 
     def _ping(self, _: Request) -> Dict[str, Any]:
         about = {"version": VERSION, "pid": os.getpid(), "since": self._begun}
-        return {**about, "roots": as_roots(self._config.spaces)}
+        roots = as_roots(self._config.spaces)
+        return {**about, "roots": roots, "keys": sorted(KEYS)}
 
     def _submit(self, request: Request) -> None:
         connection, number = request.connection, request.number

@@ -169,10 +169,6 @@ def test_a_profile_that_is_neither_on_nor_off_is_refused(chain: User) -> None:
     [
         ({"streams": "many"}, "unknown streams"),
         ({"backend": "node-local", "path": "/x", "streams": "user"}, "no such key"),
-        (
-            {"backend": "directory", "path": "/x", "service": "/s", "streams": "user"},
-            "the staging service of the tier writes its copies",
-        ),
     ],
 )
 def test_a_mistake_of_the_tier(chain: User, tier: dict[str, str], what: str) -> None:

@@ -51,6 +51,7 @@ class Requests:
             "status": self._status,
             "wait": self._wait,
             "cancel": self._cancel,
+            "discard": self._discard,
         }
         self._control: Dict[str, Method] = {
             **self._user,
@@ -143,6 +144,11 @@ class Requests:
         self._service.cancel(tasks)
         wait = self._service.wait(tasks, answer)
         request.connection.keep(wait)
+
+    def _discard(self, request: Request) -> Dict[str, Any]:
+        """A user names a dataspace, and the configuration the folder: never a path."""
+        space = request.message.get("space") or ""
+        return {"discards": self._service.freed(space)}
 
     def _pause(self, _: Request) -> Dict[str, Any]:
         self._service.dispatch.pause(True)

@@ -96,7 +96,7 @@ def automatic() -> Iterator[tuple[str, bool]]:
     lives = [each for each in lives if each.first <= each.last]
     begun = time.monotonic()
     load = planned_load(lives, range(1, 31), 0.5)
-    assert load is not None  # noqa: S101 - there are bytes
+    assert load is not None
     load.wafs()
     took = time.monotonic() - begun
     text = f"streams: auto with {len(lives):,} files: {took:.2f} s"

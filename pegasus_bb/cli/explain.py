@@ -24,6 +24,7 @@ from pegasus_bb.placement.explain import Explanation, explain
 from pegasus_bb.placement.lint import lint_replicas
 from pegasus_bb.placement.liveness import live_flow, planned_peak
 from pegasus_bb.planner.drain import drain_gain, gain_line, plan_drain
+from pegasus_bb.planner.drain_plan import DrainPlan
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predictions import compare
 from pegasus_bb.planner.reading import (
@@ -60,8 +61,8 @@ def command(
         import pegasus_bb.page  # noqa: F401 - fails at once if it is not installed
     with no_collection():
         elsewhere = _is_given(ctx, "--cache", "--inherited-rc-files")
-        placed, fault = _placed(wanted, elsewhere)
-        _show(placed, as_json, files, html)
+        placed, drain, fault = _placed(wanted, elsewhere)
+        _show(placed, drain, as_json, files, html)
         for note in _notes(ctx, placed):
             click.echo(note, err=True)
         if fault is not None:
@@ -72,24 +73,33 @@ def command(
 
 def _placed(
     options: PlanOptions, elsewhere: bool
-) -> tuple[PlanningInput, UsageError | None]:
-    """The placement with its capacity, or without one; what plan would refuse."""
+) -> tuple[PlanningInput, DrainPlan | None, UsageError | None]:
+    """The placement with its capacity, or without one; how results leave; what plan
+    would refuse."""
     placed = read_and_place(options)
     if placed.placement is None:
         raise UsageError("with --bb-mode off every file lives on the PFS")
     output_site(options, placed.catalogs)
     files = () if elsewhere else placed.placement.files.values()
+    drain = None
     try:
         lint_replicas(placed.workflow, placed.catalogs, files)
         placed = with_capacity(placed)
-        plan_drain(placed)
+        drain = plan_drain(placed)
     except UsageError as error:
-        return placed, error
-    return placed, None
+        return placed, drain, error
+    return placed, drain, None
 
 
-def _show(placed: PlanningInput, as_json: bool, files: bool, html: Path | None) -> None:
-    decision, predicted, gain = placed.decision, compare(placed), drain_gain(placed)
+def _show(
+    placed: PlanningInput,
+    drain: DrainPlan | None,
+    as_json: bool,
+    files: bool,
+    html: Path | None,
+) -> None:
+    decision, predicted = placed.decision, compare(placed)
+    gain = drain_gain(placed, drain)
     assert decision is not None  # noqa: S101 - mode off does not come here
     peak = planned_peak(placed, decision.placement)
     explanation = explain(decision, placed.settings, peak)

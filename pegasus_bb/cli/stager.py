@@ -15,6 +15,7 @@ import click
 
 from pegasus_bb.cli.output import columns, printable
 from pegasus_bb.errors import DONE, NOT_COPIED, UsageError
+from pegasus_bb.model.placement import HINTS
 from pegasus_bb.service.client import Client, connect_or_start
 from pegasus_bb.service.config import Config, node_config, site_config, user_config
 from pegasus_bb.service.dataspace import place_of
@@ -70,6 +71,7 @@ def serve(sockets: str | None, site: str | None, node: str | None) -> None:
 @click.option("--deadline", help="Be done within this time: 90s, 15m, 2h.")
 @click.option("--priority", type=click.IntRange(-100, 100), default=0)
 @click.option("--rate", help="At most so many bytes per second, such as 100MB.")
+@click.option("--hint", type=click.Choice(list(HINTS)), help="How long it will live.")
 @click.option("--move", is_flag=True, help="Remove SOURCE when the copy is durable.")
 @click.option("--remove", is_flag=True, help="Remove SOURCE; there is no DEST.")
 @click.option(
@@ -87,6 +89,7 @@ def submit(
     deadline: str | None,
     priority: int,
     rate: str | None,
+    hint: str | None,
     move: bool,
     remove: bool,
     listed: TextIO | None,
@@ -107,6 +110,8 @@ def submit(
         task["deadline"] = time.time() + parse_duration(deadline)
     if rate:
         task["rate"] = parse_size(rate)
+    if hint:
+        task["hint"] = HINTS[hint]
     task["priority"] = priority
     with _connected(sockets) as client:
         tasks = [

@@ -134,7 +134,6 @@ def _read_tier(entry: Entry, site: str) -> Tier:
     _check_choices(entry, CHOICES, values)
     backend = values["backend"]
     entry.check_keys(keys_of(backend), f"a {backend} tier")
-    _check_streams(entry, values)
     _check_path(entry, backend, values.get("path", ""))
     _check_pool(entry, backend, values.get("pool", ""))
     _check_name(entry.below("name"), values["name"])
@@ -197,14 +196,6 @@ def _check_pool(entry: Entry, backend: str, pool: str) -> None:
 
 def _listed(names: tuple[str, ...]) -> str:
     return ", ".join(f"${name}" for name in names)
-
-
-def _check_streams(entry: Entry, values: Mapping[str, str]) -> None:
-    if values.get("streams", "off") != "off" and "service" in values:
-        raise entry.below("streams").error(
-            "the staging service of the tier writes its copies, and sets no hints",
-            would_do="streams: off, or a tier without a service",
-        )
 
 
 def _check_name(entry: Entry, name: str) -> None:

@@ -37,7 +37,6 @@ from pegasus_bb.placement.rules import (
 )
 from pegasus_bb.placement.run_times import LevelClock
 from pegasus_bb.placement.sizing import choose_capacity, wanted_capacity
-from pegasus_bb.placement.stream_choice import with_streams
 from pegasus_bb.placement.survey import File, size_of, staged_executables, survey
 
 
@@ -100,20 +99,10 @@ def reserve(given: PlanningInput, decision: PlacementDecision) -> PlacementDecis
     decision = replace(
         decision, placement=replace(decision.placement, capacity=capacity)
     )
-    return _with_lives_apart(given, decision)
-
-
-def _with_lives_apart(
-    given: PlanningInput, decision: PlacementDecision
-) -> PlacementDecision:
-    """Mode persistent alone: in the others files of the tier live as long as a job."""
-    tier = decision.placement.tier
-    if given.settings.mode != "persistent":
+    # Mode persistent alone: in the others files of the tier live as long as a job.
+    if not tier.pools or settings.mode != "persistent":
         return decision
-    if tier.pools:
-        placement = with_pools(given, decision.placement)
-        decision = replace(decision, placement=placement)
-    return with_streams(given, decision) if tier.streams != "off" else decision
+    return replace(decision, placement=with_pools(given, decision.placement))
 
 
 def _all_files(given: PlanningInput, tier: Tier) -> dict[str, File]:

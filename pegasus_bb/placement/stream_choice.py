@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from zlib import crc32
 
@@ -12,25 +13,31 @@ from pegasus_bb.model.workflow import Job
 from pegasus_bb.placement.decision import PlacementDecision, PlanningInput
 from pegasus_bb.placement.job_reservation_lint import profile_sources
 from pegasus_bb.placement.lifetimes import Share
-from pegasus_bb.placement.run_times import times_error
-from pegasus_bb.placement.stream_policy import choose_policy
 from pegasus_bb.placement.survey import runs_on
 
-_STREAMS = tuple(HINTS)
+OFF = "off"
+STREAMS = tuple(HINTS)
 _PROFILE = "bb.hints"
 
 
+Choose = Callable[[PlanningInput, Placement], tuple[str, str]]  # a policy, and why
+
+
 def with_streams(
-    given: PlanningInput, decision: PlacementDecision
+    given: PlanningInput, decision: PlacementDecision, choose: Choose
 ) -> PlacementDecision:
-    placement, share = decision.placement, Share(given)
-    on_tier = [file for file in placement.files.values() if file.tier != PFS]
+    """``choose`` is asked where the tier's policy is auto. In mode persistent alone: in
+    the others files of the tier live as long as a job."""
+    placement = decision.placement
     policy, why = placement.tier.streams, ""
+    if policy == OFF or given.settings.mode != "persistent":
+        return decision
     if policy == "auto":
-        lives = [share.of(file) for file in on_tier]
-        policy, why = choose_policy(lives, times_error(given))
-    files = dict(placement.files)
-    for file in on_tier:
+        policy, why = choose(given, placement)
+    if policy == OFF:
+        return replace(decision, streams=(policy, why))
+    files, share = dict(placement.files), Share(given)
+    for file in files_on_tier(placement):
         stream = _stream(policy, file, share, given.workflow.name)
         reason = f"{file.reason}; stream {stream} (by {policy}: it {share.told(file)})"
         files[file.lfn] = replace(file, stream=stream, reason=reason)
@@ -39,16 +46,25 @@ def with_streams(
     )
 
 
+def files_on_tier(placement: Placement) -> list[PlacedFile]:
+    return [file for file in placement.files.values() if file.tier != PFS]
+
+
+def stream_of_life(share: Share, file: PlacedFile) -> str:
+    """That of policy lifetime."""
+    return share.word(file, STREAMS)
+
+
 def _stream(policy: str, file: PlacedFile, share: Share, workflow: str) -> str:
     """The kernel has four streams: users, workflows and cohorts share them."""
     if policy == "lifetime":
-        return share.word(file, _STREAMS)
+        return stream_of_life(share, file)
     number = os.getuid()
     if policy != "user":
         number = crc32(f"{getpass.getuser()}/{workflow}".encode())
     if policy == "cohort":
         number += file.cohort
-    return _STREAMS[number % len(_STREAMS)]
+    return STREAMS[number % len(STREAMS)]
 
 
 def outputs_to_make(
@@ -57,7 +73,7 @@ def outputs_to_make(
     """Job -> LFN -> hint, of the outputs that the launcher makes before their task:
     the profile ``pegasus: bb.hints: on`` of the job or its program wants that. Raises
     CatalogError."""
-    if placement.tier.streams == "off":
+    if placement.tier.streams == OFF:
         return {}
     found = {}
     for job in given.workflow.jobs.values():

@@ -89,12 +89,18 @@ def _no_forecast(decided: PlanningInput) -> UsageError:
     return UsageError(f"{error}, or a rate, which needs none: --bb-drain 32MiB/s")
 
 
-def drain_gain(decided: PlanningInput) -> dict[str, Any] | None:
+def drain_gain(
+    decided: PlanningInput, planned: DrainPlan | None = None
+) -> dict[str, Any] | None:
     """What pacing would win, for `explain`: bytes per second to the PFS at most. None
-    where it is unknown, or no results leave."""
+    where it is unknown, or no results leave. ``planned``: of ``plan_drain``, whose
+    forecast is not simulated again."""
     if decided.settings.mode not in ("persistent", "hybrid"):
         return None
-    found = forecast(decided) if decided.ending.delivered else None
+    if not decided.ending.delivered:
+        return None
+    found = planned.forecast if planned is not None else None
+    found = found or forecast(decided)
     if found is None or not found.flows:
         return None
     now, paced = found.peaks(decided.settings.drain_slack / 100, _aim(decided))

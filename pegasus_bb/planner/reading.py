@@ -28,10 +28,12 @@ from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.placement.decision import Ending, PlanningInput
 from pegasus_bb.placement.place_files import place_files, reserve
+from pegasus_bb.placement.stream_choice import with_streams
 from pegasus_bb.planner.drain_plan import rule_of
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.runfiles import containers_file
+from pegasus_bb.planner.stream_policy import choose_policy
 from pegasus_bb.rewrite.inputs import Inputs
 from pegasus_bb.rewrite.passes import JOB_PASSES, WORKFLOW_PASSES, rewrite
 
@@ -86,10 +88,12 @@ def read_and_decide(options: PlanOptions) -> PlanningInput:
 
 
 def with_capacity(placed: PlanningInput) -> PlanningInput:
-    """``placed`` with what to reserve for its files. Raises CatalogError."""
+    """``placed`` with what to reserve for its files, and their streams. Raises
+    CatalogError."""
     if placed.decision is None:
         return placed
-    return replace(placed, decision=reserve(placed, placed.decision))
+    reserved = reserve(placed, placed.decision)
+    return replace(placed, decision=with_streams(placed, reserved, choose_policy))
 
 
 def with_placement(

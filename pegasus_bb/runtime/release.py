@@ -10,6 +10,7 @@ from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.reservation.base import Backend
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import program
+from pegasus_bb.runtime.freed import tell_freed
 from pegasus_bb.runtime.reservation_identity import foreign, mismatch, on_storage
 from pegasus_bb.units import format_size
 
@@ -44,6 +45,7 @@ def release_reservation(
             f"reservation {request.name} is still there after it was given back "
             f"({after.state.value}: {after.message})"
         )
+    tell_freed(request)
     return f"reservation {request.name} ({format_size(found.size)}) was given back"
 
 

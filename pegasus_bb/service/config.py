@@ -10,12 +10,14 @@ from pegasus_bb.errors import UsageError
 from pegasus_bb.files import read_json
 from pegasus_bb.service.dataspace import Dataspace, Dataspaces, parse_rate
 from pegasus_bb.service.declared import NAME, check, check_apart, check_keys, folder
+from pegasus_bb.service.discard import KEY as DISCARD
+from pegasus_bb.service.discard import parse_discard
 from pegasus_bb.service.memory import SPACE as MEMORY
 from pegasus_bb.service.slurm.config import SlurmConfig, read_slurm
 from pegasus_bb.service.slurm.nodes.config import SPACE, NodeConfig, read_node
 
 _KEYS = ("dataspaces", "state", "sockets", "workers", "slurm", "node")
-_SPACE_KEYS = ("path", "target", "rate")
+_SPACE_KEYS = ("path", "target", "rate", DISCARD)
 _WORKERS = 2
 
 
@@ -100,7 +102,7 @@ def node_config(path: str) -> Config:
 
 def _with_node(config: Config, node: NodeConfig) -> Config:
     """The folder of jobs is a dataspace, too."""
-    config.spaces[SPACE] = Dataspace(SPACE, node.path, SPACE)
+    config.spaces[SPACE] = Dataspace(SPACE, node.path, SPACE, 0.0, node.discard)
     return config._replace(node=node)
 
 
@@ -109,7 +111,8 @@ def _with_slurm(config: Config, path: str, slurm: SlurmConfig) -> Config:
     for pool in slurm.pools:
         taken = pool.name in config.spaces
         check(not taken, path, "a pool is no dataspace with the same name", pool.name)
-        space = Dataspace(pool.name, pool.path, pool.name, pool.rate)
+        limits = pool.rate, pool.discard
+        space = Dataspace(pool.name, pool.path, pool.name, *limits)
         config.spaces[pool.name] = space
     return config._replace(slurm=slurm, control_users=(0, os.getuid(), slurm.uid))
 
@@ -139,4 +142,5 @@ def _space(path: str, name: str, data: Any) -> Dataspace:
     wanted = "target: a name that other dataspaces may share"
     check(target and isinstance(target, str), where, wanted, target)
     root = folder(where, "path", data.get("path"))
-    return Dataspace(name, root, target, parse_rate(where, data))
+    limits = parse_rate(where, data), parse_discard(where, data)
+    return Dataspace(name, root, target, *limits)

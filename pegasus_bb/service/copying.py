@@ -195,7 +195,7 @@ class Copying:
             tag = new_tag()
             self._began([number], tag)
             tell = partial(self._moved, [number])
-            return copy_memory(handle, dest, name, tag, tell)
+            return copy_memory(handle, dest, name, tag, tell, task["hint"])
         finally:
             os.close(handle)
 
@@ -258,7 +258,11 @@ class Copying:
         dest = enter_made(opened.dest, opened.as_name)
         journal = f"{opened.task['state']}/{opened.number}.jsonl"
         size = copy_tree(
-            source, dest, journal, lambda more: self._moved([opened.number], more)
+            source,
+            dest,
+            journal,
+            lambda more: self._moved([opened.number], more),
+            opened.task["hint"],
         )
         if opened.task["kind"] == MOVE:
             remove_copied(source, dest, journal)
@@ -311,7 +315,8 @@ def _is_file(task: Dict[str, Any]) -> bool:
 
 def _items(every: List[Opened]) -> Iterator[Item]:
     for each in every:
-        yield item_of(each.source, each.name, each.dest, each.as_name, each.found, each)
+        sides = (each.source, each.name, each.dest, each.as_name)
+        yield item_of(*sides, each.found, each, each.task["hint"])
 
 
 def _copied_earlier(opened: Opened) -> Optional[Landed]:

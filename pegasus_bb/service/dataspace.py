@@ -30,6 +30,7 @@ class Dataspace(NamedTuple):
     root: str  # absolute
     target: str = ""  # what its bandwidth is shared with; its own name by default
     rate: float = 0.0  # bytes per second of all tasks together; 0: no limit
+    discard: float = 0.0  # seconds between two discards of free space; 0: none
 
 
 class Place(NamedTuple):

@@ -133,6 +133,7 @@ class Dispatch:
             "source": task.source,
             "dest": task.dest,
             "digest": task.digest,
+            "hint": task.hint,
             "tags": self.tags.get(task.id, []),
             "spaces": as_roots(self._config.spaces),
             "state": folder,

@@ -332,7 +332,7 @@ def _spec(task: Task) -> Dict[str, Any]:
         spec["dest"] = task.dest
     if task.deadline is not None:
         spec["deadline"] = task.deadline
-    for key in ("priority", "rate", "share", "size", "digest"):
+    for key in ("priority", "rate", "share", "size", "hint", "digest"):
         if getattr(task, key):
             spec[key] = getattr(task, key)
     return spec

@@ -19,10 +19,12 @@ from typing import Dict, List, Sequence
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.staging.digests import SHA256
 from pegasus_bb.staging.failures import CopyFailed
+from pegasus_bb.staging.hints import NO_HINT
 from pegasus_bb.staging.items import Folder
 from pegasus_bb.staging.moves import Tell
 from pegasus_bb.staging.onefile import Changed, copy_into
 from pegasus_bb.staging.parts import part_of
+from pegasus_bb.staging.writing import Writing
 
 SPACE = "fd"  # as if it were a dataspace
 MOST = 16  # descriptors of a request
@@ -57,8 +59,11 @@ def is_memory(descriptor: int) -> bool:
     return True
 
 
-def copy_memory(handle: int, dest: Folder, name: str, tag: str, tell: Tell) -> int:
-    """Copy the whole open file to ``name``, of mode 0600; its bytes.
+def copy_memory(
+    handle: int, dest: Folder, name: str, tag: str, tell: Tell, hint: int = NO_HINT
+) -> int:
+    """Copy the whole open file to ``name``, of mode 0600; its bytes. ``hint``: how long
+    they will live (hints.py).
 
     Raises OSError, CopyFailed; what was at ``name`` is then still there.
     """
@@ -67,7 +72,10 @@ def copy_memory(handle: int, dest: Folder, name: str, tag: str, tell: Tell) -> i
         raise CopyFailed("the descriptor is neither of memory nor of a file")
     part = part_of(name, tag)
     try:
-        poured = copy_into(handle, before, part, SHA256, dest.fd, tell=tell)
+        how = Writing(hint=hint)
+        poured = copy_into(
+            handle, before, part, SHA256, dest.fd, tell=tell, writing=how
+        )
     except Changed as error:
         raise CopyFailed(f"it changed while it was copied ({error})") from error
     os.chmod(part, _MODE, dir_fd=dest.fd)  # a memfd has 0777

@@ -13,7 +13,7 @@ from pegasus_bb.service.connection import Connection
 from pegasus_bb.service.dataspace import as_roots
 from pegasus_bb.service.protocol import VERSION, Refused, check_fields, check_version
 from pegasus_bb.service.service import Service
-from pegasus_bb.service.task import CANCELLED, Task
+from pegasus_bb.service.task import CANCELLED, KEYS, Task
 
 _PATIENCE = 10.0  # seconds until tasks that were cancelled have ended
 
@@ -51,6 +51,7 @@ class Requests:
             "status": self._status,
             "wait": self._wait,
             "cancel": self._cancel,
+            "discard": self._discard,
         }
         self._control: Dict[str, Method] = {
             **self._user,
@@ -90,7 +91,8 @@ class Requests:
 
     def _ping(self, _: Request) -> Dict[str, Any]:
         about = {"version": VERSION, "pid": os.getpid(), "since": self._begun}
-        return {**about, "roots": as_roots(self._config.spaces)}
+        roots = as_roots(self._config.spaces)
+        return {**about, "roots": roots, "keys": sorted(KEYS)}
 
     def _submit(self, request: Request) -> None:
         connection, number = request.connection, request.number
@@ -142,6 +144,11 @@ class Requests:
         self._service.cancel(tasks)
         wait = self._service.wait(tasks, answer)
         request.connection.keep(wait)
+
+    def _discard(self, request: Request) -> Dict[str, Any]:
+        """A user names a dataspace, and the configuration the folder: never a path."""
+        space = request.message.get("space") or ""
+        return {"discards": self._service.freed(space)}
 
     def _pause(self, _: Request) -> Dict[str, Any]:
         self._service.dispatch.pause(True)

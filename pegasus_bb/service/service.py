@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence
 from pegasus_bb.service import journal as journals
 from pegasus_bb.service import notes
 from pegasus_bb.service.config import Config
+from pegasus_bb.service.discard import Discards
 from pegasus_bb.service.dispatch import Dispatch
 from pegasus_bb.service.journal import Journal
 from pegasus_bb.service.memory import check_readable, number_of
@@ -33,6 +34,7 @@ class Service:
         self._config = config
         self._path, self._spaces, self._loop = config.journal, config.spaces, loop
         self._drained: Optional[Callable[[], None]] = None
+        self._discards = Discards(config.spaces)
         self._waiters: Waiters = {}
         self.dispatch = Dispatch(config, self._began, self._end)
         found = journals.read(self._path)
@@ -140,8 +142,13 @@ class Service:
         """Whether no task waits or runs."""
         return not self._unfinished
 
+    def freed(self, space: str) -> bool:
+        """Files of a dataspace were removed; whether its free space is discarded."""
+        return self._discards.freed(space)
+
     def close(self) -> None:
         """Stop; what has not ended goes on with the next service."""
+        self._discards.close()
         self.dispatch.close()
         self._note_learned()
         self._note_unwritten()

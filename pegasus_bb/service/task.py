@@ -18,11 +18,13 @@ DONE, FAILED, CANCELLED = "done", "failed", "cancelled"
 ENDS = (DONE, FAILED, CANCELLED)
 BY_USER = "cancelled by its user"
 
-_NUMBERS = ("deadline", "priority", "rate", "size")
-_KEYS = frozenset(("kind", "source", "dest", "digest", "share", *_NUMBERS))
+_NUMBERS = ("deadline", "hint", "priority", "rate", "size")
+# Later versions have more: `ping` tells a client which ones a service takes.
+KEYS = frozenset(("kind", "source", "dest", "digest", "share", *_NUMBERS))
 _LONGEST_SHARE = 200  # characters
 _LARGEST = 1 << 62  # bytes, bytes per second, or seconds
 _HIGHEST = 100  # priorities are -100 to 100
+_EXTREME = 5  # the largest hint: RWH_WRITE_LIFE_EXTREME of linux/fcntl.h
 
 
 class Origin(NamedTuple):
@@ -41,6 +43,7 @@ class Task:
         "deadline",
         "dest",
         "ended_at",
+        "hint",
         "id",
         "kind",
         "message",
@@ -66,6 +69,7 @@ class Task:
         self.priority: int = spec.get("priority", 0)
         self.rate: float = spec.get("rate", 0.0)  # bytes per second; 0: no limit
         self.size: int = spec.get("size", 0)  # bytes, as far as is known
+        self.hint: int = spec.get("hint", 0)  # staging/hints.py, of all that it writes
         # What a copy has made; None: it shall not say that.
         self.outcome: Optional[Dict[str, Any]] = {} if spec.get("digest") else None
         self.state = PENDING
@@ -107,8 +111,8 @@ _SHOWN = tuple(name for name in Task.__slots__ if name != "origin")
 def check_spec(spec: Any, spaces: Dataspaces, descriptors: int = 0) -> None:
     """Raises Refused where ``spec`` asks for what cannot be. ``descriptors``: how many
     came with it."""
-    if not isinstance(spec, dict) or not spec.keys() <= _KEYS:
-        raise Refused("bad-task", f"a task has the keys {', '.join(sorted(_KEYS))}")
+    if not isinstance(spec, dict) or not spec.keys() <= KEYS:
+        raise Refused("bad-task", f"a task has the keys {', '.join(sorted(KEYS))}")
     kind, source, dest = spec.get("kind"), spec.get("source"), spec.get("dest")
     if kind not in KINDS:
         raise Refused("bad-task", f"kind {kind!r} is none of {', '.join(KINDS)}")
@@ -142,6 +146,9 @@ def _check_numbers(spec: Dict[str, Any]) -> None:
         raise Refused("bad-task", f"size {size!r} is no number of bytes")
     if type(priority) is not int or abs(priority) > _HIGHEST:
         raise Refused("bad-task", f"priority {priority!r} is not -100 to 100")
+    hint = spec.get("hint", 0)
+    if type(hint) is not int or not 0 <= hint <= _EXTREME:
+        raise Refused("bad-task", f"hint {hint!r} is not 0 to {_EXTREME}")
 
 
 def _check_share(spec: Dict[str, Any]) -> None:

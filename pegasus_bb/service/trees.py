@@ -10,6 +10,7 @@ from pegasus_bb.paths import is_below
 from pegasus_bb.service.emptying import Emptying
 from pegasus_bb.staging.digests import SHA256
 from pegasus_bb.staging.failures import CopyFailed
+from pegasus_bb.staging.hints import NO_HINT
 from pegasus_bb.staging.items import Folder
 from pegasus_bb.staging.journal import Journal
 from pegasus_bb.staging.stage import Stage
@@ -18,9 +19,14 @@ _SHOWN = 3  # failures in a message; the rest is counted
 
 
 def copy_tree(
-    source: Folder, dest: Folder, journal_path: str, tell: Callable[[int], None]
+    source: Folder,
+    dest: Folder,
+    journal_path: str,
+    tell: Callable[[int], None],
+    hint: int = NO_HINT,
 ) -> int:
-    """Copy what is not there yet; the bytes of this try. Raises CopyFailed, OSError."""
+    """Copy what is not there yet; the bytes of this try. ``hint``: of every file, as in
+    hints.py. Raises CopyFailed, OSError."""
     _check_apart(source, dest)
     failures: List[str] = []
     journal = Journal(journal_path, source.path, dest.path)
@@ -32,6 +38,7 @@ def copy_tree(
             SHA256,
             lambda failure: failures.append(str(failure)),
             folders=(source, dest),
+            hint=hint,
         )
         stage.run(tell)
     finally:

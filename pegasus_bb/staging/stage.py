@@ -11,6 +11,7 @@ from pegasus_bb.errors import UsageError
 from pegasus_bb.paths import is_below
 from pegasus_bb.staging.digests import Digest
 from pegasus_bb.staging.failures import CopyFailed, explained
+from pegasus_bb.staging.hints import NO_HINT
 from pegasus_bb.staging.items import Folder, Item, Landed
 from pegasus_bb.staging.journal import Journal
 from pegasus_bb.staging.mover import Mover
@@ -36,11 +37,12 @@ class Stage:
         folders: Optional[Tuple[Folder, Folder]] = None,
         wanted: Wanted = all_of_it,
         segments: Optional[Segments] = None,
+        hint: int = NO_HINT,
     ) -> None:
         """Both are full paths. ``fail`` hears of every file that cannot be copied, as
         it happens. ``folders``: both, opened and checked by the caller; then the paths
         are for messages only. ``wanted``: the files and links of a folder that are
-        copied. ``segments``: when their bytes may go.
+        copied. ``segments``: when their bytes may go. ``hint``: hints.py, of each copy.
 
         Raises UsageError where there is no source, or one lies in the other.
         """
@@ -53,7 +55,7 @@ class Stage:
         # files that will have further names, as they landed
         self._linked: Dict[str, Landed] = {}
         self._folders = folders
-        self._wanted, self._segments = wanted, segments
+        self._wanted, self._segments, self._hint = wanted, segments, hint
         if folders is None:
             check_places(source, dest)
 
@@ -102,7 +104,7 @@ class Stage:
     def _move(
         self, mover: Mover, items: Iterator[Item], failed: Callable[[Item], None]
     ) -> None:
-        for outcome in mover.move(self._missing(items)):
+        for outcome in mover.move(self._hinted(self._missing(items))):
             if outcome.landed is None:
                 self.fail(outcome.failure or CopyFailed("no reason is known"))
                 failed(outcome.item)
@@ -134,6 +136,11 @@ class Stage:
                 continue
             remove_parts(item.dest.fd, item.as_name, self._journal.tags)
             yield item
+
+    def _hinted(self, items: Iterator[Item]) -> Iterator[Item]:
+        if self._hint == NO_HINT:
+            return items
+        return (item._replace(hint=self._hint) for item in items)
 
     def _is_there(self, item: Item) -> bool:
         try:

@@ -1,6 +1,6 @@
 """A file system that takes so many bytes per second, and tells how many it took when.
 
-As root, with the blkio controller of cgroup v1: a loop device in memory whose writes
+As root, with cgroups that throttle (cgroups.py): a loop device in memory whose writes
 the kernel throttles, beneath a second one, which has one queue for reads and writes. So
 a reader waits behind writers, as at a disk. Elsewhere: beneath.py.
 """
@@ -18,8 +18,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from pegasus_bb.report.drained import read_segments
+from tests.bench.cgroups import throttling, version
 
-THROTTLE = Path("/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device")
 MEMORY = Path("/dev/shm")
 SIZE = 3 << 30  # bytes of the device; memory only as far as it is written
 _OFTEN = 0.05  # seconds
@@ -44,7 +44,7 @@ class Loop(Throttled):
     """Asks the kernel again and again how much the device has written."""
 
     def __init__(self, folder: Path, device: str) -> None:
-        super().__init__(folder, "a loop device, throttled by cgroup v1 (blkio)")
+        super().__init__(folder, f"a loop device, throttled by cgroup v{version()}")
         self._stat = Path("/sys/block", Path(device).name, "stat")
         self._seen: list[tuple[float, int]] = []
         self._stopped = threading.Event()
@@ -88,7 +88,7 @@ def throttled(root: Path, rate: int, beneath: bool = False) -> Iterator[Throttle
     device is wanted."""
     folder = root / "pfs"
     folder.mkdir()
-    if os.geteuid() == 0 and THROTTLE.exists() and not beneath:
+    if os.geteuid() == 0 and version() and not beneath:
         with ExitStack() as stack:
             loop = Loop(folder, _mounted(stack, folder, rate))
             stack.callback(loop.stop)
@@ -107,8 +107,7 @@ def _mounted(stack: ExitStack, folder: Path, rate: int) -> str:
     # Lazily, they would be written while something is measured.
     _run(["mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", lower])
     number = Path("/sys/block", Path(lower).name, "dev").read_text().strip()
-    THROTTLE.write_text(f"{number} {rate}\n")
-    stack.callback(THROTTLE.write_text, f"{number} 0\n")
+    stack.enter_context(throttling(number, rate))
     upper = _attached(stack, lower)
     _run(["mount", "-o", "noatime", upper, str(folder)])
     stack.callback(_run, ["umount", str(folder)])

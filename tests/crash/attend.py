@@ -92,6 +92,9 @@ class Copies:
     def wait(self, tasks: list[Task], all_ended: Callable[[], None]) -> None:
         all_ended()
 
+    def freed(self, space: str) -> bool:
+        return False
+
     def cancel(self, tasks: list[Task]) -> None:
         assert tasks == []
 

@@ -11,10 +11,11 @@ import pytest
 from pegasus_bb.model.placement import HINTS
 from pegasus_bb.staging.hints import hint_of
 from tests.kept_hints import keeps_hints
+from tests.service.conftest import Daemon, daemon
 
 from .conftest import Site, done_well, expected, until
 
-__all__ = ["keeps_hints"]
+__all__ = ["daemon", "keeps_hints"]
 ONLY_NEW = 'open(out, "wb")', 'open(out, "xb")'  # what O_EXCL is in Python
 
 
@@ -67,6 +68,18 @@ def test_each_copy_has_the_hint_that_explain_names(site: Site, policy: str) -> N
     assert found["in.txt"] == wanted["in.txt"]
     assert found["other-in.txt"] == wanted["other-in.txt"]
     assert found["a.dat"] == 0  # a task made it
+
+
+def test_copies_of_a_staging_service_have_it_as_well(
+    site: Site, daemon: Daemon
+) -> None:
+    site.declare(streams="lifetime", service=str(daemon.sockets))
+    daemon.start()
+    site.planned("bb", "--bb-mode", "persistent", "--cleanup", "none")
+    wanted = explained(site, "--cleanup", "none")
+    found = while_the_last_task_runs(site, "bb")
+    for name in ("in.txt", "other-in.txt"):
+        assert found[name] == wanted[name] != 0
 
 
 def test_outputs_have_it_where_the_program_lets_them_be_made(site: Site) -> None:

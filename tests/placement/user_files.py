@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,8 @@ from pegasus_bb.model.placement import PlacedFile, Placement
 from pegasus_bb.model.properties import Settings, read_properties, read_settings
 from pegasus_bb.model.workflow import Workflow, read_workflow
 from pegasus_bb.placement.decision import Ending, PlacementDecision, PlanningInput
-from pegasus_bb.placement.place_files import place_files, reserve
+from pegasus_bb.placement.place_files import place_files
+from pegasus_bb.planner.reading import with_capacity
 
 
 def use(lfn: str, kind: str, **more: Any) -> dict[str, Any]:
@@ -95,7 +96,10 @@ class User:
     def decision(self) -> PlacementDecision:
         given = self.given()
         tier = given.catalogs.tiers[self.site][0]
-        return reserve(given, place_files(given, tier))
+        placed = replace(given, decision=place_files(given, tier))
+        decided = with_capacity(placed).decision
+        assert decided is not None
+        return decided
 
     def decide(self) -> Placement:
         return self.decision().placement

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from pegasus_bb.model.placement import HINTS
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.install import install_runtime
@@ -265,9 +266,39 @@ def in_the_background(
 
 def test_a_path_in_no_dataspace_is_named(daemon: Daemon, client: Client) -> None:
     patient = PatientClient(str(daemon.sockets), 1.0)
-    patient._roots = {"lustre": "/lus", "home": "/home"}
+    patient._about = {"roots": {"lustre": "/lus", "home": "/home"}}
     with pytest.raises(Exception, match=r"^/fast/a: lies in no dataspace .* lustre"):
         patient.url_of("/fast/a")
+
+
+def hinted(site: Site, given: Path) -> dict[str, Any]:
+    site.place({"in.txt": "bb copy"})
+    placement = json.loads((site.bb / "placement.json").read_text())
+    placement["files"]["in.txt"]["hint"] = HINTS["long"]
+    site.write("placement.json", placement)
+    return transfer("in.txt", given, f"{SCRATCH}/in.txt")
+
+
+def test_an_input_has_its_hint(served: Site, given: Path, client: Client) -> None:
+    assert do(served, hinted(served, given)).returncode == 0
+    [task] = client.status()
+    assert task["hint"] == HINTS["long"]
+
+
+def test_a_service_that_knows_no_hints_copies_without(
+    served: Site, daemon: Daemon, given: Path
+) -> None:
+    """An older one would refuse the task. It is said, and nothing fails."""
+    daemon.before = (
+        "import pegasus_bb.service.task as t; t.KEYS = t.KEYS - {'hint'}; "
+        "from pegasus_bb.service.requests import Requests as R; ping = R._ping; "
+        "R._ping = lambda *a: {k: v for k, v in ping(*a).items() if k != 'keys'}; "
+    )
+    with daemon.start():
+        done = do(served, hinted(served, given))
+    assert done.returncode == 0
+    assert (served.scratch / "in.txt").read_text() == "input data"
+    assert b"is older and takes no 'hint'" in done.stderr
 
 
 def test_no_service_is_an_error_of_its_own(tmp_path: Path) -> None:

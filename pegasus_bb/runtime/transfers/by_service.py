@@ -20,6 +20,7 @@ from typing import (
     Mapping,
     Optional,
     Sequence,
+    Set,
     Tuple,
     TypeVar,
     Union,
@@ -87,6 +88,8 @@ class ServiceCopies(Copies):
             "dest": self._service.url_of(os.path.join(os.path.realpath(folder), name)),
             "size": os.stat(source).st_size,
         }
+        if way.hint and self._service.takes("hint"):
+            spec["hint"] = way.hint
         return {**spec, "digest": True} if digest else spec
 
 
@@ -126,22 +129,37 @@ class PatientClient:
         """``patience``: seconds without a service after which that is an error."""
         self._sockets, self._patience = sockets, patience
         self._client: Optional[Client] = None
-        self._roots: Optional[Dict[str, str]] = None
+        self._about: Optional[Spec] = None  # what it answers to `ping`
         self._has_told = False
+        self._lacks: Set[str] = set()  # keys that were said to be missing
 
     def url_of(self, path: str) -> str:
         """The place of ``path``, which has no links. Raises CopyFailed, NoService."""
-        if self._roots is None:
-            self._roots = self._asked(lambda client: client.ask("ping")["roots"])
-        found = url_of(path, self._roots)
+        roots: Dict[str, str] = self._ping()["roots"]
+        found = url_of(path, roots)
         if not found:
-            known = ", ".join(f"{name} ({at})" for name, at in self._roots.items())
+            known = ", ".join(f"{name} ({at})" for name, at in roots.items())
             raise CopyFailed(
                 f"{on_a_line(path)}: lies in no dataspace of the staging service "
                 f"{self._sockets}, which has {known}; an administrator adds one to its "
                 "configuration, or plan with a tier without `service`"
             )
         return found
+
+    def takes(self, key: str) -> bool:
+        """Whether a task of this service may have ``key``; an older service is told of
+        on stderr, once. Raises NoService."""
+        found = key in self._ping().get("keys", ())
+        if not found and key not in self._lacks:
+            self._lacks.add(key)
+            words = f"is older and takes no {key!r}, so copies are made without it"
+            print(f"transfer: the staging service {words}", file=sys.stderr, flush=True)
+        return found
+
+    def _ping(self) -> Spec:
+        if self._about is None:
+            self._about = self._asked(lambda client: client.ask("ping"))
+        return self._about
 
     def ended(self, specs: Sequence[Spec]) -> Iterator[Optional[Spec]]:
         """Submit ``specs``; how each has ended, in their order. None: the service has
@@ -188,7 +206,7 @@ class PatientClient:
     def _close(self) -> None:
         if self._client is not None:
             self._client.close()
-        self._client = None
+        self._client = self._about = None  # the next one may be another version
 
     def _tell(self, error: Exception) -> None:
         if not self._has_told:

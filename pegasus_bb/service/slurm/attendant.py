@@ -51,7 +51,7 @@ class Attendant:
         self._spool = Spool(config.spool, config.uid)
         self._pools = Pools(config.pools)
         path = os.path.join(state, "buffers.json")
-        trash = Trash.beside(loop)
+        trash = Trash.beside(loop, service.freed)
         self._buffers = Buffers(path, self._pools, trash, self._freed)
         files = JobFiles(os.path.join(state, "jobs"))
         records = Records(os.path.join(state, "nodes"))

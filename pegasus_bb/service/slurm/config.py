@@ -9,12 +9,14 @@ from typing import Any, List, NamedTuple, Optional, Tuple
 from pegasus_bb.errors import UsageError
 from pegasus_bb.service.dataspace import parse_rate
 from pegasus_bb.service.declared import NAME, check, check_keys, folder, parsed
+from pegasus_bb.service.discard import KEY as DISCARD
+from pegasus_bb.service.discard import parse_discard
 from pegasus_bb.service.slurm.nodes.config import SPACE, NodesConfig, read_nodes
 from pegasus_bb.units import parse_size
 
 SPOOL = "/var/spool/pegasus-bb"  # where ``spool`` is not said
 _KEYS = ("user", "spool", "pools", "nodes")
-_POOL_KEYS = ("path", "capacity", "granularity", "rate")
+_POOL_KEYS = ("path", "capacity", "granularity", "rate", DISCARD)
 _GIB = "1GiB"
 _RESERVED = ("job", "bb", "file", SPACE)  # what places of directives begin with
 
@@ -27,6 +29,7 @@ class Pool(NamedTuple):
     capacity: int  # bytes
     granularity: int  # bytes
     rate: float = 0.0  # bytes per second of all copies together; 0: no limit
+    discard: float = 0.0  # seconds between two discards of free space; 0: none
 
 
 class SlurmConfig(NamedTuple):
@@ -67,7 +70,8 @@ def _pools(where: str, pools: Any) -> List[Pool]:
         granule = parsed(parse_size, here, "granularity", pool.get("granularity", _GIB))
         fits = 0 < granule <= capacity
         check(fits, here, "granularity: a size up to the capacity", granule)
-        found.append(Pool(name, path, capacity, granule, parse_rate(here, pool)))
+        limits = parse_rate(here, pool), parse_discard(here, pool)
+        found.append(Pool(name, path, capacity, granule, *limits))
     return found
 
 

@@ -28,11 +28,16 @@ _READ, _ALL = 5, 7  # r-x, rwx
 
 
 Later = Callable[[Callable[[], None], Callable[[], None]], None]
+Freed = Callable[[str], bool]
 
 
 def _at_once(work: Callable[[], None], then: Callable[[], None]) -> None:
     work()
     then()
+
+
+def _no_discard(pool: str) -> bool:
+    return False
 
 
 def _try(work: Callable[[], None]) -> None:
@@ -79,19 +84,22 @@ def make_folder(pool: Pool, name: str, uid: int, gid: int) -> str:
 
 class Trash:
     """Where folders go. ``later`` runs its first argument elsewhere, and then calls the
-    second one; by default it does both at once."""
+    second one; by default it does both at once. ``freed`` hears of each pool that got
+    space back."""
 
-    def __init__(self, later: Later = _at_once) -> None:
-        self._later = later
+    def __init__(self, later: Later = _at_once, freed: Freed = _no_discard) -> None:
+        self._later, self._freed = later, freed
 
     @classmethod
-    def beside(cls, loop: asyncio.AbstractEventLoop) -> Trash:
+    def beside(
+        cls, loop: asyncio.AbstractEventLoop, freed: Freed = _no_discard
+    ) -> Trash:
         """Removes in a thread: a loop that waits for a million files serves no one."""
 
         def later(work: Callable[[], None], then: Callable[[], None]) -> None:
             loop.run_in_executor(None, _try, work).add_done_callback(lambda _: then())
 
-        return cls(later)
+        return cls(later, freed)
 
     def drop(self, pool: Pool, name: str, then: Callable[[], None]) -> None:
         """Nothing has the name ``name`` any more; ``then`` is called when its bytes are
@@ -103,7 +111,12 @@ class Trash:
             then()
             return
         sync_directory(pool.path)
-        self._later(lambda: remove(gone), then)
+
+        def removed() -> None:
+            then()
+            self._freed(pool.name)
+
+        self._later(lambda: remove(gone), removed)
 
 
 def _free_name(pool: Pool, name: str) -> str:

@@ -46,7 +46,7 @@ class NodeAttendant:
         self._mailbox = Mailbox(config.mailbox)
         self._mailbox.open(config.name)
         self._mailbox.sweep(config.name, ANSWERS)
-        self._trash = Trash.beside(loop)
+        self._trash = Trash.beside(loop, service.freed)
         self._files = Errands(os.path.join(state, "errands"))
         self._errands = {errand.folder: errand for errand in self._files.read()}
         self._transfers = Transfers(service, self._files.save)

@@ -6,6 +6,8 @@ import socket
 from typing import Any, NamedTuple, Sequence, Tuple
 
 from pegasus_bb.service.declared import check, check_keys, folder, parsed
+from pegasus_bb.service.discard import KEY as DISCARD
+from pegasus_bb.service.discard import parse_discard
 from pegasus_bb.service.slurm.nodes.names import is_name
 from pegasus_bb.units import parse_duration
 
@@ -31,6 +33,7 @@ class NodeConfig(NamedTuple):
     mailbox: str
     name: str  # as Slurm has it
     poll: float = _POLL  # seconds between two looks for orders
+    discard: float = 0.0  # seconds between two discards of free space; 0: none
 
 
 def read_nodes(where: str, data: Any) -> NodesConfig:
@@ -44,11 +47,11 @@ def read_nodes(where: str, data: Any) -> NodesConfig:
 
 def read_node(where: str, data: Any) -> NodeConfig:
     """The part ``node`` of a node's configuration. Raises UsageError."""
-    path, mailbox, poll = _common(where, data, (*_COMMON, "name"))
+    path, mailbox, poll = _common(where, data, (*_COMMON, "name", DISCARD))
     name = data.get("name", socket.gethostname().partition(".")[0])
     good = isinstance(name, str) and is_name(name)
     check(good, where, "name: the NodeName of slurm.conf", name)
-    return NodeConfig(path, mailbox, name, poll)
+    return NodeConfig(path, mailbox, name, poll, parse_discard(where, data))
 
 
 def _common(where: str, data: Any, keys: Sequence[str]) -> Tuple[str, str, float]:

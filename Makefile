@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
 # The tests start thousands of Pythons: each would compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help demo test test-all fuzz testbed lint setup tools docs man wheel bench bench-staging format clean
+.PHONY: help demo test test-all nightly fuzz testbed lint setup tools docs man wheel bench bench-staging format clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ test: tools lint  ## check style and types, and every promise once: some minutes
 
 test-all:  ## make test, with every repetition, crash and site (the last as root)
 	@$(MAKE) test PYTEST="-n 4 --thorough"
+
+nightly: tools  ## as root: tests that take long: hints on a real kernel, in QEMU
+	$(BIN)/python -m pytest -m nightly -rsP tests/nightly
 
 testbed: setup  ## as root: build the sites that some tests run on (docs/testbed.md)
 	@build() { $(BIN)/pegasus-bb testbed "$$@" up --install && $(BIN)/pegasus-bb testbed "$$@" down; }; \

@@ -1,10 +1,12 @@
-"""make setup with a Python that will not do: one line that says what would."""
+"""make setup with a Python that will not do: one line that says what would. What is in
+no target but make nightly."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,3 +48,13 @@ def test_a_python_that_will_not_do(tmp_path: Path, text: str | None, says: str) 
     said, *of_make = done.stderr.splitlines()
     assert said.startswith(says.format(python))
     assert all(line.startswith("make: ***") for line in of_make)
+
+
+@pytest.mark.parametrize("options", [[], ["--thorough"]], ids=["test", "test-all"])
+def test_a_nightly_test_is_in_no_other_target(options: list[str]) -> None:
+    words = [sys.executable, "-m", "pytest", "--collect-only", *options]
+    done = subprocess.run(
+        [*words, "tests/nightly"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED
+    assert "1 deselected" in done.stdout

@@ -65,9 +65,9 @@ def _placed(folder: Path, rng: random.Random) -> list[PlacedFile]:
 
 
 def _workflow(rng: random.Random) -> tuple[list[dict[str, Any]], list[str]]:
-    """Its jobs and its inputs. Four files of nine go from one level to the next, and
-    as many are read some levels later. The ninth is read by the last level: inputs that
-    many levels use, and what the last jobs put together."""
+    """Its jobs and its inputs. Of 24 files of a level, eleven are read by the next one,
+    and nine some levels later. Four are read to the end: inputs that many levels use,
+    and what the last jobs put together."""
     uses: dict[tuple[int, int], list[dict[str, Any]]] = {
         (level, number): [] for level in range(1, LEVELS + 1) for number in range(JOBS)
     }
@@ -75,7 +75,7 @@ def _workflow(rng: random.Random) -> tuple[list[dict[str, Any]], list[str]]:
     for level in range(1, LEVELS + 1):
         for number in range(JOBS + FILES):
             lfn, size = f"f{level}.{number}", sized(_size(rng))
-            chain = number < JOBS  # it makes the next level the next one
+            chain = number < JOBS  # it leads from each job to one of the next level
             at = number if chain else rng.randrange(JOBS)
             until = min(level + 1, LEVELS) if chain else _last_reader(rng, level)
             staged_in = not chain and until == LEVELS and rng.random() < 0.5
@@ -91,7 +91,7 @@ def _workflow(rng: random.Random) -> tuple[list[dict[str, Any]], list[str]]:
 
 
 def _last_reader(rng: random.Random, level: int) -> int:
-    """A level. With those of the chain, half of all files have the next one."""
+    """A level, for a file that is not of the chain."""
     drawn = rng.random()
     if drawn < 0.33:
         return min(level + 1, LEVELS)

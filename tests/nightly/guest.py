@@ -97,8 +97,8 @@ def _root_disk(home: Home, plan: dict[str, Any]) -> Path:
 
 
 def _words(root: Path) -> list[str]:
-    """Of a file on the disk with a plain path: root of the guest, its metadata (XFS
-    keeps that on an ordinary disk), and the zones."""
+    """Of QEMU. Three disks: the guest's root, the zones, and an ordinary one, on which
+    XFS keeps its metadata."""
     [kernel], [initrd] = root.glob("boot/vmlinuz-*"), root.glob("boot/initrd.img-*")
     zones = f"zoned=true,zoned.zone_size={ZONE}"
     limits = f"zoned.max_open={OPEN_ZONES},zoned.max_active={OPEN_ZONES}"

@@ -47,7 +47,7 @@ def test_device_writes_less_where_files_have_hints(home: Home, tmp_path: Path) -
         {each["seed"]: each for each in found if each["hinted"] is with_hints}
         for with_hints in (False, True)
     )
-    print(table(plain, hinted))
+    print(f"Linux {found[0]['kernel']}\n{table(plain, hinted)}")
     for seed in SEEDS:
         assert plain[seed]["users"] == hinted[seed]["users"]
         assert plain[seed]["kept_hints"] == 0

@@ -41,7 +41,7 @@ def of_slurm(tier: Tier, mode: str, placement: Placement | None) -> Iterator[Fin
         known = ", ".join(p.name for p in plugin.pools) or "none"
         yield wrong("slurm", f"there is no pool {tier.pool}", f"pool: one of {known}")
         return
-    yield of_pool(pool, placement.capacity if placement else 0)
+    yield of_pool(pool, tier, placement.capacity if placement else 0)
 
 
 def _of_version() -> Finding:
@@ -99,7 +99,7 @@ def _of_users(plugin: Plugin) -> Iterator[Finding]:
         )
 
 
-def of_pool(pool: Pool, capacity: int) -> Finding:
+def of_pool(pool: Pool, tier: Tier, capacity: int) -> Finding:
     size = round_up(capacity, pool.granularity)
     what = f"pool {pool.name} has {format_size(pool.total)}"
     if size > pool.total:
@@ -116,12 +116,12 @@ def of_pool(pool: Pool, capacity: int) -> Finding:
             "wait until others give theirs back",
             "patience (--bb-wait), or a lower --bb-capacity",
         )
-    if size > capacity:
+    if size > capacity or capacity == tier.granularity > pool.granularity:
         whole, rest = divmod(pool.granularity, MIB)
         return note(
             "slurm",
-            f"{what}, in granules of {format_size(pool.granularity)}: "
-            f"{format_size(size)} is reserved for {format_size(capacity)}",
+            f"{what}, in granules of {format_size(pool.granularity)}, not of "
+            f"{format_size(tier.granularity)}: {format_size(size)} is reserved",
             f"granularity: {pool.granularity if rest else f'{whole}MiB'} in the tier, "
             "so that plan and explain count as the pool does",
         )

@@ -121,4 +121,4 @@ def _of_pool(pools: list[Pool], tier: Tier, placement: Placement | None) -> Find
     if pool is None:
         known = ", ".join(pool.name for pool in pools)
         return wrong("slurm", f"there is no pool {tier.pool}", f"pool: one of {known}")
-    return of_pool(pool, placement.capacity if placement else 0)
+    return of_pool(pool, tier, placement.capacity if placement else 0)

@@ -147,13 +147,25 @@ def test_a_socket_that_is_missing_is_named(lua: LuaSite, tmp_path: Path) -> None
     assert f"{tmp_path}/sockets/user: No such file" in found
 
 
-def test_a_pool_with_larger_granules_than_the_tier_says_is_noted(lua: LuaSite) -> None:
-    pool = json.dumps({"v": 1, "ok": {"pools": [{**POOL, "granularity": 1 << 30}]}})
-    lua.answers(bbstat=pool)
+@pytest.mark.parametrize(
+    ("of_pool", "of_tier", "mend"),
+    [(1 << 30, 4 << 20, "1024MiB"), (1 << 20, 1 << 30, "1MiB"), (1000, 4096, "1000")],
+    ids=["larger", "smaller", "odd"],
+)
+def test_a_pool_with_other_granules_than_the_tier_says_is_noted(
+    lua: LuaSite, of_pool: int, of_tier: int, mend: str
+) -> None:
+    def change(sites: dict[str, Any]) -> None:
+        (tier,) = sites["x-storage-tiers"]["cori"]
+        tier["granularity"] = str(of_tier)
+
+    lua.edit("sites.yml", change)
+    answer = {"v": 1, "ok": {"pools": [{**POOL, "granularity": of_pool}]}}
+    lua.answers(bbstat=json.dumps(answer))
     assert lua.wrong() == []
-    [found] = [f for f in lua.check() if "in granules of 1.0 GiB" in f.what]
-    assert "1.0 GiB is reserved for" in found.what
-    assert "granularity: 1024MiB" in found.would_do
+    [found] = [f for f in lua.check() if "in granules of" in f.what]
+    assert "is reserved" in found.what
+    assert f"granularity: {mend} in the tier" in found.would_do
 
 
 def test_a_service_on_another_host_is_no_mistake(lua: LuaSite, tmp_path: Path) -> None:

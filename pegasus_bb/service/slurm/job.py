@@ -18,6 +18,7 @@ STAGING_OUT, STAGED_OUT, FAILED_OUT = "staging-out", "staged-out", "failed-out"
 KEPT = "kept"  # Slurm has forgotten it, and its results are not saved
 GONE = "gone"  # and what was kept of it needs no one any more
 
+_SHOWN = 500  # characters of both ends of a message: squeue shows it to all users
 BEFORE_RUN = (NOTED, STAGING_IN, FAILED_IN, STAGED_IN)
 
 
@@ -75,7 +76,7 @@ class Job:
 
     def fields(self) -> Dict[str, str]:
         """For the hooks."""
-        found = {"state": self.state, "message": self.message}
+        found = {"state": self.state, "message": _shown(self.message)}
         if self.size:
             found["size"] = str(self.size)
         if "BB_NODE" in self.environ:
@@ -83,6 +84,13 @@ class Job:
         if self.start_time:
             found["start_time"] = str(self.start_time)
         return found
+
+
+def _shown(message: str) -> str:
+    """Paths are long; what is wrong with one stands behind it."""
+    if len(message) <= 2 * _SHOWN:
+        return message
+    return f"{message[:_SHOWN]} ... {message[-_SHOWN:]}"
 
 
 LISTS = {"lines": [""], "buffers": [""], "tasks": [0]}  # what is in those of a job

@@ -286,3 +286,13 @@ def test_a_job_that_slurm_has_forgotten_gives_its_room_back(site: SlurmSite) -> 
     site.serve()
     until(lambda: free(site) == 10)
     assert (site.lustre / "out").read_text() == "a result"
+
+
+def test_a_long_reason_is_cut_for_squeue(site: SlurmSite) -> None:
+    names = [f"lustre://{'x' * 250}/{'y/' * 700}{n}" for n in range(3)]
+    job = Job(
+        site, OWN, *(f"stage_in {name} job://{n}" for n, name in enumerate(names))
+    )
+    code, words = job.stage_in()
+    assert code == ERROR and "No such file" in words
+    assert len(words) < 1100

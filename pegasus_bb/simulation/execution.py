@@ -14,8 +14,8 @@ from pegasus_bb.simulation.kernel import Simulation, Steps
 from pegasus_bb.simulation.outline import Outline, roots
 from pegasus_bb.simulation.phases import Phases
 from pegasus_bb.simulation.places import Own, Work
+from pegasus_bb.simulation.ready_queue import ReadyQueue
 from pegasus_bb.simulation.site import THREADS, Storage
-from pegasus_bb.simulation.turns import Turns
 
 _PART = {
     Kind.STAGE_IN: STAGE_IN,
@@ -60,7 +60,7 @@ class Execution:
         self.demands = demands
         self.storage = Storage(self.simulation, speeds.places.values())
         self._free = speeds.slots
-        self._turns = Turns(outline, work, demands)
+        self._queue = ReadyQueue(outline, work, demands)
         self._is_busy = False
         self._waits = [node.parents for node in outline.nodes]
         self._phases = Phases(outline, rules.phases) if len(rules.phases) > 1 else None
@@ -118,7 +118,7 @@ class Execution:
         elif self.rules.startup.queue:
             self.simulation.start(self._queued(at))
         else:
-            self._turns.add(at)
+            self._queue.add(at)
 
     def _staged_in(self, at: int, own: Own) -> Steps:
         self.clock.change(STAGE_IN, 1)
@@ -129,7 +129,7 @@ class Execution:
 
     def _queued(self, at: int) -> Steps:
         yield self.rules.startup.queue
-        self._turns.add(at)
+        self._queue.add(at)
         self._start_what_can()
 
     def _start_what_can(self) -> None:
@@ -137,7 +137,7 @@ class Execution:
         if self._is_busy:
             return
         self._is_busy = True
-        while self._free and (group := self._turns.next(self._free)):
+        while self._free and (group := self._queue.next(self._free)):
             self._free -= len(group)
             steps = self._tasks if group[0] < self.outline.tasks else self._own_job
             self.simulation.start(steps(group))

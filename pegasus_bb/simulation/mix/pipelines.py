@@ -68,7 +68,7 @@ def draw_pipelines(
     jobs are of any length: else all jobs of the machine would end, and write their last
     checkpoints, at the same times. Raises CatalogError if there are too many."""
     shares = sum(each.share for each in mix.applications)
-    found = []
+    found: list[Pipeline] = []
     for place, application in enumerate(mix.applications):
         seconds = mix.campaign * machine.nodes * application.share / shares
         part = application.share / shares

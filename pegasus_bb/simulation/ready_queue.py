@@ -10,7 +10,7 @@ from pegasus_bb.simulation.outline import PRIORITY, Outline
 from pegasus_bb.simulation.places import Work
 
 
-class Turns:
+class ReadyQueue:
     """The higher priority goes first, then the place in the outline."""
 
     def __init__(

@@ -23,7 +23,6 @@ from pegasus_bb.staging.items import Folder
 from pegasus_bb.staging.stage import Stage
 from pegasus_bb.units import format_duration, format_files, format_size
 
-_AIM = 0.9  # part of the time until the next dump that is used: it may come early
 _TOLD = 3  # failures of a dump
 
 
@@ -61,12 +60,13 @@ class Drainer:
         threading.Thread(target=self._work, daemon=True).start()
 
     def give(self, dump: Dump) -> None:
-        """``dump`` is complete. What is still being copied then goes at full speed."""
+        """``dump`` is complete. What is still being copied shares its time; if another
+        one waits already, it goes at full speed."""
         with self._lock:
             self._buffer.add(dump)
             if self._pace is not None and dump.is_full:
-                self._pace.hurry()
-                late = "is complete, and the one before is not safe yet: full speed"
+                how = self._overtake(self._pace, dump)
+                late = f"is complete, and the one before is not safe yet: {how}"
                 self._say(f"{_name(dump)} {late}")
             self._waiting.give(dump)
 
@@ -87,10 +87,14 @@ class Drainer:
         return sum(len(self._left(dump)) for dump in self._waiting.failed)
 
     def seconds_for(self, dump: Dump) -> float:
-        """Until the next dump is expected; 0: there is no time, or it is not known."""
+        """Over which it is spread; 0: there is no time, or it is not known."""
         if self._hurries or self._waiting.has_newer() or not self._interval.seconds:
             return 0.0
-        return max(0.0, dump.begun + self._interval.seconds - self._clock())
+        targets = self._route.targets
+        spread = self._interval.spread(
+            any(each.limit or each.curve for each in targets)
+        )
+        return max(0.0, dump.begun + spread - self._clock())
 
     @property
     def behind(self) -> int:
@@ -114,6 +118,15 @@ class Drainer:
         except BaseException as error:
             self.fault = error
         self.ended.set()
+
+    def _overtake(self, pace: Pace, dump: Dump) -> str:
+        """``pace`` is of the one before: how that goes on. Both have one rate then."""
+        seconds, left = self.seconds_for(dump), pace.left
+        if not seconds:
+            pace.hurry()
+            return "full speed"
+        pace.spread(seconds * left / max(1, left + dump.size))
+        return "both share the time until the next"
 
     def _drain(self, dump: Dump) -> None:
         begun = self._clock()
@@ -139,7 +152,7 @@ class Drainer:
             self._tell_of(dump, self._clock() - begun)
 
     def _new_pace(self, dump: Dump) -> Pace:
-        route, seconds = self._route, _AIM * self.seconds_for(dump)
+        route, seconds = self._route, self.seconds_for(dump)
         drain = Drain(self._run, dump.size, seconds, route.targets, route.log)
         return Pace(drain, say=lambda message: self._say(f"{_name(dump)}: {message}"))
 

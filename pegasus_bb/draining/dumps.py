@@ -16,7 +16,10 @@ from pegasus_bb.units import abbreviate
 
 PATIENCE = 600.0  # seconds; what is written for longer is no part of a dump
 _TRIFLE = 0.1  # of the largest burst; smaller ones are copied, but are no dumps
-_REMEMBERED = 3  # intervals; the least counts, since late is worse than early
+_REMEMBERED = 8  # intervals
+# Parts of the time until the next dump that are used: of an interval that the user
+# knows; of the least that was seen; and of a usual one.
+_KNOWN, _LEAST, _USUAL = 0.9, 0.76, 0.95
 
 
 class Dump(NamedTuple):
@@ -44,8 +47,31 @@ class Interval:
 
     @property
     def seconds(self) -> float:
-        """0: not known yet."""
+        """The least that was seen of late; 0: not known yet."""
         return self._fixed or min(self._lengths, default=0.0)
+
+    def spread(self, shares_limit: bool) -> float:
+        """Seconds from the begin of a dump on, over which it is spread; 0: not known.
+
+        Who shares a limit makes no peak by being early: an interval may be 30 % shorter
+        than the least one. Else it is the spread that makes the peak: so it is long,
+        and one dump of several is late by a part of an interval.
+        """
+        if self._fixed or not self._lengths:
+            return _KNOWN * self._fixed
+        if shares_limit:
+            return _LEAST * self.seconds
+        usual = max(self.seconds, _mean(self._lengths) - _deviation(self._lengths))
+        return _USUAL * min(usual, max(self._lengths[-2:]))  # of late it may be shorter
+
+
+def _mean(values: List[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _deviation(values: List[float]) -> float:
+    mean = _mean(values)
+    return math.sqrt(_mean([(value - mean) ** 2 for value in values]))
 
 
 class _Writing:

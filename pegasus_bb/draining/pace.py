@@ -122,6 +122,15 @@ class Pace(Segments):
         yield
         self._note(begin, size)
 
+    @property
+    def left(self) -> int:
+        """Bytes whose turn has not come."""
+        return self._left
+
+    def spread(self, seconds: float) -> None:
+        """What is left has so many seconds from now on."""
+        self._deadline = self._clock() + seconds
+
     def hurry(self) -> None:
         """There is no time left: only the targets still hold it back."""
         self._hurried.set()

@@ -5,6 +5,9 @@ Pacing needs to know when the run will end; the simulation says so.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from pegasus_bb.errors import UsageError
@@ -13,6 +16,7 @@ from pegasus_bb.model.run import Kind
 from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.planner.drain_plan import DrainPlan, Flow, Forecast, rule_of
 from pegasus_bb.planner.predictions import mode_predictions, without_speeds
+from pegasus_bb.simulation.execution import Execution
 from pegasus_bb.simulation.workflow import demands_of
 from pegasus_bb.units import abbreviate, format_size
 
@@ -56,13 +60,29 @@ def forecast(decided: PlanningInput) -> Forecast | None:
         return None
     simulator, mode = known.simulator, known.mode(decided.settings.mode)
     done = simulator.execute(mode, demands_of(simulator.planned.work, 0))
-    flows: list[Flow] = []
+    flows, due = list[Flow](), _dues(done)
     for at, node in enumerate(done.outline.nodes):
         if node.kind is Kind.STAGE_OUT:
             size = sum(copy.size for copy in mode.work[at].copies)
-            flows.append(Flow(done.began[at], done.stopped[at], size, node.lfns))
+            times = done.began[at], done.stopped[at]
+            flows.append(Flow(*times, size, node.lfns, due(node.level)))
     end = max(done.stopped[: done.outline.tasks], default=0.0)
     return Forecast(done.gate_opened, end, flows)
+
+
+def _dues(done: Execution) -> Callable[[int], float | None]:
+    """Level of a stage-out -> when its phase has computed: the next one waits for what
+    has to leave the tier before."""
+    ends, tasks = done.rules.phases, done.outline.nodes[: done.outline.tasks]
+
+    def due(level: int) -> float | None:
+        phase = bisect_left(ends, level)
+        if phase >= len(ends) - 1:
+            return None
+        here = (at for at, task in enumerate(tasks) if task.level <= ends[phase])
+        return max((done.stopped[at] for at in here), default=0.0)
+
+    return cache(due)
 
 
 def _check_can_be_paced(decided: PlanningInput, rule: DrainRule) -> None:

@@ -29,6 +29,7 @@ class Flow:
     stop: float  # they are safe, at full speed
     size: int  # bytes
     lfns: Sequence[str] = ()
+    due: float | None = None  # the next phase waits for it then; None: the run does
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,14 @@ class Forecast:
     flows: Sequence[Flow]
 
     def windows(self, slack: float) -> list[Window]:
-        """When each of the flows goes, at the lowest peak."""
-        dumps = [(flow.begin, flow.size) for flow in self.flows]
-        return windows(dumps, self.end * (1 + slack))
+        """When each of the flows goes, at the lowest peak of those with its due."""
+        last, found = self.end * (1 + slack), dict[int, Window]()
+        for due in {flow.due for flow in self.flows}:
+            here = [at for at, flow in enumerate(self.flows) if flow.due == due]
+            dumps = [(self.flows[at].begin, self.flows[at].size) for at in here]
+            each = windows(dumps, last if due is None else min(due, last))
+            found.update(zip(here, each, strict=True))
+        return [found[at] for at in range(len(self.flows))]
 
     def peaks(self, slack: float, aim: float) -> tuple[float, float]:
         """Bytes per second to the PFS at most: at full speed, and paced."""

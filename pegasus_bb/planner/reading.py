@@ -16,6 +16,7 @@ from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History, together
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import (
+    AUTO,
     PREFIX,
     Properties,
     Settings,
@@ -28,6 +29,7 @@ from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.placement.decision import Ending, PlanningInput
 from pegasus_bb.placement.place_files import place_files, reserve
+from pegasus_bb.placement.sizing import wanted_capacity
 from pegasus_bb.placement.stream_choice import with_streams
 from pegasus_bb.planner.drain_plan import rule_of
 from pegasus_bb.planner.options import PlanOptions
@@ -135,8 +137,14 @@ def place(options: PlanOptions, given: Given) -> PlanningInput:
     if settings.mode == "off":
         return read
     tier = choose_tier(catalogs, settings, site.name)
-    is_late = rule_of(settings, tier).when == OFF
-    read = replace(read, ending=replace(ending, late=is_late))
+    rule = rule_of(settings, tier)
+    late = replace(read, ending=replace(ending, late=True))
+    if rule.when == OFF:
+        return replace(late, decision=place_files(late, tier))
+    if rule.is_paced and not rule.rate:  # to the end; with phases, to that of theirs
+        decision, wanted = place_files(late, tier), wanted_capacity(tier, settings)
+        if wanted == AUTO or wanted >= decision.placement.need:
+            return replace(late, decision=decision)
     return replace(read, decision=place_files(read, tier))
 
 

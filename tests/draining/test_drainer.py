@@ -7,6 +7,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -236,7 +237,7 @@ def test_a_dump_has_time_until_the_next_one_is_expected(job: Job) -> None:
     )
     dump = module.Dump(1, {}, 100, begun=0.0)
     clock.now = 20
-    assert drainer.seconds_for(dump) == 80
+    assert drainer.seconds_for(dump) == 70, "the next may come a tenth earlier"
     clock.now = 120
     assert drainer.seconds_for(dump) == 0, "it is late"
     clock.now = 20
@@ -272,21 +273,53 @@ def test_at_the_end_the_newest_goes_first_and_each_is_tried_once() -> None:
     assert len(waiting.failed) == 3
 
 
-def test_a_dump_that_is_overtaken_goes_at_full_speed_and_says_so(
-    tmp_path: Path,
-) -> None:
-    """It has an hour, and the next is complete after a moment."""
+class OnePace:
+    """Of a dump that is copied: what is left of it, and what it was told."""
+
+    def __init__(self, left: int) -> None:
+        self.left, self.told = left, list[float]()
+
+    def spread(self, seconds: float) -> None:
+        self.told.append(seconds)
+
+    def hurry(self) -> None:
+        self.told.append(0.0)
+
+
+def test_a_dump_that_is_overtaken_shares_the_time_of_the_next(job: Job) -> None:
+    """So both have one rate; a burst would be the peak that pacing is to avoid."""
+    drainer = Drainer(
+        Route("", ""),
+        job.arrivals,
+        Buffer("", job.arrivals, 1),
+        Interval(100.0),
+        job.words.append,
+        Clock(0.0),
+    )
+    pace = OnePace(left=50)
+    drainer._pace = cast(Any, pace)
+    drainer.give(module.Dump(2, {}, 100, begun=0.0))
+    assert pace.told == [pytest.approx(30.0)], "50 of 150 bytes have a third of 90 s"
+    assert "both share the time until the next" in job.words[-1]
+    drainer.give(module.Dump(3, {}, 100, begun=0.0))
+    assert pace.told[1:] == [0.0], "three at once: there is no room for more"
+    assert job.words[-1].endswith("full speed")
+
+
+def test_a_dump_that_is_overtaken_twice_goes_at_full_speed(tmp_path: Path) -> None:
+    """It has an hour, and the next ones are complete after a moment."""
     skip_if_shared(tmp_path)
     job = Job(tmp_path, interval=3600.0, clock=Clock(20.0))
     job.drainer.start()
     (job.buffer / "one").write_bytes(bytes(4 << 20))
     job.give()
     until(lambda: list(job.pfs.glob(".one.*.part")))
-    (job.buffer / "two").write_bytes(bytes(4 << 20))
-    job.give()
+    for name in ("two", "three"):
+        (job.buffer / name).write_bytes(bytes(4 << 20))
+        job.give()
     until(lambda: (job.pfs / "one").exists())
     job.drainer.end()
     assert job.drainer.ended.wait(60)
     assert "dump 2 is complete, and the one before is not safe yet" in job.words[0]
-    assert set(job.on_pfs()) == {"one", "two"}
+    assert set(job.on_pfs()) == {"one", "two", "three"}
     job.arrivals.close()

@@ -233,3 +233,34 @@ def test_no_file_is_ever_forgotten(pauses: list[int]) -> None:
     assert [f"step{n}" in each for n, each in enumerate(names(buffer))] == [
         True for _ in pauses
     ]
+
+
+def learned(*lengths: float) -> Interval:
+    """After dumps that began so far from each other."""
+    interval, begun = Interval(), 0.0
+    for number, length in enumerate((0.0, *lengths)):
+        begun += length
+        interval.learn(Dump(number, {}, 1, begun))
+    return interval
+
+
+def test_with_a_shared_limit_a_dump_is_early_enough_for_a_shorter_interval() -> None:
+    """30 % shorter than the least of the last eight: the limit keeps the peak."""
+    assert learned(100, 130, 110).spread(shares_limit=True) == pytest.approx(76)
+    assert learned(50, *[100] * 8).spread(shares_limit=True) == pytest.approx(76)
+
+
+def test_without_one_it_is_spread_over_a_usual_interval() -> None:
+    """Its own pace is the peak: one that is always early is always fast."""
+    assert learned(100).spread(shares_limit=False) == pytest.approx(95)
+    apart = learned(100, 140, 100, 140, 100, 140)  # 120, 20 apart
+    assert apart.spread(shares_limit=False) == pytest.approx(95)
+    once = learned(50, 100, 100, 100, 100, 100, 100)
+    assert 50 < once.spread(shares_limit=False) / 0.95 < 100
+    shorter = learned(300, 300, 300, 50, 50)
+    assert shorter.spread(shares_limit=False) == pytest.approx(0.95 * 50)
+
+
+def test_an_interval_that_is_not_known_spreads_nothing() -> None:
+    assert learned().spread(shares_limit=True) == 0
+    assert Interval(100.0).spread(shares_limit=False) == pytest.approx(90)

@@ -66,3 +66,12 @@ def test_peaks_add_up_what_leaves_at_the_same_time() -> None:
 
 def test_nothing_that_leaves_has_no_peak() -> None:
     assert Forecast(0.0, 10.0, [Flow(1.0, 1.0, 0)]).peaks(0.0, 1.0) == (0.0, 0.0)
+
+
+def test_results_of_a_phase_are_safe_when_it_has_computed() -> None:
+    """The next phase waits for the space that they have."""
+    flows = [Flow(0.0, 1.0, 100, due=10.0), Flow(5.0, 6.0, 100, due=10.0)]
+    flows.append(Flow(20.0, 21.0, 100))
+    first, second, third = Forecast(0.0, 40.0, flows).windows(slack=0.5)
+    assert (first.begin, second.end) == (0.0, pytest.approx(10.0))
+    assert (third.begin, third.end) == (20.0, pytest.approx(60.0)), "slack is its own"

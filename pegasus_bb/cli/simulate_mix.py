@@ -15,7 +15,6 @@ from pegasus_bb.cli.mix_options import (
     check_variations,
     variations_of,
 )
-from pegasus_bb.cli.mix_tables import study_lines
 from pegasus_bb.cli.output import write_page
 from pegasus_bb.cli.progress import progress
 from pegasus_bb.cli.trace import write_trace
@@ -41,6 +40,7 @@ def simulate_mix(options: MixOptions, as_json: bool) -> None:
     if options.html is not None:
         import pegasus_bb.page  # noqa: F401 - fails at once if it is not installed
     _need_numpy()
+    from pegasus_bb.cli.mix_tables import study_lines
     from pegasus_bb.simulation.mix.cases import cases
     from pegasus_bb.simulation.mix.study import study, to_document
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import altair as alt
 
-from pegasus_bb.page.charts import axis, chart, color, draw, shape
-from pegasus_bb.page.figure import Chart, Column, Dataset, Figure, Number, Row, Table
+from pegasus_bb.page.charts import JOBS, axis, chart, draw
+from pegasus_bb.page.figure import Chart, Column, Dataset, Figure, Row, Table
 from pegasus_bb.page.templates import templates
 from pegasus_bb.simulation.mix.cases import (
     CAPACITY,
@@ -18,23 +18,26 @@ from pegasus_bb.simulation.mix.cases import (
     REPAIR,
 )
 from pegasus_bb.simulation.mix.study import Result
+from pegasus_bb.simulation.mix.summary import case_rows, difference_rows
 
 # Measure -> its title, unit, and factor.
 _MEASURES = {
     "productive": ("productive time", "%", 100.0),
-    "median": ("median bandwidth of a checkpoint", "B/s", 1.0),
+    "median": ("median bandwidth of a checkpoint", "GB/s", 1e-9),
     "lost_node_hours": ("lost to faults", "node-hours", 1.0),
 }
 # Variation -> title of the figure, its values, their unit and factor.
 _SWEEPS = {
     NODES: ("By buffer nodes", "buffer nodes", "nodes", 1.0),
-    CAPACITY: ("By capacity of the buffers", "capacity, bytes", "B", 1.0),
-    PFS: ("By bandwidth of the PFS", "PFS, bytes per second", "B/s", 1.0),
+    CAPACITY: ("By capacity of the buffers", "capacity, TB", "TB", 1e-12),
+    PFS: ("By bandwidth of the PFS", "PFS, GB/s", "GB/s", 1e-9),
     PARITY: ("By parity", "parity, per cent", "%", 100.0),
     REPAIR: ("By repair time", "repair, seconds", "s", 1.0),
     PLACEMENT: ("By placement of stripes", "placement", "", 1.0),
 }
-_ABOUT = "Means over the seeds. Lines are the 95 % confidence interval of each mean."
+# Shapes of Vega, for readers who cannot tell colors apart, and as a legend has them.
+_MARKS = {"triangle-up": "▲", "square": "■", "diamond": "◆"}
+_ABOUT = "Means over the seeds, and half of the 95 % confidence interval of each mean."
 
 
 def campaigns_page(mix: str, results: Sequence[Result]) -> str:
@@ -48,9 +51,8 @@ def campaigns_page(mix: str, results: Sequence[Result]) -> str:
             mix=mix,
             machine=base.case.machine.source.name,
             seeds=len(base.outcomes),
-            table=_table(results),
+            tables=list(_tables(results)),
             figures=[_figure(key, results) for key in swept],
-            notes=list(_notes(results)),
         )
     )
 
@@ -60,25 +62,29 @@ def _is_swept(key: str, results: Sequence[Result]) -> bool:
     return len(values) > 1
 
 
-def _table(results: Sequence[Result]) -> Table:
-    head, rows = ["case"], []
-    for title, _, _ in _MEASURES.values():
-        head += [title, "half of its interval"]
-    for result in results:
-        row: list[str | Number] = [result.case.name]
-        for key, (_, unit, factor) in _MEASURES.items():
-            found = result.estimate(key)
-            mean = found.mean * factor if found else None
-            half = found.half * factor if found and found.half is not None else None
-            row += [Number(mean, unit), Number(half, unit)]
-        rows.append(tuple(row))
-    return Table(_ABOUT, tuple(head), tuple(rows))
+def _tables(results: Sequence[Result]) -> Iterator[Table]:
+    head, *rows = case_rows(results)
+    yield Table(_ABOUT, head, tuple(rows))
+    base, *others = results
+    found = [(each.case.name, list(difference_rows(each, base))) for each in others]
+    if not found:
+        return
+    head = ("case", *(what for what, _, _ in found[0][1]))
+    lines = tuple(
+        (name, *(_difference(shown, verdict) for _, shown, verdict in rows))
+        for name, rows in found
+    )
+    yield Table(f"Against {base.case.name}, seed by seed.", head, lines)
+
+
+def _difference(shown: str, verdict: str) -> str:
+    return f"{shown}, {verdict}" if verdict else shown
 
 
 def _figure(key: str, results: Sequence[Result]) -> Figure:
     title, value, unit, factor = _SWEEPS[key]
     at = Column("at", value, unit)
-    charts, tables = [], []
+    charts, tables, names = [], [], list[str]()
     for measure, (what, its_unit, by) in _MEASURES.items():
         columns = (
             *(Column("series", "case"), at, Column("mean", what, its_unit)),
@@ -87,9 +93,19 @@ def _figure(key: str, results: Sequence[Result]) -> Figure:
         rows = list(_rows(key, factor, measure, by, results))
         if rows:
             data = Dataset(columns, rows)
+            names = list(dict.fromkeys(row["series"] for row in rows))
             charts.append(_chart(data, at, what, its_unit))
             tables.append(data.table(f"{title}: {what}"))
-    return Figure(key, title, _ABOUT, tuple(charts), tuple(tables), side_by_side=True)
+    legend = tuple(
+        (_of(JOBS, at), f"{_of(tuple(_MARKS.values()), at)} {name}")
+        for at, name in enumerate(names)
+    )
+    drawn, shown = tuple(charts), tuple(tables)
+    return Figure(key, title, _ABOUT, drawn, shown, side_by_side=True, legend=legend)
+
+
+def _of(values: Sequence[str], at: int) -> str:
+    return values[at % len(values)]
 
 
 def _rows(
@@ -118,23 +134,18 @@ def _chart(data: Dataset, at: Column, what: str, unit: str) -> Chart:
     if at.unit:
         x = axis(alt.X, "at", at.unit, zero=False)
         x = x.title(at.title)
-    base = draw(data).encode(x=x, y=y)
+    colors = alt.Color("series:N", legend=None, scale=_scale(names, JOBS))
+    shapes = alt.Shape("series:N", legend=None, scale=_scale(names, tuple(_MARKS)))
+    base = draw(data).encode(x=x, y=y, color=colors)
     layers: list[alt.Chart] = [
-        base.mark_line().encode(color=color(names)),
-        base.mark_point(filled=True, size=60).encode(
-            color=color(names), shape=shape(names)
-        ),
+        base.mark_line(),
+        base.mark_point(filled=True, size=60).encode(shape=shapes),
     ]
     if any(row["half"] for row in data.rows):
         layers.append(base.mark_errorbar().encode(yError="half:Q"))
     return chart(alt.layer(*layers), f"{what} by {at.title}", 220, data, what)
 
 
-def _notes(results: Sequence[Result]) -> Iterator[str]:
-    base = results[0]
-    for result in results[1:]:
-        for measure, (what, _, _) in _MEASURES.items():
-            found = result.against(base, measure)
-            if found is not None and found.told_apart is False:
-                names = f"{result.case.name} and {base.case.name}"
-                yield f"{names}: not told apart by {what}."
+def _scale(names: Sequence[str], values: Sequence[str]) -> alt.Scale:
+    shown = [_of(values, at) for at in range(len(names))]
+    return alt.Scale(domain=list(names), range=shown)

@@ -16,6 +16,7 @@ from pegasus_bb.model.quantities import Source
 from pegasus_bb.page.campaigns import campaigns_page
 from pegasus_bb.simulation.mix.cases import cases
 from pegasus_bb.simulation.mix.study import Result, study
+from pegasus_bb.simulation.mix.summary import case_rows, difference_rows
 from tests.page.html import Balanced, without_scripts
 from tests.simulation.mix.machines import HOUR, MACHINE, MIX
 
@@ -82,10 +83,23 @@ def test_one_seed_has_no_error_bars() -> None:
 
 
 def test_what_is_not_told_apart_is_said() -> None:
-    page = campaigns_page("mix.yml", results("capacity"))
-    local = "local, 9 TB and shared, 1 TB: not told apart by"
-    same = "shared, 9 TB and shared, 1 TB: not told apart by"
-    assert local in page or same in page
+    """In the words and digits of the command."""
+    found = results("capacity")
+    page = campaigns_page("mix.yml", found)
+    base, *others = found
+    said = [row for other in others for row in difference_rows(other, base)]
+    for _, shown, verdict in said:
+        assert (f"{shown}, {verdict}" if verdict else shown) in page
+    assert "not told apart" in {verdict for _, _, verdict in said}
+    for row in case_rows(found):
+        assert all(cell in page for cell in row)
+
+
+def test_one_legend_names_every_line_of_a_figure() -> None:
+    page = without_scripts(campaigns_page("mix.yml", results("parity")))
+    legend = page.partition('class="legend">')[2].partition("</ul>")[0]
+    assert "▲ shared" in legend
+    assert "■ local" in legend
 
 
 def test_names_are_text() -> None:

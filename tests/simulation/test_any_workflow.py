@@ -4,7 +4,10 @@ between the critical path and all of it one after the other."""
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from random import Random
+from typing import TypeVar
 
 import pytest
 from hypothesis import given
@@ -23,6 +26,7 @@ from pegasus_bb.simulation.server import Lane
 from pegasus_bb.simulation.workflow import Mode, PlannedWorkflow, Simulator, demands_of
 from pegasus_bb.simulation.workload import Load, Workload
 
+T = TypeVar("T")
 SIZES = st.integers(0, 1000)  # bytes
 SECONDS = st.sampled_from([0.0, 0.25, 1.0, 3.0, 10.0])
 RATES = st.sampled_from([10.0, 64.0, 1000.0])  # per second
@@ -249,3 +253,24 @@ def test_the_parts_add_up_to_the_makespan(drawn: Drawn) -> None:
 def test_the_same_again_takes_the_same_time(drawn: Drawn) -> None:
     for mode in drawn.modes():
         assert executed(drawn, mode).ended == executed(drawn, mode).ended
+
+
+@given(workflows(), st.randoms(use_true_random=False))
+def test_the_order_of_dictionaries_changes_nothing(
+    drawn: Drawn, random: Random
+) -> None:
+    planned, files = drawn.simulator.planned, shuffled(drawn.placement.files, random)
+    places = shuffled(planned.speeds.places, random)
+    speeds = replace(planned.speeds, places=places)
+    other = Drawn(
+        Simulator(replace(planned, files=files, speeds=speeds)),
+        replace(drawn.placement, files=files),
+    )
+    for one, same in zip(drawn.modes(), other.modes(), strict=True):
+        assert executed(drawn, one).ended == executed(other, same).ended
+
+
+def shuffled(mapping: Mapping[str, T], random: Random) -> dict[str, T]:
+    items = list(mapping.items())
+    random.shuffle(items)
+    return dict(items)

@@ -23,6 +23,7 @@ from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.placement.explain import Explanation, explain
 from pegasus_bb.placement.lint import lint_replicas
 from pegasus_bb.placement.liveness import live_flow, planned_peak
+from pegasus_bb.placement.run_times import times_error
 from pegasus_bb.planner.drain import drain_gain, gain_line, plan_drain
 from pegasus_bb.planner.drain_plan import DrainPlan
 from pegasus_bb.planner.options import PlanOptions
@@ -113,8 +114,11 @@ def _show(
             explained_page(workflow, graph, placement, explanation, flow, predicted),
         )
     if as_json:
-        more = {} if predicted is None else {"predicted": predicted.to_json()}
+        more: dict[str, Any] = {}
+        more |= {} if predicted is None else {"predicted": predicted.to_json()}
         more |= {} if gain is None else {"drain": gain}
+        error = times_error(placed)
+        more |= {} if error is None else {"times_error": error}
         document = {**explanation.to_json(), **more}
         click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
         return

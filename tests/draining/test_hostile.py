@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
@@ -12,6 +13,10 @@ import pytest
 
 from pegasus_bb.draining.pace import Drain, Pace, Target
 from pegasus_bb.draining.registry import Lease, Registry
+from pegasus_bb.staging.digests import SHA256
+from pegasus_bb.staging.items import Folder, item_of
+from pegasus_bb.staging.mover import Mover
+from tests.reflinks import skip_if_shared
 
 MIB = 1 << 20
 
@@ -63,3 +68,40 @@ def test_what_no_process_would_write_counts_for_nothing(
     now = time.time()
     assert registry.ask(Lease("mine", 100, now + 10, now, now), 0.001) == 0.0
     assert registry.load == pytest.approx(10, rel=0.1)
+
+
+class FillsUp(Pace):
+    """The destination is full when the second segment is written."""
+
+    full = 2
+
+    def _note(self, begin: float, size: int) -> None:
+        self.full -= 1
+        if not self.full:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_destination_that_fills_up_within_a_segment_costs_that_file(
+    tmp_path: Path,
+) -> None:
+    """Nothing waits for it, nothing half is left, and the others arrive."""
+    skip_if_shared(tmp_path)
+    for name in ("from", "to"):
+        (tmp_path / name).mkdir()
+    names = {"a": 20 * MIB, "b": 20 * MIB, "c": 100}
+    for name, size in names.items():
+        (tmp_path / "from" / name).write_bytes(os.urandom(size))
+    pace = FillsUp(Drain("mine", sum(names.values()), 0.5))
+    source, dest = (Folder.open(str(tmp_path / name)) for name in ("from", "to"))
+    stats = {name: (tmp_path / "from" / name).stat() for name in names}
+    items = [item_of(source, n, dest, n, stats[n], n) for n in names]
+    mover = Mover(SHA256, threads=1, segments=pace)
+    outcomes = {each.item.mark: each for each in mover.move(items)}
+    failed = [name for name, each in outcomes.items() if each.landed is None]
+    assert len(failed) == 1
+    assert "No space left on device" in str(outcomes[failed[0]].failure)
+    arrived = {path.name: path.read_bytes() for path in (tmp_path / "to").iterdir()}
+    assert arrived == {
+        name: (tmp_path / "from" / name).read_bytes()
+        for name in names.keys() - set(failed)
+    }

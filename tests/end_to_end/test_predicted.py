@@ -183,8 +183,11 @@ def test_several_earlier_runs_are_all_learned_from(
     speeds(site, pfs=SLOW, bb=FAST)
     given = ("--sites", "cluster", "--output-sites", "local", "--json", *learning)
     done = site.bb("explain", *given, *learning, check=True)
-    said = json.loads(done.stdout)["predicted"]
-    assert said["history"] == f"{earlier} and {earlier}"
+    explained = json.loads(done.stdout)
+    assert explained["predicted"]["history"] == f"{earlier} and {earlier}"
+    assert explained["times_error"] == 0.0, "two runs that took equally long"
+    once = site.bb("explain", *given, check=True)
+    assert "times_error" not in json.loads(once.stdout)
     refused = site.bb("explain", *given, "--bb-history", "none")
     assert refused.returncode == 2 and "none" in refused.stderr
 

@@ -25,7 +25,7 @@ from pegasus_bb.bench.notes import after, before
 from pegasus_bb.bench.operations import Operations
 from pegasus_bb.bench.session import Session, Tell, Tier
 from pegasus_bb.cli import cleanly_ended
-from pegasus_bb.cli.output import columns, printable
+from pegasus_bb.columns import columns, printable
 from pegasus_bb.model.stat import Stat
 from pegasus_bb.units import MIB, format_size
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from pegasus_bb.cli.output import columns
+from pegasus_bb.columns import columns
 
 if TYPE_CHECKING:  # NumPy is slow to load, and may be missing
     from pegasus_bb.simulation.mix.compare import Estimate

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 import click
 
-from pegasus_bb.cli.output import columns, printable
+from pegasus_bb.columns import columns, printable
 from pegasus_bb.errors import DONE, NOT_COPIED, UsageError
 from pegasus_bb.model.placement import HINTS
 from pegasus_bb.service.client import Client, connect_or_start

@@ -3,7 +3,7 @@
 
 Three jobs compute, and write a checkpoint after each interval. All write to one burst
 buffer, which shares its bandwidth fairly. In one story each job writes when it wants
-to. In the other one a token goes round: who has it writes alone. Measured is the
+to. In the other one a token goes round, and its holder writes alone. The measure is the
 part of its time that each job computes.
 """
 

@@ -5,27 +5,23 @@ from __future__ import annotations
 import json
 import os
 import socket
-import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from datetime import datetime, timezone
 from textwrap import fill
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import Progress
 
 from pegasus_bb.bench.cells import Measurement, certain
 from pegasus_bb.bench.document import to_document
 from pegasus_bb.bench.figures import OPERATIONS, RATES, Figures, figures
 from pegasus_bb.bench.notes import after, before
 from pegasus_bb.bench.operations import Operations
-from pegasus_bb.bench.session import Session, Tell, Tier
+from pegasus_bb.bench.session import Session, Tier
 from pegasus_bb.cli import cleanly_ended
-from pegasus_bb.cli.output import columns, printable
+from pegasus_bb.cli.progress import described_progress
+from pegasus_bb.columns import columns, printable
 from pegasus_bb.model.stat import Stat
 from pegasus_bb.units import MIB, format_size
 
@@ -42,7 +38,7 @@ def measure(session: Session, as_json: bool) -> None:
     run |= {"time": now.isoformat(timespec="seconds"), "complete": False}
     with cleanly_ended():
         try:
-            with _progress(shown=not as_json and sys.stderr.isatty()) as tell:
+            with described_progress(shown=not as_json) as tell:
                 session.run(tell)
             run["complete"] = True
         except (KeyboardInterrupt, SystemExit):
@@ -52,19 +48,6 @@ def measure(session: Session, as_json: bool) -> None:
             run["seconds"] = round(time.monotonic() - began, 3)
             if any(tier.measured() for tier in session.tiers):
                 _print(session, run, notes, as_json)
-
-
-@contextmanager
-def _progress(shown: bool) -> Iterator[Tell]:
-    with Progress(
-        console=Console(stderr=True), transient=True, disable=not shown
-    ) as bar:
-        task = bar.add_task("starting", total=None)
-
-        def tell(what: str, done: int, of: int) -> None:
-            bar.update(task, description=escape(what), completed=done, total=of)
-
-        yield tell
 
 
 def _print(

@@ -10,8 +10,8 @@ from types import FrameType
 
 import click
 
-from pegasus_bb.cli.output import printable
 from pegasus_bb.cli.stage import journal_path
+from pegasus_bb.columns import printable
 from pegasus_bb.draining.buffer import ALL, Buffer
 from pegasus_bb.draining.drainer import Drainer, Route
 from pegasus_bb.draining.dumps import Bursts, Interval

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from pegasus_bb.cli.output import one_line
+from pegasus_bb.columns import one_line
 from pegasus_bb.errors import DONE
 from pegasus_bb.inventory.leftovers import Leftover, give_back, leftovers
 from pegasus_bb.units import format_size

@@ -10,7 +10,7 @@ from dataclasses import asdict
 import click
 
 from pegasus_bb import ledger
-from pegasus_bb.cli.output import columns, one_line
+from pegasus_bb.columns import columns, one_line
 from pegasus_bb.inventory.listing import list_reservations
 from pegasus_bb.inventory.run_state import ReservationRecord
 from pegasus_bb.units import format_duration, format_size

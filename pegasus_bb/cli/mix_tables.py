@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pegasus_bb.cli.output import columns
+from pegasus_bb.columns import columns
 from pegasus_bb.simulation.mix.study import Result
 from pegasus_bb.simulation.mix.summary import case_rows, difference_rows
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,14 +13,9 @@ from pegasus_bb.cli.options import (
     options_of_a_planning,
     plan_options,
 )
-from pegasus_bb.model.properties import read_settings
+from pegasus_bb.planner.chosen import Chosen, choose
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus.home import chosen_home, planned_by
-from pegasus_bb.planner.reading import (
-    check_fallback_is_of_use,
-    check_job_tier_is_of_use,
-    properties_of,
-)
+from pegasus_bb.planner.pegasus.home import planned_by
 
 if TYPE_CHECKING:
     from pegasus_bb.planner.planning import PlanResult
@@ -51,48 +45,58 @@ def command(ctx: click.Context, /, dry_run: bool, **options: Any) -> None:
     Takes pegasus-plan's options. Every --bb-X is a property pegasus.bb.X as well.
     A real pegasus-plan does the planning if there is one.
     """
+    wanted = plan_options(options, mode="persistent" if dry_run else "")
+    chosen = choose(wanted)
+    if chosen.predicted is not None and not (ctx.params["as_json"] or _is_quiet(ctx)):
+        from pegasus_bb.simulation.prediction_text import shown
+
+        click.echo("\n".join(shown(chosen.predicted)), err=True)
     if dry_run:
-        from pegasus_bb.cli.explain import command as explain
+        _show(ctx, chosen)
+    elif chosen.home is None:
+        _plan(ctx, chosen.options)
+    else:
+        from pegasus_bb.cli.plan_real import plan_real
 
-        ctx.invoke(explain, files=False, html=None, **options)
-        return
-    wanted = plan_options(options)
-    properties = properties_of(wanted)
-    settings = read_settings(properties, wanted.cwd)
-    check_fallback_is_of_use(wanted, settings)
-    check_job_tier_is_of_use(wanted, settings)
-    if settings.mode == "auto":
-        wanted = _with_mode(ctx, wanted)
-        properties = properties_of(wanted)
-        settings = read_settings(properties, wanted.cwd)
-    home = chosen_home(settings.planner, os.environ)
-    if home is None:
-        _plan(ctx, wanted)
-        return
-    from pegasus_bb.cli.plan_real import plan_real
-
-    plan_real(ctx, wanted, properties, settings, home)
+        plan_real(ctx, chosen.options, chosen.properties, chosen.settings, chosen.home)
 
 
-def _with_mode(ctx: click.Context, options: PlanOptions) -> PlanOptions:
-    """The mode that --bb-mode auto chooses, printed with its reason."""
-    from pegasus_bb.cli.prediction import shown
-    from pegasus_bb.planner.predictions import chosen_mode
-
-    chosen, predicted = chosen_mode(options)
-    if not (ctx.params["as_json"] or ctx.params["quiet"]):
-        click.echo("\n".join(shown(predicted)), err=True)
-    return chosen
+def _is_quiet(ctx: click.Context) -> bool:
+    return bool(ctx.params["quiet"])
 
 
-def _plan(ctx: click.Context, options: PlanOptions) -> None:
-    from pegasus_bb.planner.planning import plan
+def _show(ctx: click.Context, chosen: Chosen) -> None:
+    """What explain says, and all that plan would refuse."""
+    from pegasus_bb.api.explaining import WorkflowExplanation
+    from pegasus_bb.cli.explain import show
+    from pegasus_bb.planner.planning import check_can_be_planned
 
+    def check(found: WorkflowExplanation) -> None:
+        decided, options = found.placed, chosen.options
+        if chosen.home is None:
+            _check_only_of_pegasus(ctx)
+            check_can_be_planned(options, decided)
+            return
+        from pegasus_bb.cli.plan_real import passed
+        from pegasus_bb.planner.pegasus.planning import prepared
+
+        prepared(options, passed(ctx), chosen.home, decided)
+
+    show(ctx, chosen.options, ctx.params["as_json"], check=check)
+
+
+def _check_only_of_pegasus(ctx: click.Context) -> None:
     for option, *_ in only_of_pegasus(ctx):
         raise click.UsageError(
             f"{option} is an option of pegasus-plan that the built-in planner "
             "does not have; leave it out, or plan with a real Pegasus 5.1"
         )
+
+
+def _plan(ctx: click.Context, options: PlanOptions) -> None:
+    from pegasus_bb.planner.planning import plan
+
+    _check_only_of_pegasus(ctx)
     as_json, quiet = bool(ctx.params["as_json"]), bool(ctx.params["quiet"])
     with cleanly_ended():
         planned = plan(options)

@@ -45,11 +45,9 @@ def plan_real(
 
         first, *rest = plain_argv(home, argv)
         become([first, *recorded(options, settings, bool(tiers)), *rest])
-    only = only_of_pegasus(ctx)
-    passed = tuple(_passed(ctx)) + tuple(word for given in only for word in given)
     as_json, submit = bool(ctx.params["as_json"]), bool(ctx.params["submit"])
     with cleanly_ended():
-        planned = plan_on_tier(options, passed, home)
+        planned = plan_on_tier(options, passed(ctx), home)
     quiet = as_json or ctx.params["quiet"]
     who = planned_by(properties, home, planned.executable.planner)
     lines = () if quiet else (who, *summary(planned.decided))
@@ -59,6 +57,7 @@ def plan_real(
         click.echo(planned.printed, nl=False)
     if submit:
         sys.stdout.flush()
+        only = only_of_pegasus(ctx)
         forward = [given[1] for given in only if given[0] == "--forward"]
         submitting = run_argv(home, planned.submit_dir, as_json, forward)
         ctx.exit(run(submitting, options.cwd))
@@ -79,16 +78,17 @@ def _tiers(options: PlanOptions, properties: Properties) -> dict[str, list[Tier]
     return {site: declared[site] for site in sites if declared.get(site)}
 
 
-def _passed(ctx: click.Context) -> list[str]:
-    passed: list[str] = []
+def passed(ctx: click.Context) -> tuple[str, ...]:
+    """What pegasus-plan is told beside what we wrote."""
+    words: list[str] = []
     for name in _VALUES:
         if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
             value = ctx.params[name]
             text = ",".join(value) if isinstance(value, (list, tuple)) else str(value)
-            passed += [_option(name), text]
+            words += [_option(name), text]
     for name in _FLAGS:
-        passed += [_option(name)] * int(ctx.params[name])
-    return passed
+        words += [_option(name)] * int(ctx.params[name])
+    return (*words, *(word for given in only_of_pegasus(ctx) for word in given))
 
 
 def _option(name: str) -> str:

@@ -9,14 +9,10 @@ from pathlib import Path
 
 import click
 
+from pegasus_bb.api.comparing import compare
 from pegasus_bb.cli.output import write_page
-from pegasus_bb.errors import UsageError
-from pegasus_bb.report.benchmark import read_benchmark
-from pegasus_bb.report.compare import compare
-from pegasus_bb.report.encoding import to_document, write_document
-from pegasus_bb.report.probe import read_probe
-from pegasus_bb.report.render import WIDTH, render_text
-from pegasus_bb.report.submitdir import read_run
+from pegasus_bb.report.encoding import write_document
+from pegasus_bb.report.render import WIDTH
 
 _PATH = click.Path(path_type=Path)
 
@@ -67,35 +63,15 @@ def command(
     Darshan log. Give an option several times for repetitions: the report then shows
     means and standard errors.
     """
-    _check_apart("--pfs", pfs)
-    _check_apart("--bb", bb)
     if html is not None:
         import pegasus_bb.page  # noqa: F401 - says now whether it is installed
-    benchmark = None if bench is None else read_benchmark(bench)
-    samples = () if probe is None else read_probe(probe)
     gc.disable()  # of many records, a third of the time went into looking for garbage
-    runs = [read_run(p) for p in pfs], [read_run(p) for p in bb]
-    comparison = compare(*runs, benchmark, samples)
+    found = compare(pfs, bb, bench=bench, probe=probe)
     width = shutil.get_terminal_size((WIDTH, 24)).columns  # $COLUMNS comes first
-    text = render_text(comparison, color=sys.stdout.isatty(), width=width)
-    click.echo(text, nl=False)
+    click.echo(found.to_text(width, color=sys.stdout.isatty()), nl=False)
     if json_file is not None:
-        write_document(json_file, to_document(comparison))
+        write_document(json_file, found.to_json())
         click.echo(f"every number: {json_file}")
     if html is not None:
-        from pegasus_bb.page import report_page  # templates are slow to load
-
-        write_page(html, report_page({"": comparison}))
+        write_page(html, found.to_page())
         click.echo(f"drawn: {html}")
-
-
-def _check_apart(option: str, paths: tuple[Path, ...]) -> None:
-    """A run that is given twice would pass for one without any scatter."""
-    seen: dict[Path, Path] = {}
-    for path in paths:
-        before = seen.setdefault(path.resolve(), path)
-        if before is not path:
-            raise UsageError(
-                f"{option} {path}: the same as {option} {before}; a repetition is "
-                "another run, with a submit directory of its own"
-            )

@@ -11,8 +11,8 @@ from typing import Any
 import click
 import orjson
 
-from pegasus_bb.cli.output import columns
 from pegasus_bb.cli.progress import progress
+from pegasus_bb.columns import columns
 from pegasus_bb.model.flash import FlashInput, read_flash
 from pegasus_bb.simulation.flash.outcome import Outcome
 from pegasus_bb.simulation.flash.study import Study, study

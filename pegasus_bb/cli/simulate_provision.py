@@ -14,8 +14,8 @@ from typing import Any
 import click
 import orjson
 
-from pegasus_bb.cli.output import columns
 from pegasus_bb.cli.progress import progress
+from pegasus_bb.columns import columns
 from pegasus_bb.model.draining import AGGRESSIVE, DrainingInput, read_draining
 from pegasus_bb.simulation.draining.comparison import PolicyFigures, simulate_policies
 from pegasus_bb.simulation.draining.equations import GB

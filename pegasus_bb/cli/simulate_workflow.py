@@ -13,10 +13,10 @@ import click
 import orjson
 
 from pegasus_bb.cli.options import plan_options
-from pegasus_bb.cli.output import columns, write_page
-from pegasus_bb.cli.prediction import shown
+from pegasus_bb.cli.output import write_page
 from pegasus_bb.cli.progress import progress
 from pegasus_bb.cli.trace import events_of, write_trace
+from pegasus_bb.columns import columns
 from pegasus_bb.errors import UsageError
 from pegasus_bb.planner.predictions import MODES
 from pegasus_bb.planner.reading import no_collection
@@ -25,6 +25,7 @@ from pegasus_bb.report.compare import compare
 from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.encoding import to_document
 from pegasus_bb.report.render import WIDTH, render_text
+from pegasus_bb.simulation.prediction_text import shown
 from pegasus_bb.simulation.waits import Waits
 from pegasus_bb.units import format_duration
 

@@ -11,7 +11,8 @@ import click
 import orjson
 import yaml
 
-from pegasus_bb.cli.output import columns, write_page
+from pegasus_bb.cli.output import write_page
+from pegasus_bb.columns import columns
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.document import load
 from pegasus_bb.report.learn import sizes_of

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 import click
 
-from pegasus_bb.cli.output import columns, printable
+from pegasus_bb.columns import columns, printable
 from pegasus_bb.errors import DONE, NOT_COPIED, UsageError
 from pegasus_bb.model.placement import HINTS
 from pegasus_bb.service.client import Client, connect_or_start
@@ -214,11 +214,12 @@ def _show_progress(client: Client, tasks: tuple[int, ...]) -> None:
         found = client.status(tasks, eta=True)
         ended = sum(task["state"] in ENDS for task in found)
         moved = format_size(sum(task["moved"] for task in found))
-        line = f"{ended} of {len(found)} tasks, {moved}, {_left(found)}"
+        line = f"{_left(found)}; {ended} of {len(found)} tasks, {moved}"
         if ended == len(found):
             click.echo("\r\x1b[K", nl=False, err=True)
             return
-        click.echo(f"\r\x1b[K{line}", nl=False, err=True)
+        width = os.get_terminal_size(sys.stderr.fileno()).columns or len(line) + 1
+        click.echo(f"\r\x1b[K{line[: width - 1]}", nl=False, err=True)
         time.sleep(_OFTEN)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from rich.live import Live
 from rich.text import Text
 
-from pegasus_bb.cli.output import columns
+from pegasus_bb.columns import columns
 from pegasus_bb.service.task import ENDS, PENDING, RUNNING
 from pegasus_bb.units import format_size
 

@@ -13,7 +13,7 @@ import click
 import orjson
 
 from pegasus_bb.cli.fallback import fallback_of, pfs_lines
-from pegasus_bb.cli.output import columns
+from pegasus_bb.columns import columns
 from pegasus_bb.engine.status import RunStatus, bytes_below, run_status
 from pegasus_bb.engine.submitdir import find_submit_dir
 from pegasus_bb.errors import PegasusBBError

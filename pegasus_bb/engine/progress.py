@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TextIO
 
@@ -11,6 +12,7 @@ from pegasus_bb.units import format_duration
 
 # Beyond this many nodes a log gets a line per percent and per failure, not per node.
 _LINES = 500
+_SHORTEST = 4  # letters of a node's name that still tell which it is
 
 
 class Watcher:
@@ -76,8 +78,8 @@ class Lines(Watcher):
         self._done += how == "done"
         step = max(1, self._total // 100) if self._total > _LINES else 1
         if how != "done" or self._done % step == 0 or self._done == self._total:
-            took = format_duration(seconds)
-            self._say(f"[{self._done}/{self._total}] {name}: {how} ({took})")
+            count, took = f"[{self._done}/{self._total}] ", format_duration(seconds)
+            self._say(fitted(count, name, f": {how} ({took})", self._width()))
 
     def note(self, message: str) -> None:
         self._say(message)
@@ -88,5 +90,23 @@ class Lines(Watcher):
     def close(self) -> None:
         self._out.flush()
 
+    def _width(self) -> int:
+        """Columns of the terminal at this moment; 0: there is none."""
+        try:
+            return os.get_terminal_size(self._out.fileno()).columns
+        except (OSError, ValueError):  # no terminal, or no file
+            return 0
+
     def _say(self, message: str) -> None:
         print(message, file=self._out, flush=True)
+
+
+def fitted(before: str, name: str, after: str, width: int) -> str:
+    """One line of at most ``width`` columns, if the middle of ``name`` may go for it;
+    whole where ``width`` is 0, as in a log."""
+    over = len(before) + len(name) + len(after) - width
+    left = len(name) - over - 1
+    if not width or over <= 0 or left < _SHORTEST:
+        return before + name + after
+    end = left // 2
+    return f"{before}{name[: left - end]}\u2026{name[len(name) - end :]}{after}"

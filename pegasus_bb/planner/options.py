@@ -24,6 +24,7 @@ class PlanOptions:
     conf: Path | None = None
     defines: tuple[str, ...] = ()
     said: dict[str, str] = field(default_factory=dict)  # --bb-X, as pegasus.bb.X
+    origin: str = "command line"  # of ``said``
     sites: tuple[str, ...] = ()
     output_sites: tuple[str, ...] = ()
     output_dir: Path | None = None

@@ -85,6 +85,15 @@ def plan(options: PlanOptions) -> PlanResult:
     )
 
 
+def check_can_be_planned(options: PlanOptions, decided: PlanningInput) -> None:
+    """Raises UsageError for all that ``plan`` would refuse; writes nothing."""
+    options.check_builtin()
+    context = plan_run(options, decided, None, plan_drain(decided))
+    check_existing(context.submit_dir, options.force)
+    executable = rehearsed(decided, context)
+    check_path_overlap(executable, pfs_scratch(executable, decided, context))
+
+
 def rehearsed(decided: PlanningInput, context: RunPlan) -> Executable:
     """What ``plan`` would write, in memory alone. Raises UsageError as that does."""
     planning = rewritten(decided, context)

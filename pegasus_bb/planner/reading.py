@@ -47,7 +47,7 @@ def properties_of(options: PlanOptions) -> Properties:
     """All properties: file, then -D, then --bb-X. Raises UsageError, CatalogError."""
     conf = options.absolute(options.conf) if options.conf else None
     properties = read_properties(conf, options.defines, options.cwd, Path.home())
-    properties = properties.with_values(options.said, "command line")
+    properties = properties.with_values(options.said, options.origin)
     if options.mode and _MODE not in properties:
         return properties.with_values({_MODE: options.mode}, _NO_MODE)
     return properties

@@ -28,7 +28,8 @@ class Node(NamedTuple):
 
 
 class BBDir:
-    """The bb folder of a submit directory. docs/architecture.md lists its files."""
+    """The bb folder of a submit directory. docs/reference/submit-directory.md lists
+    its files."""
 
     def __init__(self, path: str) -> None:
         self.path = os.path.abspath(path)

@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import yaml
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 MOST = 25  # words
-_CODE = re.compile(r"^```.*?^```$|^---\n.*?^---$", re.MULTILINE | re.DOTALL)
+_CODE = re.compile(r"^ *```.*?^ *```$|^---\n.*?^---$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _HEAD = re.compile(r"^(#.*)$", re.MULTILINE)
 _PARAGRAPH = re.compile(r"\n\s*\n|\n(?=[-*|]|\d+\.)")
@@ -16,8 +18,11 @@ _END = re.compile(r"(?<=[.!?:;])\s+")
 
 
 def pages() -> list[Path]:
-    """Those for people who learn or do something."""
-    return sorted([*DOCS.glob("tutorials/*.md"), *DOCS.glob("how-to/*.md")])
+    """Those for people who learn or do something, as the site divides them."""
+    nav = yaml.safe_load((DOCS.parent / "mkdocs.yml").read_text())["nav"]
+    parts = {name: part for each in nav for name, part in each.items()}
+    titled = (*parts["Tutorials"], *parts["How-to"])
+    return sorted(DOCS / page for each in titled for page in each.values())
 
 
 def sentences(page: Path) -> Iterator[str]:

@@ -1,8 +1,9 @@
-"""A wheel in an empty environment is a whole pegasus-bb."""
+"""A wheel or an sdist in an empty environment is a whole pegasus-bb."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,20 +23,53 @@ OPTIONS = [
 ]
 
 
-def built(folder: Path, pure: str) -> Path:
-    """A wheel of a copy of the project; building leaves files in its folder."""
+def project(folder: Path) -> Path:
+    """A copy of the project; building leaves files in its folder."""
     ignored = shutil.ignore_patterns("*.so", "__pycache__")
     for name in _COPIED:
         shutil.copytree(ROOT / name, folder / "project" / name, ignore=ignored)
     for name in _FILES:
         shutil.copy(ROOT / name, folder / "project")
+    return folder / "project"
+
+
+def wheel(folder: Path, pure: str) -> Path:
     subprocess.run(
         [*pip(sys.executable), "wheel", "--no-deps", "--wheel-dir", folder, "."],
-        cwd=folder / "project",
+        cwd=project(folder),
         env={**os.environ, "PEGASUS_BB_PURE": pure},
         check=True,
     )
-    return next(folder.glob("*.whl"))
+    found = next(folder.glob("*.whl"))
+    assert found.name.endswith("-none-any.whl") == (pure == "1")
+    assert "-py3-none-" in found.name
+    return found
+
+
+def sdist(folder: Path) -> Path:
+    build = [sys.executable, "-m", "build", "--sdist", "--outdir", folder, "."]
+    subprocess.run(build, cwd=project(folder), check=True, stdout=subprocess.DEVNULL)
+    return next(folder.glob("*.tar.gz"))
+
+
+MADE = {
+    "pure": lambda folder: wheel(folder, "1"),
+    "with the helper": lambda folder: wheel(folder, "0"),
+    "sdist": sdist,
+}
+
+
+def install(what: Path, place: Path) -> None:
+    """The commands of the page on installing for all users, with these paths."""
+    page = (ROOT / "docs/how-to/install-for-all.md").read_text()
+    block = re.search(r"(?s)^```sh\n(.*?)^```", page, re.MULTILINE)
+    assert block is not None
+    told = block[1].replace("/opt/pegasus-bb", str(place))
+    told = told.replace("/path/to/pegasus_bb", str(what))
+    assert told.count(str(place)) == 2
+    assert told.count(str(what)) == 1
+    quiet = {**os.environ, "PIP_QUIET": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    subprocess.run(["bash", "-ec", told], env=quiet, check=True)
 
 
 def pip(python: str) -> list[str]:
@@ -54,19 +88,15 @@ def write_words(folder: Path, catalogs: Path) -> None:
     shutil.copy(catalogs / "directory.yml", folder / "sites.yml")
 
 
-@pytest.mark.parametrize("pure", ["1", "0"], ids=["pure", "with the helper"])
-def test_a_wheel_in_an_empty_environment(tmp_path: Path, pure: str) -> None:
-    wheel = built(tmp_path, pure)
-    assert wheel.name.endswith("-none-any.whl") == (pure == "1")
-    assert "-py3-none-" in wheel.name
+@pytest.mark.parametrize("kind", MADE)
+def test_what_is_installed_into_an_empty_environment(tmp_path: Path, kind: str) -> None:
     place = tmp_path / "environment"
-    subprocess.run([sys.executable, "-m", "venv", place], check=True)
-    subprocess.run([*pip(str(place / "bin/python")), "install", wheel], check=True)
+    install(MADE[kind](tmp_path), place)
     share = place / "share" / "pegasus-bb"
     for name in ("planner-hooks/pegasus-plan", "pre-scripts/bb-gate"):
         assert (share / name).is_file()
     helpers = list(place.rglob("_small*.so"))
-    assert bool(helpers) == (pure == "0" and shutil.which("cc") is not None)
+    assert bool(helpers) == (kind != "pure" and shutil.which("cc") is not None)
     folder = tmp_path / "words"
     write_words(folder, share / "site-catalogs")
     storage = {name: str(folder / name) for name in ("SCRATCH", "FAST", "RESULTS")}
@@ -84,3 +114,4 @@ def test_a_wheel_in_an_empty_environment(tmp_path: Path, pure: str) -> None:
     assert "capacity: 64.0 MiB" in say("explain", *OPTIONS, "workflow.yml")
     assert "planning works" in say("check", *OPTIONS, "workflow.yml")
     assert "export PATH=" in say("hook")
+    assert "COMP_WORDS" in say("completion", "bash")

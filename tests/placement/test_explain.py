@@ -25,6 +25,20 @@ def here(user: User, monkeypatch: pytest.MonkeyPatch) -> User:
     return user
 
 
+@pytest.fixture
+def local(here: User) -> User:
+    """All that a planning needs is on this machine."""
+    for lfn in ("in.txt", "ref.txt"):
+        (here.folder / lfn).write_text("")
+        here.replicas[lfn] = [{"site": "local", "pfn": str(here.folder / lfn)}]
+    installed = {"type": "installed", "pfn": "/bin/true"}
+    sites = [{"name": site, **installed} for site in ("local", "cluster")]
+    here.transformations = [{"name": "work", "sites": sites}]
+    here.tier = {"backend": "directory", "path": str(here.folder)}
+    here.read()
+    return here
+
+
 def test_files_of_one_rule_are_one_line(here: User) -> None:
     result = CliRunner().invoke(command, ["--sites", "cluster", "workflow.yml"])
     assert result.exit_code == 0, result.output
@@ -160,10 +174,32 @@ def test_what_is_predicted_of_a_capacity_is_what_each_job_reserves(
     assert reserved("8GiB") == pytest.approx(2 * reserved("4GiB"))
 
 
-def test_a_dry_run_of_plan_says_the_same_and_writes_nothing(here: User) -> None:
-    words = ["--bb-mode", "persistent", "--dir", "submit", "workflow.yml"]
-    explained = CliRunner().invoke(command, words)
-    dry = CliRunner().invoke(plan, ["--dry-run", *words])
+DRY = ["--bb-mode", "persistent", "-o", "local", "-O", "out", "--dir", "submit"]
+
+
+def test_a_dry_run_of_plan_says_the_same_and_writes_nothing(local: User) -> None:
+    explained = CliRunner().invoke(command, [*DRY, "workflow.yml"])
+    before = sorted(local.folder.iterdir())
+    dry = CliRunner().invoke(plan, ["--dry-run", *DRY, "workflow.yml"])
     assert dry.exit_code == 0, dry.output
     assert dry.stdout == explained.stdout
-    assert not (here.folder / "submit").exists()
+    assert sorted(local.folder.iterdir()) == before
+
+
+def test_a_dry_run_refuses_the_submit_folder_that_plan_refuses(local: User) -> None:
+    words = [*DRY, "--relative-submit-dir", "r", "workflow.yml"]
+    (local.folder / "submit/r").mkdir(parents=True)
+    (local.folder / "submit/r/thesis").write_text("")
+    planned, dry = (CliRunner().invoke(plan, [*w, *words]) for w in ([], ["--dry-run"]))
+    assert "--force moves it aside" in str(planned.exception)
+    assert str(dry.exception) == str(planned.exception)
+    assert dry.output.startswith("files "), "the table comes first"
+
+
+def test_a_dry_run_refuses_what_the_planner_refuses(local: User) -> None:
+    local.jobs[0]["uses"][0]["type"] = "output"
+    local.jobs[0]["stdin"] = "none.txt"
+    local.read()
+    planned, dry = (CliRunner().invoke(plan, [*w, *DRY]) for w in ([], ["--dry-run"]))
+    assert "no input of the job" in str(planned.exception)
+    assert str(dry.exception) == str(planned.exception)

@@ -48,6 +48,23 @@ def test_what_was_decided_and_what_runs_it_is_told(user: User) -> None:
     assert "to follow it" not in user.on_tier("--submit", "--force").stderr
 
 
+def test_a_dry_run_calls_no_planner_and_refuses_what_a_planning_does(
+    user: User,
+) -> None:
+    dry = user.on_tier("--dry-run")
+    assert dry.returncode == 0, dry.stderr
+    assert not (user.root / "calls").exists()
+    assert not user.submit.exists()
+    user.on_tier()
+    planned, dry = user.on_tier(), user.on_tier("--dry-run")
+    assert "--force moves it aside" in planned.stderr
+    assert dry.stderr == planned.stderr
+    passed = ("--staging-site", "elsewhere", "--force")
+    planned, dry = user.on_tier(*passed), user.on_tier("--dry-run", *passed)
+    assert (planned.returncode, dry.returncode) == (2, 2)
+    assert dry.stderr == planned.stderr
+
+
 def test_without_a_pegasus_it_is_told_why_the_built_in_plans(user: User) -> None:
     told = user.on_tier(PEGASUS_HOME="", PATH="/nowhere").stderr
     why = "no pegasus-plan in PEGASUS_HOME or on PATH"

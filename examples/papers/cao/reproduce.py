@@ -8,16 +8,13 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.progress import Progress
-
+from pegasus_bb.cli.progress import described_progress
 from pegasus_bb.model.machine import LOCAL, PLACEMENTS, SHARED, read_machine
 from pegasus_bb.model.mix import read_mix
 from pegasus_bb.simulation.mix.campaign import simulate
@@ -173,16 +170,11 @@ def progress(of: int) -> Iterator[None]:
     """A bar that follows the campaigns."""
     global campaign
     plain = campaign
-    console = Console(stderr=True)
-    with Progress(
-        console=console, transient=True, disable=not sys.stderr.isatty()
-    ) as bar:
-        task = bar.add_task("campaigns", total=of)
+    with described_progress() as tell:
 
         def counted(*case: Any) -> Outcome:
-            before = plain.cache_info().misses
             found = plain(*case)
-            bar.advance(task, plain.cache_info().misses - before)
+            tell("campaigns", plain.cache_info().misses, of)
             return found
 
         campaign = counted  # type: ignore[assignment]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from pegasus_bb.model.reservation import Request
 from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.planner.darshan import not_found
 from pegasus_bb.planner.drain import plan_drain
+from pegasus_bb.planner.existing_submit_dir import check_existing
 from pegasus_bb.planner.options import PlanOptions, home_of_runs
 from pegasus_bb.planner.pegasus.call import plan_argv, run_planner
 from pegasus_bb.planner.pegasus.checks import (
@@ -36,6 +38,7 @@ class PegasusResult:
     need not take millions of objects apart."""
 
     submit_dir: Path
+    request: Request | None
     decided: PlanningInput
     inputs: Inputs  # what pegasus-plan read
     executable: PegasusWorkflow
@@ -53,22 +56,48 @@ def plan_on_tier(
     """
     with no_collection():
         decided = read_and_decide(options)
-        context = plan_run(options, decided, predict(decided), plan_drain(decided))
-        before = Inputs.of(decided.workflow.document, decided.catalogs)
-        notes = left_out(decided, is_builtin=False)
-        notes += not_found(decided.settings.darshan, context.darshan)
-        notes += _check(passed, before, decided, context)
-        folder = planned_folder(context.submit_dir)
-        inputs = rewritten_inputs(before, context)
-        inputs = for_pegasus(inputs, context, folder)
-        argv = plan_argv(home, context, folder, passed)
+        ready = prepared(options, passed, home, decided)
+        context, folder = ready.context, planned_folder(ready.context.submit_dir)
         besides = context.base_dir / home_of_runs(context.label)
         with claimed(context.submit_dir, options.force, besides):
-            write_inputs(inputs, folder)
+            write_inputs(ready.inputs, folder)
             install_runtime(str(folder.parent), context.python)
-            printed = run_planner(argv, folder, options.cwd)
+            printed = run_planner(ready.argv, folder, options.cwd)
             planned, decided = complete_planned(decided, context, options.force)
-    return PegasusResult(context.submit_dir, decided, inputs, planned, printed, notes)
+    return PegasusResult(
+        context.submit_dir,
+        context.request,
+        decided,
+        ready.inputs,
+        planned,
+        printed,
+        ready.notes,
+    )
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What pegasus-plan will be called with; nothing is written yet."""
+
+    context: RunPlan
+    inputs: Inputs
+    argv: list[str]
+    notes: list[str]
+
+
+def prepared(
+    options: PlanOptions, passed: tuple[str, ...], home: Home, decided: PlanningInput
+) -> Prepared:
+    """Raises UsageError for all that is refused before pegasus-plan starts."""
+    context = plan_run(options, decided, predict(decided), plan_drain(decided))
+    check_existing(context.submit_dir, options.force)
+    before = Inputs.of(decided.workflow.document, decided.catalogs)
+    notes = left_out(decided, is_builtin=False)
+    notes += not_found(decided.settings.darshan, context.darshan)
+    notes += _check(passed, before, decided, context)
+    folder = planned_folder(context.submit_dir)
+    inputs = for_pegasus(rewritten_inputs(before, context), context, folder)
+    return Prepared(context, inputs, plan_argv(home, context, folder, passed), notes)
 
 
 def _check(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pegasus_bb.cli.output import columns
+from pegasus_bb.columns import columns
 from pegasus_bb.simulation.choice import Compared
 from pegasus_bb.simulation.prediction import Prediction
 from pegasus_bb.units import abbreviate, format_duration, format_files, format_reserved

@@ -1,0 +1,93 @@
+"""What ``explain`` says, in lines for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pegasus_bb.columns import columns
+from pegasus_bb.model.reservation import NODE_LOCAL
+from pegasus_bb.placement.decision import PlacementDecision
+from pegasus_bb.placement.explain import Explanation
+from pegasus_bb.planner.summary import fit_lines, reservation_lines
+from pegasus_bb.units import abbreviate, format_files, format_size
+
+Row = tuple[str, str, str, str, str]
+
+
+def table_lines(rows: Iterator[Row]) -> list[str]:
+    return columns(rows, right=(1,))
+
+
+def total_lines(explanation: Explanation, decision: PlacementDecision) -> list[str]:
+    """Below the table: job reservations, bytes, capacity, and how files fit into it."""
+    jobs = job_reservations(explanation)
+    fit = [*fit_lines(decision), *reservation_lines(decision)]
+    return [*jobs, "", *_totals(explanation), *fit]
+
+
+def job_reservations(explanation: Explanation) -> Iterator[str]:
+    where = f" on {explanation.job_tier}" if explanation.job_tier else ""
+    for job, own in explanation.job_reservations.items():
+        shared = f", {len(own.share)} shared" if own.share else ""
+        yield (
+            f"job {job}: {format_size(own.capacity)}{where} for "
+            f"{format_size(own.need)}, {format_files(len(own.stage_in))} in, "
+            f"{len(own.stage_out)} out{shared}"
+        )
+
+
+def file_rows(explanation: Explanation) -> Iterator[Row]:
+    yield ("LFN", "size", "tier", "how", "reason")
+    for file in explanation.files:
+        size = "unknown" if file.size is None else format_size(file.size)
+        yield (file.lfn, size, file.tier, file.how, file.reason)
+
+
+def group_rows(explanation: Explanation) -> Iterator[Row]:
+    yield ("files", "size", "tier", "how", "reason")
+    for each in explanation.groups:
+        unknown = f"{each.unknown} unknown" if each.unknown else ""
+        known = format_size(each.size) if each.unknown < each.files else ""
+        size = " + ".join(filter(None, (known, unknown)))
+        yield (format_files(each.files), size, each.tier, each.how, each.reason)
+
+
+def _totals(explanation: Explanation) -> list[str]:
+    lines: list[str] = []
+    if not explanation.each_alone:
+        lines += _live(explanation)
+    if explanation.unknown:
+        names = abbreviate(explanation.unknown)
+        lines.append(f"size unknown, not counted: {names}")
+    if explanation.streams:
+        policy, why = explanation.streams
+        lines.append(f"streams: by {policy}" + (f" (auto: {why})" if why else ""))
+    lines.append(_capacity(explanation))
+    return lines
+
+
+def _live(explanation: Explanation) -> list[str]:
+    tier, least = explanation.tier, format_size(explanation.planned_order)
+    return [
+        f"needed on tier {tier}: {format_size(explanation.any_order)} in any order of "
+        "the jobs, even if all clean-ups run last",
+        f"needed if jobs run level by level with clean-ups between: {least}",
+    ]
+
+
+def _capacity(explanation: Explanation) -> str:
+    if explanation.capacity is None:
+        return "capacity: none; the error below says why"
+    how = (
+        "as given"
+        if explanation.headroom is None
+        else f"{explanation.headroom} % headroom"
+    )
+    each = "up to " if explanation.each_alone else ""
+    per = " for each job" if explanation.each_alone else ""
+    free = "; it has to be free on its node, nothing is reserved"
+    return (
+        f"capacity: {each}{format_size(explanation.capacity)}{per} ({how}, in steps of "
+        f"{format_size(explanation.granularity)}) on {explanation.site}, "
+        f"{explanation.backend}{free if explanation.backend == NODE_LOCAL else ''}"
+    )

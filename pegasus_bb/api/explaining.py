@@ -1,0 +1,166 @@
+"""``explain`` for a program: where every file of a workflow would live, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pegasus_bb.api.explained_text import (
+    file_rows,
+    group_rows,
+    table_lines,
+    total_lines,
+)
+from pegasus_bb.api.keywords import FilePath, Keywords, options_of
+from pegasus_bb.api.notebook import fragment
+from pegasus_bb.errors import UsageError
+from pegasus_bb.placement.decision import PlacementDecision, PlanningInput
+from pegasus_bb.placement.explain import Explanation
+from pegasus_bb.placement.explain import explain as explain_decision
+from pegasus_bb.placement.lint import lint_replicas
+from pegasus_bb.placement.liveness import live_flow, planned_peak
+from pegasus_bb.placement.run_times import times_error
+from pegasus_bb.planner.drain import drain_gain, gain_line, plan_drain
+from pegasus_bb.planner.drain_plan import DrainPlan
+from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.predictions import compare
+from pegasus_bb.planner.reading import (
+    no_collection,
+    note_on_mode,
+    read_and_place,
+    with_capacity,
+)
+from pegasus_bb.planner.run_plan import output_site
+from pegasus_bb.simulation.choice import Compared
+from pegasus_bb.simulation.prediction_text import shown
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+@dataclass(frozen=True)
+class WorkflowExplanation:
+    """What ``pegasus-bb explain`` shows."""
+
+    placed: PlanningInput
+    explanation: Explanation
+    predicted: Compared | None  # what each mode would take; None without speeds
+    drain: dict[str, Any] | None  # bytes per second to the PFS, now and paced
+    refused: UsageError | None  # why ``plan`` would refuse it
+
+    @property
+    def decision(self) -> PlacementDecision:
+        assert self.placed.decision is not None  # noqa: S101 - explained() saw to it
+        return self.placed.decision
+
+    def to_json(self) -> dict[str, Any]:
+        """As ``explain --json`` writes it (docs/reference/json.md), for orjson."""
+        more: dict[str, Any] = {}
+        more |= (
+            {} if self.predicted is None else {"predicted": self.predicted.to_json()}
+        )
+        error = times_error(self.placed)
+        more |= {} if error is None else {"times_error": error}
+        more |= {} if self.drain is None else {"drain": self.drain}
+        return {**self.explanation.to_json(), **more}
+
+    def to_lines(self, files: bool = False) -> Iterator[str]:
+        """What the command prints; ``files``: every file, not groups of them."""
+        rows = file_rows if files else group_rows
+        yield from table_lines(rows(self.explanation))
+        yield from total_lines(self.explanation, self.decision)
+        if self.predicted is not None:
+            yield from ("", *shown(self.predicted))
+        if self.drain is not None:
+            yield gain_line(self.drain)
+
+    def notes(self) -> Iterator[str]:
+        """What to know beside it."""
+        mode = note_on_mode(self.placed.catalogs.properties)
+        if mode:
+            yield mode
+
+    def to_page(self) -> str:
+        """The page of ``explain --html``. Raises UsageError without the extra
+        ``pages``."""
+        from pegasus_bb.page import explained_page  # templates are slow to load
+
+        placed, placement = self.placed, self.decision.placement
+        return explained_page(
+            placed.workflow,
+            placed.graph,
+            placement,
+            self.explanation,
+            live_flow(placed, placement),
+            self.predicted,
+        )
+
+    def __str__(self) -> str:
+        refused = [f"plan would refuse it: {self.refused}"] if self.refused else []
+        return "\n".join((*self.to_lines(), *self.notes(), *refused))
+
+    def __repr__(self) -> str:
+        found = self.explanation
+        return (
+            f"<WorkflowExplanation: {self.placed.workflow.name}, {len(found.files)} "
+            f"files, tier {found.tier} of {found.site}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """For Jupyter."""
+        head, *rows = group_rows(self.explanation)
+        found = self.explanation
+        title = f"{self.placed.workflow.name} on tier {found.tier} of {found.site}"
+        refused = f"plan would refuse it: {self.refused}" if self.refused else ""
+        below = total_lines(found, self.decision)
+        predicted = () if self.predicted is None else shown(self.predicted)
+        lines = (refused, *self.notes())
+        code = "\n".join((*below, "", *predicted)).strip()
+        return fragment(title, lines, head, rows, code, right=(1,))
+
+
+def explain(
+    workflow: FilePath = "workflow.yml", **options: Unpack[Keywords]
+) -> WorkflowExplanation:
+    """Where the files of ``workflow`` would live, as ``pegasus-bb explain`` shows it;
+    the mode is persistent by default. Writes nothing and asks no scheduler.
+
+    Raises UsageError for files that cannot be read and options that are wrong; what
+    ``plan`` alone would refuse is in the result's ``refused``.
+    """
+    with no_collection():
+        return explained(options_of(workflow, options, mode="persistent"))
+
+
+def explained(options: PlanOptions, elsewhere: bool = False) -> WorkflowExplanation:
+    """As ``explain``. ``elsewhere``: inputs may have replicas that only pegasus-plan
+    knows."""
+    placed, drain, refused = _placed(options, elsewhere)
+    decision = placed.decision
+    assert decision is not None  # noqa: S101 - mode off does not come here
+    peak = planned_peak(placed, decision.placement)
+    explanation = explain_decision(decision, placed.settings, peak)
+    return WorkflowExplanation(
+        placed, explanation, compare(placed), drain_gain(placed, drain), refused
+    )
+
+
+def _placed(
+    options: PlanOptions, elsewhere: bool
+) -> tuple[PlanningInput, DrainPlan | None, UsageError | None]:
+    """The placement with its capacity, or without one; how results leave; what plan
+    would refuse."""
+    placed = read_and_place(options)
+    if placed.placement is None:
+        raise UsageError("with --bb-mode off every file lives on the PFS")
+    output_site(options, placed.catalogs)
+    files = () if elsewhere else placed.placement.files.values()
+    drain = None
+    try:
+        lint_replicas(placed.workflow, placed.catalogs, files)
+        placed = with_capacity(placed)
+        drain = plan_drain(placed)
+    except UsageError as error:
+        return placed, drain, error
+    return placed, drain, None

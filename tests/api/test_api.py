@@ -1,0 +1,212 @@
+"""plan, explain and compare for a program say what the commands say."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import orjson
+import pytest
+from click.testing import CliRunner
+
+import pegasus_bb
+from pegasus_bb import WorkflowExplanation, compare, explain, plan
+from pegasus_bb.api.keywords import Keywords
+from pegasus_bb.cli import cli
+from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.model.properties import Settings
+from pegasus_bb.report.render import WIDTH
+from tests.page.html import Balanced
+from tests.placement.conftest import user
+from tests.placement.user_files import User, job, use
+from tests.planner.pegasus_user import User as PegasusUser
+
+__all__ = ["user"]
+GIVEN = {"bb_mode": "persistent", "output_sites": "local", "output_dir": "out"}
+RECORDED = Path(__file__).parent.parent / "recorded/kickstart/gated"
+SAID = ["--bb-mode", "persistent", "-o", "local", "-O", "out"]
+
+
+@pytest.fixture
+def here(user: User, monkeypatch: pytest.MonkeyPatch) -> User:
+    """A user's folder with all that a planning needs; none of its names is harmless."""
+    monkeypatch.chdir(user.folder)
+    monkeypatch.setenv("HOME", str(user.folder))
+    for lfn in ("in.txt", "ref.txt"):
+        (user.folder / lfn).write_text("")
+        user.replicas[lfn] = [{"site": "local", "pfn": str(user.folder / lfn)}]
+    sites = [{"name": "cluster", "type": "installed", "pfn": "/bin/true"}]
+    user.transformations = [{"name": "work", "sites": sites}]
+    user.tier = {"backend": "directory", "path": str(user.folder)}
+    user.read()
+    return user
+
+
+@pytest.fixture
+def run() -> Path:
+    return RECORDED
+
+
+def said(*words: str) -> str:
+    done = CliRunner().invoke(cli, [*words], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def is_fragment(html: str) -> bool:
+    Balanced().feed(html)  # fails if a tag is not closed
+    return html.startswith("<div") and html.endswith("</div>")
+
+
+def test_explain_says_what_the_command_says(here: User) -> None:
+    found = explain("workflow.yml", **GIVEN)
+    assert str(found) == said("explain", *SAID).rstrip("\n")
+    document = json.loads(orjson.dumps(found.to_json()))
+    assert document == json.loads(said("explain", *SAID, "--json"))
+    assert found.refused is None
+    assert repr(found) == "<WorkflowExplanation: w, 5 files, tier bb of cluster>"
+
+
+def test_explain_shows_a_table_in_a_notebook(here: User) -> None:
+    shown = explain(**GIVEN)._repr_html_()
+    assert is_fragment(shown)
+    assert shown.count("<tr>") == 1 + len(explain(**GIVEN).explanation.groups)
+    assert "capacity: 4.0 MiB" in shown
+
+
+def test_a_refusal_is_part_of_the_explanation(here: User) -> None:
+    here.jobs = [job("ID1", use("<b>.txt", "output"))]
+    here.read()
+    found = explain(**GIVEN)
+    assert isinstance(found.refused, CatalogError)
+    assert found.explanation.capacity is None
+    assert "plan would refuse it: " in str(found)
+    shown = found._repr_html_()
+    assert "plan would refuse it: " in shown
+    assert "<b>" not in shown, "names are text"
+
+
+def test_plan_writes_what_the_command_writes(here: User) -> None:
+    planned = plan(**GIVEN, dir="submit", relative_submit_dir="first")
+    assert planned.submit_dir == here.folder / "submit/first"
+    assert (planned.submit_dir / "w-0.dag").is_file()
+    assert (planned.workflow, planned.mode) == ("w", "persistent")
+    assert planned.request is not None
+    assert planned.request.capacity == 4 << 20
+    assert "mode:     persistent (an argument)" in planned.summary
+    assert planned.command in str(planned)
+    assert is_fragment(planned._repr_html_())
+    assert planned.command in planned._repr_html_()
+
+
+def test_plan_raises_what_the_command_prints(here: User) -> None:
+    plan(**GIVEN, dir="submit", relative_submit_dir="first")
+    with pytest.raises(UsageError, match="--force moves it aside"):
+        plan(**GIVEN, dir="submit", relative_submit_dir="first")
+    moved = plan(**GIVEN, dir="submit", relative_submit_dir="first", force=True)
+    assert moved.submit_dir.with_name("first.001").is_dir()
+
+
+@pytest.fixture
+def of_pegasus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PegasusUser:
+    found = PegasusUser(tmp_path)
+    for name, value in found.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(found.work)
+    return found
+
+
+def test_a_real_pegasus_plans(of_pegasus: PegasusUser) -> None:
+    options = {"sites": "cori", "output_sites": ["local"], "dir": "submit"}
+    planned = plan(**options, relative_submit_dir="r", bb_mode="persistent")
+    assert planned.submit_dir == of_pegasus.submit
+    assert planned.planner.startswith("planner:  pegasus-plan 5.1.2 in ")
+    assert planned.request is not None
+    calls = of_pegasus.calls()
+    for option, value in {"--sites": "cori", "--output-sites": "local"}.items():
+        assert calls[calls.index(option) + 1] == value
+
+
+def test_a_plain_planning_is_left_to_pegasus(of_pegasus: PegasusUser) -> None:
+    with pytest.raises(UsageError, match=r"Workflow\.plan\(\) of Pegasus"):
+        plan(sites="cori")
+    assert not of_pegasus.submit.parent.exists()
+
+
+def test_compare_says_what_the_command_says(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(WIDTH))
+    found = compare(bb=run)
+    assert str(found) == said("report", "--bb", str(run))
+    assert found.headline in str(found)
+    assert repr(found) == f"<RunComparison: {found.headline}>"
+    assert is_fragment(found._repr_html_())
+    assert found.headline in found._repr_html_()
+    assert found.to_json()["headline"] == found.headline
+
+
+def test_compare_shows_both_sides_in_a_notebook(run: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.symlink_to(run)
+    with pytest.raises(UsageError, match="the same as"):
+        compare(pfs=[run, other])
+    shown = compare(pfs=run, bb=other)._repr_html_()
+    assert "PFS</th>" in shown
+    assert "1.00</td>" in shown
+    with pytest.raises(UsageError, match="needs a run"):
+        compare()
+
+
+def test_keywords_are_the_options_of_plan() -> None:
+    names = set(Keywords.__annotations__)
+    ours = {name for name in names if name.startswith("bb_")}
+    assert ours == {f"bb_{field.name}" for field in fields(Settings)}
+    command = cli.get_command(None, "plan")  # type: ignore[arg-type]
+    assert command is not None
+    options = {opt for param in command.params for opt in param.opts}
+    renamed = {"properties": "-D", "input_dirs": "--input-dir"}
+    for name in names:
+        assert renamed.get(name, f"--{name.replace('_', '-')}") in options
+
+
+def test_every_keyword_reaches_the_planning(here: User) -> None:
+    (here.folder / "p.yml").write_text("'*': pfs\n")
+    found = explain(
+        Path("workflow.yml"),
+        sites=["cluster"],
+        bb_placement=Path("p.yml"),
+        bb_capacity=8 << 20,
+        properties={"pegasus.bb.headroom": "20"},
+        cleanup="leaf",
+    )
+    settings = found.placed.settings
+    assert (settings.capacity, settings.headroom) == (8 << 20, 20)
+    assert found.placed.ending.cleanup == "leaf"
+    assert {file.tier for file in found.explanation.files} == {"pfs"}
+    assert "no --bb-mode given" in str(found)
+
+
+def test_a_keyword_that_is_unknown_is_named(here: User) -> None:
+    with pytest.raises(TypeError, match="'bb_mood'"):
+        explain(bb_mood="good")  # type: ignore[call-arg]
+
+
+def test_the_package_exports_the_functions_and_their_types() -> None:
+    assert {pegasus_bb.__getattr__(name) for name in pegasus_bb.__all__} >= {plan}
+    assert pegasus_bb.__getattr__("WorkflowExplanation") is WorkflowExplanation
+    with pytest.raises(AttributeError, match="no attribute 'plans'"):
+        pegasus_bb.__getattr__("plans")
+
+
+def test_importing_the_package_loads_nothing_else() -> None:
+    """Programs on compute nodes import it each time."""
+    root = str(Path(pegasus_bb.__file__).parent.parent)
+    story = f"import sys; sys.path.insert(0, {root!r}); before = set(sys.modules)\n"
+    story += "import pegasus_bb; print(*set(sys.modules) - before)"
+    argv = [sys.executable, "-I", "-S", "-c", story]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["pegasus_bb"]

@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.page import report_page
+from pegasus_bb.page.campaigns import campaigns_page
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.encoding import to_document
 from pegasus_bb.units import format_seconds
 from tests.page.browser import BROWSER, browse, check
 from tests.page.comparisons import a_benchmark, a_comparison
+from tests.page.test_campaigns import results
 from tests.page.test_explained import page_of
 from tests.placement.user_files import User, job, sized, use
 
@@ -82,3 +84,11 @@ def test_a_plan_of_seven_levels_is_not_cut_at_the_right(tmp_path: Path) -> None:
     found, console = browse(tmp_path, page_of(User(tmp_path, jobs=jobs)), 1200)
     check(found, console)
     assert found["sideways"] == 0
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_study_of_a_machine_is_drawn_without_errors_and_no_words_overlap(
+    tmp_path: Path, width: int
+) -> None:
+    page = campaigns_page("mix.yml", [*results("nodes"), *results("parity")])
+    check(*browse(tmp_path, page, width))

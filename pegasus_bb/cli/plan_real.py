@@ -17,6 +17,7 @@ from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.call import become, plain_argv, run, run_argv
 from pegasus_bb.planner.pegasus.home import Home, planned_by
 from pegasus_bb.planner.pegasus.planning import plan_on_tier
+from pegasus_bb.planner.pegasus.user_database import make_user_database
 from pegasus_bb.planner.summary import summary, unused
 
 # Not --input-dir: its files are in the replica catalog that is given to pegasus-plan.
@@ -43,6 +44,7 @@ def plan_real(
                     click.echo(note, err=True)
         from pegasus_bb.planner.pegasus.recording import recorded
 
+        make_user_database(home, properties)
         first, *rest = plain_argv(home, argv)
         become([first, *recorded(options, settings, bool(tiers)), *rest])
     as_json, submit = bool(ctx.params["as_json"]), bool(ctx.params["submit"])

@@ -24,6 +24,7 @@ from pegasus_bb.planner.pegasus.folder import claimed, planned_folder
 from pegasus_bb.planner.pegasus.home import Home
 from pegasus_bb.planner.pegasus.inputs import for_pegasus, write_inputs
 from pegasus_bb.planner.pegasus.submitdir import PegasusWorkflow
+from pegasus_bb.planner.pegasus.user_database import make_user_database
 from pegasus_bb.planner.predictions import predict
 from pegasus_bb.planner.reading import no_collection, read_and_decide, rewritten_inputs
 from pegasus_bb.planner.run_plan import RunPlan, plan_run
@@ -62,6 +63,7 @@ def plan_on_tier(
         with claimed(context.submit_dir, options.force, besides):
             write_inputs(ready.inputs, folder)
             install_runtime(str(folder.parent), context.python)
+            make_user_database(home, decided.catalogs.properties)
             printed = run_planner(ready.argv, folder, options.cwd)
             planned, decided = complete_planned(decided, context, options.force)
     return PegasusResult(

@@ -127,7 +127,7 @@ def test_a_compute_node_needs_little_for_it() -> None:
     done = subprocess.run([sys.executable, "-c", story], capture_output=True, text=True)
     asked = {word.partition(".")[0] for word in done.stdout.split()}
     foreign = asked - set(sys.stdlib_module_names) - {"pegasus_bb", "__main__"}
-    assert {"click", "rich"} <= foreign, done.stderr
+    assert "click" in foreign, done.stderr
     assert not foreign & {"yaml", "orjson", "jinja2", "blake3", "htcondor2", "ryaml"}
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 import click
 
 from pegasus_bb.model.properties import MODES, PLANNERS, Settings, property_of
-from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.options import CLEANUPS, PlanOptions
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -120,14 +120,21 @@ _OPTIONS = (
         "-O", "--output-dir", type=Path, help="In place of the site's storage."
     ),
     click.option(
-        "--dir", "base_dir", type=Path, default=".", help="Base of submit directories."
+        "--dir",
+        "base_dir",
+        type=Path,
+        default=".",
+        help="Base of submit directories.  [.]",
     ),
     click.option(
         "--relative-dir", help="Submit and execution directory below the bases."
     ),
     click.option("--relative-submit-dir", help="Submit directory below --dir."),
     click.option(
-        "--cleanup", default="inplace", help="none, leaf, inplace, constraint."
+        "--cleanup",
+        default="inplace",
+        metavar="|".join((*CLEANUPS, "constraint")),
+        help="constraint needs a real pegasus-plan.  [inplace]",
     ),
     click.option("-f", "--force", is_flag=True, help="Move an existing run aside."),
     click.option("-S", "--submit", is_flag=True, help="Run it at once."),
@@ -159,9 +166,12 @@ def options_of_a_planning(command: _F) -> _F:
 
 
 def options_of_a_look(command: _F) -> _F:
-    """The same, for a command that writes nothing: what only plan heeds is hidden."""
+    """The same, for a command that writes nothing: what only plan heeds is hidden, and
+    the mode is persistent where none is said."""
     command = options_of_a_planning(command)
     for param in command.__click_params__:  # type: ignore[attr-defined]
+        if param.name == "bb_mode":
+            param.help = f"{_HELP['mode'].text}  [persistent]"
         if param.name in ("force", "submit"):
             param.hidden = True
     return command

@@ -24,6 +24,7 @@ def command() -> None:
 @click.option(
     "--spool",
     default=SPOOL,
+    show_default=True,
     help="The spool folder of the staging service.",
 )
 @click.option("--undo", is_flag=True, help="Take burst_buffer.lua out again.")

@@ -16,7 +16,9 @@ from pegasus_bb.testbed.home import DEFAULT, FLAVOURS, Home, flavour
 from pegasus_bb.testbed.sharing import Installed, find_installed
 from pegasus_bb.units import MIB, format_duration, parse_size
 
-_USER = click.option("--user", default="wfuser", help="wfuser, other or root.")
+_USER = click.option(
+    "--user", show_default=True, default="wfuser", help="wfuser, other or root."
+)
 _PASSED_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
 
@@ -24,13 +26,15 @@ _PASSED_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 @click.option(
     "--slurm",
     default=DEFAULT.slurm,
-    help=f"Version: {', '.join(FLAVOURS)}. Only {DEFAULT.slurm} has HTCondor.",
+    metavar="|".join(FLAVOURS),
+    help=f"Version. Only {DEFAULT.slurm} has HTCondor.  [{DEFAULT.slurm}]",
 )
 @click.option(
     "--bb",
     "plugin",
     type=click.Choice(["datawarp", "lua"]),
     default="datawarp",
+    show_default=True,
     help="Slurm's plugin for burst buffers: an emulated DataWarp, or our staging "
     "service behind burst_buffer/lua.",
 )
@@ -46,7 +50,9 @@ def command(context: click.Context, slurm: str, plugin: str) -> None:
 
 @command.command("up")
 @click.option("--install", is_flag=True, help="Install debootstrap if it is missing.")
-@click.option("--pool", default="40GiB", help="Size of the burst buffer.")
+@click.option(
+    "--pool", default="40GiB", show_default=True, help="Size of the burst buffer."
+)
 @click.option(
     "--share",
     "shares",

@@ -162,7 +162,7 @@ def _figures(selection: Selection) -> str:
     own = int(selection.job_reservations)
     jobs = f" and {format_size(own)} in job reservations" if own else ""
     return (
-        f"bytes x {selection.unit} reserved: {format_size(shared)} shared{jobs}; in "
+        f"space times {selection.unit}: {format_size(shared)} shared{jobs}; in "
         f"mode persistent {format_size(persistent)}"
     )
 

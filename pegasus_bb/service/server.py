@@ -187,6 +187,6 @@ def _check_owner(folder: str) -> None:
     found = os.lstat(folder)
     if found.st_uid != os.getuid() or found.st_mode & 0o022:
         raise UsageError(
-            f"{folder}: belongs to another user, or others may write to it; say: "
+            f"{folder}: belongs to another user, or others may write to it; fix: "
             f"chown {os.getuid()} {folder} && chmod go-w {folder}"
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pegasus_bb.simulation.prediction import ALIKE, Prediction
-from pegasus_bb.units import format_size
+from pegasus_bb.units import format_reserved
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,10 @@ def _reason(
     if chosen is off:
         return _why_off(off, fastest)
     if chosen is not shortest:
-        saved = format_size(int(shortest.byte_hours - chosen.byte_hours))
+        saved = format_reserved(shortest.byte_hours - chosen.byte_hours)
         return (
             f"{chosen.range} is within {ALIKE:.0%} of {shortest.mode} "
-            f"({shortest.range}) and reserves {saved}-hours less"
+            f"({shortest.range}) and reserves {saved} less"
         )
     least, most = (
         _gain(chosen.pessimistic, off.pessimistic),
@@ -75,7 +75,7 @@ def _why_off(off: Prediction, fastest: Prediction) -> str:
         return f"{off.range} is the shortest: {fastest.mode} would take {fastest.range}"
     return (
         f"{off.range}: {fastest.mode} ({fastest.range}) does not surely win more than "
-        f"{ALIKE:.0%}, and it reserves {format_size(int(fastest.byte_hours))}-hours"
+        f"{ALIKE:.0%}, and it reserves {format_reserved(fastest.byte_hours)}"
     )
 
 

@@ -16,6 +16,7 @@ from pegasus_bb.engine.journal import failure
 from pegasus_bb.engine.lock import locked
 from pegasus_bb.engine.status import bytes_below, run_status
 from pegasus_bb.engine.submitdir import find_submit_dir
+from pegasus_bb.errors import RunFailed
 from pegasus_bb.files import ENGINE_LOCK, write_json
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.reservation.registry import open_backend
@@ -43,6 +44,20 @@ def test_before_the_run(folder: Folder) -> None:
     assert (found["nodes"]["ready"], found["nodes"]["waiting"]) == (2, 1)
     unknown = {"engine": "", "finished": None, "reservation": None}
     assert found.items() >= unknown.items()
+
+
+def test_every_path_is_one_that_works_from_anywhere(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.job("a", "exits=3")
+    with pytest.raises(RunFailed):
+        folder.run()
+    monkeypatch.chdir(folder.path.parent)
+    done = folder.command("status", folder.path.name)
+    assert done.stdout.startswith(f"{folder.path}/w.dag: stopped")
+    named = [word for word in done.stdout.split() if folder.path.name in word]
+    assert named
+    assert all(str(folder.path) in word for word in named), named
 
 
 def test_while_it_runs(folder: Folder) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from pegasus_bb.cli import explain
+from pegasus_bb.api import explaining
 from pegasus_bb.cli.explain import command
 from pegasus_bb.planner import drain
 from tests.placement.user_files import User
@@ -77,7 +77,7 @@ def test_with_phases_it_leaves_before_the_next_one(
     plans: list[Any] = []
     planned: Callable[[Any], Any] = drain.plan_drain
     monkeypatch.setattr(
-        explain,
+        explaining,
         "plan_drain",
         lambda given: plans.append((given, planned(given))) or None,
     )

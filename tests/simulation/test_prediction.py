@@ -46,7 +46,7 @@ def test_a_buffer_is_taken_if_it_can_win_and_cannot_lose(
             (62, 62),
             (60, 60),
             "1 min 02 s: persistent (1 min 00 s) does not surely win more than 5%, and "
-            "it reserves 5.0 GiB-hours",
+            "it reserves 5.00 GiB hours",
         ),
         (
             (35, 35),
@@ -75,7 +75,7 @@ def test_of_buffers_that_take_as_long_the_one_that_reserves_least() -> None:
     )
     assert chosen.mode == "transient"
     assert chosen.reason == (
-        "51.0 s is within 5% of persistent (50.0 s) and reserves 4.0 GiB-hours less"
+        "51.0 s is within 5% of persistent (50.0 s) and reserves 4.00 GiB hours less"
     )
 
 

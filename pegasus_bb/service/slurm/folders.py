@@ -55,13 +55,13 @@ def prepare_pool(pool: Pool) -> None:
     if not os.path.isdir(pool.path):
         raise UsageError(
             f"pool {pool.name}: {pool.path} is no folder here; mount its storage, or "
-            f"say: mkdir -m 755 {pool.path}"
+            f"make it: mkdir -m 755 {pool.path}"
         )
     found = os.stat(pool.path)
     if found.st_uid != os.getuid() or found.st_mode & 0o022:
         raise UsageError(
             f"pool {pool.name}: {pool.path}: others than the service can write there; "
-            f"say: chown {os.getuid()} {pool.path} && chmod 755 {pool.path}"
+            f"fix: chown {os.getuid()} {pool.path} && chmod 755 {pool.path}"
         )
     for name in os.listdir(pool.path):
         if name.startswith(_GONE):

@@ -55,7 +55,7 @@ class Mailbox:
         found = os.stat(folder)
         if found.st_uid != os.getuid() or found.st_mode & 0o077:
             raise UsageError(
-                f"mailbox {folder}: other users can look into it or write there; say: "
+                f"mailbox {folder}: other users can look into it or write there; fix: "
                 f"chown {os.getuid()} {folder} && chmod 700 {folder}; on NFS, root "
                 "must stay root (no_root_squash)"
             )

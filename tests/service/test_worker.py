@@ -44,7 +44,7 @@ class Alone:
 
     def task(self, number: int, kind: str, source: str, dest: str) -> dict[str, Any]:
         places = {"source": f"here://{source}", "dest": f"here://{dest}"}
-        about = {"digest": False, "tags": [], "state": str(self.folder)}
+        about = {"digest": False, "hint": 0, "tags": [], "state": str(self.folder)}
         spaces = {"here": str(self.folder)}
         return {"id": number, "kind": kind, **places, **about, "spaces": spaces}
 

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from math import ulp
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.simulation.draining.windows import Window, windows
+from pegasus_bb.simulation.draining.windows import windows
 
 DUE = 100.0
+ROUNDING = 4 * ulp(DUE)  # of the length of a window, which may be a part of a ms
 DUMPS = st.lists(
     st.tuples(st.floats(0, 1.2 * DUE), st.integers(0, 10**12)), min_size=1, max_size=30
 )
-
-
-def rate(size: int, window: Window) -> float:
-    return size / (window.end - window.begin)
 
 
 def test_an_early_dump_makes_way_for_a_late_one() -> None:
@@ -50,9 +47,16 @@ def test_no_draining_in_time_has_a_lower_peak(dumps: list[tuple[float, int]]) ->
     """What is made from some moment on has to go between that moment and the end."""
     timed = [(made, size) for made, size in dumps if made < DUE - 1e-3 and size]
     found = windows(timed, DUE)
-    peak = max((rate(s, w) for (_, s), w in zip(timed, found, strict=True)), default=0)
     bounds = [
         sum(size for made, size in timed if made >= since) / (DUE - since)
         for since, _ in timed
     ]
-    assert peak == pytest.approx(max(bounds, default=0), rel=1e-6)
+    peak = max(bounds, default=0)
+    passed = [
+        (size, peak * (window.end - window.begin), peak * ROUNDING)
+        for (_, size), window in zip(timed, found, strict=True)
+    ]
+    assert all(size <= most * (1 + 1e-6) + more for size, most, more in passed)
+    assert not passed or any(
+        size >= most * (1 - 1e-6) - more for size, most, more in passed
+    )

@@ -23,7 +23,7 @@ def places(owners: Sequence[int], most: int) -> May:
 
 
 def _are_together(one: Task, other: Task) -> bool:
-    return (one.uid, one.share) == (other.uid, other.share)
+    return (one.uid, one.terms.share) == (other.uid, other.terms.share)
 
 
 class Assignments:
@@ -56,15 +56,16 @@ class Assignments:
         taken: List[Task] = []
         size = 0
         while len(taken) < _TOGETHER:
-            may_be_slow = slow < self.most_slow and (not taken or bool(taken[0].share))
+            may_be_slow = slow < self.most_slow and (
+                not taken or bool(taken[0].terms.share)
+            )
             task = self._next(may_be_slow, now, may)
             if task is None:
                 break
             if task in taken:  # its deadline has moved meanwhile
                 continue
             is_small = size + task.size <= _BYTES
-            has_own_rate = task.rate and not task.share
-            is_small = is_small and not has_own_rate and not is_alone(task)
+            is_small = is_small and not task.terms.own_rate and not is_alone(task)
             if taken and not (is_small and _are_together(task, taken[0])):
                 self._waiting.put_back(task)
                 break
@@ -85,6 +86,6 @@ class Assignments:
                 return task
         while True:
             found = self._waiting.take(now, may)
-            if found is None or not found.rate or may_be_slow:
+            if found is None or not found.terms.rate or may_be_slow:
                 return found
             self._slow.append(found)

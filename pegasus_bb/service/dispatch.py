@@ -59,7 +59,9 @@ class Dispatch:
     def hand_out(self) -> None:
         """Give waiting tasks to workers that have none."""
         while not self.is_paused:
-            slow = sum(any(t.rate for t in w.tasks.values()) for w in self._crew.busy)
+            slow = sum(
+                any(t.terms.rate for t in w.tasks.values()) for w in self._crew.busy
+            )
             may = self._crew.may
             tasks = self._assignments.next(slow, self._is_alone, time.time(), may)
             if not tasks:
@@ -78,7 +80,7 @@ class Dispatch:
             for task in tasks:
                 if task.id in self.held:
                     worker.send_descriptor(task.id, self.held.of(task.id))
-            rate = max(0.0 if task.share else task.rate for task in tasks)
+            rate = max(task.terms.own_rate for task in tasks)
             piece = self.targets.piece(tasks)
             worker.send({"do": described, "rate": rate, "piece": piece})
 
@@ -133,7 +135,7 @@ class Dispatch:
             "source": task.source,
             "dest": task.dest,
             "digest": task.digest,
-            "hint": task.hint,
+            "hint": task.terms.hint,
             "tags": self.tags.get(task.id, []),
             "spaces": as_roots(self._config.spaces),
             "state": folder,
@@ -188,7 +190,9 @@ class Dispatch:
         is its part of the tasks. A task with a rate of its own says nothing of the
         others."""
         seconds = max(0.0, time.monotonic() - worker.since - held)
-        done = [t for t in worker.tasks.values() if t.state == DONE and not t.rate]
+        done = [
+            t for t in worker.tasks.values() if t.state == DONE and not t.terms.rate
+        ]
         for pair in {pair_of(task) for task in done}:
             sizes = [task.moved for task in done if pair_of(task) == pair]
             took = seconds * len(sizes) / len(worker.tasks)

@@ -23,7 +23,7 @@ class _Working:
     def __init__(self, tasks: Sequence[Task]) -> None:
         self.tasks: Deque[Task] = deque(tasks)
         self.uid = tasks[0].uid
-        self.is_slow = any(task.rate for task in tasks)
+        self.is_slow = any(task.terms.rate for task in tasks)
         self.size = self.left = self.speed = 0.0  # of the first task
         self.targets: Set[str] = set()
 
@@ -88,8 +88,8 @@ class Forecast(NamedTuple):
         worker.size = float(whole)
         worker.left = float(max(1, whole - task.moved))
         worker.speed = whole / self.estimates.seconds(pair_of(task), whole)
-        if task.rate and not task.share:
-            worker.speed = min(worker.speed, task.rate)
+        if task.terms.own_rate:
+            worker.speed = min(worker.speed, task.terms.own_rate)
         worker.targets = self.targets.limited([task]) if self.targets.rates else set()
 
     def _size(self, task: Task) -> Optional[int]:

@@ -24,7 +24,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from pegasus_bb.files import sync_directory, write_text
 from pegasus_bb.service.estimate import Estimates
-from pegasus_bb.service.task import ENDS, Origin, Task
+from pegasus_bb.service.task import ENDS, PLAIN, Origin, Task, Terms
 
 Then = Callable[[Optional[OSError]], None]
 KEEP = 3600.0  # seconds for which an ended task can still be asked for
@@ -330,9 +330,10 @@ def _spec(task: Task) -> Dict[str, Any]:
     spec: Dict[str, Any] = {"kind": task.kind, "source": task.source}
     if task.dest:
         spec["dest"] = task.dest
-    if task.deadline is not None:
-        spec["deadline"] = task.deadline
-    for key in ("priority", "rate", "share", "size", "hint", "digest"):
+    for key, value, plain in zip(Terms._fields, task.terms, PLAIN):
+        if value != plain:
+            spec[key] = value
+    for key in ("size", "digest"):
         if getattr(task, key):
             spec[key] = getattr(task, key)
     return spec

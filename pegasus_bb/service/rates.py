@@ -26,7 +26,7 @@ def pair_of(task: Task) -> Tuple[str, str]:
 
 def _share_of(task: Task) -> str:
     """As the name of a target, which has no blank; empty where it has none."""
-    return f"{task.uid} {task.share}" if task.share else ""
+    return f"{task.uid} {task.terms.share}" if task.terms.share else ""
 
 
 def share(
@@ -111,8 +111,10 @@ class Targets:
         name = _share_of(task)
         if name:
             self._sharing[name] += 1
-            self.rates[name] = task.rate
-            self._buckets.setdefault(name, Bucket(task.rate)).rate = task.rate
+            self.rates[name] = task.terms.rate
+            self._buckets.setdefault(
+                name, Bucket(task.terms.rate)
+            ).rate = task.terms.rate
 
     def leave(self, task: Task) -> None:
         """``task``, which has joined, has ended."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 from typing import Any, Dict, NamedTuple, Optional
 
 from pegasus_bb.service.dataspace import Dataspaces, is_place
@@ -33,43 +34,62 @@ class Origin(NamedTuple):
     uid: int
     submitted: float  # a time.time()
     first: int  # number of the first of them
-    share: str = ""  # of those whose ``rate`` is one rate of all with this share
+
+
+class Terms(NamedTuple):
+    """How a task shall be done. Most tasks have the same: it is there once, too."""
+
+    deadline: Optional[float] = None  # a time.time()
+    priority: int = 0
+    rate: float = 0.0  # bytes per second; 0: no limit
+    share: str = ""  # the tasks of a user with this share have ``rate`` together
+    hint: int = 0  # staging/hints.py, of all that it writes
+
+    @classmethod
+    def of(cls, spec: Dict[str, Any]) -> Terms:
+        """Those of a task that a client has described."""
+        return _same_terms(*map(spec.get, cls._fields, PLAIN))
+
+    @property
+    def own_rate(self) -> float:
+        """``rate`` where the task has it alone, else 0."""
+        return 0.0 if self.share else self.rate
+
+
+PLAIN = Terms()
+
+
+@lru_cache(maxsize=64)
+def _same_terms(*values: Any) -> Terms:
+    return Terms(*values)
 
 
 class Task:
     """One copy, move or removal. 100,000 of them wait in 64 MiB, so it has slots."""
 
     __slots__ = (
-        "deadline",
         "dest",
         "ended_at",
-        "hint",
         "id",
         "kind",
         "message",
         "moved",
         "origin",
         "outcome",
-        "priority",
-        "rate",
         "size",
         "source",
         "state",
+        "terms",
     )
 
     def __init__(self, number: int, origin: Origin, spec: Dict[str, Any]) -> None:
         """``spec`` has passed ``check_spec``."""
         self.id, self.origin = number, origin
-        if "share" in spec:
-            self.origin = origin._replace(share=spec["share"])
         self.kind: str = sys.intern(spec["kind"])  # one text for all
         self.source: str = spec["source"]
         self.dest: str = spec.get("dest", "")
-        self.deadline: Optional[float] = spec.get("deadline")  # a time.time()
-        self.priority: int = spec.get("priority", 0)
-        self.rate: float = spec.get("rate", 0.0)  # bytes per second; 0: no limit
+        self.terms = Terms.of(spec)
         self.size: int = spec.get("size", 0)  # bytes, as far as is known
-        self.hint: int = spec.get("hint", 0)  # staging/hints.py, of all that it writes
         # What a copy has made; None: it shall not say that.
         self.outcome: Optional[Dict[str, Any]] = {} if spec.get("digest") else None
         self.state = PENDING
@@ -81,11 +101,6 @@ class Task:
     def uid(self) -> int:
         """The user who submitted it."""
         return self.origin.uid
-
-    @property
-    def share(self) -> str:
-        """Of the tasks of this user that have its rate together; empty: it alone."""
-        return self.origin.share
 
     @property
     def digest(self) -> bool:
@@ -100,12 +115,12 @@ class Task:
     def as_json(self) -> Dict[str, Any]:
         """As the service shows it to clients."""
         shown: Dict[str, Any] = {name: getattr(self, name) for name in _SHOWN}
-        uid, submitted, first, share = self.origin
+        uid, submitted, first = self.origin
         origin = {"uid": uid, "submitted": submitted, "request": first}
-        return {**shown, **origin, "share": share}
+        return {**shown, **origin, **self.terms._asdict()}
 
 
-_SHOWN = tuple(name for name in Task.__slots__ if name != "origin")
+_SHOWN = tuple(name for name in Task.__slots__ if name not in ("origin", "terms"))
 
 
 def check_spec(spec: Any, spaces: Dataspaces, descriptors: int = 0) -> None:

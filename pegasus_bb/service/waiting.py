@@ -33,13 +33,13 @@ class _Queue:
         return same
 
     def add(self, task: Task) -> None:
-        self.by_priority.setdefault(task.priority, deque()).append(task)
+        self.by_priority.setdefault(task.terms.priority, deque()).append(task)
 
     def first_urgent(self, now: float) -> Optional[_Urgent]:
         """The earliest deadline. A task whose deadline has passed is as one without."""
         while self.urgent:
             deadline, _, _, task = self.urgent[0]
-            is_current = task.state == PENDING and deadline == task.deadline
+            is_current = task.state == PENDING and deadline == task.terms.deadline
             if is_current and deadline >= now:
                 return self.urgent[0]
             heapq.heappop(self.urgent)
@@ -86,10 +86,10 @@ class Waiting:
     def add(self, task: Task) -> None:
         """``task`` waits from now on; once more where its deadline has moved."""
         queue = self._queue(task.uid)
-        if task.deadline is None:
+        if task.terms.deadline is None:
             queue.add(task)
         else:
-            key = (task.deadline, -task.priority, task.id, task)
+            key = (task.terms.deadline, -task.terms.priority, task.id, task)
             heapq.heappush(queue.urgent, key)
 
     def take(self, now: float, may: May = anyone) -> Optional[Task]:
@@ -104,7 +104,7 @@ class Waiting:
         for uid in sorted(filter(may, self._queues), key=self._served.__getitem__):
             first = self._queues[uid].first()
             if first is not None:
-                self._queues[uid].by_priority[first.priority].popleft()
+                self._queues[uid].by_priority[first.terms.priority].popleft()
                 self._turn = max(self._turn, self._served[uid])
                 return first
             del self._queues[uid]
@@ -112,11 +112,11 @@ class Waiting:
 
     def put_back(self, task: Task) -> None:
         """``task``, which was just taken, is the next again."""
-        if task.deadline is not None:
+        if task.terms.deadline is not None:
             self.add(task)
             return
         queue = self._queue(task.uid)
-        queue.by_priority.setdefault(task.priority, deque()).appendleft(task)
+        queue.by_priority.setdefault(task.terms.priority, deque()).appendleft(task)
 
     def serve(self, uid: int, size: int) -> None:
         """``size`` bytes of a share of ``uid`` are used."""

@@ -41,7 +41,7 @@ def test_a_deadline_that_has_moved_counts_from_then_on() -> None:
     waiting, moved, other = Waiting(), task(1, deadline=30.0), task(2, deadline=40.0)
     for each in (moved, other):
         waiting.add(each)
-    moved.deadline = 50.0
+    moved.terms = moved.terms._replace(deadline=50.0)
     waiting.add(moved)
     assert [each and each.id for each in map(waiting.take, [35.0] * 3)] == [2, 1, None]
 
@@ -173,7 +173,7 @@ def test_a_deadline_that_moves_after_it_has_passed_is_no_second_task() -> None:
     waiting.put_back(task(3))
     found = waiting.take(20.0)
     assert found is not None and found.id == 3
-    moved.deadline = 50.0
+    moved.terms = moved.terms._replace(deadline=50.0)
     waiting.add(moved)
     assignments = Assignments(waiting, workers=1)
     assert [each.id for each in assignments.next(0, lambda _: False, 20.0)] == [1, 2]

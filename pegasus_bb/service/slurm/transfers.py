@@ -86,8 +86,8 @@ class Transfers:
     def move_deadline(self, job: Job, deadline: Optional[int]) -> None:
         """Copies of ``job`` that wait shall be done by ``deadline`` from now on."""
         for task in self._batches.get(job, ()):
-            if deadline and task.state == PENDING and task.deadline != deadline:
-                task.deadline = deadline
+            if deadline and task.state == PENDING and task.terms.deadline != deadline:
+                task.terms = task.terms._replace(deadline=deadline)
                 self._service.dispatch.waiting.add(task)
 
     def is_copying(self, job: Job) -> bool:

@@ -20,6 +20,7 @@ from pegasus_bb.model.placement import HINTS
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.install import install_runtime
+from pegasus_bb.runtime.transfers import by_service
 from pegasus_bb.runtime.transfers.by_service import PatientClient
 from pegasus_bb.service.client import Client, NoService
 from pegasus_bb.staging.folder import digest_path
@@ -328,3 +329,26 @@ def test_a_transfer_that_is_ended_takes_back_its_tasks(
     daemon.control().ask("resume")
     assert list(served.out.iterdir()) == []
     assert do(served, *jobs).returncode == 0
+
+
+def test_a_signal_before_the_answer_leaves_no_task(
+    daemon: Daemon, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tasks are accepted, and their numbers are still on the way."""
+    daemon.make("file", 3000)
+    daemon.control().ask("pause")
+    submit = Client.submit
+
+    def interrupted(self: Client, tasks: list[dict[str, Any]]) -> range:
+        numbers = submit(self, tasks)
+        os.kill(os.getpid(), signal.SIGTERM)
+        return numbers
+
+    monkeypatch.setattr(Client, "submit", interrupted)
+    before = signal.signal(signal.SIGTERM, by_service.end_by_signal)
+    try:
+        with pytest.raises(SystemExit):
+            list(PatientClient(str(daemon.sockets), 5.0).ended([daemon.copy("file")]))
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert [task["state"] for task in client.status()] == ["cancelled"]

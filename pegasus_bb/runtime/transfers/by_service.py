@@ -53,7 +53,7 @@ class ServiceCopies(Copies):
         super().__init__(*arguments)
         patience = parse_duration(settings.get("timeout", "15m"))
         self._service = PatientClient(settings["service"], patience)
-        signal.signal(signal.SIGTERM, _end)  # else no task would be cancelled
+        signal.signal(signal.SIGTERM, end_by_signal)  # else no task would be cancelled
 
     def _landed(
         self, ways: Sequence[Way], digest: bool, segments: Optional[Segments]
@@ -93,7 +93,8 @@ class ServiceCopies(Copies):
         return {**spec, "digest": True} if digest else spec
 
 
-def _end(number: int, _: object) -> None:
+def end_by_signal(number: int, _: object) -> None:
+    """The handler of a signal that ends this program by an exception."""
     raise SystemExit(128 + number)
 
 
@@ -163,11 +164,11 @@ class PatientClient:
 
     def ended(self, specs: Sequence[Spec]) -> Iterator[Optional[Spec]]:
         """Submit ``specs``; how each has ended, in their order. None: the service has
-        forgotten it. Raises Refused, NoService. Whoever stops this cancels them."""
+        forgotten it. Raises Refused, NoService. If this is stopped, it cancels them."""
         numbers: List[int] = []
         try:
             for request in in_requests(specs):
-                numbers += self._asked(lambda c: c.submit(request))  # noqa: B023
+                self._asked(lambda c: _submit(c, request, numbers))  # noqa: B023
             for first in range(0, len(specs), _TOGETHER):
                 some = numbers[first : first + _TOGETHER]
                 tasks = self._asked(lambda c: _waited(c, some))  # noqa: B023
@@ -219,6 +220,16 @@ class PatientClient:
             f"{error}; no other answer in {self._patience:g} s (`timeout` of the "
             f"tier). Is it running? pegasus-bb stager --sockets {self._sockets} status"
         )
+
+
+def _submit(client: Client, specs: Sequence[Spec], numbers: List[int]) -> None:
+    """Submit ``specs`` and add their numbers to ``numbers``. A signal to end waits for
+    the answer: without their numbers the tasks could not be cancelled."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM, signal.SIGINT))
+    try:
+        numbers += client.submit(specs)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _waited(client: Client, numbers: Sequence[int]) -> Dict[int, Spec]:

@@ -1,4 +1,4 @@
-"""Every reservation that this user ever asked for, and what became of it.
+"""Every reservation that this user ever requested, and how it ended.
 
 An append-only journal in the user's state folder. It lists a reservation before it
 exists, so that none is ever held without being on the list, not even after kill -9.
@@ -14,32 +14,34 @@ from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from pegasus_bb.files import append_json, read_journal
 
-_SAID: Set[str] = set()  # warnings of this process
-ENDS = ("released", "discarded", "refused")  # given back, with its data, or never made
+_WARNED: Set[str] = set()  # warnings that this process has printed
+# released; released without saving its data; never created
+ENDS = ("released", "discarded", "refused")
 
 
 class LedgerReservation(NamedTuple):
-    """A reservation that a run asked for, of all its lines."""
+    """A reservation that a run requested, merged from all its lines."""
 
     name: str
     uuid: str  # of the run
     backend: str
     size: int  # bytes
     submit_dir: str = ""
-    host: str = ""  # where bb_setup ran; not in lines of older runs, as the next two
+    # Lines of older runs lack the next three.
+    host: str = ""  # where bb_setup ran
     label: str = ""  # of the workflow
     request: Optional[Dict[str, Any]] = None  # model.reservation.Request, as planned
-    time: float = 0.0  # when it was asked for, the last time
+    time: float = 0.0  # of the latest request
     end: str = ""  # how it ended, one of ENDS; empty: no line says so
     ended_at: float = 0.0
 
 
-class Kept(NamedTuple):
+class KeptSpace(NamedTuple):
     """The space of a job whose stage-out has failed, which Slurm keeps."""
 
     job: str  # Slurm's number
     node: str
-    scratch: str  # of the run, where the results should have come
+    scratch: str  # the run's scratch, where the results belong
     uuid: str  # of the run
     submit_dir: str
     label: str
@@ -68,29 +70,29 @@ def note(event: str, **fields: Any) -> None:
 
 
 def entries() -> List[Dict[str, Any]]:
-    """Every line, oldest first; none where there is no ledger or it is unreadable."""
-    lost: List[int] = []
+    """Every line, oldest first; none if there is no ledger or it is unreadable."""
+    damaged: List[int] = []
     try:
-        found = list(read_journal(path(), lost.append))
+        lines = list(read_journal(path(), damaged.append))
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else str(error)
-        _warn(f"cannot be read ({why}): what is on it is not listed")
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        _warn(f"cannot be read ({reason}): what is on it is not listed")
         return []
-    if lost:
-        lines = f"line {lost[0]}" if len(lost) == 1 else f"{len(lost)} lines"
+    if damaged:
+        which = f"line {damaged[0]}" if len(damaged) == 1 else f"{len(damaged)} lines"
         _warn(
-            f"{lines} cannot be read, so a reservation may be missing from this list; "
+            f"{which} cannot be read, so a reservation may be missing from this list; "
             "`pegasus-bb status` of its submit directory shows it. Remove what cannot "
             "be read to be told no more"
         )
-    return found
+    return lines
 
 
-def _warn(words: str) -> None:
-    """Once for each: a command looks at its ledger several times."""
-    line = f"warning: {path()}: {words}"
-    if line not in _SAID:
-        _SAID.add(line)
+def _warn(message: str) -> None:
+    """Print each warning once: a command reads the ledger several times."""
+    line = f"warning: {path()}: {message}"
+    if line not in _WARNED:
+        _WARNED.add(line)
         print(line, file=sys.stderr)
 
 
@@ -100,16 +102,16 @@ def find(name: str) -> List[Dict[str, Any]]:
 
 
 def reservations() -> List[LedgerReservation]:
-    """What was ever asked for, by run, in the order of asking; linear in the lines."""
-    found: Dict[Tuple[str, str], Tuple[Dict[str, Any], Dict[str, Any]]] = {}
+    """Every reservation of every run, in the order of the requests. Linear."""
+    lines: Dict[Tuple[str, str], Tuple[Dict[str, Any], Dict[str, Any]]] = {}
     for entry in entries():
         key = (str(entry.get("name", "")), str(entry.get("uuid", "")))
         event = entry.get("event")
         if event == "requested":
-            found[key] = (entry, {})
-        elif event in ENDS and key in found:
-            found[key] = (found[key][0], entry)
-    return [_reservation(key, *found[key]) for key in found]
+            lines[key] = (entry, {})
+        elif event in ENDS and key in lines:
+            lines[key] = (lines[key][0], entry)
+    return [_reservation(key, *lines[key]) for key in lines]
 
 
 def _reservation(
@@ -131,17 +133,18 @@ def _reservation(
     )
 
 
-def kept() -> Dict[str, Kept]:
-    """By the number of the job; the newest of each, for Slurm counts anew some day."""
+def kept_spaces() -> Dict[str, KeptSpace]:
+    """Job number -> its space. The newest wins: Slurm may reuse a number."""
+    fields = KeptSpace._fields
     lines = (entry for entry in entries() if entry.get("event") == "kept")
-    found = [Kept(*(str(line.get(k, "")) for k in Kept._fields)) for line in lines]
-    return {one.job: one for one in found}
+    spaces = [KeptSpace(*(str(line.get(key, "")) for key in fields)) for line in lines]
+    return {space.job: space for space in spaces}
 
 
 def number(value: Any) -> float:
-    """A line that was edited is no reason to list nothing."""
+    """``value`` as a finite float, else 0: a user may have edited the line."""
     try:
-        found = float(value) if isinstance(value, (int, float)) else 0.0
-    except OverflowError:  # four hundred digits
+        result = float(value) if isinstance(value, (int, float)) else 0.0
+    except OverflowError:  # an integer above the range of a float
         return 0.0
-    return found if math.isfinite(found) else 0.0
+    return result if math.isfinite(result) else 0.0

@@ -1,41 +1,40 @@
-"""What a job has to carry because of blahp, which asks Slurm on HTCondor's behalf."""
+"""Which errors of blahp, HTCondor's gateway to Slurm, release a held job again."""
 
 from __future__ import annotations
 
 import re
 
 GRID = ("glite", "ssh")  # styles of jobs that reach a batch system through blahp
-LOST_SIGHT = "Error parsing classad or job not found"
-# In what sbatch says while slurmctld is away.
-AWAY = "Unable to contact slurm controller"
-# blahp has given up on sbatch, which may have been heard all the same: on a busy
-# machine its 30 seconds pass, or it is ended with SIGTERM.
-GIVEN_UP = (
+JOB_NOT_FOUND = "Error parsing classad or job not found"
+# sbatch prints this while slurmctld does not answer.
+SLURMCTLD_DOWN = "Unable to contact slurm controller"
+# blahp stopped waiting for sbatch: its 30 seconds passed, or sbatch got SIGTERM. The
+# job may have been submitted all the same.
+SBATCH_TIMED_OUT = (
     "no jobId in submission script's output .*seconds timeout expired",
     "submission command failed .exit code = -15.",
 )
-_FEW = "(NumHolds < 100)"
+_FEW_HOLDS = "(NumHolds < 100)"
 
 
-# Without it HTCondor holds such jobs for ever, or until Pegasus has them removed.
+# Without a release HTCondor holds such jobs for ever, or until Pegasus removes them.
 #
-# blahp does not know Slurm's state STAGE_OUT: a job that is asked after in the moment
-# in which its buffer is taken down is lost sight of (seen with 23.9). Released, it is
-# asked after again; nothing is submitted twice.
-#
-# Nor is anything while slurmctld is away. "Socket timed out" is not in here: slurmctld
-# may have taken that job (seen with 24.11), and a person should look.
-_ANY_JOB = f'HoldReason =?= "{LOST_SIGHT}" || regexp("{AWAY}", HoldReason)'
-PERIODIC_RELEASE = f"({_ANY_JOB}) && {_FEW}"
-# For jobs behind `launch`, which may be submitted twice: of two Slurm jobs of a node
-# one works at a time, and the one that HTCondor has given up does not begin later.
+# blahp does not know Slurm's state STAGE_OUT: it reports "not found" for a job whose
+# buffer is being torn down (seen with 23.9). After the release it polls that job again.
+# Neither this nor a slurmctld that is down submits a job twice. "Socket timed out" is
+# not on the list: slurmctld may have accepted that job (seen with 24.11), so the user
+# has to decide.
+_ANY_JOB = f'HoldReason =?= "{JOB_NOT_FOUND}" || regexp("{SLURMCTLD_DOWN}", HoldReason)'
+PERIODIC_RELEASE = f"({_ANY_JOB}) && {_FEW_HOLDS}"
+# Jobs behind `launch` may be submitted twice: of two Slurm jobs of a node one works at
+# a time, and the one that HTCondor has forgotten does not start later.
 GUARDED_RELEASE = (
-    f'({_ANY_JOB} || regexp("{GIVEN_UP[0]}", HoldReason, "s") || '
-    f'regexp("{GIVEN_UP[1]}", HoldReason, "s")) && {_FEW}'
+    f'({_ANY_JOB} || regexp("{SBATCH_TIMED_OUT[0]}", HoldReason, "s") || '
+    f'regexp("{SBATCH_TIMED_OUT[1]}", HoldReason, "s")) && {_FEW_HOLDS}'
 )
 
 
 def is_released(reason: str) -> bool:
-    """Whether a job behind `launch` that is held for ``reason`` goes on by itself."""
-    given_up = any(re.search(words, reason, re.DOTALL) for words in GIVEN_UP)
-    return reason == LOST_SIGHT or AWAY in reason or given_up
+    """Whether HTCondor releases a job behind `launch` that it holds for ``reason``."""
+    timed_out = any(re.search(form, reason, re.DOTALL) for form in SBATCH_TIMED_OUT)
+    return reason == JOB_NOT_FOUND or SLURMCTLD_DOWN in reason or timed_out

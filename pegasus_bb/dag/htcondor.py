@@ -1,7 +1,7 @@
 """The only place that imports htcondor2, so that it never looks for a pool.
 
-Without CONDOR_CONFIG the library searches for a configuration and complains where
-there is none; the variable is put back so that children see what the user set.
+Without CONDOR_CONFIG the library searches for a configuration and complains if there
+is none. The variable is restored, so that child processes see what the user set.
 """
 
 from __future__ import annotations

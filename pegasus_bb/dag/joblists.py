@@ -1,4 +1,4 @@
-"""Job lists: what pegasus-transfer is told on stdin, a file beside the .sub."""
+"""Job lists: what pegasus-transfer reads on stdin, from an .in file beside the .sub."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from pegasus_bb.errors import CatalogError
 
 Entry = dict[str, Any]
 Entries = Sequence[Entry]
-_MOST = 1 << 16  # bytes at once
+_CHUNK = 1 << 16  # bytes per read
 _FIRST_PRIORITY = 50  # pegasus-transfer tries the highest first
 
 
 def job_lists(dag: Dag, submit_dir: Path) -> Callable[[str], Entries]:
-    """The job list of the node of that name, each read once and only when it is asked
-    for; empty where there is none. The function raises CatalogError."""
+    """A function from a node's name to its job list, empty if it has none. A list is
+    read once, when it is first needed. The function raises CatalogError."""
 
     @cache
     def entries(name: str) -> Entries:
@@ -35,26 +35,27 @@ def job_lists(dag: Dag, submit_dir: Path) -> Callable[[str], Entries]:
 
 
 def path_of(url: str) -> str:
-    """``file://host/a/./b`` and ``symlink:///a/b`` are /a/b."""
+    """The path of a URL: /a/b for ``file://host/a/./b`` and ``symlink:///a/b``."""
     path = "/" + url.partition("://")[2].partition("/")[2]
     plain = "/." not in path and "//" not in path and not path.endswith("/")
     return path if plain else posixpath.normpath(path)
 
 
-def _bytes_of(file: str) -> bytes:
-    """A file object makes three system calls more, for each of thousands of lists."""
+def _read_bytes(file: str) -> bytes:
+    """The contents of ``file``; a file object would cost three more system calls."""
     handle = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        return b"".join(iter(partial(os.read, handle, _MOST), b""))
+        return b"".join(iter(partial(os.read, handle, _CHUNK), b""))
     finally:
         os.close(handle)
 
 
 def _read(file: str) -> Entries:
-    """A task may have a transfer's name and no list."""
+    """Empty if there is no such file: a task may be named like a transfer."""
     try:
-        found = orjson.loads(_bytes_of(file))
-        if not isinstance(found, list) or not all(isinstance(e, dict) for e in found):
+        entries: Entries = orjson.loads(_read_bytes(file))
+        is_list = isinstance(entries, list)
+        if not is_list or not all(isinstance(entry, dict) for entry in entries):
             raise ValueError("not a list of transfers")
     except FileNotFoundError:
         return ()
@@ -62,7 +63,7 @@ def _read(file: str) -> Entries:
         raise CatalogError(
             f"the job list cannot be read: {error}", file, would_do="plan again"
         ) from error
-    return found
+    return entries
 
 
 @dataclass(frozen=True, slots=True)

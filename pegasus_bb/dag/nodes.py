@@ -9,7 +9,7 @@ from pegasus_bb.errors import CatalogError
 
 # Keywords that begin a node; the word after SUBDAG is EXTERNAL.
 KINDS = ("JOB", "SUBDAG", "FINAL", "SERVICE", "PROVISIONER")
-# DAGMan writes there what Pegasus's monitord would; the local engine always does.
+# DAGMan writes it in the place of Pegasus's monitord; the local engine always does.
 JOBSTATE_LOG = "JOBSTATE_LOG jobstate.log"
 
 
@@ -57,7 +57,7 @@ class Dag:
 
 
 def submit_text(folder: Path, node: Node) -> str:
-    """The submit file of ``node``. Raises CatalogError where it cannot be read."""
+    """The text of the submit file of ``node``. Raises CatalogError."""
     text = _text(node.file(folder), f"the submit file of node {node.name}")
     if text is None:
         raise CatalogError(
@@ -69,14 +69,14 @@ def submit_text(folder: Path, node: Node) -> str:
 
 
 def list_text(folder: Path, node: Node) -> str:
-    """The job list of ``node``, or the list of a cluster's tasks; empty where there is
-    none. Raises CatalogError."""
+    """The text of the job list of ``node``, or of its list of clustered tasks; empty if
+    it has neither. Raises CatalogError."""
     file = node.file(folder).with_suffix(".in")
     return _text(file, f"the job list of node {node.name}") or ""
 
 
 def _text(file: Path, what: str) -> str | None:
-    """None where there is no such file. What is no text stays as it is."""
+    """None if there is no such file. Bytes that are not UTF-8 become surrogates."""
     try:
         return file.read_text(encoding="utf-8", errors="surrogateescape")
     except FileNotFoundError:

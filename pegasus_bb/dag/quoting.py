@@ -1,7 +1,7 @@
 """HTCondor's new syntax for arguments and environment, both ways.
 
-The whole is in double quotes, blanks inside a word are in single quotes, a quote is
-doubled. ``$`` begins a macro; ``$(DOLLAR)`` is how a submit file says the character.
+The value is in double quotes, a word with blanks in single quotes, and a quote inside
+is doubled. ``$`` begins a macro; a submit file writes ``$(DOLLAR)`` for the character.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from pegasus_bb.errors import UsageError
 _HARMLESS = re.compile(r"(?:[\w./:=,@%+~^!?*&|<>(){}\[\]#\\-]+(?: |$))*", re.ASCII)
 _ENV_NAME = re.compile(r"""[^\s='"$;\x00-\x1f\x7f]+""")
 _NEEDS_QUOTES = re.compile(r"[\s']")
-# $$(name) is filled in when a job is matched; this is how a job says $$ itself.
+# HTCondor expands $$(name) when it matches a job; this expands to $$ itself.
 _TWO_DOLLARS = "$$(DOLLARDOLLAR)"
 _DOLLARS = re.compile(r"\$+([A-Za-z_]*[(\[])?")
 
 
 def quote_arguments(arguments: Sequence[str]) -> str:
-    """What stands after ``arguments =`` so that the job gets exactly ``arguments``.
+    """The value of ``arguments =`` that gives the job exactly ``arguments``.
 
     Raises UsageError for a newline or a NUL, which a submit file cannot carry.
     """
@@ -33,7 +33,7 @@ def quote_arguments(arguments: Sequence[str]) -> str:
 
 
 def quote_environment(environment: Mapping[str, str]) -> str:
-    """What stands after ``environment =``. Raises UsageError as quote_arguments."""
+    """The value of ``environment =``. Raises UsageError as ``quote_arguments`` does."""
     entries = []
     for name, value in environment.items():
         if _ENV_NAME.fullmatch(name) is None:
@@ -54,12 +54,12 @@ def _quoted(word: str) -> str:
         )
     escaped = word.replace("'", "''").replace('"', '""')
     if "$" in escaped:
-        escaped = _DOLLARS.sub(_macro_free, escaped)
+        escaped = _DOLLARS.sub(_escape_macro, escaped)
     return f"'{escaped}'" if not word or _NEEDS_QUOTES.search(word) else escaped
 
 
-def _macro_free(match: re.Match[str]) -> str:
-    """A run of ``$`` and what makes a macro of it, so that no macro comes of it."""
+def _escape_macro(match: re.Match[str]) -> str:
+    """Escape a run of ``$`` and what follows, so that HTCondor expands no macro."""
     after = match[1] or ""
     count = len(match[0]) - len(after)
     if count > 1 and not after:
@@ -80,14 +80,14 @@ def split_arguments(text: str) -> list[str]:
     text = text.strip()
     if not text.startswith('"'):
         return [word.replace('\\"', '"') for word in text.split()]
-    return [_dollars(word) for word in split_words(_inside(text))]
+    return [_unescape_dollars(word) for word in split_words(_strip_double_quotes(text))]
 
 
 def split_environment(text: str) -> dict[str, str]:
     """The variables of an expanded ``environment`` value, old syntax or new."""
     text = text.strip()
     new = text.startswith('"')
-    words = split_words(_inside(text)) if new else text.split(";")
+    words = split_words(_strip_double_quotes(text)) if new else text.split(";")
     return environment_of([word for word in words if word.strip()])
 
 
@@ -97,12 +97,12 @@ def environment_of(words: Sequence[str]) -> dict[str, str]:
         name, equals, value = word.partition("=")
         if not equals or not name.strip():
             raise UsageError(f"environment: {word!r} is not NAME=value")
-        environment[name.strip()] = _dollars(value)
+        environment[name.strip()] = _unescape_dollars(value)
     return environment
 
 
 def split_words(text: str) -> list[str]:
-    """Words at blanks; single quotes hold blanks, two of them are one."""
+    """Split at blanks outside single quotes; two single quotes are one character."""
     words: list[str] = []
     word: list[str] | None = None
     quoted = False
@@ -127,12 +127,12 @@ def split_words(text: str) -> list[str]:
     return words if word is None else [*words, "".join(word)]
 
 
-def _inside(text: str) -> str:
+def _strip_double_quotes(text: str) -> str:
     body = text[1:-1]
     if len(text) < 2 or text[-1] != '"' or '"' in body.replace('""', ""):
         raise UsageError(f"double quotes do not match in {text!r}")
     return body.replace('""', '"')
 
 
-def _dollars(word: str) -> str:
+def _unescape_dollars(word: str) -> str:
     return word.replace(_TWO_DOLLARS, "$$") if _TWO_DOLLARS in word else word

@@ -1,7 +1,7 @@
-"""What a node of a DAG is there for, told by its name.
+"""The role of a node in a DAG, derived from its name.
 
 Pegasus and the built-in planner name their own nodes alike; a task's node is called
-<name of the job>_<id>. This is the only place that looks at such names.
+<name of the job>_<id>. No other module interprets such names.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ _NODE = re.compile(rf"({_NAMES})_.")
 
 
 def role_of(node: str) -> Role:
-    found = _NODE.match(node)
-    return Role(found[1]) if found else Role.TASK
+    match = _NODE.match(node)
+    return Role(match[1]) if match else Role.TASK
 
 
 def of_role(nodes: Iterable[str], *roles: Role) -> list[str]:
@@ -47,7 +47,7 @@ def of_role(nodes: Iterable[str], *roles: Role) -> list[str]:
 
 
 def folder_nodes(nodes: Iterable[str], role: Role, site: str) -> list[str]:
-    """Those that make or remove the run's folder on ``site``:
+    """The nodes that make or remove the run's folder on ``site``:
     ``<role>_<workflow>_<number>_<site>``."""
     either = f"{re.escape(site)}|{re.escape(site.replace('.', '_'))}"
     form = re.compile(rf"{role.value}_.+_[0-9]+_(?:{either})")

@@ -19,7 +19,7 @@ from pegasus_bb.errors import CatalogError, UsageError
 
 __all__ = ["SubmitFile", "quote_arguments", "quote_environment", "read_submit"]
 
-# What HTCondor fills in for a job without a number.
+# Macros that HTCondor sets at submission; the job has no number yet.
 _DEFAULTS = {"cluster": "1", "clusterid": "1", "process": "0", "procid": "0"}
 
 
@@ -47,8 +47,8 @@ class SubmitFile:
 def read_submit(path: Path, variables: Mapping[str, str]) -> SubmitFile:
     """The job in ``path``, with the macros of a node's VARS set to ``variables``.
 
-    What glite sites read (+remote_environment) counts as environment too.
-    Raises CatalogError where the file cannot be read as one job.
+    The environment includes +remote_environment, which glite sites read.
+    Raises CatalogError if the file cannot be read as one job.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -72,7 +72,7 @@ def _job(submit: htcondor2.Submit) -> SubmitFile:  # type: ignore[name-defined]
     def value(name: str) -> str:
         try:
             return str(submit.expand(keys[name])).strip()
-        except KeyError:  # not said, or with nothing behind the equal sign
+        except KeyError:  # not set, or set to nothing
             return ""
 
     count = (submit.getQArgs() or "1").strip()
@@ -105,7 +105,7 @@ def _job(submit: htcondor2.Submit) -> SubmitFile:  # type: ignore[name-defined]
 
 
 def _unquoted(text: str) -> str:
-    """A ClassAd string as plain text; any other expression as it stands."""
+    """A ClassAd string without its quotes; any other expression unchanged."""
     if len(text) < 2 or text[0] != '"' or text[-1] != '"':
         return text
     return text[1:-1].replace('\\"', '"').replace("\\\\", "\\")

@@ -22,10 +22,10 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 def write_dag(dag: Dag, path: Path) -> None:
-    """Put ``dag`` under ``path`` whole or not at all, nodes in their order.
+    """Write ``dag`` to ``path``, whole or not at all, with its nodes in their order.
 
-    Raises CatalogError where a value cannot stand in a DAG file, such as one with a
-    newline in it: nothing foreign becomes a line of its own.
+    Raises CatalogError if a value cannot stand in a DAG file, such as one with a
+    newline, which would start a line of its own.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -42,7 +42,7 @@ def write_dag(dag: Dag, path: Path) -> None:
 
 def _lines(dag: Dag) -> Iterator[str]:
     for line in dag.other:
-        yield _checked(line, "line")
+        yield _single_line(line, "line")
     for category, limit in dag.max_jobs.items():
         yield f"MAXJOBS {_word(category, 'category')} {limit}"
     for node in dag.nodes.values():
@@ -100,12 +100,12 @@ def script_line(when: str, node: str, script: Script) -> str:
 
 
 def _check(node: Node) -> None:
-    """Refuse whatever DAGMan would read as something else than it is."""
+    """Refuse values that DAGMan would misread."""
     reserved = node.name.upper() in ("PARENT", "CHILD", "ALL_NODES")
     if reserved or _NAME.fullmatch(node.name) is None:
-        raise _refused("name of a node", node.name, "letters, digits, _ and -")
+        raise _invalid("name of a node", node.name, "letters, digits, _ and -")
     if node.kind not in KINDS:
-        raise _refused("kind of a node", node.kind, ", ".join(KINDS))
+        raise _invalid("kind of a node", node.kind, ", ".join(KINDS))
     _word(node.submit_file, f"submit file of {node.name}")
     if node.directory:
         _word(node.directory, f"directory of {node.name}")
@@ -114,23 +114,23 @@ def _check(node: Node) -> None:
     for script in (node.pre, node.post):
         if script is not None:
             _word(script.executable, f"script of {node.name}")
-            _checked(script.arguments, f"script arguments of {node.name}")
+            _single_line(script.arguments, f"script arguments of {node.name}")
     for key, text in node.vars.items():
         if _MACRO.fullmatch(key) is None:
-            raise _refused(f"macro of {node.name}", key, "letters, digits and _")
-        _checked(text, f"macro {key} of {node.name}")
+            raise _invalid(f"macro of {node.name}", key, "letters, digits and _")
+        _single_line(text, f"macro {key} of {node.name}")
 
 
 def _word(text: str, what: str) -> str:
     if _WORD.fullmatch(text) is None or text[0] in "{@" or text[-1] == "\\":
-        raise _refused(what, text, "a path or name without blanks and quotes")
+        raise _invalid(what, text, "a path or name without blanks and quotes")
     return text
 
 
-def _checked(text: str, what: str) -> str:
-    # An older DAGMan takes a backslash at the end for "goes on in the next line".
+def _single_line(text: str, what: str) -> str:
+    # An older DAGMan joins a line that ends in a backslash with the next one.
     if _CONTROL.search(text) or text.endswith("\\"):
-        raise _refused(what, text, "text on one line, with no backslash at its end")
+        raise _invalid(what, text, "text on one line, with no backslash at its end")
     return text
 
 
@@ -138,7 +138,7 @@ def _quoted(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _refused(what: str, found: str, would_do: str) -> CatalogError:
+def _invalid(what: str, found: str, would_do: str) -> CatalogError:
     return CatalogError(
         f"{what} cannot stand in a DAG file", found=repr(found), would_do=would_do
     )

@@ -32,12 +32,12 @@ def list_kept_spaces(
     unstaged: Iterable[tuple[str, Unstaged]],
 ) -> list[ReservationRecord]:
     """Each with what its run is doing, where the ledger knows the run."""
-    known = ledger.kept()
+    known = ledger.kept_spaces()
     return [_record(*one, known.get(one[1].job)) for one in unstaged]
 
 
 def _record(
-    backend: str, space: Unstaged, kept: ledger.Kept | None
+    backend: str, space: Unstaged, kept: ledger.KeptSpace | None
 ) -> ReservationRecord:
     run, whose = RunState(NOT_OURS), "of a run that this ledger does not know"
     if kept is not None:

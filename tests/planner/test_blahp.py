@@ -1,4 +1,4 @@
-"""Which held jobs HTCondor releases, by its own way of reading the expression."""
+"""Which held jobs HTCondor releases; classad2 evaluates the expressions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 from pegasus_bb.dag.blahp import (
     GUARDED_RELEASE,
-    LOST_SIGHT,
+    JOB_NOT_FOUND,
     PERIODIC_RELEASE,
     is_released,
 )
@@ -22,7 +22,7 @@ SLOW = (
 )
 ENDED = "submission command failed (exit code = -15) (stdout:) (stderr:)"
 REASONS = {
-    LOST_SIGHT: True,
+    JOB_NOT_FOUND: True,
     REFUSED.format(AWAY): True,
     SLOW: True,
     ENDED: True,
@@ -32,12 +32,12 @@ REASONS = {
 
 
 @pytest.mark.parametrize(("reason", "released"), REASONS.items())
-def test_what_mends_itself_is_released(reason: str, released: bool) -> None:
+def test_a_passing_error_releases_the_job(reason: str, released: bool) -> None:
     ad = classad2.ClassAd({"HoldReason": reason, "NumHolds": 1})
-    said = classad2.ExprTree(GUARDED_RELEASE)
-    assert said.eval(ad) is released
+    guarded = classad2.ExprTree(GUARDED_RELEASE)
+    assert guarded.eval(ad) is released
     assert is_released(reason) is released
     unguarded = released and reason not in (SLOW, ENDED)
     assert classad2.ExprTree(PERIODIC_RELEASE).eval(ad) is unguarded
     ad["NumHolds"] = 100
-    assert said.eval(ad) is False
+    assert guarded.eval(ad) is False

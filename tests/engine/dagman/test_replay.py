@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pegasus_bb.dag.blahp import LOST_SIGHT
+from pegasus_bb.dag.blahp import JOB_NOT_FOUND
 from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.engine.dagman.replay import Replay
 from pegasus_bb.engine.journal import parse_event, read_history
@@ -67,13 +67,13 @@ def test_what_recovery_repeats_is_not_told_twice(place: SubmitDir) -> None:
 
 
 def test_a_job_that_is_held_is_told_with_what_to_do(place: SubmitDir) -> None:
-    player = Player(place, {7: "disk full", 8: LOST_SIGHT, 9: ""})
+    player = Player(place, {7: "disk full", 8: JOB_NOT_FOUND, 9: ""})
     for words in ("SUBMIT 7.0", *(f"JOB_HELD {n}.0" for n in (7, 7, 8, 9))):
         player.plays(f"10 E {words} cluster - 1\n")
     assert player.heard == [
         "E runs",
         "WARNING E is held: disk full; once that is mended: condor_release 7",
-        f"WARNING E is held: {LOST_SIGHT}; HTCondor releases it soon; or now: "
+        f"WARNING E is held: {JOB_NOT_FOUND}; HTCondor releases it soon; or now: "
         "condor_release 8",
     ]
 

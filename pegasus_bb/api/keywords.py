@@ -63,14 +63,16 @@ def options_of(
         raise TypeError(f"{name!r} is no keyword of plan and explain")
     given = {name: value for name, value in keywords.items() if value is not None}
     settings = {f.name: given.pop(f"bb_{f.name}", None) for f in fields(Settings)}
-    said = {property_of(n): _text(v) for n, v in settings.items() if v is not None}
+    bb_options = {
+        property_of(n): _text(v) for n, v in settings.items() if v is not None
+    }
     defines = given.pop("properties", {})
     renamed = {_NAMES.get(name, name): value for name, value in given.items()}
     return PlanOptions(
         workflow=Path(workflow),
         cwd=Path.cwd(),
         defines=tuple(f"{key}={value}" for key, value in defines.items()),
-        said=said,
+        bb_options=bb_options,
         origin=ORIGIN,
         mode=mode,
         **{name: _typed(name, value) for name, value in renamed.items()},

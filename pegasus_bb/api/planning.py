@@ -11,7 +11,7 @@ from pegasus_bb.api.keywords import FilePath, Keywords, options_of
 from pegasus_bb.api.notebook import fragment
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.planner.chosen import Chosen, choose
+from pegasus_bb.planner.chosen import ResolvedOptions, resolve_options
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.home import planned_by
 from pegasus_bb.planner.pegasus.planning import plan_on_tier
@@ -58,7 +58,7 @@ def plan(
     Raises UsageError (a CatalogError says file, line and key); nothing is left behind
     then.
     """
-    chosen = choose(options_of(workflow, options))
+    chosen = resolve_options(options_of(workflow, options))
     if chosen.home is None:
         planned = plan_builtin(chosen.options)
         by = planned_by(chosen.properties, None)
@@ -74,7 +74,7 @@ def plan(
     return _by_pegasus(chosen)
 
 
-def _by_pegasus(chosen: Chosen) -> WorkflowPlan:
+def _by_pegasus(chosen: ResolvedOptions) -> WorkflowPlan:
     options, home, mode = chosen.options, chosen.home, chosen.settings.mode
     if mode == "off" or home is None:
         raise UsageError(

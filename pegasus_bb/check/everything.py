@@ -17,17 +17,17 @@ from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.catalogs import Site
 from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus.home import chosen_home
-from pegasus_bb.planner.predictions import chosen_mode
+from pegasus_bb.planner.pegasus.home import resolve_home
+from pegasus_bb.planner.predictions import choose_mode
 from pegasus_bb.planner.reading import (
-    Given,
+    UserInput,
     choose_tier,
     execution_site,
     note_on_mode,
     place,
-    read_given,
+    read_user_input,
 )
-from pegasus_bb.planner.run_plan import output_site, tried_python, untried
+from pegasus_bb.planner.run_plan import check_python, output_site, untested_python_note
 
 
 def findings(options: PlanOptions) -> Iterator[Finding]:
@@ -43,7 +43,7 @@ def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
     """``seen``: how bad it is so far. A planning is tried where nothing is wrong yet:
     it would refuse the same once more."""
     try:
-        given = read_given(options)
+        given = read_user_input(options)
     except PegasusBBError as error:
         yield wrong("files", str(error))
         return
@@ -53,8 +53,8 @@ def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
         yield ok("mode", note)
     if given.settings.mode == "auto":
         try:
-            options, compared = chosen_mode(options)
-            given = read_given(options)
+            options, compared = choose_mode(options)
+            given = read_user_input(options)
         except PegasusBBError as error:
             yield wrong("mode", str(error))
         else:
@@ -88,13 +88,13 @@ def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
 
 def _of_planner(
     options: PlanOptions,
-    given: Given,
+    given: UserInput,
     site: Site,
     decided: PlanningInput | None,
     seen: set[Level],
 ) -> Iterator[Finding]:
     try:
-        home = chosen_home(given.settings.planner, os.environ)
+        home = resolve_home(given.settings.planner, os.environ)
     except PegasusBBError as error:
         yield wrong("pegasus", str(error))
         return
@@ -106,13 +106,13 @@ def _of_planner(
         yield from of_planning(options, given, decided, home)
 
 
-def _of_python(given: Given) -> Iterator[Finding]:
+def _of_python(given: UserInput) -> Iterator[Finding]:
     python = given.settings.python
     try:
-        tried_python(given.catalogs.properties, python)
+        check_python(given.catalogs.properties, python)
     except PegasusBBError as error:
         yield wrong("python", str(error))
         return
-    notes = untried(python)
+    notes = untested_python_note(python)
     where = python or "/usr/bin/python3 or that of PATH"
     yield ok("python", notes[0] if notes else f"jobs use {where}")

@@ -15,7 +15,7 @@ from pegasus_bb.files import is_dir, is_file
 from pegasus_bb.model.catalogs import Site
 from pegasus_bb.planner.pegasus.checks import check_kickstart
 from pegasus_bb.planner.pegasus.home import Home
-from pegasus_bb.planner.reading import Given
+from pegasus_bb.planner.reading import UserInput
 from pegasus_bb.process import ask
 from pegasus_bb.rewrite.inputs import Inputs
 
@@ -24,7 +24,7 @@ _TRIED = (5, 1)
 _VERSION = re.compile(r"(\d+)\.(\d+)\S*")
 
 
-def of_pegasus(home: Home, given: Given, site: Site) -> Iterator[Finding]:
+def of_pegasus(home: Home, given: UserInput, site: Site) -> Iterator[Finding]:
     yield _of_version(home)
     if shutil.which(SUBMIT) is None:
         yield wrong(
@@ -53,7 +53,7 @@ def _of_version(home: Home) -> Finding:
     )
 
 
-def _of_kickstart(given: Given, site: Site) -> Finding:
+def _of_kickstart(given: UserInput, site: Site) -> Finding:
     """Whether every task gets a record. pegasus-plan looks for none of this itself."""
     try:
         check_kickstart(Inputs.of(given.workflow, given.catalogs), site.name)
@@ -62,7 +62,7 @@ def _of_kickstart(given: Given, site: Site) -> Finding:
     return _of_program(_program(given, site), site.name)
 
 
-def _program(given: Given, site: Site) -> str:
+def _program(given: UserInput, site: Site) -> str:
     path = site.profile("pegasus", _PATH)
     path = path or given.catalogs.properties.get(f"pegasus.{_PATH}", "")
     entry = given.catalogs.transformations.executable("pegasus::kickstart", site.name)

@@ -13,15 +13,15 @@ from pegasus_bb.planner.existing_submit_dir import check_existing
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.checks import check_style, check_sub_workflows
 from pegasus_bb.planner.pegasus.home import Home
-from pegasus_bb.planner.planning import rehearsed
-from pegasus_bb.planner.reading import Given, no_collection, rewritten_inputs
+from pegasus_bb.planner.planning import plan_in_memory
+from pegasus_bb.planner.reading import UserInput, no_collection, rewrite_inputs
 from pegasus_bb.planner.run_plan import RunPlan, plan_run
-from pegasus_bb.planner.summary import left_out
+from pegasus_bb.planner.summary import omission_notes
 from pegasus_bb.rewrite.inputs import Inputs
 
 
 def of_planning(
-    options: PlanOptions, given: Given, decided: PlanningInput, home: Home | None
+    options: PlanOptions, given: UserInput, decided: PlanningInput, home: Home | None
 ) -> Iterator[Finding]:
     """``home``: of the Pegasus that plans, None for the built-in planner."""
     try:
@@ -40,7 +40,7 @@ def of_planning(
 
 def _of_planner(
     options: PlanOptions,
-    given: Given,
+    given: UserInput,
     decided: PlanningInput,
     context: RunPlan,
     home: Home | None,
@@ -50,7 +50,7 @@ def _of_planner(
             check_style(decided.site, decided.catalogs, tier.backend)
     if home is None:
         options.check_builtin()
-        planned = rehearsed(decided, context)
+        planned = plan_in_memory(decided, context)
         yield ok("catalogs", f"planning works; the DAG has {len(planned.jobs)} nodes")
         yield from (note("planner", text) for text in planned.notes)
         return
@@ -58,8 +58,8 @@ def _of_planner(
         _check_images(decided)
         yield ok("catalogs", "pegasus-plan gets them as they are")
         return
-    notes = left_out(decided, is_builtin=False) + check_sub_workflows(decided, ())
-    rewritten_inputs(Inputs.of(given.workflow, given.catalogs), context)
+    notes = omission_notes(decided, is_builtin=False) + check_sub_workflows(decided, ())
+    rewrite_inputs(Inputs.of(given.workflow, given.catalogs), context)
     yield ok("catalogs", "nothing in them prevents a buffer")
     yield from (note("planner", text) for text in notes)
 

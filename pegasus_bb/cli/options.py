@@ -187,12 +187,16 @@ def plan_options(options: dict[str, Any], mode: str = "") -> PlanOptions:
     given = {f.name: options.pop(f"bb_{f.name}") for f in fields(Settings)}
     for name in _SEVERAL:
         given[name] = ",".join(given[name]) or None
-    said = {property_of(name): text for name, text in given.items() if text is not None}
+    ours = {property_of(name): text for name, text in given.items() if text is not None}
     for name in ("sites", "output_sites"):
         options[name] = _listed(options[name])
     options["input_dir"] = tuple(map(Path, _listed(options["input_dir"])))
     return PlanOptions(
-        cwd=Path.cwd(), said=said, arguments=tuple(sys.argv[1:]), mode=mode, **options
+        cwd=Path.cwd(),
+        bb_options=ours,
+        arguments=tuple(sys.argv[1:]),
+        mode=mode,
+        **options,
     )
 
 

@@ -13,7 +13,7 @@ from pegasus_bb.cli.options import (
     options_of_a_planning,
     plan_options,
 )
-from pegasus_bb.planner.chosen import Chosen, choose
+from pegasus_bb.planner.chosen import ResolvedOptions, resolve_options
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.home import planned_by
 
@@ -46,7 +46,7 @@ def command(ctx: click.Context, /, dry_run: bool, **options: Any) -> None:
     A real pegasus-plan does the planning if there is one.
     """
     wanted = plan_options(options, mode="persistent" if dry_run else "")
-    chosen = choose(wanted)
+    chosen = resolve_options(wanted)
     if chosen.predicted is not None and not (ctx.params["as_json"] or _is_quiet(ctx)):
         from pegasus_bb.simulation.prediction_text import shown
 
@@ -65,7 +65,7 @@ def _is_quiet(ctx: click.Context) -> bool:
     return bool(ctx.params["quiet"])
 
 
-def _show(ctx: click.Context, chosen: Chosen) -> None:
+def _show(ctx: click.Context, chosen: ResolvedOptions) -> None:
     """What explain says, and all that plan would refuse."""
     from pegasus_bb.api.explaining import WorkflowExplanation
     from pegasus_bb.cli.explain import show

@@ -18,7 +18,7 @@ from pegasus_bb.planner.pegasus.call import become, plain_argv, run, run_argv
 from pegasus_bb.planner.pegasus.home import Home, planned_by
 from pegasus_bb.planner.pegasus.planning import plan_on_tier
 from pegasus_bb.planner.pegasus.user_database import make_user_database
-from pegasus_bb.planner.summary import summary, unused
+from pegasus_bb.planner.summary import summary, unused_tier_notes
 
 # Not --input-dir: its files are in the replica catalog that is given to pegasus-plan.
 _VALUES = ("sites", "output_sites", "output_dir", "cleanup")
@@ -40,7 +40,7 @@ def plan_real(
         if not (ctx.params["as_json"] or ctx.params["quiet"]):
             click.echo(planned_by(properties, home), err=True)
             for declared in tiers.values():
-                for note in unused(declared, settings):
+                for note in unused_tier_notes(declared, settings):
                     click.echo(note, err=True)
         from pegasus_bb.planner.pegasus.recording import recorded
 

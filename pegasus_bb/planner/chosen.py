@@ -1,4 +1,4 @@
-"""What a planning settles before it reads the workflow: the mode, and the planner."""
+"""Chooses the mode and the planner before the workflow is planned."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from pegasus_bb.model.properties import Properties, Settings, read_settings
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus.home import Home, chosen_home
+from pegasus_bb.planner.pegasus.home import Home, resolve_home
 from pegasus_bb.planner.reading import (
-    check_fallback_is_of_use,
-    check_job_tier_is_of_use,
+    check_fallback_applies,
+    check_job_tier_applies,
     properties_of,
 )
 
@@ -20,29 +20,29 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """``options`` with a mode that is not ``auto``, and what they say."""
+class ResolvedOptions:
+    """The user's options with ``auto`` resolved, and the settings that follow."""
 
     options: PlanOptions
     properties: Properties
     settings: Settings
-    home: Home | None  # of the Pegasus that plans; None: the built-in planner
-    predicted: Compared | None  # what ``auto`` was chosen by
+    home: Home | None  # the Pegasus that plans; None: the built-in planner
+    predicted: Compared | None  # the comparison by which ``auto`` was resolved
 
 
-def choose(options: PlanOptions) -> Chosen:
-    """Raises UsageError: options that do not go together, no speeds for ``auto``, no
-    Pegasus where one has to be."""
+def resolve_options(options: PlanOptions) -> ResolvedOptions:
+    """Raises UsageError if options contradict each other, if ``auto`` has no speeds, or
+    if there is no Pegasus where one is required."""
     properties = properties_of(options)
     settings = read_settings(properties, options.cwd)
-    check_fallback_is_of_use(options, settings)
-    check_job_tier_is_of_use(options, settings)
+    check_fallback_applies(options, settings)
+    check_job_tier_applies(options, settings)
     predicted = None
     if settings.mode == "auto":
-        from pegasus_bb.planner.predictions import chosen_mode  # slow to load
+        from pegasus_bb.planner.predictions import choose_mode  # slow to load
 
-        options, predicted = chosen_mode(options)
+        options, predicted = choose_mode(options)
         properties = properties_of(options)
         settings = read_settings(properties, options.cwd)
-    home = chosen_home(settings.planner, os.environ)
-    return Chosen(options, properties, settings, home, predicted)
+    home = resolve_home(settings.planner, os.environ)
+    return ResolvedOptions(options, properties, settings, home, predicted)

@@ -1,4 +1,4 @@
-"""Which Darshan runtime the tasks of a run are to preload: found, and tried once."""
+"""The Darshan library that the tasks of a run preload: found, and tested once."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ _WOULD_DO = "the path of a libdarshan.so that was built without MPI, auto, or of
 _PLAIN = re.compile(r"[^\s:]+")  # ld.so takes blanks and colons for the next library
 
 
-def tried_darshan(properties: Properties, said: str) -> str:
-    """The library that ``said`` comes to, off, auto or a path; empty: none.
+def check_darshan(properties: Properties, setting: str) -> str:
+    """The library that ``setting`` (off, auto or a path) selects; empty: none.
 
-    A path that only compute nodes have is taken on trust, as a Python is. Raises
+    A path that exists only on compute nodes is not tested, as with a Python. Raises
     CatalogError if the library does not work on this machine.
     """
-    if said == "off":
+    if setting == "off":
         return ""
-    if said == "auto":
-        return next((path for path in _found() if not why_not(path)), "")
-    if not said.startswith("/") or not _PLAIN.fullmatch(said):
+    if setting == "auto":
+        return next((path for path in _candidates() if not darshan_fault(path)), "")
+    if not setting.startswith("/") or not _PLAIN.fullmatch(setting):
         what = "not a full path without blanks and colons"
         raise properties.error(_KEY, what, _WOULD_DO)
-    if is_there(said) and (why := why_not(said)):
+    if is_there(setting) and (why := darshan_fault(setting)):
         raise properties.error(_KEY, f"it does not work here: {why}", _WOULD_DO)
-    return said
+    return setting
 
 
-def not_found(said: str, library: str) -> list[str]:
-    """A word if ``auto`` has come to no ``library``; else nothing."""
-    if said != "auto" or library:
+def missing_darshan_note(setting: str, library: str) -> list[str]:
+    """A note if ``auto`` has selected no ``library``; else nothing."""
+    if setting != "auto" or library:
         return []
     return [
         f"darshan:  auto found no {_NAME} here that works without MPI: no task is "
@@ -50,8 +50,8 @@ def not_found(said: str, library: str) -> list[str]:
     ]
 
 
-def _found() -> Iterator[str]:
-    """Libraries on this machine: beside darshan-config, where the loader looks."""
+def _candidates() -> Iterator[str]:
+    """Libraries on this machine: next to darshan-config, and where the loader looks."""
     config = shutil.which("darshan-config")
     prefix = Path(config).resolve().parent.parent if config else None
     folders = [str(prefix / name) for name in ("lib", "lib64")] if prefix else []
@@ -62,10 +62,10 @@ def _found() -> Iterator[str]:
             yield str(path)
 
 
-def why_not(library: str) -> str:
-    """Why ``library`` cannot count the calls of a program without MPI; empty: it can.
+def darshan_fault(library: str) -> str:
+    """Why ``library`` cannot record a program without MPI; empty if it can.
 
-    One that was built with MPI may end every program with an error.
+    A library that was built with MPI may make every program fail.
     """
     with tempfile.TemporaryDirectory(prefix="pegasus-bb-darshan-") as folder:
         make_log_folders(folder)

@@ -20,15 +20,15 @@ from pegasus_bb.simulation.execution import Execution
 from pegasus_bb.simulation.workflow import demands_of
 from pegasus_bb.units import abbreviate, format_size
 
-# Part of the time until a result has to be safe that pacing uses: by run times that
-# were measured, and by a forecast that may be 30 % too long.
-_MEASURED, _GUESSED = 0.96, 0.76
-_WORTH = 0.95  # a peak above this part of today's is no gain
+# The part of a window that pacing uses: with measured run times, and with a forecast,
+# which may be 30 % too long.
+_MEASURED, _FORECAST = 0.96, 0.76
+_WORTH = 0.95  # a paced peak above this part of the unpaced one is no gain
 
 
 def plan_drain(decided: PlanningInput) -> DrainPlan | None:
-    """None: results leave as soon as they are there. Raises CatalogError, UsageError
-    for what cannot be paced."""
+    """The drain plan; None if results leave as soon as they are written. Raises
+    CatalogError, and UsageError for results that cannot be paced."""
     placement = decided.placement
     if placement is None:
         return None
@@ -43,24 +43,25 @@ def plan_drain(decided: PlanningInput) -> DrainPlan | None:
     target = declared.target if declared else None
     if rule.rate:
         return DrainPlan(rule, target)
-    found = forecast(decided)
-    if found is None:
+    prediction = forecast(decided)
+    if prediction is None:
         raise _no_forecast(decided)
-    return DrainPlan(rule, target, slack, _aim(decided), found)
+    return DrainPlan(rule, target, slack, _aim(decided), prediction)
 
 
 def _aim(decided: PlanningInput) -> float:
-    return _MEASURED if decided.history.jobs else _GUESSED
+    return _MEASURED if decided.history.jobs else _FORECAST
 
 
 def forecast(decided: PlanningInput) -> Forecast | None:
-    """None where no speeds are declared. Raises CatalogError, UsageError."""
-    known = mode_predictions(decided)
-    if known is None:
+    """None if no speeds are declared. Raises CatalogError, UsageError."""
+    predictions = mode_predictions(decided)
+    if predictions is None:
         return None
-    simulator, mode = known.simulator, known.mode(decided.settings.mode)
+    simulator = predictions.simulator
+    mode = predictions.mode(decided.settings.mode)
     done = simulator.execute(mode, demands_of(simulator.planned.work, 0))
-    flows, due = list[Flow](), _dues(done)
+    flows, due = list[Flow](), _due_times(done)
     for at, node in enumerate(done.outline.nodes):
         if node.kind is Kind.STAGE_OUT:
             size = sum(copy.size for copy in mode.work[at].copies)
@@ -70,9 +71,9 @@ def forecast(decided: PlanningInput) -> Forecast | None:
     return Forecast(done.gate_opened, end, flows)
 
 
-def _dues(done: Execution) -> Callable[[int], float | None]:
-    """Level of a stage-out -> when its phase has computed: the next one waits for what
-    has to leave the tier before."""
+def _due_times(done: Execution) -> Callable[[int], float | None]:
+    """Level of a stage-out -> the end of its phase, which the next phase waits for;
+    None in the last phase."""
     ends, tasks = done.rules.phases, done.outline.nodes[: done.outline.tasks]
 
     def due(level: int) -> float | None:
@@ -93,8 +94,8 @@ def _check_can_be_paced(decided: PlanningInput, rule: DrainRule) -> None:
             f"--bb-drain {rule}: in mode transient a reservation ends with its job, so "
             "its results cannot wait. --bb-mode persistent, or --bb-drain now"
         )
-    own = placement.job_reservations
-    jobs = sorted(job for job, found in own.items() if found.stage_out)
+    own = placement.job_reservations.items()
+    jobs = sorted(job for job, reservation in own if reservation.stage_out)
     tier = placement.job_tier
     if jobs and tier.is_staged:
         raise UsageError(
@@ -112,23 +113,23 @@ def _no_forecast(decided: PlanningInput) -> UsageError:
 def drain_gain(
     decided: PlanningInput, planned: DrainPlan | None = None
 ) -> dict[str, Any] | None:
-    """What pacing would win, for `explain`: bytes per second to the PFS at most. None
-    where it is unknown, or no results leave. ``planned``: of ``plan_drain``, whose
-    forecast is not simulated again."""
+    """The peak rates to the PFS without and with pacing, for `explain`. None if they
+    are unknown, or if no results leave. ``planned`` is the result of ``plan_drain``,
+    whose forecast is used again."""
     if decided.settings.mode not in ("persistent", "hybrid"):
         return None
     if not decided.ending.delivered:
         return None
-    found = planned.forecast if planned is not None else None
-    found = found or forecast(decided)
-    if found is None or not found.flows:
+    prediction = planned.forecast if planned is not None else None
+    prediction = prediction or forecast(decided)
+    if prediction is None or not prediction.flows:
         return None
-    now, paced = found.peaks(decided.settings.drain_slack / 100, _aim(decided))
+    now, paced = prediction.peaks(decided.settings.drain_slack / 100, _aim(decided))
     return {"peak_now": now, "peak_paced": paced, "wins": paced < now * _WORTH}
 
 
 def gain_line(gain: dict[str, Any]) -> str:
-    """The same for a person."""
+    """The result of ``drain_gain`` as a line of text."""
     now = f"{format_size(int(gain['peak_now']))}/s"
     if not gain["wins"]:
         return (

@@ -1,4 +1,4 @@
-"""What a plan knows of how results will leave the tier; bb/drain.json tells it on."""
+"""How the results of a run will leave the tier; bb/drain.json has it for the run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Rate = tuple[float, float, int]  # from, until, bytes
 
 
 def rule_of(settings: Settings, tier: Tier) -> DrainRule:
-    """What the user said, else the tier."""
+    """The user's rule, else the tier's."""
     return settings.drain or (tier.drain.rule if tier.drain else DrainRule(NOW))
 
 
@@ -25,33 +25,33 @@ def rule_of(settings: Settings, tier: Tier) -> DrainRule:
 class Flow:
     """The results of one stage-out job."""
 
-    begin: float  # they are there
-    stop: float  # they are safe, at full speed
+    begin: float  # when they are written
+    stop: float  # when they are safe, at full speed
     size: int  # bytes
     lfns: Sequence[str] = ()
-    due: float | None = None  # the next phase waits for it then; None: the run does
+    due: float | None = None  # when the next phase needs it gone; None: end of run
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """Of the simulated run; seconds since it began."""
+    """Times of the simulated run, in seconds since its start."""
 
-    gate: float  # the reservation is there
+    gate: float  # the reservation is ready
     end: float  # the last job has computed
     flows: Sequence[Flow]
 
     def windows(self, slack: float) -> list[Window]:
-        """When each of the flows goes, at the lowest peak of those with its due."""
-        last, found = self.end * (1 + slack), dict[int, Window]()
+        """The window of each flow. Flows with the same due time get the lowest peak."""
+        last, by_flow = self.end * (1 + slack), dict[int, Window]()
         for due in {flow.due for flow in self.flows}:
             here = [at for at, flow in enumerate(self.flows) if flow.due == due]
             dumps = [(self.flows[at].begin, self.flows[at].size) for at in here]
             each = windows(dumps, last if due is None else min(due, last))
-            found.update(zip(here, each, strict=True))
-        return [found[at] for at in range(len(self.flows))]
+            by_flow.update(zip(here, each, strict=True))
+        return [by_flow[at] for at in range(len(self.flows))]
 
     def peaks(self, slack: float, aim: float) -> tuple[float, float]:
-        """Bytes per second to the PFS at most: at full speed, and paced."""
+        """The peak rates to the PFS, in bytes per second: at full speed, and paced."""
         now = [(flow.begin, flow.stop, flow.size) for flow in self.flows]
         paced = []
         for flow, window in zip(self.flows, self.windows(slack), strict=True):
@@ -77,7 +77,7 @@ class DrainPlan:
     def to_json(
         self, run: str, nodes: Iterable[str], entries: Callable[[str], Entries]
     ) -> dict[str, Any]:
-        """bb/drain.json. ``entries`` gives the job list of a node."""
+        """The contents of bb/drain.json. ``entries`` gives the job list of a node."""
         forecast = self.forecast
         return {
             "version": 1,
@@ -94,7 +94,7 @@ class DrainPlan:
     def _windows(
         self, nodes: Iterable[str], entries: Callable[[str], Entries]
     ) -> dict[str, list[float]]:
-        """Window of each stage-out node: from the first to the last of its results."""
+        """Stage-out node -> its window, from its first result to its last."""
         assert self.forecast is not None  # noqa: S101 - the caller has looked
         flows, each = self.forecast.flows, self.forecast.windows(self.slack)
         by_lfn = {
@@ -102,14 +102,14 @@ class DrainPlan:
             for flow, window in zip(flows, each, strict=True)
             for lfn in flow.lfns
         }
-        found: dict[str, list[float]] = {}
+        by_node: dict[str, list[float]] = {}
         for name in of_role(nodes, Role.STAGE_OUT):
             lfns = (str(entry.get("lfn", "")) for entry in entries(name))
             known = [by_lfn[lfn] for lfn in lfns if lfn in by_lfn]
             if known:
                 made, begin, end = zip(*known, strict=True)
-                found[name] = [min(made), min(begin), max(end)]
-        return found
+                by_node[name] = [min(made), min(begin), max(end)]
+        return by_node
 
 
 def _peak(rates: Iterable[_Rate]) -> float:

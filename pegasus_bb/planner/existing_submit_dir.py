@@ -14,10 +14,10 @@ from pegasus_bb.runtime.bbdir import BBDir
 
 
 def check_existing(folder: Path, force: bool) -> None:
-    """Raises UsageError where ``folder`` stands and may not be moved."""
+    """Raises UsageError if ``folder`` exists and may not be moved."""
     if not os.path.lexists(folder) or (folder.is_dir() and not any(folder.iterdir())):
         return
-    if _was_never_planned(folder):
+    if _is_unfinished_planning(folder):
         raise UsageError(
             f"{folder} is being planned by another command, or was left by one that "
             f"was killed: nothing ran there. If none is at work, remove it (rm -r "
@@ -33,39 +33,41 @@ def check_existing(folder: Path, force: bool) -> None:
     holder = lock_holder(str(folder / ENGINE_LOCK))
     if holder:
         raise UsageError(f"the run in {folder} is going on: {holder}; it is not moved")
-    _check_left_alone(folder)
+    _check_no_run(folder)
 
 
-def _was_never_planned(folder: Path) -> bool:
-    """Whether it is ours, and was never in a state in which it could have run."""
-    ours = (folder / "bb").is_dir() and not (folder / "bb/reservation.json").exists()
+def _is_unfinished_planning(folder: Path) -> bool:
+    """Whether a planning of ours made it, and no run can have started in it."""
+    is_planning = (folder / "bb").is_dir() and not (
+        folder / "bb/reservation.json"
+    ).exists()
     return (
-        ours
+        is_planning
         and not (folder / "braindump.yml").exists()
         and next(folder.glob("*.dag"), None) is None
     )
 
 
-def _check_left_alone(folder: Path) -> None:
-    for lock in folder.glob("*.dag.lock"):  # it goes with DAGMan's good or bad end
+def _check_no_run(folder: Path) -> None:
+    for lock in folder.glob("*.dag.lock"):  # DAGMan removes it when it ends
         raise UsageError(
             f"DAGMan works in {folder}, or was killed there: {lock}; it is not moved. "
             f"`pegasus-bb status {folder}` tells, condor_rm stops it"
         )
     bb = BBDir(str(folder / "bb"))
-    held = bb.reservation()
-    if held is None and bb.has_request:
-        _check_not_standing(folder, bb.request())
-    if held is not None and held.released_at is None and not held.failure:
+    noted = bb.reservation()
+    if noted is None and bb.has_request:
+        _check_reservation_gone(folder, bb.request())
+    if noted is not None and noted.released_at is None and not noted.failure:
         raise UsageError(
-            f"the run in {folder} still holds reservation {held.name}, and its paths "
+            f"the run in {folder} still holds reservation {noted.name}, and its paths "
             f"would break; finish it with `pegasus-bb run {folder}`, or drop its data "
-            f"with `pegasus-bb release {held.name} --discard`"
+            f"with `pegasus-bb release {noted.name} --discard`"
         )
 
 
-def _check_not_standing(folder: Path, request: Request) -> None:
-    """Nothing was noted: nothing was asked for, or the note is lost."""
+def _check_reservation_gone(folder: Path, request: Request) -> None:
+    """There is no note: nothing was requested, or the note is lost."""
     state = open_backend(request.backend, request.settings).status(request).state
     if state not in (State.ABSENT, State.UNKNOWN, State.GONE, State.FAILED):
         raise UsageError(
@@ -76,7 +78,7 @@ def _check_not_standing(folder: Path, request: Request) -> None:
 
 
 def move_existing(folder: Path, force: bool) -> None:
-    """Move a run that stands in ``folder`` aside. Raises as ``check_existing``."""
+    """Move a run in ``folder`` aside. Raises as ``check_existing`` does."""
     check_existing(folder, force)
     if folder.exists() and any(folder.iterdir()):
         move_aside(folder)
@@ -85,14 +87,14 @@ def move_existing(folder: Path, force: bool) -> None:
 def move_aside(folder: Path) -> Path:
     """Rename ``folder`` to the first free of <name>.001, <name>.002, ...
 
-    A run may have begun since ``check_existing``: raises UsageError as that does. No
-    run begins meanwhile: the engine's lock is held, and an engine checks that the lock
-    that it got is still in its place.
+    Raises UsageError as ``check_existing`` does, because a run may have begun since. No
+    run can begin meanwhile: this holds the engine's lock, and an engine that gets the
+    lock checks that the lock file is still in its place.
     """
     lock = os.open(folder / ENGINE_LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        _check_left_alone(folder)
+        _check_no_run(folder)
         number = 1
         while (target := folder.with_name(f"{folder.name}.{number:03d}")).exists():
             number += 1

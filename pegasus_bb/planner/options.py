@@ -1,4 +1,4 @@
-"""What the command line of ``plan`` said, and what follows from it alone."""
+"""The options of ``plan``, and what follows from them alone."""
 
 from __future__ import annotations
 
@@ -10,21 +10,19 @@ from pathlib import Path, PurePosixPath
 from pegasus_bb.errors import UsageError
 
 CLEANUPS = ("none", "leaf", "inplace")
-
-
-_LONGEST = 200  # bytes of a folder's name: names beside it grow from it
+_LONGEST = 200  # bytes of a folder's name: longer names are derived from it
 
 
 @dataclass(frozen=True)
 class PlanOptions:
-    """pegasus-plan's options, and ours as properties in ``said``."""
+    """pegasus-plan's options, and ours as properties in ``bb_options``."""
 
     workflow: Path
     cwd: Path
     conf: Path | None = None
     defines: tuple[str, ...] = ()
-    said: dict[str, str] = field(default_factory=dict)  # --bb-X, as pegasus.bb.X
-    origin: str = "command line"  # of ``said``
+    bb_options: dict[str, str] = field(default_factory=dict)  # --bb-X as pegasus.bb.X
+    origin: str = "command line"  # of ``bb_options``
     sites: tuple[str, ...] = ()
     output_sites: tuple[str, ...] = ()
     output_dir: Path | None = None
@@ -35,16 +33,16 @@ class PlanOptions:
     cleanup: str = "inplace"
     force: bool = False
     arguments: tuple[str, ...] = ()
-    mode: str = ""  # where neither an option nor a property says one
+    mode: str = ""  # used if neither an option nor a property sets one
 
     def absolute(self, path: Path) -> Path:
-        """``path`` as the user meant it: relative to where he stands. Without ``..``,
-        so that what is written down at planning reads the same when it runs."""
+        """``path`` relative to the user's working directory. It has no ``..``, so that
+        a path in the plan means the same when the workflow runs."""
         there = (self.cwd / path).absolute()
         return there.resolve() if ".." in there.parts else there
 
     def check(self) -> None:
-        """Raises UsageError for what is wrong whatever the catalogs say."""
+        """Raises UsageError for mistakes that need no catalog to be seen."""
         for name in ("relative_dir", "relative_submit_dir"):
             value = getattr(self, name)
             if value is not None and not _plain_relative(value):
@@ -55,7 +53,7 @@ class PlanOptions:
                 )
 
     def check_builtin(self) -> None:
-        """Raises UsageError for what only a real pegasus-plan has."""
+        """Raises UsageError for options that only a real pegasus-plan supports."""
         if self.cleanup not in CLEANUPS:
             why = (
                 "needs a real pegasus-plan"
@@ -80,13 +78,13 @@ class RunDirectories:
 
 
 def run_directories(options: PlanOptions, label: str, uuid: str) -> RunDirectories:
-    """As pegasus-plan lays them out: <dir>/<user>/pegasus/<label>/run0001.
+    """Laid out as pegasus-plan does it: <dir>/<user>/pegasus/<label>/run0001.
 
-    With only --relative-submit-dir the files on the site get a folder of this run
-    alone: pegasus-plan would give run0001 to every one of them.
+    With --relative-submit-dir alone, pegasus-plan would give run0001 on the site to
+    every run; here each run gets a folder of its own.
     """
     base = options.absolute(options.base_dir)
-    home = home_of_runs(label)
+    home = runs_folder(label)
     relative = options.relative_dir and str(PurePosixPath(options.relative_dir))
     submit = options.relative_submit_dir or relative
     if submit is None:
@@ -98,8 +96,8 @@ def run_directories(options: PlanOptions, label: str, uuid: str) -> RunDirectori
     return directories
 
 
-def home_of_runs(label: str) -> str:
-    """Below --dir and below a site's scratch: where pegasus-plan puts every run."""
+def runs_folder(label: str) -> str:
+    """The folder below --dir, and below scratch, where pegasus-plan puts every run."""
     return f"{getpass.getuser()}/pegasus/{label}"
 
 
@@ -113,7 +111,7 @@ def _plain_relative(value: str) -> bool:
     path = Path(value)
     plain = not any(c.isspace() or ord(c) < 33 or c in "\"'\\$%?#" for c in value)
     short = all(len(os.fsencode(part)) <= _LONGEST for part in path.parts)
-    # "." is the scratch directory of all runs, and cleanup removes a run's.
+    # "." would be the scratch directory of all runs, which cleanup would remove.
     inside = not path.is_absolute() and ".." not in path.parts and path != Path()
     return inside and plain and short
 

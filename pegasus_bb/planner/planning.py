@@ -13,21 +13,21 @@ from pegasus_bb.planner.builtin.build import build
 from pegasus_bb.planner.builtin.checks import check_path_overlap
 from pegasus_bb.planner.builtin.executable import Executable
 from pegasus_bb.planner.builtin.write import check_files, write
-from pegasus_bb.planner.darshan import not_found
+from pegasus_bb.planner.darshan import missing_darshan_note
 from pegasus_bb.planner.drain import plan_drain
 from pegasus_bb.planner.existing_submit_dir import check_existing
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predictions import predict
-from pegasus_bb.planner.reading import no_collection, read_and_decide, rewritten
+from pegasus_bb.planner.reading import no_collection, read_and_decide, rewrite_planning
 from pegasus_bb.planner.run_plan import RunPlan, plan_run
 from pegasus_bb.planner.runfiles import node_files, pfs_scratch, run_files
 from pegasus_bb.planner.seal.sealing import complete
-from pegasus_bb.planner.summary import check_can_be_fetched, left_out, summary
+from pegasus_bb.planner.summary import check_can_be_fetched, omission_notes, summary
 
 
 @dataclass(frozen=True)
 class PlanResult:
-    """A submit directory that stands, what it was made from, what to tell the user."""
+    """A planned submit directory, its inputs, and notes for the user."""
 
     submit_dir: Path
     mode: str
@@ -48,10 +48,10 @@ class PlanResult:
         return summary(self.decided)
 
     def as_json(self) -> str:
-        """As ``pegasus-plan --json`` says it."""
+        """The plan in the form of ``pegasus-plan --json``."""
         braindump = (self.submit_dir / "braindump.yml").read_text().splitlines()
-        said = dict(line.split(": ", 1) for line in braindump)
-        data = {key: json.loads(value) for key, value in said.items()}
+        pairs = (line.split(": ", 1) for line in braindump)
+        data = {key: json.loads(value) for key, value in pairs}
         data["message"] = "The workflow is planned; run it with pegasus-bb run"
         data["pegasus-run"] = f"pegasus-bb run {self.submit_dir}"
         return json.dumps(data, indent=2)
@@ -68,8 +68,8 @@ def plan(options: PlanOptions) -> PlanResult:
         decided = read_and_decide(options)
         context = plan_run(options, decided, predict(decided), plan_drain(decided))
         check_existing(context.submit_dir, options.force)
-        planning = rewritten(decided, context)
-        executable = _built(decided, planning, context)
+        planning = rewrite_planning(decided, context)
+        executable = _build(decided, planning, context)
         check_path_overlap(executable, pfs_scratch(executable, decided, context))
         on_tier = context.placement is not None
         write(
@@ -86,28 +86,28 @@ def plan(options: PlanOptions) -> PlanResult:
 
 
 def check_can_be_planned(options: PlanOptions, decided: PlanningInput) -> None:
-    """Raises UsageError for all that ``plan`` would refuse; writes nothing."""
+    """Raises UsageError for everything that ``plan`` would refuse; writes nothing."""
     options.check_builtin()
     context = plan_run(options, decided, None, plan_drain(decided))
     check_existing(context.submit_dir, options.force)
-    executable = rehearsed(decided, context)
+    executable = plan_in_memory(decided, context)
     check_path_overlap(executable, pfs_scratch(executable, decided, context))
 
 
-def rehearsed(decided: PlanningInput, context: RunPlan) -> Executable:
-    """What ``plan`` would write, in memory alone. Raises UsageError as that does."""
-    planning = rewritten(decided, context)
-    executable = _built(decided, planning, context)
+def plan_in_memory(decided: PlanningInput, context: RunPlan) -> Executable:
+    """What ``plan`` would write. Raises UsageError as ``plan`` does."""
+    planning = rewrite_planning(decided, context)
+    executable = _build(decided, planning, context)
     check_files(executable, planning.catalogs, context)
     return executable
 
 
-def _built(
+def _build(
     decided: PlanningInput, planning: PlanningInput, context: RunPlan
 ) -> Executable:
     check_can_be_fetched(decided)
     built = build(planning, context)
-    notes = left_out(decided, is_builtin=True)
-    notes += not_found(decided.settings.darshan, context.darshan)
+    notes = omission_notes(decided, is_builtin=True)
+    notes += missing_darshan_note(decided.settings.darshan, context.darshan)
     built = replace(built, notes=[*notes, *built.notes])
     return complete(built, decided.workflow, context)

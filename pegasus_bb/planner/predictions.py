@@ -1,4 +1,4 @@
-"""What a run would take in each mode, if the speed of the storage is declared."""
+"""Predicted time and space of a run in each mode, from declared storage speeds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pegasus_bb.placement.sizing import automatic_capacity
 from pegasus_bb.placement.survey import INPUT
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.reading import choose_tier, read_and_place
-from pegasus_bb.planner.worker import JOBS_FOR_A_WORKER, beside
+from pegasus_bb.planner.worker import JOBS_FOR_A_WORKER, in_worker
 from pegasus_bb.simulation.calibration import calibrated
 from pegasus_bb.simulation.choice import Compared, Predicted, choose
 from pegasus_bb.simulation.learned_rates import fitted_speeds
@@ -35,7 +35,7 @@ MODES = ("off", "persistent", "transient", "hybrid")
 
 @dataclass(frozen=True)
 class ModePredictions:
-    """What the figures of every mode come from."""
+    """The input of the predictions of every mode, and those made so far."""
 
     decided: PlanningInput
     persistent: PlacementDecision  # where files live if there is room for all
@@ -45,8 +45,8 @@ class ModePredictions:
     _modes: list[Mode] = field(default_factory=list)  # that were simulated
 
     def of(self, mode: str) -> Prediction:
-        """With what an earlier run in this mode took beyond its simulation; if there is
-        none, the least that any run did."""
+        """The prediction, plus the time that an earlier run in this mode took beyond
+        its simulation; without such a run, the least excess of any run."""
         least = min(self._unexplained.values(), default=0.0)
         return self._simulated(mode).with_other(self._unexplained.get(mode, least))
 
@@ -54,16 +54,16 @@ class ModePredictions:
         if mode in self._known:
             return self._known[mode]
         what = self.mode(mode)
-        found = next((x for x in self._modes if x.does_the_same(what)), None)
+        same = next((x for x in self._modes if x.does_the_same(what)), None)
         self._modes.append(what)
-        if found is None:
+        if same is None:
             self._known[mode] = self.simulator.predict(what)
-        else:  # hybrid often is persistent by another name
-            self._known[mode] = replace(self._known[found.name], mode=mode)
+        else:  # hybrid often moves the same files as persistent
+            self._known[mode] = replace(self._known[same.name], mode=mode)
         return self._known[mode]
 
     def calibrated(self) -> ModePredictions:
-        """By the run times of the earlier run, if there is one."""
+        """Calibrated with the run times of the earlier run, if there is one."""
         history = self.decided.history
         if history.makespan is None or not history.jobs or history.others:
             return self
@@ -73,19 +73,19 @@ class ModePredictions:
 
     @cached_property
     def _unexplained(self) -> Mapping[str, float]:
-        """Mode of an earlier run -> what it took longer than its simulation."""
+        """Mode of an earlier run -> seconds that it took beyond its simulation."""
         history = self.decided.history
-        found: dict[str, float] = {}
+        excess: dict[str, float] = {}
         for run in (history, *history.others):
             if run.makespan is not None:
                 simulated = self._simulated(_mode_of(run))
                 beyond = run.makespan - (simulated.makespan - simulated.wait)
-                found.setdefault(_mode_of(run), max(0.0, beyond))
-        return found
+                excess.setdefault(_mode_of(run), max(0.0, beyond))
+        return excess
 
     def mode(self, mode: str) -> Mode:
-        """What would run in ``mode``: as planning has it, or, where that refuses, as it
-        would be with room for what is known."""
+        """The run in ``mode`` as planning would plan it. If planning refuses the mode,
+        the capacity is assumed to hold all files of known size."""
         if mode == "off":
             return self.simulator.off(self.whole)
         if mode == "transient":
@@ -98,16 +98,16 @@ class ModePredictions:
         return self.simulator.shared(placement, mode)
 
     def answer(self, mode: str) -> tuple[Prediction, str]:
-        """What ``mode`` would take, and why it cannot be planned, if so."""
+        """The prediction of ``mode``, and the reason if it cannot be planned."""
         return self.of(mode), self.refusal(mode)
 
     def learn_unexplained(self) -> None:
-        """Now, and not with the first prediction."""
+        """Fill the cache now, so that a forked worker has it too."""
         self._unexplained  # noqa: B018 - it is cached
 
     @property
     def sources(self) -> tuple[str, str, tuple[str, ...], int, Mapping[str, int]]:
-        """Where speeds and times are from, and what is unknown."""
+        """The sources of speeds and times, and what is unknown."""
         planned = self.simulator.planned
         return (
             planned.speeds.source,
@@ -122,18 +122,18 @@ class ModePredictions:
         return self.persistent.placement
 
     def refusal(self, mode: str) -> str:
-        """Why the workflow cannot be planned in ``mode``; empty where it can."""
+        """Why the workflow cannot be planned in ``mode``; empty if it can."""
         settings = self.decided.settings
         if mode == "off":
             return ""
-        # Of a mode that the user names it is known, and refused, already.
+        # For a mode that the user names, planning has refused it already.
         wants = settings.mode == "auto" and settings.fallback == "pfs"
         if wants and not replace(settings, mode=mode).falls_back:
             return "--bb-fallback pfs works only in mode persistent"
         if self.persistent.for_jobs and mode != "hybrid":
-            some = ", ".join(sorted(self.persistent.for_jobs)[:3])
+            lfns = ", ".join(sorted(self.persistent.for_jobs)[:3])
             return (
-                f"bb.tier puts {some} on a tier of job reservations: mode hybrid only"
+                f"bb.tier puts {lfns} on a tier of job reservations: mode hybrid only"
             )
         try:
             lint_tier(self.decided.catalogs, self.whole.tier, mode)
@@ -155,7 +155,7 @@ class ModePredictions:
         return apply_hybrid_mode(self.decided, self.persistent)
 
     def _reserved(self, mode: str) -> Placement:
-        """As planning in ``mode`` has it. Raises UsageError where that refuses."""
+        """The placement of a plan in ``mode``. Raises UsageError as planning does."""
         if mode not in self._answers:
             try:
                 self._answers[mode] = self._reserve(mode)
@@ -179,7 +179,7 @@ def _mode_of(run: History) -> str:
 
 
 def mode_predictions(decided: PlanningInput) -> ModePredictions | None:
-    """None where there are no speeds, or no tier. In mode off: as if a tier were used.
+    """None without speeds or without a tier. Mode off is treated as if it used a tier.
 
     Raises CatalogError and UsageError.
     """
@@ -195,8 +195,8 @@ def mode_predictions(decided: PlanningInput) -> ModePredictions | None:
             file=speeds.source,
             would_do=f"{placement.tier.name}: {{read: 8GB/s, write: 6GB/s}}",
         )
-    known = ModePredictions(decided, persistent, _simulator(decided, placement, speeds))
-    return known.calibrated()
+    simulator = _simulator(decided, placement, speeds)
+    return ModePredictions(decided, persistent, simulator).calibrated()
 
 
 def _simulator(
@@ -221,8 +221,8 @@ def _simulator(
 
 
 def _persistent(decided: PlanningInput) -> PlacementDecision | None:
-    """No file is moved because capacity is short. None if there is no tier for it: the
-    tiers of a run that uses none may be wrong."""
+    """The decision of mode persistent, without files moved for lack of capacity. None
+    if no tier can be used: in mode off the declared tiers may be wrong."""
     catalogs, settings, site = decided.catalogs, decided.settings, decided.site.name
     own = decided.decision
     own = own.persistent or own if own is not None else None
@@ -243,62 +243,60 @@ def _speeds(decided: PlanningInput) -> Speeds | None:
         return read_speeds(decided.catalogs.sites.document, (KEY,), site)
     document = load(given, environment(decided.catalogs.properties))
     root: tuple[Key, ...] = (KEY,) if KEY in document.data else ()
-    found = read_speeds(document, root, site)
-    if found is None:
+    speeds = read_speeds(document, root, site)
+    if speeds is None:
         raise document.error(
             f"there are no speeds of site {site}",
             root,
             would_do=f"{site}: {{pfs: ...}}",
         )
-    return found
+    return speeds
 
 
 def predict(decided: PlanningInput) -> Predicted | None:
-    """Of the mode that is planned: what plan.json notes. None where there are no
-    speeds, or no tier. Raises CatalogError and UsageError."""
-    known = mode_predictions(decided)
-    if known is None:
+    """The prediction of the planned mode, for plan.json. None without speeds or without
+    a tier. Raises CatalogError and UsageError."""
+    predictions = mode_predictions(decided)
+    if predictions is None:
         return None
-    return Predicted(
-        (known.of(decided.settings.mode),),
-        *known.sources,
-    )
+    return Predicted((predictions.of(decided.settings.mode),), *predictions.sources)
 
 
 def compare(decided: PlanningInput) -> Compared | None:
-    """Of every mode, for a person. None, and raises, as ``predict``."""
-    known = mode_predictions(decided)
-    return None if known is None else compared_modes(known)
+    """The predictions of all modes. Returns None and raises as ``predict`` does."""
+    predictions = mode_predictions(decided)
+    return None if predictions is None else compare_modes(predictions)
 
 
-def compared_modes(known: ModePredictions) -> Compared:
-    """A worker simulates mode transient of a large workflow, which takes as long as
+def compare_modes(predictions: ModePredictions) -> Compared:
+    """For a large workflow a worker simulates mode transient, which takes as long as
     all other modes together."""
-    is_large = len(known.decided.workflow.jobs) >= JOBS_FOR_A_WORKER
-    known.learn_unexplained()  # before the fork, for both
-    with beside(partial(known.answer, "transient"), is_large) as transient:
-        answers = {mode: known.answer(mode) for mode in MODES if mode != "transient"}
+    is_large = len(predictions.decided.workflow.jobs) >= JOBS_FOR_A_WORKER
+    predictions.learn_unexplained()  # before the fork, so that both processes have it
+    answer = predictions.answer
+    with in_worker(partial(answer, "transient"), is_large) as transient:
+        answers = {mode: answer(mode) for mode in MODES if mode != "transient"}
         answers["transient"] = transient()
     refused = {mode: answers[mode][1] for mode in MODES if answers[mode][1]}
     return Compared(
         tuple(answers[mode][0] for mode in MODES),
-        *known.sources,
+        *predictions.sources,
         choose([answers[mode][0] for mode in MODES if mode not in refused]),
         refused,
     )
 
 
-def chosen_mode(options: PlanOptions) -> tuple[PlanOptions, Compared]:
-    """``options`` with the mode that ``--bb-mode auto`` comes to.
+def choose_mode(options: PlanOptions) -> tuple[PlanOptions, Compared]:
+    """``options`` with the mode that ``--bb-mode auto`` selects.
 
-    Raises UsageError: no speeds to choose by, and all that planning raises.
+    Raises UsageError if no speeds are declared, and all that planning raises.
     """
     placed = read_and_place(options)
     compared = compare(placed)
     if compared is None:
         raise without_speeds(placed, "--bb-mode auto")
-    said = {**options.said, "pegasus.bb.mode": compared.choice.mode}
-    return replace(options, said=said), compared
+    bb_options = {**options.bb_options, "pegasus.bb.mode": compared.choice.mode}
+    return replace(options, bb_options=bb_options), compared
 
 
 def without_speeds(placed: PlanningInput, what: str) -> CatalogError:

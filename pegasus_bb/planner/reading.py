@@ -1,4 +1,4 @@
-"""Reads what the user gave, and places every file; writes nothing."""
+"""Reads the user's files and options, and places every file; writes nothing."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ from pegasus_bb.rewrite.inputs import Inputs
 from pegasus_bb.rewrite.passes import JOB_PASSES, WORKFLOW_PASSES, rewrite
 
 _MODE = f"{PREFIX}mode"
-_NO_MODE = "no --bb-mode given"  # the origin of a mode that a command takes by itself
+_NO_MODE = "no --bb-mode given"  # the origin of a command's own default mode
 
 
 def properties_of(options: PlanOptions) -> Properties:
     """All properties: file, then -D, then --bb-X. Raises UsageError, CatalogError."""
     conf = options.absolute(options.conf) if options.conf else None
     properties = read_properties(conf, options.defines, options.cwd, Path.home())
-    properties = properties.with_values(options.said, options.origin)
+    properties = properties.with_values(options.bb_options, options.origin)
     if options.mode and _MODE not in properties:
         return properties.with_values({_MODE: options.mode}, _NO_MODE)
     return properties
 
 
 def note_on_mode(properties: Properties) -> str:
-    """What to tell the user if no mode is given; else empty."""
+    """A note for the user if no mode is given; else empty."""
     if properties.origin(_MODE) != _NO_MODE:
         return ""
     return (
@@ -64,15 +64,15 @@ def note_on_mode(properties: Properties) -> str:
 
 
 @dataclass(frozen=True)
-class Given:
-    """What the user's files say; the workflow is not looked into yet."""
+class UserInput:
+    """The user's files as read; the workflow is not parsed yet."""
 
     workflow: Document
     catalogs: Catalogs
     settings: Settings
 
 
-def read_given(options: PlanOptions) -> Given:
+def read_user_input(options: PlanOptions) -> UserInput:
     """Read workflow, catalogs and properties. Raises UsageError and CatalogError."""
     options.check()
     properties = properties_of(options)
@@ -81,16 +81,16 @@ def read_given(options: PlanOptions) -> Given:
     workflow, catalogs = load_inputs(
         options.absolute(options.workflow), properties, options.cwd, folders
     )
-    return Given(workflow, catalogs, settings)
+    return UserInput(workflow, catalogs, settings)
 
 
 def read_and_decide(options: PlanOptions) -> PlanningInput:
-    """``read_and_place``, and how much to reserve. Raises as that does."""
+    """``read_and_place``, with a capacity. Raises as that does."""
     return with_capacity(read_and_place(options))
 
 
 def with_capacity(placed: PlanningInput) -> PlanningInput:
-    """``placed`` with what to reserve for its files, and their streams. Raises
+    """``placed`` with the capacity to reserve and the stream of each file. Raises
     CatalogError."""
     if placed.decision is None:
         return placed
@@ -112,11 +112,11 @@ def read_and_place(options: PlanOptions) -> PlanningInput:
 
     Raises UsageError and CatalogError for every mistake of the user's.
     """
-    return place(options, read_given(options))
+    return place(options, read_user_input(options))
 
 
-def place(options: PlanOptions, given: Given) -> PlanningInput:
-    """As ``read_and_place``, of what has been read."""
+def place(options: PlanOptions, given: UserInput) -> PlanningInput:
+    """``read_and_place`` for ``given``, which has been read."""
     catalogs, settings = given.catalogs, given.settings
     workflow = read_workflow(given.workflow)
     graph = build_graph(workflow)
@@ -141,7 +141,7 @@ def place(options: PlanOptions, given: Given) -> PlanningInput:
     late = replace(read, ending=replace(ending, late=True))
     if rule.when == OFF:
         return replace(late, decision=place_files(late, tier))
-    if rule.is_paced and not rule.rate:  # to the end; with phases, to that of theirs
+    if rule.is_paced and not rule.rate:  # paced to the end of the run, or of a phase
         decision, wanted = place_files(late, tier), wanted_capacity(tier, settings)
         if wanted == AUTO or wanted >= decision.placement.need:
             return replace(late, decision=decision)
@@ -149,15 +149,15 @@ def place(options: PlanOptions, given: Given) -> PlanningInput:
 
 
 def _history(settings: Settings) -> History:
-    """What earlier runs have shown. Raises UsageError where there is none, or where
-    one shows nothing."""
+    """What earlier runs have recorded. Raises UsageError if one is missing or has no
+    usable record."""
     if not settings.history:
         return History()
     from pegasus_bb.report.learn import history_of  # most plannings learn nothing
     from pegasus_bb.report.startup import startup_of  # most plannings learn nothing
     from pegasus_bb.report.submitdir import read_run  # most plannings learn nothing
 
-    found = []
+    histories = []
     for path in settings.history:
         run = read_run(path)
         history = replace(history_of(run), startup=startup_of(run))
@@ -167,22 +167,22 @@ def _history(settings: Settings) -> History:
                 f"--bb-history {path}: no task that ended well has a record there"
                 + "".join(why)
             )
-        found.append(history)
-    return together(found)
+        histories.append(history)
+    return together(histories)
 
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Planning makes millions of objects that live to its end: do not look at them
-    again and again. Halves the time of a workflow of 100 000 jobs."""
+    """Turn garbage collection off: planning makes millions of objects that live to its
+    end. This halves the time of a workflow of 100 000 jobs."""
     was_on = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if was_on:
-            gc.freeze()  # with what follows they all are old, and not the first that
-            gc.unfreeze()  # the collector looks at as soon as it is on again
+            gc.freeze()  # both calls move all objects to the oldest generation, so
+            gc.unfreeze()  # that the next collection does not start with them
             gc.enable()
 
 
@@ -207,11 +207,11 @@ def execution_site(options: PlanOptions, catalogs: Catalogs) -> Site:
     return sites[0]
 
 
-def check_fallback_is_of_use(options: PlanOptions, settings: Settings) -> None:
-    """Raises UsageError where --bb-fallback pfs was said for a run without a gate. A
-    property may stand in a file for runs of all modes, and is left aside there."""
-    said = options.said.get(f"{PREFIX}fallback") == "pfs"
-    if said and not settings.falls_back and settings.mode != "auto":
+def check_fallback_applies(options: PlanOptions, settings: Settings) -> None:
+    """Raises UsageError if --bb-fallback pfs is given for a run without a gate. A
+    property is ignored there, because one file may serve runs of all modes."""
+    is_set = options.bb_options.get(f"{PREFIX}fallback") == "pfs"
+    if is_set and not settings.falls_back and settings.mode != "auto":
         raise UsageError(
             "--bb-fallback pfs is for --bb-mode persistent, where the whole run waits "
             f"for one reservation; this is mode {settings.mode}. Leave it out, or say "
@@ -219,9 +219,9 @@ def check_fallback_is_of_use(options: PlanOptions, settings: Settings) -> None:
         )
 
 
-def check_job_tier_is_of_use(options: PlanOptions, settings: Settings) -> None:
-    """Raises UsageError if --bb-job-tier was said for a run that has no second tier."""
-    if property_of("job_tier") in options.said and settings.mode not in (
+def check_job_tier_applies(options: PlanOptions, settings: Settings) -> None:
+    """Raises UsageError if --bb-job-tier is given for a run without a second tier."""
+    if property_of("job_tier") in options.bb_options and settings.mode not in (
         "hybrid",
         "auto",
     ):
@@ -233,7 +233,7 @@ def check_job_tier_is_of_use(options: PlanOptions, settings: Settings) -> None:
 
 
 def check_fallback(settings: Settings, site: Site) -> None:
-    """Raises UsageError where --bb-fallback pfs could not do what it says."""
+    """Raises UsageError if --bb-fallback pfs cannot work on this site."""
     path = site.scratch.path.rstrip("/") if site.scratch else ""
     wrong = not path.startswith("/") or any(c < " " or c in "\"'\\" for c in path)
     if settings.falls_back and wrong:
@@ -265,21 +265,21 @@ def choose_tier(catalogs: Catalogs, settings: Settings, site: str) -> Tier:
     )
 
 
-def rewritten_inputs(given: Inputs, context: RunPlan) -> Inputs:
-    """``given`` so that it runs on the buffer; as it is in mode off. Raises
-    CatalogError, UsageError."""
+def rewrite_inputs(given: Inputs, context: RunPlan) -> Inputs:
+    """``given`` after the rewriting passes; unchanged in mode off. Raises CatalogError,
+    UsageError."""
     if context.rewriting is None:
         return given
     passes = WORKFLOW_PASSES if context.request else JOB_PASSES
     return rewrite(given, context.rewriting, passes)
 
 
-def rewritten(decided: PlanningInput, context: RunPlan) -> PlanningInput:
-    """The same, read again: what the built-in planner plans."""
+def rewrite_planning(decided: PlanningInput, context: RunPlan) -> PlanningInput:
+    """``decided`` rewritten and parsed again: the input of the built-in planner."""
     if context.rewriting is None:
         return decided
     given = decided.catalogs
-    changed = rewritten_inputs(Inputs.of(decided.workflow.document, given), context)
+    changed = rewrite_inputs(Inputs.of(decided.workflow.document, given), context)
     catalogs = Catalogs(
         changed.properties,
         read_sites(changed.sites),

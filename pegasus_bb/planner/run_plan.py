@@ -19,7 +19,7 @@ from pegasus_bb.model.reservation import Request, check_reservation_name
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.paths import is_below
 from pegasus_bb.placement.decision import PlanningInput
-from pegasus_bb.planner.darshan import tried_darshan
+from pegasus_bb.planner.darshan import check_darshan
 from pegasus_bb.planner.drain_plan import DrainPlan
 from pegasus_bb.planner.options import PlanOptions, RunDirectories, run_directories
 from pegasus_bb.process import Finished, ask
@@ -36,16 +36,16 @@ class RunPlan:
     timestamp: str  # ISO 8601 with zone: -T of records, stamp of braindump.yml
     uuid: str  # of this run
     submit_dir: Path  # final and absolute; files are written elsewhere, then renamed
-    base_dir: Path  # what --dir said; submit_dir lies below it
+    base_dir: Path  # of --dir; submit_dir lies below it
     relative_dir: str  # below the site's scratch: user/pegasus/label/run0001
     site: str  # where the tasks run
     output_site: str  # where results go; empty: they stay in scratch
     output_dir: Path | None  # --output-dir, in place of the output site's storage
     cleanup: str  # none | leaf | inplace
     arguments: tuple[str, ...]  # the command line, for braindump.yml
-    request: Request | None = None  # of all jobs together: persistent, hybrid
+    request: Request | None = None  # the shared reservation: persistent, hybrid
     placement: Placement | None = None  # None in mode off
-    # Of single jobs, transient and hybrid: what their reservations have in common.
+    # What the job reservations have in common: transient, hybrid.
     transient: Request | None = None
     poll: int = 10  # seconds between two runs of a deferred gate
     predicted: Predicted | None = None  # None if the speed of the storage is unknown
@@ -61,9 +61,9 @@ class RunPlan:
         return "transient" if self.request is None else "hybrid"
 
     @property
-    def gate_again(self) -> int:
-        """How often the gate and its node are tried once more: where the reservation
-        is gone before that node had it, the gate may let the run go on on the PFS."""
+    def gate_retries(self) -> int:
+        """Retries of the gate and its node. If the reservation is gone before that node
+        has used it, the gate may continue the run on the PFS."""
         return int(self.request is not None and self.request.fallback == "pfs")
 
     @property
@@ -73,7 +73,7 @@ class RunPlan:
 
     @property
     def pool_folders(self) -> dict[str, str]:
-        """Pool of the tier -> this run's folder in it, of those that it uses."""
+        """Each pool that the run uses -> the run's folder in it."""
         if self.request is None or self.placement is None:
             return {}
         root = posixpath.normpath(self.request.settings.get("path", "/"))
@@ -93,7 +93,7 @@ class RunPlan:
 
     @property
     def rewriting(self) -> Target | None:
-        """What the passes of rewriting know; None in mode off."""
+        """The input of the rewriting passes; None in mode off."""
         request = self.request or self.transient
         if request is None or self.placement is None:
             return None
@@ -130,7 +130,7 @@ def plan_run(
         arguments=options.arguments,
         request=None if mode == "transient" else request,
         transient=(
-            _of_each_job(decided, uuid, directories)
+            _job_request(decided, uuid, directories)
             if mode in ("transient", "hybrid")
             else None
         ),
@@ -138,18 +138,18 @@ def plan_run(
         predicted=predicted,
         drain=drain,
         poll=decided.settings.poll,
-        python=tried_python(decided.catalogs.properties, decided.settings.python),
-        darshan=tried_darshan(decided.catalogs.properties, decided.settings.darshan),
+        python=check_python(decided.catalogs.properties, decided.settings.python),
+        darshan=check_darshan(decided.catalogs.properties, decided.settings.darshan),
     )
 
 
-def _of_each_job(
+def _job_request(
     decided: PlanningInput, uuid: str, directories: RunDirectories
 ) -> Request:
-    """What the jobs' own reservations have in common. Raises UsageError."""
+    """The request that all job reservations have in common. Raises UsageError."""
     scratch, placement = decided.site.scratch, decided.placement
     assert placement is not None  # noqa: S101 - these modes have a placement
-    assert scratch is not None  # noqa: S101 - execution_site saw to it
+    assert scratch is not None  # noqa: S101 - execution_site has checked it
     folder = f"{scratch.path.rstrip('/')}/{directories.relative_dir}"
     if is_below(f"{directories.submit_dir}/", folder):
         raise UsageError(
@@ -162,11 +162,11 @@ def _of_each_job(
 
 
 def make_request(
-    placement: Placement, settings: Settings, uuid: str, on: Tier | None = None
+    placement: Placement, settings: Settings, uuid: str, tier: Tier | None = None
 ) -> Request:
-    """What the run ``uuid`` asks for, of the shared tier or ``on`` another. Raises
-    UsageError."""
-    tier = on or placement.tier
+    """The request of run ``uuid``, on the shared tier unless ``tier`` is another.
+    Raises UsageError."""
+    tier = tier or placement.tier
     name = check_reservation_name(settings.name + uuid.replace("-", "")[:12])
     own = {**tier.settings, "guard": settings.guard}
     if placement.pools:
@@ -190,42 +190,42 @@ def make_request(
 
 _KEY = "pegasus.bb.python"
 _OLDEST = (3, 7)
-# In words that Python 2 understands as well: it is to answer, not to stumble.
+# Valid in Python 2 as well, so that an old Python answers with its version.
 _VERSION = "import sys; print('%d %d' % sys.version_info[:2])"
 _WOULD_DO = "the path of a Python 3.7 or newer, or nothing: then the system's own is"
 
 
-def tried_python(properties: Properties, python: str) -> str:
-    """``python``, started once where it is the path of a file on this machine; what
-    only the compute nodes have is taken on trust.
+def check_python(properties: Properties, python: str) -> str:
+    """``python``, started once if it is a file on this machine. A path that exists only
+    on compute nodes is not tested.
 
-    Raises CatalogError where it does not start, or is too old.
+    Raises CatalogError if it does not start, or is too old.
     """
     name = python.strip()
     if not name.startswith("/") or not is_there(name):
         return python
     done = ask([name, "-E", "-S", "-c", _VERSION], timeout=20)
-    said = re.fullmatch(r"(\d+) (\d+)", done.out.strip())
-    if done.status or said is None:
-        why = f"{name} does not start as a Python: {_why(done)}"
+    version = re.fullmatch(r"(\d+) (\d+)", done.out.strip())
+    if done.status or version is None:
+        why = f"{name} does not start as a Python: {_last_line(done)}"
         raise properties.error(_KEY, why, _WOULD_DO)
-    if (int(said[1]), int(said[2])) < _OLDEST:
-        why = f"{name} is Python {said[1]}.{said[2]}; what runs beside the jobs needs "
+    if (int(version[1]), int(version[2])) < _OLDEST:
+        why = f"{name} is Python {version[1]}.{version[2]}; programs of a run need "
         raise properties.error(_KEY, why + "3.7 or newer", _WOULD_DO)
     return python
 
 
-def untried(python: str) -> list[str]:
-    """A word about a path that only the compute nodes can have; else nothing."""
+def untested_python_note(python: str) -> list[str]:
+    """A note if ``python`` is a path that is not on this machine; else nothing."""
     name = python.strip()
     if not name.startswith("/") or is_there(name) or name.startswith("/usr/bin/env "):
         return []
     return [f"python:   {name} is not on this machine, so it was not tried"]
 
 
-def _why(done: Finished) -> str:
+def _last_line(done: Finished) -> str:
     last = (done.err.strip() or done.out.strip()).splitlines()[-1:]
-    return last[0][:200] if last else f"it said nothing (exit code {done.status})"
+    return last[0][:200] if last else f"no output (exit code {done.status})"
 
 
 def output_site(options: PlanOptions, catalogs: Catalogs) -> str:

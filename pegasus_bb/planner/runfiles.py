@@ -1,4 +1,4 @@
-"""What a run's own programs read in <submit>/bb; alike for both planners."""
+"""The files in <submit>/bb that the programs of a run read, for both planners."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ File = tuple[str, bytes]  # path, content
 def run_files(
     planned: ExecutableWorkflow, decided: PlanningInput, context: RunPlan
 ) -> Iterator[File]:
-    """The few files of all jobs together, by path below bb/. ``decided``: what was
-    read and placed, before it was rewritten."""
+    """The files of the whole run, by path below bb/. ``decided`` is the planning input
+    before it was rewritten."""
     yield "plan.json", as_json(_plan(planned, context))
     if context.darshan:
         yield darshan.NOTE, as_json({"library": context.darshan})
@@ -59,8 +59,8 @@ def run_files(
         yield "transient.json", as_json(context.transient.to_json())
     drain = context.drain
     if drain is not None and not drain.is_late:
-        found = drain.to_json(context.uuid, planned.dag.nodes, planned.entries)
-        yield "drain.json", as_json(found)
+        windows = drain.to_json(context.uuid, planned.dag.nodes, planned.entries)
+        yield "drain.json", as_json(windows)
     if planned.phases is not None:
         yield PHASES, as_json(phases_json(planned.phases))
     if request is None or context.rewriting is None:
@@ -72,7 +72,7 @@ def run_files(
 def node_files(
     planned: ExecutableWorkflow, decided: PlanningInput, context: RunPlan
 ) -> Iterator[File]:
-    """What single nodes need at their start, by path below bb/. Raises UsageError."""
+    """The files of single nodes, by path below bb/. Raises UsageError."""
     yield from _link_files(planned, decided, context)
     yield from _reservation_files(planned, decided, context)
 
@@ -104,7 +104,7 @@ def pfs_scratch(
     own, request = decided.site.scratch, context.request
     if request is None:
         return planned.scratch
-    assert own is not None  # noqa: S101 - execution_site saw to it
+    assert own is not None  # noqa: S101 - execution_site has checked it
     return own.path.rstrip("/") + planned.scratch[len(request.prefix) :]
 
 
@@ -132,19 +132,19 @@ def _placement(
 
 
 def _file(placed: PlacedFile) -> dict[str, Any]:
-    said = {"tier": placed.tier, "how": placed.how, "size": placed.size}
+    entry = {"tier": placed.tier, "how": placed.how, "size": placed.size}
     if placed.pool:
-        said["pool"] = placed.pool
+        entry["pool"] = placed.pool
     if placed.stream:
-        said["hint"] = HINTS[placed.stream]
-    return said
+        entry["hint"] = HINTS[placed.stream]
+    return entry
 
 
 def _link_files(
     planned: ExecutableWorkflow, decided: PlanningInput, context: RunPlan
 ) -> Iterator[File]:
-    """A cluster has the links of all its tasks. A job with a reservation of its own
-    makes its links by what that says."""
+    """A cluster has the links of all its tasks. A job with a job reservation is left
+    out: it makes its links from that reservation."""
     placement = context.placement
     if placement is None or context.request is None:
         return
@@ -185,10 +185,10 @@ _MOST_FOLDERS = 64  # each is one more argument of the container's program
 def containers_file(
     workflow: Workflow, catalogs: Catalogs, site: Site, pools: Iterable[str] = ()
 ) -> dict[str, bytes]:
-    """Its name and contents; nothing where no task has a container. ``pools``: the
-    run's folders in pools of the tier.
+    """The name and contents of the file; empty if no task has a container. ``pools``
+    are the run's folders in pools of the tier.
 
-    Raises CatalogError where a container cannot be started.
+    Raises CatalogError if a container cannot be started.
     """
     names = {job.transformation for job in workflow.jobs.values()}
     if any(job.kind != "job" for job in workflow.jobs.values()):
@@ -200,7 +200,7 @@ def containers_file(
         if job.transformation in found:
             _check_job(workflow, job)
     folders = [*([site.scratch.path] if site.scratch else []), *pools]
-    folders += _fewer(_linked_folders(catalogs, site.name))
+    folders += _merge_folders(_linked_folders(catalogs, site.name))
     data = {"version": 1, "folders": folders, "transformations": found}
     return {CONTAINERS: as_json(data)}
 
@@ -230,13 +230,14 @@ def _linked_folders(catalogs: Catalogs, site: str) -> set[str]:
     return {posixpath.dirname(path) for path in paths if path is not None}
 
 
-def _fewer(folders: Iterable[str]) -> list[str]:
-    """Folders that contain them all; the deepest give way to their parents."""
-    found = set(folders)
-    while len(found) > _MOST_FOLDERS:
-        depth = max(folder.count("/") for folder in found)
-        found = {
+def _merge_folders(folders: Iterable[str]) -> list[str]:
+    """At most _MOST_FOLDERS folders that contain ``folders``: the deepest are replaced
+    by their parents."""
+    merged = set(folders)
+    while len(merged) > _MOST_FOLDERS:
+        depth = max(folder.count("/") for folder in merged)
+        merged = {
             posixpath.dirname(folder) if folder.count("/") == depth else folder
-            for folder in found
+            for folder in merged
         }
-    return sorted(found)
+    return sorted(merged)

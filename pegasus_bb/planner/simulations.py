@@ -1,4 +1,4 @@
-"""Runs of a workflow that never happen, in the modes that a user names."""
+"""Simulated runs of a workflow, in the modes that the user names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pegasus_bb.errors import UsageError
 from pegasus_bb.model.run import Run
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predictions import (
-    compared_modes,
+    compare_modes,
     mode_predictions,
     without_speeds,
 )
@@ -25,8 +25,8 @@ _MOST = 2_000_000  # nodes of all runs: minutes, and some GiB
 @dataclass(frozen=True)
 class Simulated:
     predicted: Compared
-    runs: Mapping[str, Sequence[Run]]  # by mode, off always: one for each seed
-    waits: Mapping[str, Sequence[Waits]]  # by mode: of the first of them
+    runs: Mapping[str, Sequence[Run]]  # by mode, always with off: one per seed
+    waits: Mapping[str, Sequence[Waits]]  # by mode: of the first seed
 
 
 def simulated_modes(
@@ -35,31 +35,31 @@ def simulated_modes(
     seeds: int,
     done: Callable[[int, int], None],
 ) -> Simulated:
-    """``done`` is told of every run. Raises UsageError and CatalogError: no speeds, a
+    """Calls ``done`` after every run. Raises UsageError and CatalogError: no speeds, a
     mode that cannot be planned, too many runs, and all that planning raises."""
     placed = read_and_place(options)
-    known = mode_predictions(placed)
-    if known is None:
+    predictions = mode_predictions(placed)
+    if predictions is None:
         raise without_speeds(placed, "simulate")
     runs: dict[str, list[Run]] = {}
     waits: dict[str, list[Waits]] = {}
-    simulator, wanted = known.simulator, dict.fromkeys(("off", *modes))
+    simulator, wanted = predictions.simulator, dict.fromkeys(("off", *modes))
     count = seeds * len(wanted)
     _check_effort(count, len(simulator.outline.nodes), seeds)
     for number, mode in enumerate(wanted):
-        why = known.refusal(mode)
+        why = predictions.refusal(mode)
         if why:
             raise UsageError(f"mode {mode} cannot be simulated: {why}")
-        what = known.mode(mode)
+        what = predictions.mode(mode)
         for seed in range(seeds):
             demands = demands_of(simulator.planned.work, seed)
-            found = simulator.execute(what, demands)
+            execution = simulator.execute(what, demands)
             label, site = placed.workflow.name, placed.site.name
-            runs.setdefault(mode, []).append(run_of(label, what, found, site))
+            runs.setdefault(mode, []).append(run_of(label, what, execution, site))
             if not seed:
-                waits[mode] = waits_of(what, found)
+                waits[mode] = waits_of(what, execution)
             done(number * seeds + seed + 1, count)
-    return Simulated(compared_modes(known), runs, waits)
+    return Simulated(compare_modes(predictions), runs, waits)
 
 
 def _check_effort(runs: int, nodes: int, seeds: int) -> None:

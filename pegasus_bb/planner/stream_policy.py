@@ -1,7 +1,7 @@
 """``streams: auto``: the policy with which flash copies the least.
 
-Simulated: flash that is full of workflows like this one, with the kernel's four streams
-(simulation/flash/planned_load.py), and with run times as far off as is known.
+It simulates a flash device full of workflows like this one, with the kernel's four
+streams (simulation/flash/planned_load.py) and the known error of run times.
 """
 
 from __future__ import annotations
@@ -22,31 +22,32 @@ from pegasus_bb.placement.stream_choice import (
 if TYPE_CHECKING:
     from pegasus_bb.simulation.flash.planned_load import Life
 
-_UNKNOWN = 0.5  # sigma of run times of which nothing is known
+_UNKNOWN = 0.5  # sigma of run times without a known error
 
 
 def choose_policy(given: PlanningInput, placement: Placement) -> tuple[str, str]:
-    """The policy, and why. Without a known error it is one that needs no times."""
+    """The policy, and why. If the error is unknown, only policies that need no run
+    times compete."""
     from pegasus_bb.simulation.flash.planned_load import LIFETIME, planned_load
 
     error = times_error(given)
-    known = "unknown" if error is None else f"sigma {error:.2f}"
+    text = "unknown" if error is None else f"sigma {error:.2f}"
     ends = LevelClock.of(given).ends or tuple(range(1, given.levels + 1))
     load = planned_load(
         lives(given, placement), ends, _UNKNOWN if error is None else error
     )
     if load is None:
         return OFF, "no file of a known size lives on the tier"
-    found = load.wafs()
+    wafs = load.wafs()
     if error is None:
-        del found[LIFETIME]
-    best = min(found, key=lambda policy: found[policy])
-    listed = ", ".join(f"{policy} {waf:.3f}" for policy, waf in found.items())
-    return best, f"the error of run times is {known}; simulated: {listed}"
+        del wafs[LIFETIME]
+    best = min(wafs, key=lambda policy: wafs[policy])
+    listed = ", ".join(f"{policy} {waf:.3f}" for policy, waf in wafs.items())
+    return best, f"the error of run times is {text}; simulated: {listed}"
 
 
 def lives(given: PlanningInput, placement: Placement) -> list[Life]:
-    """A file whose size is unknown counts as a mean one."""
+    """The lives of the files on the tier; an unknown size counts as the mean size."""
     from pegasus_bb.simulation.flash.planned_load import Life
 
     files, share = files_on_tier(placement), Share(given)

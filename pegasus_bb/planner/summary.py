@@ -1,4 +1,4 @@
-"""What planning chose, which file or option set it, and what it leaves out."""
+"""What planning chose, the file or option that set it, and what planning omits."""
 
 from __future__ import annotations
 
@@ -17,18 +17,22 @@ from pegasus_bb.paths import local_path
 from pegasus_bb.placement.decision import PlacementDecision, PlanningInput, Selection
 from pegasus_bb.placement.sizing import wanted_capacity
 from pegasus_bb.planner.drain_plan import rule_of
-from pegasus_bb.planner.run_plan import untried
+from pegasus_bb.planner.run_plan import untested_python_note
 from pegasus_bb.units import abbreviate, format_files, format_size
 
 
 def summary(given: PlanningInput) -> tuple[str, ...]:
-    """Lines for a person: mode, tier, capacity; what stays unused, untried."""
+    """Lines for a person: mode, tier, capacity; unused tiers, an untested Python."""
     catalogs, settings, site = given.catalogs, given.settings, given.site.name
     decision = given.decision
     mode = f"mode:     {settings.mode} ({_origin(catalogs, 'mode') or 'the default'})"
-    python = untried(settings.python)
+    python = untested_python_note(settings.python)
     if decision is None:
-        return (mode, *unused(catalogs.tiers.get(site, []), settings), *python)
+        return (
+            mode,
+            *unused_tier_notes(catalogs.tiers.get(site, []), settings),
+            *python,
+        )
     placement, tier = decision.placement, decision.placement.tier
     chosen = _origin(catalogs, "tier") or f"the first of {_sites(catalogs)}"
     return (
@@ -37,15 +41,15 @@ def summary(given: PlanningInput) -> tuple[str, ...]:
         _capacity(catalogs, settings, placement),
         *fit_lines(decision),
         *reservation_lines(decision),
-        *_lives_apart(decision),
+        *_pools_and_streams(decision),
         *_draining(catalogs, settings, tier),
         *_unknown_sizes(placement),
         *python,
     )
 
 
-def _lives_apart(decision: PlacementDecision) -> Iterator[str]:
-    """Lines if files that die at different times lie apart on the tier."""
+def _pools_and_streams(decision: PlacementDecision) -> Iterator[str]:
+    """Lines if files with different lifetimes are separated on the tier."""
     files = decision.placement.files.values()
     counts = Counter(file.pool for file in files if file.pool)
     if counts:
@@ -57,7 +61,7 @@ def _lives_apart(decision: PlacementDecision) -> Iterator[str]:
 
 
 def _draining(catalogs: Catalogs, settings: Settings, tier: Tier) -> Iterator[str]:
-    """A line if results do not leave at once."""
+    """Lines if results do not leave at once."""
     rule = rule_of(settings, tier)
     origin = _origin(catalogs, "drain") or f"tier {tier.name} in {_sites(catalogs)}"
     how = {OFF: "when the last job has computed", PACED: "paced"}
@@ -70,8 +74,8 @@ def _draining(catalogs: Catalogs, settings: Settings, tier: Tier) -> Iterator[st
         yield f"draining: staging service {service} keeps the pace"
 
 
-def unused(tiers: Sequence[Tier], settings: Settings) -> list[str]:
-    """What mode off leaves aside of a site's ``tiers``; no line where it has none."""
+def unused_tier_notes(tiers: Sequence[Tier], settings: Settings) -> list[str]:
+    """A note if a site has ``tiers``, which mode off does not use."""
     named = [tier for tier in tiers if tier.name == settings.tier]
     return [
         f"mode off: tier {tier.name} of site {tier.site} is not used; "
@@ -110,7 +114,7 @@ def _per_job(catalogs: Catalogs, settings: Settings, placement: Placement) -> st
 
 
 def fit_lines(decision: PlacementDecision) -> list[str]:
-    """How the files fit into a capacity below their sum; none where they just do."""
+    """How the files fit into a capacity below their sum; empty if all of them fit."""
     placement, moved = decision.placement, decision.moved
     phases = placement.phases
     lines = []
@@ -173,7 +177,7 @@ def _span_of(sizes: Sequence[int]) -> str:
 
 
 def _unknown_sizes(placement: Placement) -> list[str]:
-    """A given capacity does not need them, so the user is told."""
+    """A note on unknown sizes, which a given capacity does not need."""
     unknown = placement.unknown
     if not unknown:
         return []
@@ -196,8 +200,8 @@ _MODE = "pegasus.mode"
 _PRODUCTION = "production"  # Pegasus's default
 
 
-def left_out(planning: PlanningInput, is_builtin: bool) -> list[str]:
-    """A line for each thing, of the user's workflow as it was read."""
+def omission_notes(planning: PlanningInput, is_builtin: bool) -> list[str]:
+    """Notes on parts of the user's workflow that the planner ignores."""
     notes = list(_checkpoints(planning, is_builtin))
     for find in _BUILTIN if is_builtin else ():
         notes += find(planning)
@@ -205,20 +209,20 @@ def left_out(planning: PlanningInput, is_builtin: bool) -> list[str]:
 
 
 def check_can_be_fetched(planning: PlanningInput) -> None:
-    """Raises CatalogError for an input that only pegasus-transfer can fetch, where
-    there is none: before anything is reserved."""
+    """Raises CatalogError for an input that needs pegasus-transfer if there is none:
+    before anything is reserved."""
     if _has_pegasus_transfer(planning):
         return
     replicas = planning.catalogs.replicas.replicas
     for lfn in planning.graph.consumers:
-        found = () if lfn in planning.graph.producer else replicas.get(lfn, ())
-        if found and all(local_path(replica.pfn) is None for replica in found):
+        sources = () if lfn in planning.graph.producer else replicas.get(lfn, ())
+        if sources and all(local_path(source.pfn) is None for source in sources):
             document = planning.catalogs.replicas.document
             raise document.error(
                 f"the input {lfn!r} can only be fetched by pegasus-transfer, which is "
                 "neither on PATH nor in a PEGASUS_HOME of the site",
                 ["replicas"],
-                found[0].pfn,
+                sources[0].pfn,
                 f"a copy of it in a file, or PEGASUS_HOME in the env profile of site "
                 f"{planning.site.name}",
             )
@@ -271,12 +275,12 @@ def _data_reuse(planning: PlanningInput) -> Iterator[str]:
 
 
 def _shell_hooks(planning: PlanningInput) -> Iterator[str]:
-    whose = abbreviate(list(_hooked(planning.workflow)))
-    if whose:
-        yield f"the built-in planner does not run the shell hooks of {whose}"
+    owners = abbreviate(list(_hook_owners(planning.workflow)))
+    if owners:
+        yield f"the built-in planner does not run the shell hooks of {owners}"
 
 
-def _hooked(workflow: Workflow) -> Iterator[str]:
+def _hook_owners(workflow: Workflow) -> Iterator[str]:
     if workflow.document.data.get("hooks"):
         yield "the workflow"
     for job in workflow.jobs.values():

@@ -1,4 +1,4 @@
-"""A forked worker does a part of a large planning, beside this process."""
+"""A forked worker does a part of a large planning, in parallel with this process."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ _PR_SET_PDEATHSIG = 1
 
 
 @contextmanager
-def beside(
+def in_worker(
     work: Callable[[], Result], with_worker: bool
 ) -> Iterator[Callable[[], Result]]:
-    """A worker does ``work`` while the body runs; what is yielded waits for its result.
+    """Run ``work`` in a worker while the body runs; yield a function that waits for its
+    result.
 
-    Without a worker, or if it fails, ``work`` is done here, when its result is asked
-    for; what it raises is raised then. The result has to be small: it is pickled.
+    Without a worker, or if the worker fails, that function runs ``work`` here and
+    raises what it raises. The result has to be small: it is pickled.
     """
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb") as answer:
         with os.fdopen(writing, "wb") as out:
             worker = fork_worker(lambda: _send(work(), out)) if with_worker else 0
         try:
-            yield lambda: _received(worker, answer, work)
+            yield lambda: _receive(worker, answer, work)
         finally:
             if worker:
                 end_worker(worker)
@@ -41,19 +42,19 @@ def _send(result: object, out: BinaryIO) -> None:
     out.flush()
 
 
-def _received(worker: int, answer: BinaryIO, work: Callable[[], Result]) -> Result:
+def _receive(worker: int, answer: BinaryIO, work: Callable[[], Result]) -> Result:
     data = answer.read() if worker else b""
     if data:
-        with suppress(EOFError, pickle.UnpicklingError):  # it was killed
+        with suppress(EOFError, pickle.UnpicklingError):  # the worker was killed
             result: Result = pickle.loads(data)  # noqa: S301 - of our own fork
             return result
     return work()
 
 
 def fork_worker(work: Callable[[], object]) -> int:
-    """The process that does ``work``, with exit status 0 if all of it is done.
+    """Fork a process that does ``work``, and return its id; it exits with 0 on success.
 
-    0 on one processor, or if this process has threads, whose locks a fork would keep.
+    Returns 0 on one processor, or if this process has threads: a fork copies locks.
     """
     if len(os.sched_getaffinity(0)) < 2 or not _has_one_thread():
         return 0
@@ -70,14 +71,14 @@ def fork_worker(work: Callable[[], object]) -> int:
 
 
 def end_worker(worker: int) -> None:
-    """Whether or not it has ended by itself."""
+    """Kill and reap the worker; it may have ended already."""
     with suppress(ProcessLookupError, ChildProcessError):
         os.kill(worker, signal.SIGKILL)
         os.waitpid(worker, 0)
 
 
 def _has_one_thread() -> bool:
-    """Counts threads of C libraries too, which Python does not know."""
+    """Also counts threads of C libraries, which Python does not know."""
     try:
         return len(list(Path("/proc/self/task").iterdir())) == 1
     except OSError:

@@ -17,7 +17,7 @@ from random import Random
 from statistics import fmean
 
 from pegasus_bb.draining.pace import Drain, Pace
-from pegasus_bb.planner.drain import _GUESSED, _MEASURED
+from pegasus_bb.planner.drain import _FORECAST, _MEASURED
 from pegasus_bb.simulation.draining.outcome import Span, bandwidths
 from pegasus_bb.simulation.draining.taut_string import peak
 from pegasus_bb.simulation.draining.windows import evenest, windows
@@ -108,7 +108,7 @@ def share_in_time(seed: int) -> float:
         interval = draw.uniform(600, 3600)
         made = draw.uniform(0, interval)
         while made < 24 * HOUR:
-            forecast = interval * (1 + draw.uniform(-WRONG, WRONG)) * _GUESSED
+            forecast = interval * (1 + draw.uniform(-WRONG, WRONG)) * _FORECAST
             for k in range(SEGMENTS):
                 heappush(waiting, (made + k * forecast / SEGMENTS, len(dumps)))
             each = LOAD / APPLICATIONS * interval / SEGMENTS

@@ -99,7 +99,7 @@ class Site:
             Path.cwd(),
             sites=("cori",),
             output_sites=output_sites,
-            said={
+            bb_options={
                 "pegasus.bb.mode": "persistent",
                 **{f"pegasus.bb.{k}": v for k, v in said.items()},
             },

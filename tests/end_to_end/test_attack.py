@@ -89,7 +89,7 @@ def name_of_program(site: Site, text: str) -> None:
 
 def pattern(site: Site, text: str) -> dict[str, Any]:
     site.save("placement.yml", [{"lfn": text, "tier": "pfs"}])
-    return {"said": {"pegasus.bb.placement": "placement.yml"}}
+    return {"bb_options": {"pegasus.bb.placement": "placement.yml"}}
 
 
 PLACES: dict[str, Place] = {
@@ -127,8 +127,8 @@ PLACES: dict[str, Place] = {
     "program": at("transformations.yml", "transformations", 0, "sites", 0, "pfn"),
     "replica": at("replicas.yml", "replicas", 0, "pfns", 0, "pfn", prefix="/data/"),
     "pattern": pattern,
-    "reservation's name": lambda _, text: {"said": {"pegasus.bb.name": text}},
-    "capacity said": lambda _, text: {"said": {"pegasus.bb.capacity": text}},
+    "reservation's name": lambda _, text: {"bb_options": {"pegasus.bb.name": text}},
+    "capacity said": lambda _, text: {"bb_options": {"pegasus.bb.capacity": text}},
     "relative dir": lambda _, text: {"relative_dir": text},
     "submit dir": lambda _, text: {"relative_submit_dir": text},
 }
@@ -164,12 +164,12 @@ def attacks(request: pytest.FixtureRequest) -> dict[str, str]:
 
 def planned(site: Site, more: dict[str, Any]) -> Path:
     options: dict[str, Any] = {"relative_submit_dir": "run", "force": True, **more}
-    said = {"pegasus.bb.mode": "persistent", **options.pop("said", {})}
+    bb_options = {"pegasus.bb.mode": "persistent", **options.pop("bb_options", {})}
     return plan(
         PlanOptions(
             workflow=Path("workflow.yml"),
             cwd=site.work,
-            said=said,
+            bb_options=bb_options,
             sites=("cluster",),
             output_sites=("local",),
             base_dir=site.root / "submit",

@@ -10,14 +10,14 @@ import pytest
 
 from pegasus_bb.model.properties import Properties, Setting
 from pegasus_bb.model.run import Kind
-from pegasus_bb.planner.darshan import tried_darshan
+from pegasus_bb.planner.darshan import check_darshan
 from pegasus_bb.report.learn import history_of
 from pegasus_bb.report.submitdir import read_run
 
 from .conftest import Site, expected
 
 NAMED = os.environ.get("PEGASUS_BB_TEST_DARSHAN", "auto")
-RUNTIME = tried_darshan(
+RUNTIME = check_darshan(
     Properties({"pegasus.bb.darshan": Setting(NAMED, "environment")}), NAMED
 )
 

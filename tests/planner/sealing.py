@@ -1,4 +1,4 @@
-"""Sealing a DAG of a test, said in one line."""
+"""Short calls of ``seal`` and ``check`` for tests."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ def seal(
     poll: int = 10,
     removes: Mapping[str, Set[str]] | None = None,
     ours: bool = False,
-    again: int = 0,
+    retries: int = 0,
 ) -> Dag:
-    return product.seal(View(dag, users, site, gate, removes or {}, ours), poll, again)
+    view = View(dag, users, site, gate, removes or {}, ours)
+    return product.seal(view, poll, retries)
 
 
 def check(dag: Dag, users: Set[str], site: str, gate: str) -> None:

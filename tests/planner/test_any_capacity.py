@@ -22,7 +22,7 @@ from pegasus_bb.model.placement import Placement
 from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.planner.builtin.executable import PlannedJob
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.planning import rehearsed
+from pegasus_bb.planner.planning import plan_in_memory
 from pegasus_bb.planner.reading import read_and_decide
 from pegasus_bb.planner.run_plan import plan_run
 from tests.planner.orders import any_order, workflows
@@ -82,7 +82,7 @@ def options(folder: Path, mode: str, cleanup: str, capacity: int) -> PlanOptions
         sites=("cluster",),
         output_sites=("local",),
         cleanup=cleanup,
-        said={f"pegasus.bb.{key}": value for key, value in said.items()},
+        bb_options={f"pegasus.bb.{key}": value for key, value in said.items()},
     )
 
 
@@ -153,7 +153,7 @@ def test_no_order_of_a_run_has_more_on_the_tier_than_was_reserved(
             given = max(1, placement_of(decided).need * short // 100)
             decided = read_and_decide(options(folder, mode, cleanup, given))
         context = plan_run(options(folder, mode, cleanup, 0), decided)
-        executable = rehearsed(decided, context)
+        executable = plan_in_memory(decided, context)
     check_job_reservations(decided)
     if mode == "transient":
         return  # nothing is there but in rooms

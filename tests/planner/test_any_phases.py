@@ -16,7 +16,7 @@ from pegasus_bb.errors import NotSealed
 from pegasus_bb.planner.seal.live_bytes import check_phases, live_bytes
 from pegasus_bb.planner.seal.lives import Lives
 from pegasus_bb.planner.seal.phases import in_phases
-from pegasus_bb.planner.seal.view import reach
+from pegasus_bb.planner.seal.view import reachable
 from tests.planner.orders import any_order
 
 
@@ -51,7 +51,9 @@ def any_lives(dag: Dag, random: Random) -> Lives:
         lfn, node = f"f{number}", random.choice(tasks)
         size[lfn] = random.randrange(10)
         brings.setdefault(node, []).append(lfn)
-        ups = [n for n in dag.nodes if n not in tasks and node in reach([n], parents)]
+        ups = [
+            n for n in dag.nodes if n not in tasks and node in reachable([n], parents)
+        ]
         if ups and random.random() < 0.9:
             removes.setdefault(random.choice(ups), []).append(lfn)
     return Lives(size, brings, removes)

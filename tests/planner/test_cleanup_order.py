@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from pegasus_bb.planner.builtin.executable import Executable
-from pegasus_bb.planner.seal.view import View, reach
+from pegasus_bb.planner.seal.view import View, reachable
 from tests.planner.conftest import new_job, replica_catalog
 from tests.planner.orders import any_order, workflows
 
@@ -76,7 +76,7 @@ def test_a_file_goes_only_after_every_node_that_uses_it(
     parents = parents_of(planned)
     gone = removed(planned)
     for lfn, nodes in users(planned).items():
-        before = reach([gone[lfn]], parents)  # in inplace every file goes some day
+        before = reachable([gone[lfn]], parents)  # in inplace every file goes some day
         assert nodes <= before, f"{lfn} would go before {nodes - before} is done"
 
 
@@ -95,7 +95,7 @@ def test_every_job_finds_its_inputs_and_its_folder(
             if entry.get("linkage") == "input":
                 writers[entry["lfn"]] = job.name
     for job in planned.jobs.values():
-        before = reach([job.name], parents)
+        before = reachable([job.name], parents)
         assert "create_dir_demo_0_cori" in before
         needs = [use.lfn for use in job.job.inputs()] if job.job else []
         needs += [part.lfn for part in job.program.staged] if job.job else []
@@ -113,7 +113,7 @@ def test_the_folder_goes_last_and_there_is_no_circle(
     runner.change(cleanup="leaf")
     planned = runner.plan()
     assert not removed(planned)
-    before = reach(["cleanup_demo_0_cori"], parents_of(planned))
+    before = reachable(["cleanup_demo_0_cori"], parents_of(planned))
     assert before == planned.jobs.keys()
     started = {name for name, starts in any_order(planned.dag, Random(0)) if starts}
     assert started == planned.jobs.keys()

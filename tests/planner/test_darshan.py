@@ -9,12 +9,12 @@ import pytest
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.properties import Properties, Setting
 from pegasus_bb.planner import darshan
-from pegasus_bb.planner.darshan import not_found, tried_darshan
+from pegasus_bb.planner.darshan import check_darshan, missing_darshan_note
 
 
 def tried(said: str) -> str:
     key = "pegasus.bb.darshan"
-    return tried_darshan(Properties({key: Setting(said, "command line")}), said)
+    return check_darshan(Properties({key: Setting(said, "command line")}), said)
 
 
 @pytest.fixture
@@ -33,17 +33,17 @@ def test_off_is_none() -> None:
 
 
 def test_auto_finds_none_where_none_works(broken: str) -> None:
-    assert list(darshan._found()) == [broken]
+    assert list(darshan._candidates()) == [broken]
     assert tried("auto") == ""
-    (note,) = not_found("auto", "")
+    (note,) = missing_darshan_note("auto", "")
     assert "auto found no libdarshan.so" in note
-    assert not_found("off", "") == not_found("auto", broken) == []
+    assert missing_darshan_note("off", "") == missing_darshan_note("auto", broken) == []
 
 
 def test_auto_takes_the_first_that_works(
     broken: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(darshan, "why_not", lambda path: "")
+    monkeypatch.setattr(darshan, "darshan_fault", lambda path: "")
     assert tried("auto") == broken
 
 

@@ -83,7 +83,7 @@ def has_a_checkpoint() -> None:
         (has_a_checkpoint, "checkpoint files (state) are kept for retries"),
     ],
 )
-def test_what_the_built_in_planner_leaves_out_is_said(
+def test_what_the_built_in_planner_ignores_is_noted(
     work: Path, prepare: Callable[[], None], words: str
 ) -> None:
     conf = ("--conf", "pegasus.properties")
@@ -133,7 +133,7 @@ def test_a_checkpoint_that_is_never_written_does_not_keep_the_buffer(
 def test_a_darshan_that_auto_does_not_find(
     work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pegasus_bb.planner.darshan._found", lambda: iter(()))
+    monkeypatch.setattr("pegasus_bb.planner.darshan._candidates", lambda: iter(()))
     words = ["plan", *GIVEN, "--bb-planner", "builtin", "--bb-darshan"]
     found = CliRunner().invoke(cli, [*words, "auto", "workflow.yml"])
     assert found.exit_code == 0, found.output

@@ -51,14 +51,14 @@ def test_sealing_adds_one_deferred_gate_and_the_last_edges() -> None:
     assert dag.children["bb_setup_S"] == [CREATE]
 
 
-@pytest.mark.parametrize("again", [0, 1])
+@pytest.mark.parametrize("retries", [0, 1])
 def test_the_gated_node_is_tried_again_only_if_the_gate_decides_the_storage(
-    again: int,
+    retries: int,
 ) -> None:
     dag = small()
     dag.nodes[CREATE] = replace(dag.nodes[CREATE], retry=3, unless_exit=1)
-    node = seal(dag, USERS, "cori", GATE, again=again).nodes[CREATE]
-    assert (node.retry, node.unless_exit) == (again, None)
+    node = seal(dag, USERS, "cori", GATE, retries=retries).nodes[CREATE]
+    assert (node.retry, node.unless_exit) == (retries, None)
 
 
 def test_sealing_changes_neither_its_input_nor_a_sealed_dag() -> None:

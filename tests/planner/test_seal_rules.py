@@ -118,7 +118,7 @@ SPOILT: dict[Rule, list[Spoil]] = {
         lambda run: run.users.add("bb_setup_S"),
         lambda run: run.users.add("bb_delete_D"),
     ],
-    rules.delete_is_the_end: [
+    rules.delete_is_last: [
         lambda run: run.add("bb_delete_D", LEAF),
         lambda run: run.add("bb_delete_D", "register_local_0_0"),
         lambda run: run.add(OWN, "task_2"),
@@ -129,11 +129,11 @@ SPOILT: dict[Rule, list[Spoil]] = {
         for name in ("task_1", "bb_setup_S", "bb_delete_D")
         for kind in ("FINAL", "SERVICE", "PROVISIONER")
     ],
-    rules.nothing_unseen: [
+    rules.no_nodes_from_other_files: [
         lambda run, word=word: run.dag.other.append(f"{word} x more.dag")
         for word in ("SPLICE", "INCLUDE", "CONNECT", "splice")
     ],
-    rules.place_of_the_gate_is_free: [
+    rules.gated_node_has_no_pre_script: [
         also(CREATE, pre=TRUE),
         also(CREATE, pre=Script(GATE)),
     ],
@@ -160,7 +160,7 @@ SPOILT: dict[Rule, list[Spoil]] = {
         *(also(name, **skip) for name in (*KEYS, "task_1", LEAF) for skip in SKIPS),
         *(theirs(also("task_1", **skip)) for skip in SKIPS),
     ],
-    rules.post_tells_the_truth: [
+    rules.post_scripts_are_known: [
         *(also(name, post=TRUE) for name in (*KEYS, "task_1", LEAF)),
         *(also(name, post=None) for name in KEYS),
         *(theirs(also(name, post=TRUE)) for name in (*KEYS, "task_1", EARLY, LEAF)),
@@ -230,7 +230,7 @@ def test_what_a_real_planner_writes_is_accepted(change: Spoil) -> None:
         run.add(CREATE, name)
     run.users.add("pegasus-plan_S")
     change(run)
-    assert list(rules.post_tells_the_truth(run.view())) == []
+    assert list(rules.post_scripts_are_known(run.view())) == []
 
 
 def test_a_task_is_no_sub_workflow_because_of_its_name() -> None:
@@ -239,7 +239,7 @@ def test_a_task_is_no_sub_workflow_because_of_its_name() -> None:
     run.add(CREATE, "pegasus-plan_S")
     run.users.add("pegasus-plan_S")
     run.node("pegasus-plan_S", post=None)
-    (told,) = rules.post_tells_the_truth(run.view())
+    (told,) = rules.post_scripts_are_known(run.view())
     assert "no POST script for pegasus-plan_S:" in told
     assert "Take post.scope out" in told
 

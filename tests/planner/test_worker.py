@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.planner.worker import beside
+from pegasus_bb.planner.worker import in_worker
 
 # A process of pytest-xdist has threads, and so no worker.
 PYTHON = (sys.executable, "-W", "error")
 ASK = """\
 import os, sys
-from pegasus_bb.planner.worker import beside
+from pegasus_bb.planner.worker import in_worker
 
 mine, how = os.getpid(), sys.argv[1]
 
@@ -27,7 +27,7 @@ def work():
             raise ValueError("there alone")
     return ["a result", os.getpid()]
 
-with beside(work, True) as result:
+with in_worker(work, True) as result:
     if how == "interrupted":
         raise KeyboardInterrupt
     text, process = result()
@@ -64,12 +64,15 @@ def test_without_a_worker_errors_are_raised_when_the_result_is_asked_for() -> No
     def work() -> int:
         raise ValueError("of the work")
 
-    with beside(work, False) as result, pytest.raises(ValueError, match="of the work"):
+    with (
+        in_worker(work, False) as result,
+        pytest.raises(ValueError, match="of the work"),
+    ):
         result()
 
 
 def test_no_descriptor_is_left_open() -> None:
     before = sorted(path.name for path in Path("/proc/self/fd").iterdir())
-    with beside(lambda: 7, False) as result:
+    with in_worker(lambda: 7, False) as result:
         assert result() == 7
     assert sorted(path.name for path in Path("/proc/self/fd").iterdir()) == before

@@ -31,7 +31,10 @@ from pegasus_bb.planner.pegasus.submitdir import (
 from pegasus_bb.planner.reading import with_placement
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.runfiles import node_files, run_files
-from pegasus_bb.planner.seal.job_reservation_rules import check_job_reservations, names
+from pegasus_bb.planner.seal.job_reservation_rules import (
+    check_job_reservations,
+    has_option,
+)
 from pegasus_bb.planner.seal.sealing import complete
 from pegasus_bb.rewrite.job_directives import directives_option
 
@@ -131,7 +134,7 @@ def _add_options(planned: PegasusWorkflow, context: RunPlan) -> None:
 
 def _add_option(folder: Path, node: Node, option: str) -> None:
     text = submit_text(folder, node)
-    if not names(text, option):
+    if not has_option(text, option):
         changed = _SHARED.sub(option, text)
         if changed == text:
             changed = _ARGUMENTS.sub(rf"\1 {option}\2", text)

@@ -51,7 +51,7 @@ def need_home(environ: Mapping[str, str]) -> Home:
     return home
 
 
-def chosen_home(planner: str, environ: Mapping[str, str]) -> Home | None:
+def resolve_home(planner: str, environ: Mapping[str, str]) -> Home | None:
     """The Pegasus that plans, as ``pegasus.bb.planner`` has it; None: the built-in
     planner does. Raises UsageError where there has to be one, and is none: a user who
     sets PEGASUS_HOME wants that Pegasus, and no other planner in silence."""

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.placement.decision import PlanningInput
-from pegasus_bb.planner.darshan import not_found
+from pegasus_bb.planner.darshan import missing_darshan_note
 from pegasus_bb.planner.drain import plan_drain
 from pegasus_bb.planner.existing_submit_dir import check_existing
-from pegasus_bb.planner.options import PlanOptions, home_of_runs
+from pegasus_bb.planner.options import PlanOptions, runs_folder
 from pegasus_bb.planner.pegasus.call import plan_argv, run_planner
 from pegasus_bb.planner.pegasus.checks import (
     check_clusters,
@@ -26,9 +26,9 @@ from pegasus_bb.planner.pegasus.inputs import for_pegasus, write_inputs
 from pegasus_bb.planner.pegasus.submitdir import PegasusWorkflow
 from pegasus_bb.planner.pegasus.user_database import make_user_database
 from pegasus_bb.planner.predictions import predict
-from pegasus_bb.planner.reading import no_collection, read_and_decide, rewritten_inputs
+from pegasus_bb.planner.reading import no_collection, read_and_decide, rewrite_inputs
 from pegasus_bb.planner.run_plan import RunPlan, plan_run
-from pegasus_bb.planner.summary import left_out
+from pegasus_bb.planner.summary import omission_notes
 from pegasus_bb.rewrite.inputs import Inputs
 from pegasus_bb.runtime.install import install_runtime
 
@@ -59,7 +59,7 @@ def plan_on_tier(
         decided = read_and_decide(options)
         ready = prepared(options, passed, home, decided)
         context, folder = ready.context, planned_folder(ready.context.submit_dir)
-        besides = context.base_dir / home_of_runs(context.label)
+        besides = context.base_dir / runs_folder(context.label)
         with claimed(context.submit_dir, options.force, besides):
             write_inputs(ready.inputs, folder)
             install_runtime(str(folder.parent), context.python)
@@ -94,11 +94,11 @@ def prepared(
     context = plan_run(options, decided, predict(decided), plan_drain(decided))
     check_existing(context.submit_dir, options.force)
     before = Inputs.of(decided.workflow.document, decided.catalogs)
-    notes = left_out(decided, is_builtin=False)
-    notes += not_found(decided.settings.darshan, context.darshan)
+    notes = omission_notes(decided, is_builtin=False)
+    notes += missing_darshan_note(decided.settings.darshan, context.darshan)
     notes += _check(passed, before, decided, context)
     folder = planned_folder(context.submit_dir)
-    inputs = for_pegasus(rewritten_inputs(before, context), context, folder)
+    inputs = for_pegasus(rewrite_inputs(before, context), context, folder)
     return Prepared(context, inputs, plan_argv(home, context, folder, passed), notes)
 
 

@@ -18,7 +18,7 @@ from pegasus_bb.model.properties import Properties, Settings
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.call import plain
 from pegasus_bb.planner.reading import properties_of
-from pegasus_bb.planner.run_plan import tried_python
+from pegasus_bb.planner.run_plan import check_python
 from pegasus_bb.runtime.install import install_runtime
 
 LAUNCHER = "pegasus.gridstart.launcher"
@@ -34,7 +34,7 @@ def recorded(options: PlanOptions, settings: Settings, declared: bool) -> list[s
     try:
         base = options.absolute(options.base_dir)
         plain(str(base), "the folder of submit directories")
-        bb = counting(base, tried_python(properties, settings.python))
+        bb = counting(base, check_python(properties, settings.python))
     except (UsageError, OSError):
         return []  # a plain plan never fails for the want of counters
     return [f"-D{LAUNCHER}={bb / 'bin' / 'launch'}"]

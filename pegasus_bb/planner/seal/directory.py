@@ -1,4 +1,4 @@
-"""A submit directory as it stands, looked at before each run."""
+"""Checks the seal of a submit directory before each run."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from pegasus_bb.runtime.bbdir import VERSION, BBDir
 
 
 def check_directory(submit_dir: Path, dag: Dag) -> None:
-    """Whether ``dag``, which stands in ``submit_dir``, edited or not, is sealed.
+    """Check that ``dag`` of ``submit_dir``, which the user may have edited, is sealed.
 
-    Reads the job lists of stage-outs and clean-ups, and the submit files of
-    the few nodes for which it matters whether they need the buffer. Nothing to check
-    where the run has no reservation. Raises NotSealed, CatalogError and UsageError.
+    Reads the job lists of stage-outs and clean-ups, and the submit files of the few
+    nodes whose use of the buffer is in doubt. A run without a reservation passes.
+    Raises NotSealed, CatalogError and UsageError.
     """
     bb = BBDir(str(submit_dir / "bb"))
     _check_version(submit_dir)
@@ -38,16 +38,16 @@ def check_directory(submit_dir: Path, dag: Dag) -> None:
     gate = _gate(dag, request.site, Path(bb.file("bin/gate")))
     users = buffer_users_in_doubt(dag, submit_dir, request, gate)
     removes = removals(dag.nodes, job_lists(dag, submit_dir))
-    ours = plan["planner"] == BUILT_IN
-    check(View(dag, users, request.site, gate, removes, ours))
+    is_builtin = plan["planner"] == BUILT_IN
+    check(View(dag, users, request.site, gate, removes, is_builtin))
     phases = read_phases(bb.file(PHASES))
     if phases is not None:
         check_phases(dag, phases)
 
 
 def _check_version(submit_dir: Path) -> None:
-    """Raises NotSealed where another version of us planned the run: its own programs
-    read other files than this version does."""
+    """Raises NotSealed if another version of pegasus-bb planned the run: its programs
+    read other files."""
     file = submit_dir / "bb" / "plan.json"
     version = _plan(submit_dir).get("version") if file.exists() else VERSION
     if version != VERSION:
@@ -73,8 +73,8 @@ def _plan(submit_dir: Path) -> dict[str, Any]:
 
 
 def _gate(dag: Dag, site: str, own: Path) -> str:
-    """The gate's program as the DAG spells it, where that is this run's own: the
-    submit directory may be reached by way of a link."""
+    """The gate's program as the DAG spells it, which may name the submit directory
+    through a link; ``own`` if the DAG has another program there."""
     for name in View(dag, set(), site, "").gated:
         pre = dag.nodes[name].pre
         if pre is not None and Path(pre.executable).resolve() == own.resolve():
@@ -85,9 +85,9 @@ def _gate(dag: Dag, site: str, own: Path) -> str:
 def buffer_users_in_doubt(
     dag: Dag, submit_dir: Path, request: Request, gate: str
 ) -> set[str]:
-    """``buffer_users``, asked only of the few nodes for which it decides anything.
+    """``buffer_users`` of the few nodes for which it decides anything.
 
-    Behind the gate, and not after bb_delete, every node may use the buffer.
+    A node behind the gate and not after bb_delete may use the buffer in any case.
     """
     view = View(dag, set(), request.site, gate)
     doubtful = dag.nodes.keys() - view.behind_gate | view.after_delete
@@ -99,16 +99,16 @@ def buffer_users_in_doubt(
 def buffer_users(dag: Dag, submit_dir: Path, request: Request) -> set[str]:
     """Nodes that run on the tier's site, name the planned prefix, or run a workflow.
 
-    Read from each node's submit file, job list, VARS and scripts, of either planner.
-    Raises CatalogError where one cannot be read.
+    Reads each node's submit file, job list, VARS and scripts, from either planner.
+    Raises CatalogError if one cannot be read.
     """
-    # On site local bb_setup and bb_delete have that attribute as well; there the
-    # prefix alone tells, and every job in scratch names it.
+    # On site local bb_setup and bb_delete have that attribute as well; there only the
+    # prefix decides, which every job in scratch names.
     site = "(?!)" if request.site == "local" else re.escape(request.site)
     prefix = re.escape(request.prefix)
     sign = re.compile(
         rf'^\+pegasus_site\s*=\s*"{site}"|{prefix}(?![A-Za-z0-9_.-])|'
-        r"^\+pegasus_job_class\s*=\s*1[01]\s*$",  # a workflow inside: who knows
+        r"^\+pegasus_job_class\s*=\s*1[01]\s*$",  # a sub-workflow may use it
         re.MULTILINE | re.IGNORECASE,
     )
     # Most nodes name the prefix, and looking for that alone is much faster.
@@ -117,7 +117,7 @@ def buffer_users(dag: Dag, submit_dir: Path, request: Request) -> set[str]:
     def uses_buffer(node: Node) -> bool:
         if node.kind == "SUBDAG":
             return True
-        text = submit_text(submit_dir, node) + _said_in_the_dag(node)
+        text = submit_text(submit_dir, node) + _dag_text(node)
         if plain.search(text) or sign.search(text):
             return True
         return sign.search(list_text(submit_dir, node)) is not None
@@ -125,8 +125,8 @@ def buffer_users(dag: Dag, submit_dir: Path, request: Request) -> set[str]:
     return {node.name for node in dag.nodes.values() if uses_buffer(node)}
 
 
-def _said_in_the_dag(node: Node) -> str:
-    """VARS, which submit files use as macros, and scripts."""
+def _dag_text(node: Node) -> str:
+    """The VARS of ``node``, which submit files use as macros, and its scripts."""
     scripts = [s for s in (node.pre, node.post) if s is not None]
-    words = [*node.vars.values(), *(f"{s.executable} {s.arguments}" for s in scripts)]
-    return "".join(f"\n{word}" for word in words)
+    values = [*node.vars.values(), *(f"{s.executable} {s.arguments}" for s in scripts)]
+    return "".join(f"\n{value}" for value in values)

@@ -1,6 +1,7 @@
 """The rules on jobs with a reservation of their own: modes transient and hybrid.
 
-Such a job finds its reservation, and no job reads its results before they are back.
+Each such job finds its reservation, and no job reads its results before they are copied
+back.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from pegasus_bb.errors import CatalogError, NotSealed
 from pegasus_bb.model.reservation import OF_SLURM, Request
 from pegasus_bb.planner.seal.post_rules import (
     EXITCODES,
-    is_landed_of,
-    reads_all,
-    split_landed,
+    awaits_node,
+    checks_records,
+    split_await_stage_out,
 )
-from pegasus_bb.planner.seal.view import DEFERRED, some
+from pegasus_bb.planner.seal.view import DEFERRED, abbreviated
 from pegasus_bb.runtime.bbdir import NODES, BBDir
 
 _NUMBER = "CONDOR_JOBID=$(cluster).$(process)"
@@ -30,13 +31,13 @@ class JobNode:
     name: str
     node: Node | None
     text: str  # of its submit file
-    option: str  # what sbatch has to be given; empty where nothing
+    option: str  # for sbatch; empty if it needs none
     scratch: str  # of the run, as planned
     bin: Path
 
 
 def check_job_reservations(dag: Dag, submit_dir: Path) -> None:
-    """Raises NotSealed with every broken rule, CatalogError where a file is missing."""
+    """Raises NotSealed with every broken rule, CatalogError if a file is missing."""
     bb = BBDir(str(submit_dir / "bb"))
     request = bb.transient()
     if bb.has_request:
@@ -46,7 +47,7 @@ def check_job_reservations(dag: Dag, submit_dir: Path) -> None:
         for file in sorted(Path(bb.file(NODES)).glob("*.json"))
         if bb.node(file.name[: -len(".json")]).reservation
     ]
-    broken = [text for rule in _RULES for text in _of(rule, planned)]
+    broken = [text for rule in _RULES for text in _violations(rule, planned)]
     if broken:
         raise NotSealed(
             "this DAG would put data at risk and is not submitted:\n"
@@ -80,11 +81,11 @@ def _text(file: Path) -> str:
 _Rule = tuple[Callable[[JobNode], bool], str]
 
 
-def _of(rule: _Rule, planned: list[JobNode]) -> Iterator[str]:
-    holds, words = rule
+def _violations(rule: _Rule, planned: list[JobNode]) -> Iterator[str]:
+    holds, message = rule
     names = [each.name for each in planned if not holds(each)]
     if names:
-        yield words.format(some(names))
+        yield message.format(abbreviated(names))
 
 
 def _really_runs(each: JobNode) -> bool:
@@ -94,36 +95,36 @@ def _really_runs(each: JobNode) -> bool:
     )
 
 
-def _waits(each: JobNode) -> bool:
+def _awaits_stage_out(each: JobNode) -> bool:
     post = each.node.post if each.node else None
     if post is None or post.defer_status != DEFERRED or not post.defer_time:
         return False
-    words, judge = split_landed(post)
+    arguments, script = split_await_stage_out(post)
     own = Path(post.executable).resolve() == (each.bin / "await_stage_out").resolve()
-    if each.node is None or judge is None:
+    if each.node is None or script is None or not script.executable.endswith(EXITCODES):
         return False
-    reads = judge.executable.endswith(EXITCODES) and reads_all(judge, is_key=True)
-    return own and is_landed_of(each.node, words) and reads
+    checks = checks_records(script, is_essential=True)
+    return own and awaits_node(each.node, arguments) and checks
 
 
-def _launched(each: JobNode) -> bool:
+def _is_launched(each: JobNode) -> bool:
     lines = (line.partition("=") for line in each.text.splitlines())
     programs = [v.strip() for k, _, v in lines if k.strip().lower() == "executable"]
     wanted = (each.bin / "launch").resolve()
     return [Path(p).resolve() for p in programs] == [wanted]
 
 
-def _is_told(each: JobNode) -> bool:
+def _has_identity(each: JobNode) -> bool:
     return f"PEGASUS_DAG_JOB_ID={each.name}" in each.text and _NUMBER in each.text
 
 
-def _asks(each: JobNode) -> bool:
+def _requests_only_its_buffer(each: JobNode) -> bool:
     others = each.text.count("--bbf=") - 1 if each.option else 0
-    return names(each.text, each.option) and not others
+    return has_option(each.text, each.option) and not others
 
 
-def names(text: str, option: str) -> bool:
-    """Whether a submit file has ``option``, whatever quotes stand around it."""
+def has_option(text: str, option: str) -> bool:
+    """Whether a submit file has ``option``, with or without quotes around it."""
     return re.search(rf"{re.escape(option)}(?![\w./-])", text) is not None
 
 
@@ -134,7 +135,7 @@ _RULES: tuple[_Rule, ...] = (
         "on from their results would find none",
     ),
     (
-        _waits,
+        _awaits_stage_out,
         "the POST script of {} must be SCRIPT DEFER 75 <seconds> with "
         "bb/bin/await_stage_out "
         "NODE $JOBID $RETURN and the script that judges the node, such as "
@@ -142,7 +143,7 @@ _RULES: tuple[_Rule, ...] = (
         "are back",
     ),
     (
-        _launched,
+        _is_launched,
         "the executable of {} must be bb/bin/launch, or the tasks work on the PFS, "
         "and their results are looked for on the tier",
     ),
@@ -152,12 +153,12 @@ _RULES: tuple[_Rule, ...] = (
         "the site with --relative-dir: the reservation could not take its place",
     ),
     (
-        _is_told,
+        _has_identity,
         "{} must have PEGASUS_DAG_JOB_ID and CONDOR_JOBID=$(cluster).$(process) in the "
         "environment: without them it is unknown which try made what",
     ),
     (
-        _asks,
+        _requests_only_its_buffer,
         "the submit files of {} do not give sbatch the --bbf of bb/nodes, or another "
         "one besides: the jobs would have no reservation. A property "
         "pegasus.glite.arguments may stand before profiles of jobs: say it in the site "

@@ -1,10 +1,10 @@
-"""Whether a DAG in phases keeps what it promises, whatever order its nodes run in.
+"""Checks that a DAG in phases fits into its capacity in every legal order of its nodes.
 
-Periods end with the barriers, which come one after the other. A node starts in the
-period after the last barrier above it at the earliest; it has ended when the first
-barrier below it ends. A file is there at most from the earliest period of what brings
-it to the latest of what removes it: in no legal order is more on the tier in a period
-than the files that may be there in it.
+Barriers run one after the other, and each ends a period. A node starts at the earliest
+in the period after the last barrier above it, and ends at the latest with the first
+barrier below it. A file can be on the tier from the earliest period of the node that
+brings it to the latest period of the node that removes it. So no legal order has more
+on the tier in a period than the files that can be there in that period.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from pegasus_bb.units import format_size
 
 
 def check_phases(dag: Dag, phases: Phases) -> None:
-    """Raises NotSealed where more than the limit could be on the tier."""
-    broken = [_words(phases, *found) for found in _too_much(dag, phases)]
+    """Raises NotSealed if more than the limit could be on the tier."""
+    broken = [_message(phases, *each) for each in _overfull_periods(dag, phases)]
     if broken:
         raise NotSealed(
             "this DAG would fill the tier and is not submitted:\n"
@@ -38,14 +38,14 @@ def live_bytes(dag: Dag, phases: Phases) -> list[int]:
     return list(accumulate(change[:-1]))
 
 
-def _too_much(dag: Dag, phases: Phases) -> Iterator[tuple[int, int, list[str]]]:
+def _overfull_periods(dag: Dag, phases: Phases) -> Iterator[tuple[int, int, list[str]]]:
     for period, held in enumerate(live_bytes(dag, phases)):
         if held > phases.limit:
             spans = _spans(dag, phases).items()
             yield period, held, [lfn for lfn, (a, z) in spans if a <= period <= z]
 
 
-def _words(phases: Phases, period: int, held: int, lfns: list[str]) -> str:
+def _message(phases: Phases, period: int, held: int, lfns: list[str]) -> str:
     largest = sorted(lfns, key=lambda lfn: -phases.lives.size[lfn])[:3]
     limit = f"{format_size(phases.limit)} ({phases.limit} bytes)"
     return (
@@ -94,7 +94,7 @@ def _files(
 ) -> dict[str, tuple[int, int]]:
     last: dict[str, int] = {}
     for node, lfns in lives.removes.items():
-        for lfn in lfns:  # what is brought again after a removal goes with the last
+        for lfn in lfns:  # a file that is brought again goes with its last removal
             last[lfn] = max(last.get(lfn, 0), latest.get(node, end))
     first: dict[str, int] = {}
     for node, lfns in lives.brings.items():

@@ -1,5 +1,5 @@
-"""Which node brings each file to the tier, which takes it away, and after which
-stage-outs: told by the job lists of nodes."""
+"""Which node brings each file to the tier, which removes it, and which stage-outs copy
+it: read from the job lists of the nodes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pegasus_bb.errors import NotSealed
 
 @dataclass(frozen=True)
 class Lives:
-    """Files of the tier. What no node brings never comes; what none removes stays."""
+    """The files of the tier. A file that no node removes stays to the end."""
 
     size: Mapping[str, int]  # LFN -> bytes
     brings: Mapping[str, Sequence[str]]  # node -> LFNs: its task's, or its transfers'
@@ -30,8 +30,8 @@ def read_lives(
     scratch: str,
     size: Mapping[str, int],
 ) -> Lives:
-    """``made`` has the nodes that run tasks, with the LFNs that these write; transfers
-    and clean-ups are in job lists: ``entries`` gives that of a node."""
+    """``made`` maps each node that runs tasks to the LFNs that these write. ``entries``
+    gives the job list of a node, which has its transfers and removals."""
     begins = scratch.rstrip("/") + "/"
 
     def here(places: Iterable[Mapping[str, object]]) -> list[str]:
@@ -54,7 +54,7 @@ def read_lives(
 
 
 def parents_first(dag: Dag) -> list[str]:
-    """Its nodes, each after those that it waits for. Raises NotSealed for a circle."""
+    """The nodes in topological order. Raises NotSealed if there is a cycle."""
     waiting = dict.fromkeys(dag.nodes, 0)
     for children in dag.children.values():
         for child in children:
@@ -79,12 +79,12 @@ def parents_first(dag: Dag) -> list[str]:
 def removals(
     names: Iterable[str], entries: Callable[[str], Entries]
 ) -> dict[str, set[str]]:
-    """Clean-up node -> the stage-outs of what it removes.
+    """Clean-up node -> the stage-outs of the files that it removes.
 
     ``entries`` gives the job list of a node, as pegasus-transfer reads it.
     """
     listed = list(names)
-    saved: dict[str, set[str]] = {}  # path on the site -> the nodes that bring it away
+    saved: dict[str, set[str]] = {}  # path on the site -> the stage-outs that copy it
     for name in of_role(listed, Role.STAGE_OUT):
         for entry in entries(name):
             for source in entry.get("src_urls", ()):
@@ -94,13 +94,15 @@ def removals(
             node
             for entry in entries(name)
             if "target" in entry
-            for node in _removed(entry["target"], saved)
+            for node in _stage_outs_of(entry["target"], saved)
         }
         for name in of_role(listed, *CLEANUPS)
     }
 
 
-def _removed(target: Mapping[str, Any], saved: Mapping[str, set[str]]) -> set[str]:
+def _stage_outs_of(
+    target: Mapping[str, Any], saved: Mapping[str, set[str]]
+) -> set[str]:
     path = path_of(str(target.get("url", "")))
     if str(target.get("recursive", "")).lower() != "true":
         return saved.get(path, set())

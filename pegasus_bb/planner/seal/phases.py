@@ -1,9 +1,10 @@
 """Cuts a DAG into phases, so that its files fit into a capacity below their sum.
 
-A phase begins when every clean-up of the one before has ended. No node is added, for
-Pegasus's own tools know the nodes that pegasus-plan has written and no others: one
-clean-up of each phase waits for the rest of them, and what brings files in the next
-waits for that one. So there are as many edges as nodes, not as many as pairs.
+A phase begins when every clean-up of the phase before has ended. No node is added,
+because Pegasus's own tools know only the nodes that pegasus-plan has written. One
+clean-up of each phase, the barrier, waits for the others, and the nodes that bring
+files in the next phase wait for the barrier: as many edges as nodes, not as pairs of
+nodes.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from pegasus_bb.units import format_size
 
 @dataclass(frozen=True)
 class Phases:
-    """What has to hold in the sealed DAG."""
+    """The promise that the sealed DAG has to keep."""
 
     limit: int  # bytes on the tier at any time
     barriers: tuple[str, ...]  # clean-up nodes, each the last of its phase
@@ -34,17 +35,17 @@ class Phases:
 def in_phases(
     dag: Dag, lives: Lives, tasks: Set[str], limit: int
 ) -> tuple[Dag, Phases]:
-    """``dag`` with the edges of the fewest phases, and what these promise.
+    """``dag`` with the edges of as few phases as possible, and their promise.
 
     ``tasks`` are the nodes that run tasks on the tier. Linear in nodes, edges, files.
-    Raises NotSealed where a level of the DAG does not fit.
+    Raises NotSealed if a level of the DAG does not fit.
     """
     order = parents_first(dag)
     level = _levels(dag, order, tasks)
-    ends = _cut(lives, level, limit)
+    ends = _phase_ends(lives, level, limit)
     phase = {name: bisect_left(ends, level[name]) for name in order}
     barriers, more = _barriers(lives, phase, len(ends) - 1)
-    for name in _first(dag, order, phase, lives.brings):
+    for name in _first_of_phase(dag, order, phase, lives.brings):
         if phase[name]:
             more.setdefault(barriers[phase[name] - 1], []).append(name)
     children = dict(dag.children)
@@ -56,7 +57,7 @@ def in_phases(
 def _barriers(
     lives: Lives, phase: Mapping[str, int], number: int
 ) -> tuple[list[str], dict[str, list[str]]]:
-    """The last clean-up of each phase, and what else waits for whom so that it is."""
+    """The barrier of each phase, and the edges that make it the last clean-up."""
     inside: list[list[str]] = [[] for _ in range(number + 1)]
     for name in lives.removes:
         inside[phase[name]].append(name)
@@ -70,8 +71,8 @@ def _barriers(
 
 
 def _levels(dag: Dag, order: list[str], tasks: Set[str]) -> dict[str, int]:
-    """Tasks count from 1. What comes before any of them is in the level of the first
-    that needs it, what comes after in that of the last that it waits for."""
+    """The level of each node, counted in tasks from 1. A node before all tasks has the
+    level of the first task that needs it, any other that of the last one above it."""
     level = dict.fromkeys(order, 0)
     for name in order:
         level[name] += name in tasks
@@ -84,7 +85,7 @@ def _levels(dag: Dag, order: list[str], tasks: Set[str]) -> dict[str, int]:
     return level
 
 
-def _cut(lives: Lives, level: dict[str, int], limit: int) -> list[int]:
+def _phase_ends(lives: Lives, level: dict[str, int], limit: int) -> list[int]:
     end = max(level.values())
     last = {lfn: level[n] for n, lfns in lives.removes.items() for lfn in lfns}
     first: dict[str, int] = {}
@@ -104,22 +105,23 @@ def _cut(lives: Lives, level: dict[str, int], limit: int) -> list[int]:
     return ends
 
 
-def _first(
+def _first_of_phase(
     dag: Dag, order: Iterable[str], phase: dict[str, int], bring: Iterable[str]
 ) -> list[str]:
+    """The nodes of ``bring`` with none of them above in the same phase."""
     wanted, behind = set(bring), set[str]()
-    found = []
+    first = []
     for name in order:
         if name in wanted and name not in behind:
-            found.append(name)
+            first.append(name)
         if name in wanted or name in behind:
             same = (c for c in dag.children.get(name, ()) if phase[c] == phase[name])
             behind.update(same)
-    return found
+    return first
 
 
 PHASES = "phases.json"
-# ArithmeticError: json takes Infinity for a number.
+# ArithmeticError: json parses Infinity as a number.
 _DAMAGED = (
     OSError,
     ValueError,
@@ -144,7 +146,7 @@ def phases_json(phases: Phases) -> dict[str, Any]:
 
 
 def read_phases(file: str) -> Phases | None:
-    """None where the run has none. Raises CatalogError where it cannot be read."""
+    """None if the run has no phases. Raises CatalogError if the file is damaged."""
     if not os.path.lexists(file):
         return None
     try:
@@ -163,9 +165,9 @@ def read_phases(file: str) -> Phases | None:
 def _names(
     data: Mapping[str, Any], sizes: Mapping[str, int] | None = None
 ) -> dict[str, list[str]]:
-    found = {str(node): list(map(str, lfns)) for node, lfns in data.items()}
+    by_node = {str(node): list(map(str, lfns)) for node, lfns in data.items()}
     if sizes is not None:
-        unknown = {lfn for lfns in found.values() for lfn in lfns} - sizes.keys()
+        unknown = {lfn for lfns in by_node.values() for lfn in lfns} - sizes.keys()
         if unknown:
             raise KeyError(min(unknown))
-    return found
+    return by_node

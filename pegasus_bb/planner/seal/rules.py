@@ -1,6 +1,7 @@
-"""The rules of the seal. Each yields what breaks it, why that is a risk, what would do.
+"""The rules of the seal. Each yields what breaks it, the risk, and the remedy.
 
-``BEFORE`` are what no edge or script can mend; ``AFTER`` hold once a DAG is complete.
+No added edge or script can mend a breach of ``BEFORE``; ``AFTER`` hold for a complete
+DAG.
 """
 
 from __future__ import annotations
@@ -9,18 +10,18 @@ from collections.abc import Callable, Iterator, Set
 
 from pegasus_bb.dag.nodes import Node, Script
 from pegasus_bb.dag.roles import is_local_cleanup
-from pegasus_bb.planner.seal.post_rules import post_tells_the_truth
-from pegasus_bb.planner.seal.view import DEFERRED, View, some
+from pegasus_bb.planner.seal.post_rules import post_scripts_are_known
+from pegasus_bb.planner.seal.view import DEFERRED, View, abbreviated
 
 Rule = Callable[[View], Iterator[str]]
-# These bring nodes that are not in this file.
-_UNSEEN = ("SPLICE", "INCLUDE", "CONNECT")
+# Keywords that add nodes from another file.
+_FROM_FILES = ("SPLICE", "INCLUDE", "CONNECT")
 _NEVER = ("FINAL", "SERVICE", "PROVISIONER")
 
 
 def one_of_each(view: View) -> Iterator[str]:
     """There is one bb_setup, one bb_delete, one create_dir of the site."""
-    for word, found, loss in (
+    for form, nodes, loss in (
         ("bb_setup_<id>", view.setups, "the buffer is reserved twice, or never"),
         (
             "bb_delete_<id>",
@@ -33,10 +34,10 @@ def one_of_each(view: View) -> Iterator[str]:
             "there is no place for the one gate",
         ),
     ):
-        if len(found) != 1:
-            said = some(found) if found else "none"
+        if len(nodes) != 1:
+            names = abbreviated(nodes) if nodes else "none"
             yield (
-                f"exactly one node {word} is needed, found {said}: {loss}. Plan with "
+                f"exactly one node {form} is needed, found {names}: {loss}. Plan with "
                 "bb_setup and bb_delete as jobs of their own on site local, not "
                 "clustered, and with create_dir on the site"
             )
@@ -46,7 +47,7 @@ def setup_waits_for_no_user(view: View) -> Iterator[str]:
     for setup in view.setups:
         if setup in view.behind_gate:
             yield (
-                f"{setup} waits for {some(view.gated)}, which waits for the "
+                f"{setup} waits for {abbreviated(view.gated)}, which waits for the "
                 f"buffer: the workflow would wait for ever. Run {setup} on site local"
             )
 
@@ -61,9 +62,9 @@ def setup_and_delete_need_no_buffer(view: View) -> Iterator[str]:
             )
 
 
-def delete_is_the_end(view: View) -> Iterator[str]:
-    """Nothing descends from bb_delete that could use the buffer: whatever is not the
-    removal of the real planner's own folder on this machine."""
+def delete_is_last(view: View) -> Iterator[str]:
+    """Only the removal of pegasus-plan's own folder on the submit host may descend from
+    bb_delete: any other node could use the buffer."""
     late = {
         name
         for name in view.after_delete
@@ -71,9 +72,9 @@ def delete_is_the_end(view: View) -> Iterator[str]:
     }
     if late:
         yield (
-            f"{some(late)} would run after {some(view.deletes)}, when the buffer and "
-            "what is on it are gone. Nothing but the removal of the folder on site "
-            "local may wait for bb_delete"
+            f"{abbreviated(late)} would run after {abbreviated(view.deletes)}, when "
+            "the buffer and what is on it are gone. Nothing but the removal of the "
+            "folder on site local may wait for bb_delete"
         )
 
 
@@ -87,10 +88,10 @@ def no_special_nodes(view: View) -> Iterator[str]:
             )
 
 
-def nothing_unseen(view: View) -> Iterator[str]:
-    """No line brings nodes that are not in this file."""
+def no_nodes_from_other_files(view: View) -> Iterator[str]:
+    """No line adds nodes from another file."""
     for line in view.dag.other:
-        if line.split(None, 1)[0].upper() in _UNSEEN:
+        if line.split(None, 1)[0].upper() in _FROM_FILES:
             yield (
                 f"the line {line!r} brings nodes from another file, which is not "
                 "checked: they could use the buffer after it is gone. Write the nodes "
@@ -98,7 +99,7 @@ def nothing_unseen(view: View) -> Iterator[str]:
             )
 
 
-def place_of_the_gate_is_free(view: View) -> Iterator[str]:
+def gated_node_has_no_pre_script(view: View) -> Iterator[str]:
     for name in view.gated:
         node = view.dag.nodes[name]
         if node.pre is not None and not _is_gate(node, view):
@@ -110,10 +111,10 @@ def place_of_the_gate_is_free(view: View) -> Iterator[str]:
 
 
 def no_line_breaks(view: View) -> Iterator[str]:
-    """No value carries a newline: it would become a line of the DAG of its own."""
+    """No value has a newline, which would start another line of the DAG."""
     for node in view.dag.nodes.values():
         words = (node.name, node.submit_file, node.directory, node.category)
-        scripts = (*_words(node.pre), *_words(node.post))
+        scripts = (*_texts(node.pre), *_texts(node.post))
         text = "".join((*words, *scripts, *node.vars, *node.vars.values()))
         if "\n" in text or "\r" in text:
             yield (
@@ -130,9 +131,10 @@ def users_wait_for_the_gate(view: View) -> Iterator[str]:
     early = view.users - view.behind_gate
     if view.gated and early:
         yield (
-            f"{some(early)} would not wait for the gate on {some(view.gated)}: it "
-            "could start before the buffer is there and write elsewhere. Every node "
-            "that uses the buffer must descend from create_dir of the site"
+            f"{abbreviated(early)} would not wait for the gate on "
+            f"{abbreviated(view.gated)}: it could start before the buffer is there and "
+            "write elsewhere. Every node that uses the buffer must descend from "
+            "create_dir of the site"
         )
 
 
@@ -140,10 +142,10 @@ def one_gate(view: View) -> Iterator[str]:
     names = [node.name for node in view.gates]
     if names != view.gated:
         yield (
-            f"the gate must be the PRE script of {some(view.gated)} and of no other "
-            f"node; found on {some(names) if names else 'none'}: without it jobs start "
-            "before the buffer is there, and more than one would poll the scheduler "
-            "for every job"
+            f"the gate must be the PRE script of {abbreviated(view.gated)} and of no "
+            f"other node; found on {abbreviated(names) if names else 'none'}: without "
+            "it jobs start before the buffer is there, and more than one would poll "
+            "the scheduler for every job"
         )
     for node in view.gates:
         if node.pre is not None and not _is_gate(node, view):
@@ -155,14 +157,15 @@ def one_gate(view: View) -> Iterator[str]:
 
 
 def gate_waits_for_setup(view: View) -> Iterator[str]:
-    """The gated node is a descendant of bb_setup: no gate waits for what failed."""
+    """The gated node descends from bb_setup, so the gate does not wait if that
+    fails."""
     for name in view.gated:
         parents = view.parents.get(name, [])
         if not set(view.setups) & set(parents):
             yield (
-                f"{name} does not wait for {some(view.setups)}: where that fails, the "
-                "gate would wait for a buffer that was never asked for. Seal the DAG "
-                "again"
+                f"{name} does not wait for {abbreviated(view.setups)}: where that "
+                "fails, the gate would wait for a buffer that was never asked for. "
+                "Seal the DAG again"
             )
 
 
@@ -171,9 +174,10 @@ def delete_waits_for_all(view: View) -> Iterator[str]:
     early = view.dag.nodes.keys() - view.before_delete - view.after_delete
     if view.deletes and early:
         yield (
-            f"{some(view.deletes)} does not wait for {some(early)}: the buffer could "
-            "be given back while data is still on it, or after a failure. It must "
-            "descend from every stage-out, clean-up, registration and sub-workflow"
+            f"{abbreviated(view.deletes)} does not wait for {abbreviated(early)}: the "
+            "buffer could be given back while data is still on it, or after a failure. "
+            "It must descend from every stage-out, clean-up, registration and "
+            "sub-workflow"
         )
 
 
@@ -185,15 +189,15 @@ def _is_gate(node: Node, view: View) -> bool:
     )
 
 
-def _words(script: Script | None) -> tuple[str, ...]:
+def _texts(script: Script | None) -> tuple[str, ...]:
     return () if script is None else (script.executable, script.arguments)
 
 
 def nodes_really_run(view: View) -> Iterator[str]:
-    """No NOOP, DONE or PRE_SKIP where success without running loses data."""
+    """No NOOP, DONE or PRE_SKIP on a node that has to run to keep data safe."""
     for node in (n for n in view.dag.nodes.values() if n.name in view.must_run):
         skips = {"NOOP": node.noop, "DONE": node.done}
-        for word in (word for word, said in skips.items() if said):
+        for word in (word for word, is_set in skips.items() if is_set):
             yield (
                 f"{node.name} is {word}: DAGMan would count it as done without running "
                 f"it, and what depends on it would go on or be removed. Remove {word}"
@@ -206,7 +210,7 @@ def nodes_really_run(view: View) -> Iterator[str]:
 
 
 def no_success_by_abort(view: View) -> Iterator[str]:
-    """No ABORT-DAG-ON that ends the workflow early and calls that success."""
+    """No ABORT-DAG-ON ends the workflow early with success."""
     for node in view.dag.nodes.values():
         if node.abort_on is not None:
             status, answer = node.abort_on
@@ -219,23 +223,23 @@ def no_success_by_abort(view: View) -> Iterator[str]:
 
 
 def cleanup_waits_for_stage_out(view: View) -> Iterator[str]:
-    """What is removed was brought to safety before."""
+    """Every clean-up descends from the stage-outs of what it removes."""
     wanted = dict(view.removes)
     for name in view.leaf_cleanups:
-        wanted[name] = view.saving
+        wanted[name] = view.saving_stage_outs
     for name, before in wanted.items():
         early = _not_above(view, name, before)
         if early:
             yield (
-                f"{name} does not wait for {some(early)}: it could remove results that "
-                "are nowhere else. Every clean-up must descend from the stage-out of "
-                "what it removes"
+                f"{name} does not wait for {abbreviated(early)}: it could remove "
+                "results that are nowhere else. Every clean-up must descend from the "
+                "stage-out of what it removes"
             )
 
 
 def _not_above(view: View, name: str, wanted: Set[str]) -> Set[str]:
-    """Those of ``wanted`` that ``name`` does not descend from. They are parents as a
-    rule: the search ends as soon as all are found."""
+    """The nodes of ``wanted`` that are no ancestors of ``name``. Most are its parents:
+    the search ends as soon as all are found."""
     missing = set(wanted) - set(view.parents.get(name, ()))
     seen, waiting = {name}, [name]
     while missing and waiting:
@@ -251,14 +255,14 @@ BEFORE: tuple[Rule, ...] = (
     one_of_each,
     setup_waits_for_no_user,
     setup_and_delete_need_no_buffer,
-    delete_is_the_end,
+    delete_is_last,
     no_special_nodes,
-    nothing_unseen,
-    place_of_the_gate_is_free,
+    no_nodes_from_other_files,
+    gated_node_has_no_pre_script,
     no_line_breaks,
     users_wait_for_the_gate,
     nodes_really_run,
-    post_tells_the_truth,
+    post_scripts_are_known,
     no_success_by_abort,
     cleanup_waits_for_stage_out,
 )

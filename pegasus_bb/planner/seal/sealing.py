@@ -1,7 +1,7 @@
 """Completes an executable workflow of either planner, and seals its DAG.
 
-Jobs with a reservation wait for their results. Where jobs share one, the DAG gets its
-phases, the gate and the last edges, and is checked. Edges are only ever added.
+Jobs with a job reservation wait for their results. If jobs share a reservation, the DAG
+gets its phases, the gate and the last edges, and is checked. No edge is ever removed.
 """
 
 from __future__ import annotations
@@ -27,32 +27,33 @@ from pegasus_bb.planner.seal.view import BUILT_IN, DEFERRED, View
 
 @dataclass(frozen=True, kw_only=True)
 class ExecutableWorkflow:
-    """Nodes, edges and job lists of either planner; ``complete`` adds the rest."""
+    """Nodes, edges and job lists from either planner; ``complete`` adds the rest."""
 
     planner: str  # its name, as plan.json has it
     dag: Dag
     dag_name: str  # of its file
     entries: Callable[[str], Entries]  # the job list of a node
-    # (id of a job, the node that runs it); the tasks of a cluster have one node, and a
-    # cluster that has a reservation is a job by the name of its node.
+    # (job id, the node that runs it). The tasks of a cluster have one node; a cluster
+    # with a reservation counts as one job, with its node's name as id.
     jobs_nodes: Callable[[], Sequence[tuple[str, str]]]
     users: Set[str]  # nodes that use the buffer
     scratch: str  # the run's folder on the compute site
     outputs: Mapping[str, str]  # LFN -> where stage-out puts it, and bb_delete looks
-    phases: Phases | None = None  # where the files do not fit onto the tier at once
+    phases: Phases | None = None  # if the files do not fit onto the tier at once
 
     @property
-    def is_ours(self) -> bool:
-        """Whether the built-in planner has made it."""
+    def is_builtin(self) -> bool:
+        """Whether the built-in planner made it."""
         return self.planner == BUILT_IN
 
 
-Made = TypeVar("Made", bound=ExecutableWorkflow)
+AnyWorkflow = TypeVar("AnyWorkflow", bound=ExecutableWorkflow)
 
 
-def complete(planned: Made, workflow: Workflow, context: RunPlan) -> Made:
-    """``planned``, made of the user's ``workflow``, ready to run. Raises NotSealed."""
-    dag = _awaiting_stage_out(planned, context)
+def complete(planned: AnyWorkflow, workflow: Workflow, context: RunPlan) -> AnyWorkflow:
+    """``planned``, made from the user's ``workflow``, ready to run. Raises
+    NotSealed."""
+    dag = _await_stage_outs(planned, context)
     if context.drain is not None and context.drain.is_late:
         tasks = (node for _, node in planned.jobs_nodes())
         dag = with_late_results(dag, tasks, planned.entries)
@@ -60,16 +61,16 @@ def complete(planned: Made, workflow: Workflow, context: RunPlan) -> Made:
         return replace(planned, dag=dag)
     removes = removals(dag.nodes, planned.entries)
     gate = f"{context.bin}/gate"
-    view = View(dag, planned.users, context.site, gate, removes, planned.is_ours)
+    view = View(dag, planned.users, context.site, gate, removes, planned.is_builtin)
     view, phases = _in_phases(view, planned, workflow, context)
-    dag = seal(view, context.poll, context.gate_again)
+    dag = seal(view, context.poll, context.gate_retries)
     if phases is not None:
         check_phases(dag, phases)
     return replace(planned, dag=dag, phases=phases)
 
 
-def _awaiting_stage_out(planned: ExecutableWorkflow, context: RunPlan) -> Dag:
-    """Each job with a reservation ends when its results are back."""
+def _await_stage_outs(planned: ExecutableWorkflow, context: RunPlan) -> Dag:
+    """Each job with a job reservation ends when its results are copied back."""
     reservations = context.placement.job_reservations if context.placement else {}
     if not reservations:
         return planned.dag
@@ -84,20 +85,20 @@ def _awaiting_stage_out(planned: ExecutableWorkflow, context: RunPlan) -> Dag:
 
 
 def await_stage_out_post(post: Script, node: str, context: RunPlan) -> Script:
-    """``post``, which judges ``node``, once the node's results are back."""
-    words = f"{node} $JOBID $RETURN {post.executable} {post.arguments}"
-    return Script(f"{context.bin}/await_stage_out", words, DEFERRED, context.poll)
+    """A script that waits for the results of ``node`` and then becomes ``post``."""
+    arguments = f"{node} $JOBID $RETURN {post.executable} {post.arguments}"
+    return Script(f"{context.bin}/await_stage_out", arguments, DEFERRED, context.poll)
 
 
 def _in_phases(
     view: View, planned: ExecutableWorkflow, workflow: Workflow, context: RunPlan
 ) -> tuple[View, Phases | None]:
-    """``view`` with barriers between phases, where its files do not fit at once."""
+    """``view`` with barriers between phases, if its files do not fit at once."""
     placement = context.placement
     if placement is None or placement.phases is None or placement.phases.count == 1:
         return view, None
     if len(view.gated) != 1:
-        return view, None  # sealing refuses it
+        return view, None  # ``seal`` refuses this DAG
     made: dict[str, list[str]] = {}
     for ident, node in planned.jobs_nodes():
         job = workflow.jobs.get(ident)
@@ -112,27 +113,26 @@ def _in_phases(
     return replace(view, dag=dag), phases
 
 
-def seal(view: View, poll: int = 10, again: int = 0) -> Dag:
-    """Its DAG with the gate on create_dir, and bb_delete after all else.
+def seal(view: View, poll: int = 10, retries: int = 0) -> Dag:
+    """The DAG of ``view`` with the gate on create_dir, and bb_delete after all else.
 
-    ``again``: how often the gate and its node are tried once more. The DAG of ``view``
-    stays as it is; sealing what is sealed changes nothing. Linear in nodes and edges.
-    Raises NotSealed with every broken rule.
+    ``retries`` are those of the gate and its node. Sealing a sealed DAG changes
+    nothing. Linear in nodes and edges. Raises NotSealed with every broken rule.
     """
-    view = _inner_after_gate(view)
-    _refuse(view, BEFORE)
-    complete = _complete(view, poll, again)
+    view = _gate_sub_workflows(view)
+    _check_rules(view, BEFORE)
+    complete = _complete(view, poll, retries)
     after = replace(view, dag=complete)
-    _refuse(after, AFTER)
+    _check_rules(after, AFTER)
     return complete
 
 
 def check(view: View) -> None:
-    """Whether its DAG is sealed, as it must be before it runs. Raises NotSealed."""
-    _refuse(view, (*BEFORE, *AFTER))
+    """Raises NotSealed if the DAG of ``view`` is not sealed: such a DAG may not run."""
+    _check_rules(view, (*BEFORE, *AFTER))
 
 
-def _refuse(view: View, rules: Iterable[Rule]) -> None:
+def _check_rules(view: View, rules: Iterable[Rule]) -> None:
     broken = [text for rule in rules for text in rule(view)]
     if broken:
         raise NotSealed(
@@ -141,24 +141,24 @@ def _refuse(view: View, rules: Iterable[Rule]) -> None:
         )
 
 
-def _complete(view: View, poll: int, again: int) -> Dag:
+def _complete(view: View, poll: int, retries: int) -> Dag:
     nodes = dict(view.dag.nodes)
     children = dict(view.dag.children)
     (gated,), (setup,), (delete,) = view.gated, view.setups, view.deletes
     if nodes[gated].pre is None:
         gate = Script(view.gate, "", DEFERRED, poll)
-        # A retry of its own would be a second wait, after the deadline that was set.
-        nodes[gated] = replace(nodes[gated], pre=gate, retry=again, unless_exit=None)
+        # The node's own retries would wait again after the deadline of the gate.
+        nodes[gated] = replace(nodes[gated], pre=gate, retry=retries, unless_exit=None)
     if setup not in view.parents.get(gated, ()):
         children[setup] = [*children.get(setup, ()), gated]
-    for name in _last(view):
+    for name in _unawaited_ends(view):
         children[name] = [*children.get(name, ()), delete]
     return replace(view.dag, nodes=nodes, children=children)
 
 
-def _last(view: View) -> list[str]:
-    """Nodes that bb_delete does not wait for yet and that nothing else waits for;
-    for bb_setup the gated node does."""
+def _unawaited_ends(view: View) -> list[str]:
+    """Nodes that bb_delete does not wait for yet and that no other node waits for.
+    bb_setup is left out: the gated node waits for it."""
     free = view.dag.nodes.keys() - view.before_delete - view.after_delete
     return [
         name
@@ -169,10 +169,10 @@ def _last(view: View) -> list[str]:
     ]
 
 
-def _inner_after_gate(view: View) -> View:
-    """Sub-workflows wait for the gate, although they need no folder of this one's.
+def _gate_sub_workflows(view: View) -> View:
+    """Make sub-workflows, and the jobs that plan them, wait for the gate.
 
-    Only those, and the jobs that plan them: what else does not wait is refused.
+    They need no folder of this workflow. Any other node that does not wait is refused.
     """
     dag = view.dag
     waiting = view.users - view.behind_gate

@@ -1,4 +1,4 @@
-"""A DAG as the rules look at it: roles of nodes, and which node waits for which."""
+"""A DAG as the rules see it: the role of each node, and what it waits for."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pegasus_bb.dag.roles import Role, folder_nodes, is_local_cleanup, of_role, 
 from pegasus_bb.units import abbreviate
 
 BUILT_IN = "pegasus-bb built-in"  # planner in plan.json
-DEFERRED = 75  # the exit status of a gate that wants to be asked again
+DEFERRED = 75  # the exit status of a script that DAGMan has to run again
 
 
 @dataclass(frozen=True)
 class View:
-    """``buffer_users``: the nodes that need the reservation, as far as is known."""
+    """``buffer_users`` are the nodes that are known to need the reservation."""
 
     dag: Dag
     buffer_users: Set[str]
@@ -25,21 +25,21 @@ class View:
     gate: str  # the gate's program
     # clean-up node -> the stage-outs of what it removes
     removes: Mapping[str, Set[str]] = field(default_factory=dict)
-    ours: bool = False  # planned by the built-in planner
+    is_builtin: bool = False  # planned by the built-in planner
 
     @cached_property
     def setups(self) -> list[str]:
-        """Nodes that reserve; one is right."""
+        """The bb_setup nodes; a valid DAG has one."""
         return of_role(self.dag.nodes, Role.BB_SETUP)
 
     @cached_property
     def deletes(self) -> list[str]:
-        """Nodes that give back; one is right."""
+        """The bb_delete nodes; a valid DAG has one."""
         return of_role(self.dag.nodes, Role.BB_DELETE)
 
     @cached_property
     def gated(self) -> list[str]:
-        """Nodes that make the run's folder on the site; one is right."""
+        """Nodes that make the run's folder on the site; a valid DAG has one."""
         return folder_nodes(self.dag.nodes, Role.CREATE_DIR, self.site)
 
     @cached_property
@@ -47,9 +47,9 @@ class View:
         return of_role(self.dag.nodes, Role.STAGE_OUT)
 
     @cached_property
-    def saving(self) -> set[str]:
-        """Those of them that may bring something from the run's folder: not those of
-        an earlier result that is reused, which wait for nothing there."""
+    def saving_stage_outs(self) -> set[str]:
+        """Stage-outs that may copy from the run's folder. One that copies a reused
+        result of an earlier run waits for nothing there, and is left out."""
         return set(self.stage_outs) & (self.users | self.behind_gate)
 
     @cached_property
@@ -58,25 +58,25 @@ class View:
 
     @cached_property
     def users(self) -> set[str]:
-        """Nodes that need the reservation, apart from those that make and end it."""
+        """Nodes that need the reservation, without bb_setup and bb_delete."""
         return set(self.buffer_users) - {*self.setups, *self.deletes}
 
     @cached_property
     def must_run(self) -> set[str]:
-        """Nodes whose success without their work loses data: all that may use the
-        buffer, and those that make and end it. Not a planner's own chores on the
-        submit host."""
+        """Nodes that would lose data if DAGMan counted them as done without running
+        them: all that may use the buffer, bb_setup and bb_delete. A planner's own
+        chores on the submit host are left out."""
         behind = {
             name
             for name in self.behind_gate - self.after_delete
             if role_of(name) is not Role.REGISTRATION and not is_local_cleanup(name)
         }
         cleanups = {*self.leaf_cleanups, *self.removes}
-        return self.users | behind | self.keys | cleanups
+        return self.users | behind | self.essential | cleanups
 
     @cached_property
-    def keys(self) -> set[str]:
-        """Nodes that reserve and give back, that make the folder, that save results."""
+    def essential(self) -> set[str]:
+        """The nodes bb_setup, create_dir and bb_delete, and all stage-outs."""
         return {*self.setups, *self.gated, *self.stage_outs, *self.deletes}
 
     @cached_property
@@ -89,18 +89,18 @@ class View:
 
     @cached_property
     def behind_gate(self) -> set[str]:
-        """The gated nodes and all that wait for them."""
-        return reach(self.gated, self.dag.children)
+        """The gated nodes and their descendants."""
+        return reachable(self.gated, self.dag.children)
 
     @cached_property
     def before_delete(self) -> set[str]:
-        """All that giving back waits for, and giving back."""
-        return reach(self.deletes, self.parents)
+        """bb_delete and its ancestors."""
+        return reachable(self.deletes, self.parents)
 
     @cached_property
     def after_delete(self) -> set[str]:
-        """All that waits for giving back, without it."""
-        return reach(self.deletes, self.dag.children) - set(self.deletes)
+        """The descendants of bb_delete."""
+        return reachable(self.deletes, self.dag.children) - set(self.deletes)
 
     @cached_property
     def gates(self) -> list[Node]:
@@ -113,8 +113,8 @@ class View:
         ]
 
 
-def reach(start: Iterable[str], edges: Mapping[str, list[str]]) -> set[str]:
-    """``start`` and everything that ``edges`` lead to from there."""
+def reachable(start: Iterable[str], edges: Mapping[str, list[str]]) -> set[str]:
+    """``start`` and every node that ``edges`` lead to from there."""
     seen = set(start)
     waiting = deque(seen)
     while waiting:
@@ -125,5 +125,5 @@ def reach(start: Iterable[str], edges: Mapping[str, list[str]]) -> set[str]:
     return seen
 
 
-def some(names: Iterable[str]) -> str:
+def abbreviated(names: Iterable[str]) -> str:
     return abbreviate(sorted(names))

@@ -13,7 +13,7 @@ from pegasus_bb.errors import UsageError
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.chosen import ResolvedOptions, resolve_options
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus.home import planned_by
+from pegasus_bb.planner.pegasus.home import planner_line
 from pegasus_bb.planner.pegasus.planning import plan_on_tier
 from pegasus_bb.planner.planning import plan as plan_builtin
 from pegasus_bb.planner.summary import summary
@@ -61,7 +61,7 @@ def plan(
     chosen = resolve_options(options_of(workflow, options))
     if chosen.home is None:
         planned = plan_builtin(chosen.options)
-        by = planned_by(chosen.properties, None)
+        by = planner_line(chosen.properties, None)
         return WorkflowPlan(
             planned.decided.workflow.name,
             planned.submit_dir,
@@ -87,7 +87,7 @@ def _by_pegasus(chosen: ResolvedOptions) -> WorkflowPlan:
         planned.submit_dir,
         mode,
         planned.request,
-        planned_by(chosen.properties, home, planned.executable.planner),
+        planner_line(chosen.properties, home, planned.executable.planner),
         summary(planned.decided),
         tuple(planned.notes),
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from pegasus_bb.planner.pegasus.home import find_home
-from pegasus_bb.planner.pegasus.hook import cache_folder, hooked_home, shell_words
+from pegasus_bb.planner.pegasus.hook import cache_folder, make_hook_home, shell_command
 
 
 @click.command("hook", short_help="Let pegasus-plan take --bb-mode, in this shell.")
@@ -25,8 +25,8 @@ def command() -> None:
         click.echo(
             "no Pegasus found: pegasus-plan will use the built-in planner", err=True
         )
-    folder = hooked_home(home, _this_program(), cache_folder(os.environ))
-    click.echo(shell_words(folder))
+    folder = make_hook_home(home, _this_program(), cache_folder(os.environ))
+    click.echo(shell_command(folder))
 
 
 def _this_program() -> Path:

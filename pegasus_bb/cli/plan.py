@@ -15,7 +15,7 @@ from pegasus_bb.cli.options import (
 )
 from pegasus_bb.planner.chosen import ResolvedOptions, resolve_options
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus.home import planned_by
+from pegasus_bb.planner.pegasus.home import planner_line
 
 if TYPE_CHECKING:
     from pegasus_bb.planner.planning import PlanResult
@@ -78,9 +78,9 @@ def _show(ctx: click.Context, chosen: ResolvedOptions) -> None:
             check_can_be_planned(options, decided)
             return
         from pegasus_bb.cli.plan_real import passed
-        from pegasus_bb.planner.pegasus.planning import prepared
+        from pegasus_bb.planner.pegasus.planning import prepare
 
-        prepared(options, passed(ctx), chosen.home, decided)
+        prepare(options, passed(ctx), chosen.home, decided)
 
     show(ctx, chosen.options, ctx.params["as_json"], check=check)
 
@@ -116,7 +116,7 @@ def _plan(ctx: click.Context, options: PlanOptions) -> None:
 
 
 def _print(planned: PlanResult, verbose: int) -> None:
-    who = planned_by(planned.decided.catalogs.properties, None)
+    who = planner_line(planned.decided.catalogs.properties, None)
     lines = [*planned.notes, who, *planned.summary]
     if verbose:
         lines.append(f"built-in planner: {planned.nodes} nodes")

@@ -15,7 +15,7 @@ from pegasus_bb.model.properties import Properties, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.call import become, plain_argv, run, run_argv
-from pegasus_bb.planner.pegasus.home import Home, planned_by
+from pegasus_bb.planner.pegasus.home import Home, planner_line
 from pegasus_bb.planner.pegasus.planning import plan_on_tier
 from pegasus_bb.planner.pegasus.user_database import make_user_database
 from pegasus_bb.planner.summary import summary, unused_tier_notes
@@ -38,20 +38,20 @@ def plan_real(
     if settings.mode == "off":
         tiers = _tiers(options, properties)
         if not (ctx.params["as_json"] or ctx.params["quiet"]):
-            click.echo(planned_by(properties, home), err=True)
+            click.echo(planner_line(properties, home), err=True)
             for declared in tiers.values():
                 for note in unused_tier_notes(declared, settings):
                     click.echo(note, err=True)
-        from pegasus_bb.planner.pegasus.recording import recorded
+        from pegasus_bb.planner.pegasus.recording import counting_options
 
         make_user_database(home, properties)
         first, *rest = plain_argv(home, argv)
-        become([first, *recorded(options, settings, bool(tiers)), *rest])
+        become([first, *counting_options(options, settings, bool(tiers)), *rest])
     as_json, submit = bool(ctx.params["as_json"]), bool(ctx.params["submit"])
     with cleanly_ended():
         planned = plan_on_tier(options, passed(ctx), home)
     quiet = as_json or ctx.params["quiet"]
-    who = planned_by(properties, home, planned.executable.planner)
+    who = planner_line(properties, home, planned.executable.planner)
     lines = () if quiet else (who, *summary(planned.decided))
     for note in (*planned.notes, *lines):
         click.echo(note, err=True)

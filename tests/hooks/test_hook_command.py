@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.planner.pegasus.home import Home
-from pegasus_bb.planner.pegasus.hook import hooked_home, our_plan, shell_words
+from pegasus_bb.planner.pegasus.hook import hook_script, make_hook_home, shell_command
 
 
 @pytest.fixture
@@ -26,8 +26,8 @@ def home(tmp_path: Path) -> Home:
 def test_all_tools_are_the_real_ones_but_pegasus_plan(
     home: Home, tmp_path: Path
 ) -> None:
-    folder = hooked_home(home, tmp_path / "pegasus-bb", tmp_path / "cache")
-    assert (folder / "pegasus-plan").resolve() == our_plan().resolve()
+    folder = make_hook_home(home, tmp_path / "pegasus-bb", tmp_path / "cache")
+    assert (folder / "pegasus-plan").resolve() == hook_script().resolve()
     assert (folder / "pegasus-version").resolve() == home.bin / "pegasus-version"
     assert (folder.parent / "lib").resolve() == home.bin.parent / "lib"
     names = sorted(p.name for p in folder.iterdir())
@@ -35,16 +35,16 @@ def test_all_tools_are_the_real_ones_but_pegasus_plan(
 
 
 def test_the_same_pegasus_has_the_same_folder(home: Home, tmp_path: Path) -> None:
-    first = hooked_home(home, tmp_path / "pegasus-bb", tmp_path / "cache")
-    assert hooked_home(home, tmp_path / "pegasus-bb", tmp_path / "cache") == first
+    first = make_hook_home(home, tmp_path / "pegasus-bb", tmp_path / "cache")
+    assert make_hook_home(home, tmp_path / "pegasus-bb", tmp_path / "cache") == first
     (home.bin / "pegasus-new").touch()
-    assert hooked_home(home, tmp_path / "pegasus-bb", tmp_path / "cache") != first
+    assert make_hook_home(home, tmp_path / "pegasus-bb", tmp_path / "cache") != first
 
 
 def test_a_shell_takes_the_folder_as_it_is_called(home: Home, tmp_path: Path) -> None:
     odd = tmp_path / "it's $(touch PWNED); `x`"
-    folder = hooked_home(home, tmp_path / "pegasus-bb", odd)
-    line = f"{shell_words(folder)}; pegasus-version; command -v pegasus-plan"
+    folder = make_hook_home(home, tmp_path / "pegasus-bb", odd)
+    line = f"{shell_command(folder)}; pegasus-version; command -v pegasus-plan"
     done = subprocess.run(
         ["/bin/sh", "-c", line], cwd=tmp_path, capture_output=True, text=True
     )
@@ -70,7 +70,7 @@ def plan(folder: Path, cwd: Path, *arguments: str) -> str:
 
 
 def test_behind_the_link_the_real_planner_is_found(home: Home, tmp_path: Path) -> None:
-    folder = hooked_home(home, tmp_path / "pegasus-bb", tmp_path / "cache")
+    folder = make_hook_home(home, tmp_path / "pegasus-bb", tmp_path / "cache")
     assert plan(folder, tmp_path) == "real pegasus-plan\n"
 
 
@@ -81,7 +81,7 @@ def test_a_property_leads_to_us_as_well(
     ours = tmp_path / "pegasus-bb"
     ours.write_text("#!/bin/sh\necho ours\n")
     ours.chmod(0o755)
-    folder = hooked_home(home, ours, tmp_path / "cache")
+    folder = make_hook_home(home, ours, tmp_path / "cache")
     name = "p" if option else "pegasus.properties"
     (tmp_path / name).write_text("# x\n pegasus.bb.mode = persistent\n")
     assert plan(folder, tmp_path, *option.split()) == "ours\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pegasus_bb.dag.submitfile import SubmitFile, read_submit
-from pegasus_bb.planner.builtin.submit import Submits
+from pegasus_bb.planner.builtin.submit import SubmitFiles
 
 Data = dict[str, Any]
 
@@ -14,7 +14,9 @@ Data = dict[str, Any]
 def submit_text(runner: Any, node: str) -> str:
     planned = runner.plan()
     _, catalogs = runner.read()
-    return Submits(planned.scratch, catalogs, runner.context).text(planned.jobs[node])
+    return SubmitFiles(planned.scratch, catalogs, runner.context).text(
+        planned.jobs[node]
+    )
 
 
 def submit_of(runner: Any, node: str, tmp_path: Path) -> SubmitFile:

@@ -116,7 +116,7 @@ def test_a_pool_is_asked_for_what_a_job_needs(runner: Any) -> None:
     assert "request_cpus" not in submit_text(runner, "merge_ID3")
 
 
-def test_a_batch_system_is_told_in_the_words_of_glite(
+def test_a_batch_system_gets_the_attributes_of_glite(
     runner: Any, tmp_path: Path
 ) -> None:
     site(runner)["profiles"].update(

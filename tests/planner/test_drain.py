@@ -46,7 +46,7 @@ def test_the_shared_part_is_paced_on_every_backend(runner: Any, backend: str) ->
     assert not found.is_late
 
 
-def test_the_users_word_is_before_the_tiers() -> None:
+def test_the_users_rule_takes_precedence_over_the_tiers() -> None:
     target = DrainTarget("pfs", 1.0)
     tier = Tier("cori", "bb", "directory", drain=TierDrain(DrainRule("paced"), target))
     assert rule_of(Settings(), tier).when == "paced"

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.planner.pegasus.folder import claimed
+from pegasus_bb.planner.pegasus.folder import claim
 
 
 def test_a_full_disk_is_told_and_nothing_stays(tmp_path: Path) -> None:
     submit, foreign = tmp_path / "submit", tmp_path / "submit" / "user" / "pegasus"
     told = pytest.raises(UsageError, match="r cannot be written: No space left")
-    with told, claimed(submit / "r", False, foreign):
+    with told, claim(submit / "r", False, foreign):
         foreign.mkdir(parents=True)
         Path("/dev/full").write_bytes(b"x")
     assert not submit.exists()
@@ -23,7 +23,7 @@ def test_what_others_have_put_there_stays(tmp_path: Path) -> None:
     other = tmp_path / "submit" / "user" / "pegasus" / "run0001"
     with (
         pytest.raises(ZeroDivisionError),
-        claimed(tmp_path / "submit" / "r", False, other.parent),
+        claim(tmp_path / "submit" / "r", False, other.parent),
     ):
         other.mkdir(parents=True)
         assert 1 / 0
@@ -34,6 +34,6 @@ def test_what_others_have_put_there_stays(tmp_path: Path) -> None:
 def test_a_folder_that_was_there_before_stays(tmp_path: Path) -> None:
     foreign = tmp_path / "user" / "pegasus"
     foreign.mkdir(parents=True)
-    with pytest.raises(ZeroDivisionError), claimed(tmp_path / "r", False, foreign):
+    with pytest.raises(ZeroDivisionError), claim(tmp_path / "r", False, foreign):
         assert 1 / 0
     assert foreign.exists()

@@ -65,7 +65,9 @@ def test_a_dry_run_calls_no_planner_and_refuses_what_a_planning_does(
     assert dry.stderr == planned.stderr
 
 
-def test_without_a_pegasus_it_is_told_why_the_built_in_plans(user: User) -> None:
+def test_without_a_pegasus_the_reason_for_the_built_in_planner_is_shown(
+    user: User,
+) -> None:
     told = user.on_tier(PEGASUS_HOME="", PATH="/nowhere").stderr
     why = "no pegasus-plan in PEGASUS_HOME or on PATH"
     assert f"planner:  built-in ({why})" in told.splitlines()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.dag.reader import read_dag
-from pegasus_bb.planner.pegasus.hook import hooked_home, shell_words
+from pegasus_bb.planner.pegasus.hook import make_hook_home, shell_command
 from tests.planner.real_pegasus import HOME, MARKS, WorkflowRunner
 
 pytestmark = MARKS
@@ -43,7 +43,7 @@ class Shell:
         submit = root / "stubs" / "condor_submit"
         submit.write_text(CONDOR_SUBMIT)
         submit.chmod(0o755)
-        self.line = shell_words(hooked_home(HOME, ours, root / "a 'cache'"))
+        self.line = shell_command(make_hook_home(HOME, ours, root / "a 'cache'"))
 
     def say(self, *words: str, **more: str) -> str:
         line = f"{self.line}; pegasus-version; {shlex.join(words)}"
@@ -75,7 +75,7 @@ def test_the_hook_leads_through_us(shell: Shell) -> None:
     assert (work / "submit/h/bb/request.json").exists()
 
 
-def test_so_does_the_plan_of_a_workflow_in_python(shell: Shell) -> None:
+def test_workflow_plan_in_python_uses_the_hook(shell: Shell) -> None:
     said = shell.python()
     submit = shell.runner.work / "submit" / "h"
     assert said.splitlines()[-1] == str(submit)

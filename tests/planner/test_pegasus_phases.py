@@ -77,7 +77,7 @@ def test_the_clean_ups_of_pegasus_are_the_barriers(tmp_path: Path) -> None:
     assert live_bytes(read_dag(folder / "demo-0.dag"), planned.phases) == [110, 30]
 
 
-def test_where_it_cannot_be_there_is_no_half_of_it(tmp_path: Path) -> None:
+def test_a_failure_leaves_no_half_of_it(tmp_path: Path) -> None:
     folder = copied(tmp_path / "r", "gated")
     with pytest.raises(NotSealed, match="do not fit into 109 B"):
         found(folder, 109)

@@ -134,7 +134,7 @@ def test_an_mpi_job_keeps_its_nodes_and_finds_the_buffer_on_all(
         {"post.arguments": "-r 0"},
     ],
 )
-def test_a_job_that_nobody_judges_is_refused(
+def test_a_job_without_a_post_script_is_refused(
     runner: WorkflowRunner, profiles: dict[str, str]
 ) -> None:
     with runner.edited("workflow.yml") as data:

@@ -1,4 +1,4 @@
-"""When a plain plan has its tasks counted, and when it is left alone."""
+"""When a plain plan counts the I/O of its tasks, and when it stays unchanged."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus.recording import counting, recorded
+from pegasus_bb.planner.pegasus.recording import counting_folder, counting_options
 
 SHAREDFS = "pegasus.data.configuration=sharedfs"
 
@@ -23,8 +23,10 @@ def options(folder: Path, *defines: str) -> PlanOptions:
 def test_on_a_site_with_a_tier_the_launcher_lies_beside_the_runs(
     tmp_path: Path,
 ) -> None:
-    (said,) = recorded(options(tmp_path, SHAREDFS), Settings(), declared=True)
-    option, _, launcher = said.partition("=")
+    (setting,) = counting_options(
+        options(tmp_path, SHAREDFS), Settings(), declared=True
+    )
+    option, _, launcher = setting.partition("=")
     assert option == "-Dpegasus.gridstart.launcher"
     assert Path(launcher).parents[3] == tmp_path / "submit"
     done = subprocess.run([launcher, "echo", "as it is"], capture_output=True)
@@ -46,7 +48,7 @@ def test_where_it_could_be_in_a_jobs_way_there_is_none(
     tmp_path: Path, defines: tuple[str, ...], counters: str, declared: bool
 ) -> None:
     settings = Settings(counters=counters)
-    assert recorded(options(tmp_path, *defines), settings, declared) == []
+    assert counting_options(options(tmp_path, *defines), settings, declared) == []
     assert not (tmp_path / "submit").exists()
 
 
@@ -54,15 +56,15 @@ def test_a_folder_that_cannot_be_given_or_made_is_no_reason_to_fail(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "a b").mkdir()
-    assert recorded(options(tmp_path / "a b", SHAREDFS), Settings(), True) == []
+    assert counting_options(options(tmp_path / "a b", SHAREDFS), Settings(), True) == []
     (tmp_path / "submit").write_text("a file")
-    assert recorded(options(tmp_path, SHAREDFS), Settings(), True) == []
+    assert counting_options(options(tmp_path, SHAREDFS), Settings(), True) == []
 
 
 def test_it_is_made_once(tmp_path: Path) -> None:
-    first = counting(tmp_path, "")
+    first = counting_folder(tmp_path, "")
     made = (first / "bin" / "launch").stat().st_ino
-    assert counting(tmp_path, "") == first
+    assert counting_folder(tmp_path, "") == first
     assert (first / "bin" / "launch").stat().st_ino == made
     assert [p.name for p in first.parent.iterdir()] == [first.name]
-    assert counting(tmp_path, "/usr/bin/env python3") != first
+    assert counting_folder(tmp_path, "/usr/bin/env python3") != first

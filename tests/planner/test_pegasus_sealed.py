@@ -12,7 +12,7 @@ from pegasus_bb.dag.joblists import job_lists
 from pegasus_bb.dag.nodes import Dag, Node, Script
 from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.planner.pegasus.completion import added_lines
-from pegasus_bb.planner.pegasus.submitdir import promised, stage_outs
+from pegasus_bb.planner.pegasus.submitdir import result_urls, stage_outs
 from pegasus_bb.planner.seal.directory import buffer_users
 from pegasus_bb.planner.seal.lives import removals
 from pegasus_bb.planner.seal.sealing import seal
@@ -96,7 +96,7 @@ def test_promised_results_are_those_of_the_stage_out_jobs() -> None:
     folder = RECORDED / "gated"
     dag = read_dag(folder / "demo-0.dag")
     found = stage_outs(dag.nodes, job_lists(dag, folder))
-    assert promised(found) == {"out.txt": "file:///home/wfuser/wf/out/out.txt"}
+    assert result_urls(found) == {"out.txt": "file:///home/wfuser/wf/out/out.txt"}
 
 
 def test_a_result_that_comes_from_elsewhere_is_not_promised() -> None:
@@ -116,6 +116,6 @@ def transfer(lfn: str, source: str) -> dict[str, Any]:
 
 def test_a_result_that_bb_delete_cannot_check_is_refused() -> None:
     with pytest.raises(Exception, match="bb_delete cannot look"):
-        promised({"out.txt": ["s3://bucket/out.txt"]})
+        result_urls({"out.txt": ["s3://bucket/out.txt"]})
     both = {"out.txt": ["s3://bucket/out.txt", "file:///out/out.txt"]}
-    assert promised(both) == {"out.txt": "file:///out/out.txt"}
+    assert result_urls(both) == {"out.txt": "file:///out/out.txt"}

@@ -47,7 +47,7 @@ def ask(how: str, status: int = 0) -> str:
 
 
 @two_processors
-def test_a_worker_does_it() -> None:
+def test_a_worker_does_the_work() -> None:
     assert ask("well") == "there"
 
 

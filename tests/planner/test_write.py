@@ -16,7 +16,7 @@ from pegasus_bb.errors import UsageError
 from pegasus_bb.model.document import load
 from pegasus_bb.model.placement import PlacedFile
 from pegasus_bb.planner.builtin.executable import PlannedJob
-from pegasus_bb.planner.builtin.submit import Submits
+from pegasus_bb.planner.builtin.submit import SubmitFiles
 from tests.planner.conftest import new_job
 
 Data = dict[str, Any]
@@ -160,14 +160,14 @@ def test_two_processes_write_what_one_would(
 def test_the_second_process_may_fail_and_its_error_is_told(
     many: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = Submits.text
+    real = SubmitFiles.text
 
-    def text(self: Submits, planned: PlannedJob) -> str:
+    def text(self: SubmitFiles, planned: PlannedJob) -> str:
         if planned.name == "split_J3":  # in the second process's share
             raise OSError(28, "No space left on device", planned.name)
         return real(self, planned)
 
-    monkeypatch.setattr(Submits, "text", text)
+    monkeypatch.setattr(SubmitFiles, "text", text)
     with pytest.raises(UsageError, match=r"No space left on device.*split_J3"):
         many.write()
     assert left(many) == []

@@ -1,4 +1,4 @@
-"""The planner's own nodes: folders, stage-in, stage-out, clean-ups."""
+"""The planner's planner_program nodes: folders, stage-in, stage-out, clean-ups."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def add_auxiliary(draft: Draft) -> None:
     """Add every node that is no job of the workflow. Raises CatalogError."""
     tool = f"{draft.context.bin}/transfer"
     site = draft.transfer_site
-    transfer = draft.programs.own("pegasus::transfer", site, tool)
-    dirmanager = draft.programs.own("pegasus::dirmanager", site, tool)
-    remover = draft.programs.own("pegasus::cleanup", site, tool)
+    transfer = draft.programs.planner_program("pegasus::transfer", site, tool)
+    dirmanager = draft.programs.planner_program("pegasus::dirmanager", site, tool)
+    remover = draft.programs.planner_program("pegasus::cleanup", site, tool)
     _stage_in(draft, transfer)
     _create_dir(draft, dirmanager)
     _stage_out(draft, transfer)
@@ -45,7 +45,7 @@ def add_auxiliary(draft: Draft) -> None:
 
 
 def results_stay(draft: Draft) -> bool:
-    """Whether scratch is where the user will look for results."""
+    """Whether results stay in scratch, where the user will look for them."""
     return not draft.context.output_site and any(
         use.stage_out for job in draft.on_site for use in job.outputs()
     )
@@ -67,8 +67,8 @@ def _stage_in(draft: Draft, program: Program) -> None:
 
 
 def _transfers(draft: Draft, role: Role, word: str, program: Program) -> Bundles:
-    said = draft.catalogs.properties.get("pegasus.transfer.threads", "2")
-    threads = str(program.profiles.get("pegasus", {}).get("transfer.threads", said))
+    default = draft.catalogs.properties.get("pegasus.transfer.threads", "2")
+    threads = str(program.profiles.get("pegasus", {}).get("transfer.threads", default))
     if not threads.isascii() or not threads.isdigit() or int(threads) < 1:
         raise CatalogError(
             "the number of transfer threads is a whole number above zero",
@@ -111,8 +111,8 @@ def _fetch(
 
 
 def _can_be_linked(draft: Draft, source: Source) -> bool:
-    """pegasus-plan's pegasus.transfer.links: a file of the site is linked, not copied.
-    On a tier the placement decides, whatever stands here."""
+    """Whether pegasus.transfer.links makes this a link instead of a copy, as
+    pegasus-plan does. On a tier the placement decides, whatever the job list has."""
     wanted = draft.catalogs.properties.get("pegasus.transfer.links", "false")
     here = source.site == draft.site and source.url.startswith("file://")
     return here and wanted.strip().lower() == "true"
@@ -157,8 +157,8 @@ def _stage_out(draft: Draft, program: Program) -> None:
     writers: dict[str, list[str]] = {}  # stage-out node -> the jobs of its results
     folder = _output_folder(draft)
     for job in draft.on_site:
-        found = (use.lfn for use in job.outputs() if use.stage_out)
-        lfns = [lfn for lfn in dict.fromkeys(found) if lfn not in draft.results]
+        results = (use.lfn for use in job.outputs() if use.stage_out)
+        lfns = [lfn for lfn in dict.fromkeys(results) if lfn not in draft.results]
         if not lfns:
             continue
         node, entries = bundles.next(draft.level[job.id] - 1)
@@ -187,9 +187,9 @@ def _output_folder(draft: Draft) -> str:
 
 
 def _create_dir(draft: Draft, program: Program) -> None:
-    """The node that makes the run's folder, and the folders in the names of files.
+    """Add the node that makes the run's folder, and the folders in the names of files.
 
-    Every node of the site without a parent there waits for it.
+    Every node of the site without a parent waits for it.
     """
     url = f"file://{draft.scratch}"
     urls = [url, *(f"{url}/{path}" for path in dict.fromkeys(_folders(draft)))]
@@ -214,7 +214,7 @@ def _folders(draft: Draft) -> Iterator[str]:
 
 
 def _clean_up(draft: Draft, program: Program) -> None:
-    """Remove each file when its last user, stage-out included, has ended."""
+    """Add nodes that remove each file after its last user, stage-outs included."""
     level = _levels(draft)
     users = _users(draft)
     units: dict[str, list[str]] = {}  # last user -> files
@@ -242,9 +242,9 @@ def _levels(draft: Draft) -> dict[str, int]:
 
 
 def _users(draft: Draft) -> dict[str, list[str]]:
-    """Each file of scratch and the nodes after which it can go.
+    """Each file of scratch -> the nodes after which it can be removed.
 
-    Readers come after the writer, so the writer counts only for a file without readers.
+    Readers run after the writer, so the writer counts only for a file without readers.
     Results that are not staged out stay.
     """
     users: dict[str, list[str]] = {}

@@ -14,7 +14,7 @@ from pegasus_bb.planner.builtin.checks import (
     check_context,
     check_job,
     check_results_survive,
-    refused,
+    unsupported,
 )
 from pegasus_bb.planner.builtin.executable import (
     COMPUTE,
@@ -40,8 +40,10 @@ _POST = {"POST", "POST.ARGUMENTS", "POST.SCOPE"}
 
 
 def build(planning: PlanningInput, context: RunPlan) -> Executable:
-    """The executable workflow of what was read, placed and rewritten; ``complete``
-    has the rest. Raises UsageError and CatalogError; neither leaves anything behind.
+    """The executable workflow of the rewritten ``planning``; ``complete`` adds the
+    rest.
+
+    Raises UsageError and CatalogError.
     """
     check_context(context, planning.catalogs)
     check_results_survive(planning.workflow, context)
@@ -91,18 +93,18 @@ def _place_jobs(draft: Draft) -> None:
     for job in draft.workflow.jobs.values():
         check_job(draft.workflow, draft.graph, job)
         draft.names[job.id] = node_name(job)
-        if not _runs_here(draft, job):
+        if not _is_local(draft, job):
             draft.on_site.append(job)
-    here = draft.workflow.jobs.keys() - {job.id for job in draft.on_site}
-    draft.level.update(_levels(draft, here))
+    local_jobs = draft.workflow.jobs.keys() - {job.id for job in draft.on_site}
+    draft.level.update(_levels(draft, local_jobs))
     for job in draft.workflow.jobs.values():
-        is_here, name = job.id in here, draft.names[job.id]
-        site = LOCAL if is_here else draft.site
-        level = draft.graph.level[job.id] if is_here else draft.level[job.id] + 1
+        is_local, name = job.id in local_jobs, draft.names[job.id]
+        site = LOCAL if is_local else draft.site
+        level = draft.graph.level[job.id] if is_local else draft.level[job.id] + 1
         program = draft.programs.program(job.transformation, site, job.id)
         planned = PlannedJob(name, COMPUTE, site, program, 10 * level, job)
         planned.arguments = job.arguments
-        planned.is_here = planned.detached = is_here
+        planned.on_submit_host = planned.detached = is_local
         draft.add(planned)
     for ident, children in draft.graph.children.items():
         if children:
@@ -110,29 +112,29 @@ def _place_jobs(draft: Draft) -> None:
             draft.children[draft.names[ident]] = below
 
 
-def _levels(draft: Draft, here: set[str]) -> dict[str, int]:
+def _levels(draft: Draft, local_jobs: set[str]) -> dict[str, int]:
     level: dict[str, int] = {}
     for ident in draft.graph.order:
         highest = 0
         for parent in draft.graph.parents[ident]:
             if level[parent] > highest:
                 highest = level[parent]
-        level[ident] = highest + (ident not in here)
+        level[ident] = highest + (ident not in local_jobs)
     return level
 
 
-def _runs_here(draft: Draft, job: Job) -> bool:
+def _is_local(draft: Draft, job: Job) -> bool:
     profiles = job.data.get("profiles")
     if not profiles:
         return False
-    said = job.profile("selector", "execution.site")
-    if said is None or (said == draft.site and job.name not in (SETUP, DELETE)):
+    site = job.profile("selector", "execution.site")
+    if site is None or (site == draft.site and job.name not in (SETUP, DELETE)):
         return False
-    if said != LOCAL:
-        raise refused(draft.workflow, job, "it asks for another site", said)
+    if site != LOCAL:
+        raise unsupported(draft.workflow, job, "it asks for another site", site)
     if job.uses:
         why = "a job on site local cannot have files"
-        raise refused(draft.workflow, job, why, job.uses[0].lfn)
+        raise unsupported(draft.workflow, job, why, job.uses[0].lfn)
     return True
 
 
@@ -183,7 +185,7 @@ def _apply(node: Node, planned: PlannedJob, profiles: Mapping[str, str]) -> None
     _refuse(planned, profiles)
     if "RETRY" in profiles:
         node.retry = _number(profiles["RETRY"], "dagman.RETRY", 0)
-    if planned.job is None:  # a task's script or category is not for transfers
+    if planned.job is None:  # scripts and categories of tasks are not for transfers
         return
     if "PRIORITY" in profiles:
         node.priority = _number(profiles["PRIORITY"], "dagman.PRIORITY", -(10**9))
@@ -224,13 +226,13 @@ def _abort_on(text: str) -> tuple[int, int | None]:
 
 
 def _max_jobs(properties: Properties) -> dict[str, int]:
-    """Throttles per category: Pegasus's, and dagman.<category>.maxjobs."""
-    found = dict(_MAX_JOBS)
+    """Throttles per category: Pegasus's defaults, and dagman.<category>.maxjobs."""
+    throttles = dict(_MAX_JOBS)
     for key in properties:
         parts = key.split(".")
         if len(parts) == 3 and parts[0] == "dagman" and parts[2].lower() == "maxjobs":
-            found[parts[1]] = _number(properties[key], key, 1)
-    return found
+            throttles[parts[1]] = _number(properties[key], key, 1)
+    return throttles
 
 
 def _number(text: str, key: str, least: int) -> int:

@@ -1,4 +1,4 @@
-"""What a planning of the built-in planner refuses, in words for a person."""
+"""Workflows and catalogs that the built-in planner refuses."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def check_context(context: RunPlan, catalogs: Catalogs) -> None:
 def check_job(workflow: Workflow, graph: Graph, job: Job) -> None:
     """Raises CatalogError if the built-in planner would plan ``job`` wrongly."""
     if job.kind != "job":
-        raise refused(workflow, job, f"a {job.kind} is a workflow inside", job.kind)
+        raise unsupported(workflow, job, f"a {job.kind} is a workflow inside", job.kind)
     for use in job.uses:
         lfn = use.lfn
         if not lfn.isascii():
             plain_text(lfn, f"an LFN of job {job.id}")
         if use.kind == "input" and graph.producer.get(lfn) == job.id:
-            raise refused(workflow, job, "one file is its input and output", lfn)
+            raise unsupported(workflow, job, "one file is its input and output", lfn)
     if _STREAMS.isdisjoint(job.data):
         return
     for stream in sorted(_STREAMS & job.data.keys()):
@@ -87,7 +87,7 @@ def _check_stream(workflow: Workflow, job: Job, stream: str) -> None:
 
 
 def check_results_survive(workflow: Workflow, context: RunPlan) -> None:
-    """Raises UsageError for a result that stays on a buffer, which is given back."""
+    """Raises UsageError for a result that would stay on the buffer and be lost."""
     placement = context.placement
     if context.output_site or context.request is None or placement is None:
         return
@@ -101,8 +101,8 @@ def check_results_survive(workflow: Workflow, context: RunPlan) -> None:
                 )
 
 
-def refused(workflow: Workflow, job: Job, why: str, found: str) -> CatalogError:
-    """An error about ``job`` that a real planner would not have."""
+def unsupported(workflow: Workflow, job: Job, why: str, found: str) -> CatalogError:
+    """An error about ``job`` that pegasus-plan would not raise."""
     return workflow.document.error(
         f"the built-in planner cannot plan job {job.id} ({job.transformation}): {why}",
         ["jobs", job.index],
@@ -114,8 +114,8 @@ def refused(workflow: Workflow, job: Job, why: str, found: str) -> CatalogError:
 def check_path_overlap(executable: Executable, run_folder: str) -> None:
     """Raises UsageError if the run would remove or overwrite a file of the user.
 
-    The end of the run removes its folders in scratch and on the PFS, ``run_folder``;
-    stage-out replaces what is at the destination of a result.
+    The run ends by removing its folders in scratch and on the PFS (``run_folder``).
+    A stage-out replaces the file at the destination of a result.
     """
     paths = _Paths(executable.scratch, run_folder)
     results: dict[str, str] = {}  # destination -> LFN
@@ -156,7 +156,7 @@ def _inputs(executable: Executable) -> Iterator[tuple[str, str]]:
 
 
 class _Paths:
-    """Paths without links in their folders; each folder is looked at once."""
+    """Paths without symbolic links in their folders; each folder is resolved once."""
 
     def __init__(self, *run_folders: str) -> None:
         self._real: dict[str, str] = {}

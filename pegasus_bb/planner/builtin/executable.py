@@ -1,4 +1,4 @@
-"""The executable workflow in the making: names, programs, nodes and edges."""
+"""The executable workflow while it is built: names, programs, nodes and edges."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pegasus_bb.planner.seal.sealing import ExecutableWorkflow
 from pegasus_bb.rewrite.inputs import LOCAL
 
 VERSION = version("pegasus_bb")
-# DAGMan keeps . + and = for itself.
+# DAGMan reserves . + and =.
 _NOT_IN_NODE_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST_NAME = 255 - 20  # room for .out.000, or for a dot in front and .<pid>.part
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
@@ -53,9 +53,9 @@ class StagedProgram:
 class Program:
     transformation: str  # full name
     pfn: str  # the path that is started
-    staged: tuple[StagedProgram, ...] = ()  # what has to be in scratch first
+    staged: tuple[StagedProgram, ...] = ()  # programs that scratch has to have
     profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    container: str = ""  # in mode off: else the launcher alone knows of it
+    container: str = ""  # in mode off; in other modes the launcher starts it
 
 
 class Programs:
@@ -65,14 +65,14 @@ class Programs:
         self._known: dict[tuple[str, str], Program] = {}
 
     def program(self, transformation: str, site: str, job: str) -> Program:
-        """What runs for ``job``. Raises CatalogError if the catalog has nothing."""
+        """The program of ``job``. Raises CatalogError if the catalog has none."""
         key = (transformation, site)
         if key not in self._known:
             self._known[key] = self._find(transformation, site, job)
         return self._known[key]
 
-    def own(self, transformation: str, site: str, default: str) -> Program:
-        """A program of the planner's own nodes: the catalog's, else ours."""
+    def planner_program(self, transformation: str, site: str, default: str) -> Program:
+        """A program for the planner's own nodes: the catalog's, else ours."""
         found = self._catalogs.transformations.executable(transformation, site)
         if found is None or found.site != site or found.kind != "installed":
             return Program(transformation, default)
@@ -100,7 +100,7 @@ class Programs:
         return Program(transformation, pfn, tuple(staged), profiles, found.container)
 
     def _expanded(self, pfn: str, site: str, profiles: Mapping[str, Any]) -> str:
-        """``$PEGASUS_HOME/bin/x`` with the values of env profiles; the rest stays."""
+        """``pfn`` with variables such as $PEGASUS_HOME expanded from env profiles."""
         if "$" not in pfn:
             return pfn
         of_site = self._catalogs.sites.site(site).profiles
@@ -152,13 +152,13 @@ class PlannedJob:
     arguments: Sequence[str] = ()
     entries: list[Entry] | None = None  # the job list on its stdin
     folder: str = ""  # of its files, below the submit directory: 00/00
-    is_here: bool = False  # on this machine, the submit host
-    detached: bool = False  # it is, in the submit directory, and not in scratch
+    on_submit_host: bool = False
+    detached: bool = False  # runs in the submit directory, not in scratch
 
 
 @dataclass
 class Draft:
-    """What the steps of a build share, and the nodes and edges that each adds."""
+    """The shared state of the build steps, and the nodes and edges that they add."""
 
     workflow: Workflow
     graph: Graph
@@ -191,7 +191,7 @@ class Draft:
         return f"file://{self.scratch}/{lfn}"
 
     def add(self, planned: PlannedJob) -> None:
-        """Raises CatalogError if its name is too long, or another node's."""
+        """Add a node. Raises CatalogError if its name is too long or taken."""
         if len(planned.name) > _LONGEST_NAME:
             raise CatalogError(
                 f"the name of a node has more than {_LONGEST_NAME} characters, and no "
@@ -213,25 +213,25 @@ class Draft:
     def auxiliary(
         self, name: str, role: Role, program: Program, arguments: Sequence[str] = ()
     ) -> list[Entry]:
-        """Add a node of the planner's own; the caller fills its job list."""
+        """Add a node of the planner's own; the caller fills the job list returned."""
         entries: list[Entry] = []
         node = PlannedJob(name, role, self.transfer_site, program, role.priority)
         node.arguments, node.entries = arguments, entries
-        node.is_here = self.context.transfers_here
+        node.on_submit_host = self.context.transfers_here
         self.add(node)
         return entries
 
     def on_scratch(
         self, word: str, role: Role, program: Program, entries: list[Entry]
     ) -> str:
-        """Add the node that makes or removes the run's folder; its name."""
+        """Add the node that makes or removes the run's folder; return its name."""
         label = _NOT_IN_NODE_NAMES.sub("_", self.context.label)
         name = f"{word}_{label}_0_{self.site_in_names}"
         self.auxiliary(name, role, program).extend(entries)
         return name
 
     def edges(self, parents: Iterable[str], child: str) -> None:
-        """``child`` waits for all of ``parents``; said once for each child."""
+        """Make ``child`` wait for all of ``parents``; called once for each child."""
         children = self.children
         for parent in dict.fromkeys(parents):
             if parent in children:
@@ -241,7 +241,7 @@ class Draft:
 
 
 class Bundles:
-    """A few nodes of one role for each level; the jobs of a level take turns."""
+    """A few nodes of one role per level, to which its jobs are assigned in turn."""
 
     def __init__(
         self,
@@ -258,7 +258,7 @@ class Bundles:
         self._lists: dict[str, list[Entry]] = {}
 
     def next(self, level: int) -> tuple[str, list[Entry]]:
-        """The node of the next turn at ``level``, and its job list."""
+        """The next node of ``level``, in turn, and its job list."""
         turn = self._turns.get(level, 0)
         self._turns[level] = turn + 1
         name = f"{self._stem}_{level}_{turn % self._most}"
@@ -272,4 +272,4 @@ class Executable(ExecutableWorkflow):
     """An executable workflow of the built-in planner, before any of it is written."""
 
     jobs: dict[str, PlannedJob]  # by node name
-    notes: list[str]  # for the user: what was asked for and is not done here
+    notes: list[str]  # for the user: requests that this planner ignores

@@ -1,4 +1,4 @@
-"""Folders full of small files; in a large planning a forked worker fills half."""
+"""Writes folders of small files; in a large planning a forked worker writes half."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TypeAlias
 from pegasus_bb.planner.worker import end_worker, fork_worker
 
 File = tuple[str, bytes]  # path below the root, content
-# path below the root -> its files; either process may ask, and ask again
+# path below the root -> its files; both processes may call this, more than once
 Folders: TypeAlias = Mapping[str, Callable[[], Iterable[File]]]
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
@@ -19,11 +19,11 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 def fill_folders(
     root: Path, folders: Folders, with_worker: bool, meanwhile: Callable[[], None]
 ) -> None:
-    """Do ``meanwhile`` and write all of ``folders``.
+    """Write all of ``folders``, and call ``meanwhile`` in this process.
 
-    A worker begins with the first folder, this process with ``meanwhile`` and the last.
-    What a failed worker leaves is written again. Raises what writing raises; files may
-    be there then.
+    A worker starts with the first folder; this process calls ``meanwhile`` and starts
+    with the last. Folders of a failed worker are written again. Raises what writing
+    raises, and may leave files behind then.
     """
     for folder in folders:
         (root / folder).parent.mkdir(parents=True, exist_ok=True)
@@ -45,7 +45,8 @@ def fill_folders(
 
 
 def _fill_free(root: Path, folders: Folders) -> set[str]:
-    """Fill the folders that this process makes: one that is there is the other's."""
+    """Fill the folders that this process can make: the other has made those that
+    exist."""
     filled = set()
     for folder, files in folders.items():
         try:
@@ -58,7 +59,7 @@ def _fill_free(root: Path, folders: Folders) -> set[str]:
 
 
 def fill(root: Path, files: Iterable[File]) -> None:
-    """Write ``files``; one open folder serves all that follow each other in it."""
+    """Write ``files``; consecutive files of a folder share its descriptor."""
     folder, handle = None, -1
     try:
         for path, content in files:
@@ -79,7 +80,7 @@ def _write(name: str, content: bytes, folder: int) -> None:
     file = os.open(name, _NEW, 0o644, dir_fd=folder)
     try:
         written = os.write(file, content)
-        while written < len(content):  # a full disk writes less before it says so
+        while written < len(content):  # a full disk writes less, and then fails
             written += os.write(file, content[written:])
     finally:
         os.close(file)

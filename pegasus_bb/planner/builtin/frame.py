@@ -1,4 +1,4 @@
-"""The text of a submit file, with slots for what differs from job to job."""
+"""The text of a submit file, with slots for the values that differ between jobs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pegasus_bb.planner.builtin.profiles import (
 from pegasus_bb.planner.run_plan import RunPlan
 
 _RULE = "#" * 70
-# Four hours on hold, and the job is taken out of the queue and fails.
+# A job that is held for four hours is removed from the queue, and fails.
 _HELD_TOO_LONG = "(JobStatus == 5) && ((CurrentTime - EnteredCurrentStatus) > 14400)"
 
 
@@ -29,9 +29,9 @@ def frame(
     style: str,
     context: RunPlan,
 ) -> str:
-    """A submit file with ``%(name)s``, ``files``, ``arguments``, ``priority``, ``id``
-    and ``batch`` (the short name that batch systems take) left open; whatever else is
-    a per cent sign is doubled."""
+    """A submit file with the slots ``%(name)s``, ``files``, ``arguments``,
+    ``priority``, ``id`` and ``batch`` (the short name for batch systems). Other per
+    cent signs are doubled."""
     environment = _environment(planned, profiles, directory, style, context)
     submit_dir = _literal(str(context.submit_dir))
     entries = {
@@ -85,21 +85,22 @@ def _environment(
     style: str,
     context: RunPlan,
 ) -> list[str]:
-    """What Pegasus tells its jobs; batch systems get it in +remote_environment."""
-    told = {
+    """The variables that Pegasus sets; batch systems get them in
+    +remote_environment."""
+    variables = {
         "PEGASUS_WF_UUID": context.uuid,
         "PEGASUS_WF_LABEL": context.label,
         "PEGASUS_SITE": planned.site,
     }
     if planned.detached:
-        told["_PEGASUS_WF_SUBMIT_DIR"] = str(context.submit_dir)
+        variables["_PEGASUS_WF_SUBMIT_DIR"] = str(context.submit_dir)
     else:
-        told["PEGASUS_SCRATCH_DIR"] = directory
+        variables["PEGASUS_SCRATCH_DIR"] = directory
     queue = profiles.get("pegasus", {}).get("queue")
     if style in GRID and queue:
-        told["PEGASUS_QUEUE"] = queue
+        variables["PEGASUS_QUEUE"] = queue
     user = dict(sorted(profiles.get("env", {}).items()))
-    fixed = _literal(quote_environment({**user, **told})[1:-1])
+    fixed = _literal(quote_environment({**user, **variables})[1:-1])
     text = f"{fixed} PEGASUS_DAG_JOB_ID=%(name)s CONDOR_JOBID=$(cluster).$(process)"
     if style not in GRID:
         return [f'environment = "{text}"']

@@ -1,6 +1,6 @@
-"""Profiles of every source merged into what one job gets, and what they become.
+"""Merges the profiles of a job, and turns them into lines of its submit file.
 
-The order is properties, site, transformation, job: the nearer to the job, the stronger.
+The order is properties, site, transformation, job; later ones win.
 A style is how a job reaches its site: condor (a pool), glite and ssh (a batch system).
 """
 
@@ -23,7 +23,7 @@ REAL_PLANNER = "plan this workflow with a real pegasus-plan"
 _LONGEST_WORD = 128 * 1024 - 1  # bytes
 _MANY = _LONGEST_WORD // 4  # characters; UTF-8 has no more than 4 bytes each
 _KEY = re.compile(r"[A-Za-z0-9._+-]+")
-# Ours to set: a profile that changed them would run something else, or lose a log.
+# Set by the planner: a profile with them would run another program, or lose a log.
 _RESERVED = {
     "arguments",
     "environment",
@@ -36,7 +36,7 @@ _RESERVED = {
     "queue",
     "transfer_executable",
 }
-# With these a line begins that is no setting.
+# Words that begin a line that is no setting.
 _KEYWORDS = {"elif", "else", "endif", "if", "include", "use", "warning"}
 # Of the properties only these are profiles of namespace pegasus.
 _PEGASUS_PROPERTIES = (
@@ -68,7 +68,7 @@ _JOB_NAME = re.compile(r"[-_]")
 
 
 def merge(*sources: Mapping[str, Any]) -> Profiles:
-    """Later sources win, key by key. Raises CatalogError for what cannot be kept."""
+    """Merge by key; later sources win. Raises CatalogError for an invalid profile."""
     merged: dict[str, dict[str, str]] = {}
     for source in sources:
         for namespace, entries in source.items():
@@ -78,16 +78,17 @@ def merge(*sources: Mapping[str, Any]) -> Profiles:
 
 
 def of_properties(properties: Mapping[str, str]) -> Profiles:
-    """Profiles that hold for every job: condor.X, dagman.X, env.X, pegasus.cores."""
-    found: dict[str, dict[str, str]] = {}
+    """Profiles of every job from properties: condor.X, dagman.X, env.X,
+    pegasus.cores."""
+    profiles: dict[str, dict[str, str]] = {}
     for key, value in properties.items():
         namespace, _, name = key.partition(".")
         known = namespace in ("condor", "env") or (
             namespace == "pegasus" and name in _PEGASUS_PROPERTIES
         )
         if (known and name) or key.lower() == "dagman.retry":
-            found.setdefault(namespace, {})[name] = value
-    return found
+            profiles.setdefault(namespace, {})[name] = value
+    return profiles
 
 
 def _checked(namespace: str, entries: Any) -> dict[str, str]:
@@ -133,7 +134,7 @@ def _check_condor(key: str) -> None:
 
 
 def plain_text(text: str, what: str) -> str:
-    """``text`` where it fits on one line of UTF-8. Raises CatalogError."""
+    """``text``, if it is one line of UTF-8. Raises CatalogError."""
     if any(c in text for c in "\n\r\0") or not _encodable(text):
         raise CatalogError(
             f"{what} has a line break or a character that is no text",
@@ -148,7 +149,7 @@ def _encodable(text: str) -> bool:
 
 
 def check_arguments(words: Sequence[str], what: str) -> None:
-    """Raises CatalogError if one is no line of text, or longer than Linux takes."""
+    """Raises CatalogError if a word is not one line of text, or too long for Linux."""
     text = "".join(words)
     plain_text(text, what)
     if len(text) > _MANY:
@@ -157,7 +158,7 @@ def check_arguments(words: Sequence[str], what: str) -> None:
 
 
 def short_enough(text: str, what: str) -> None:
-    """Raises CatalogError where no process could be started with ``text``."""
+    """Raises CatalogError if no process could be started with ``text``."""
     if len(text) > _MANY and len(text.encode()) > _LONGEST_WORD:
         raise CatalogError(
             f"{what} has more than {_LONGEST_WORD} bytes, the most that Linux starts a "
@@ -181,21 +182,23 @@ def style_of(site: Site, profiles: Profiles) -> str:
 
 
 def condor_keys(profiles: Profiles) -> dict[str, str]:
-    """What a pool has to know of a job; sharedfs, so the program is there already."""
+    """Submit keys for a job of a pool; with sharedfs the program is there already."""
     pegasus = profiles.get("pegasus", {})
-    asked = {key: pegasus[name] for name, key in _REQUESTS.items() if name in pegasus}
+    requests = {
+        key: pegasus[name] for name, key in _REQUESTS.items() if name in pegasus
+    }
     return {
         "universe": "vanilla",
         "should_transfer_files": "YES",
         "when_to_transfer_output": "ON_EXIT",
-        **asked,
+        **requests,
     }
 
 
 def grid_keys(
     site: Site, style: str, profiles: Profiles, role: str, guarded: bool
 ) -> dict[str, str]:
-    """What blahp has to know of a job; ``guarded``: launch starts it. Raises
+    """Submit keys for a job through blahp; ``guarded``: launch starts it. Raises
     CatalogError."""
     resource = profiles.get("condor", {}).get("grid_resource")
     if style == "ssh":

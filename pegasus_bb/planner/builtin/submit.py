@@ -1,4 +1,5 @@
-"""Submit files. Jobs that differ only in name and arguments share a frame."""
+"""Submit files. Jobs that differ only in name and arguments share a frame
+(frame.py)."""
 
 from __future__ import annotations
 
@@ -31,33 +32,33 @@ from pegasus_bb.planner.builtin.profiles import (
 )
 from pegasus_bb.planner.run_plan import RunPlan
 
-# HTCondor gives a job on the submit host nothing of its user's environment, and Slurm's
-# programs are found on PATH; a DAGMan passes on what it was submitted with.
-_OF_THE_USER = "PATH, HOME, USER, PEGASUS_*, XDG_*, SLURM_CONF"
+# HTCondor gives a job on the submit host no variable of its user's environment, but
+# Slurm's programs are found on PATH. DAGMan passes on its own environment.
+_USER_ENVIRONMENT = "PATH, HOME, USER, PEGASUS_*, XDG_*, SLURM_CONF"
 
-# Before scratch is there, and while it goes: a leaf cleanup that was killed halfway
-# must find a folder to start in when it is tried again.
-OUTSIDE_SCRATCH = "/tmp"  # noqa: S108 - as Pegasus does it for create_dir
+# create_dir starts before scratch exists. A leaf cleanup that was killed halfway must
+# find a folder to start in when it is tried again.
+OUTSIDE_SCRATCH = "/tmp"  # noqa: S108 - as Pegasus does for create_dir
 
 
 @dataclass(frozen=True, slots=True)
-class _Kind:
+class _Frame:
     text: str  # of the submit file, with %(slots)s
-    before: list[str]  # arguments in front of the job's id
-    after: list[str]  # arguments between the id and what the job's files are
-    program: list[str]  # label, stamp and the program itself
+    before: list[str]  # arguments before the job's id
+    after: list[str]  # arguments between the id and the job's files
+    program: list[str]  # label, timestamp and the program itself
 
 
-class Submits:
+class SubmitFiles:
     def __init__(self, scratch: str, catalogs: Catalogs, context: RunPlan) -> None:
         self._scratch = scratch
         self._catalogs, self._context = catalogs, context
         self._common = of_properties(catalogs.properties)
-        self._kinds: dict[tuple[int, int, bool, bytes], _Kind] = {}
+        self._frames: dict[tuple[int, int, bool, bytes], _Frame] = {}
 
     def text(self, planned: PlannedJob) -> str:
         """The submit file of ``planned``. Raises CatalogError, UsageError."""
-        kind = self._kind(planned)
+        kind = self._frame(planned)
         name = planned.name
         check_arguments(planned.arguments, f"an argument of {name}")
         try:
@@ -75,7 +76,7 @@ class Submits:
             "batch": batch_name(name),
         }
 
-    def _arguments(self, planned: PlannedJob, kind: _Kind) -> list[str]:
+    def _arguments(self, planned: PlannedJob, kind: _Frame) -> list[str]:
         """Kickstart's options, then the program with its own arguments."""
         job = planned.job
         files: list[str] = []
@@ -92,20 +93,20 @@ class Submits:
             *planned.arguments,
         ]
 
-    def _kind(self, planned: PlannedJob) -> _Kind:
+    def _frame(self, planned: PlannedJob) -> _Frame:
         own = (planned.job.data.get("profiles") or {}) if planned.job else {}
         key = (
             id(planned.program),
-            id(planned.role),  # not its class, which both kinds of clean-up share
+            id(planned.role),  # both kinds of clean-up have the same job class
             planned.detached,
             orjson.dumps(own, option=orjson.OPT_NON_STR_KEYS) if own else b"",
         )
-        kind = self._kinds.get(key)
+        kind = self._frames.get(key)
         if kind is None:
-            kind = self._kinds[key] = self._make(planned, own)
+            kind = self._frames[key] = self._make_frame(planned, own)
         return kind
 
-    def _make(self, planned: PlannedJob, own: dict[str, Any]) -> _Kind:
+    def _make_frame(self, planned: PlannedJob, own: dict[str, Any]) -> _Frame:
         context = self._context
         site = self._catalogs.sites.sites.get(planned.site)
         profiles = merge(
@@ -120,12 +121,12 @@ class Submits:
         keys = {
             "universe": "local",
             "initialdir": str(context.submit_dir),
-            "getenv": _OF_THE_USER,
+            "getenv": _USER_ENVIRONMENT,
         }
         style = "local"
         if not planned.detached:
             executable, launcher = self._launcher(planned, profiles, record)
-        if not planned.is_here:
+        if not planned.on_submit_host:
             assert site is not None  # noqa: S101 - the site that the plan is for
             style = style_of(site, profiles)
             guarded = bool(self._context.request)
@@ -140,7 +141,7 @@ class Submits:
         stamp = ["-L", context.label, "-T", context.timestamp, planned.program.pfn]
         stdin = ["-i", "-"] if planned.entries is not None else []
         where = ["-w", directory] if directory else []
-        return _Kind(
+        return _Frame(
             text,
             [*launcher, "-n", planned.program.transformation, "-N"],
             [*stdin, "-R", planned.site, *where],
@@ -150,7 +151,7 @@ class Submits:
     def _launcher(
         self, planned: PlannedJob, profiles: Profiles, record: str
     ) -> tuple[str, list[str]]:
-        """The executable, and what stands in front of the recorder's options."""
+        """The executable, and the arguments before the recorder's options."""
         pegasus = profiles.get("pegasus", {})
         needed = self._context.request is not None or planned.program.container
         default = f"{self._context.bin}/launch" if needed else ""
@@ -171,5 +172,5 @@ def _streams(data: dict[str, Any]) -> list[str]:
     words: list[str] = []
     for key, option in (("stdin", "-i"), ("stdout", "-o"), ("stderr", "-e")):
         if data.get(key) is not None:
-            words += [option, f"./{data[key]}"]  # as a path: - and quotes mean things
+            words += [option, f"./{data[key]}"]  # a path: Kickstart interprets - and "
     return words

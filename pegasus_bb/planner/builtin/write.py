@@ -1,4 +1,4 @@
-"""Puts a submit directory on disk: whole under its name, or not at all."""
+"""Writes a submit directory: complete under its name, or not at all."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pegasus_bb.planner.builtin.executable import (
     properties_file,
 )
 from pegasus_bb.planner.builtin.folders import File, Folders, fill, fill_folders
-from pegasus_bb.planner.builtin.submit import Submits
+from pegasus_bb.planner.builtin.submit import SubmitFiles
 from pegasus_bb.planner.existing_submit_dir import move_existing
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.worker import JOBS_FOR_A_WORKER
@@ -48,17 +48,18 @@ def write(
     """Write ``context.submit_dir`` and return it.
 
     ``planning`` is the rewritten input; ``few`` and ``many`` are files of bb/, the
-    latter all of one folder. A hidden folder is filled, and renamed at the very end. If
-    anything fails, nothing stays. ``force`` moves an old run aside just before the
-    rename. Raises UsageError, and CatalogError for a job that no submit file can hold.
+    latter all of one folder. The files go to a hidden folder, which is renamed at the
+    very end; after a failure nothing stays. ``force`` moves an old run aside just
+    before the rename. Raises UsageError, and CatalogError for a job that no submit file
+    can express.
     """
     target = context.submit_dir
     part = _part(target)
     missing = [parent for parent in target.parents if not parent.exists()]
     try:
         part.mkdir(parents=True)
-        # What reads the whole workflow comes before the fork: after it, the process
-        # that first changes a page of memory copies it.
+        # Read the whole workflow before the fork: after it, the first write to a page
+        # of memory copies the page.
         fill(part, top_files(executable, planning, context, _host()))
         fill(part, _in_bb(few))
 
@@ -75,7 +76,7 @@ def write(
         part.rename(target)
     except BaseException as error:
         shutil.rmtree(part, ignore_errors=True)
-        with suppress(OSError):  # another planning uses a parent
+        with suppress(OSError):  # another planning may use a parent
             for parent in missing:
                 parent.rmdir()
         if isinstance(error, OSError):
@@ -89,7 +90,7 @@ def write(
 
 def check_files(executable: Executable, catalogs: Catalogs, context: RunPlan) -> None:
     """Raises CatalogError and UsageError as ``write`` would."""
-    submits = Submits(executable.scratch, catalogs, context)
+    submits = SubmitFiles(executable.scratch, catalogs, context)
     for planned in executable.jobs.values():
         submits.text(planned)
 
@@ -100,7 +101,7 @@ def files_of(
     catalogs: Catalogs,
     context: RunPlan,
 ) -> Iterator[File]:
-    submits = Submits(executable.scratch, catalogs, context)
+    submits = SubmitFiles(executable.scratch, catalogs, context)
     for planned in jobs:
         stem = f"{planned.folder}/{planned.name}"
         yield f"{stem}.sub", submits.text(planned).encode()
@@ -123,7 +124,7 @@ def _folders(executable: Executable, catalogs: Catalogs, context: RunPlan) -> Fo
 
 
 def _part(target: Path) -> Path:
-    """Where ``target`` is made; what a killed planning left there goes."""
+    """The hidden folder for ``target``; removes those that killed plannings left."""
     begins = f".{target.name}.{_host()}."
     for left in target.parent.glob(f"{glob.escape(begins)}*.part"):
         pid = left.name[len(begins) : -len(".part")]
@@ -139,7 +140,7 @@ def _host() -> str:
 def top_files(
     executable: Executable, planning: PlanningInput, context: RunPlan, host: str
 ) -> Iterator[tuple[str, bytes]]:
-    """What stands beside the .dag, by path below the submit directory."""
+    """The files next to the .dag, by path below the submit directory."""
     name = f"{context.label}-0"
     workflow, catalogs = planning.workflow, planning.catalogs
     yield "workflow.yml", as_json(workflow.document.data)

@@ -1,4 +1,4 @@
-"""Calls of the real tools, by argument lists."""
+"""Calls Pegasus's own tools, with argument lists."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _POLL = 0.02
 
 
 def plain_argv(home: Home, argv: Iterable[str]) -> list[str]:
-    return [home.tool(PLAN), *_without_ours(argv)]
+    return [home.tool(PLAN), *_without_bb_options(argv)]
 
 
-def _without_ours(argv: Iterable[str]) -> Iterator[str]:
-    """``argv`` without --bb-X and -Dpegasus.bb.X, all else as it stands."""
+def _without_bb_options(argv: Iterable[str]) -> Iterator[str]:
+    """``argv`` without --bb-X and -Dpegasus.bb.X; the rest is unchanged."""
     words = iter(argv)
     for word in words:
         if word.startswith("--bb-"):
@@ -48,7 +48,8 @@ def _without_ours(argv: Iterable[str]) -> Iterator[str]:
 def run_argv(
     home: Home, submit_dir: Path, as_json: bool, forward: Iterable[str]
 ) -> list[str]:
-    """pegasus-run, as pegasus-plan --submit calls it; ``forward`` has KEY[=VALUE]."""
+    """The call of pegasus-run that pegasus-plan --submit makes; ``forward``:
+    KEY[=VALUE]."""
     words = ["--json"] if as_json else []
     for text in forward:
         key, equals, value = text.partition("=")
@@ -59,7 +60,7 @@ def run_argv(
 def plan_argv(
     home: Home, context: RunPlan, folder: Path, passed: Sequence[str]
 ) -> list[str]:
-    """The real pegasus-plan on what we wrote to ``folder``. Raises UsageError."""
+    """The call of pegasus-plan on the inputs in ``folder``. Raises UsageError."""
     ours = {
         "--conf": str(folder / PROPERTIES),
         "--dir": str(context.base_dir),
@@ -72,7 +73,8 @@ def plan_argv(
 
 
 def plain(word: str, what: str) -> str:
-    """``word``, if pegasus-plan's shell script leaves it whole. Raises UsageError."""
+    """``word``, if pegasus-plan's shell script does not change it. Raises
+    UsageError."""
     if _PLAIN.fullmatch(word) is None:
         raise UsageError(
             f"{what} {word!r} cannot be given to pegasus-plan, whose script splits its "
@@ -83,10 +85,10 @@ def plain(word: str, what: str) -> str:
 
 
 def run_planner(argv: Sequence[str], folder: Path, cwd: Path) -> bytes:
-    """What pegasus-plan prints, also kept in ``folder``; its errors go where ours go.
+    """Run pegasus-plan and return its stdout, which ``folder`` keeps too.
 
-    Ends it, and all that it has started, if this process is interrupted. Raises
-    UsageError if it fails.
+    If this process is interrupted, it ends pegasus-plan and all its children. Raises
+    UsageError if pegasus-plan fails.
     """
     printed = folder / PRINTED
     with printed.open("wb") as out, _as_usage_error(argv[0]):
@@ -115,7 +117,7 @@ def _stop(process: Any) -> None:
 
 
 def _signal(process: Any, number: signal.Signals) -> bool:
-    process.poll()  # an ended one that is not waited for would count
+    process.poll()  # reap it, or killpg would find the zombie
     try:
         os.killpg(process.pid, number)
     except ProcessLookupError:
@@ -124,7 +126,7 @@ def _signal(process: Any, number: signal.Signals) -> bool:
 
 
 def run(argv: Sequence[str], cwd: Path) -> int:
-    """The exit status of ``argv``; interrupted with us, it is waited for."""
+    """Run ``argv`` and return its exit status; on an interrupt, wait for its end."""
     with _as_usage_error(argv[0]):
         process = start(argv, cwd=str(cwd))
     try:

@@ -1,4 +1,4 @@
-"""What a real pegasus-plan would plan, but not so that it works on a buffer."""
+"""Refuses what pegasus-plan would plan in a way that does not work on a buffer."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from pegasus_bb.rewrite.inputs import (
     transformation_profiles,
 )
 
-# Options of a sub-workflow's own planning that would lead its jobs off the buffer.
-_LEADS_AWAY = (
+# Options of a sub-workflow's own planning that would move its jobs off the buffer.
+_OFF_THE_BUFFER = (
     "--conf",
     "-Dpegasus.",
     "--staging-site",
@@ -37,7 +37,8 @@ _KICKSTART = "gridstart.path"
 
 
 def check_style(site: Site, catalogs: Catalogs, backend: str) -> None:
-    """A job of a pool is no job of Slurm, so it has no buffer. Raises CatalogError."""
+    """Raises CatalogError for an HTCondor pool: its jobs are no Slurm jobs and get no
+    buffer."""
     style = (site.profile("pegasus", "style") or "condor").lower()
     if backend in OF_SLURM and style not in GRID:
         raise catalogs.sites.document.error(
@@ -50,7 +51,7 @@ def check_style(site: Site, catalogs: Catalogs, backend: str) -> None:
 
 
 def check_passed(passed: tuple[str, ...], site: str) -> None:
-    """Options that would take the files elsewhere, or rename nodes. UsageError."""
+    """Raises UsageError for options that move the files elsewhere, or rename nodes."""
     for word, value in zip(passed, (*passed[1:], ""), strict=True):
         if word == "--job-prefix":
             raise UsageError(
@@ -66,7 +67,8 @@ def check_passed(passed: tuple[str, ...], site: str) -> None:
 
 
 def check_kickstart(inputs: Inputs, site: str) -> None:
-    """Only Kickstart's record says how a task ended. CatalogError."""
+    """Raises CatalogError for a program in the place of Kickstart, whose record says
+    how a task ended."""
     what = "every task would run under this program, and only Kickstart's record "
     what += "says how it ended"
     would_do = "take it out, or name a pegasus-kickstart"
@@ -94,7 +96,7 @@ def _is_kickstart(program: str) -> bool:
 
 
 def check_sub_workflows(decided: PlanningInput, passed: tuple[str, ...]) -> list[str]:
-    """What cannot be done right with a workflow inside; else notes for the user."""
+    """Notes on sub-workflows. Raises CatalogError for those that would not work."""
     inner = [job for job in decided.workflow.jobs.values() if job.kind != "job"]
     for job in inner:
         _check_clusters(decided, job, passed)
@@ -132,7 +134,7 @@ def _check_arguments(workflow: Workflow, job: Job) -> None:
                     argument,
                     "leave it out, or --bb-mode off",
                 )
-            if word.startswith(_LEADS_AWAY):
+            if word.startswith(_OFF_THE_BUFFER):
                 raise workflow.document.error(
                     f"with {word.partition('=')[0]} of its own the sub-workflow would "
                     "not run on the buffer, where its inputs are",
@@ -194,8 +196,8 @@ def _check_sizes(workflow: Workflow, job: Job, decided: PlanningInput) -> None:
 
 
 def check_results(decided: PlanningInput, results: Set[str], force: bool) -> None:
-    """Whatever should be staged out is. pegasus-plan may leave out what is there
-    already (data reuse) and leaves to a sub-workflow what that one makes."""
+    """Raises CatalogError for a result that is not staged out. pegasus-plan may leave
+    out results that exist (data reuse), and those that a sub-workflow makes."""
     placement = decided.placement
     assert placement is not None  # noqa: S101 - mode off does not come here
     reused = {} if force else decided.catalogs.replicas.replicas

@@ -1,7 +1,8 @@
-"""Makes a run of what pegasus-plan has written: the rest of bb/, and its .dag.
+"""Completes the submit directory that pegasus-plan wrote: the rest of bb/, and the
+.dag.
 
-No byte of the .dag is changed but the POST scripts of jobs with a reservation; lines
-are appended, for DAGMan takes them in any order.
+In the .dag only the POST scripts of jobs with a job reservation change. Other lines are
+appended, because DAGMan accepts them in any order.
 """
 
 from __future__ import annotations
@@ -39,19 +40,19 @@ from pegasus_bb.planner.seal.sealing import complete
 from pegasus_bb.rewrite.job_directives import directives_option
 
 OUTSIDE_SCRATCH = "/tmp"  # noqa: S108 - where pegasus-plan lets create_dir start
-# What a submit file says of the folder to start in: style condor, style glite.
+# How a submit file names the folder to start in: style condor, style glite.
 _STARTS_IN = (("\nremote_initialdir = ", "\n"), ('\n+remote_iwd = "', '"\n'))
 _ARGUMENTS = re.compile(r'(EXTRA_ARGUMENTS==\\?"[^"\\]*)(\\?")')
-_SHARED = re.compile(r'--bbf=[^\s"\\]+')  # of the site: it says less than the job's
+_SHARED = re.compile(r'--bbf=[^\s"\\]+')  # the site's; that of the job includes it
 _POST = re.compile(r"^SCRIPT POST (\S+) ")
-_PARENTS = 50  # to a line, for people
+_PARENTS = 50  # per line, to keep it readable
 
 
 def complete_planned(
     decided: PlanningInput, context: RunPlan, force: bool
 ) -> tuple[PegasusWorkflow, PlanningInput]:
-    """Complete the submit directory, and say what it has: clusters are made by
-    pegasus-plan. Raises CatalogError, NotSealed."""
+    """Complete the submit directory; return the workflow and the planning input with
+    the clusters that pegasus-plan made. Raises CatalogError, NotSealed."""
     planned = read_planned(context)
     if context.request is None:
         planned, context = _with_clusters(planned, decided, context)
@@ -59,8 +60,8 @@ def complete_planned(
     completed = complete(planned, decided.workflow, context)
     if context.request is not None:
         check_results(decided, planned.results, force)
-    few = run_files(completed, decided, context)
-    for path, data in chain(few, node_files(completed, decided, context)):
+    files = run_files(completed, decided, context)
+    for path, data in chain(files, node_files(completed, decided, context)):
         file = planned.folder / "bb" / path
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(data)
@@ -76,8 +77,8 @@ def complete_planned(
 def _with_clusters(
     planned: PegasusWorkflow, decided: PlanningInput, context: RunPlan
 ) -> tuple[PegasusWorkflow, RunPlan]:
-    """Mode transient: only jobs that are planned have reservations, and a cluster of
-    them has one, by its own name."""
+    """Mode transient: only planned jobs have reservations, and a cluster has one under
+    its own name."""
     placement = decided.placement
     assert placement is not None  # noqa: S101 - this is mode transient
     pairs, clusters = planned.jobs_nodes(), clusters_of(planned)
@@ -86,19 +87,18 @@ def _with_clusters(
         placement = join_job_reservations(decided, placement, clusters)
     pairs = [pair for pair in pairs if pair[1] not in clusters]
     pairs += [(name, name) for name in clusters]
-    # A prediction is of single jobs; a cluster runs and reserves for all of its jobs.
+    # The prediction is for single jobs; a cluster runs and reserves for all its jobs.
     predicted = None if clusters else context.predicted
     context = replace(context, placement=placement, predicted=predicted)
     return replace(planned, jobs_nodes=lambda: pairs), context
 
 
 def start_outside(folder: Path, dag: Dag, site: str, scratch: str) -> None:
-    """The leaf cleanup of ``site`` and clusters start where create_dir does.
+    """Make the leaf cleanup of ``site``, and clusters, start where create_dir does.
 
-    The cleanup's Kickstart would change to the folder that it removes, and a retry
-    after a kill would find none. For a cluster HTCondor itself, or blahp, would change
-    to the planned prefix, which is nowhere; each of its tasks has a Kickstart that
-    changes.
+    The cleanup's Kickstart would change to the folder that it removes, which a retry
+    would not find. For a cluster HTCondor itself, or blahp, would change to the planned
+    prefix, which does not exist; the Kickstart of each task changes the folder anyway.
     """
     for name in folder_nodes(dag.nodes, Role.LEAF_CLEANUP, site):
         place = f" -w {scratch} ", f" -w {OUTSIDE_SCRATCH} "
@@ -118,10 +118,10 @@ def _replace_in(folder: Path, node: Node, old: str, new: str) -> None:
 
 
 def _add_options(planned: PegasusWorkflow, context: RunPlan) -> None:
-    """Each job with a reservation of its own gives sbatch its own directives.
+    """Give sbatch the directives of each job with a job reservation.
 
-    Where the site, its programs or the properties say glite.arguments too,
-    pegasus-plan lets those stand in the place of a job's own.
+    If the site, its programs or the properties have glite.arguments too, pegasus-plan
+    writes those instead of the job's.
     """
     placement = context.placement
     if placement is None or placement.job_tier.backend not in OF_SLURM:
@@ -157,7 +157,7 @@ def added_lines(dag: Dag, complete: Dag) -> list[str]:
 
 
 def _with_posts(text: str, dag: Dag, complete: Dag) -> str:
-    """``text`` with the new POST scripts in the places of the old."""
+    """``text`` with the new POST scripts in place of the old ones."""
     changed = {
         name: _post_lines(name, node.post)
         for name, node in complete.nodes.items()
@@ -169,15 +169,15 @@ def _with_posts(text: str, dag: Dag, complete: Dag) -> str:
 
 
 def _post_lines(node: str, script: Script) -> str:
-    """Two lines: DAGMan takes the later one, monitord knows only the other. If a node
-    has no POST script for it, monitord reads its record twice, and may die of that."""
+    """Two lines: DAGMan uses the later one, monitord understands only the first.
+    Without it, monitord reads the record of the node twice, and may crash."""
     plain = replace(script, defer_status=None)
     return "\n".join(script_line("POST", node, each) for each in (plain, script))
 
 
 def _line(line: str, changed: dict[str, str]) -> str:
-    found = _POST.match(line)
-    return changed.get(found[1], line) if found else line
+    match = _POST.match(line)
+    return changed.get(match[1], line) if match else line
 
 
 def _gates(dag: Dag, complete: Dag) -> Iterator[str]:
@@ -197,5 +197,5 @@ def _edges(dag: Dag, complete: Dag) -> Iterator[str]:
             added.setdefault(child, []).append(parent)
     for child, parents in added.items():
         for first in range(0, len(parents), _PARENTS):
-            some = " ".join(parents[first : first + _PARENTS])
-            yield f"PARENT {some} CHILD {child}"
+            names = " ".join(parents[first : first + _PARENTS])
+            yield f"PARENT {names} CHILD {child}"

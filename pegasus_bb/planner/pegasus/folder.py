@@ -1,8 +1,8 @@
-"""The submit directory while pegasus-plan writes it: this process's alone, or gone.
+"""The submit directory while pegasus-plan writes it: exclusive to this process.
 
 pegasus-plan writes the full path of the submit directory into every file, so it cannot
-be made elsewhere and renamed. Planning takes the name first, by making the folder. If
-anything fails, what was made is removed, and what was moved aside comes back.
+be made elsewhere and renamed. Planning claims the name first, by making the folder. If
+anything fails, the new folder is removed, and a folder that was moved aside comes back.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from pegasus_bb.errors import UsageError
 from pegasus_bb.planner.existing_submit_dir import check_existing, move_aside
 
-PRINTED = "pegasus-plan.out"  # what pegasus-plan printed, beside what it read
+PRINTED = "pegasus-plan.out"  # its stdout, next to its inputs
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 
 
@@ -26,11 +26,11 @@ def planned_folder(submit_dir: Path) -> Path:
 
 
 @contextmanager
-def claimed(folder: Path, force: bool, besides: Path) -> Iterator[Path]:
-    """Make ``folder`` for the body to fill; pegasus-plan makes ``besides``, whatever
-    it is told. Raises UsageError if it is taken, or the file system is full."""
+def claim(folder: Path, force: bool, runs: Path) -> Iterator[Path]:
+    """Make ``folder`` for the body to fill. pegasus-plan makes ``runs`` in any case.
+    Raises UsageError if ``folder`` is taken, or if the file system is full."""
     check_existing(folder, force)
-    foreign = [p for p in (besides, *besides.parents) if not p.exists()]
+    foreign = [p for p in (runs, *runs.parents) if not p.exists()]
     aside = move_aside(folder) if folder.exists() else None
     made: list[Path] = []
     try:
@@ -67,7 +67,7 @@ def replace_text(path: Path, data: bytes) -> None:
 
 
 def _make(folder: Path, made: list[Path]) -> None:
-    """Make ``folder``, which must not exist, and note it and new parents."""
+    """Make ``folder``, which must not exist; add it and its new parents to ``made``."""
     missing = [p for p in folder.parents if not p.exists()]
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -88,4 +88,4 @@ def _remove_empty(folder: Path) -> None:
     try:
         folder.rmdir()
     except OSError:
-        pass  # pegasus-plan, or another process, has put something there
+        pass  # pegasus-plan, or another process, has written there

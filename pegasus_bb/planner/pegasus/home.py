@@ -1,4 +1,4 @@
-"""Where the real pegasus-plan is. The one that is ours is never taken for it."""
+"""Finds the real pegasus-plan, and never takes our hook for it."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from pegasus_bb.files import is_file, is_there
 from pegasus_bb.model.properties import PREFIX, Properties
 
 PLAN = "pegasus-plan"
-# In the first lines of planner-hooks/pegasus-plan, however it is copied or linked.
+# Identifies planner-hooks/pegasus-plan, also as a copy or through a link.
 OURS = b"`pegasus-bb plan`"
 
 
 @dataclass(frozen=True)
 class Home:
-    """An installed Pegasus. Its tools look beside themselves for each other, so each
-    is called by its own path and never through a link."""
+    """An installed Pegasus. Its tools look for each other in their own folder, so each
+    is called by its real path and never through a link."""
 
     bin: Path
 
     def tool(self, name: str) -> str:
         return str(self.bin / name)
 
-    def is_of(self, folder: str) -> bool:
+    def is_in(self, folder: str) -> bool:
         return (
             bool(folder) and (Path(folder) / "bin" / PLAN).resolve().parent == self.bin
         )
@@ -40,8 +40,8 @@ def find_home(environ: Mapping[str, str]) -> Home | None:
     return None
 
 
-def need_home(environ: Mapping[str, str]) -> Home:
-    """As ``find_home``. Raises UsageError where there is none."""
+def require_home(environ: Mapping[str, str]) -> Home:
+    """``find_home``. Raises UsageError if there is none."""
     home = find_home(environ)
     if home is None:
         raise UsageError(
@@ -52,18 +52,21 @@ def need_home(environ: Mapping[str, str]) -> Home:
 
 
 def resolve_home(planner: str, environ: Mapping[str, str]) -> Home | None:
-    """The Pegasus that plans, as ``pegasus.bb.planner`` has it; None: the built-in
-    planner does. Raises UsageError where there has to be one, and is none: a user who
-    sets PEGASUS_HOME wants that Pegasus, and no other planner in silence."""
+    """The Pegasus that plans, by ``pegasus.bb.planner``; None: the built-in planner
+    does.
+
+    Raises UsageError if a Pegasus is required and there is none. A user who sets
+    PEGASUS_HOME wants that Pegasus, not another planner in silence.
+    """
     if planner == "builtin":
         return None
     if planner == "pegasus":
-        return need_home(environ)
-    home, said = find_home(environ), environ.get("PEGASUS_HOME")
-    if home is None and said and not is_there(Path(said) / "bin" / PLAN):
+        return require_home(environ)
+    home, given = find_home(environ), environ.get("PEGASUS_HOME")
+    if home is None and given and not is_there(Path(given) / "bin" / PLAN):
         raise UsageError(
-            f"PEGASUS_HOME is {said}, and there is no {PLAN} in {said}/bin, nor one on "
-            "PATH; correct it, or say --bb-planner builtin"
+            f"PEGASUS_HOME is {given}, and there is no {PLAN} in {given}/bin, nor one "
+            "on PATH; correct it, or say --bb-planner builtin"
         )
     return home
 
@@ -86,11 +89,11 @@ def _folders(environ: Mapping[str, str]) -> Iterator[Path]:
             yield Path(folder).absolute()
 
 
-def planned_by(properties: Properties, home: Home | None, version: str = "") -> str:
-    """Which planner does it, and why that one."""
-    said = properties.origin(PREFIX + "planner")
+def planner_line(properties: Properties, home: Home | None, version: str = "") -> str:
+    """A line for a person: which planner plans, and why."""
+    origin = properties.origin(PREFIX + "planner")
     if home is None:
-        why = said or "no pegasus-plan in PEGASUS_HOME or on PATH"
+        why = origin or "no pegasus-plan in PEGASUS_HOME or on PATH"
         return f"planner:  built-in ({why})"
-    by = "PEGASUS_HOME" if home.is_of(os.environ.get("PEGASUS_HOME", "")) else "PATH"
+    by = "PEGASUS_HOME" if home.is_in(os.environ.get("PEGASUS_HOME", "")) else "PATH"
     return f"planner:  {version or PLAN} in {home.bin} ({by})"

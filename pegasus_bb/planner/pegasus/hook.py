@@ -1,7 +1,7 @@
 """A folder that looks like a Pegasus home, with our pegasus-plan in its bin.
 
 Pegasus.api takes every tool from the folder where it finds pegasus-version, and the
-tools look for lib and share beside the folder that they were called from.
+tools look for lib and share next to the folder that they were called from.
 """
 
 from __future__ import annotations
@@ -17,19 +17,20 @@ from pathlib import Path
 from pegasus_bb.errors import UsageError
 from pegasus_bb.planner.pegasus.home import PLAN, Home
 
-_BESIDE = ("lib", "lib64", "share", "etc")
+_SIBLINGS = ("lib", "lib64", "share", "etc")
 
 
-def hooked_home(home: Home | None, command: Path, cache: Path) -> Path:
-    """Make (or find) that folder below ``cache``; its bin. ``command`` is pegasus-bb.
+def make_hook_home(home: Home | None, command: Path, cache: Path) -> Path:
+    """Make that folder below ``cache``, if it is new, and return its bin. ``command``
+    is pegasus-bb.
 
-    Raises UsageError where our pegasus-plan or the cache is not there.
+    Raises UsageError if our pegasus-plan is missing, or if the cache cannot be written.
     """
-    links = {"bin/pegasus-bb": command, f"bin/{PLAN}": our_plan()}
+    links = {"bin/pegasus-bb": command, f"bin/{PLAN}": hook_script()}
     if home is not None:
         for tool in sorted(home.bin.glob("pegasus-*")):
             links.setdefault(f"bin/{tool.name}", tool)
-        for name in _BESIDE:
+        for name in _SIBLINGS:
             if (home.bin.parent / name).exists():
                 links[name] = home.bin.parent / name
     text = "\n".join(f"{name}\t{target}" for name, target in links.items())
@@ -45,12 +46,12 @@ def cache_folder(environ: Mapping[str, str]) -> Path:
     return Path(folder) if Path(folder).is_absolute() else Path.home() / ".cache"
 
 
-def shell_words(folder: Path) -> str:
-    """What a POSIX shell evaluates to have ``folder`` first on its PATH."""
+def shell_command(folder: Path) -> str:
+    """The POSIX shell command that puts ``folder`` first on PATH."""
     return f'export PATH={shlex.quote(str(folder))}:"$PATH"'
 
 
-def our_plan() -> Path:
+def hook_script() -> Path:
     """planner-hooks/pegasus-plan, in a checkout or installed. Raises UsageError."""
     checkout = Path(__file__).resolve().parents[3]
     installed = Path(sysconfig.get_path("data")) / "share" / "pegasus-bb"
@@ -64,7 +65,7 @@ def our_plan() -> Path:
 
 
 def _make(folder: Path, links: Mapping[str, Path]) -> None:
-    """All links, then the name: another shell never sees half of it."""
+    """Make all links, then rename: another shell never sees half of the folder."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         part = Path(tempfile.mkdtemp(prefix=".part-", dir=folder.parent))

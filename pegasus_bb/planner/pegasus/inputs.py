@@ -1,4 +1,4 @@
-"""What the real planner needs beside the passes of rewriting, and the files it reads.
+"""Changes for pegasus-plan on top of the rewriting passes, and the files that it reads.
 
 Its parsers stream, want text where YAML would have true, and expand ``${X}`` again.
 """
@@ -31,7 +31,7 @@ def for_pegasus(inputs: Inputs, context: RunPlan, folder: Path) -> Inputs:
     workflow = {k: v for k, v in inputs.workflow.data.items() if k not in inline}
     inputs = replace(
         inputs,
-        sites=_in_the_folder(inputs.sites, site),
+        sites=_with_change_dir(inputs.sites, site),
         workflow=inputs.workflow.with_data(workflow),
         properties=_with_catalogs(inputs.properties, folder),
     )
@@ -52,11 +52,11 @@ def for_pegasus(inputs: Inputs, context: RunPlan, folder: Path) -> Inputs:
     )
 
 
-def _in_the_folder(sites: Document, site: str) -> Document:
-    """``sites``, where each Kickstart of ``site`` changes to the run's folder.
+def _with_change_dir(sites: Document, site: str) -> Document:
+    """``sites``, with each Kickstart of ``site`` changing to the run's folder.
 
-    Else HTCondor would change to the planned prefix, which does not exist, before the
-    launcher runs. Styles glite and ssh say the same by themselves.
+    Otherwise HTCondor would change to the planned prefix, which does not exist, before
+    the launcher runs. Styles glite and ssh change in Kickstart anyway.
     """
     index = site_index(sites, site)
     change: dict[Keys, str] = {
@@ -80,7 +80,7 @@ def _with_catalogs(properties: Properties, folder: Path) -> Properties:
 
 
 def _local_scratch(inputs: Inputs, folder: Path) -> dict[Keys, list[Any]]:
-    """A folder on site local for bb_setup and bb_delete, if the catalog has none."""
+    """A scratch folder on site local for bb_setup and bb_delete, if there is none."""
     for index, site in enumerate(inputs.sites.data["sites"]):
         known = site.get("directories") or []
         if site["name"] != LOCAL or any(d.get("type") in SCRATCH for d in known):
@@ -93,7 +93,8 @@ def _local_scratch(inputs: Inputs, folder: Path) -> dict[Keys, list[Any]]:
 
 
 def _each(data: Data, key: str, change: Callable[[Any], Any]) -> Data:
-    """``data`` with every entry of its list ``key`` changed; itself if none changes."""
+    """``data`` with ``change`` applied to its list ``key``; ``data`` itself if nothing
+    changes."""
     known = data.get(key) or []
     changed = [change(entry) for entry in known]
     same = all(new is old for new, old in zip(changed, known, strict=True))
@@ -105,8 +106,9 @@ def _with_uses(workflow: Data) -> Data:
 
 
 def _use(use: Any) -> Any:
-    """No catalog points to an intermediate file: it is gone with the buffer. A
-    checkpoint need not be written: its stage-out could fail, and keep the buffer."""
+    """Do not register intermediate files, which vanish with the buffer. Do not stage
+    out checkpoints: a task need not write one, and a failed stage-out keeps the
+    buffer."""
     if use["type"] == "checkpoint":
         return {**use, "stageOut": False, "registerReplica": False}
     stays = use["type"] != "output" or use.get("stageOut", True)
@@ -116,10 +118,10 @@ def _use(use: Any) -> Any:
 
 
 def replicas_by_path(data: Data) -> Data:
-    """The replica catalog ``data``, with the paths of files of site local.
+    """The replica catalog ``data``, with paths instead of URLs for files of site local.
 
-    Transfers run on the compute site. pegasus-plan's replica selectors drop a
-    ``file://`` URL of another site there, and keep a path: its folder is shared.
+    Transfers run on the compute site, for which pegasus-plan's replica selectors drop
+    ``file://`` URLs of other sites, but keep paths, which are in shared folders.
     """
     return _each(data, "replicas", lambda entry: _each(entry, "pfns", _by_path))
 
@@ -132,10 +134,10 @@ def _by_path(pfn: Data) -> Data:
 
 
 def programs_on_site(data: Data, site: str) -> Data:
-    """The transformation catalog ``data``, as if programs staged from local were on
-    ``site``: pegasus-plan makes such a URL of the path of a program.
+    """The transformation catalog ``data``, with programs staged from local moved to
+    ``site``: pegasus-plan turns the path of a program into a ``file://`` URL.
 
-    A program with an entry for ``site`` stays as it is.
+    A program with an entry for ``site`` stays unchanged.
     """
     return _each(data, "transformations", lambda entry: _program(entry, site))
 
@@ -148,14 +150,15 @@ def _program(entry: Data, site: str) -> Data:
 
 
 def _is_staged(place: Any) -> bool:
-    """From a folder of site local: every site can fetch a web server's file."""
+    """Whether a program is staged from a folder of site local, not from a web
+    server."""
     pfn = str(place.get("pfn"))
     here = pfn.startswith("file://") or "://" not in pfn
     return place.get("name") == LOCAL and place.get("type") == "stageable" and here
 
 
 def write_inputs(inputs: Inputs, folder: Path) -> None:
-    """Write what pegasus-plan reads into ``folder``, which is made."""
+    """Make ``folder``, and write the inputs of pegasus-plan there."""
     folder.mkdir(parents=True)
     documents = inputs.sites, inputs.replicas, inputs.transformations
     for document, (name, _) in zip(documents, SOURCES.values(), strict=True):
@@ -165,10 +168,10 @@ def write_inputs(inputs: Inputs, folder: Path) -> None:
 
 
 def _text(data: Data) -> bytes:
-    r"""JSON, with ``${X}`` as ``\${X}``: what was expanded is not expanded again.
+    r"""JSON, with ``${X}`` as ``\${X}``, which pegasus-plan does not expand again.
 
-    A line for every entry of a list: pegasus-plan's parser takes half as long again
-    where every value has a line of its own.
+    Each list entry has one line: with a line for every value, pegasus-plan's parser
+    would take half as long again.
     """
     pairs = (_json(key) + b": " + _lines(value) for key, value in data.items())
     return (b"{\n" + b",\n".join(pairs) + b"\n}\n").replace(b"${", rb"\${")

@@ -1,4 +1,5 @@
-"""Planning by the real pegasus-plan: rewrite, let it plan, complete what it wrote."""
+"""Planning by the real pegasus-plan: rewrite, call it, complete its submit
+directory."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from pegasus_bb.planner.pegasus.checks import (
     check_sub_workflows,
 )
 from pegasus_bb.planner.pegasus.completion import complete_planned
-from pegasus_bb.planner.pegasus.folder import claimed, planned_folder
+from pegasus_bb.planner.pegasus.folder import claim, planned_folder
 from pegasus_bb.planner.pegasus.home import Home
 from pegasus_bb.planner.pegasus.inputs import for_pegasus, write_inputs
 from pegasus_bb.planner.pegasus.submitdir import PegasusWorkflow
@@ -35,8 +36,8 @@ from pegasus_bb.runtime.install import install_runtime
 
 @dataclass(frozen=True)
 class PegasusResult:
-    """A sealed submit directory, and all it was made from: a process that ends with it
-    need not take millions of objects apart."""
+    """A sealed submit directory and its inputs. A process that ends while it holds this
+    need not free millions of objects."""
 
     submit_dir: Path
     request: Request | None
@@ -57,10 +58,10 @@ def plan_on_tier(
     """
     with no_collection():
         decided = read_and_decide(options)
-        ready = prepared(options, passed, home, decided)
+        ready = prepare(options, passed, home, decided)
         context, folder = ready.context, planned_folder(ready.context.submit_dir)
-        besides = context.base_dir / runs_folder(context.label)
-        with claimed(context.submit_dir, options.force, besides):
+        runs = context.base_dir / runs_folder(context.label)
+        with claim(context.submit_dir, options.force, runs):
             write_inputs(ready.inputs, folder)
             install_runtime(str(folder.parent), context.python)
             make_user_database(home, decided.catalogs.properties)
@@ -78,8 +79,8 @@ def plan_on_tier(
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """What pegasus-plan will be called with; nothing is written yet."""
+class Preparation:
+    """The inputs and arguments of pegasus-plan; nothing is written yet."""
 
     context: RunPlan
     inputs: Inputs
@@ -87,10 +88,11 @@ class Prepared:
     notes: list[str]
 
 
-def prepared(
+def prepare(
     options: PlanOptions, passed: tuple[str, ...], home: Home, decided: PlanningInput
-) -> Prepared:
-    """Raises UsageError for all that is refused before pegasus-plan starts."""
+) -> Preparation:
+    """Check and rewrite the inputs. Raises UsageError for all that is refused before
+    pegasus-plan starts."""
     context = plan_run(options, decided, predict(decided), plan_drain(decided))
     check_existing(context.submit_dir, options.force)
     before = Inputs.of(decided.workflow.document, decided.catalogs)
@@ -99,13 +101,14 @@ def prepared(
     notes += _check(passed, before, decided, context)
     folder = planned_folder(context.submit_dir)
     inputs = for_pegasus(rewrite_inputs(before, context), context, folder)
-    return Prepared(context, inputs, plan_argv(home, context, folder, passed), notes)
+    return Preparation(context, inputs, plan_argv(home, context, folder, passed), notes)
 
 
 def _check(
     passed: tuple[str, ...], inputs: Inputs, decided: PlanningInput, context: RunPlan
 ) -> list[str]:
-    """Notes for the user. Raises CatalogError, UsageError for what would not work."""
+    """Notes for the user. Raises CatalogError, UsageError for inputs that would
+    fail."""
     placement = context.placement
     assert placement is not None  # noqa: S101 - mode off does not come here
     for tier in (placement.tier, placement.job_tier):

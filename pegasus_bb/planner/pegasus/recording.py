@@ -1,8 +1,8 @@
-"""What a plain plan records for a later comparison: the launcher that counts I/O.
+"""A launcher that counts I/O, which a plain plan uses for a later comparison.
 
-Only where a run on the buffer would ask no more of the site: it declares a tier, its
-jobs share their files (sharedfs), and so they see the folder of the submit
-directories, where the launcher lies.
+It is used only if a run on the buffer would need nothing more from the site: a tier is
+declared, and the jobs share their files (sharedfs), so that they see the folder of the
+submit directories, which has the launcher.
 """
 
 from __future__ import annotations
@@ -25,29 +25,31 @@ LAUNCHER = "pegasus.gridstart.launcher"
 FOLDER = ".pegasus-bb"  # below --dir: one launcher for all its runs
 
 
-def recorded(options: PlanOptions, settings: Settings, declared: bool) -> list[str]:
-    """The options of pegasus-plan that make Kickstart's jobs count; none where they
-    could stand in a job's way. A launcher that a site names itself goes before."""
+def counting_options(
+    options: PlanOptions, settings: Settings, declared: bool
+) -> list[str]:
+    """The options of pegasus-plan that make Kickstart's jobs count; none if they could
+    disturb a job. A site's own launcher takes precedence."""
     properties = properties_of(options)
-    if settings.counters == "off" or not declared or not _fits(properties):
+    if settings.counters == "off" or not declared or not _can_count(properties):
         return []
     try:
         base = options.absolute(options.base_dir)
         plain(str(base), "the folder of submit directories")
-        bb = counting(base, check_python(properties, settings.python))
+        bb = counting_folder(base, check_python(properties, settings.python))
     except (UsageError, OSError):
-        return []  # a plain plan never fails for the want of counters
+        return []  # a plain plan never fails because of counters
     return [f"-D{LAUNCHER}={bb / 'bin' / 'launch'}"]
 
 
-def _fits(properties: Properties) -> bool:
+def _can_count(properties: Properties) -> bool:
     shared = properties.get("pegasus.data.configuration", "").lower() == "sharedfs"
     kickstart = properties.get("pegasus.gridstart", "kickstart").lower() == "kickstart"
     return shared and kickstart and LAUNCHER not in properties
 
 
-def counting(base: Path, python: str) -> Path:
-    """A bb folder without a run below ``base``, made once. Raises OSError."""
+def counting_folder(base: Path, python: str) -> Path:
+    """A bb folder below ``base`` that belongs to no run, made once. Raises OSError."""
     home = base / FOLDER
     home.mkdir(parents=True, exist_ok=True)
     part = Path(tempfile.mkdtemp(prefix=".part-", dir=home))
@@ -56,7 +58,7 @@ def counting(base: Path, python: str) -> Path:
         folder = home / _digest(part)
         if not folder.exists():
             part.chmod(0o755)
-            os.rename(part, folder)  # noqa: PTH104 - onto nothing, or it fails
+            os.rename(part, folder)  # noqa: PTH104 - fails if the target exists
     except OSError:
         if not folder.exists():  # else another plan was faster
             raise
@@ -66,7 +68,7 @@ def counting(base: Path, python: str) -> Path:
 
 
 def _digest(folder: Path) -> str:
-    """Of the programs and the Python that starts them, not of when they were copied."""
+    """A digest of the programs and their Python, without the times of the files."""
     digest = hashlib.sha256()
     for file in sorted(p for p in folder.rglob("*") if p.suffix in ("", ".py")):
         if file.is_file():

@@ -1,4 +1,4 @@
-"""The submit directory that pegasus-plan has written, read from its files."""
+"""Reads the submit directory that pegasus-plan has written."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pegasus_bb.planner.seal.sealing import ExecutableWorkflow
 
 _JOB = re.compile(r'^\+pegasus_wf_dax_job_id = "([^"\n]+)"', re.MULTILINE)
 _RUN_BY = re.compile(r'^\+pegasus_wf_xformation = "([^"\n]+)"', re.MULTILINE)
-_ONE_AFTER_THE_OTHER = "pegasus::seqexec"  # pegasus-cluster
+_SEQEXEC = "pegasus::seqexec"  # pegasus-cluster
 _TASK = re.compile(r"^#@ \d+ \S+ (\S+)", re.MULTILINE)  # in the list of a cluster
 
 
@@ -33,7 +33,7 @@ class PegasusWorkflow(ExecutableWorkflow):
 
 
 def read_planned(context: RunPlan) -> PegasusWorkflow:
-    """What pegasus-plan left in the submit directory. Raises CatalogError."""
+    """The workflow that pegasus-plan wrote. Raises CatalogError."""
     folder, request = context.submit_dir, context.request
     name, version = _braindump(folder)
     if not (folder / name).is_file():
@@ -46,7 +46,7 @@ def read_planned(context: RunPlan) -> PegasusWorkflow:
     if request is not None:
         gate = f"{context.bin}/gate"
         users = buffer_users_in_doubt(dag, folder, request, gate)
-        outputs = promised(stage_outs(dag.nodes, entries, request.prefix))
+        outputs = result_urls(stage_outs(dag.nodes, entries, request.prefix))
         scratch = _scratch(dag, context.site, entries)
     return PegasusWorkflow(
         planner=f"pegasus-plan {version}",
@@ -65,8 +65,8 @@ def read_planned(context: RunPlan) -> PegasusWorkflow:
 def _braindump(folder: Path) -> tuple[str, str]:
     file = folder / "braindump.yml"
     try:
-        said = parse(file.read_text(encoding="utf-8"), file)
-        return str(said["dag"]), str(said["planner_version"])
+        braindump = parse(file.read_text(encoding="utf-8"), file)
+        return str(braindump["dag"]), str(braindump["planner_version"])
     except (OSError, KeyError, TypeError) as error:
         raise CatalogError(
             f"does not say what was planned ({error})",
@@ -76,7 +76,7 @@ def _braindump(folder: Path) -> tuple[str, str]:
 
 
 def _scratch(dag: Dag, site: str, entries: Callable[[str], Entries]) -> str:
-    """The folder that create_dir makes; empty where there is not one create_dir, which
+    """The folder that create_dir makes; empty without exactly one create_dir, which
     sealing refuses. Raises CatalogError."""
     gated = folder_nodes(dag.nodes, Role.CREATE_DIR, site)
     return scratch_of(gated[0], entries) if len(gated) == 1 else ""
@@ -85,16 +85,18 @@ def _scratch(dag: Dag, site: str, entries: Callable[[str], Entries]) -> str:
 def stage_outs(
     names: Iterable[str], entries: Callable[[str], Entries], prefix: str = ""
 ) -> dict[str, list[str]]:
-    """LFN -> the URLs that the workflow's stage-out jobs bring it to; with ``prefix``
-    of all that comes from below that: an earlier result that is reused was never there,
-    and Pegasus's own program brings it."""
-    found: dict[str, list[str]] = {}
+    """LFN -> the URLs that the workflow's stage-out jobs copy it to.
+
+    With ``prefix``, only files from below that: a reused result of an earlier run was
+    never there, and Pegasus's own program copies it.
+    """
+    urls_of: dict[str, list[str]] = {}
     for name in of_role(names, Role.STAGE_OUT):
         for entry in entries(name):
             if _comes_from(prefix, entry):
                 urls = [str(dest["url"]) for dest in entry.get("dest_urls", ())]
-                found.setdefault(str(entry.get("lfn")), []).extend(urls)
-    return found
+                urls_of.setdefault(str(entry.get("lfn")), []).extend(urls)
+    return urls_of
 
 
 def _comes_from(prefix: str, entry: Mapping[str, Any]) -> bool:
@@ -102,8 +104,8 @@ def _comes_from(prefix: str, entry: Mapping[str, Any]) -> bool:
     return not (prefix and paths) or any(is_below(path, prefix) for path in paths)
 
 
-def promised(stage_outs: Mapping[str, Iterable[str]]) -> dict[str, str]:
-    """LFN -> the place where bb_delete will look for it. Raises CatalogError."""
+def result_urls(stage_outs: Mapping[str, Iterable[str]]) -> dict[str, str]:
+    """LFN -> the file:// URL where bb_delete will look for it. Raises CatalogError."""
     places: dict[str, str] = {}
     for lfn, urls in stage_outs.items():
         here = next(
@@ -129,7 +131,7 @@ def scratch_of(create_dir: str, entries: Callable[[str], Entries]) -> str:
 
 
 def nodes_of_jobs(folder: Path, dag: Dag) -> Iterator[tuple[str, str]]:
-    """(id of a job of the workflow, the node that runs it), for clusters as well."""
+    """(id of a job of the workflow, the node that runs it), also for clustered jobs."""
     for node in dag.nodes.values():
         match = _JOB.search("" if node.kind == "SUBDAG" else submit_text(folder, node))
         if match and match[1] != "null":
@@ -139,22 +141,22 @@ def nodes_of_jobs(folder: Path, dag: Dag) -> Iterator[tuple[str, str]]:
 
 
 def clusters_of(planned: PegasusWorkflow) -> dict[str, list[str]]:
-    """Node -> the ids of its jobs as they run, of each that has several. Raises
-    CatalogError where something else than pegasus-cluster runs them."""
-    found: dict[str, list[str]] = {}
+    """Each node with several jobs -> the ids of these, in the order in which they run.
+    Raises CatalogError if another program than pegasus-cluster runs them."""
+    jobs_of: dict[str, list[str]] = {}
     for job, node in planned.jobs_nodes():
-        found.setdefault(node, []).append(job)
-    clusters = {name: jobs for name, jobs in found.items() if len(jobs) > 1}
+        jobs_of.setdefault(node, []).append(job)
+    clusters = {name: jobs for name, jobs in jobs_of.items() if len(jobs) > 1}
     for name in clusters:
         merged = planned.dag.nodes[name]
         match = _RUN_BY.search(submit_text(planned.folder, merged))
-        by = match[1] if match else "nothing"
-        if by != _ONE_AFTER_THE_OTHER:
+        program = match[1] if match else "nothing"
+        if program != _SEQEXEC:
             raise CatalogError(
                 f"cluster {name} would have a reservation of its own, and only one "
                 "that pegasus-cluster runs can",
                 str(merged.file(planned.folder)),
-                found=by,
+                found=program,
                 would_do="pegasus.job.aggregator = seqexec, or --bb-mode persistent",
             )
     return clusters

@@ -1,4 +1,4 @@
-"""Pegasus's database of a user's runs, made whole before the user's first plan.
+"""Makes Pegasus's database of a user's runs before the user's first plan.
 
 pegasus-plan makes ~/.pegasus/workflow.db table by table, without a lock. If two first
 plans run side by side, one of them fails: "table dbversion already exists".
@@ -21,8 +21,8 @@ _NAME = "workflow.db"
 def make_user_database(home: Home, properties: Mapping[str, str]) -> None:
     """Make the database if the user has none and ``properties`` name no other.
 
-    It gets its name when it is complete, so another plan never sees half of it. If it
-    cannot be made, pegasus-plan tries again and says why.
+    The database gets its name when it is complete, so another plan never sees half of
+    it. If it cannot be made, pegasus-plan tries again and reports why.
     """
     user = os.environ.get("HOME", "")  # where Pegasus's Python looks
     folder = Path(user) / ".pegasus"

@@ -54,7 +54,7 @@ def group_rows(explanation: Explanation) -> Iterator[Row]:
 
 def _totals(explanation: Explanation) -> list[str]:
     lines: list[str] = []
-    if not explanation.each_alone:
+    if not explanation.has_only_job_reservations:
         lines += _live(explanation)
     if explanation.unknown:
         names = abbreviate(explanation.unknown)
@@ -83,8 +83,8 @@ def _capacity(explanation: Explanation) -> str:
         if explanation.headroom is None
         else f"{explanation.headroom} % headroom"
     )
-    each = "up to " if explanation.each_alone else ""
-    per = " for each job" if explanation.each_alone else ""
+    each = "up to " if explanation.has_only_job_reservations else ""
+    per = " for each job" if explanation.has_only_job_reservations else ""
     free = "; it has to be free on its node, nothing is reserved"
     return (
         f"capacity: {each}{format_size(explanation.capacity)}{per} ({how}, in steps of "

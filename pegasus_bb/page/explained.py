@@ -29,7 +29,7 @@ def explained_page(
 
     Linear in the workflow. Names in it are text, whatever they hold.
     """
-    whole = not explanation.each_alone
+    whole = not explanation.has_only_job_reservations
     return (
         templates()
         .get_template("explain.html.j2")

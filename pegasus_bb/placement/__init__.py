@@ -1,1 +1,1 @@
-"""Decide which file lives on which tier: model -> Placement."""
+"""Decides which file lives on which tier: model -> Placement."""

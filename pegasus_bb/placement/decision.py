@@ -1,4 +1,4 @@
-"""What goes into deciding on a placement, and what comes out of it."""
+"""The input of placement, and its decision."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from pegasus_bb.model.workflow import Workflow
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What becomes of files that no job needs any more."""
+    """What happens to files that no job needs any more."""
 
     cleanup: str = "inplace"  # none | leaf | inplace | constraint
-    delivered: bool = True  # results are staged out, so their copies can go
-    late: bool = False  # not before the last job has computed
+    delivered: bool = True  # results are staged out, so their copies can be removed
+    late: bool = False  # results are staged out after the last job has computed
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanningInput:
-    """The workflow, the catalogs, what the user said, and the decision."""
+    """The workflow, the catalogs, the user's settings, and the decision."""
 
     workflow: Workflow
     graph: Graph
@@ -54,29 +54,29 @@ class PlanningInput:
 @dataclass(frozen=True, slots=True)
 class MovedFiles:
     lfns: tuple[str, ...]
-    benefit: int  # bytes that tasks read and write of the files that could have moved
+    benefit: int  # bytes that tasks read and write in candidates that stay
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Mode hybrid: why so many jobs have a reservation. Bytes that are reserved, times
-    how long, by the rule of docs/placement.md."""
+    """Mode hybrid: why these jobs have a reservation. Figures are bytes times duration,
+    by the rule of docs/placement.md."""
 
     unit: str  # seconds; levels if no run time is known
-    span: float  # in units: how long the shared reservation is needed at least
+    span: float  # in units: the least duration of the shared reservation
     persistent: float  # what mode persistent would reserve
     shared: float  # of the shared reservation
     job_reservations: float  # of all of them together
     asked: int  # jobs that could have one
-    why_none: str = ""  # why no job could
+    why_none: str = ""  # why no job could have one
 
 
 @dataclass(frozen=True)
 class PlacementDecision:
     placement: Placement
-    pinned: frozenset[str] = frozenset()  # LFNs on the tier by more than its own rules
+    pinned: frozenset[str] = frozenset()  # LFNs that a user's rule puts on the tier
     for_jobs: frozenset[str] = frozenset()  # LFNs that the user wants on ``job_tier``
     moved: MovedFiles | None = None
     selection: Selection | None = None  # mode hybrid
-    persistent: PlacementDecision | None = None  # mode hybrid: what it started from
-    streams: tuple[str, str] | None = None  # the policy of hints, and why it was taken
+    persistent: PlacementDecision | None = None  # mode hybrid: its starting point
+    streams: tuple[str, str] | None = None  # the policy of hints, and the reason

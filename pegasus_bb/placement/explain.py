@@ -14,7 +14,7 @@ from pegasus_bb.placement.sizing import wanted_capacity
 
 @dataclass(frozen=True)
 class Group:
-    """Files that live in one place in one way, by one rule. Sizes in bytes."""
+    """Files with the same tier, access and rule. Sizes in bytes."""
 
     tier: str
     how: str
@@ -32,29 +32,30 @@ class Explanation:
     tier: str
     backend: str
     files: tuple[PlacedFile, ...]
-    groups: tuple[Group, ...]  # in the order in which their first files come
+    groups: tuple[Group, ...]  # in the order of their first files
     need: int  # of all files on the tier whose size is known
-    any_order: int  # of these at once, in any order of the jobs: all of them
-    planned_order: int  # at once, level by level, every clean-up as soon as it can
+    any_order: int  # peak in any order of the jobs: all of them
+    planned_order: int  # peak if jobs run level by level, with clean-ups at once
     headroom: int | None  # per cent; None if the capacity was given
-    capacity: int | None  # to reserve; None if there is no telling
+    capacity: int | None  # to reserve; None if unknown
     granularity: int
     unknown: tuple[str, ...]  # LFNs on the tier without a known size
     fit: dict[str, Any] | None = None  # how they fit into a capacity below their sum
-    # By job. Mode transient: ``capacity`` is the largest; hybrid: beside ``capacity``.
+    # By job. Mode transient: ``capacity`` is the largest; hybrid: on top of
+    # ``capacity``.
     job_reservations: dict[str, JobReservation] = field(default_factory=dict)
     selection: Selection | None = None  # mode hybrid: why these jobs have one
     job_tier: str = ""  # the tier of these reservations, if it is another one
     streams: tuple[str, str] | None = None  # the policy of hints, and why
 
     @property
-    def each_alone(self) -> bool:
-        """Whether nothing lives on the tier longer than a job (mode transient)."""
+    def has_only_job_reservations(self) -> bool:
+        """Whether no file lives on the tier longer than its job (mode transient)."""
         return bool(self.job_reservations) and self.selection is None
 
     def to_json(self) -> dict[str, Any]:
-        """Everything, for orjson, which writes a dataclass as a mapping: files and job
-        reservations may be 100,000 each, and are not copied."""
+        """All fields, for orjson, which writes a dataclass as a mapping. Files and job
+        reservations may be 100,000 each, so they are not copied."""
         data = {known.name: getattr(self, known.name) for known in fields(self)}
         for key in ("job_reservations", "selection", "job_tier", "streams"):
             if not data[key]:
@@ -65,8 +66,8 @@ class Explanation:
 def explain(
     decision: PlacementDecision, settings: Settings, planned_order: int
 ) -> Explanation:
-    """Why each file lives where it does, and what the capacity is made of. A placement
-    without a capacity will do."""
+    """Why each file lives where it does, and how the capacity is computed. The
+    placement may lack a capacity."""
     placement = decision.placement
     tier, other = placement.tier, placement.other_tier
     given = wanted_capacity(tier, settings) != AUTO

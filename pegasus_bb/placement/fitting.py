@@ -1,8 +1,8 @@
-"""Files that together are more than the capacity that was asked for: how they fit.
+"""Fits files into a given capacity that is below their sum.
 
 With in-place clean-up the jobs may run in phases, each of which waits for the clean-ups
-of the one before. If that is not enough, or nothing is removed while the workflow runs,
-some files go to the PFS: those that tasks read and write the least.
+of the phase before. If that is not enough, or if no file is removed during the run, the
+files that tasks read and write the least go to the PFS.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pegasus_bb.placement.decision import MovedFiles, PlacementDecision, Plannin
 from pegasus_bb.placement.liveness import (
     Lives,
     flow,
-    fullest,
+    largest_phase,
     lifetimes,
     phase_ends,
     sizes,
@@ -25,17 +25,17 @@ from pegasus_bb.placement.sizing import too_small, unknown_sizes, wanted_capacit
 from pegasus_bb.placement.survey import program_users
 from pegasus_bb.units import format_size
 
-# Barriers hold in any order of the jobs only if they are ours: in-place alone.
+# Only this clean-up lets us order its nodes, so only with it can barriers hold.
 PHASED = "inplace"
 
 
-def fitted(
+def fit_into_capacity(
     given: PlanningInput, decision: PlacementDecision
 ) -> tuple[PlacementDecision, int]:
     """``decision`` with its phases, and the bytes that the tier has to hold.
 
-    Raises CatalogError if a size is unknown, if what the user has pinned to the tier
-    does not fit, and with sub-workflows, whose files are unknown.
+    Raises CatalogError if a size is unknown, if files that the user pinned to the tier
+    do not fit, and for sub-workflows, whose files are unknown.
     """
     placement, tier = decision.placement, decision.placement.tier
     limit = wanted_capacity(tier, given.settings)
@@ -55,10 +55,10 @@ def fitted(
     if min(free) < 0:
         pinned = " by rules of their own"
         raise too_small(given, tier, limit - min(free), pinned)
-    return _moved(given, decision, lives, free, limit)
+    return _move_files(given, decision, lives, free, limit)
 
 
-def _moved(
+def _move_files(
     given: PlanningInput,
     decision: PlacementDecision,
     lives: Lives,
@@ -84,7 +84,7 @@ def _phases(
     ends = phase_ends(born, dying, limit)
     if ends is None:
         return None
-    return PlannedPhases(limit, tuple(ends), fullest(born, dying, ends))
+    return PlannedPhases(limit, tuple(ends), largest_phase(born, dying, ends))
 
 
 def _free(
@@ -115,12 +115,12 @@ class Candidate(NamedTuple):
 
     @property
     def rank(self) -> tuple[float, int]:
-        """The benefit for each byte and level, the best first; then the size."""
+        """For sorting, best first: the benefit per byte and level, then the size."""
         return -self.uses / (self.last - self.first + 1), -self.size
 
 
 def _keep(candidates: Iterable[Candidate], free: list[int]) -> list[Candidate]:
-    """The files that stay: the best first, each if its levels have space for it."""
+    """The files that stay: the best first, each if all its levels have space."""
     left, kept = list(free), []
     for each in sorted(candidates, key=lambda each: each.rank):
         levels = slice(each.first - 1, each.last)

@@ -1,9 +1,8 @@
-"""Mode hybrid: what leaves the reservation that all jobs share, and for where.
+"""Mode hybrid: which files leave the shared reservation, and where they go.
 
-It begins with what mode persistent would do. An input that is read once stays on the
-PFS behind a link. Files that one job makes and no other reads may go to a reservation
-of that job, from which they come back to the PFS. What the user has said of a file
-stands.
+It starts from the decision of mode persistent. An input that one job reads stays on the
+PFS behind a link. Files that one job makes and no other reads may go to a job
+reservation, from which they are copied back to the PFS. The user's own rules hold.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from pegasus_bb.placement.job_reservation_selection import (
     split_named,
 )
 from pegasus_bb.placement.lint import job_tier, link_target
-from pegasus_bb.placement.rules import LINK, home
+from pegasus_bb.placement.rules import LINK, tier_and_access
 from pegasus_bb.placement.sizing import automatic_capacity, wanted_capacity
 from pegasus_bb.placement.survey import INPUT
 
@@ -36,17 +35,16 @@ _LINKS = "pegasus.transfer.links"
 def apply_hybrid_mode(
     given: PlanningInput, decision: PlacementDecision
 ) -> PlacementDecision:
-    """``decision``, which is persistent's, as mode hybrid has it, without capacity.
-
-    O((V + E) log V) in jobs and files.
+    """Turn ``decision``, which is persistent's, into that of mode hybrid, without a
+    capacity. O((V + E) log V) in jobs and files.
     """
     tier = decision.placement.tier
     other = job_tier(given.catalogs, given.settings, tier)
     whole = replace(decision.placement, other_tier=None if other == tier else other)
     linked = _with_files(whole, dict(_read_once(given, decision)))
     lasts = durations(given)
-    found = find_candidates(given, linked, decision.pinned, lasts)
-    named, asked = split_named(decision, found)
+    candidates = find_candidates(given, linked, decision.pinned, lasts)
+    named, asked = split_named(decision, candidates)
     check_named(given, decision, named)
     more, selection = _select(given, (whole, linked), named, asked, lasts)
     jobs = {each.job for each in (*named, *more)}
@@ -67,8 +65,8 @@ def _select(
     asked: list[Candidate],
     lasts: Durations,
 ) -> tuple[Sequence[Candidate], Selection]:
-    """The jobs that get a reservation beside those of ``named`` files, and the figures.
-    ``placements``: in mode persistent, and now without any job reservation."""
+    """The jobs that get a reservation in addition to ``named``, and the figures.
+    ``placements``: of mode persistent, and of mode hybrid without job reservations."""
     whole, linked = placements
     tier, settings = whole.tier, given.settings
 
@@ -80,13 +78,13 @@ def _select(
     if why:
         asked.clear()
     needs = (whole.need, linked.need - sum(each.saved for each in named))
-    together = whole.other_tier is None
-    more, found = job_reservation_selection(asked, needs, reserve, lasts, together)
+    one_tier = whole.other_tier is None
+    more, selection = job_reservation_selection(asked, needs, reserve, lasts, one_tier)
     fixed = sum(each.reserved * each.duration for each in named)
     return more, replace(
-        found,
-        job_reservations=found.job_reservations + fixed,
-        asked=found.asked + len(named),
+        selection,
+        job_reservations=selection.job_reservations + fixed,
+        asked=selection.asked + len(named),
         why_none="" if named else why,
     )
 
@@ -106,8 +104,8 @@ def _with_files(placement: Placement, files: Mapping[str, PlacedFile]) -> Placem
 def _read_once(
     given: PlanningInput, decision: PlacementDecision
 ) -> Iterator[tuple[str, PlacedFile]]:
-    """Inputs that one job reads. Staged programs have no readers here: Pegasus would
-    change the user's own."""
+    """Inputs that one job reads. Staged programs are left out: Pegasus would change the
+    mode of the user's file."""
     placement, graph = decision.placement, given.graph
     for lfn, file in placement.files.items():
         if file.role != INPUT or file.tier == PFS or lfn in decision.pinned:
@@ -118,18 +116,18 @@ def _read_once(
         (reader,) = readers
         if given.workflow.jobs[reader].kind == "job":
             where = _read_in_place(given.catalogs, placement.tier.site, lfn)
-            on, how = home(where, file.role, placement.tier)
+            on, how = tier_and_access(where, file.role, placement.tier)
             why = f"an input that job {reader} alone reads: it stays on the PFS"
             yield lfn, file.placed(on, how, why)
 
 
 def _read_in_place(catalogs: Catalogs, site: str, lfn: str) -> str:
-    """Where an input that leaves the tier is read: from its replica on the site, behind
-    a link, or without one from a copy in the site's scratch."""
+    """How an input that leaves the tier is read: through a link to its replica on the
+    site, else from a copy in the site's scratch."""
     linked = catalogs.properties.get(_LINKS, "true").strip().lower() == "true"
     try:
         is_on_site = link_target(catalogs, site, lfn) is not None
-    except CatalogError:  # of a URL that is none: its stage-in has more to say
+    except CatalogError:  # an invalid URL, which its stage-in reports
         return PFS
     return LINK if linked and is_on_site else PFS
 
@@ -140,8 +138,8 @@ def _private_files(
     asked: Sequence[Candidate],
     taken: Set[str],
 ) -> Iterator[tuple[str, PlacedFile]]:
-    """What no other job reads: where it goes, or why it stays. ``taken`` are the jobs
-    of ``asked`` that get a reservation."""
+    """Files that no other job reads, with where they go or why they stay. ``taken`` are
+    the jobs of ``asked`` that get a reservation."""
     there = "a reservation of that job's own"
     if placement.other_tier is not None:
         there += f" on tier {placement.other_tier.name}"
@@ -155,6 +153,6 @@ def _private_files(
         for lfn in candidate.reservation.stage_out:
             file = placement.files[lfn]
             tier = PFS if job in taken else file.tier
-            said = f"{file.reason}: on {there}, then on the PFS"
-            reason = said if lfn in for_jobs else why
+            named = f"{file.reason}: on {there}, then on the PFS"
+            reason = named if lfn in for_jobs else why
             yield lfn, file.placed(tier, file.how, reason)

@@ -1,4 +1,4 @@
-"""Mode transient: what a job's own reservation, and the staging of it, cannot do."""
+"""Refuses jobs that a job reservation, or its staging, cannot serve."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.paths import local_path
 from pegasus_bb.placement.decision import PlanningInput
 
-MOST_FILES = 200_000  # of a job; with more DataWarp's staging runs out of time
-# A #DW line ends its values at blanks, and % and \ mean things to Slurm.
+MOST_FILES = 200_000  # of a job; with more DataWarp's staging times out
+# A value on a #DW line ends at a blank, and Slurm interprets % and \.
 _ON_A_LINE = re.compile(r"[A-Za-z0-9._/+=@,:~-]+")
-_ELSEWHERE = "bb.tier: pfs for this file"
+_ON_THE_PFS = "bb.tier: pfs for this file"
 _KEYS = ("nodes", "glite.arguments")
 _OPTION = re.compile(r"(?:^|\s)(?:-N ?|--nodes[= ])(\d+)(?:-(\d+))?(?=\s|$)")
 
@@ -60,21 +60,21 @@ def _check_uses(workflow: Workflow, job: Job, placement: Placement) -> None:
                 "just when it is wanted",
                 ["jobs", job.index, "uses", place, "type"],
                 use.kind,
-                _ELSEWHERE,
+                _ON_THE_PFS,
             )
 
 
 def check_one_node(
     workflow: Workflow, catalogs: Catalogs, job: Job, tier: Tier
 ) -> None:
-    """Raises CatalogError where a node of the job would not see its files."""
-    found = several_nodes(job, catalogs, tier.site)
-    if found:
+    """Raises CatalogError if a node of the job would not see its files."""
+    setting = several_nodes(job, catalogs, tier.site)
+    if setting:
         raise workflow.document.error(
             f"job {job.id} ({job.transformation}) has files on tier {tier.name}, of "
             "which each node sees its own part alone, and it asks for several",
             ["jobs", job.index],
-            found,
+            setting,
             "one node for it, or bb.tier: pfs for all files that it uses",
         )
 
@@ -82,7 +82,7 @@ def check_one_node(
 def check_count(
     workflow: Workflow, name: str, index: int, reservation: JobReservation
 ) -> None:
-    """Raises CatalogError where ``reservation``, of ``name``, has too many files."""
+    """Raises CatalogError if ``reservation``, of job ``name``, has too many files."""
     files = len(reservation.stage_in) + len(reservation.stage_out)
     if files > MOST_FILES:
         raise workflow.document.error(
@@ -96,7 +96,7 @@ def check_count(
 
 
 def _check_names(workflow: Workflow, job: Job, reservation: JobReservation) -> None:
-    bad = next((n for n in reservation.stage_in if not can_stand_on_a_line(n)), None)
+    bad = next((n for n in reservation.stage_in if not fits_on_directive_line(n)), None)
     if bad is None:
         return
     place = next((i for i, use in enumerate(job.uses) if use.lfn == bad), None)
@@ -105,19 +105,20 @@ def _check_names(workflow: Workflow, job: Job, reservation: JobReservation) -> N
         f"an input of job {job.id} has a name that a #DW stage_in line cannot carry",
         ["jobs", job.index, *own],
         repr(bad),
-        f"a name of letters, digits and . _ / + = @ , : ~ -, or {_ELSEWHERE}",
+        f"a name of letters, digits and . _ / + = @ , : ~ -, or {_ON_THE_PFS}",
     )
 
 
-def can_stand_on_a_line(text: str) -> bool:
-    """Whether every reader of #DW lines takes ``text`` as it is."""
+def fits_on_directive_line(text: str) -> bool:
+    """Whether every reader of #DW lines takes ``text`` literally."""
     return _ON_A_LINE.fullmatch(text) is not None
 
 
 def _check_folders(
     workflow: Workflow, catalogs: Catalogs, placement: Placement
 ) -> None:
-    """As far as the submit host can see them; only files have a size on disk."""
+    """Refuse inputs that are folders, as far as the submit host sees them. Folders are
+    among ``unknown``: only files have a size on disk."""
     folders = {lfn for lfn in placement.unknown if _is_folder(catalogs, lfn)}
     found = workflow.first_use(folders)
     if found is not None:
@@ -126,7 +127,7 @@ def _check_folders(
             f"{lfn} is a folder, and the file form of #DW stage_in takes files only",
             [*keys, "lfn"],
             lfn,
-            f"{_ELSEWHERE}, or an archive in its place",
+            f"{_ON_THE_PFS}, or an archive in its place",
         )
 
 
@@ -142,19 +143,19 @@ def _is_folder(catalogs: Catalogs, lfn: str) -> bool:
 
 
 def several_nodes(job: Job, catalogs: Catalogs, site: str) -> str:
-    """What asks for more than one node of ``site`` for ``job``; empty where nothing
-    does. The nearest to the job counts, profile by profile."""
-    said: dict[str, str] = {}
+    """The setting that requests several nodes of ``site`` for ``job``; empty if none
+    does. For each profile the source nearest to the job counts."""
+    values: dict[str, str] = {}
     for profiles in profile_sources(job, catalogs, site):
         for key in _KEYS:
             value = (profiles.get("pegasus") or {}).get(key)
             if value is not None:
-                said.setdefault(key, str(value).strip())
-    if said.get("nodes", "1") not in ("", "0", "1"):
-        return f"pegasus.nodes: {said['nodes']}"
-    found = _OPTION.search(said.get("glite.arguments", ""))
-    if found and max(int(found[1]), int(found[2] or 0)) > 1:
-        return f"pegasus.glite.arguments: {said['glite.arguments']}"
+                values.setdefault(key, str(value).strip())
+    if values.get("nodes", "1") not in ("", "0", "1"):
+        return f"pegasus.nodes: {values['nodes']}"
+    match = _OPTION.search(values.get("glite.arguments", ""))
+    if match and max(int(match[1]), int(match[2] or 0)) > 1:
+        return f"pegasus.glite.arguments: {values['glite.arguments']}"
     return ""
 
 

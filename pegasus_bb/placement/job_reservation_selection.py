@@ -1,12 +1,11 @@
-"""Mode hybrid: which jobs get a reservation: those for which less is reserved.
+"""Mode hybrid: selects the jobs whose reservations reduce the total reserved.
 
-A task finds all that it makes under plain names in its job reservation. What other jobs
-read is copied to the shared reservation when the task has ended, so the job reservation
-has to hold it as well. What the task reads, and what the user wants on the PFS, are
-links there.
+A task writes all its files to its job reservation. Files that other jobs read are
+copied to the shared reservation when the task has ended, so the job reservation has to
+hold them as well. Inputs, and files that the user wants on the PFS, are links there.
 
 A job reservation takes whole granules. For small files it may cost more than it saves
-on the shared reservation, which lasts longer, but has one rounding for all.
+on the shared reservation, which lasts longer but is rounded only once.
 """
 
 from __future__ import annotations
@@ -41,17 +40,17 @@ class Durations:
     """In ``unit``: seconds, or levels if no task's run time is known."""
 
     unit: str
-    shared: float  # the shared reservation is needed for so long at least
-    jobs: Mapping[str, float]  # a job reservation, by the job's id
+    shared: float  # the least duration of the shared reservation
+    jobs: Mapping[str, float]  # job id -> duration of its job reservation
 
 
 def durations(given: PlanningInput) -> Durations:
-    """The run times that an earlier run or the profile ``runtime`` tells, the median of
-    these for all other tasks. Linear in the workflow, but for that median.
+    """Durations from the run times of an earlier run or of the profile ``runtime``;
+    other tasks get the median. Linear in the workflow, but for that median.
 
     A job reservation is emptied after its task. The shared reservation is filled before
     the longest chain of jobs and emptied after it. With fewer slots than jobs it lasts
-    longer, so a job reservation saves at least what is counted.
+    longer, so a job reservation saves at least this much.
     """
     graph, known = given.graph, known_times(given)
     if not known:  # each job and each staging takes a level
@@ -71,7 +70,7 @@ class Candidate(NamedTuple):
 
     @property
     def rank(self) -> tuple[float, int]:
-        """What it saves for what it costs; if it costs nothing, what it saves."""
+        """Savings per cost; if the reservation costs nothing, the savings."""
         cost = self.reserved * self.duration
         return (self.saved / cost, 0) if cost else (inf, self.saved)
 
@@ -81,9 +80,9 @@ def find_candidates(
 ) -> Iterator[Candidate]:
     """In the order of the workflow; none with sub-workflows, whose files are unknown.
 
-    Linear in the uses of all jobs. A job that a reservation cannot serve is none: a
-    file whose size is not known or that it names twice, a checkpoint, too many files
-    for DataWarp's staging, more than one job may have there, several nodes if a
+    Linear in the uses of all jobs. Jobs that a reservation cannot serve are left out:
+    with a file of unknown size, or one named twice; a checkpoint; too many files for
+    DataWarp's staging; more bytes than the quota of a job; or several nodes if a
     reservation is on one.
     """
     tier, graph, catalogs = placement.job_tier, given.graph, given.catalogs
@@ -96,28 +95,28 @@ def find_candidates(
         job = given.workflow.jobs[ident]
         if not runs_on(job, tier.site):
             continue
-        found = _reservation(job, graph, placement, private)
-        if found is None or len(found.stage_out) > most:
+        own = _reservation(job, graph, placement, private)
+        if own is None or len(own.stage_out) > most:
             continue
         headroom = given.settings.headroom
-        found.capacity = automatic_capacity(tier, headroom, found.need)
-        if quota is not None and found.capacity > quota:
+        own.capacity = automatic_capacity(tier, headroom, own.need)
+        if quota is not None and own.capacity > quota:
             continue
         if tier.is_of_one_node and several_nodes(job, catalogs, tier.site):
             continue
-        read = (*found.read, *programs[job.transformation])
-        found.read = tuple(dict.fromkeys(read))
-        saved = sum(placement.files[lfn].size or 0 for lfn in found.stage_out)
-        reserved = found.capacity if tier.is_reserved else 0
-        yield Candidate(ident, found, saved, lasts.jobs[ident], reserved)
+        read = (*own.read, *programs[job.transformation])
+        own.read = tuple(dict.fromkeys(read))
+        saved = sum(placement.files[lfn].size or 0 for lfn in own.stage_out)
+        reserved = own.capacity if tier.is_reserved else 0
+        yield Candidate(ident, own, saved, lasts.jobs[ident], reserved)
 
 
 def _private(
     given: PlanningInput, placement: Placement, pinned: Set[str]
 ) -> dict[str, None]:
-    """Files on the tier that no job reads but their maker, if at all. If results are
-    not staged out, planning refuses to have them there: no job reservation shall hide
-    that."""
+    """Files on the tier that no other job than their maker reads. Results that are not
+    staged out are left out: planning refuses them on the tier, and a job reservation
+    must not hide that."""
     graph, ending = given.graph, given.ending
     return {
         file.lfn: None
@@ -133,7 +132,8 @@ def _private(
 def _reservation(
     job: Job, graph: Graph, placement: Placement, private: Collection[str]
 ) -> JobReservation | None:
-    """What ``job`` would have there, without a capacity; None if it would not do."""
+    """The reservation of ``job``, without a capacity; None if it cannot serve the
+    job."""
     read: dict[str, None] = {}
     out: dict[str, None] = {}
     share: dict[str, None] = {}
@@ -143,12 +143,12 @@ def _reservation(
         lfn = use.lfn
         if use.kind == "input":
             if graph.producer.get(lfn) == job.id:
-                return None  # the task wants to find what it makes
+                return None  # the task reads a file that it makes
             read[lfn] = None
             continue
         file = placement.files[lfn]
         if use.kind == "checkpoint":
-            return None  # a later try wants to find it
+            return None  # a later try has to find it
         if file.tier == PFS:
             write[lfn] = None
         elif file.size is None or lfn in out or lfn in share:
@@ -167,11 +167,12 @@ def _reservation(
 
 
 def split_named(
-    decision: PlacementDecision, found: Iterable[Candidate]
+    decision: PlacementDecision, candidates: Iterable[Candidate]
 ) -> tuple[list[Candidate], list[Candidate]]:
+    """Candidates for which the user wants a job reservation, and all others."""
     named: list[Candidate] = []
     others: list[Candidate] = []
-    for each in found:
+    for each in candidates:
         wanted = not decision.for_jobs.isdisjoint(each.reservation.stage_out)
         (named if wanted else others).append(each)
     return named, others
@@ -182,9 +183,9 @@ def check_named(
 ) -> None:
     """Raises CatalogError if a job cannot have the reservation that the user wants."""
     lost = decision.for_jobs.difference(*(each.reservation.stage_out for each in named))
-    found = given.workflow.first_use(lost, of=("output", "checkpoint"))
-    if found is not None:
-        job, keys, lfn = found
+    use = given.workflow.first_use(lost, of=("output", "checkpoint"))
+    if use is not None:
+        job, keys, lfn = use
         raise given.workflow.document.error(
             f"job {job.id} ({job.transformation}) cannot have a reservation of its own "
             f"for {lfn}: {decision.placement.files[lfn].reason}",
@@ -201,16 +202,15 @@ def job_reservation_selection(
     needs: tuple[int, int],
     reserve: Callable[[int], int],
     durations: Durations,
-    together: bool = True,
+    one_tier: bool = True,
 ) -> tuple[Sequence[Candidate], Selection]:
     """The jobs that get a reservation, and the figures. O(n log n).
 
-    ``needs`` are the bytes on the tier in mode persistent, and now without any job
-    reservation; ``reserve`` says how much is reserved for so many. The best ratio comes
-    first, and as many are taken as make the least of all, which is never more than with
-    none. With all reservations ``together`` on one tier, the shared one and the largest
-    other never take more than what mode persistent reserves: a tier with space for
-    that has space for these.
+    ``needs`` are the bytes on the tier in mode persistent, and in mode hybrid without
+    job reservations; ``reserve`` maps bytes to the capacity reserved for them.
+    Candidates are taken in the order of their ratio, as many as minimise the total. If
+    all reservations are on ``one_tier``, the shared one and the largest job reservation
+    together never exceed what mode persistent reserves: the tier has space for that.
     """
     whole, left = reserve(needs[0]), needs[1]
     ranked = sorted(candidates, key=lambda c: c.rank, reverse=True)
@@ -219,7 +219,7 @@ def job_reservation_selection(
     for number, candidate in enumerate(ranked, start=1):
         left -= candidate.saved
         cost += candidate.reserved * candidate.duration
-        largest = max(largest, candidate.reserved if together else 0)
+        largest = max(largest, candidate.reserved if one_tier else 0)
         rest = reserve(left)
         if rest * durations.shared + cost < least and rest + largest <= whole:
             taken, shared, of_jobs = number, rest, cost

@@ -1,4 +1,4 @@
-"""Mode transient: what each job has on a reservation of its own, and its size.
+"""Mode transient: the files and the size of each job reservation.
 
 A cluster of jobs is one job of the batch system, with one reservation.
 """
@@ -31,14 +31,15 @@ from pegasus_bb.units import format_size, round_up
 def reserve_for_jobs(given: PlanningInput, placement: Placement) -> Placement:
     """``placement`` with a reservation for every job that uses the tier.
 
-    Linear in the uses of all jobs. Raises CatalogError: a size that is not known though
-    all are wanted, a job that needs more than was given, what staging cannot carry.
+    Linear in the uses of all jobs. Raises CatalogError for an unknown size if all
+    are needed, for a job above the given capacity, and for files that staging cannot
+    copy.
     """
     make = _maker(given, placement)
     tier, unknown = placement.tier, placement.unknown
     jobs = [job for job in given.workflow.jobs.values() if runs_on(job, tier.site)]
-    found = ((job.id, make([job])) for job in jobs)
-    reservations = {job: own for job, own in found if own.stage_in or own.stage_out}
+    pairs = ((job.id, make([job])) for job in jobs)
+    reservations = {job: own for job, own in pairs if own.stage_in or own.stage_out}
     lint_job_reservations(given, placement, reservations)
     if not reservations:
         return replace(placement, capacity=tier.granularity)
@@ -46,11 +47,9 @@ def reserve_for_jobs(given: PlanningInput, placement: Placement) -> Placement:
     if wanted_capacity(tier, given.settings) == AUTO:
         files = (placement.files[lfn] for lfn in unknown)
         lint_replicas(given.workflow, given.catalogs, files)
-    job, mend = (
-        given.workflow.jobs[ident],
-        "some of its files on the PFS (bb.tier: pfs)",
-    )
-    owner = Owner(f"job {ident} ({job.transformation})", job.index, mend)
+    job = given.workflow.jobs[ident]
+    remedy = "some of its files on the PFS (bb.tier: pfs)"
+    owner = Owner(f"job {ident} ({job.transformation})", job.index, remedy)
     _check_size(given, tier, owner, largest)
     capacity = choose_capacity(given, tier, largest.need, unknown)
     return replace(placement, job_reservations=reservations, capacity=capacity)
@@ -59,16 +58,16 @@ def reserve_for_jobs(given: PlanningInput, placement: Placement) -> Placement:
 def join_job_reservations(
     given: PlanningInput, placement: Placement, clusters: Mapping[str, Sequence[str]]
 ) -> Placement:
-    """``placement`` with one reservation for all jobs of each cluster, by the cluster's
-    name, in the place of theirs. ``clusters``: ids of the jobs, in the order in which
-    they run. Raises CatalogError if a reservation is more than there may be.
+    """``placement`` with one reservation per cluster, under the cluster's name, in
+    place of those of its jobs. ``clusters`` has the ids of the jobs in the order in
+    which they run. Raises CatalogError if a reservation is too large.
     """
     tier, jobs = placement.tier, given.workflow.jobs
     make = _maker(given, placement)
-    found = dict(placement.job_reservations)
+    reservations = dict(placement.job_reservations)
     for name, ids in clusters.items():
         for ident in ids:
-            found.pop(ident, None)
+            reservations.pop(ident, None)
         if name in jobs:
             raise given.workflow.document.error(
                 "a job has the name that pegasus-plan gave to a cluster",
@@ -78,27 +77,30 @@ def join_job_reservations(
             )
         own = make([jobs[ident] for ident in ids])
         if own.stage_in or own.stage_out:
-            mend = "smaller clusters (clusters.size), or files on the PFS"
+            remedy = "smaller clusters (clusters.size), or files on the PFS"
             first = jobs[ids[0]].index
-            owner = Owner(f"cluster {name} of {len(ids)} jobs", first, mend)
+            owner = Owner(f"cluster {name} of {len(ids)} jobs", first, remedy)
             _check_size(given, tier, owner, own)
             if tier.is_staged:
                 check_count(given.workflow, owner.name, owner.place, own)
-            found[name] = own
-    return _with(placement, found)
+            reservations[name] = own
+    return _with_reservations(placement, reservations)
 
 
 def planned_job_reservations(placement: Placement, jobs: Container[str]) -> Placement:
-    """``placement`` with the reservations of ``jobs`` alone: pegasus-plan leaves out
-    jobs whose results are there already, or that no job or user wants."""
+    """``placement`` with the reservations of ``jobs`` only: pegasus-plan leaves out
+    jobs whose results exist already, or are not needed."""
     own = placement.job_reservations.items()
-    return _with(placement, {job: found for job, found in own if job in jobs})
+    kept = {job: reservation for job, reservation in own if job in jobs}
+    return _with_reservations(placement, kept)
 
 
-def _with(placement: Placement, found: dict[str, JobReservation]) -> Placement:
-    largest = max((own.capacity for own in found.values()), default=0)
+def _with_reservations(
+    placement: Placement, reservations: dict[str, JobReservation]
+) -> Placement:
+    largest = max((own.capacity for own in reservations.values()), default=0)
     capacity = largest or placement.capacity
-    return replace(placement, job_reservations=found, capacity=capacity)
+    return replace(placement, job_reservations=reservations, capacity=capacity)
 
 
 def capacity_maker(tier: Tier, settings: Settings) -> Callable[[int], int]:
@@ -116,34 +118,38 @@ def capacity_maker(tier: Tier, settings: Settings) -> Callable[[int], int]:
 def _maker(
     given: PlanningInput, placement: Placement
 ) -> Callable[[Sequence[Job]], JobReservation]:
-    """The function that makes the one reservation of jobs that run one after the other:
-    it has each of their files once, and a later job finds there what an earlier one
-    makes. It is empty without files on the tier. One look at each use: there may be a
-    million."""
+    """A function that makes one reservation for jobs that run one after the other. It
+    has each of their files once; a later job finds there the outputs of earlier ones.
+    It is empty without files on the tier. Linear: there may be a million uses."""
     tier, catalog = placement.tier, given.catalogs.transformations
     programs = staged_with(given.workflow, catalog, tier.site)
     here, capacity = sizes(placement), capacity_maker(tier, given.settings)
 
     def make(jobs: Sequence[Job]) -> JobReservation:
-        came: dict[str, None] = {}
-        made: dict[str, None] = {}
+        inputs: dict[str, None] = {}
+        outputs: dict[str, None] = {}
         read: dict[str, None] = {}
         write: dict[str, None] = {}
         for job in jobs:
-            outputs = []
+            written = []
             for use in job.uses:
                 lfn = use.lfn
                 if use.kind != "input":
-                    outputs.append(lfn)
-                elif lfn not in made and lfn not in write:
-                    (came if lfn in here else read)[lfn] = None
+                    written.append(lfn)
+                elif lfn not in outputs and lfn not in write:
+                    (inputs if lfn in here else read)[lfn] = None
             for lfn in programs[job.transformation]:
-                (came if lfn in here else read)[lfn] = None
-            for lfn in outputs:
-                (made if lfn in here else write)[lfn] = None
-        need = sum([here[lfn] for lfn in came | made])
+                (inputs if lfn in here else read)[lfn] = None
+            for lfn in written:
+                (outputs if lfn in here else write)[lfn] = None
+        need = sum([here[lfn] for lfn in inputs | outputs])
         return JobReservation(
-            tuple(came), tuple(made), tuple(read), tuple(write), need, capacity(need)
+            tuple(inputs),
+            tuple(outputs),
+            tuple(read),
+            tuple(write),
+            need,
+            capacity(need),
         )
 
     return make
@@ -151,8 +157,8 @@ def _maker(
 
 class Owner(NamedTuple):
     name: str
-    place: int  # of the job, or of a cluster's first one
-    mend: str  # what would make it smaller
+    place: int  # index of the job, or of a cluster's first one
+    remedy: str  # what would make it smaller
 
 
 def _check_size(
@@ -168,7 +174,7 @@ def _check_size(
             ["jobs", owner.place],
             str(wanted),
             "--bb-capacity auto, which is as much as each job needs, or more "
-            f"capacity, or {owner.mend}",
+            f"capacity, or {owner.remedy}",
         )
     if quota is not None and own.capacity > quota:
         raise document.error(
@@ -177,5 +183,5 @@ def _check_size(
             f"{format_size(quota)} ({quota} bytes)",
             ["jobs", owner.place],
             str(own.capacity),
-            f"a larger quota, or {owner.mend}",
+            f"a larger quota, or {owner.remedy}",
         )

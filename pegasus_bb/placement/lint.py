@@ -1,4 +1,4 @@
-"""Refuses what a scheduler would silently misread, and what cannot work at run time."""
+"""Refuses values that a scheduler would silently misread, or that fail at run time."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.paths import local_path
 from pegasus_bb.placement.survey import INPUT
 
-# Blanks and these would have to be quoted, differently, in URLs and submit files.
+# URLs and submit files quote these in different ways.
 _UNQUOTED = re.compile(r"""[\s"'`\\%$?#]""")
-# The blank is the only delimiter of a #BB line, and % turns on replacement there.
+# A blank ends a value of a #BB line, and % starts a replacement.
 _POOL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 def lint_tier(catalogs: Catalogs, tier: Tier, mode: str = "persistent") -> None:
-    """What of the tier cannot carry a workflow. Raises CatalogError."""
+    """Raises CatalogError if the tier cannot serve a workflow in ``mode``."""
     entry = catalogs.tier_entry(tier)
     if tier.site == "local":
         raise entry.error(
@@ -48,8 +48,8 @@ def lint_tier(catalogs: Catalogs, tier: Tier, mode: str = "persistent") -> None:
 
 
 def job_tier(catalogs: Catalogs, settings: Settings, tier: Tier) -> Tier:
-    """Mode hybrid: the tier of job reservations. The one that the user named, else the
-    first disk of nodes that the site has, else ``tier``. Raises CatalogError."""
+    """Mode hybrid: the tier of job reservations: the one that the user named, else the
+    site's first node-local tier, else ``tier``. Raises CatalogError."""
     tiers = catalogs.tiers.get(tier.site, [tier])
     if settings.job_tier:
         named = next((each for each in tiers if each.name == settings.job_tier), None)
@@ -80,7 +80,8 @@ def _lint_job_tier(entry: Entry, tier: Tier) -> None:
 
 
 def lint_names(workflow: Workflow, lfns: Mapping[str, object]) -> None:
-    """Names that cannot be carried to the buffer and back. Raises CatalogError."""
+    """Raises CatalogError for names that cannot be transferred to the buffer and
+    back."""
     for lfn in lfns:
         if _UNQUOTED.search(lfn):
             raise _name_error(
@@ -105,23 +106,23 @@ def _folders(lfn: str) -> Iterable[str]:
 
 
 def _name_error(workflow: Workflow, lfn: str, what: str) -> CatalogError:
-    found = workflow.first_use([lfn])
-    if found is None:
+    use = workflow.first_use([lfn])
+    if use is None:
         return CatalogError(what, found=repr(lfn), would_do="rename the transformation")
-    keys = [*found[1], "lfn"]
+    keys = [*use[1], "lfn"]
     return workflow.document.error(what, keys, repr(lfn), "rename the file")
 
 
 def lint_replicas(
     workflow: Workflow, catalogs: Catalogs, files: Iterable[PlacedFile]
 ) -> None:
-    """What no job makes must be somewhere. Raises CatalogError."""
+    """Raises CatalogError for an input that no job makes and that has no replica."""
     known = catalogs.replicas.replicas
     inputs = (file.lfn for file in files if file.role == INPUT)
     missing = dict.fromkeys(lfn for lfn in inputs if not known.get(lfn))
-    found = workflow.first_use(missing)
-    if found is not None:  # a staged program is used by no job, so it is not
-        job, keys, _ = found
+    use = workflow.first_use(missing)
+    if use is not None:  # None for a staged program, which no job lists
+        job, keys, _ = use
         raise workflow.document.error(
             f"job {job.id} ({job.transformation}) needs an input that no job makes and "
             "that has no replica",
@@ -133,14 +134,15 @@ def lint_replicas(
 
 
 def lint_links(catalogs: Catalogs, tier: Tier, files: Iterable[PlacedFile]) -> None:
-    """A link leads to a path that the site's nodes can open. Raises CatalogError."""
+    """Raises CatalogError for a link without a target that the site's nodes can
+    open."""
     for file in files:
         if file.how == "link" and link_target(catalogs, tier.site, file.lfn) is None:
             raise _link_error(catalogs, tier, file)
 
 
 def link_target(catalogs: Catalogs, site: str, lfn: str) -> str | None:
-    """The path on ``site`` of the first replica that has one, or None."""
+    """The path of the first replica on ``site`` that has one, or None."""
     for replica in catalogs.replicas.replicas.get(lfn, ()):
         if replica.site == site:
             path = local_path(replica.pfn)
@@ -150,13 +152,13 @@ def link_target(catalogs: Catalogs, site: str, lfn: str) -> str | None:
 
 
 def is_linked(catalogs: Catalogs, site: str, lfn: str) -> bool:
-    """Whether a run on the PFS has a link to this input in the place of a copy."""
+    """Whether a run on the PFS links this input instead of copying it."""
     wanted = catalogs.properties.get("pegasus.transfer.links", "false")
     if wanted.strip().lower() != "true":
         return False
     try:
         return link_target(catalogs, site, lfn) is not None
-    except CatalogError:  # of a URL that is none: planning has more to say
+    except CatalogError:  # an invalid URL, which planning reports
         return False
 
 

@@ -1,10 +1,10 @@
-"""When files live on the tier, in levels of the graph, and how much that is at once.
+"""When files live on the tier, in levels of the graph, and the peak of their bytes.
 
-A file is born when its stage-in or its maker starts, and is dead when its clean-up has
-ended. ``any_order`` is what no legal order of the jobs exceeds: the sum of all files,
-with in-place clean-up as well, for no job waits for a clean-up and all of them may run
-last. ``planned_order`` is the peak where the jobs run level by level and every clean-up
-runs at once, before the next level begins: nothing but barriers (phases) makes it so.
+A file is born when its stage-in or its maker starts, and dies when its clean-up has
+ended. ``any_order`` is the upper bound over all legal orders of the jobs: the sum of
+all files, also with in-place clean-up, because no job waits for a clean-up and all of
+them may run last. ``planned_order`` is the peak if the jobs run level by level and
+every clean-up ends before the next level begins, which only barriers (phases) enforce.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from pegasus_bb.model.placement import PFS, Placement
 from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.placement.survey import program_users
 
-REMOVES_FILES = ("inplace", "constraint")  # the others end with the whole folder
+REMOVES_FILES = ("inplace", "constraint")  # others remove the whole folder at the end
 Lives = dict[str, tuple[int, int]]  # LFN -> first and last level, counted from 1
 
 
 def planned_peak(given: PlanningInput, placement: Placement) -> int:
-    """``planned_order`` of all files whose size is known. Linear in jobs and files."""
+    """``planned_order`` of the files of known size. Linear in jobs and files."""
     return peak(*live_flow(given, placement))
 
 
@@ -45,11 +45,11 @@ def lifetimes(placement: Placement) -> Lives:
 
 
 def lives_of(given: PlanningInput, site: str, lfns: Collection[str]) -> Lives:
-    """The levels in which each of ``lfns`` lives, as if it were on a tier of ``site``.
-    Linear in jobs and files.
+    """The levels in which each of ``lfns`` would live on a tier of ``site``. Linear in
+    jobs and files.
 
-    A result goes a level later than its maker, for planners put its clean-up, which
-    waits for the stage-out, together with those of the next level.
+    A result is removed a level after its maker: planners put its clean-up, which waits
+    for the stage-out, together with those of the next level.
     """
     workflow, graph, ending = given.workflow, given.graph, given.ending
     end = given.levels
@@ -82,7 +82,7 @@ def lives_of(given: PlanningInput, site: str, lfns: Collection[str]) -> Lives:
 def flow(
     lives: Mapping[str, tuple[int, int]], size: Mapping[str, int], levels: int
 ) -> tuple[list[int], list[int]]:
-    """Bytes that are born in each level, and that die with it; level 1 comes first."""
+    """The bytes that are born and that die in each level; level 1 comes first."""
     born, dying = [0] * levels, [0] * levels
     for lfn, (first, last) in lives.items():
         born[first - 1] += size[lfn]
@@ -91,7 +91,7 @@ def flow(
 
 
 def peak(born: Sequence[int], dying: Sequence[int]) -> int:
-    """The most bytes at once where each level ends with its clean-ups."""
+    """The most bytes at once if each level ends with its clean-ups."""
     gone = accumulate(dying, initial=0)
     alive = (held - dead for held, dead in zip(accumulate(born), gone, strict=False))
     return max(alive, default=0)
@@ -100,11 +100,11 @@ def peak(born: Sequence[int], dying: Sequence[int]) -> int:
 def phase_ends(
     born: Sequence[int], dying: Sequence[int], limit: int
 ) -> list[int] | None:
-    """The fewest phases, each with no more than ``limit`` bytes: the number of levels
-    up to the end of each. None where a single level has more.
+    """The ends of the fewest phases with at most ``limit`` bytes each, as numbers of
+    levels. None if a single level has more.
 
-    Clean-ups end with their phase. The later a phase begins the more is gone, so that
-    taking in level after level, while there is space, leads to the fewest.
+    Clean-ups run at the end of their phase. The later a phase begins, the more has been
+    removed, so adding level after level while there is space gives the fewest.
     """
     ends: list[int] = []
     held = done = 0
@@ -118,8 +118,10 @@ def phase_ends(
     return [*ends, len(born)]
 
 
-def fullest(born: Sequence[int], dying: Sequence[int], ends: Iterable[int]) -> int:
-    """The most bytes in any of the phases that end after so many levels."""
+def largest_phase(
+    born: Sequence[int], dying: Sequence[int], ends: Iterable[int]
+) -> int:
+    """The bytes of the largest of the phases with these ``ends``."""
     most = held = begin = 0
     for end in ends:
         held += sum(born[begin:end])

@@ -1,4 +1,4 @@
-"""The placement file (--bb-placement): patterns over LFNs, the first that fits wins.
+"""The placement file (--bb-placement): patterns over LFNs; the first match wins.
 
 Either a list of ``{lfn: GLOB, tier: X}`` or a mapping ``GLOB: X``. ``*`` and ``?``
 match a slash as well; a name without ``*``, ``?`` and ``[`` is that one file.
@@ -24,10 +24,10 @@ _WOULD_DO = "- {lfn: chr1*, tier: pfs}"
 class Entry:
     pattern: str
     word: str
-    keys: tuple[Key, ...]  # where it stands
+    keys: tuple[Key, ...]  # its place in the file
 
-    def fitting(self, lfns: Collection[str]) -> Iterator[str]:
-        """Those of ``lfns`` that the pattern means. Linear in them."""
+    def matching(self, lfns: Collection[str]) -> Iterator[str]:
+        """Those of ``lfns`` that match the pattern. Linear."""
         if any(c in self.pattern for c in "*?["):
             return filter(re.compile(fnmatch.translate(self.pattern)).match, lfns)
         return iter((self.pattern,) if self.pattern in lfns else ())
@@ -39,19 +39,19 @@ class PlacementFile:
     entries: list[Entry]
 
     def rules(self, files: Mapping[str, File], words: TierWords) -> dict[str, Rule]:
-        """LFN -> rule. Raises CatalogError: unknown tier, a pattern that fits no file,
-        a file that cannot live there."""
-        name, found = self.document.path.name, dict[str, Rule]()
+        """LFN -> rule. Raises CatalogError for an unknown tier, a pattern without a
+        match, or a file that cannot live there."""
+        name, rules = self.document.path.name, dict[str, Rule]()
         for entry in self.entries:
             self._check(entry, words)
             where = words.meaning.get(entry.word, "")
             rule = Rule(where, f"{name} says {entry.pattern}: {entry.word}")
             fits = False
-            for lfn in entry.fitting(files):
+            for lfn in entry.matching(files):
                 fits = True
-                if lfn not in found:
+                if lfn not in rules:
                     self._check(entry, words, files[lfn])
-                    found[lfn] = rule
+                    rules[lfn] = rule
             if not fits:
                 listed = len(entry.keys) > 1  # - {lfn: ..., tier: ...}
                 raise self.document.error(
@@ -60,7 +60,7 @@ class PlacementFile:
                     entry.pattern,
                     "the LFN of a file, or a pattern such as chr1*.tar.gz",
                 )
-        return found
+        return rules
 
     def _check(self, entry: Entry, words: TierWords, file: File | None = None) -> None:
         fault = words.fault(entry.word, file)

@@ -1,4 +1,4 @@
-"""Every file's place: by the rules of the tier, unless a narrower rule speaks of it."""
+"""Places every file: by the rules of the tier, unless a narrower rule covers it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pegasus_bb.model.placement import PFS, PlacedFile, Placement
 from pegasus_bb.model.properties import AUTO
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.placement.decision import PlacementDecision, PlanningInput
-from pegasus_bb.placement.fitting import fitted
+from pegasus_bb.placement.fitting import fit_into_capacity
 from pegasus_bb.placement.hybrid_mode import apply_hybrid_mode
 from pegasus_bb.placement.job_reservations import reserve_for_jobs
 from pegasus_bb.placement.lint import (
@@ -29,10 +29,10 @@ from pegasus_bb.placement.rules import (
     Rule,
     TierWords,
     class_rules,
-    home,
     program_rule,
     rule_of_metadata,
     rules_of_jobs,
+    tier_and_access,
     tier_words,
 )
 from pegasus_bb.placement.run_times import LevelClock
@@ -41,11 +41,10 @@ from pegasus_bb.placement.survey import File, size_of, staged_executables, surve
 
 
 def place_files(given: PlanningInput, tier: Tier) -> PlacementDecision:
-    """Where every file lives in a run on ``tier``, without a capacity.
+    """The decision where every file lives in a run on ``tier``, without a capacity.
 
-    Narrowest wins: tier, job profile, file metadata, placement file. Looks at the
-    sizes of local files, changes nothing. Raises CatalogError for every mistake in what
-    the user said.
+    The narrowest rule wins: tier, job profile, file metadata, placement file. Reads the
+    sizes of local files. Raises CatalogError for every mistake of the user.
     """
     decision = place_by_rules(given, tier)
     hybrid = given.settings.mode == "hybrid"
@@ -53,7 +52,7 @@ def place_files(given: PlanningInput, tier: Tier) -> PlacementDecision:
 
 
 def place_by_rules(given: PlanningInput, tier: Tier) -> PlacementDecision:
-    """``place_files`` without what mode hybrid changes."""
+    """``place_files`` without the changes of mode hybrid."""
     lint_tier(given.catalogs, tier, given.settings.mode)
     files = _all_files(given, tier)
     lint_names(given.workflow, files)
@@ -63,7 +62,7 @@ def place_by_rules(given: PlanningInput, tier: Tier) -> PlacementDecision:
     placed: dict[str, PlacedFile] = {}
     for lfn, file in files.items():
         rule = narrow.get(lfn) or (programs if file.executable else classes[file.role])
-        on, how = home(rule.where, file.role, tier)
+        on, how = tier_and_access(rule.where, file.role, tier)
         size = size_of(file, given.catalogs.replicas, tier.site)
         if size is None:
             size = given.history.sizes.get(lfn)
@@ -79,9 +78,8 @@ def place_by_rules(given: PlanningInput, tier: Tier) -> PlacementDecision:
 
 
 def reserve(given: PlanningInput, decision: PlacementDecision) -> PlacementDecision:
-    """``decision`` with its capacity, and so that the files fit. Raises CatalogError.
-
-    A decision that has its capacity must not come here again.
+    """``decision`` with a capacity, changed if the files would not fit. Raises
+    CatalogError. Call it once for each decision.
     """
     placement, settings = decision.placement, given.settings
     if settings.mode == "transient":
@@ -89,17 +87,17 @@ def reserve(given: PlanningInput, decision: PlacementDecision) -> PlacementDecis
     tier, unknown = placement.tier, placement.unknown
     wanted = wanted_capacity(tier, settings)
     short = wanted != AUTO and wanted < placement.need
-    if short or wanted == AUTO:  # then every size is wanted
+    if short or wanted == AUTO:  # these need every size
         files = (placement.files[lfn] for lfn in unknown)
         lint_replicas(given.workflow, given.catalogs, files)
     need = placement.need
     if short:
-        decision, need = fitted(given, decision)
+        decision, need = fit_into_capacity(given, decision)
     capacity = choose_capacity(given, tier, need, unknown)
     decision = replace(
         decision, placement=replace(decision.placement, capacity=capacity)
     )
-    # Mode persistent alone: in the others files of the tier live as long as a job.
+    # Only mode persistent has pools: in others files of the tier live as long as a job.
     if not tier.pools or settings.mode != "persistent":
         return decision
     return replace(decision, placement=with_pools(given, decision.placement))
@@ -130,16 +128,16 @@ def _narrow_rules(
 
 def _other_job_tier(given: PlanningInput, tier: Tier) -> Tier | None:
     """The tier of job reservations in mode hybrid, if it is not ``tier``. Mode auto may
-    come to mode hybrid."""
+    select mode hybrid."""
     if given.settings.mode not in ("hybrid", "auto"):
         return None
     try:
-        found = job_tier(given.catalogs, given.settings, tier)
+        other = job_tier(given.catalogs, given.settings, tier)
     except CatalogError:
-        if given.settings.mode == "auto":  # which leaves mode hybrid aside then
+        if given.settings.mode == "auto":  # auto does not consider mode hybrid then
             return None
         raise
-    return None if found == tier else found
+    return None if other == tier else other
 
 
 def _patterns(

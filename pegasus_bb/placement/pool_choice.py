@@ -1,7 +1,7 @@
-"""The pool of each file: by the class of its life, else as BIOS takes them.
+"""The pool of each file: by its lifetime class, else in the order of BIOS.
 
-Files that die together shall lie together: a flash drive erases many pages at once, and
-copies those that still live (docs/streams.md).
+Files that die together should be stored together: a flash drive erases many pages at
+once, and copies those that are still alive (docs/streams.md).
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from pegasus_bb.model.placement import PFS, PlacedFile, Placement
 from pegasus_bb.model.pools import CLASSES, Pool
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.placement.decision import PlanningInput
-from pegasus_bb.placement.lifetimes import Share
+from pegasus_bb.placement.lifetimes import LifetimeShare
 
 
-class Use(NamedTuple):
-    """Who has a folder in a pool: runs of other users, and of this one."""
+class PoolUse(NamedTuple):
+    """The number of runs with a folder in a pool."""
 
-    runs: int
-    own: int
+    runs: int  # of all users
+    own: int  # of this user
 
     @property
     def rank(self) -> tuple[bool, bool, int]:
-        """Koo et al., BIOS, algorithm 2: an idle pool, else one that this user is not
-        on, else the least used. The first is the best."""
+        """Koo et al., BIOS, algorithm 2: an idle pool, else one without runs of this
+        user, else the least used. For sorting, best first."""
         return self.runs > 0, self.own > 0, self.runs
 
     @property
-    def told(self) -> str:
+    def reason(self) -> str:
         if not self.runs:
             return "no run is on it"
         return (
@@ -40,18 +40,19 @@ class Use(NamedTuple):
         )
 
 
-def pool_use(folder: Path) -> Use:
-    """By the runs' folders in it. A pool that cannot be looked at counts as idle."""
+def pool_use(folder: Path) -> PoolUse:
+    """Counts the runs' folders in the pool. One that cannot be read counts as idle."""
     try:
         owners = [path.stat().st_uid for path in folder.iterdir() if path.is_dir()]
     except OSError:
-        return Use(0, 0)
-    return Use(len(owners), owners.count(os.getuid()))
+        return PoolUse(0, 0)
+    return PoolUse(len(owners), owners.count(os.getuid()))
 
 
 def with_pools(given: PlanningInput, placement: Placement) -> Placement:
-    """The same, with the pool of each file on the tier. Reads the pools' folders."""
-    pools, share = _Pools(placement.tier), Share(given)
+    """``placement`` with the pool of each file on the tier. Reads the pools'
+    folders."""
+    pools, share = _Pools(placement.tier), LifetimeShare(given)
     files = {
         lfn: file if file.tier == PFS else pools.put(file, share)
         for lfn, file in placement.files.items()
@@ -66,18 +67,18 @@ class _Pools:
         self._of_class = [pool for pool in tier.pools if pool.lifetime]
         others = [pool for pool in tier.pools if not pool.lifetime]
         self._others = sorted(others, key=lambda pool: uses[pool.name].rank)
-        self._told = {name: use.told for name, use in uses.items()}
+        self._reasons = {name: use.reason for name, use in uses.items()}
         self._left = {pool.name: pool.capacity for pool in tier.pools}
 
-    def put(self, file: PlacedFile, share: Share) -> PlacedFile:
-        """``file`` in the first pool for it that has room; else where it was."""
-        word = share.word(file, CLASSES)
+    def put(self, file: PlacedFile, share: LifetimeShare) -> PlacedFile:
+        """``file`` in its first pool with room; else unchanged."""
+        word = share.class_of(file, CLASSES)
         for pool in self._for(word):
             if self._takes(pool, file.size):
-                why = f"{word}: it {share.told(file)}" if pool.lifetime else None
-                why = f"; pool {pool.name} ({why or self._told[pool.name]})"
+                why = f"{word}: it {share.text(file)}" if pool.lifetime else None
+                why = f"; pool {pool.name} ({why or self._reasons[pool.name]})"
                 return replace(file, pool=pool.name, reason=file.reason + why)
-        why = f"; in no pool: none for {word} lives has room (it {share.told(file)})"
+        why = f"; in no pool: none for {word} lives has room (it {share.text(file)})"
         return replace(file, reason=file.reason + why)
 
     def _for(self, word: str) -> Iterator[Pool]:

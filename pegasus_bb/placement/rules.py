@@ -1,13 +1,12 @@
-"""Where a file lives: the tier's rule for its class, then what narrower rules say.
+"""Where a file lives: the tier's rule for its class, unless a narrower rule covers it.
 
-A job's profile ``pegasus: bb.tier`` is about the files that the job writes. Of an
-input, which several jobs may read, it decides only if every job that reads the input
-has the profile and all say the same: a file lives in one place. ``link`` is not a word
-for jobs, since it can be said of inputs only. Staged programs have no job of their own;
-metadata and the placement file reach them.
+A job's profile ``pegasus: bb.tier`` places the files that the job writes. It places an
+input only if every job that reads the input has the profile with the same value,
+because a file lives in one place. ``link`` is for inputs only, so jobs cannot use it.
+Staged programs belong to no job; metadata and the placement file place them.
 
-A file's metadata ``bb.tier`` stands with any use of the file; uses that say nothing do
-not count, uses that contradict each other are refused.
+The metadata ``bb.tier`` of a file may be in any use of it; uses that contradict each
+other are refused.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ JOB = "job"  # mode hybrid: on another tier, in the reservation of the job that 
 
 class Rule(NamedTuple):
     where: str  # bb | pfs | link (inputs only) | job
-    reason: str  # for a person: which rule, and where it was said
+    reason: str  # for a person: which rule, and where it is set
 
 
 def class_rules(tier: Tier) -> dict[str, Rule]:
@@ -58,15 +57,16 @@ def class_rules(tier: Tier) -> dict[str, Rule]:
 
 
 def program_rule(tier: Tier) -> Rule:
-    """Staged programs follow the inputs, but are never links: Pegasus changes the
-    mode of what it stages, and that would be the user's own file."""
+    """Staged programs follow the rule of inputs, but are never links: Pegasus changes
+    the mode of a file that it stages, which would be the user's own."""
     if tier.inputs == LINK:
         return Rule(BB, "a program that is staged, always a copy")
     where, reason = class_rules(tier)[INPUT]
     return Rule(where, reason.replace("an input", "a program that is staged", 1))
 
 
-def home(where: str, role: str, tier: Tier) -> tuple[str, str]:
+def tier_and_access(where: str, role: str, tier: Tier) -> tuple[str, str]:
+    """The tier of a file of ``role`` by a rule's ``where``, and write, link or copy."""
     if role != INPUT:
         return (PFS if where == PFS else tier.name), "write"
     if where == LINK:
@@ -85,7 +85,7 @@ class TierWords:
     readers: Mapping[str, Collection[str]]  # LFN -> jobs
 
     def fault(self, word: str, file: File | None = None) -> str:
-        """Why ``word`` cannot be said (of ``file``); empty if it can."""
+        """Why ``word`` is not valid (for ``file``); empty if it is."""
         if word not in self.meaning:
             return (
                 f"no such tier in this run, which reserves tier {self.tier.name} "
@@ -128,8 +128,8 @@ def tier_words(
     job_tier: Tier | None,
     readers: Mapping[str, Collection[str]],
 ) -> TierWords:
-    """The words for a run on ``tier``, one of the site's ``tiers``. ``job_tier`` is
-    given if job reservations are on another one."""
+    """The valid words for a run on ``tier``, one of the site's ``tiers``. ``job_tier``
+    is the tier of job reservations, if it is another one."""
     meaning = {tier.name: BB, BB: BB, PFS: PFS, LINK: LINK}
     if tier.name != BB and any(other.name == BB for other in tiers):
         del meaning[BB]
@@ -163,7 +163,7 @@ def rules_of_jobs(
 def _profiles(
     workflow: Workflow, files: Mapping[str, File], words: TierWords
 ) -> dict[str, str]:
-    found: dict[str, str] = {}
+    profiles: dict[str, str] = {}
     for job in workflow.jobs.values():
         word = job.profile("pegasus", KEY) if "profiles" in job.data else None
         if word is None:
@@ -178,8 +178,8 @@ def _profiles(
         if fault:
             at = ["jobs", job.index, "profiles", "pegasus", KEY]
             raise workflow.document.error(fault, at, word, would_do)
-        found[job.id] = word
-    return found
+        profiles[job.id] = word
+    return profiles
 
 
 def _fault_of_made(
@@ -190,7 +190,7 @@ def _fault_of_made(
 
 
 def rule_of_metadata(workflow: Workflow, file: File, words: TierWords) -> Rule:
-    """The rule that the metadata of ``file`` gives. Raises CatalogError."""
+    """The rule in the metadata of ``file``. Raises CatalogError."""
     fault = words.fault(file.tier, file)
     if fault:
         raise metadata_error(

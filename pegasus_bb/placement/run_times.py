@@ -1,4 +1,4 @@
-"""How long tasks run, as earlier runs or profiles tell, and how sure that is."""
+"""Run times of tasks, from earlier runs or profiles, and their error."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ Spans = dict[str, tuple[float, float]]  # job -> when it begins and ends, in sec
 
 
 def known_times(given: PlanningInput) -> dict[str, float]:
-    """Job -> seconds, of those that an earlier run or the profile ``runtime`` tells."""
+    """Job -> seconds, if an earlier run or the profile ``runtime`` has them."""
     history, tells = given.history, given.history.tells
-    found: dict[str, float] = {}
+    times: dict[str, float] = {}
     for job in given.workflow.jobs.values():
         past = history.of(job.id, job.transformation) if tells else None
         past = past or declared(job)
         if past is not None:
-            found[job.id] = past.duration
-    return found
+            times[job.id] = past.duration
+    return times
 
 
 def job_spans(graph: Graph, known: Mapping[str, float]) -> Spans:
-    """When each job runs if none waits for a slot; the median where nothing is known.
-    Linear in the workflow, but for that median."""
+    """When each job runs if none waits for a slot. A job without a known time gets the
+    median. Linear in the workflow, but for that median."""
     usual, spans = median(known.values()), Spans()
     for ident in graph.order:
         begin = max((spans[parent][1] for parent in graph.parents[ident]), default=0.0)
@@ -37,8 +37,8 @@ def job_spans(graph: Graph, known: Mapping[str, float]) -> Spans:
 
 
 def times_error(given: PlanningInput) -> float | None:
-    """How far run times are from their prediction: the sigma of ln(seconds) of one job
-    from run to run. None with fewer than two earlier runs on one place."""
+    """The error of predicted run times: the standard deviation of ln(seconds) of a job
+    from run to run. None with fewer than two earlier runs on the same storage."""
     squares, free = 0.0, 0
     for times in _repeated(given) if given.history.others else ():
         logs = [math.log(seconds) for seconds in times if seconds > 0]
@@ -57,8 +57,8 @@ def _repeated(given: PlanningInput) -> Iterator[list[float]]:
 
 @dataclass(frozen=True)
 class LevelClock:
-    """Seconds of the run at which each level begins and ends; empty: no time is
-    known."""
+    """The seconds of the run at which each level begins and ends; empty if no run time
+    is known."""
 
     begins: tuple[float, ...] = ()
     ends: tuple[float, ...] = ()

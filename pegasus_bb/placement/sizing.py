@@ -1,7 +1,7 @@
-"""How much to reserve: the bytes of all files on the tier, whatever the order.
+"""How much to reserve: the bytes of all files on the tier.
 
-The sum over all files holds in any order of the jobs and with any cleanup. An order may
-have a smaller peak, but nothing makes the jobs run in it, unless less was asked for:
+The sum over all files is enough in any order of the jobs and with any cleanup. An order
+may have a smaller peak, but nothing enforces it, unless the user gives less capacity:
 then fitting.py does.
 """
 
@@ -14,7 +14,7 @@ from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.properties import AUTO, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.placement.decision import PlanningInput
-from pegasus_bb.placement.survey import looked_at
+from pegasus_bb.placement.survey import searched_pfns
 from pegasus_bb.units import format_size, parse_size, room_for, round_up
 
 _PROPERTY = "pegasus.bb.capacity"
@@ -22,7 +22,7 @@ _LIMIT = 1 << 62  # Slurm counts in 64 bits, and adds requests up
 
 
 def wanted_capacity(tier: Tier, settings: Settings) -> int:
-    """What the user asked for, in bytes, or AUTO: the setting before the tier."""
+    """The bytes that the user wants, or AUTO: from the setting, else from the tier."""
     if settings.capacity is not None:
         return settings.capacity
     return AUTO if tier.capacity is None else tier.capacity
@@ -57,7 +57,7 @@ def choose_capacity(
 def _error(
     given: PlanningInput, tier: Tier, what: str, found: object, would_do: str
 ) -> CatalogError:
-    """An error about the capacity, where it was said: a property or the tier."""
+    """An error about the capacity, at the property or the tier that sets it."""
     properties, entry = given.catalogs.properties, given.catalogs.tier_entry(tier)
     if given.settings.capacity is not None and _PROPERTY in properties:
         return properties.error(_PROPERTY, what, would_do)
@@ -68,7 +68,9 @@ def unknown_sizes(
     given: PlanningInput, tier: Tier, unknown: Sequence[str]
 ) -> CatalogError:
     wanted = wanted_capacity(tier, given.settings)
-    names = [_where_looked(lfn, given.catalogs, tier.site) for lfn in unknown[:10]]
+    names = [
+        _with_searched_pfns(lfn, given.catalogs, tier.site) for lfn in unknown[:10]
+    ]
     shown = ", ".join(names) + (", ..." if len(unknown) > 10 else "")
     what = "an automatic capacity"
     if wanted != AUTO:
@@ -85,8 +87,8 @@ def unknown_sizes(
     )
 
 
-def _where_looked(lfn: str, catalogs: Catalogs, site: str) -> str:
-    places = looked_at(lfn, catalogs.replicas, site)
+def _with_searched_pfns(lfn: str, catalogs: Catalogs, site: str) -> str:
+    places = searched_pfns(lfn, catalogs.replicas, site)
     return f"{lfn} (no file here at {' or '.join(places)})" if places else lfn
 
 

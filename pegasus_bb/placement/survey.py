@@ -1,5 +1,5 @@
-"""The files of a workflow: one description of each, out of all that jobs say of it;
-and the programs that are staged with the data, which need space on the tier as well."""
+"""The files of a workflow, each described once from all its uses, and the programs that
+are staged with the data, which need space on the tier as well."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class File:
     lfn: str
     role: str = INPUT  # input | intermediate | output
     size: int | None = None  # declared bytes, the largest if jobs disagree
-    tier: str = ""  # what its metadata bb.tier says
-    declared_by: str = ""  # the job whose use of it says so
+    tier: str = ""  # of its metadata bb.tier
+    declared_by: str = ""  # the job with that metadata
     maker: str = ""  # the job that writes it
     executable: str = ""  # the program's path, if the file is a staged program
 
@@ -88,8 +88,8 @@ def metadata_error(
 
 
 def size_of(file: File, replicas: ReplicaCatalog, site: str) -> int | None:
-    """Bytes of ``file``: declared, else in the replica catalog, else on disk, of inputs
-    and programs only. None if unknown: it is reported, never taken for zero."""
+    """Bytes of ``file``: declared, else, for inputs and programs, from the replica
+    catalog or the disk. None if unknown, which is reported and never taken for zero."""
     if file.size is not None or file.role != INPUT:
         return file.size
     if file.executable:
@@ -106,8 +106,8 @@ def size_of(file: File, replicas: ReplicaCatalog, site: str) -> int | None:
     return None
 
 
-def looked_at(lfn: str, replicas: ReplicaCatalog, site: str) -> list[str]:
-    """The PFNs at which a size that is not declared was looked for."""
+def searched_pfns(lfn: str, replicas: ReplicaCatalog, site: str) -> list[str]:
+    """The PFNs at which ``size_of`` looks for a size that is not declared."""
     known = replicas.replicas.get(lfn, ())
     return [replica.pfn for replica in known if replica.site in ("local", site)]
 
@@ -117,7 +117,7 @@ def _on_disk(pfn: str) -> int | None:
         path = local_path(pfn)
         return Path(path).stat().st_size if path and Path(path).is_file() else None
     except (OSError, ValueError, CatalogError):
-        return None  # not on this machine: as good as unknown
+        return None  # not on this machine
 
 
 def staged_name(transformation: Transformation) -> str:
@@ -129,7 +129,7 @@ def staged_name(transformation: Transformation) -> str:
 def staged_executables(
     workflow: Workflow, catalog: TransformationCatalog, site: str
 ) -> dict[str, Executable]:
-    """LFN -> program, for every program that jobs on ``site`` have staged to them."""
+    """LFN -> program, for every program that is staged for jobs on ``site``."""
     names = dict.fromkeys(
         job.transformation for job in workflow.jobs.values() if runs_on(job, site)
     )
@@ -139,23 +139,22 @@ def staged_executables(
 def staged_for(
     names: Iterable[str], catalog: TransformationCatalog, site: str
 ) -> dict[str, Executable]:
-    """LFN -> program, for what these transformations have staged.
-
-    What a transformation requires is staged with it.
+    """LFN -> program, for every program that is staged for these transformations, with
+    the programs that they require.
     """
     waiting = list(names)
     seen = set(waiting)
-    found: dict[str, Executable] = {}
+    staged: dict[str, Executable] = {}
     for name in waiting:
         transformation = catalog.transformations.get(name)
         if transformation is None:
             continue
         executable = catalog.executable(name, site)
         if executable is not None and executable.kind == "stageable":
-            found[staged_name(transformation)] = executable
+            staged[staged_name(transformation)] = executable
         waiting.extend(n for n in transformation.requires if n not in seen)
         seen.update(transformation.requires)
-    return found
+    return staged
 
 
 def staged_with(
@@ -180,6 +179,6 @@ def program_users(
 
 
 def runs_on(job: Job, site: str) -> bool:
-    if job.kind != "job" or "profiles" not in job.data:  # nearly every job
+    if job.kind != "job" or "profiles" not in job.data:  # the usual case
         return job.kind == "job"
     return job.profile("selector", "execution.site") in (None, site)

@@ -21,7 +21,7 @@ from pegasus_bb.planner.seal.phases import PHASES, phases_json
 from pegasus_bb.planner.seal.sealing import ExecutableWorkflow
 from pegasus_bb.rewrite.directives import directive_files
 from pegasus_bb.rewrite.job_directives import directives_of, linked_sources
-from pegasus_bb.rewrite.lifecycle import JobFiles, in_pools, links
+from pegasus_bb.rewrite.lifecycle import JobFiles, links, pools_of_jobs
 from pegasus_bb.runtime import darshan
 from pegasus_bb.runtime.bbdir import NODES, VERSION
 from pegasus_bb.runtime.job_reservation.planned import landing_of
@@ -151,7 +151,7 @@ def _link_files(
     on_the_pfs = pfs_scratch(planned, decided, context)
     wanted: dict[str, JobFiles[Any]] = {
         "links": links(decided.workflow, placement, on_the_pfs),
-        "pools": in_pools(decided.workflow, placement),
+        "pools": pools_of_jobs(decided.workflow, placement),
         "hints": outputs_to_make(decided, placement),
     }
     by_node: dict[str, dict[str, dict[str, Any]]] = {}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.placement.decision import PlanningInput
-from pegasus_bb.placement.lifetimes import Share
+from pegasus_bb.placement.lifetimes import LifetimeShare
 from pegasus_bb.placement.run_times import LevelClock, times_error
 from pegasus_bb.placement.stream_choice import (
     OFF,
@@ -50,7 +50,7 @@ def lives(given: PlanningInput, placement: Placement) -> list[Life]:
     """The lives of the files on the tier; an unknown size counts as the mean size."""
     from pegasus_bb.simulation.flash.planned_load import Life
 
-    files, share = files_on_tier(placement), Share(given)
+    files, share = files_on_tier(placement), LifetimeShare(given)
     sizes = [file.size for file in files if file.size is not None]
     usual = sum(sizes) // len(sizes) if sizes else 1
     return [

@@ -1,5 +1,5 @@
 """Turn an abstract workflow and its catalogs into ones that use a burst buffer.
 
-Passes start no process, read no clock and do no I/O: what they give is a function of
-what they get.
+Passes start no process, read no clock and do no I/O: their output depends on their
+input alone.
 """

@@ -1,8 +1,7 @@
-"""What tells the scheduler that a job needs the buffer, where a backend has that.
+"""Directives that tell Slurm that a job needs the buffer.
 
-With a backend of Slurm sbatch gets ``--bbf=<submit>/bb/use.bbf`` for every job of the
-site.
-A profile glite.arguments of a transformation, a job or the properties stands before
+With a Slurm backend sbatch gets ``--bbf=<submit>/bb/use.bbf`` for every job of the
+site. A profile glite.arguments of a transformation, a job or the properties overrides
 the site's, so each of them gets the option as well.
 """
 
@@ -20,7 +19,7 @@ from pegasus_bb.model.text import WOULD_DO, is_plain
 from pegasus_bb.rewrite.inputs import (
     Inputs,
     Keys,
-    Said,
+    ProfileSetting,
     Target,
     job_profiles,
     site_index,
@@ -38,14 +37,14 @@ _PROPERTY = f"pegasus.{ARGUMENTS}"
 
 
 def add_shared_directives(inputs: Inputs, plan: Target) -> Inputs:
-    """Raises CatalogError where a job already names a buffer of its own."""
+    """Raises CatalogError if a job names a buffer of its own already."""
     if plan.request.backend not in OF_SLURM:
         return inputs
     option = f"--bbf={checked_path(str(plan.submit_dir / 'bb' / USE))}"
     site = site_profile(inputs, plan.site, ARGUMENTS)
     index = site_index(inputs.sites, plan.site)
     keys: Keys = ("sites", index, "profiles", "pegasus", ARGUMENTS)
-    text = option if site is None else _appended(site, option)
+    text = option if site is None else _append_option(site, option)
     return replace(
         inputs,
         sites=with_values(inputs.sites, {keys: text}),
@@ -61,7 +60,7 @@ def add_shared_directives(inputs: Inputs, plan: Target) -> Inputs:
 
 
 def directive_files(plan: Target) -> dict[str, str]:
-    """Name -> text of the files that belong into ``<submit>/bb``; often none."""
+    """Name -> text of the directive files of ``<submit>/bb``; empty without Slurm."""
     if plan.request.backend not in OF_SLURM:
         return {}
     template = templates().get_template(f"slurm/use.{plan.request.backend}.bbf.j2")
@@ -70,9 +69,9 @@ def directive_files(plan: Target) -> dict[str, str]:
 
 @cache
 def templates() -> Environment:
-    """Those of directives: a missing name, or one that was not checked, is an error.
+    """The templates of directives; a name that is missing is an error.
 
-    Made once: of 100,000 jobs each has its directives.
+    Made once, because each of 100,000 jobs may have directives.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -86,21 +85,23 @@ def templates() -> Environment:
     return templates
 
 
-def _changes(profiles: Iterator[Said], option: str) -> dict[Keys, str]:
-    return {said.keys: _appended(said, option) for said in profiles}
+def _changes(profiles: Iterator[ProfileSetting], option: str) -> dict[Keys, str]:
+    return {setting.keys: _append_option(setting, option) for setting in profiles}
 
 
-def _appended(said: Said, option: str) -> str:
-    if _names_a_buffer(said.value):
-        raise said.error(_TAKEN, "take out --bb and --bbf, or plan with --bb-mode off")
-    if not is_plain(said.value):
-        raise said.error(_READ, WOULD_DO)
-    return f"{said.value} {option}".strip()
+def _append_option(setting: ProfileSetting, option: str) -> str:
+    if _names_a_buffer(setting.value):
+        raise setting.error(
+            _TAKEN, "take out --bb and --bbf, or plan with --bb-mode off"
+        )
+    if not is_plain(setting.value):
+        raise setting.error(_UNSAFE, WOULD_DO)
+    return f"{setting.value} {option}".strip()
 
 
-def appended(said: Said | None, option: str) -> str:
-    """What was ``said``, and ``option``. Raises CatalogError."""
-    return option if said is None else _appended(said, option)
+def with_option(setting: ProfileSetting | None, option: str) -> str:
+    """The value of ``setting`` with ``option`` added. Raises CatalogError."""
+    return option if setting is None else _append_option(setting, option)
 
 
 def _properties(properties: Properties, option: str) -> Properties:
@@ -110,11 +111,11 @@ def _properties(properties: Properties, option: str) -> Properties:
     if _names_a_buffer(value):
         raise properties.error(_PROPERTY, _TAKEN, "take out --bb and --bbf")
     if not is_plain(value):
-        raise properties.error(_PROPERTY, _READ, WOULD_DO)
+        raise properties.error(_PROPERTY, _UNSAFE, WOULD_DO)
     return properties.with_values({_PROPERTY: f"{value} {option}"}, "pegasus-bb")
 
 
-_READ = "the batch system's own shell scripts would read more than words in this"
+_UNSAFE = "the batch system's own shell scripts would read more than words in this"
 _TAKEN = "sbatch takes one file of burst buffer directives, and planning brings it"
 
 
@@ -124,7 +125,7 @@ def _names_a_buffer(arguments: str) -> bool:
 
 
 def checked_path(path: str) -> str:
-    """``path`` where it can stand in an option of sbatch. Raises UsageError."""
+    """``path``, if it can stand in an option of sbatch. Raises UsageError."""
     if not path or " " in path or not is_plain(path):
         raise UsageError(
             f"the submit directory {path!r} cannot stand in an option of sbatch; "

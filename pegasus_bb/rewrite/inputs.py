@@ -1,4 +1,4 @@
-"""What every pass takes and gives back, and how it changes a part of that."""
+"""The input and output of every pass, and how a pass changes a part of it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ LOCAL = "local"
 
 @dataclass(frozen=True)
 class Inputs:
-    """What pegasus-plan reads. Passes share what they do not change: never edit in
-    place, and copy no more than the changed part (a workflow may have 100 000 jobs)."""
+    """The inputs of pegasus-plan. Passes share unchanged parts, so never edit in place,
+    and copy only the changed part: a workflow may have 100 000 jobs."""
 
     workflow: Document
     sites: Document
@@ -60,7 +60,8 @@ Keys = tuple[Key, ...]
 
 
 def with_values(document: Document, values: Mapping[Keys, Any]) -> Document:
-    """``document`` with ``values`` put under their keys; missing mappings are made."""
+    """``document`` with each of ``values`` set under its keys; adds missing
+    mappings."""
     if not values:
         return document
     return document.with_data(_put(document.data, values))
@@ -84,7 +85,7 @@ def _get(data: Any, key: Key) -> Any:
 
 
 def site_index(sites: Document, name: str) -> int:
-    """The place of site ``name`` in the catalog. Raises CatalogError."""
+    """The index of site ``name`` in the catalog. Raises CatalogError."""
     for index, entry in enumerate(sites.data["sites"]):
         if entry["name"] == name:
             return index
@@ -92,8 +93,8 @@ def site_index(sites: Document, name: str) -> int:
 
 
 @dataclass(frozen=True)
-class Said:
-    """A pegasus profile that was set, and where."""
+class ProfileSetting:
+    """The value of a pegasus profile, and where it is set."""
 
     document: Document
     keys: Keys
@@ -103,43 +104,44 @@ class Said:
         return self.document.error(what, self.keys, self.value, would_do)
 
 
-def site_profile(inputs: Inputs, site: str, key: str) -> Said | None:
-    """The pegasus profile ``key`` of ``site``, or None where it has none."""
+def site_profile(inputs: Inputs, site: str, key: str) -> ProfileSetting | None:
+    """The pegasus profile ``key`` of ``site``, or None if it has none."""
     index = site_index(inputs.sites, site)
     entry = inputs.sites.data["sites"][index]
-    return next(_in(inputs.sites, ("sites", index), entry, key), None)
+    return next(_settings_in(inputs.sites, ("sites", index), entry, key), None)
 
 
-def transformation_profiles(inputs: Inputs, key: str) -> Iterator[Said]:
-    """The pegasus profile ``key`` wherever the transformation catalog has it.
-
-    It stands before a site's own profile.
+def transformation_profiles(inputs: Inputs, key: str) -> Iterator[ProfileSetting]:
+    """Every pegasus profile ``key`` of the transformation catalog. It overrides the
+    site's.
     """
     document = inputs.transformations
     for index, entry in enumerate(document.data.get("transformations") or []):
         at: Keys = ("transformations", index)
-        yield from _in(document, at, entry, key)
+        yield from _settings_in(document, at, entry, key)
         for place, site in enumerate(entry.get("sites") or []):
-            yield from _in(document, (*at, "sites", place), site, key)
+            yield from _settings_in(document, (*at, "sites", place), site, key)
 
 
-def job_profiles(inputs: Inputs, key: str) -> Iterator[Said]:
+def job_profiles(inputs: Inputs, key: str) -> Iterator[ProfileSetting]:
     """The pegasus profile ``key`` of every job that is not bound to site local.
 
-    It stands before the profiles of the catalogs.
+    It overrides the profiles of the catalogs.
     """
     for index, entry in enumerate(inputs.workflow.data["jobs"]):
         if "profiles" not in entry:
-            continue  # nearly all of them
+            continue  # as nearly all jobs
         profiles = entry["profiles"] or {}
         if (profiles.get("selector") or {}).get("execution.site") != "local":
-            yield from _in(inputs.workflow, ("jobs", index), entry, key)
+            yield from _settings_in(inputs.workflow, ("jobs", index), entry, key)
 
 
-def _in(document: Document, at: Keys, entry: Any, key: str) -> Iterator[Said]:
+def _settings_in(
+    document: Document, at: Keys, entry: Any, key: str
+) -> Iterator[ProfileSetting]:
     if "profiles" not in entry:
         return
     profiles = (entry["profiles"] or {}).get("pegasus") or {}
     if key in profiles:
         keys = (*at, "profiles", "pegasus", key)
-        yield Said(document, keys, plain(profiles[key]))
+        yield ProfileSetting(document, keys, plain(profiles[key]))

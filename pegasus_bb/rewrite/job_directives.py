@@ -1,7 +1,7 @@
-"""With a backend of Slurm a job with a reservation of its own names its own directives.
+"""With a Slurm backend a job with a job reservation names its own directives.
 
-Where the run's scratch is, and what a node is called, is known after planning; the file
-that the option names is written then.
+The file that the option names is written after planning, when the run's scratch and the
+name of the node are known.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from pegasus_bb.errors import UsageError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import JobReservation, Placement
 from pegasus_bb.model.reservation import OF_SLURM, Request
-from pegasus_bb.placement.job_reservation_lint import can_stand_on_a_line
+from pegasus_bb.placement.job_reservation_lint import fits_on_directive_line
 from pegasus_bb.placement.lint import link_target
 from pegasus_bb.rewrite.directives import (
     ARGUMENTS,
     add_shared_directives,
-    appended,
     checked_path,
     templates,
+    with_option,
 )
 from pegasus_bb.rewrite.inputs import (
     Inputs,
     Keys,
-    Said,
+    ProfileSetting,
     Target,
     job_profiles,
     site_profile,
@@ -36,62 +36,65 @@ from pegasus_bb.rewrite.inputs import (
 )
 from pegasus_bb.rewrite.transfers import LINKS
 
-MOST_BYTES = 3 << 20  # Slurm's own limit for a script is 4 MiB, with all else in it
+MOST_BYTES = 3 << 20  # Slurm limits a script with its directives to 4 MiB
 _PROPERTY = f"pegasus.{ARGUMENTS}"
 
 
 def directives_option(submit_dir: Path, job: str) -> str:
-    """What sbatch is given for job ``job``. Raises UsageError."""
+    """The option of sbatch for job ``job``. Raises UsageError."""
     return f"--bbf={checked_path(str(submit_dir / 'bb/nodes' / f'{job}.bbf'))}"
 
 
 def add_job_directives(inputs: Inputs, plan: Target) -> Inputs:
-    """A job's own profile stands before all others: it says what those say, and more.
+    """Add the option to jobs. A job's profile overrides all others, so it repeats
+    theirs.
 
-    Raises CatalogError where a job already names a buffer of its own.
+    Raises CatalogError if a job names a buffer of its own already.
     """
-    return _with(inputs, _options(inputs, plan))
+    return _with_workflow_values(inputs, _options(inputs, plan))
 
 
 def add_directives(inputs: Inputs, plan: Target) -> Inputs:
-    """Every job of the site names the shared buffer, one with a reservation both
-    that and its own, in one file. Raises as ``add_job_directives`` does."""
-    return _with(add_shared_directives(inputs, plan), _options(inputs, plan))
+    """Every job of the site names the shared buffer. A job with a job reservation names
+    both in one file. Raises as ``add_job_directives`` does."""
+    return _with_workflow_values(
+        add_shared_directives(inputs, plan), _options(inputs, plan)
+    )
 
 
-def _with(inputs: Inputs, changes: dict[Keys, str]) -> Inputs:
+def _with_workflow_values(inputs: Inputs, changes: dict[Keys, str]) -> Inputs:
     if not changes:
         return inputs
     return replace(inputs, workflow=with_values(inputs.workflow, changes))
 
 
 def _options(inputs: Inputs, plan: Target) -> dict[Keys, str]:
-    """Of jobs with a reservation, beside what was said for them."""
+    """The options of jobs with a reservation, after their own arguments."""
     placement = plan.placement
     if placement.job_tier.backend not in OF_SLURM or not placement.job_reservations:
         return {}
-    said = _Said(inputs, plan.site)
+    arguments = _BatchArguments(inputs, plan.site)
     changes: dict[Keys, str] = {}
     for index, job in enumerate(inputs.workflow.data["jobs"]):
         ident = str(job["id"])
         if ident in placement.job_reservations:
             keys: Keys = ("jobs", index, "profiles", "pegasus", ARGUMENTS)
             option = directives_option(plan.submit_dir, ident)
-            changes[keys] = said.with_option(index, job, option)
+            changes[keys] = arguments.with_option(index, job, option)
     return changes
 
 
 def linked_sources(catalogs: Catalogs, placement: Placement) -> dict[str, str]:
-    """Inputs that are symbolic links in the run's scratch -> what they lead to.
+    """Inputs that are symbolic links in the run's scratch -> their targets.
 
-    DataWarp's staging does not carry links, so it reads from there.
+    DataWarp's staging does not copy links, so it reads the targets.
     """
     if catalogs.properties.get(LINKS, "false").strip().lower() != "true":
         return {}
     site = placement.tier.site
     inputs = (f.lfn for f in placement.files.values() if f.how == "copy")
-    found = {lfn: link_target(catalogs, site, lfn) for lfn in inputs}
-    return {lfn: path for lfn, path in found.items() if path is not None}
+    targets = {lfn: link_target(catalogs, site, lfn) for lfn in inputs}
+    return {lfn: path for lfn, path in targets.items() if path is not None}
 
 
 def directives_of(
@@ -101,12 +104,13 @@ def directives_of(
     sources: Mapping[str, str],
     shared: str = "",
 ) -> str:
-    """The directives of a job; its results arrive in ``landing``, and inputs come from
-    the run's scratch where ``sources`` name no other path. ``shared``: the name of the
-    reservation that it has with all others. Raises UsageError.
+    """The directives of a job. Results arrive in ``landing``; inputs come from
+    ``sources``, else from the run's scratch. ``shared`` names the shared reservation.
+    Raises UsageError.
 
-    Results are staged out as one folder: what a failed task has not made cannot fail
-    its staging, for which Slurm would keep the space, and each try has its own place.
+    Results are staged out as one folder. So a file that a failed task has not written
+    does not fail the staging, after which Slurm would keep the space; and each try has
+    its own folder.
     """
     template = templates()
     template.filters["on_a_line"] = _on_a_line
@@ -129,39 +133,39 @@ def directives_of(
 
 def _on_a_line(value: object) -> str:
     text = str(value)
-    if not can_stand_on_a_line(text):
+    if not fits_on_directive_line(text):
         raise UsageError(
-            f"{text!r} cannot stand in a directive: it ends at blanks, and other signs "
-            "mean things to Slurm; letters, digits and . _ / + = @ , : ~ - can"
+            f"{text!r} cannot stand in a directive: it ends at blanks, and Slurm "
+            "interprets other signs; letters, digits and . _ / + = @ , : ~ - can"
         )
     return text
 
 
-class _Said:
-    """What is said of batch arguments, by what and how near to a job."""
+class _BatchArguments:
+    """The batch arguments of each job, by the precedence of profiles."""
 
     def __init__(self, inputs: Inputs, site: str) -> None:
         self._properties = inputs.properties
         self._of_jobs = {
-            int(said.keys[1]): said for said in job_profiles(inputs, ARGUMENTS)
+            int(each.keys[1]): each for each in job_profiles(inputs, ARGUMENTS)
         }
         self._site = site_profile(inputs, site, ARGUMENTS)
-        self._of_programs: dict[str, Said] = {}
+        self._of_programs: dict[str, ProfileSetting] = {}
         programs = inputs.transformations.data.get("transformations") or []
-        for said in transformation_profiles(inputs, ARGUMENTS):
-            entry = programs[int(said.keys[1])]
-            is_here = len(said.keys) > 5
-            if is_here and entry["sites"][int(said.keys[3])].get("name") != site:
+        for each in transformation_profiles(inputs, ARGUMENTS):
+            entry = programs[int(each.keys[1])]
+            is_of_site = len(each.keys) > 5
+            if is_of_site and entry["sites"][int(each.keys[3])].get("name") != site:
                 continue
-            if is_here or _name_of(entry) not in self._of_programs:
-                self._of_programs[_name_of(entry)] = said
+            if is_of_site or _name_of(entry) not in self._of_programs:
+                self._of_programs[_name_of(entry)] = each
 
     def with_option(self, index: int, job: Any, option: str) -> str:
-        said = self._of_jobs.get(index) or self._of_programs.get(_name_of(job))
-        said = said or self._site
-        if said is None and _PROPERTY in self._properties:
+        setting = self._of_jobs.get(index) or self._of_programs.get(_name_of(job))
+        setting = setting or self._site
+        if setting is None and _PROPERTY in self._properties:
             return f"{self._properties[_PROPERTY]} {option}"
-        return appended(said, option)
+        return with_option(setting, option)
 
 
 def _name_of(entry: Any) -> str:

@@ -1,9 +1,8 @@
-"""Every job of the site starts through our launcher, every transfer is our tool's.
+"""Starts every job of the site through our launcher, and transfers with our tool.
 
-The profile gridstart.launcher puts a program in front of each Kickstart of the site,
-those of auxiliary jobs included; it needs no arguments of its own. A narrower
-launcher, or a job without Kickstart, would start with the planned prefix as its
-scratch, so both are refused.
+The profile gridstart.launcher puts a program before each Kickstart of the site, also in
+auxiliary jobs. A job with another launcher, or without Kickstart, would start with the
+planned prefix as its scratch, so both are refused.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any
 from pegasus_bb.model.document import Data
 from pegasus_bb.rewrite.inputs import (
     Inputs,
-    Said,
+    ProfileSetting,
     Target,
     job_profiles,
     site_index,
@@ -29,7 +28,7 @@ AUXILIARIES = ("transfer", "dirmanager", "cleanup")
 
 
 def add_launcher(inputs: Inputs, plan: Target) -> Inputs:
-    """Raises CatalogError where the user already has a launcher there."""
+    """Raises CatalogError if the user has set a launcher already."""
     _refuse_other_launchers(inputs, plan.site)
     at = ("sites", site_index(inputs.sites, plan.site), "profiles", "pegasus")
     launch = str(plan.bin / "launch")
@@ -41,10 +40,10 @@ def add_launcher(inputs: Inputs, plan: Target) -> Inputs:
 
 
 def add_launcher_to_jobs(inputs: Inputs, plan: Target) -> Inputs:
-    """As ``add_launcher``, with transfers as they are: of mode transient, without a
-    staging service.
+    """``add_launcher`` for mode transient: without a staging service transfers stay
+    unchanged.
 
-    Raises CatalogError where the user already has a launcher there.
+    Raises CatalogError if the user has set a launcher already.
     """
     added = add_launcher(inputs, plan)
     return added if plan.request.service else replace(inputs, sites=added.sites)
@@ -52,8 +51,8 @@ def add_launcher_to_jobs(inputs: Inputs, plan: Target) -> Inputs:
 
 def _refuse_other_launchers(inputs: Inputs, site: str) -> None:
     for key in (LAUNCHER, f"{LAUNCHER}.arguments"):
-        for said in _everywhere(inputs, site, key):
-            raise said.error(
+        for setting in _all_settings(inputs, site, key):
+            raise setting.error(
                 "the launcher is how a job finds the buffer, so there can be no other",
                 "take it out, or plan with --bb-mode off",
             )
@@ -63,9 +62,9 @@ def _refuse_other_launchers(inputs: Inputs, site: str) -> None:
                 "the launcher is how a job finds the buffer, so there can be no other",
                 "take it out, or plan with --bb-mode off",
             )
-    for said in _everywhere(inputs, site, "gridstart"):
-        if said.value.lower() != "kickstart":
-            raise said.error(_NO_KICKSTART, "gridstart: kickstart, or leave it out")
+    for setting in _all_settings(inputs, site, "gridstart"):
+        if setting.value.lower() != "kickstart":
+            raise setting.error(_NO_KICKSTART, "gridstart: kickstart, or leave it out")
     if inputs.properties.get("pegasus.gridstart", "kickstart").lower() != "kickstart":
         raise inputs.properties.error(
             "pegasus.gridstart", _NO_KICKSTART, "Kickstart, or leave it out"
@@ -75,7 +74,7 @@ def _refuse_other_launchers(inputs: Inputs, site: str) -> None:
 _NO_KICKSTART = "without Kickstart a job has no launcher and does not find the buffer"
 
 
-def _everywhere(inputs: Inputs, site: str, key: str) -> Iterator[Said]:
+def _all_settings(inputs: Inputs, site: str, key: str) -> Iterator[ProfileSetting]:
     own = site_profile(inputs, site, key)
     if own is not None:
         yield own
@@ -88,7 +87,7 @@ def _with_tools(inputs: Inputs, plan: Target) -> Data:
     pfn = str(plan.bin / "transfer")
     known: list[Data] = list(data.get("transformations") or [])
     for name in AUXILIARIES:
-        places = [i for i, entry in enumerate(known) if _is(entry, name)]
+        places = [i for i, entry in enumerate(known) if _is_pegasus_tool(entry, name)]
         for place in places:
             known[place] = _on_site(known[place], plan.transfer_site, pfn)
         if not places:
@@ -97,12 +96,12 @@ def _with_tools(inputs: Inputs, plan: Target) -> Data:
     return {**data, "transformations": known}
 
 
-def _is(entry: Data, name: str) -> bool:
+def _is_pegasus_tool(entry: Data, name: str) -> bool:
     return entry.get("namespace") == "pegasus" and entry.get("name") == name
 
 
 def _on_site(entry: Data, site: str, pfn: str) -> Data:
-    """``entry`` with our program on ``site``; all else that it says stays."""
+    """``entry`` with our program on ``site``; its other keys are unchanged."""
     ours: dict[str, Any] = {"name": site, "pfn": pfn, "type": "installed"}
     sites = list(entry.get("sites") or [])
     for place, known in enumerate(sites):

@@ -1,8 +1,8 @@
-"""bb_setup and bb_delete join the abstract workflow, on the submit host.
+"""Adds bb_setup and bb_delete to the abstract workflow, on the submit host.
 
-Neither waits for anything there. The order against the workflow's own jobs and what
-a planner adds (create_dir, stage_out, cleanup) is the seal's to make: an abstract
-workflow can say a part of it only, with an edge for every job that no other waits for.
+They have no edges there. The seal orders them against the user's jobs and the nodes
+that a planner adds (create_dir, stage_out, cleanup): an abstract workflow cannot name
+those.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.rewrite.inputs import Inputs, Target
 
 T = TypeVar("T")
-JobFiles = dict[str, dict[str, T]]  # job id -> LFN -> what is said of it
+JobFiles = dict[str, dict[str, T]]  # job id -> LFN -> value
 
 SETUP = "bb_setup"
 DELETE = "bb_delete"
 
 
 def add_lifecycle_jobs(inputs: Inputs, plan: Target) -> Inputs:
-    """Raises CatalogError where one of the names is taken."""
+    """Raises CatalogError if one of the names is taken."""
     _check_names(inputs)
     setup, delete = _free_ids(inputs.workflow.data["jobs"])
     programs = [
@@ -89,26 +89,26 @@ def _with_programs(document: Document, programs: list[Data]) -> Document:
 
 
 def links(workflow: Workflow, placement: Placement, pfs_scratch: str) -> JobFiles[str]:
-    """LFN -> path below ``pfs_scratch``, of the jobs that write files there."""
+    """Job -> LFN -> path below ``pfs_scratch``, of the files that it writes there."""
     wanted = {
         file.lfn: f"{pfs_scratch.rstrip('/')}/{file.lfn}"
         for file in placement.files.values()
         if file.tier == PFS and file.how == "write"
     }
-    return _of_writers(workflow, wanted)
+    return _by_writer(workflow, wanted)
 
 
-def in_pools(workflow: Workflow, placement: Placement) -> JobFiles[str]:
-    """LFN -> pool of the tier, of the jobs that write files there."""
+def pools_of_jobs(workflow: Workflow, placement: Placement) -> JobFiles[str]:
+    """Job -> LFN -> pool of the tier, of the files that it writes there."""
     wanted = {file.lfn: file.pool for file in placement.files.values() if file.pool}
-    return _of_writers(workflow, wanted)
+    return _by_writer(workflow, wanted)
 
 
-def _of_writers(workflow: Workflow, wanted: Mapping[str, T]) -> JobFiles[T]:
-    """What is ``wanted`` of the files that each job writes; only jobs with any."""
-    found: JobFiles[T] = {}
+def _by_writer(workflow: Workflow, wanted: Mapping[str, T]) -> JobFiles[T]:
+    """Job -> LFN -> value in ``wanted``, of the files that the job writes."""
+    by_job: JobFiles[T] = {}
     for job in workflow.jobs.values() if wanted else ():
         for use in job.uses:
             if use.kind != "input" and use.lfn in wanted:
-                found.setdefault(job.id, {})[use.lfn] = wanted[use.lfn]
-    return found
+                by_job.setdefault(job.id, {})[use.lfn] = wanted[use.lfn]
+    return by_job

@@ -1,4 +1,4 @@
-"""The passes, in their order."""
+"""The passes, in the order in which they run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from pegasus_bb.rewrite.transfers import share_files, transfer_on_the_site
 
 
 def move_scratch(inputs: Inputs, plan: Target) -> Inputs:
-    """Raises CatalogError where the site has no sharedScratch."""
+    """Make the planned prefix the scratch of the site. Raises CatalogError if the site
+    has no sharedScratch."""
     index = site_index(inputs.sites, plan.site)
     directories = inputs.sites.data["sites"][index].get("directories") or []
     place = next(
@@ -41,13 +42,13 @@ def leave_containers_to_launcher(inputs: Inputs, plan: Target) -> Inputs:
     known = inputs.transformations.data.get("transformations") or []
     if not any("container" in site for entry in known for site in _sites(entry)):
         return inputs
-    entries = [_without(entry) for entry in known]
+    entries = [_without_container(entry) for entry in known]
     data = {**inputs.transformations.data, "transformations": entries}
     data.pop("containers", None)
     return replace(inputs, transformations=inputs.transformations.with_data(data))
 
 
-def _without(entry: Data) -> Data:
+def _without_container(entry: Data) -> Data:
     if not any("container" in site for site in _sites(entry)):
         return entry
     sites = [
@@ -84,9 +85,9 @@ JOB_PASSES: tuple[Pass, ...] = (
 def rewrite(
     inputs: Inputs, plan: Target, passes: tuple[Pass, ...] = WORKFLOW_PASSES
 ) -> Inputs:
-    """What a planner should read in place of ``inputs``, which stay as they are.
+    """The inputs for a planner; ``inputs`` stay unchanged.
 
-    Raises CatalogError where the user's own settings stand in the way.
+    Raises CatalogError if settings of the user contradict the passes.
     """
     for step in passes:
         inputs = step(inputs, plan)

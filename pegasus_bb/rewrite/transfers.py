@@ -1,9 +1,9 @@
-"""Properties: transfers run on the site, for only its nodes see the buffer. With a
-staging service they run on the submit host, and no node is allocated for them.
+"""Sets properties so that transfers run on the site, whose nodes alone see the buffer.
+With a staging service they run on the submit host, and no node is allocated for them.
 
-Nothing that the user set is dropped; what contradicts the buffer is refused. But for
-the site's auxillary.local: a plain pegasus-plan needs it where transfers read files of
-the submit host, and one catalog shall serve both.
+No setting of the user is dropped, and one that contradicts the buffer is refused. The
+exception is the site's auxillary.local: a plain pegasus-plan needs it if transfers read
+files of the submit host, and one catalog has to serve both.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pegasus_bb.rewrite.inputs import (
     with_values,
 )
 
-# Pegasus joins this list and those of stagein, inter and stageout.
+# Pegasus adds the lists for stagein, inter and stageout to this one.
 REMOTE = "pegasus.transfer.*.remote.sites"
 _REMOTE = re.compile(r"pegasus\.transfer\.(\*|\w+)\.remote\.sites")
 CONFIGURATION = "pegasus.data.configuration"
@@ -31,9 +31,9 @@ AUXILIARY_LOCAL = "auxillary.local"
 
 
 def transfer_on_the_site(inputs: Inputs, plan: Target) -> Inputs:
-    """Raises CatalogError where properties or the site insist on another way."""
+    """Raises CatalogError if properties or the site contradict this."""
     if plan.request.service:
-        return _transfer_here(inputs, plan.site)
+        return _transfer_on_submit_host(inputs, plan.site)
     _check_site(inputs, plan.site)
     _check_links(inputs.properties, plan.placement)
     return replace(
@@ -44,12 +44,12 @@ def transfer_on_the_site(inputs: Inputs, plan: Target) -> Inputs:
 
 
 def share_files(inputs: Inputs, plan: Target) -> Inputs:
-    """Mode transient: jobs find each other's files in the site's scratch on the PFS.
+    """Mode transient: jobs share files in the site's scratch on the PFS.
 
-    Raises CatalogError where properties or the site insist on another way.
+    Raises CatalogError if properties or the site contradict this.
     """
     if plan.request.service:
-        return _transfer_here(inputs, plan.site)
+        return _transfer_on_submit_host(inputs, plan.site)
     _check_site(inputs, plan.site)
     added = _configuration(inputs.properties)
     properties = inputs.properties.with_values(added, "pegasus-bb")
@@ -57,7 +57,7 @@ def share_files(inputs: Inputs, plan: Target) -> Inputs:
 
 
 def properties_on_the_site(properties: Properties, site: str) -> Properties:
-    """What the properties become, which no workflow changes. Raises CatalogError."""
+    """The changed properties, the same for every workflow. Raises CatalogError."""
     added = {**_remote_sites(properties, site), **_configuration(properties)}
     return properties.with_values(
         {**added, LINKS: properties.get(LINKS, "true")}, "pegasus-bb"
@@ -65,9 +65,9 @@ def properties_on_the_site(properties: Properties, site: str) -> Properties:
 
 
 def _check_site(inputs: Inputs, site: str) -> None:
-    said = site_profile(inputs, site, "data.configuration")
-    if said is not None and said.value != "sharedfs":
-        raise said.error(
+    setting = site_profile(inputs, site, "data.configuration")
+    if setting is not None and setting.value != "sharedfs":
+        raise setting.error(
             "the jobs of a workflow find each other's files on the buffer only with "
             "the data configuration sharedfs",
             "data.configuration: sharedfs, or leave it out; tasks with a container "
@@ -75,8 +75,9 @@ def _check_site(inputs: Inputs, site: str) -> None:
         )
 
 
-def _transfer_here(inputs: Inputs, site: str) -> Inputs:
-    """Links are what the placement says; pegasus-plan would make them on the site."""
+def _transfer_on_submit_host(inputs: Inputs, site: str) -> Inputs:
+    """Turn off pegasus-plan's links, which it makes on the site: the placement has
+    ours."""
     _check_site(inputs, site)
     _check_not_remote(inputs.properties, site)
     added = {**_configuration(inputs.properties), LINKS: "false"}
@@ -99,10 +100,10 @@ def _check_not_remote(properties: Properties, site: str) -> None:
 
 
 def _with_local_auxiliaries(inputs: Inputs, site: str, wanted: str) -> Document:
-    """The site catalog, with or without transfers of ``site`` on the submit host;
-    ``wanted`` is true or false, which it is where nothing is said."""
-    said = site_profile(inputs, site, AUXILIARY_LOCAL)
-    if (said.value.lower() if said else "false") == wanted:
+    """The site catalog with auxillary.local of ``site`` set to ``wanted``, true or
+    false; it is false by default."""
+    setting = site_profile(inputs, site, AUXILIARY_LOCAL)
+    if (setting.value.lower() if setting else "false") == wanted:
         return inputs.sites
     index = site_index(inputs.sites, site)
     at = ("sites", index, "profiles", "pegasus", AUXILIARY_LOCAL)

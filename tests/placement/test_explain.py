@@ -137,7 +137,7 @@ def test_a_command_line_of_plan_explains(here: User) -> None:
     assert "mars" in str(nowhere.exception)
 
 
-def test_where_no_mode_was_said_it_says_that_plan_would_use_no_tier(
+def test_without_a_mode_a_note_says_that_plan_would_use_no_tier(
     here: User,
 ) -> None:
     unsaid = CliRunner().invoke(command, [])

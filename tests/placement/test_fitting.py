@@ -145,7 +145,7 @@ def here(long: User, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("case", ["phases", "moved", "moved-without-clean-up"])
-def test_explain_tells_it_all(case: str) -> None:
+def test_explain_shows_phases_and_moved_files(case: str) -> None:
     """After a deliberate change: REFRESH_GOLDEN=1 python -m pytest tests/placement"""
     capacity = {"phases": 120, "moved": 52, "moved-without-clean-up": 110}[case]
     words = ["--output-dir", "out", "--bb-capacity", str(capacity)]

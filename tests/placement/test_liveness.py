@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pegasus_bb.placement.decision import Ending
 from pegasus_bb.placement.liveness import (
-    fullest,
+    largest_phase,
     lifetimes,
     peak,
     phase_ends,
@@ -143,5 +143,5 @@ def test_the_fewest_phases_are_found(drawn: list[tuple[int, int]], limit: int) -
     assert (None if ends is None else len(ends)) == least
     if ends is not None:
         assert fits(pairs, ends, limit)
-        assert fullest(born, dying, ends) <= limit
+        assert largest_phase(born, dying, ends) <= limit
     assert (peak(born, dying) <= limit) == (ends is not None)

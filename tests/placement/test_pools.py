@@ -10,7 +10,7 @@ import pytest
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.placement import pool_choice
-from pegasus_bb.placement.pool_choice import Use, pool_use
+from pegasus_bb.placement.pool_choice import PoolUse, pool_use
 from tests.placement.user_files import User
 
 
@@ -69,31 +69,31 @@ def test_a_file_of_unknown_size_does_not_go_where_space_is_counted(long: User) -
 @pytest.mark.parametrize(
     ("uses", "best"),
     [
-        ({"a": Use(1, 0), "b": Use(0, 0)}, "b"),
-        ({"a": Use(1, 1), "b": Use(5, 0)}, "b"),
-        ({"a": Use(4, 1), "b": Use(2, 1)}, "b"),
-        ({"a": Use(2, 0), "b": Use(1, 0)}, "b"),
-        ({"a": Use(0, 0), "b": Use(0, 0)}, "a"),
+        ({"a": PoolUse(1, 0), "b": PoolUse(0, 0)}, "b"),
+        ({"a": PoolUse(1, 1), "b": PoolUse(5, 0)}, "b"),
+        ({"a": PoolUse(4, 1), "b": PoolUse(2, 1)}, "b"),
+        ({"a": PoolUse(2, 0), "b": PoolUse(1, 0)}, "b"),
+        ({"a": PoolUse(0, 0), "b": PoolUse(0, 0)}, "a"),
     ],
     ids=["idle", "not mine", "least used", "least used of others'", "as declared"],
 )
 def test_without_classes_the_pool_is_that_of_algorithm_2(
-    long: User, monkeypatch: pytest.MonkeyPatch, uses: dict[str, Use], best: str
+    long: User, monkeypatch: pytest.MonkeyPatch, uses: dict[str, PoolUse], best: str
 ) -> None:
     monkeypatch.setattr(pool_choice, "pool_use", lambda folder: uses[folder.name])
     assert set(pools(long, {"name": "a"}, {"name": "b"}).values()) == {best}
 
 
-def test_who_is_on_a_pool_is_seen_by_the_folders_of_its_runs(long: User) -> None:
+def test_the_use_of_a_pool_is_counted_by_the_folders_of_its_runs(long: User) -> None:
     occupy(long, "mine", "pbb1", "pbb2")
     folder = Path(long.tier["path"])
     (folder / "mine" / "a file").touch()
-    assert pool_use(folder / "mine") == Use(2, 2)
-    assert pool_use(folder / "not made yet") == Use(0, 0)
+    assert pool_use(folder / "mine") == PoolUse(2, 2)
+    assert pool_use(folder / "not made yet") == PoolUse(0, 0)
     assert set(pools(long, {"name": "mine"}, {"name": "idle"}).values()) == {"idle"}
     if os.getuid() == 0:
         os.chown(folder / "mine" / "pbb1", 12345, -1)
-        assert pool_use(folder / "mine") == Use(2, 1)
+        assert pool_use(folder / "mine") == PoolUse(2, 1)
 
 
 def test_files_on_the_pfs_are_in_no_pool(long: User) -> None:

@@ -96,7 +96,7 @@ def test_pinned_files_above_the_capacity_are_refused_with_both_figures(
     assert text[error.value.line - 1].strip() == "capacity: 9MiB"
 
 
-def test_a_property_below_the_need_is_refused_where_it_was_said(
+def test_a_property_below_the_need_is_refused_where_it_is_set(
     user: User,
 ) -> None:
     user.placement = "'*.txt': bb"

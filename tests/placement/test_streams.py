@@ -33,7 +33,7 @@ def past(user: User, *runs: dict[str, float]) -> History:
     return replace(found[0], others=tuple(found[1:]))
 
 
-def test_a_file_has_its_life_in_levels_and_whom_it_dies_with(chain: User) -> None:
+def test_a_file_has_its_lifetime_in_levels_and_its_cohort(chain: User) -> None:
     files = chain.decide().files
     lives = {lfn: (f.lifetime, f.cohort) for lfn, f in files.items()}
     assert lives["in"] == (1, 1)
@@ -149,7 +149,7 @@ def test_auto_takes_what_simulates_lowest(mixed: User) -> None:
     assert wafs["lifetime"] < wafs["off"] - 0.1
 
 
-def test_the_worse_run_times_are_known_the_less_lifetimes_win(mixed: User) -> None:
+def test_policy_lifetime_wins_only_with_a_small_error_of_run_times(mixed: User) -> None:
     exact, far_off = (auto(mixed, *run_times(x))[1] for x in (1.0, 20.0))
     assert far_off["lifetime"] > exact["lifetime"] + 0.05
 

@@ -59,7 +59,7 @@ def any_lives(dag: Dag, random: Random) -> Lives:
     return Lives(size, brings, removes)
 
 
-def fullest(dag: Dag, lives: Lives, random: Random) -> int:
+def largest_phase(dag: Dag, lives: Lives, random: Random) -> int:
     """The most bytes at once in one order that the DAG allows."""
     held = most = 0
     for name, starts in any_order(dag, random):
@@ -83,7 +83,7 @@ def test_no_order_has_more_than_the_limit(seed: int, limit: int) -> None:
     check_phases(phased, phases)
     assert len(live_bytes(phased, phases)) == len(phases.barriers) + 1
     for _ in range(5):
-        assert fullest(phased, lives, random) <= limit
+        assert largest_phase(phased, lives, random) <= limit
 
 
 @given(st.integers(0, 1 << 30))

@@ -23,7 +23,7 @@ from pegasus_bb.model.placement import PlacedFile, Placement, PlannedPhases
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.placement.decision import Ending, PlacementDecision, PlanningInput
-from pegasus_bb.placement.fitting import fitted
+from pegasus_bb.placement.fitting import fit_into_capacity
 from pegasus_bb.placement.liveness import lives_of
 from pegasus_bb.planner.builtin.executable import Executable
 from pegasus_bb.planner.seal.live_bytes import check_phases, live_bytes
@@ -68,7 +68,7 @@ def fit(runner: Any, limit: int, cleanup: str = "inplace") -> Placement:
         ending=Ending(cleanup),
     )
     placement = with_lives(given, runner.context.placement)
-    decision, _ = fitted(given, PlacementDecision(placement))
+    decision, _ = fit_into_capacity(given, PlacementDecision(placement))
     placement = decision.placement
     runner.change(placement=placement, cleanup=cleanup)
     return placement

@@ -26,7 +26,7 @@ def test_a_directory_needs_nothing(inputs: Inputs, directory_plan: Target) -> No
     assert directive_files(directory_plan) == {}
 
 
-def test_it_is_appended_wherever_arguments_are_said(
+def test_it_is_appended_wherever_arguments_are_set(
     inputs: Inputs, plan: Target
 ) -> None:
     at = "profiles/pegasus/glite.arguments"
@@ -65,7 +65,7 @@ def test_a_buffer_of_the_user_s_own_is_refused(
     assert (error.value.key, error.value.found) == (".".join(map(str, at)), value)
 
 
-def test_and_so_it_is_in_the_properties(inputs: Inputs, plan: Target) -> None:
+def test_a_buffer_in_the_properties_is_refused(inputs: Inputs, plan: Target) -> None:
     said = {"pegasus.glite.arguments": "--bbf=/x"}
     inputs = replace(inputs, properties=inputs.properties.with_values(said, "-D"))
     with pytest.raises(CatalogError, match="one file of burst buffer"):

@@ -39,7 +39,7 @@ def at(place: int) -> str:
     return f"workflow/jobs/{place}/profiles/pegasus/glite.arguments"
 
 
-def test_each_job_says_what_was_said_for_it_and_its_own_option(
+def test_each_job_keeps_its_arguments_and_gets_its_own_option(
     inputs: Inputs, plan: Target
 ) -> None:
     first, second = (job["id"] for job in inputs.workflow.data["jobs"][:2])
@@ -64,7 +64,7 @@ def test_in_mode_hybrid_no_job_has_two_options(inputs: Inputs, plan: Target) -> 
     assert BBF.format(first) not in str(after.workflow.data["jobs"][0])
 
 
-def test_the_site_speaks_where_nothing_narrower_does(edited: Any, plan: Target) -> None:
+def test_the_site_counts_if_nothing_narrower_is_set(edited: Any, plan: Target) -> None:
     inputs = edited("transformations", {("transformations", 1, "sites"): []})
     after = add_job_directives(inputs, plan).workflow.data["jobs"][0]["profiles"]
     assert after["pegasus"]["glite.arguments"].startswith("--constraint=haswell --bbf=")

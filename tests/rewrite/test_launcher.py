@@ -66,7 +66,7 @@ PLACES = {
 
 @pytest.mark.parametrize("document", PLACES)
 @pytest.mark.parametrize("key", ["gridstart.launcher", "gridstart.launcher.arguments"])
-def test_another_launcher_is_refused_wherever_it_is_said(
+def test_another_launcher_is_refused_wherever_it_is_set(
     edited: Any, plan: Target, document: str, key: str
 ) -> None:
     inputs = edited(document, {(*PLACES[document], key): "jsrun"})

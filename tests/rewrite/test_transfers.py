@@ -46,7 +46,7 @@ def test_the_site_joins_those_that_the_user_named(
     assert transfer_on_the_site(inputs, plan).properties[key] == becomes
 
 
-def test_sharedfs_may_have_been_said(edited: Any, plan: Target) -> None:
+def test_sharedfs_may_be_set_already(edited: Any, plan: Target) -> None:
     at = ("sites", 1, "profiles", "pegasus", "data.configuration")
     inputs = saying(
         edited("sites", {at: "sharedfs"}), pegasus_data_configuration="sharedfs"

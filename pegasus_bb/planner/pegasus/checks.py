@@ -15,7 +15,7 @@ from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.placement.sizing import wanted_capacity
 from pegasus_bb.rewrite.inputs import (
     Inputs,
-    Said,
+    ProfileSetting,
     job_profiles,
     site_profile,
     transformation_profiles,
@@ -80,7 +80,7 @@ def check_kickstart(inputs: Inputs, site: str) -> None:
         raise inputs.properties.error(key, what, would_do)
 
 
-def profiles_of(inputs: Inputs, site: str, key: str) -> Iterator[Said]:
+def profiles_of(inputs: Inputs, site: str, key: str) -> Iterator[ProfileSetting]:
     """The pegasus profile ``key`` wherever a job of ``site``, or of local, has it."""
     for entry in inputs.sites.data["sites"]:
         if entry["name"] in (site, "local"):  # bb_setup and bb_delete are on local

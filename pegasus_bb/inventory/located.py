@@ -13,7 +13,7 @@ from typing import Any
 from pegasus_bb.errors import UsageError
 from pegasus_bb.ledger import LedgerReservation
 from pegasus_bb.model.reservation import (
-    OF_SLURM,
+    SLURM_BACKENDS,
     Request,
     Reservation,
     State,
@@ -204,7 +204,7 @@ def _add_others(groups: _Groups, ended: Iterable[LedgerReservation]) -> None:
         if isinstance(settings, dict):
             groups.of(entry.backend, {str(k): str(v) for k, v in settings.items()})
     if shutil.which("scontrol") is not None:
-        for backend in OF_SLURM:  # which of them it has, its answer tells
+        for backend in SLURM_BACKENDS:  # which of them it has, its answer tells
             groups.of(backend, {})
 
 

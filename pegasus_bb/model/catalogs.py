@@ -1,5 +1,5 @@
-"""The catalogs of a planning, found where pegasus-plan finds them: sites, replicas and
-transformations as typed views of what planning needs, over the whole documents."""
+"""The catalogs of a planning, found where pegasus-plan finds them: typed views of
+sites, replicas and transformations over the whole documents."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Directory:
 
 @dataclass(frozen=True)
 class Site:
-    """One site; ``data`` is all that the catalog says of it."""
+    """One site; ``data`` is its whole entry in the catalog."""
 
     name: str
     directories: tuple[Directory, ...]
@@ -87,23 +87,23 @@ class ReplicaCatalog:
     replicas: dict[str, list[Replica]]
 
     def with_directory(self, folder: Path) -> ReplicaCatalog:
-        """These and every file below ``folder`` (--input-dir), which come first."""
-        found = {
+        """These replicas, preceded by every file below ``folder`` (--input-dir)."""
+        files = {
             str(file.relative_to(folder)): str(file.resolve())
             for file in sorted(folder.rglob("*"))
             if file.is_file()
         }
-        merged = {lfn: [Replica(lfn, pfn, "local")] for lfn, pfn in found.items()}
+        merged = {lfn: [Replica(lfn, pfn, "local")] for lfn, pfn in files.items()}
         for lfn, known in self.replicas.items():
             merged.setdefault(lfn, []).extend(known)
-        entries = list(_entries_with(self.document.data.get("replicas") or (), found))
+        entries = list(_entries_with(self.document.data.get("replicas") or (), files))
         data = {**self.document.data, "replicas": entries}
         return ReplicaCatalog(self.document.with_data(data), merged)
 
 
 @dataclass(frozen=True)
 class Catalogs:
-    """What pegasus-plan would read beside the workflow."""
+    """The inputs of a planning apart from the workflow."""
 
     properties: Properties
     sites: SiteCatalog
@@ -122,8 +122,8 @@ def load_inputs(
     cwd: Path,
     input_dirs: Sequence[Path] = (),
 ) -> tuple[Document, Catalogs]:
-    """The abstract workflow, as it stands in its file, and its catalogs. Raises
-    CatalogError and UsageError."""
+    """The document of the abstract workflow, and its catalogs. Raises CatalogError and
+    UsageError."""
     variables = environment(properties)
     workflow = load(workflow_file, variables)
     documents = {
@@ -145,15 +145,16 @@ def load_inputs(
 
 
 def declared_tiers(properties: Properties, cwd: Path) -> dict[str, list[Tier]]:
-    """Tiers by site, without a look at the workflow, which may carry a catalog of its
-    own. Raises CatalogError."""
+    """Tiers by site, without those of a catalog inside the workflow, which is not read.
+    Raises CatalogError."""
     nothing = Document(cwd, {})
     sites = _document("site", nothing, properties, cwd, environment(properties))
     return read_tiers(sites, read_sites(sites).sites)
 
 
 def environment(properties: Mapping[str, str]) -> dict[str, str]:
-    """What ``${VAR}`` can name: the environment, and properties ``env.X`` (GH-2207)."""
+    """The variables for ``${VAR}``: the environment, and properties ``env.X``
+    (GH-2207)."""
     own = {k[4:]: v for k, v in properties.items() if k.startswith("env.")}
     return {**os.environ, **own}
 
@@ -231,13 +232,13 @@ def read_replicas(document: Document) -> ReplicaCatalog:
             size = entry.below("metadata", "size").size("a file's size: ")
         for pfn in entry.entries("pfns", "a replica", "pfn"):
             site = str(pfn.data.get("site", "local"))
-            found = Replica(lfn, str(pfn.data["pfn"]), site, size)
-            replicas.setdefault(lfn, []).append(found)
+            replica = Replica(lfn, str(pfn.data["pfn"]), site, size)
+            replicas.setdefault(lfn, []).append(replica)
     return ReplicaCatalog(document, replicas)
 
 
-def _entries_with(known: Iterable[Data], found: dict[str, str]) -> Iterator[Data]:
-    new = {lfn: [{"site": "local", "pfn": pfn}] for lfn, pfn in found.items()}
+def _entries_with(known: Iterable[Data], files: dict[str, str]) -> Iterator[Data]:
+    new = {lfn: [{"site": "local", "pfn": pfn}] for lfn, pfn in files.items()}
     for entry in known:
         first = new.pop(str(entry["lfn"]), [])
         yield {**entry, "pfns": [*first, *(entry.get("pfns") or ())]}

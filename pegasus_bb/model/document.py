@@ -1,8 +1,8 @@
-"""A YAML or JSON file of Pegasus's: read once, nothing lost, every key has a line.
+"""A YAML or JSON file of Pegasus, without loss, and with a line for every key.
 
-The data is what the file holds, in its order, known or not, by Pegasus's conventions:
-only true and false are booleans, dates stay text. Lines are found by a second, slower
-reading, and only when an error has to name one.
+The data has all keys in their order, known or not, by Pegasus's conventions: only true
+and false are booleans, and dates stay text. Line numbers need a second, slower parse,
+which happens only when an error has to name one.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ Key: TypeAlias = "str | int"
 
 _VARIABLE = re.compile(r"(\\?)\$\{([^}]*)\}")
 _DEEPEST = 20  # variables inside variables
-# No path and no argument is as long. Ten variables that each name the one before ten
-# times would fill the memory of any machine.
+# No path or argument is longer. Ten variables, each with ten times the one before,
+# would fill the memory of any machine.
 _LONGEST = 1 << 20  # characters of one value
-_LONGEST_TEXT = 1 << 28  # of a file with all its values
+_LONGEST_TEXT = 1 << 28  # of a file after expansion
 
 
 @dataclass(frozen=True)
 class Document:
-    """``data`` as ``path`` holds it; ``text`` is what was read, variables expanded."""
+    """The ``data`` of file ``path``; ``text`` is its text with variables expanded."""
 
     path: Path
     data: Data
@@ -41,7 +41,7 @@ class Document:
     root: tuple[str, ...] = ()  # where in the file ``data`` begins
 
     def with_data(self, data: Data) -> Document:
-        """The same file with other contents: what a rewriting pass gives back."""
+        """The same file with other contents, as a rewriting pass returns it."""
         return replace(self, data=data)
 
     def below(self, key: str) -> Document:
@@ -55,7 +55,7 @@ class Document:
         return Entry(self, keys, value)
 
     def line(self, keys: Sequence[object]) -> int:
-        from pegasus_bb.model.lines import line_of  # its import costs, errors are few
+        from pegasus_bb.model.lines import line_of  # slow to import
 
         return line_of(self.text, (*self.root, *keys))
 
@@ -78,7 +78,7 @@ class Document:
 
 @dataclass(slots=True)
 class Entry:
-    """A value of a document, and where it stands. Its methods raise CatalogError."""
+    """A value of a document, and its keys. The methods raise CatalogError."""
 
     document: Document
     at: tuple[Key, ...]
@@ -98,7 +98,7 @@ class Entry:
         return self.document.error(what, self.at, shown, would_do)
 
     def size(self, what: str = "", would_do: str = "") -> int:
-        """This value in bytes. ``what`` stands before the error."""
+        """This value in bytes. ``what`` precedes the text of an error."""
         try:
             return parse_size(self.data)
         except UsageError as error:
@@ -114,13 +114,13 @@ class Entry:
 
     def entries(self, key: str, what: str, *needs: str) -> list[Entry]:
         """The items of the list under ``key``: each is ``what`` and has ``needs``."""
-        found = []
+        entries = []
         for place, item in enumerate(self.items(key)):
             entry = Entry(self.document, (*self.at, key, place), item)
             if not isinstance(item, dict) or not all(item.get(need) for need in needs):
                 raise entry.error(f"{what} needs: {', '.join(needs) or 'a mapping'}")
-            found.append(entry)
-        return found
+            entries.append(entry)
+        return entries
 
     def mapping(self, key: str) -> Data:
         value = self.data.get(key)
@@ -151,12 +151,12 @@ class Entry:
                 f"{what} has no such key",
                 [*self.at, str(key)],
                 key,
-                closest(str(key), known),
+                suggestion(str(key), known),
             )
 
 
-def closest(word: str, known: Collection[str], prefix: str = "") -> str:
-    """Which ``known`` words would do in the place of ``word``, for an error."""
+def suggestion(word: str, known: Collection[str], prefix: str = "") -> str:
+    """The ``known`` words to use instead of ``word``, as text for an error."""
     close = get_close_matches(word, known, 1)
     if close:
         return f"did you mean {prefix}{close[0]}?"
@@ -181,7 +181,7 @@ def load(path: Path, variables: Mapping[str, str]) -> Document:
 
 
 def load_value(path: Path, variables: Mapping[str, str]) -> tuple[Any, str]:
-    """What ``path`` holds, a mapping or not, and its text. Raises as ``load``."""
+    """The value in ``path``, of any type, and its text. Raises as ``load`` does."""
     try:
         text = path.read_text(encoding="utf-8-sig")  # editors may put a BOM in front
     except OSError as error:
@@ -205,22 +205,21 @@ def as_json(data: Any) -> bytes:
 
 
 def plain(value: object) -> str:
-    """A single value as Pegasus turns it into text: ``true``, not ``True``."""
+    """A single value as text in the way of Pegasus: ``true``, not ``True``."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def expand(text: str, variables: Mapping[str, str], file: str) -> str:
-    r"""``${VAR}`` in every line replaced, as Pegasus's VariableExpander does it.
+    r"""Replace ``${VAR}`` in every line, as Pegasus's VariableExpander does.
 
-    Names are looked up without regard to case; ``\${VAR}`` stays as ``${VAR}``; a
-    value may itself hold variables; what follows ``:-`` in a name is left out, but is
-    no default. Raises CatalogError for a variable that is not set, or that grows
-    beyond all measure.
+    The case of a name does not matter; ``\${VAR}`` becomes ``${VAR}``; a value may have
+    variables in it; text after ``:-`` in a name is ignored and is no default. Raises
+    CatalogError for a variable that is not set, or whose value grows too large.
     """
     if "${" not in text:
         return text
     known = {name.lower(): value for name, value in variables.items()}
-    values: dict[str, str] = {}  # of variables, each expanded once
+    values: dict[str, str] = {}  # expanded values, each computed once
     lines = text.split("\n")
     length = 0
     for number, line in enumerate(lines, start=1):
@@ -238,7 +237,7 @@ def expand(text: str, variables: Mapping[str, str], file: str) -> str:
 
 
 class _NotExpanded(Exception):
-    """A variable that cannot be replaced: which, why, what would do."""
+    """A variable that cannot be expanded: what is wrong, and what would do."""
 
 
 def _expanded(
@@ -264,7 +263,7 @@ def _expanded(
 
 
 def parse(text: str, path: Path) -> Any:
-    """What ``text``, the contents of ``path``, says. Raises CatalogError."""
+    """The value of ``text``, the contents of ``path``. Raises CatalogError."""
     if text.lstrip().startswith("{"):
         try:
             return orjson.loads(text)
@@ -272,10 +271,10 @@ def parse(text: str, path: Path) -> Any:
             pass  # flow-style YAML begins with a brace as well
     try:
         data = loads(text)
-        # The fast reader leaves YAML 1.1's merge keys as they stand.
+        # The fast parser does not apply YAML 1.1's merge keys.
         return _merged(data) if "<<" in text else data
     except (InvalidYamlError, ValueError, TypeError, RecursionError) as error:
-        from pegasus_bb.model.lines import fault_line  # its import costs
+        from pegasus_bb.model.lines import fault_line  # slow to import
 
         message = str(error) or "nested too deeply"
         named = re.search(r"line (\d+)", message)

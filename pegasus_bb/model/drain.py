@@ -44,10 +44,10 @@ class DrainRule:
 
 @dataclass(frozen=True, slots=True)
 class DrainTarget:
-    """What several runs drain to. Bytes per second."""
+    """The storage that several runs drain to. Rates in bytes per second."""
 
     name: str
-    limit: float = 0.0  # 0: the curve alone
+    limit: float = 0.0  # 0: limited by the curve only
     curve: dict[str, float] | None = None  # draining.curve.Curve
     registry: str = ""  # a folder that runs share; empty: each run has its own
 
@@ -62,7 +62,7 @@ class TierDrain:
 
 
 def read_rule(text: str) -> DrainRule:
-    """Raises UsageError."""
+    """The rule in ``text``. Raises UsageError."""
     if text in (OFF, NOW, PACED):
         return DrainRule(text)
     size, per, unit = text.partition("/")
@@ -75,7 +75,7 @@ def read_rule(text: str) -> DrainRule:
 
 
 def read_drain(entry: Entry) -> TierDrain:
-    """The key of a tier. Raises CatalogError."""
+    """The key ``drain`` of a tier. Raises CatalogError."""
     if not isinstance(entry.data, dict):
         # YAML 1.1 reads `off` as false.
         text = OFF if entry.data is False else str(entry.data)
@@ -112,7 +112,7 @@ def _read_curve(entry: Entry) -> dict[str, float]:
     stripe = entry.below("stripe").size(would_do="1MB")
     if stripe <= 0:
         raise entry.below("stripe").error("a stripe is above zero", would_do="1MB")
-    found = {
+    curve = {
         "a": read_number(entry, "a", 0.0, _MOST),
         "b": read_number(entry, "b", -_MOST, _MOST),
         "n_ost": read_count(entry, "n_ost"),
@@ -120,12 +120,12 @@ def _read_curve(entry: Entry) -> dict[str, float]:
         "positioning": _seconds(entry),
         "upper": read_count(entry, "upper", _UPPER),
     }
-    if found["upper"] < _LOWER:
+    if curve["upper"] < _LOWER:
         raise entry.below("upper").error(f"upper is at least {_LOWER} stripes")
-    if found["a"] * math.log(_LOWER / found["n_ost"]) + found["b"] <= 0:
+    if curve["a"] * math.log(_LOWER / curve["n_ost"]) + curve["b"] <= 0:
         what = f"a ln({_LOWER} / n_ost) + b gives no bandwidth"
         raise entry.error(what, would_do="a larger b, or fewer n_ost")
-    return found
+    return curve
 
 
 def _seconds(entry: Entry) -> float:

@@ -49,7 +49,7 @@ class Device:
     streams: int
     bandwidth: float  # bytes per second, without garbage collection
     devices: int
-    trim: bool  # whether it hears of deleted files
+    trim: bool  # whether it is told of deleted files
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Load:
     after: float
     stripe: int  # bytes that a writer writes in its turn to each device
     fill: float  # the most live bytes, as a share of the capacity
-    per_day: int | None  # bytes that the tier takes in a day; None: all it can
+    per_day: int | None  # bytes written to the tier per day; None: no limit
     kind: Users | Workflows
 
 
@@ -71,7 +71,7 @@ class FlashInput:
 
     @property
     def stripes(self) -> int:
-        """How many a device without garbage collection takes in the time."""
+        """Stripes that a device without garbage collection takes in the time."""
         return int(self.load.time * self.device.bandwidth / self.load.stripe)
 
     @property

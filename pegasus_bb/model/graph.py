@@ -17,7 +17,7 @@ class Graph:
     children: dict[str, list[str]]  # without repetitions, for every job
     parents: dict[str, list[str]]
     order: list[str]  # a topological order, stable
-    level: dict[str, int]  # longest way from a root; roots have 1
+    level: dict[str, int]  # length of the longest path from a root; roots have 1
 
 
 def build_graph(workflow: Workflow) -> Graph:
@@ -79,7 +79,9 @@ def _sort(
         next_level = level[ident] + 1
         for child in children[ident]:
             waiting[child] -= 1
-            if waiting[child] == 0:  # the queue goes by level: no parent is deeper
+            if (
+                waiting[child] == 0
+            ):  # the queue is in order of level: no parent is deeper
                 level[child] = next_level
                 ready.append(child)
     if len(order) < len(waiting):
@@ -90,7 +92,7 @@ def _sort(
 def _cycle(
     workflow: Workflow, children: dict[str, list[str]], waiting: dict[str, int]
 ) -> Exception:
-    """Name one cycle: walk back from a stuck job until one comes up again."""
+    """An error that names one cycle: walk back from a stuck job until one repeats."""
     stuck = {ident for ident, count in waiting.items() if count > 0}
     above = {child: ident for ident in stuck for child in children[ident]}
     here = next(ident for ident in waiting if ident in stuck and ident in above)

@@ -1,5 +1,5 @@
-"""What an earlier run of a workflow has shown: how long tasks compute, what they read
-and write, how large their files are."""
+"""What earlier runs of a workflow have recorded: the run time and the I/O of tasks, and
+the sizes of files."""
 
 from __future__ import annotations
 
@@ -15,56 +15,54 @@ _LONGEST = 1e9  # seconds; sums of such times are finite
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """One task, or the median of several. ``None``: unknown."""
+    """The record of one task, or the median of several. ``None``: unknown."""
 
     duration: float  # seconds from start to exit
-    user: float | None = None  # seconds of processor in the task itself
+    user: float | None = None  # CPU seconds in user mode
     read: int | None = None  # bytes, caches included
     written: int | None = None
-    kernel: float | None = None  # seconds of processor in the kernel, for the task
-    calls: int | None = None  # that read or wrote; pipes and terminals included
-    metadata: int | None = None  # that open, close, ask for, sync or rename: Darshan's
+    kernel: float | None = None  # CPU seconds in the kernel
+    calls: int | None = None  # reads and writes, also of pipes and terminals
+    metadata: int | None = None  # calls that open, close, stat, sync, rename: Darshan's
     meta_time: float | None = None  # seconds in those, of all processes: Darshan's
-    together: float | None = (
-        None  # tasks that ran at a time with it, and it, on average
-    )
+    concurrency: float | None = None  # tasks that ran at the same time, on average
 
 
 @dataclass(frozen=True)
 class History:
-    """An earlier run, on one place; and others, which may be on another."""
+    """An earlier run, and others, which may have used other storage."""
 
     place: str = PFS  # the tier that held the scratch, or pfs
     jobs: Mapping[str, Past] = field(default_factory=dict)  # by id in the workflow
     transformations: Mapping[str, Past] = field(default_factory=dict)  # by full name
     programs: Mapping[str, Past] = field(default_factory=dict)  # by name alone
     sizes: Mapping[str, int] = field(default_factory=dict)  # bytes by LFN
-    mode: str = "off"  # that it was in: off as well where it fell back to the PFS
-    makespan: float | None = None  # seconds of the whole run, without the next
-    wait: float | None = None  # seconds that its reservation was waited for, and came
+    mode: str = "off"  # of the run; off as well if it fell back to the PFS
+    makespan: float | None = None  # seconds of the run, without ``wait``
+    wait: float | None = None  # seconds until its reservation was ready
     source: str = ""  # where the records are, for a person
     others: tuple[History, ...] = ()  # earlier runs besides this one
-    startup: Startup | None = None  # None: no node of it tells
+    startup: Startup | None = None  # None: unknown
 
     @property
-    def tells(self) -> bool:
+    def has_times(self) -> bool:
         known = bool(self.jobs or self.transformations or self.programs)
-        return known or any(other.tells for other in self.others)
+        return known or any(other.has_times for other in self.others)
 
     def pasts(self, job: str, transformation: str) -> list[tuple[str, Past]]:
-        """What each run knows of ``job``, with the place where its files were."""
-        found: list[tuple[str, Past]] = []
+        """The place and the record of ``job`` in each run that has one."""
+        pasts: list[tuple[str, Past]] = []
         for run in (self, *self.others):
             past = run._own(job, transformation)
             if past is not None:
-                found.append((run.place, past))
-        return found
+                pasts.append((run.place, past))
+        return pasts
 
     def of(self, job: str, transformation: str) -> Past | None:
-        """What is known of ``job``: its own past, else that of its kind. The first run
-        that knows it tells."""
-        found = self.pasts(job, transformation)
-        return found[0][1] if found else None
+        """The record of ``job``, else of its transformation, in the first run with
+        one."""
+        pasts = self.pasts(job, transformation)
+        return pasts[0][1] if pasts else None
 
     def _own(self, job: str, transformation: str) -> Past | None:
         return (
@@ -74,8 +72,8 @@ class History:
         )
 
 
-def together(runs: Sequence[History]) -> History:
-    """The first of ``runs``, with what the others know besides: nothing if empty."""
+def combine(runs: Sequence[History]) -> History:
+    """The first of ``runs`` with the others attached, and with the sizes of all."""
     if len(runs) < 2:
         return runs[0] if runs else History()
     sizes: dict[str, int] = {}
@@ -91,12 +89,12 @@ def together(runs: Sequence[History]) -> History:
     )
 
 
-def declared(job: Job) -> Past | None:
-    """What the job's own profile ``pegasus: runtime`` says, in seconds; None where that
-    is no time that a task could take."""
-    said = job.profile("pegasus", "runtime") if "profiles" in job.data else None
+def declared_past(job: Job) -> Past | None:
+    """The run time of the job's profile ``pegasus: runtime``, in seconds; None if it is
+    not a plausible time."""
+    text = job.profile("pegasus", "runtime") if "profiles" in job.data else None
     try:
-        seconds = float(said) if said else -1.0
+        seconds = float(text) if text else -1.0
     except ValueError:
         return None
-    return Past(seconds) if 0 <= seconds <= _LONGEST else None  # nan is neither
+    return Past(seconds) if 0 <= seconds <= _LONGEST else None  # False for nan

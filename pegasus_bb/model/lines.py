@@ -1,4 +1,4 @@
-"""Where in a YAML text something stands: a second, slower reading, for errors only."""
+"""Line numbers of a YAML text: a second, slower parse, for errors only."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def line_of(text: str, keys: Iterable[object]) -> int:
 
 
 def fault_line(text: str) -> int:
-    """Where the fault is that the fast reader found but did not place; else 0."""
+    """The line of a fault that the fast parser reported without one; 0 if unknown."""
     try:
         root = yaml.compose(text, Loader=yaml.CSafeLoader)
     except yaml.MarkedYAMLError as error:
@@ -44,13 +44,13 @@ def _child(node: yaml.Node | None, key: object) -> yaml.Node | None:
 
 
 def _at(name: yaml.Node, below: yaml.Node) -> yaml.Node:
-    """The value, but with the line of its key: that is where people look."""
+    """The value, with the line of its key, where a person looks."""
     below.start_mark = name.start_mark
     return below
 
 
 def _repeated(root: yaml.Node) -> Iterator[int]:
-    """Lines of keys that a mapping has twice."""
+    """The lines of repeated keys."""
     waiting, met = [root], set()
     while waiting:
         node = waiting.pop()

@@ -1,11 +1,11 @@
-"""A machine to simulate, as one YAML file says it. Sizes are bytes, rates bytes/s.
+"""A machine to simulate, read from a YAML file. Sizes are bytes, rates bytes/s.
 
     nodes: 9500
     cores: 32                    # of a node
     memory: 128GB                # of a node
     nic: 15GB/s                  # of a node
     pfs: {read: 1000GB/s, write: 1000GB/s}    # as in x-storage-speeds
-    buffers:                     # one of them, or both, to be compared
+    buffers:                     # one of them, or both to compare
       shared: {nodes: 276, read: 1600GB/s, write: 1400GB/s, stripes: 2,
                placement: random, capacity: 3700TB}
       local: {read: 1600GB/s, write: 1400GB/s, capacity: 3700TB}
@@ -37,7 +37,7 @@ PLACEMENTS = (RANDOM, LEAST_LOADED, ROUND_ROBIN)
 SHARED, LOCAL = "shared", "local"
 _KEYS = ("nodes", "cores", "memory", "nic", "pfs", "buffers", "parity", "faults")
 _BUFFER = ("read", "write", "capacity")
-_STRIPES = 1000  # more would take the memory of the simulation
+_STRIPES = 1000  # more would exhaust the memory of the simulation
 _STRIPED = ("nodes", "stripes", "placement")
 
 
@@ -49,7 +49,7 @@ class BufferNodes:
     read: float  # of one node
     write: float
     capacity: float = math.inf  # of one node
-    stripes: int = 1  # that a compute node writes, each to a buffer node
+    stripes: int = 1  # per compute node, each on a buffer node
     placement: str = RANDOM  # how the buffer nodes are chosen
 
 
@@ -74,7 +74,7 @@ class Machine:
     source: Source = field(default=Source(), compare=False)
 
     def mtti_of(self, nodes: int) -> float:
-        """Mean seconds between two faults of any of so many compute nodes."""
+        """Mean seconds between two faults of any of ``nodes`` compute nodes."""
         if self.faults is None:
             return math.inf
         return self.faults.mtti * self.nodes / nodes
@@ -103,16 +103,16 @@ def read_machine(path: Path, variables: Mapping[str, str]) -> Machine:
 
 def _buffers(entry: Entry, nodes: int) -> dict[str, BufferNodes]:
     check_mapping(entry, (SHARED, LOCAL), ())
-    found = {}
+    buffers = {}
     if SHARED in entry.data:
-        found[SHARED] = _shared(entry.below(SHARED))
+        buffers[SHARED] = _shared(entry.below(SHARED))
     if LOCAL in entry.data:
         local = entry.below(LOCAL)
         check_mapping(local, _BUFFER, _BUFFER[:2])
-        found[LOCAL] = BufferNodes(nodes, *_of_one(local, nodes))
-    if not found:
+        buffers[LOCAL] = BufferNodes(nodes, *_per_node(local, nodes))
+    if not buffers:
         raise entry.error("no buffer", would_do=f"add {SHARED} or {LOCAL}")
-    return found
+    return buffers
 
 
 def _shared(entry: Entry) -> BufferNodes:
@@ -123,10 +123,10 @@ def _shared(entry: Entry) -> BufferNodes:
         what = f"a file of {stripes} stripes on {nodes} buffer nodes"
         raise entry.below("stripes").error(what, would_do=f"at most {nodes}")
     placement = read_choice(entry, "placement", PLACEMENTS, RANDOM)
-    return BufferNodes(nodes, *_of_one(entry, nodes), stripes, placement)
+    return BufferNodes(nodes, *_per_node(entry, nodes), stripes, placement)
 
 
-def _of_one(entry: Entry, nodes: int) -> tuple[float, float, float]:
+def _per_node(entry: Entry, nodes: int) -> tuple[float, float, float]:
     """Read, write, and capacity of one of ``nodes``."""
     read, write = (read_rate(entry.below(key)) / nodes for key in _BUFFER[:2])
     capacity = math.inf

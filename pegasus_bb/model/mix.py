@@ -1,4 +1,4 @@
-"""What a machine computes over weeks, as one YAML file says it. Times are seconds.
+"""The jobs of a machine over weeks, read from a YAML file. Times are seconds.
 
     applications:                # one row each, as in the APEX workflows document
       - {name: EAP, share: 60, walltime: 984h,
@@ -10,11 +10,11 @@
     interval: daly               # young | daly | 3600s
     queue: first-fit             # first-fit | fcfs
     walltime: 24h                # of one job
-    campaign: 72d                # an ideal machine would compute for so long
+    campaign: 72d                # the time that an ideal machine would take
 
-A pipeline is a chain of jobs that continue each other. ``share`` is that of the
-machine's time. Without ``workflows``, ``walltime`` of an application is how long one of
-its pipelines computes. Without ``sizes``, one of so many ``pipelines`` is a hero run.
+A pipeline is a chain of jobs that continue each other. ``share`` is a share of the
+machine's time. Without ``workflows``, ``walltime`` of an application is the computing
+time of one of its pipelines. Without ``sizes``, one in ``pipelines`` is a hero run.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Application:
     walltime: float  # that one pipeline computes
     routine: int  # cores
     hero: int  # cores
-    pipelines: int  # one of so many is a hero run
+    pipelines: int  # one in this many is a hero run
 
 
 @dataclass(frozen=True, slots=True)

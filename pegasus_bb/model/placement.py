@@ -1,6 +1,6 @@
 """Placement: which file lives on which tier and how it gets there.
 
-The first narrow waist: rewriting, the runtime and explaining start from it.
+Rewriting, the runtime and explain all start from it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pegasus_bb.model.pools import Pool
 from pegasus_bb.model.tiers import Tier
 
 PFS = "pfs"
-# Stream -> what the kernel calls it: RWH_WRITE_LIFE_SHORT and so on, linux/fcntl.h.
+# Stream -> write hint of the kernel: RWH_WRITE_LIFE_SHORT and so on, linux/fcntl.h.
 HINTS = {"short": 2, "medium": 3, "long": 4, "extreme": 5}
 
 
@@ -25,15 +25,16 @@ class PlacedFile:
     tier: str  # the tier's name, or "pfs"
     how: str  # copy (staged in) | link (to the PFS) | write (a task makes it)
     size: int | None  # bytes; None if unknown
-    reason: str  # for a person: which rule decided, and where it was said
+    reason: str  # for a person: which rule decided, and where it is set
     lifetime: int = 0  # levels, from its maker or stage-in until it can be removed
     seconds: float | None = None  # the same; None if no run time is known
-    cohort: int = 0  # the last level of its life: who dies with it in this workflow
+    cohort: int = 0  # the last level of its life; files of a cohort die together
     pool: str = ""  # of the tier; empty: the reservation's own folder
     stream: str = ""  # one of HINTS; empty: no hint
 
     def placed(self, tier: str, how: str, reason: str) -> PlacedFile:
-        """The same file in another place. As `replace`, in a third of its time."""
+        """The file in another place. Does the same as `replace`, three times as
+        fast."""
         life = self.lifetime, self.seconds, self.cohort
         rest = *life, self.pool, self.stream
         return PlacedFile(self.lfn, self.role, tier, how, self.size, reason, *rest)
@@ -44,18 +45,18 @@ class JobReservation:
     """The reservation of a single job, in modes transient and hybrid: LFNs, bytes.
     Never changed."""
 
-    stage_in: tuple[str, ...]  # brought there before the job starts
-    stage_out: tuple[str, ...]  # made there, and brought back to the PFS afterwards
-    read: tuple[str, ...]  # live elsewhere: links there
-    write: tuple[str, ...]  # live on the PFS, and the job makes them: links there
-    need: int  # of all that is made or brought there, if the size is known
+    stage_in: tuple[str, ...]  # copied in before the job starts
+    stage_out: tuple[str, ...]  # made there, and copied back to the PFS afterwards
+    read: tuple[str, ...]  # inputs that live elsewhere: links there
+    write: tuple[str, ...]  # outputs that live on the PFS: links there
+    need: int  # of all files that are made there or copied in, if the size is known
     capacity: int = 0  # to reserve, a multiple of the tier's granularity
     share: tuple[str, ...] = ()  # hybrid: made there, then copied to the shared one
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedPhases:
-    """How the jobs run one part after the other, so that the files fit. Bytes."""
+    """The phases in which the jobs run so that the files fit. Bytes."""
 
     limit: int  # that the tier may hold at any time
     ends: tuple[int, ...]  # the last level of each phase
@@ -63,7 +64,7 @@ class PlannedPhases:
 
     @property
     def count(self) -> int:
-        """The jobs run in so many phases; with one, in any order."""
+        """The number of phases; with one, the jobs run in any order."""
         return len(self.ends)
 
 
@@ -74,8 +75,8 @@ class Placement:
     tier: Tier
     files: dict[str, PlacedFile]  # by LFN, in the order of the workflow
     capacity: int = 0  # bytes to reserve, a multiple of the tier's granularity
-    # By id of those jobs that have one. Mode transient: all that use the tier, and
-    # ``capacity`` is what the largest of them gets. Mode hybrid: beside ``capacity``.
+    # By job id. Mode transient: of all jobs that use the tier; ``capacity`` is that of
+    # the largest. Mode hybrid: of some jobs, on top of ``capacity``.
     job_reservations: dict[str, JobReservation] = field(default_factory=dict)
     phases: PlannedPhases | None = None  # if the files need more than the capacity
     other_tier: Tier | None = None  # hybrid: of job reservations, if it is not ``tier``
@@ -89,7 +90,7 @@ class Placement:
 
     @cached_property
     def pools(self) -> tuple[Pool, ...]:
-        """Those of the tier that have files of this run."""
+        """The pools of the tier that have files of this run."""
         used = {file.pool for file in self.files.values()}
         return tuple(pool for pool in self.tier.pools if pool.name in used)
 

@@ -28,26 +28,28 @@ class Pool:
 
 def read_pools(entry: Entry) -> tuple[Pool, ...]:
     """The key ``pools`` of the tier ``entry``. Raises CatalogError."""
-    found = entry.entries("pools", "a pool", "name", "path")
-    pools = [_read_pool(each) for each in found]
-    for (at, one), (_, other) in combinations(zip(found, pools, strict=True), 2):
-        _check_apart(at, one, other)
+    entries = entry.entries("pools", "a pool", "name", "path")
+    pools = [_read_pool(each) for each in entries]
+    for (at, one), (_, other) in combinations(zip(entries, pools, strict=True), 2):
+        _check_no_overlap(at, one, other)
     return tuple(pools)
 
 
 def _read_pool(entry: Entry) -> Pool:
     entry.check_keys(_KEYS, "a pool")
-    said = {key: str(value) for key, value in entry.data.items()}
-    _check(entry, "name", said["name"], _NAME.pattern, "name: fast")
-    _check(entry, "path", said["path"], _PATH.pattern, "a path below the tier's: fast")
-    of_class = said.get("class", "")
+    values = {key: str(value) for key, value in entry.data.items()}
+    _check(entry, "name", values["name"], _NAME.pattern, "name: fast")
+    _check(
+        entry, "path", values["path"], _PATH.pattern, "a path below the tier's: fast"
+    )
+    of_class = values.get("class", "")
     _check(entry, "class", of_class, "|" + "|".join(CLASSES), f"one of {CLASSES}")
-    beegfs = said.get("beegfs_pool", "")
+    beegfs = values.get("beegfs_pool", "")
     _check(entry, "beegfs_pool", beegfs, "[0-9]{0,9}", "beegfs_pool: 2")
     capacity = None
     if "capacity" in entry.data:
         capacity = entry.below("capacity").size(would_do="such as 700GiB")
-    return Pool(said["name"], said["path"], capacity, of_class, beegfs)
+    return Pool(values["name"], values["path"], capacity, of_class, beegfs)
 
 
 def _check(entry: Entry, key: str, value: str, pattern: str, would_do: str) -> None:
@@ -55,7 +57,7 @@ def _check(entry: Entry, key: str, value: str, pattern: str, would_do: str) -> N
         raise entry.below(key).error(f"no {key} of a pool", value, would_do)
 
 
-def _check_apart(entry: Entry, one: Pool, other: Pool) -> None:
+def _check_no_overlap(entry: Entry, one: Pool, other: Pool) -> None:
     inside = is_below(one.path, other.path) or is_below(other.path, one.path)
     if one.name == other.name or one.path == other.path or inside:
         raise entry.error(

@@ -1,5 +1,5 @@
-"""pegasus.properties and -D, found and layered as pegasus-plan does it, and the typed
-settings that the properties ``pegasus.bb.*`` make; options arrive as properties."""
+"""pegasus.properties and -D, found and layered as in pegasus-plan, and the typed
+settings of the properties ``pegasus.bb.*``. Options become properties."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from javaproperties import KeyValue, join_key_value, parse
 
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.files import is_file
-from pegasus_bb.model.document import closest
+from pegasus_bb.model.document import suggestion
 from pegasus_bb.model.drain import DrainRule, read_rule
 from pegasus_bb.units import parse_duration, parse_size
 
@@ -31,7 +31,7 @@ class Setting:
 
 
 class Properties(Mapping[str, str]):
-    """Properties in the order in which they were said; later ones win."""
+    """Properties in the order in which they are set; later ones win."""
 
     def __init__(self, settings: Mapping[str, Setting]) -> None:
         self._settings = dict(settings)
@@ -50,14 +50,14 @@ class Properties(Mapping[str, str]):
         return Properties({**self._settings, **added})
 
     def origin(self, key: str) -> str:
-        """Where ``key`` was said, for a person; empty if it was not."""
+        """Where ``key`` is set, for a person; empty if it is not set."""
         setting = self._settings.get(key)
         if setting is None:
             return ""
         return f"{setting.origin}:{setting.line}" if setting.line else setting.origin
 
     def error(self, key: str, what: str, would_do: str = "") -> CatalogError:
-        """An error about the property ``key``, with the place where it was said."""
+        """An error about the property ``key``, with the place where it is set."""
         setting = self._settings[key]
         return CatalogError(
             what,
@@ -110,34 +110,34 @@ def _read(file: Path) -> dict[str, Setting]:
 
 @dataclass(frozen=True)
 class Settings:
-    """What the user said of burst buffers, apart from the tiers themselves. A field
-    ``x_y`` is the property ``pegasus.bb.x.y`` and the option ``--bb-x-y``."""
+    """The user's settings for burst buffers, apart from the tiers. The field ``x_y`` is
+    the property ``pegasus.bb.x.y`` and the option ``--bb-x-y``."""
 
     mode: str = "off"  # one of MODES; auto: what the simulation prefers
     planner: str = "auto"  # builtin | pegasus | auto: pegasus if there is one
     tier: str = ""  # a tier's name; empty: the site's first
     job_tier: str = ""  # of job reservations, mode hybrid; empty: node-local, else tier
-    capacity: int | None = None  # bytes; AUTO; None: what the tier says
+    capacity: int | None = None  # bytes; AUTO; None: that of the tier
     placement: Path | None = None  # a placement file, glob patterns over LFNs
-    wait: int = 86400  # seconds that the gate, or a job's results, are waited for
+    wait: int = 86400  # seconds to wait for the gate, or for a job's results
     poll: int = 10  # seconds between two polls of either
     headroom: int = 10  # per cent added to an automatic capacity
-    name: str = "pbb"  # what the reservation's name begins with
+    name: str = "pbb"  # prefix of the reservation's name
     python: str = ""  # the Python of compute nodes; empty: the system's own
-    counters: str = "on"  # off: no I/O counters beside a plain pegasus-plan's records
-    # Path of a libdarshan.so that tasks preload | auto: one that is found | off
+    counters: str = "on"  # off: no I/O counters with a plain pegasus-plan's records
+    # A path: the libdarshan.so that tasks preload | auto: find one | off
     darshan: str = "off"
-    speeds: Path | None = None  # how fast storage is, in place of the site catalog
+    speeds: Path | None = None  # storage speeds, instead of those of the site catalog
     history: tuple[Path, ...] = ()  # submit directories of earlier runs, to learn from
-    fallback: str = "fail"  # pfs: where the reservation cannot be used, run on the PFS
-    guard: str = "stat"  # stat: trust what transfer verified | digest: read all again
-    drain: DrainRule | None = None  # how results leave; None: as the tier says
+    fallback: str = "fail"  # pfs: without a usable reservation, run on the PFS
+    guard: str = "stat"  # stat: trust the transfer's check | digest: read all again
+    drain: DrainRule | None = None  # how results leave; None: the tier's rule
     drain_slack: int = 0  # per cent of the run by which they may come later
 
     @property
     def falls_back(self) -> bool:
-        """Whether a run without its reservation goes on on the PFS: that can be where
-        all jobs have one and nothing else, in mode persistent."""
+        """Whether a run without its reservation continues on the PFS. Only mode
+        persistent can do so, because one reservation serves all its jobs."""
         return self.fallback == "pfs" and self.mode == "persistent"
 
 
@@ -154,7 +154,7 @@ def read_settings(properties: Properties, cwd: Path) -> Settings:
             continue
         if key not in known:
             names = sorted(each[len(PREFIX) :] for each in known)
-            would_do = closest(key[len(PREFIX) :], names, PREFIX)
+            would_do = suggestion(key[len(PREFIX) :], names, PREFIX)
             raise properties.error(key, "there is no such setting", would_do)
         name = known[key]
         try:

@@ -1,6 +1,6 @@
-"""Single quantities of a file: each is checked, and an error names its line and key.
+"""Reads single quantities of a file. An error names the line and the key.
 
-All raise CatalogError.
+All functions raise CatalogError.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from pegasus_bb.errors import CatalogError, UsageError
-from pegasus_bb.model.document import Document, Entry, closest
+from pegasus_bb.model.document import Document, Entry, suggestion
 from pegasus_bb.units import parse_duration
 
-MOST = 1_000_000  # of what a simulation keeps in memory: nodes, pipelines
+MOST = 1_000_000  # nodes or pipelines that a simulation keeps in memory
 
 
 @dataclass(frozen=True)
 class Source:
-    """The file that says a thing: mistakes that a simulation finds name its lines."""
+    """The file of a setting, so that errors of the simulation can name its lines."""
 
     name: str = ""
     document: Document | None = None
@@ -41,7 +41,8 @@ class Source:
 
 
 def check_mapping(entry: Entry, known: Collection[str], needs: Collection[str]) -> None:
-    """``entry`` is a mapping, its keys are ``known``, and it has all of ``needs``."""
+    """Check that ``entry`` is a mapping with ``known`` keys and with all of
+    ``needs``."""
     what = str(entry.at[-1]) if entry.at else "the file"
     if not isinstance(entry.data, dict):
         raise entry.error(f"{what} is a mapping", would_do=f"keys: {', '.join(known)}")
@@ -103,5 +104,7 @@ def read_size(entry: Entry, key: str) -> int:
 def read_choice(entry: Entry, key: str, known: Collection[str], default: str) -> str:
     value = str(entry.data.get(key, default))
     if value not in known:
-        raise entry.below(key).error(f"no such {key}", would_do=closest(value, known))
+        raise entry.below(key).error(
+            f"no such {key}", would_do=suggestion(value, known)
+        )
     return value

@@ -1,6 +1,6 @@
-"""A reservation: what was asked for, what the scheduler says, what we noted.
+"""A reservation: its request, its status at the scheduler, and the run's own note.
 
-Standard library only and Python 3.7: this file travels to compute nodes.
+Standard library only and Python 3.7: this file runs on compute nodes.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any, Dict, Mapping, Optional, Type, TypeVar
 
 from pegasus_bb.errors import UsageError
 
-_N = TypeVar("_N", bound="_Noted")
-NODE_LOCAL = "node-local"  # the backend of which nothing is reserved
+_N = TypeVar("_N", bound="_Record")
+NODE_LOCAL = "node-local"  # a backend without reservations
 DATAWARP, SLURM_LUA = "datawarp", "slurm-lua"
-OF_SLURM = (DATAWARP, SLURM_LUA)  # jobs name what they need in a file for sbatch
+SLURM_BACKENDS = (DATAWARP, SLURM_LUA)  # backends with directives for sbatch
 
 # Slurm finds keywords with strstr() anywhere in a #BB line, `%` turns on symbol
 # replacement, and the blank is the only delimiter (burst_buffer_datawarp.c).
@@ -24,13 +24,13 @@ _KEYWORDS = ("hurry", "name", "capacity", "pool", "type", "access", "datawarp")
 
 
 def check_reservation_name(name: str) -> str:
-    """Give ``name`` back if every backend can carry it. Raises UsageError."""
-    found = next((word for word in _KEYWORDS if word in name.lower()), None)
-    if _NAME.fullmatch(name) is None or found:
-        why = f"it contains {found!r}, which the scheduler would read as a keyword"
+    """Return ``name`` if every backend accepts it. Raises UsageError."""
+    keyword = next((word for word in _KEYWORDS if word in name.lower()), None)
+    if _NAME.fullmatch(name) is None or keyword:
+        why = f"it contains {keyword!r}, which the scheduler would read as a keyword"
         raise UsageError(
             f"reservation name {name!r} cannot be used: "
-            + (why if found else "it must be 3 to 40 letters and digits")
+            + (why if keyword else "it must be 3 to 40 letters and digits")
             + "; a name such as pbb4f1c2a9e begins with a letter and has only letters "
             "and digits"
         )
@@ -38,20 +38,20 @@ def check_reservation_name(name: str) -> str:
 
 
 class State(Enum):
-    """Where a reservation is in its life; every backend maps its own words to these."""
+    """The states of a reservation; every backend maps its native states to these."""
 
-    ABSENT = "absent"  # never asked for, or released
-    PENDING = "pending"  # asked for, not granted yet
-    STAGING_IN = "staging-in"  # granted, the system is still filling it
+    ABSENT = "absent"  # never requested, or released
+    PENDING = "pending"  # requested, not granted yet
+    STAGING_IN = "staging-in"  # granted, and data is being staged in
     READY = "ready"  # jobs may use it
-    STAGING_OUT = "staging-out"  # the system is emptying it
-    DELETING = "deleting"  # being given back
-    GONE = "gone"  # it was there and is not any more, not by us
+    STAGING_OUT = "staging-out"  # data is being staged out
+    DELETING = "deleting"  # being released
+    GONE = "gone"  # it existed and was removed, but not by us
     FAILED = "failed"  # refused, held or broken: waiting will not help
     UNKNOWN = "unknown"  # the scheduler gave no answer: neither up nor gone
 
 
-class _Noted:
+class _Record:
     """A record in a JSON file of a submit directory."""
 
     def to_json(self) -> Dict[str, Any]:
@@ -60,14 +60,14 @@ class _Noted:
 
     @classmethod
     def from_json(cls: Type[_N], data: Mapping[str, Any]) -> _N:
-        """Read what ``to_json`` gave; unknown keys are left out."""
+        """The record from ``to_json``; unknown keys are ignored."""
         fields = getattr(cls, "__dataclass_fields__", {})
         return cls(**{key: data[key] for key in data if key in fields})
 
 
 @dataclass(frozen=True)
-class Request(_Noted):
-    """What a run asks for; written at planning to <submit>/bb/request.json."""
+class Request(_Record):
+    """The request of a run; planning writes it to <submit>/bb/request.json."""
 
     name: str  # letters and digits, unique per run
     backend: str  # datawarp | slurm-lua | directory | node-local
@@ -92,7 +92,7 @@ class Request(_Noted):
 @dataclass(frozen=True)
 class Status:
     state: State
-    message: str = ""  # the scheduler's own words, for the user
+    message: str = ""  # the scheduler's message, for the user
     owner: str = ""  # of the reservation, if known
     size: int = 0  # bytes granted, 0 if unknown
     created: float = 0.0  # seconds since the epoch, 0.0 if unknown
@@ -100,20 +100,20 @@ class Status:
 
 
 @dataclass(frozen=True)
-class Reservation(_Noted):
-    """What setup noted in <submit>/bb/reservation.json: the run's own record."""
+class Reservation(_Record):
+    """The run's own note of its reservation; setup writes bb/reservation.json."""
 
     name: str
     backend: str
     uuid: str
     requested_at: float  # seconds since the epoch
-    size: int = 0  # bytes asked for
+    size: int = 0  # bytes requested
     job: str = ""  # the scheduler's id of the create request, if any
     owner: str = ""
-    released_at: Optional[float] = None  # set once it was given back
-    failure: str = ""  # the scheduler's words if it was refused
+    released_at: Optional[float] = None  # set when it is released
+    failure: str = ""  # the scheduler's message if it was refused
 
     @property
     def was_refused(self) -> bool:
-        """Whether nothing was ever made, as far as this note knows."""
+        """Whether, by this note, no reservation was ever created."""
         return bool(self.failure and not (self.job or self.owner or self.released_at))

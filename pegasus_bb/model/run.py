@@ -1,4 +1,4 @@
-"""A run: what happened, measured or simulated; comparing and rendering start here.
+"""A run, measured or simulated: the input of comparison and reports.
 
 Units are seconds and bytes throughout. ``None`` always means "not known": a number that
 was not measured is never stored as zero.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-# What a report calls the parts of a run.
+# The names of the parts of a run in a report.
 PARTS = {
     "makespan": "makespan",
     "compute": "compute jobs, added up",
@@ -22,7 +22,7 @@ PARTS = {
 
 
 class Kind(Enum):
-    """What a job is there for; only COMPUTE jobs are the user's own work."""
+    """The purpose of a job; only COMPUTE jobs are the user's own work."""
 
     COMPUTE = "compute"
     CREATE_DIR = "create_dir"
@@ -33,14 +33,14 @@ class Kind(Enum):
     CLEANUP = "cleanup"
     BB_SETUP = "bb_setup"
     BB_DELETE = "bb_delete"
-    OTHER = "other"  # Pegasus's own, of a sort that we do not tell apart
+    OTHER = "other"  # another auxiliary job of Pegasus
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """What calls of one kind did, as Darshan counted them: POSIX, MPI-IO or STDIO.
+    """The I/O of one Darshan module: POSIX, MPI-IO or STDIO.
 
-    The same bytes may be in two layers: MPI-IO calls POSIX.
+    The same bytes may be in two layers, because MPI-IO calls POSIX.
     """
 
     name: str
@@ -49,9 +49,9 @@ class Layer:
     processes: int
     read_time: float  # seconds in such calls, of all processes added up
     write_time: float
-    meta_time: float  # opening, closing, seeking, asking for a size
-    seconds: float  # in any of them, of the process that took longest
-    slowest_read: float  # in reading alone, of the process that read longest
+    meta_time: float  # open, close, seek, stat
+    seconds: float  # in all such calls, of the slowest process
+    slowest_read: float  # in reads alone, of the process that read longest
     slowest_write: float
     # Run time of those processes, added up; None for single files.
     run_time: float | None = None
@@ -60,9 +60,9 @@ class Layer:
 @dataclass(frozen=True, slots=True)
 class FileUse:
     name: str  # the LFN, or the path where the record has no LFN
-    path: str  # where the task found it: its tier can be told from this
+    path: str  # where the task found it, which shows its tier
     size: int | None = None  # bytes when the task ended
-    output: bool = False  # whether the task is said to have written it
+    output: bool = False  # whether the record lists it as an output
     bytes_read: int | None = None  # by this task, where calls were counted per file
     bytes_written: int | None = None
     layers: tuple[Layer, ...] = ()  # of a Darshan log
@@ -70,7 +70,7 @@ class FileUse:
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """How a task was started: what tells which log of another recorder is of it."""
+    """How a task was started: identifies its log of another recorder."""
 
     pid: int | None  # on its host
     cwd: str  # absolute; empty where unknown
@@ -79,16 +79,14 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """What a task's I/O calls did, counted one by one: Darshan does so."""
+    """The I/O calls of a task, as Darshan counts them."""
 
     read: int  # bytes
     written: int
-    seconds: float  # in those calls, of the process that took longest
-    data: int | None = None  # calls that read or wrote
-    metadata: int | None = (
-        None  # calls that open, close, ask for, sync or rename a file
-    )
-    meta_time: float | None = None  # seconds in those, and seeking; all processes
+    seconds: float  # in those calls, of the slowest process
+    data: int | None = None  # reads and writes
+    metadata: int | None = None  # calls that open, close, stat, sync or rename a file
+    meta_time: float | None = None  # seconds in those, and in seeks; all processes
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +102,9 @@ class Task:
     duration: float  # wall-clock seconds from start to exit
     # 0 done; 128 + n ended by signal n; -1 could not be started; None: unknown
     exit_code: int | None
-    retry: int = 0  # how many attempts at this node came before this one
-    queued: float | None = None  # seconds that its node waited, submitted, until it ran
-    ready_wait: float | None = None  # and before that, ready to be submitted
+    retry: int = 0  # earlier attempts at this node
+    queued: float | None = None  # seconds from the submission of its node to its start
+    ready_wait: float | None = None  # seconds from ready to the submission
     host: str = ""
     utime: float | None = None  # CPU seconds in user mode, reaped children included
     stime: float | None = None  # CPU seconds in the kernel, reaped children included
@@ -117,7 +115,7 @@ class Task:
     syscw: int | None = None  # system calls that write
     rbytes: int | None = None  # bytes fetched from block devices
     wbytes: int | None = None  # bytes sent to block devices
-    iowait: float | None = None  # seconds waiting for block I/O, as the kernel counted
+    iowait: float | None = None  # seconds waiting for block I/O, counted by the kernel
     process: Process | None = None
     calls: Calls | None = None
     layers: tuple[Layer, ...] = ()  # of all its files; empty where calls is None
@@ -130,9 +128,9 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class NodeTimes:
-    """When a node changed state, in seconds since the epoch; of its last attempt.
+    """The times of a node's last attempt, in seconds since the epoch.
 
-    A deferred gate starts often: ``pre_started`` is the first of those starts.
+    A deferred gate starts many times: ``pre_started`` is its first start.
     """
 
     node: str
@@ -142,8 +140,8 @@ class NodeTimes:
     executing: float | None = None
     terminated: float | None = None
     ended: float | None = None  # after the POST script, if any
-    attempts: int = 0  # how often the job was submitted
-    ready: float | None = None  # when its parents, or its attempt before, had ended
+    attempts: int = 0  # submissions of the job
+    ready: float | None = None  # when its parents, or the attempt before, had ended
 
     @property
     def pre_wait(self) -> float | None:
@@ -152,8 +150,8 @@ class NodeTimes:
 
     @property
     def ready_wait(self) -> float | None:
-        """Seconds that it was ready and its job not submitted, without those of its PRE
-        script: the engine let it wait, by a limit or between two polls."""
+        """Seconds from ready to the submission, without its PRE script: the engine made
+        it wait, because of a limit or between two polls."""
         parts = [_between(since, until) for since, until in self.unsubmitted]
         return sum(part or 0.0 for part in parts) if parts else None
 
@@ -172,8 +170,8 @@ class NodeTimes:
 
     @property
     def post_wait(self) -> float | None:
-        """Seconds from the job's end to the node's: its POST script, and with it the
-        wait for what a reservation of its own stages out."""
+        """Seconds from the end of the job to that of the node: its POST script,
+        including the wait for the stage-out of a job reservation."""
         return _between(self.terminated, self.ended)
 
 
@@ -183,38 +181,38 @@ def _between(since: float | None, until: float | None) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class LiveBytes:
-    """What was on reservations over time: on the shared one, or on single jobs'.
+    """The bytes on reservations over time: on the shared one, or on job reservations.
 
-    A file counts from the start of the job that brings or writes it to the end of the
-    one that removes it, so there never was more.
+    A file counts from the start of the job that copies or writes it to the end of the
+    one that removes it, so this is an upper bound.
     """
 
-    steps: tuple[tuple[float, int], ...]  # from when (epoch), how many bytes
-    # What was asked for; of single jobs' the most at once. None: nothing was reserved.
+    steps: tuple[tuple[float, int], ...]  # time (epoch), bytes from then on
+    # Of the request; for job reservations their peak. None: nothing was reserved.
     capacity: int | None
-    unknown: int  # files that are not in it: their size or writer is unknown
+    unknown: int  # files left out: their size or writer is unknown
     reserved: tuple[tuple[float, int], ...] = ()  # as steps; empty if unknown
 
 
 @dataclass(frozen=True, slots=True)
 class Drained:
-    """Results that left the tier at a pace. Seconds since the epoch."""
+    """Results that left the tier at a limited rate. Seconds since the epoch."""
 
     since: float
     until: float
     size: int  # bytes
     peak: float  # bytes per second, of the busiest second
-    steps: tuple[tuple[float, float], ...]  # from when, how many bytes per second
+    steps: tuple[tuple[float, float], ...]  # time, bytes per second from then on
 
     @property
     def mean(self) -> float:
-        """Bytes per second, over a second at least, as the peak is."""
+        """Bytes per second, over one second at least, like the peak."""
         return self.size / max(1.0, self.until - self.since)
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A record that could not be read: it is listed, and never becomes a zero."""
+    """A record that could not be read: it is listed, and never counted as zero."""
 
     file: str  # path, with the number of the record where a file has several
     why: str
@@ -227,7 +225,7 @@ class JobOnPfs:
     node: str
     because: str
     host: str = ""  # where it ran; empty where unknown
-    time: float | None = None  # since the epoch: when it went there
+    time: float | None = None  # since the epoch: when it started to
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,34 +233,34 @@ class Run:
     """Everything known about one execution of a workflow."""
 
     label: str  # of the workflow; empty where unknown
-    mode: str = ""  # off | persistent | ...: plan.json's word; empty where unknown
+    mode: str = ""  # off | persistent | ..., from plan.json; empty where unknown
     tier: str = ""  # name of the tier that held the scratch; empty where unknown
     backend: str = ""  # what served the tier: directory | datawarp | ...
-    fallback: str = ""  # why it ran on the PFS in place of the tier; empty: it did not
-    job_reservations: int = 0  # jobs that were to have a reservation of their own
-    jobs_on_pfs: tuple[JobOnPfs, ...] = ()  # of those, the ones that found no room
-    simulated: bool = False  # it never happened
+    fallback: str = ""  # why it ran on the PFS instead of the tier; empty: it did not
+    job_reservations: int = 0  # jobs with a planned job reservation
+    jobs_on_pfs: tuple[JobOnPfs, ...] = ()  # those of them that found no room
+    simulated: bool = False
     submit_dir: str = ""
     uuid: str = ""
     tasks: tuple[Task, ...] = ()  # of each node's last attempt, by start time
     nodes: tuple[NodeTimes, ...] = ()  # empty without a job state log
     makespan: float | None = None  # seconds of the whole run, queueing included
-    makespan_from: str = ""  # "jobstate.log" | "records": what it was taken from
-    # Seconds from the first task's start to the last's end; neither counts the time in
-    # which a run that was resumed lay still.
+    makespan_from: str = ""  # its source: "jobstate.log" | "records"
+    # Seconds from the first task's start to the last's end. Neither includes the pause
+    # before a run was resumed.
     span: float | None = None
-    predicted: float | None = None  # seconds of makespan, as planning foresaw it
+    predicted: float | None = None  # makespan in seconds, predicted at planning
     predicted_range: tuple[float, float] | None = None  # around it; None: unknown
     reserved: float | None = None  # bytes x hours, of all reservations of the run
-    # From, to: when an engine worked on it. Empty without a job state log.
+    # (from, to): when an engine worked on it. Empty without a job state log.
     stretches: tuple[tuple[float, float], ...] = ()
     brought: int | None = None  # bytes that staging in copied
-    saved: int | None = None  # bytes of results that came to their destination
-    safe: float | None = None  # seconds from the start until the last of them had
-    footprint: int | None = None  # bytes of all files of which a size is known
+    saved: int | None = None  # bytes of results at their destination
+    safe: float | None = None  # seconds from the start until all results were there
+    footprint: int | None = None  # bytes of all files of known size
     gate_wait: float | None = None  # seconds that the gate held the run back
-    live: LiveBytes | None = None  # on the reservation that all jobs shared
-    live_job_reservations: LiveBytes | None = None  # on all single jobs' together
+    live: LiveBytes | None = None  # on the shared reservation
+    live_job_reservations: LiveBytes | None = None  # on all job reservations
     drained: Drained | None = None  # None: nothing was paced
     retries: int = 0  # attempts beyond each node's first
     missing: tuple[str, ...] = ()  # planned nodes that left no record

@@ -1,5 +1,5 @@
-"""How fast the storage of a site is: ``x-storage-speeds`` of the site catalog, or a
-file of the same form.
+"""The speed of a site's storage: ``x-storage-speeds`` of the site catalog, or a file of
+the same form.
 
     cluster:
       slots: 64                     # jobs that run at the same time
@@ -31,10 +31,10 @@ _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """One place where files live. Bytes and operations per second; seconds.
+    """The speed of one place. Bytes and operations per second; seconds.
 
-    An operation is a call that costs time whatever its bytes: creating, opening,
-    asking for, closing and removing a file, and reading or writing a few bytes of it.
+    An operation is a call whose time does not depend on its bytes: create, open, stat,
+    close and remove, and reads or writes of a few bytes.
     """
 
     read: float  # of all jobs together
@@ -42,11 +42,11 @@ class Speed:
     job_read: float  # of one job
     job_write: float
     latency: float = 0.0  # to open one file
-    ops: float = math.inf  # of all jobs together; infinite: unknown, and left out
+    ops: float = math.inf  # of all jobs together; infinite if unknown
     job_ops: float = math.inf  # of one job
 
     def of_job(self, read: int, written: int, files: int) -> float:
-        """Seconds that one job, alone, takes for so many bytes of so many files."""
+        """Seconds of one job, alone, for these bytes and files."""
         moving = read / self.job_read + written / self.job_write
         return moving + files * self.latency
 
@@ -66,7 +66,7 @@ class Speeds:
 
 
 def read_speeds(document: Document, root: tuple[Key, ...], site: str) -> Speeds | None:
-    """What ``document`` says below ``root`` of ``site``; None if it says nothing.
+    """The speeds of ``site`` below ``root`` of ``document``; None if there are none.
 
     Raises CatalogError.
     """
@@ -100,7 +100,7 @@ def read_speeds(document: Document, root: tuple[Key, ...], site: str) -> Speeds 
 
 
 def read_speed(entry: Entry) -> Speed:
-    """Of one place. Raises CatalogError."""
+    """The speed of one place. Raises CatalogError."""
     if not isinstance(entry.data, dict):
         raise entry.error("a place is a mapping", would_do="read: 8GB/s")
     entry.check_keys((*_RATES, "latency", *_OPERATIONS), "a speed")

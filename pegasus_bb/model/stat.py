@@ -1,4 +1,5 @@
-"""A quantity over repetitions: its mean and error; and the same on both sides."""
+"""A quantity over repetitions: its mean and error, and a pair of these for two
+sides."""
 
 from __future__ import annotations
 
@@ -12,11 +13,12 @@ from dataclasses import dataclass
 class Stat:
     mean: float
     error: float | None  # standard error of the mean; None for one repetition
-    n: int  # repetitions that know it
+    n: int  # repetitions with a value
 
     @property
     def share(self) -> float | None:
-        """The error as a part of the mean; None where either says nothing."""
+        """The error relative to the mean; None if the error is unknown or the mean is
+        0."""
         return None if self.error is None or not self.mean else self.error / self.mean
 
 
@@ -29,7 +31,7 @@ class Pair:
 
     @property
     def ratio(self) -> float | None:
-        """None where a side is unknown, or has nothing of it."""
+        """PFS to burst buffer; None if a side is unknown or 0."""
         if self.pfs is None or self.bb is None:
             return None
         if not self.pfs.mean or not self.bb.mean:
@@ -51,7 +53,7 @@ class Pair:
 
 
 def stat(values: Iterable[float | None]) -> Stat | None:
-    """Mean and standard error of the values that are known; None without any."""
+    """Mean and standard error of the known values; None without any."""
     known = [value for value in values if value is not None]
     if not known:
         return None

@@ -1,4 +1,4 @@
-"""Text that others chose, on its way to a shell, a terminal or a page."""
+"""Foreign text on its way to a shell, a terminal or a page."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ WOULD_DO = "letters, digits, blanks and _ . / + = @ , : % & | ( ) -"
 
 
 def is_plain(text: str) -> bool:
-    """Whether ``text`` means the same to every shell script that it may pass.
+    """Whether shell scripts pass ``text`` on unchanged.
 
-    blahp writes what a job requires into a shell script, in double quotes, and echoes
-    it without any.
+    blahp writes the requirements of a job into a shell script in double quotes, and
+    echoes them without quotes.
     """
     return not text or _SHELL_WORDS.fullmatch(text) is not None
 
 
 def readable(text: str) -> str:
-    r"""``text``, with \xNN, \uNNNN in the place of what would not be seen as itself:
-    control characters, marks that turn the direction of writing, and the halves of
-    surrogates, which no output takes."""
+    r"""``text`` with \xNN or \uNNNN for characters that a reader would not see: control
+    characters, marks of the writing direction, and lone surrogates."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else _escaped(c) for c in text)

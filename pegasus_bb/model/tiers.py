@@ -1,4 +1,4 @@
-"""Storage tiers as the site catalog declares them under ``x-storage-tiers``."""
+"""The storage tiers that the site catalog declares under ``x-storage-tiers``."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pegasus_bb.errors import UsageError
 from pegasus_bb.model.document import Document, Entry
 from pegasus_bb.model.drain import TierDrain, read_drain
 from pegasus_bb.model.pools import Pool, read_pools
-from pegasus_bb.model.reservation import NODE_LOCAL, OF_SLURM, SLURM_LUA
+from pegasus_bb.model.reservation import NODE_LOCAL, SLURM_BACKENDS, SLURM_LUA
 from pegasus_bb.paths import NAME_VARIABLES, PATH_VARIABLES, node_path_fault
 from pegasus_bb.units import MIB, parse_duration
 
 KEY = "x-storage-tiers"
 
-# docs/tiers.md lists them all; a test holds the two together.
+# docs/tiers.md lists them all; a test compares the two.
 CHOICES = {
     "backend": ("datawarp", "directory", NODE_LOCAL, SLURM_LUA),
     "access": ("striped", "private"),
@@ -25,13 +25,13 @@ CHOICES = {
     "outputs": ("bb", "pfs"),
     "streams": ("off", "user", "workflow", "cohort", "lifetime", "auto"),
 }
-_DRAIN, _POOLS = "drain", "pools"  # these are no single values
-_NOT_OF = {
+_DRAIN, _POOLS = "drain", "pools"  # these are not single values
+_UNSUPPORTED = {
     NODE_LOCAL: ("access", "pool", "streams", _DRAIN),
     SLURM_LUA: ("access",),
 }
 KEYS = ("name", *CHOICES, "pool", "capacity", "granularity", _DRAIN)
-_TAKEN = ("pfs", "link")  # words beside tiers, after bb.tier:
+_RESERVED = ("pfs", "link")  # other words that may follow bb.tier:
 BACKEND_KEYS = {
     "datawarp": ("timeout", "poll", "mount", "account", "partition", "qos"),
     "directory": (
@@ -53,18 +53,18 @@ class Tier:
     access: str = "striped"  # striped | private
     pool: str = ""  # empty: the scheduler's default pool
     capacity: int | None = None  # None: auto, from the sizes of the files
-    granularity: int = 4 * MIB  # what the pool hands out is a multiple of this
+    granularity: int = 4 * MIB  # the pool grants multiples of this
     intermediate: str = "bb"  # where files between jobs live: bb | pfs
     inputs: str = "stage"  # stage (copy in) | link (to the PFS) | pfs
     outputs: str = "bb"  # written on the bb, then staged out | pfs
-    streams: str = "off"  # which hint a copy on the tier gets
-    pools: tuple[Pool, ...] = ()  # in the order in which they are tried
+    streams: str = "off"  # the policy of write hints for copies on the tier
+    pools: tuple[Pool, ...] = ()  # in the order of preference
     settings: dict[str, str] = field(default_factory=dict)  # the backend's own keys
     drain: TierDrain | None = None  # how results leave it; None: at once
 
     @property
     def is_reserved(self) -> bool:
-        """Whether a scheduler reserves it: a job takes its node's disk as it is."""
+        """Whether it has reservations; a job uses its node's disk without one."""
         return self.backend != NODE_LOCAL
 
     @property
@@ -73,14 +73,14 @@ class Tier:
 
     @property
     def is_staged(self) -> bool:
-        """Whether the batch system brings the files of a job's own reservation; else
-        our launcher does."""
-        return self.backend in OF_SLURM and self.access != "private"
+        """Whether the batch system stages the files of a job reservation; else our
+        launcher does."""
+        return self.backend in SLURM_BACKENDS and self.access != "private"
 
 
 def keys_of(backend: str) -> tuple[str, ...]:
-    left_out = _NOT_OF.get(backend, ())
-    return (*(key for key in KEYS if key not in left_out), *BACKEND_KEYS[backend])
+    unsupported = _UNSUPPORTED.get(backend, ())
+    return (*(key for key in KEYS if key not in unsupported), *BACKEND_KEYS[backend])
 
 
 def read_tiers(
@@ -201,10 +201,10 @@ def _listed(names: tuple[str, ...]) -> str:
 def _check_name(entry: Entry, name: str) -> None:
     plain = name.replace("-", "").replace("_", "")
     is_word = plain.isascii() and plain.isalnum() and name[0].isalpha()
-    if not is_word or name in _TAKEN:
+    if not is_word or name in _RESERVED:
         raise entry.error(
             "a tier's name begins with a letter and has letters, digits, - and _; "
-            "pfs and link are words of their own",
+            "pfs and link are reserved words",
             name,
             "name: bb",
         )

@@ -1,8 +1,8 @@
-"""The transformation catalog: which program a job's name means on which site, and the
+"""The transformation catalog: the program of a transformation on each site, and the
 container that it runs in.
 
-An image is named so that the container's own program finds it on the compute node: a
-registry's name, or a file of a folder that the nodes see. Nothing stages images.
+An image has to be available on the compute node: by its name in a registry, or as a
+file in a folder that the nodes see. Nothing stages images.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from pegasus_bb.model.document import Data, Document, Entry, plain
 from pegasus_bb.paths import local_path
 
-# Of each type, the schemes that its program pulls by itself, and how it names them.
+# Container type -> URL schemes that its program pulls, and how that names them.
 _PULLED = {
     "singularity": {
         scheme: f"{scheme}://" for scheme in ("docker", "library", "oras", "shub")
@@ -36,12 +36,12 @@ class Executable:
     pfn: str
     kind: str  # installed | stageable
     profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    container: str = ""  # its name in the catalog; empty: the program runs as it is
+    container: str = ""  # its name in the catalog; empty: none
 
 
 @dataclass(frozen=True)
 class Transformation:
-    """A program on all its sites; ``data`` is all that the catalog says of it."""
+    """A program on all its sites; ``data`` is its whole entry in the catalog."""
 
     namespace: str
     name: str
@@ -67,31 +67,32 @@ class TransformationCatalog:
     transformations: dict[str, Transformation]
 
     def executable(self, full_name: str, site: str) -> Executable | None:
-        """The program on ``site``: installed before stageable; else one that can be
-        staged from anywhere; else None."""
-        found = self.transformations.get(full_name)
-        if found is None:
+        """The program on ``site``, installed before stageable; else one that can be
+        staged from another site; else None."""
+        transformation = self.transformations.get(full_name)
+        if transformation is None:
             return None
-        here = [e for e in found.executables if e.site == site]
+        executables = transformation.executables
+        here = [e for e in executables if e.site == site]
         installed = [e for e in here if e.kind == "installed"]
-        stageable = [e for e in found.executables if e.kind == "stageable"]
+        stageable = [e for e in executables if e.kind == "stageable"]
         own = [e for e in here if e.kind == "stageable"]
         return next(iter([*installed, *own, *stageable]), None)
 
 
 def read_transformations(document: Document) -> TransformationCatalog:
     """The typed view of ``document``. Raises CatalogError."""
-    found: dict[str, Transformation] = {}
+    by_name: dict[str, Transformation] = {}
     for entry in document.entry().entries(
         "transformations", "a transformation", "name"
     ):
         transformation = _transformation(entry)
-        known = found.get(transformation.full_name)
-        found[transformation.full_name] = _joined(known, transformation)
-    return TransformationCatalog(document, found)
+        known = by_name.get(transformation.full_name)
+        by_name[transformation.full_name] = _merged(known, transformation)
+    return TransformationCatalog(document, by_name)
 
 
-def _joined(known: Transformation | None, more: Transformation) -> Transformation:
+def _merged(known: Transformation | None, more: Transformation) -> Transformation:
     if known is None:
         return more
     return replace(
@@ -130,7 +131,8 @@ def _executable(entry: Entry) -> Executable:
 def containers_for(
     catalog: TransformationCatalog, names: Iterable[str], site: str
 ) -> dict[str, dict[str, Any]]:
-    """Transformation -> its container on ``site``, as JSON has it; most have none.
+    """Transformation -> its container on ``site``, as JSON. Those without one are left
+    out.
 
     Raises CatalogError if a container cannot be started there.
     """
@@ -143,7 +145,7 @@ def containers_for(
         if program.container not in known:
             name = program.container
             known[name] = _container(catalog.document, name, site)
-    found = {}
+    by_name = {}
     for name, program in used.items():
         container = known[program.container]
         # A transformation's own arguments replace its container's, as in Pegasus.
@@ -154,8 +156,8 @@ def containers_for(
         if _ARGUMENTS in own:
             entry = catalog.document.entry("transformations")
             container = {**container, "arguments": _words(entry, own[_ARGUMENTS])}
-        found[name] = container
-    return found
+        by_name[name] = container
+    return by_name
 
 
 def _container(document: Document, name: str, site: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The abstract workflow: a typed view over the document, made in one pass."""
+"""The abstract workflow: a typed view of the document, built in one pass."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Use:
 
 @dataclass(slots=True)
 class Job:
-    """A job of the abstract workflow; ``data`` is all that the file says of it."""
+    """A job of the abstract workflow; ``data`` is its whole entry in the file."""
 
     id: str
     name: str
@@ -50,7 +50,7 @@ class Job:
 
     @property
     def transformation(self) -> str:
-        if not self.namespace and not self.version:  # nearly every job
+        if not self.namespace and not self.version:  # the usual case
             return self.name
         return full_name(self.namespace, self.name, self.version)
 
@@ -67,7 +67,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Workflow:
-    """An abstract workflow; ``children`` are the dependencies that it declares."""
+    """An abstract workflow; ``children`` has the declared dependencies."""
 
     document: Document
     name: str
@@ -77,7 +77,8 @@ class Workflow:
     def first_use(
         self, lfns: Collection[str], of: Collection[str] = _KINDS
     ) -> tuple[Job, list[Key], str] | None:
-        """The first job that uses one of ``lfns``, where it does so, and the LFN."""
+        """The first job that uses one of ``lfns``, the keys of that use, and the
+        LFN."""
         for job in self.jobs.values() if lfns else ():
             for place, use in enumerate(job.uses):
                 if use.lfn in lfns and use.kind in of:
@@ -88,8 +89,8 @@ class Workflow:
 def read_workflow(document: Document, before: Workflow | None = None) -> Workflow:
     """The typed view of ``document``. Raises CatalogError with file, line and key.
 
-    ``before`` is the workflow that ``document`` was rewritten from: jobs that are still
-    the same data in the same place are not read again.
+    ``before`` is the workflow before rewriting: a job whose data is unchanged is not
+    parsed again.
     """
     name = str(document.data.get("name", ""))
     if not _is_file_name(name):
@@ -104,7 +105,7 @@ def read_workflow(document: Document, before: Workflow | None = None) -> Workflo
     if not isinstance(items, list) or not items:
         raise document.error("a workflow without jobs", ["jobs"], repr(items))
     jobs: dict[str, Job] = {}
-    lfns: dict[str, str] = {}  # each that was found good, kept once
+    lfns: dict[str, str] = {}  # checked LFNs, each stored once
     known = [] if before is None else list(before.jobs.values())
     for index, data in enumerate(items):
         if index < len(known) and known[index].data is data:
@@ -175,8 +176,8 @@ def _read_arguments(entry: Entry) -> list[str]:
 
 
 def _read_use(job: Entry, place: int, data: Any, lfns: dict[str, str]) -> Use:
-    """``lfns`` are those of earlier uses: a file that many read is checked once, and
-    all that is kept by its name finds it by the same text."""
+    """``lfns`` has the LFNs of earlier uses: each is checked once, and all uses share
+    one string, which makes lookups fast."""
     entry = Entry(job.document, (*job.at, "uses", place), data)
     if not isinstance(data, dict) or "lfn" not in data:
         raise entry.error("a used file needs an lfn")
@@ -219,7 +220,7 @@ def _check_lfn(entry: Entry, lfn: str) -> None:
 def lfn_fault(lfn: str) -> str:
     """Why ``lfn`` cannot be a file below the working directory; empty if it can."""
     if _PLAIN_LFN.fullmatch(lfn) and lfn not in (".", ".."):
-        return ""  # nearly all of them
+        return ""  # the usual case
     parts = lfn.split("/")
     if not lfn or lfn.startswith("/"):
         return "is absolute" if lfn else "is empty"

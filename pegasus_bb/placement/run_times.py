@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 from pegasus_bb.model.graph import Graph
-from pegasus_bb.model.history import declared
+from pegasus_bb.model.history import declared_past
 from pegasus_bb.placement.decision import PlanningInput
 
 Spans = dict[str, tuple[float, float]]  # job -> when it begins and ends, in seconds
@@ -16,11 +16,11 @@ Spans = dict[str, tuple[float, float]]  # job -> when it begins and ends, in sec
 
 def known_times(given: PlanningInput) -> dict[str, float]:
     """Job -> seconds, if an earlier run or the profile ``runtime`` has them."""
-    history, tells = given.history, given.history.tells
+    history, has_times = given.history, given.history.has_times
     times: dict[str, float] = {}
     for job in given.workflow.jobs.values():
-        past = history.of(job.id, job.transformation) if tells else None
-        past = past or declared(job)
+        past = history.of(job.id, job.transformation) if has_times else None
+        past = past or declared_past(job)
         if past is not None:
             times[job.id] = past.duration
     return times

@@ -13,7 +13,7 @@ from pegasus_bb.model.catalogs import Catalogs, Site, load_inputs, read_sites
 from pegasus_bb.model.document import Document
 from pegasus_bb.model.drain import OFF
 from pegasus_bb.model.graph import build_graph
-from pegasus_bb.model.history import History, together
+from pegasus_bb.model.history import History, combine
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import (
     AUTO,
@@ -161,14 +161,14 @@ def _history(settings: Settings) -> History:
     for path in settings.history:
         run = read_run(path)
         history = replace(history_of(run), startup=startup_of(run))
-        if not history.tells and not history.sizes:
+        if not history.has_times and not history.sizes:
             why = [f"; {p.file}: {p.why}" for p in run.problems[:1]]
             raise UsageError(
                 f"--bb-history {path}: no task that ended well has a record there"
                 + "".join(why)
             )
         histories.append(history)
-    return together(histories)
+    return combine(histories)
 
 
 @contextmanager

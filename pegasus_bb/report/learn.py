@@ -88,7 +88,7 @@ def _past(tasks: Sequence[Task], together: Mapping[int, float]) -> Past:
         calls=_whole(map(_calls, tasks)),
         metadata=_whole(map(_metadata, tasks)),
         meta_time=_middle(t.calls.meta_time if t.calls else None for t in tasks),
-        together=_middle(together.get(id(task)) for task in tasks),
+        concurrency=_middle(together.get(id(task)) for task in tasks),
     )
 
 

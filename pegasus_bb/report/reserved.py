@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pegasus_bb.model.reservation import NODE_LOCAL, OF_SLURM
+from pegasus_bb.model.reservation import NODE_LOCAL, SLURM_BACKENDS
 from pegasus_bb.model.run import NodeTimes
 from pegasus_bb.report.jobstate import read_jobstate
 from pegasus_bb.report.run_notes import Note, read_note
@@ -88,7 +88,7 @@ def _of_jobs(
         return (), False
     backend = read_note(bb / "transient.json")["backend"]
     ends: dict[str, float] = {}
-    if backend in OF_SLURM:
+    if backend in SLURM_BACKENDS:
         ends = {node.node: node.ended for node in nodes if node.ended is not None}
     return tuple(_each_job(bb, ends)), backend == NODE_LOCAL
 

@@ -118,5 +118,5 @@ class KeptByService(UnstagedResults):
 
 
 def unstaged_results(backend: str) -> UnstagedResults:
-    """Those of that backend, one of OF_SLURM."""
+    """Those of that backend, one of SLURM_BACKENDS."""
     return KeptByService() if backend == SLURM_LUA else KeptByDataWarp()

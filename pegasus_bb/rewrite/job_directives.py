@@ -14,7 +14,7 @@ from typing import Any
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import JobReservation, Placement
-from pegasus_bb.model.reservation import OF_SLURM, Request
+from pegasus_bb.model.reservation import SLURM_BACKENDS, Request
 from pegasus_bb.placement.job_reservation_lint import fits_on_directive_line
 from pegasus_bb.placement.lint import link_target
 from pegasus_bb.rewrite.directives import (
@@ -71,7 +71,10 @@ def _with_workflow_values(inputs: Inputs, changes: dict[Keys, str]) -> Inputs:
 def _options(inputs: Inputs, plan: Target) -> dict[Keys, str]:
     """The options of jobs with a reservation, after their own arguments."""
     placement = plan.placement
-    if placement.job_tier.backend not in OF_SLURM or not placement.job_reservations:
+    if (
+        placement.job_tier.backend not in SLURM_BACKENDS
+        or not placement.job_reservations
+    ):
         return {}
     arguments = _BatchArguments(inputs, plan.site)
     changes: dict[Keys, str] = {}

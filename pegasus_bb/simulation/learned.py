@@ -49,7 +49,7 @@ class Seen(NamedTuple):
         operations. Tasks beside it had their share of the place, for the same part of
         their time."""
         share = min(1.0, seconds / self.past.duration) if self.past.duration else 0.0
-        others = ((self.past.together or 1.0) - 1.0) * share
+        others = ((self.past.concurrency or 1.0) - 1.0) * share
         return min(self.speed.job_ops, self.speed.ops / (1.0 + others))
 
     def split(self, seconds: float) -> Demand:

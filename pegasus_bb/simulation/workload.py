@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from pegasus_bb.model.graph import Graph
-from pegasus_bb.model.history import History, declared
+from pegasus_bb.model.history import History, declared_past
 from pegasus_bb.model.placement import PFS, PlacedFile
 from pegasus_bb.model.speeds import Speeds
 from pegasus_bb.model.workflow import Job, Workflow
@@ -71,11 +71,11 @@ def workload(
         for lfn, f in files.items()
     )
     sizes = {lfn: size for lfn, size in known if size is not None}
-    loads, unknown, tells = [], 0, history.tells
+    loads, unknown, has_times = [], 0, history.has_times
     demands: dict[tuple[object, ...], DemandRange] = {}  # equal ones are one object
     for job in workflow.jobs.values():
-        pasts = history.pasts(job.id, job.transformation) if tells else []
-        if not pasts and (past := declared(job)) is not None:
+        pasts = history.pasts(job.id, job.transformation) if has_times else []
+        if not pasts and (past := declared_past(job)) is not None:
             pasts = [(PFS, past)]
         reads, writes, read, written = _files(job, sizes)
         demand = _NOTHING

@@ -14,7 +14,7 @@ MIB = 1 << 20
 
 
 @pytest.mark.parametrize("word", ["off", "now", "paced"])
-def test_words(word: str) -> None:
+def test_a_keyword(word: str) -> None:
     assert read_rule(word) == DrainRule(word)
     assert read_rule(word).is_paced == (word == "paced")
 
@@ -28,7 +28,7 @@ def test_a_rate(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", "on", "32MiB", "32MiB/h", "0/s", "1.5MiB/s", "-1/s", "/s", "Off"]
 )
-def test_what_is_none(text: str) -> None:
+def test_what_is_no_rule(text: str) -> None:
     with pytest.raises(UsageError):
         read_rule(text)
 

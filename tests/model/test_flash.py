@@ -114,7 +114,7 @@ def read(folder: Path, text: str) -> object:
     return read_flash(path)
 
 
-def test_all_that_a_file_says(tmp_path: Path) -> None:
+def test_every_key(tmp_path: Path) -> None:
     users = Users(8, 2, 2**22, 0.15, (1.0, 2.5), 3)
     found = read(tmp_path, USERS)
     assert found.device == Device(
@@ -156,6 +156,6 @@ def test_a_mistake_has_file_line_and_key(
 
 
 @pytest.mark.parametrize("text", ["{}", "device: 3", "load: {}\ndevice: []", "[]"])
-def test_a_file_that_lacks_the_most_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_file_without_required_keys_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(CatalogError):
         read(tmp_path, text)

@@ -30,7 +30,7 @@ def test_without_a_property_of_ours_it_is_plain_pegasus() -> None:
     assert read_settings(properties, Path()) == Settings()
 
 
-def test_all_that_can_be_said() -> None:
+def test_every_setting() -> None:
     said: dict[str, tuple[str, object]] = {
         "mode": ("persistent", "persistent"),
         "planner": ("builtin", "builtin"),

@@ -32,7 +32,7 @@ def test_a_catalog_without_tiers_has_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("said", [[], ["capacity: auto"]])
-def test_what_is_not_said(tmp_path: Path, said: list[str]) -> None:
+def test_defaults(tmp_path: Path, said: list[str]) -> None:
     found = tier(tmp_path, "backend: datawarp", *said)
     assert found == Tier(site="cori", name="bb", backend="datawarp")
     assert (found.capacity, found.granularity, found.settings) == (None, 4 * MIB, {})
@@ -42,7 +42,7 @@ def test_off_is_a_word_and_no_truth_value(tmp_path: Path) -> None:
     assert tier(tmp_path, "backend: datawarp", "streams: off").streams == "off"
 
 
-def test_all_that_can_be_said(tmp_path: Path) -> None:
+def test_every_key(tmp_path: Path) -> None:
     lines = ["backend: directory", "path: /fast/bb", "quota: 2GiB", "delay: 3s"]
     lines += ["capacity: 700GiB", "granularity: 64KiB", "inputs: link", "outputs: pfs"]
     lines += ["intermediate: pfs", "access: private", "pool: wlm_pool"]
@@ -173,7 +173,7 @@ def test_the_document_lists_every_key_with_its_backends() -> None:
     }
 
 
-def test_the_document_lists_what_can_be_chosen_and_what_is_not_said() -> None:
+def test_the_document_lists_choices_and_defaults() -> None:
     for key, allowed in CHOICES.items():
         _, values, default, _ = documented()[key]
         assert values == ", ".join(f"`{word}`" for word in allowed)

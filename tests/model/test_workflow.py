@@ -70,7 +70,7 @@ def test_the_full_name_of_a_transformation(job: Any) -> None:
     assert job("namespace: n, version: '1.0'").transformation == "n::a:1.0"
 
 
-def test_what_is_not_said_of_a_file(job: Any) -> None:
+def test_defaults_of_a_use(job: Any) -> None:
     made, read = job("uses: [{lfn: o, type: output}, {lfn: i, type: input}]").uses
     assert (made.stage_out, made.register) == (True, True)
     assert (read.stage_out, read.register) == (False, False)

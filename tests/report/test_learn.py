@@ -20,8 +20,8 @@ def test_a_job_has_its_own_past_and_else_that_of_its_kind() -> None:
     learned = history_of(a_run(*tasks))
     of_kind = Past(2.0, 0.4, 1 << 20, 2 << 20, kernel=0.1)
     own = learned.of("ID6", "x::cat:1")
-    assert own == replace(of_kind, duration=6.0, together=1.5)
-    assert learned.of("ID9", "x::cat:1") == replace(of_kind, together=2.5)
+    assert own == replace(of_kind, duration=6.0, concurrency=1.5)
+    assert learned.of("ID9", "x::cat:1") == replace(of_kind, concurrency=2.5)
     assert learned.of("ID9", "cat") is None
 
 
@@ -31,7 +31,7 @@ def test_a_log_alone_tells_of_every_job_that_runs_the_program() -> None:
     )
     learned = history_of(a_run(logged))
     assert learned.of("ID1", "x::cat:1") == Past(
-        3.0, None, 7, 5, kernel=0.1, together=1.0
+        3.0, None, 7, 5, kernel=0.1, concurrency=1.0
     )
     assert learned.of("ID1", "x::dog:1") is None
     assert learned.makespan is None
@@ -94,7 +94,7 @@ def test_tasks_that_ran_at_the_same_time_are_counted() -> None:
     """Of two seconds the other ran in one."""
     tasks = [a_task(job="ID1", duration=2.0), a_task("dog", job="ID2", start=1.0)]
     learned = history_of(a_run(*tasks))
-    assert {job: past.together for job, past in learned.jobs.items()} == {
+    assert {job: past.concurrency for job, past in learned.jobs.items()} == {
         "ID1": 1.5,
         "ID2": 2.0,
     }

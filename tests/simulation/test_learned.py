@@ -127,7 +127,7 @@ def test_user_time_counts_for_each_core() -> None:
 
 def test_tasks_beside_it_had_their_share_of_the_place() -> None:
     """Four tasks did nothing but operations: 3000 a second in all are 750 for each."""
-    past = Past(10.0, kernel=10.0, together=4.0)
+    past = Past(10.0, kernel=10.0, concurrency=4.0)
     assert learned(("pfs", past)).optimistic == Demand(0.0, 7500.0)
 
 
@@ -238,7 +238,7 @@ def test_two_places_of_one_rate_are_as_one() -> None:
 
 @pytest.mark.parametrize("seconds", [0.0, 1e-9, 1e9])
 def test_extreme_run_times_are_no_error(seconds: float) -> None:
-    past = Past(seconds, user=seconds, kernel=seconds, calls=10**9, together=3.0)
+    past = Past(seconds, user=seconds, kernel=seconds, calls=10**9, concurrency=3.0)
     for pasts in ([("pfs", past)], [("pfs", past), ("bb", past)]):
         found = demand_of(pasts, Moved(10**15, 10**15, 10**6), SPEEDS)
         for end in (found.pessimistic, found.optimistic):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.model.history import History, Past, together
+from pegasus_bb.model.history import History, Past, combine
 from pegasus_bb.model.speeds import Speed, Speeds
 from pegasus_bb.simulation.demand import Moved
 from pegasus_bb.simulation.learned import demand_of
@@ -29,7 +29,7 @@ def runs(*kinds: tuple[float, float], user: float = 0.0) -> History:
     pfs, bb = (
         History(p, transformations=m) for p, m in zip(("pfs", "bb"), made, strict=True)
     )
-    return together([replace(pfs, source="a"), replace(bb, source="b")])
+    return combine([replace(pfs, source="a"), replace(bb, source="b")])
 
 
 def speeds(pfs: Speed, bb: Speed) -> Speeds:

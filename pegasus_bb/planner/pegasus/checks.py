@@ -9,7 +9,7 @@ from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.properties import AUTO
-from pegasus_bb.model.reservation import OF_SLURM
+from pegasus_bb.model.reservation import SLURM_BACKENDS
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.placement.sizing import wanted_capacity
@@ -40,7 +40,7 @@ def check_style(site: Site, catalogs: Catalogs, backend: str) -> None:
     """Raises CatalogError for an HTCondor pool: its jobs are no Slurm jobs and get no
     buffer."""
     style = (site.profile("pegasus", "style") or "condor").lower()
-    if backend in OF_SLURM and style not in GRID:
+    if backend in SLURM_BACKENDS and style not in GRID:
         raise catalogs.sites.document.error(
             "a DataWarp buffer is mounted for jobs of the batch system alone, and with "
             "this style jobs do not reach it through blahp",

@@ -16,7 +16,7 @@ from pathlib import Path
 from pegasus_bb.dag.nodes import Dag, Node, Script, submit_text
 from pegasus_bb.dag.roles import Role, folder_nodes, of_role
 from pegasus_bb.dag.writer import script_line
-from pegasus_bb.model.reservation import OF_SLURM
+from pegasus_bb.model.reservation import SLURM_BACKENDS
 from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.placement.job_reservations import (
     join_job_reservations,
@@ -124,7 +124,7 @@ def _add_options(planned: PegasusWorkflow, context: RunPlan) -> None:
     writes those instead of the job's.
     """
     placement = context.placement
-    if placement is None or placement.job_tier.backend not in OF_SLURM:
+    if placement is None or placement.job_tier.backend not in SLURM_BACKENDS:
         return
     for job, name in planned.jobs_nodes() if placement.job_reservations else ():
         if job in placement.job_reservations:

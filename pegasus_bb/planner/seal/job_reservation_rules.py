@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pegasus_bb.dag.nodes import Dag, Node
 from pegasus_bb.errors import CatalogError, NotSealed
-from pegasus_bb.model.reservation import OF_SLURM, Request
+from pegasus_bb.model.reservation import SLURM_BACKENDS, Request
 from pegasus_bb.planner.seal.post_rules import (
     EXITCODES,
     awaits_node,
@@ -59,7 +59,7 @@ def _job_node(
     dag: Dag, submit_dir: Path, bb: BBDir, name: str, request: Request
 ) -> JobNode:
     node, option = dag.nodes.get(name), ""
-    if request.backend in OF_SLURM:
+    if request.backend in SLURM_BACKENDS:
         file = bb.file(f"{NODES}/{bb.node(name).reservation['job']}.bbf")
         option = f"--bbf={file}"
         if not Path(file).is_file():

@@ -15,7 +15,7 @@ from typing import ContextManager, Dict, Iterator
 
 from pegasus_bb.errors import PegasusBBError, ReservationFailed
 from pegasus_bb.files import write_json
-from pegasus_bb.model.reservation import NODE_LOCAL, OF_SLURM, Request, State
+from pegasus_bb.model.reservation import NODE_LOCAL, SLURM_BACKENDS, Request, State
 from pegasus_bb.removal import remove
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import program
@@ -42,7 +42,7 @@ def opened(
 
     Raises ReservationFailed, CopyFailed.
     """
-    if request.backend in OF_SLURM:
+    if request.backend in SLURM_BACKENDS:
         mounted = private if request.access == "private" else staged
         yield mounted(request, reservation, environ)
         return

@@ -60,7 +60,7 @@ def _record(
         submit_dir=kept.submit_dir if kept else "",
         run=run.state,
         run_words=run.reason,
-        next=(where.drop_command(space.job),),
+        next=(where.discard_command(space.job),),
         job=space.job,
         node=kept.node if kept else "",
         scratch=kept.scratch if kept else "",
@@ -72,7 +72,7 @@ def why_not_needed(place: SubmitDir, record: ReservationRecord) -> str:
     still. Raises DataNotSafe where nothing does, SchedulerUnreachable."""
     where = unstaged_results(record.backend)
     landing = Path(landing_of(record.scratch, record.node, "0")).parent
-    if not where.go_to(record.job, str(landing)):
+    if not where.are_destined_for(record.job, str(landing)):
         raise DataNotSafe(
             f"job {record.job} does not stage out to {landing}: Slurm has given the "
             "number once more, so that nothing tells whose results these are"
@@ -82,8 +82,8 @@ def why_not_needed(place: SubmitDir, record: ReservationRecord) -> str:
         raise DataNotSafe(
             f"node {record.node} is not done, so its results are nowhere else: an "
             f"administrator may mend what {where.keeper} says, or `pegasus-bb run "
-            f"{place.path}` makes them again; `{where.drop_command(record.job)}` drops "
-            "them"
+            f"{place.path}` makes them again; `{where.discard_command(record.job)}` "
+            "drops them"
         )
     return f"node {record.node} was run again since, and its results are back"
 
@@ -93,4 +93,4 @@ def drop_space(record: ReservationRecord) -> None:
 
     Raises SchedulerUnreachable; ReservationFailed where it stays.
     """
-    unstaged_results(record.backend).drop(record.job)
+    unstaged_results(record.backend).discard(record.job)

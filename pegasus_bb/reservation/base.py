@@ -9,7 +9,7 @@ from pegasus_bb.model.reservation import Request, Reservation, State, Status
 
 
 class Pool(NamedTuple):
-    """A pool of fast storage, as the scheduler counts it. All in bytes."""
+    """A pool of fast storage, as the scheduler reports it. All in bytes."""
 
     name: str
     granularity: int
@@ -77,12 +77,12 @@ class Backend(ABC):
     def why_other_storage(self, storage_id: str) -> str:
         """Why this storage is not the one with that id; empty if it can be.
 
-        Called if a reservation that was made is ABSENT, since a mount point says so,
-        too, while nothing is mounted there.
+        Called if an existing reservation is ABSENT, because an empty mount point gives
+        the same answer.
         """
         return ""
 
-    def is_bare(self) -> bool:
+    def is_uninitialised(self) -> bool:
         """True if the tier's root has never been initialised, or is not mounted. A
         caller that knows of no reservation takes it for a new tier."""
         return False
@@ -97,9 +97,9 @@ class Backend(ABC):
 
     @abstractmethod
     def delete(self, request: Request) -> None:
-        """Ask to give it back, data included, and return when it is gone.
+        """Release the reservation and its data, and return when it is gone.
 
-        The caller makes sure before that nothing is lost. The call is bounded in time.
+        The caller has made sure that nothing is lost. The call is bounded in time.
         It succeeds if the reservation is already absent. Raises ReservationFailed if
         the reservation stays, or is not this run's.
         """
@@ -118,5 +118,5 @@ class Backend(ABC):
 
     @abstractmethod
     def endpoint_id(self) -> str:
-        """An id of what is asked. Backends with the same id answer alike, so one of
-        them can be asked about the requests of all."""
+        """An id of the queried system. Backends with the same id give the same answers,
+        so one of them can list the requests of all."""

@@ -1,10 +1,10 @@
 """The ``datawarp`` backend: persistent buffers of Slurm's burst_buffer/datawarp plugin.
 
-Asks in text (sbatch, scontrol, squeue, scancel) and through jobs of no node, which
-wait for no node. What Slurm does with them, often without a word, is in
-docs/lifecycle.md. Keys of the tier: ``timeout`` of a delete (15m), ``poll`` while it
-waits (5s), ``mount`` (``required``; ``any`` where buffers are plain folders), and
-``account``, ``partition``, ``qos`` for the jobs of no node.
+It calls sbatch, scontrol, squeue and scancel, and submits jobs without nodes, which do
+not queue for a node. docs/lifecycle.md says how Slurm treats them, often silently. Keys
+of the tier: ``timeout`` of a delete (15m), ``poll`` while it waits (5s), ``mount``
+(``required``; ``any`` if buffers are plain folders), and ``account``, ``partition``,
+``qos`` for the jobs without nodes.
 """
 
 from __future__ import annotations
@@ -43,15 +43,16 @@ from pegasus_bb.units import format_size, parse_duration, round_up
 
 class DataWarp(Backend):
     def __init__(self, settings: Mapping[str, str]) -> None:
-        """Raises UsageError where a key cannot be read."""
+        """Raises UsageError if a key is invalid."""
         self.timeout = parse_duration(settings.get("timeout", "15m"))
         self.poll = float(parse_duration(settings.get("poll", "5s")))
         self.mount_required = settings.get("mount", "required") != "any"
         self.slurm = Slurm(settings)
         self.uid = os.getuid()
         self.owner = identity.user_name()
-        self._taken_back: Set[str] = set()  # jobs whose request delete() ended
-        self._of_others: Dict[str, int] = {}  # unaccounted for while a name was shown
+        self._withdrawn: Set[str] = set()  # create jobs that delete() has cancelled
+        # Unaccounted bytes while a buffer of that name was shown: not that buffer's.
+        self._foreign_bytes: Dict[str, int] = {}
 
     def create(self, request: Request) -> Reservation:
         name = check_reservation_name(request.name)
@@ -65,7 +66,7 @@ class DataWarp(Backend):
                 raise ReservationFailed(self._leftover(row, request))
             self._check_large_enough(row, request)
         elif job is not None and (job.held or job.state is not State.PENDING):
-            self.slurm.cancel(job.id)  # a held job stays so; ask afresh
+            self.slurm.cancel(job.id)  # a held job stays held; submit another
             job = None
         identifier = job.id if job else self._submit(request, create_line(request))
         return Reservation(
@@ -80,14 +81,14 @@ class DataWarp(Backend):
 
     def status(self, request: Request) -> Status:
         try:
-            # In this order: what a job that has ended brought about is seen.
+            # In this order, so that a buffer made by a job that has just ended is seen.
             jobs = self._jobs(request)
             plugin = self.slurm.plugin()
         except SchedulerUnreachable as error:
             return Status(State.UNKNOWN, str(error))
         except ReservationFailed as error:
             return Status(State.FAILED, str(error))
-        return self._judged(request, jobs, plugin, _row(plugin, request.name))
+        return self._status_for(request, jobs, plugin, _row(plugin, request.name))
 
     def list_reservations(self, requests: Sequence[Request]) -> Listing:
         jobs: Dict[str, List[Job]] = {}
@@ -102,11 +103,11 @@ class DataWarp(Backend):
         rows = {row.name: row for row in plugin.buffers}
         return Listing(
             [
-                self._judged(r, jobs.get(r.name, []), plugin, rows.get(r.name))
+                self._status_for(r, jobs.get(r.name, []), plugin, rows.get(r.name))
                 for r in requests
             ],
             [
-                Row(row.name, row.uid == self.uid, self._shown(row))
+                Row(row.name, row.uid == self.uid, self._status_of_row(row))
                 for row in rows.values()
             ],
             unstaged=unstaged,
@@ -122,7 +123,8 @@ class DataWarp(Backend):
             found = repr(path) if path else "not set"
             number = environ.get("SLURM_JOB_ID", "")
             raise ReservationFailed(
-                f"${variable} is {found} in this job: {_not_given(request, number)}"
+                f"${variable} is {found} in this job: "
+                f"{_missing_buffer_message(request, number)}"
             )
         if not os.path.isdir(path):
             raise ReservationFailed(
@@ -141,9 +143,9 @@ class DataWarp(Backend):
         if row is None:
             self._check_accounted(plugin, request)
             return
-        self._note_shown(plugin, request)
+        self._note_foreign_bytes(plugin, request)
         self._check_owner(row, request)
-        self._create_job(request)  # refuses where another run of ours made it
+        self._create_job(request)  # refuses a buffer of another run of this user
         destroy = self._submit(request, destroy_line(request), ".destroy")
         self._await_absence(request, destroy)
 
@@ -159,26 +161,26 @@ class DataWarp(Backend):
             if job.id in spaces and STAGE_OUT_FAILED in job.message
         ]
 
-    # -- what a status is made of
+    # -- status
 
-    def _judged(
+    def _status_for(
         self, request: Request, jobs: List[Job], plugin: Plugin, row: Optional[Buffer]
     ) -> Status:
         try:
             if row is not None:
-                self._note_shown(plugin, request)
-                return self._of_row(row, request)
-            found = self._of_job(self._newest(jobs, request), plugin, request)
-            if found.state is State.ABSENT:
+                self._note_foreign_bytes(plugin, request)
+                return self._checked_status_of_row(row, request)
+            status = self._status_of_job(self._newest(jobs, request), plugin, request)
+            if status.state is State.ABSENT:
                 self._check_accounted(plugin, request)
-            return found
+            return status
         except SchedulerUnreachable as error:
             return Status(State.UNKNOWN, str(error))
         except ReservationFailed as error:
             return Status(State.FAILED, str(error))
 
-    def _of_row(self, row: Buffer, request: Request) -> Status:
-        shown = self._shown(row)
+    def _checked_status_of_row(self, row: Buffer, request: Request) -> Status:
+        shown = self._status_of_row(row)
         try:
             self._check_owner(row, request)
             self._check_large_enough(row, request)
@@ -186,37 +188,39 @@ class DataWarp(Backend):
             return replace(shown, state=State.FAILED, message=str(error))
         return shown
 
-    def _shown(self, row: Buffer) -> Status:
-        words = f"{row.native} in pool {row.pool or 'not known'}"
-        # The number decides: names may be resolved differently elsewhere.
+    def _status_of_row(self, row: Buffer) -> Status:
+        message = f"{row.native} in pool {row.pool or 'not known'}"
+        # Compare uids: user names may be resolved differently on another host.
         owner = self.owner if row.uid == self.uid else row.user
-        return Status(row.state, words, owner, row.size, row.created)
+        return Status(row.state, message, owner, row.size, row.created)
 
-    def _of_job(self, job: Optional[Job], plugin: Plugin, request: Request) -> Status:
+    def _status_of_job(
+        self, job: Optional[Job], plugin: Plugin, request: Request
+    ) -> Status:
         if job is None:
             return Status(State.ABSENT, f"Slurm knows no buffer {request.name}")
-        said = f"job {job.id} that asks for {request.name} is {job.native}"
+        message = f"job {job.id} that asks for {request.name} is {job.native}"
         if job.held:
-            return Status(State.FAILED, f"{said}, held by Slurm: {job.message}")
+            return Status(State.FAILED, f"{message}, held by Slurm: {job.message}")
         if job.state is State.ABSENT:
-            return Status(State.ABSENT, said)
+            return Status(State.ABSENT, message)
         if job.state is State.PENDING:
             self._check_size(plugin, request)
-        return Status(job.state, f"{said}: {job.message or 'no reason given'}")
+        return Status(job.state, f"{message}: {job.message or 'no reason given'}")
 
     def _create_job(self, request: Request) -> Optional[Job]:
-        """The newest job that asked for it and that Slurm still remembers.
+        """The newest create job that Slurm still remembers.
 
-        Raises ReservationFailed where another run of this user asked.
+        Raises ReservationFailed if it is of another run of this user.
         """
         return self._newest(self._jobs(request), request)
 
     def _jobs(self, request: Request) -> List[Job]:
-        found = self.slurm.jobs(request.name)
-        return [job for job in found if job.uid == self.uid]
+        jobs = self.slurm.jobs(request.name)
+        return [job for job in jobs if job.uid == self.uid]
 
     def _newest(self, jobs: List[Job], request: Request) -> Optional[Job]:
-        ours = [job for job in jobs if job.id not in self._taken_back]
+        ours = [job for job in jobs if job.id not in self._withdrawn]
         if ours and ours[-1].comment != request.uuid:
             raise ReservationFailed(
                 f"job {ours[-1].id} of {self.owner} asked for {request.name} for "
@@ -225,31 +229,31 @@ class DataWarp(Backend):
             )
         return ours[-1] if ours else None
 
-    # -- a row that is missing
+    # -- missing rows
 
-    def _note_shown(self, plugin: Plugin, request: Request) -> None:
+    def _note_foreign_bytes(self, plugin: Plugin, request: Request) -> None:
         pool = plugin.pool(request.pool)
         if pool is not None:
-            self._of_others[request.name] = max(0, plugin.unaccounted(pool))
+            self._foreign_bytes[request.name] = max(0, plugin.unaccounted(pool))
 
     def _check_accounted(self, plugin: Plugin, request: Request) -> None:
-        """Raises SchedulerUnreachable where a missing row does not mean absent.
+        """Raises SchedulerUnreachable if a missing row may not mean absent.
 
-        slurmctld that had no answer of DataWarp when it started shows no buffer, but
-        reads from the pools how much is in use.
+        If DataWarp did not answer slurmctld at its start, slurmctld shows no buffers,
+        but reads from the pools how many bytes are in use.
         """
         pool = plugin.pool(request.pool)
         if pool is None:
             return
         size = round_up(request.capacity, pool.granularity)
-        others = self._of_others.get(request.name, 0)
-        found = plugin.unaccounted(pool)
-        if found - others >= size > 0:
+        others = self._foreign_bytes.get(request.name, 0)
+        unaccounted = plugin.unaccounted(pool)
+        if unaccounted - others >= size > 0:
             raise SchedulerUnreachable(
-                f"Slurm shows no buffer {request.name}, yet {format_size(found)} of "
-                f"pool {pool.name} are in use that no row accounts for: DataWarp may "
-                "not have answered slurmctld when it started. `dwstat instances`, or "
-                "an administrator, can tell whether it is there; `scontrol "
+                f"Slurm shows no buffer {request.name}, yet {format_size(unaccounted)} "
+                f"of pool {pool.name} are in use that no row accounts for: DataWarp "
+                "may not have answered slurmctld when it started. `dwstat instances`, "
+                "or an administrator, can tell whether it is there; `scontrol "
                 "reconfigure` or a restart of slurmctld reads it again"
             )
 
@@ -305,32 +309,32 @@ class DataWarp(Backend):
         job = self._create_job(request)
         if job is None:
             return
-        self._taken_back.add(job.id)
+        self._withdrawn.add(job.id)
         if job.state is State.PENDING:
             self.slurm.cancel(job.id)
             time.sleep(self.poll)
 
     def _await_absence(self, request: Request, destroy: str) -> None:
         until = time.monotonic() + self.timeout
-        words = ""
+        message = ""
         while True:
             try:
                 plugin = self.slurm.plugin()
                 if _row(plugin, request.name) is None:
                     self._check_accounted(plugin, request)
                     return
-                words = ""
+                message = ""
             except SchedulerUnreachable as error:
-                words = str(error)
+                message = str(error)
             if time.monotonic() >= until:
                 break
             time.sleep(self.poll)
-        if words:
+        if message:
             raise SchedulerUnreachable(
-                f"asked to give {request.name} back (job {destroy}), then: {words}"
+                f"asked to give {request.name} back (job {destroy}), then: {message}"
             )
         job = self.slurm.job(destroy)
-        self.slurm.cancel(destroy)  # Slurm would try again for ever
+        self.slurm.cancel(destroy)  # else Slurm retries for ever
         raise ReservationFailed(
             f"buffer {request.name} is still there {self.timeout} s after job "
             f"{destroy} asked for its end; Slurm says: "
@@ -362,9 +366,9 @@ def _row(plugin: Plugin, name: str) -> Optional[Buffer]:
     return next((row for row in plugin.buffers if row.name == name), None)
 
 
-def _not_given(request: Request, number: str) -> str:
-    """Why a job has no buffer, and how a person sees which of the causes it is. In
-    lines: where the end of a node's words is shown, long ones are cut."""
+def _missing_buffer_message(request: Request, number: str) -> str:
+    """Why a job has no buffer, and how to find out which cause it is. Split into lines,
+    because long lines are cut where the end of a node's output is shown."""
     return (
         f"Slurm was not given its `#DW persistentdw name={request.name}`, or the "
         "reservation is not attached to this node\n"

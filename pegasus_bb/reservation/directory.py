@@ -1,12 +1,12 @@
-"""The ``directory`` backend: a folder of a fast file system, handed out with a quota.
+"""The ``directory`` backend: reserves folders of a fast file system within a quota.
 
 Keys of the tier: ``path`` (the folder), ``quota`` (size; default: what the file system
 has free), ``granularity`` (4MiB), ``timeout`` of a delete (1h) and, for tests,
-``owner`` (in place of the user's name). ``pools`` are the folders below ``path``, with
-blanks between them, in which the run has files. A reservation is a folder
+``owner`` (instead of the user's name). ``pools`` are the folders below ``path``,
+separated by blanks, in which the run has files. A reservation is a folder
 ``<path>/<name>`` of mode 0700 with an identity file, and ``<path>/<pool>/<name>`` for
-each pool. Granted are at most the quota and what the file system
-holds; a quota that the file system has for a user may be stricter.
+each pool. All grants together stay within the quota and the size of the file system,
+whose quota for a user may be lower.
 """
 
 from __future__ import annotations
@@ -26,7 +26,13 @@ from pegasus_bb.model.reservation import (
 )
 from pegasus_bb.reservation import identity, root
 from pegasus_bb.reservation.base import Backend, Listing, Pool, Row, no_listing
-from pegasus_bb.reservation.grants import HALF, Grants, open_grants, peek, remove_half
+from pegasus_bb.reservation.grants import (
+    PARTIAL,
+    Grants,
+    open_grants,
+    read_grants,
+    remove_partial,
+)
 from pegasus_bb.reservation.pool_folders import (
     check_pool_folders,
     make_pool_folders,
@@ -37,7 +43,7 @@ from pegasus_bb.units import MIB, format_size, parse_duration, parse_size, round
 
 class Directory(Backend):
     def __init__(self, settings: Mapping[str, str]) -> None:
-        """Raises UsageError where a key cannot be read."""
+        """Raises UsageError if a key is invalid."""
         self.settings = dict(settings)
         self.root = os.path.abspath(settings.get("path", ""))
         self.granularity = parse_size(settings.get("granularity", 4 * MIB))
@@ -48,7 +54,7 @@ class Directory(Backend):
     def create(self, request: Request) -> Reservation:
         name = check_reservation_name(request.name)
         self._make_root()
-        if self._is_being_deleted(request):  # a crash left it so: nothing is lost
+        if self._is_being_deleted(request):  # finish the delete after a crash
             self.delete(request)
         with open_grants(self.root, self.quota) as grants:
             entry = grants.entries.get(name)
@@ -58,7 +64,7 @@ class Directory(Backend):
                 root.mark(self.root)
                 entry = grants.entries[name] = self._entry(request)
                 grants.grant(self.quota)
-                grants.keep()  # listed before it exists, so never there unlisted
+                grants.save()  # before the folder exists, so that it is always listed
                 self._make_folder(request, entry)
             self._check_ours(entry, request)
             self._check_large_enough(entry, request)
@@ -85,8 +91,8 @@ class Directory(Backend):
         return Listing(statuses, rows)
 
     def endpoint_id(self) -> str:
-        asked = {**self.settings, "path": self.root, "timeout": ""}
-        return repr(sorted(asked.items()))
+        settings = {**self.settings, "path": self.root, "timeout": ""}
+        return repr(sorted(settings.items()))
 
     def storage_id(self) -> str:
         return root.read(self.root)
@@ -94,20 +100,20 @@ class Directory(Backend):
     def why_other_storage(self, storage_id: str) -> str:
         return root.why_other_storage(self.root, storage_id)
 
-    def is_bare(self) -> bool:
+    def is_uninitialised(self) -> bool:
         return not os.path.lexists(self.root)
 
     def path(self, request: Request, environ: Mapping[str, str]) -> str:
         try:
-            found = self._status_of(peek(self.root), request)
+            status = self._status_of(read_grants(self.root), request)
         except SchedulerUnreachable as error:
             raise ReservationFailed(
                 f"reservation {request.name} is not there: {error}"
             ) from error
-        if found.state is not State.READY:
+        if status.state is not State.READY:
             raise ReservationFailed(
                 f"reservation {request.name} cannot be used: it is "
-                f"{found.state.value} in {self.root}; {found.message}"
+                f"{status.state.value} in {self.root}; {status.message}"
             )
         check_pool_folders(self._pools(request))
         return self._folder(request)
@@ -118,7 +124,7 @@ class Directory(Backend):
         with open_grants(self.root, self.quota) as grants:
             entry = grants.entries.get(request.name)
             if entry is None:
-                self._check_nothing_lies_there(request)
+                self._check_no_foreign_folder(request)
                 remove_pool_folders(self._pools(request), until)
                 return
             self._check_ours(entry, request)
@@ -137,10 +143,10 @@ class Directory(Backend):
             total, free = grants.total(self.quota), self._free(grants)
         return [Pool("directory", self.granularity, total, free)]
 
-    # -- what a status is made of
+    # -- status
 
     def _row(self, name: str, entry: Dict[str, Any]) -> Row:
-        found = Status(
+        status = Status(
             self._state_of(entry),
             f"in {os.path.join(self.root, name)}",
             entry["owner"],
@@ -148,23 +154,23 @@ class Directory(Backend):
             entry["created"],
             entry["uuid"],
         )
-        return Row(name, entry["owner"] == self.owner, found)
+        return Row(name, entry["owner"] == self.owner, status)
 
     def _status_of(self, grants: Grants, request: Request) -> Status:
         entry = grants.entries.get(request.name)
         if entry is None:
-            return self._nothing(request)
-        state, words = self._judge(grants, entry, request)
+            return self._absent_status(request)
+        state, message = self._state_and_message(grants, entry, request)
         return Status(
             state,
-            words,
+            message,
             entry["owner"],
             entry["size"],
             entry["created"],
             entry["uuid"],
         )
 
-    def _judge(
+    def _state_and_message(
         self, grants: Grants, entry: Dict[str, Any], request: Request
     ) -> Tuple[State, str]:
         try:
@@ -190,9 +196,9 @@ class Directory(Backend):
     def _state_of(self, entry: Dict[str, Any]) -> State:
         return State.READY if entry["granted"] else State.PENDING
 
-    def _nothing(self, request: Request) -> Status:
+    def _absent_status(self, request: Request) -> Status:
         try:
-            self._check_nothing_lies_there(request)
+            self._check_no_foreign_folder(request)
         except ReservationFailed as error:
             return Status(State.FAILED, str(error))
         return Status(State.ABSENT, f"no such reservation in {self.root}")
@@ -200,7 +206,7 @@ class Directory(Backend):
     # -- refusals
 
     def _check_ours(self, entry: Dict[str, Any], request: Request) -> None:
-        what = self._described(entry, request)
+        what = self._description(entry, request)
         if entry["owner"] != self.owner:
             raise ReservationFailed(
                 f"{what} belongs to {entry['owner']}, not to {self.owner}; "
@@ -216,11 +222,11 @@ class Directory(Backend):
     def _check_large_enough(self, entry: Dict[str, Any], request: Request) -> None:
         if entry["size"] < request.capacity:
             raise ReservationFailed(
-                f"{self._described(entry, request)} is smaller than the "
+                f"{self._description(entry, request)} is smaller than the "
                 f"{format_size(request.capacity)} that this run asks for"
             )
 
-    def _described(self, entry: Dict[str, Any], request: Request) -> str:
+    def _description(self, entry: Dict[str, Any], request: Request) -> str:
         made = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry["created"]))
         size = format_size(entry["size"])
         return f"reservation {request.name} in {self.root} ({size}, made {made})"
@@ -234,7 +240,7 @@ class Directory(Backend):
                 "lower capacity (--bb-capacity), or with a larger quota of the tier"
             )
 
-    def _check_nothing_lies_there(self, request: Request) -> None:
+    def _check_no_foreign_folder(self, request: Request) -> None:
         if os.path.lexists(self._folder(request)):
             raise ReservationFailed(
                 f"{self._folder(request)} is there, but it is not a reservation "
@@ -251,14 +257,14 @@ class Directory(Backend):
         return [os.path.join(self.root, pool, request.name) for pool in pools]
 
     def _identity(self, request: Request) -> Dict[str, Any]:
-        """What the identity file says. Raises ReservationFailed where not ours."""
-        found = identity.check(self._folder(request), request)
+        """The contents of the identity file. Raises ReservationFailed if not ours."""
+        known = identity.check(self._folder(request), request)
         uid = os.lstat(self._folder(request)).st_uid
         if uid != os.getuid():
             raise ReservationFailed(
                 f"{self._folder(request)} belongs to uid {uid}, not to {os.getuid()}"
             )
-        return found
+        return known
 
     def _size(self, request: Request) -> int:
         return round_up(request.capacity, self.granularity)
@@ -275,7 +281,7 @@ class Directory(Backend):
             ) from error
 
     def _entry(self, request: Request) -> Dict[str, Any]:
-        self._check_nothing_lies_there(request)
+        self._check_no_foreign_folder(request)
         return {
             "uuid": request.uuid,
             "owner": self.owner,
@@ -286,25 +292,25 @@ class Directory(Backend):
         }
 
     def _make_folder(self, request: Request, entry: Dict[str, Any]) -> None:
-        """The folder with its identity in one step: a crash leaves all or nothing."""
-        half = os.path.join(self.root, HALF + os.urandom(16).hex())
+        """Make the folder with its identity by one rename: a crash leaves all or
+        nothing."""
+        partial = os.path.join(self.root, PARTIAL + os.urandom(16).hex())
         known = {key: entry[key] for key in ("uuid", "owner", "size", "created")}
         try:
-            os.mkdir(half, 0o700)
-            identity.note(half, {"name": request.name, **known})
-            os.rename(half, self._folder(request))
+            os.mkdir(partial, 0o700)
+            identity.note(partial, {"name": request.name, **known})
+            os.rename(partial, self._folder(request))
         except OSError as error:
-            remove_half(half)
+            remove_partial(partial)
             raise ReservationFailed(
                 f"{self._folder(request)}: cannot be made ({error.strerror})"
             ) from error
 
     def _is_being_deleted(self, request: Request) -> bool:
         try:
-            found = self._identity(request)
+            return bool(self._identity(request).get("deleting"))
         except ReservationFailed:
             return False
-        return bool(found.get("deleting"))
 
     def _empty(self, request: Request, until: float) -> None:
         path = self._folder(request)
@@ -316,7 +322,7 @@ class Directory(Backend):
                     removal.empty(folder, identity.DELETING, until)
             finally:
                 os.close(folder)
-        except FileNotFoundError:  # another delete of ours was faster
+        except FileNotFoundError:  # another delete was faster
             return
         except (OSError, TimeoutError) as error:
             raise ReservationFailed(
@@ -325,13 +331,13 @@ class Directory(Backend):
             ) from error
 
     def _remove(self, request: Request) -> None:
-        """Out of sight in one step, then out of existence."""
+        """Remove the folder: rename it first, so that it disappears in one step."""
         self._identity(request)
-        half = os.path.join(self.root, HALF + os.urandom(16).hex())
-        os.rename(self._folder(request), half)
-        why = remove_half(half)
+        partial = os.path.join(self.root, PARTIAL + os.urandom(16).hex())
+        os.rename(self._folder(request), partial)
+        why = remove_partial(partial)
         if why:
-            os.rename(half, self._folder(request))
+            os.rename(partial, self._folder(request))
             raise ReservationFailed(
                 f"reservation {request.name} was not given back: {why}; then delete "
                 "again"

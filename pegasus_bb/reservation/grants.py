@@ -1,10 +1,10 @@
-"""The grants of the directory backend: how much each reservation holds, in what order.
+"""The grants of the directory backend: the size of each reservation, and their order.
 
-``<root>/.pegasus_bb.json`` under ``<root>/.pegasus_bb.lock``. The reservations' own
-folders with their identity files say what exists; the grants add the order of requests
-and what was granted. So the next call repairs grants that a crash has damaged or lost.
-A root that several users share is writable by all of them and not sticky: each replaces
-the grants by rename.
+They are in ``<root>/.pegasus_bb.json``, locked by ``<root>/.pegasus_bb.lock``. The
+folders of the reservations, with their identity files, show what exists; the grants add
+the order of requests and the granted sizes. So the next call can repair grants that a
+crash has damaged. A root that several users share is writable by all of them and not
+sticky, because each of them replaces the grants by rename.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from pegasus_bb.model.reservation import check_reservation_name
 from pegasus_bb.reservation import identity
 
 _STATE, _LOCK = ".pegasus_bb.json", ".pegasus_bb.lock"
-HALF = ".pegasus_bb-"  # folders on their way in or out of existence begin so
-_OF_IDENTITY = (identity.FILE, "." + identity.FILE)  # the file, and half-written ones
-_SIZES, _TIMES = 1 << 62, 1 << 37  # no number of bytes, no clock goes so far
+PARTIAL = ".pegasus_bb-"  # prefix of folders that are being made or removed
+_IDENTITY_FILES = (identity.FILE, "." + identity.FILE)  # and partly written ones
+_SIZES, _TIMES = 1 << 62, 1 << 37  # upper bounds of bytes, and of seconds
 _PATIENCE = 10.0  # seconds to wait for the lock, which no call holds for long
 
 
 class Grants:
-    """What the state file says, repaired by what is in the folder."""
+    """The contents of the state file, repaired from the folders."""
 
     def __init__(self, root: str, data: Dict[str, Any]) -> None:
         self.root = root
@@ -39,9 +39,9 @@ class Grants:
         self._free: Optional[int] = None
 
     def total(self, quota: Optional[int]) -> int:
-        """Bytes to grant in all: ``quota``, and no more than the file system holds.
+        """Bytes to grant in all: at most ``quota``, and the size of the file system.
 
-        That is what it had free before the first grant, or more where it has it now.
+        The size is its free space before the first grant, or now if that is more.
         """
         used = self.used()
         held = int(self.data.get("quota", self.free() + used)) if used else 0
@@ -49,7 +49,7 @@ class Grants:
         return total if quota is None else min(quota, total)
 
     def free(self) -> int:
-        """Bytes that the file system has free, the same all through a call."""
+        """Free bytes of the file system, read once per call."""
         if self._free is None:
             disk = os.statvfs(self.root)
             self._free = disk.f_bavail * disk.f_frsize
@@ -59,7 +59,8 @@ class Grants:
         return sum(e["size"] for e in self.entries.values() if e["granted"])
 
     def grant(self, quota: Optional[int]) -> None:
-        """Grant what fits, first come first served, so that no request starves."""
+        """Grant the requests that fit, first come first served, so that none
+        starves."""
         waiting = [e for e in self.entries.values() if not e["granted"]]
         if not waiting:
             return
@@ -74,58 +75,58 @@ class Grants:
             entry["granted"] = time.time()
 
     def repair(self) -> None:
-        """Forget what is gone, list what is not listed, sweep halves."""
+        """Drop entries without a folder, add missing ones, remove partial folders."""
         for name in [n for n in self.entries if _mode(self.root, n) is None]:
             del self.entries[name]
         for name in sorted(os.listdir(self.root)):
-            if name.startswith(HALF):
+            if name.startswith(PARTIAL):
                 self._sweep(os.path.join(self.root, name))
             elif name not in self.entries and not name.startswith("."):
                 self._adopt(name)
 
-    def keep(self) -> None:
-        """Make the grants durable now; what is kept later builds on it."""
+    def save(self) -> None:
+        """Write the grants now, and not only at the end of the call."""
         path = os.path.join(self.root, _STATE)
         try:
-            mode = os.stat(self.root).st_mode & 0o666  # as open to others as the root
+            mode = os.stat(self.root).st_mode & 0o666  # the same access as the root
             write_text(path, json.dumps(self.data, indent=1), mode)
         except OSError as error:
             raise SchedulerUnreachable(
                 f"{path} cannot be written ({error.strerror})"
             ) from error
 
-    def _sweep(self, half: str) -> None:
-        """Finish what a crash left; where a job wrote into it, put it back."""
-        if remove_half(half):
+    def _sweep(self, partial: str) -> None:
+        """Finish a removal after a crash; restore the folder if a job wrote into it."""
+        if remove_partial(partial):
             with contextlib.suppress(OSError, KeyError, UsageError):
-                name = str(identity.read(half)["name"])
+                name = str(identity.read(partial)["name"])
                 check_reservation_name(name)
                 if _mode(self.root, name) is None:
-                    os.rename(half, os.path.join(self.root, name))
+                    os.rename(partial, os.path.join(self.root, name))
 
     def _adopt(self, name: str) -> None:
         if not stat.S_ISDIR(_mode(self.root, name) or 0):
             return
         try:
-            found = identity.read(os.path.join(self.root, name))
-        except OSError:  # of another user, who lists it
+            known = identity.read(os.path.join(self.root, name))
+        except OSError:  # of another user, whose calls list it
             return
-        created = found.get("created", 0.0)
+        created = known.get("created", 0.0)
         entry = {
-            "uuid": str(found.get("uuid", "")),
-            "owner": str(found.get("owner", "")),
-            "size": found.get("size"),
+            "uuid": str(known.get("uuid", "")),
+            "owner": str(known.get("owner", "")),
+            "size": known.get("size"),
             "created": created,
             "delay": 0.0,
             "granted": created,
         }
-        if found.get("name") == name and _is_entry(entry):
+        if known.get("name") == name and _is_entry(entry):
             self.entries[name] = entry
 
 
 @contextlib.contextmanager
 def open_grants(root: str, quota: Optional[int]) -> Iterator[Grants]:
-    """The grants, repaired, for one call at a time; written if the call succeeds.
+    """The repaired grants, locked during the call; written if it succeeds.
 
     Raises SchedulerUnreachable if they cannot be read or written.
     """
@@ -140,21 +141,21 @@ def open_grants(root: str, quota: Optional[int]) -> Iterator[Grants]:
             raise SchedulerUnreachable(f"{root}: {error.strerror}") from error
         yield grants
         if data != before:
-            grants.keep()
+            grants.save()
 
 
-def peek(root: str) -> Grants:
-    """The grants as they were last written, without the lock."""
+def read_grants(root: str) -> Grants:
+    """The grants as last written, read without the lock."""
     return Grants(root, _load(root))
 
 
-def remove_half(path: str) -> str:
-    """Remove a folder on its way out; why it is still there, with its identity."""
+def remove_partial(path: str) -> str:
+    """Remove a partial folder. Returns why it stays, with its identity; else empty."""
     try:
         folder = identity.open_folder(path)
         try:
             names = os.listdir(folder)
-            if not all(name.startswith(_OF_IDENTITY) for name in names):
+            if not all(name.startswith(_IDENTITY_FILES) for name in names):
                 return "it is written to while it is given back; end the job that does"
             known = identity.read_in(folder)
             for name in names:
@@ -170,8 +171,8 @@ def remove_half(path: str) -> str:
 
 
 def _remove_empty(path: str, known: Dict[str, Any]) -> None:
-    """Remove the folder, or give it back its identity: a job may write into it at the
-    last moment, and without an identity no run could ever remove it."""
+    """Remove the folder, or restore its identity: a job may write into it at the last
+    moment, and without an identity no run could ever remove it."""
     try:
         os.rmdir(path)
     except FileNotFoundError:
@@ -194,7 +195,7 @@ def _locked(root: str) -> Iterator[None]:
     try:
         mode = os.stat(root).st_mode & 0o666
         handle = os.open(os.path.join(root, _LOCK), os.O_RDWR | os.O_CREAT, mode)
-        if os.fstat(handle).st_uid == os.getuid():  # whatever the umask says
+        if os.fstat(handle).st_uid == os.getuid():  # despite the umask
             os.fchmod(handle, mode)
     except OSError as error:
         raise SchedulerUnreachable(
@@ -232,13 +233,13 @@ def _load(root: str) -> Dict[str, Any]:
             f"{path} cannot be read ({error}); where it is damaged, remove it: the "
             "next call makes it anew from the reservations themselves"
         ) from error
-    if _is_whole(data):
+    if _is_valid(data):
         return dict(data)
     raise SchedulerUnreachable(f"{path} does not hold the grants of a directory tier")
 
 
-def _is_whole(data: Any) -> bool:
-    """Whether all is of the kind that we write: others may write to this folder."""
+def _is_valid(data: Any) -> bool:
+    """Whether ``data`` has our format: other users may write to this folder."""
     if not isinstance(data, dict):
         return False
     entries = data.get("reservations", {})
@@ -261,5 +262,5 @@ def _is_entry(entry: Any) -> bool:
 
 
 def _is_number(value: Any, most: int = _SIZES) -> bool:
-    """Of bytes or seconds; not NaN, and no truth either."""
+    """Whether ``value`` is a plausible number; NaN and booleans are not."""
     return type(value) in (int, float) and 0 <= value < most

@@ -1,7 +1,7 @@
-"""The identity file: which run a reservation belongs to, kept on the tier itself.
+"""The identity file on the tier: the run that a reservation belongs to.
 
-A name can be used again and a mount can be missing, but the uuid in this file is this
-run's or another's.
+A name can be reused and a mount can be missing, but the uuid in this file is either
+this run's or another's.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pegasus_bb.files import write_json
 from pegasus_bb.model.reservation import Request
 
 FILE = ".pegasus_bb"
-DELETING = ".pegasus_bb.doomed"  # its name once the reservation is being given back
+DELETING = ".pegasus_bb.doomed"  # its name while the reservation is deleted
 _LONGEST = 1 << 16  # bytes; an identity is never longer
 
 
@@ -30,17 +30,19 @@ def user_name() -> str:
 
 
 def open_folder(path: str) -> int:
-    """A descriptor of directory ``path`` itself. Raises OSError for a link."""
+    """A descriptor of directory ``path``. Raises OSError for a symbolic link."""
     return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
 
 
 def read_in(folder: int) -> Dict[str, Any]:
-    """What the identity file in the open ``folder`` says; empty where it has none.
+    """The identity in the open ``folder``; empty if it has none.
 
-    ``deleting`` is in it where the reservation is being given back.
+    It has the key ``deleting`` while the reservation is deleted.
     """
-    found = _read_file(folder, FILE)
-    return found or {**_read_file(folder, DELETING), "deleting": True}
+    return _read_file(folder, FILE) or {
+        **_read_file(folder, DELETING),
+        "deleting": True,
+    }
 
 
 def _read_file(folder: int, name: str) -> Dict[str, Any]:
@@ -61,7 +63,7 @@ def _read_file(folder: int, name: str) -> Dict[str, Any]:
 
 
 def read(path: str) -> Dict[str, Any]:
-    """The identity in directory ``path``; empty where it has none. Raises OSError."""
+    """The identity in directory ``path``; empty if it has none. Raises OSError."""
     folder = open_folder(path)
     try:
         return read_in(folder)
@@ -70,18 +72,19 @@ def read(path: str) -> Dict[str, Any]:
 
 
 def note(path: str, identity: Dict[str, Any]) -> None:
-    """Put the identity file into directory ``path``, whole or not at all."""
+    """Write the identity file of directory ``path``, whole or not at all."""
     write_json(os.path.join(path, FILE), identity)
 
 
 def restore(path: str, identity: Dict[str, Any]) -> None:
-    """Mark ``path`` again as being given back: it could not go without its mark."""
+    """Restore the mark of a folder that is deleted: without it, it cannot be
+    removed."""
     known = {key: value for key, value in identity.items() if key != "deleting"}
     write_json(os.path.join(path, DELETING), known)
 
 
 def mark_deleting(path: str) -> None:
-    """Mark ``path`` as being given back, for good; works on a full file system too."""
+    """Mark ``path`` as being deleted, for good; works on a full file system, too."""
     folder = open_folder(path)
     try:
         if not _read_file(folder, DELETING):
@@ -95,19 +98,19 @@ def mark_deleting(path: str) -> None:
 
 
 def check(path: str, request: Request) -> Dict[str, Any]:
-    """The identity in ``path`` where it is this run's. Raises ReservationFailed."""
+    """The identity in ``path``, if it is this run's. Raises ReservationFailed."""
     try:
-        found = read(path)
+        known = read(path)
     except OSError as error:
         what = "is a symbolic link" if os.path.islink(path) else str(error.strerror)
         raise ReservationFailed(
             f"reservation {request.name}: {path} {what}; expected the folder of this "
             "run's reservation, so nothing is read or written there"
         ) from error
-    if found.get("uuid") != request.uuid:
-        whose = f"run {found['uuid']}" if found.get("uuid") else "no run"
+    if known.get("uuid") != request.uuid:
+        whose = f"run {known['uuid']}" if known.get("uuid") else "no run"
         raise ReservationFailed(
             f"reservation {request.name}: {path} carries the identity of {whose}, "
             f"not of this run ({request.uuid}); nothing is read or written there"
         )
-    return found
+    return known

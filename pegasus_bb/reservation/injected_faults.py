@@ -1,4 +1,4 @@
-"""A wrapper that makes a backend late or makes its calls fail: for tests and teaching.
+"""A wrapper that delays a backend or makes its calls fail, for tests and teaching.
 
 The tier's key ``delay`` is the time from a request until its reservation is ready. The
 key ``fail`` says which calls fail:
@@ -88,15 +88,15 @@ class InjectedFaults(Backend):
         return self.list_reservations([request]).statuses[0]
 
     def list_reservations(self, requests: Sequence[Request]) -> Listing:
-        found = self.inner.list_reservations(requests)
-        if found.message:
-            return found
+        listing = self.inner.list_reservations(requests)
+        if listing.message:
+            return listing
         statuses = [
             self._with_fault(request, status)
-            for request, status in zip(requests, found.statuses)
+            for request, status in zip(requests, listing.statuses)
         ]
-        rows = [row._replace(status=self._delayed(row.status)) for row in found.rows]
-        return found._replace(statuses=statuses, rows=rows)
+        rows = [row._replace(status=self._delayed(row.status)) for row in listing.rows]
+        return listing._replace(statuses=statuses, rows=rows)
 
     def path(self, request: Request, environ: Mapping[str, str]) -> str:
         path = self.inner.path(request, environ)
@@ -119,8 +119,8 @@ class InjectedFaults(Backend):
     def why_other_storage(self, storage_id: str) -> str:
         return self.inner.why_other_storage(storage_id)
 
-    def is_bare(self) -> bool:
-        return self.inner.is_bare()
+    def is_uninitialised(self) -> bool:
+        return self.inner.is_uninitialised()
 
     def pools(self) -> List[Pool]:
         return self.inner.pools()

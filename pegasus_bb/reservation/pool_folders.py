@@ -1,6 +1,6 @@
 """A run's folders in the pools of a tier: made before the reservation, removed with it.
 
-They carry no identity of their own: their name is the reservation's, which is unique.
+They have no identity file: their name is that of the reservation, which is unique.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from pegasus_bb.removal import remove
 
 
 def make_pool_folders(folders: Sequence[str]) -> None:
-    """Raises ReservationFailed; those that a killed try made are taken."""
+    """Make ``folders``, reusing those of a killed try. Raises ReservationFailed."""
     for folder in folders:
         try:
-            _make_like_above(os.path.dirname(folder))
+            _make_with_parent_mode(os.path.dirname(folder))
             if not _is_ours(folder):
                 os.mkdir(folder, 0o700)
         except OSError as error:
@@ -27,12 +27,12 @@ def make_pool_folders(folders: Sequence[str]) -> None:
             ) from error
 
 
-def _make_like_above(folder: str) -> None:
-    """A pool is for all who may use its tier: it has the mode of the folder above."""
+def _make_with_parent_mode(folder: str) -> None:
+    """Make a pool with the mode of the folder above, so that all users can use it."""
     if os.path.isdir(folder):
         return
     above = os.path.dirname(folder)
-    _make_like_above(above)
+    _make_with_parent_mode(above)
     try:
         os.mkdir(folder)
     except FileExistsError:
@@ -41,7 +41,8 @@ def _make_like_above(folder: str) -> None:
 
 
 def check_pool_folders(folders: Sequence[str]) -> None:
-    """Raises ReservationFailed if one is missing here: nothing is written beside it."""
+    """Raises ReservationFailed if one is missing on this node, before anything is
+    written."""
     for folder in folders:
         if not os.access(folder, os.W_OK | os.X_OK):
             raise ReservationFailed(
@@ -51,7 +52,7 @@ def check_pool_folders(folders: Sequence[str]) -> None:
 
 
 def remove_pool_folders(folders: Sequence[str], until: float) -> None:
-    """Goes on until ``until`` (time.monotonic). Raises ReservationFailed."""
+    """Remove ``folders`` until ``until`` (time.monotonic). Raises ReservationFailed."""
     for folder in folders:
         try:
             if _is_ours(folder):
@@ -64,9 +65,9 @@ def remove_pool_folders(folders: Sequence[str], until: float) -> None:
 
 
 def _is_ours(folder: str) -> bool:
-    """Whether a folder of this user stands there. Raises OSError."""
+    """Whether ``folder`` exists and is this user's. Raises OSError."""
     try:
-        found = os.lstat(folder)
+        status = os.lstat(folder)
     except FileNotFoundError:
         return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()

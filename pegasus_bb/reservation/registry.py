@@ -1,6 +1,6 @@
 """The backends, in an explicit table.
 
-Each is imported only when it is opened, since every job on the site opens one.
+Each is imported only when it is opened, because every job of the site opens one.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ BACKENDS: Dict[str, Callable[[Mapping[str, str]], Backend]] = {
 def open_backend(backend: str, settings: Mapping[str, str]) -> Backend:
     """The backend of that name with the tier's own keys.
 
-    Raises UsageError where there is none, or where a key cannot be read.
+    Raises UsageError if it does not exist, or if a key is invalid.
     """
     if backend not in BACKENDS:
         known = ", ".join(sorted(BACKENDS))

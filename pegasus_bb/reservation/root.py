@@ -1,7 +1,7 @@
-"""``.pegasus_bb_root``: what tells a tier's folder from the empty place of its mount.
+"""``.pegasus_bb_root``: distinguishes a tier's folder from its empty mount point.
 
-Made with the first reservation, never removed. Without it, "no such reservation" would
-be what a mount point says while the storage is away.
+The first reservation makes it, and it is never removed. Without it, an empty mount
+point would answer "no such reservation" while the storage is not mounted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _LONGEST = 100  # bytes; no id is longer
 
 
 def mark(root: str) -> None:
-    """Give folder ``root`` an id, if it has none; under the lock of the grants."""
+    """Give folder ``root`` an id, if it has none. The caller holds the grants' lock."""
     if read(root):
         return
     path = os.path.join(root, FILE)
@@ -30,7 +30,7 @@ def mark(root: str) -> None:
 
 
 def read(root: str) -> str:
-    """The id of folder ``root``; empty where it has none or cannot be read."""
+    """The id of folder ``root``; empty if it has none or cannot be read."""
     try:
         with open(os.path.join(root, FILE), "rb") as source:
             return source.read(_LONGEST).decode("ascii", "replace").strip()
@@ -39,13 +39,13 @@ def read(root: str) -> str:
 
 
 def why_other_storage(root: str, known: str) -> str:
-    """Why ``root`` is not the folder that had the id ``known``; empty where it is.
+    """Why ``root`` is not the folder with the id ``known``; empty if it is.
 
-    Without a ``known`` one, any id will do.
+    If ``known`` is empty, any id is accepted.
     """
-    found = read(root)
-    if found and known in ("", found):
+    current = read(root)
+    if current and known in ("", current):
         return ""
-    has = f"has the id {found}, not {known}" if found else "is not there"
+    has = f"has the id {current}, not {known}" if current else "is not there"
     path = os.path.join(root, FILE)
     return f"{root} is not the folder that the reservation was made in ({path} {has})"

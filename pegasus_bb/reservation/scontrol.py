@@ -1,7 +1,7 @@
-"""The text of ``scontrol show burst`` and ``scontrol show job`` -> records.
+"""Parses the output of ``scontrol show burst`` and ``scontrol show job``.
 
-Pure: starts nothing, reads no clock. What the text looks like is fixed by Slurm's
-src/api/burst_buffer_info.c and job_info.c; tests/recorded/ has real samples.
+Pure functions. Slurm's src/api/burst_buffer_info.c and job_info.c define the format;
+tests/recorded/ has real samples.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 from pegasus_bb.model.reservation import State
 from pegasus_bb.reservation.base import Pool
 
-# Slurm's own words (bb_state_string in slurm_protocol_defs.c) -> ours. A persistent
-# buffer shows only `allocated`; the others are seen on buffers of jobs.
+# Slurm's states (bb_state_string in slurm_protocol_defs.c) -> ours. A persistent buffer
+# is only ever `allocated`; the others occur on buffers of jobs.
 BUFFER_STATES: Dict[str, State] = {
     "pending": State.PENDING,
     "allocating": State.PENDING,
@@ -27,7 +27,7 @@ BUFFER_STATES: Dict[str, State] = {
     "alloc-revoke": State.FAILED,
     "running": State.READY,
     "suspended": State.READY,
-    "suspend": State.READY,  # bb_state_num reads it back so
+    "suspend": State.READY,  # the spelling of bb_state_num
     "post-run": State.STAGING_OUT,
     "staging-out": State.STAGING_OUT,
     "staged-out": State.STAGING_OUT,
@@ -36,18 +36,18 @@ BUFFER_STATES: Dict[str, State] = {
     "complete": State.ABSENT,
 }
 
-# BurstBufferState of a job whose own request was not met yet.
+# BurstBufferState of a job whose request is not met yet.
 _NOT_MADE = ("", "pending", "allocating")
 
-# JobState of the zero-node job that asks for a buffer. A held one is told apart by
-# its priority: Slurm leaves a refused job PENDING for ever.
+# JobState of the zero-node job that requests a buffer. Slurm leaves a refused job
+# PENDING for ever, with priority 0: it is held.
 JOB_STATES: Dict[str, State] = {
     "PENDING": State.PENDING,
     "CONFIGURING": State.PENDING,
     "RUNNING": State.PENDING,
     "SUSPENDED": State.PENDING,
     "STOPPED": State.PENDING,
-    "COMPLETING": State.ABSENT,  # as COMPLETED: it brings nothing about any more
+    "COMPLETING": State.ABSENT,  # as COMPLETED: it creates nothing any more
     "STAGE_OUT": State.ABSENT,
     "REQUEUED": State.PENDING,
     "RESIZING": State.PENDING,
@@ -82,20 +82,20 @@ class Buffer(NamedTuple):
 
     name: str
     state: State
-    native: str  # Slurm's own word for the state
+    native: str  # Slurm's state
     size: int  # bytes
-    created: float  # seconds since the epoch, 0.0 where the text does not tell
+    created: float  # seconds since the epoch, 0.0 if unknown
     pool: str  # empty after a restart of slurmctld
     user: str
-    uid: int  # -1 where the text does not tell
+    uid: int  # -1 if unknown
 
 
 class JobSpace(NamedTuple):
-    """What one job has to itself: one ``JobID=`` row below "Allocated Buffers:"."""
+    """The space of one job: one ``JobID=`` row below "Allocated Buffers:"."""
 
     job: str  # its number
     size: int  # bytes
-    created: float  # seconds since the epoch, 0.0 where the text does not tell
+    created: float  # seconds since the epoch, 0.0 if unknown
     uid: int
 
 
@@ -106,21 +106,21 @@ class Plugin(NamedTuple):
     flags: Tuple[str, ...]
     pools: List[Pool]
     buffers: List[Buffer]
-    spaces: List[Tuple[str, int]]  # pool ("": not told) and bytes of every row
-    header: Dict[str, str]  # limits and users, by Slurm's own words
+    spaces: List[Tuple[str, int]]  # pool ("": unknown) and bytes of every row
+    header: Dict[str, str]  # limits and users, by Slurm's names
     jobs: List[JobSpace]
 
     def pool(self, name: str) -> Optional[Pool]:
         return next((p for p in self.pools if name in ("", p.name)), None)
 
     def unaccounted(self, pool: Pool) -> int:
-        """Bytes of ``pool`` in use that no row accounts for, those of jobs included."""
+        """Bytes of ``pool`` in use that no row accounts for, not even rows of jobs."""
         shown = sum(size for name, size in self.spaces if name in ("", pool.name))
         return pool.total - pool.free - shown
 
 
 class Job(NamedTuple):
-    """What scontrol or squeue says about a job that asks for space."""
+    """A job that requests space, from scontrol or squeue."""
 
     id: str
     name: str
@@ -130,16 +130,16 @@ class Job(NamedTuple):
     native: str  # JobState
     reason: str
     held: bool  # priority 0: Slurm will not try again by itself
-    comment: str  # what the submitter wrote
+    comment: str  # the submitter's
     message: str  # SystemComment, else the reason: for the user
     fields: Dict[str, str]
 
 
 def tokens(text: str) -> Iterator[Tuple[str, str]]:
-    """``Key=value`` pairs; a value reaches to the next blank with a ``Key=`` behind.
+    """``Key=value`` pairs; a value ends at the next blank that is followed by ``Key=``.
 
     Slurm's keys begin with a capital, so `#BB create_persistent name=x` is a value.
-    Only what Slurm prints between fields is a blank: names of others may hold the rest.
+    Only the separators that Slurm prints count as blanks: a name may contain any other.
     """
     starts = list(re.finditer(r"(?:^|[ \n])([A-Z][A-Za-z/:\[\]0-9_-]*)=", text))
     ends = [match.start() for match in starts[1:]] + [len(text)]
@@ -148,18 +148,18 @@ def tokens(text: str) -> Iterator[Tuple[str, str]]:
 
 
 def fields_of(text: str) -> Dict[str, str]:
-    """``tokens`` as a mapping; the first of a key counts, "(null)" is empty.
+    """``tokens`` as a mapping; the first value of a key counts, "(null)" is empty.
 
     Free text (SystemComment) comes late in a record, so it cannot replace a field.
     """
-    found: Dict[str, str] = {}
+    fields: Dict[str, str] = {}
     for key, value in tokens(text):
-        found.setdefault(key, "" if value == "(null)" else value)
-    return found
+        fields.setdefault(key, "" if value == "(null)" else value)
+    return fields
 
 
 def size_of(text: str) -> int:
-    """Bytes in a size as Slurm prints it; 0 where it is not one in bytes (``4N``)."""
+    """Bytes of a size as Slurm prints it; 0 for one that is not in bytes (``4N``)."""
     if text.upper() in ("INFINITE", "UNLIMITED"):
         return INFINITE
     match = re.fullmatch(r"([0-9]+) ?([A-Za-z]*)", text)
@@ -168,7 +168,7 @@ def size_of(text: str) -> int:
 
 
 def time_of(text: str) -> float:
-    """Seconds since the epoch of Slurm's standard time format, which is local."""
+    """Seconds since the epoch, from Slurm's standard time format, in local time."""
     try:
         return time.mktime(time.strptime(text, "%Y-%m-%dT%H:%M:%S"))
     except (ValueError, OverflowError):
@@ -176,7 +176,7 @@ def time_of(text: str) -> float:
 
 
 def user_of(text: str) -> Tuple[str, int]:
-    """``wfuser(1000)`` -> name and uid; -1 where there is no number."""
+    """``wfuser(1000)`` -> name and uid; -1 if there is no number."""
     match = re.fullmatch(r"(.*)\(([0-9]+)\)", text)
     return (match.group(1), int(match.group(2))) if match else (text, -1)
 
@@ -202,12 +202,12 @@ def _plugin(lines: List[str]) -> Plugin:
         elif target is not None and (target is header or line.startswith("    ")):
             target.append(line)
     fields = fields_of(" ".join(header))
-    found = [_buffer(line) for line in rows]
+    parsed = [_buffer(line) for line in rows]
     return Plugin(
         name=fields.get("Name", ""),
         flags=tuple(flag for flag in fields.get("Flags", "").split(",") if flag),
         pools=_pools(" ".join(header), fields),
-        buffers=[buffer for buffer in found if buffer is not None],
+        buffers=[buffer for buffer in parsed if buffer is not None],
         spaces=[_space(line) for line in rows],
         header=fields,
         jobs=[space for space in map(_job_space, rows) if space is not None],
@@ -215,11 +215,11 @@ def _plugin(lines: List[str]) -> Plugin:
 
 
 def _pools(header: str, fields: Dict[str, str]) -> List[Pool]:
-    found = [_pool(fields.get("DefaultPool", ""), fields)]
+    pools = [_pool(fields.get("DefaultPool", ""), fields)]
     for part in re.split(r"\s(?=PoolName\[[0-9]+\]=)", header)[1:]:
         other = fields_of(part)
-        found.append(_pool(next(iter(other.values())), other))
-    return found
+        pools.append(_pool(next(iter(other.values())), other))
+    return pools
 
 
 def _pool(name: str, fields: Dict[str, str]) -> Pool:
@@ -293,8 +293,8 @@ def _job(record: str) -> Job:
 
 
 def job_state(native: str, buffer: str) -> State:
-    """Of Slurm's words for the job and for its buffer: a job may wait for a scheduling
-    pass though the buffer it asks for was made."""
+    """The state of a create job, from those of the job and its buffer: a job may wait
+    for a scheduling pass although its buffer has been made."""
     state = JOB_STATES.get(native, State.UNKNOWN)
     met = state is State.PENDING and buffer not in _NOT_MADE
     return State.ABSENT if met else state

@@ -1,4 +1,4 @@
-"""Slurm's commands as questions and answers; scontrol.py and squeue.py read them."""
+"""Calls Slurm's commands; scontrol.py and squeue.py parse their output."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pegasus_bb.process import Finished, ask
 from pegasus_bb.reservation.scontrol import Job, Plugin, parse_burst, parse_jobs
 from pegasus_bb.reservation.squeue import FORMAT, parse_queue
 
-# What the client programs say when slurmctld does not answer: asking again may help.
+# Messages of the client programs while slurmctld does not answer: a retry may help.
 _NO_ANSWER = re.compile(
     r"Unable to contact slurm controller|Socket timed out|Connection refused"
     r"|Connection timed out|Zero Bytes were transmitted|gave no answer within"
@@ -28,23 +28,23 @@ _NO_ANSWER = re.compile(
 )
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 PERSISTENT = "EnablePersistent"
-STAGES_OUT = "STAGE_OUT"  # of a job that has ended
-STAGE_OUT_FAILED = "data_out:"  # in Slurm's words for why it is not over
+STAGES_OUT = "STAGE_OUT"  # state of an ended job
+STAGE_OUT_FAILED = "data_out:"  # in Slurm's reason for the failure
 _DISABLED = (
     f"`scontrol show burst` shows no Flags={PERSISTENT}, so Slurm makes persistent "
     "buffers for its operators alone. An administrator has to write "
     f"Flags={PERSISTENT} into burst_buffer.conf, then say `scontrol reconfigure`"
 )
-_NAMES = 2000  # in one question: a word of a command line has 128 KiB
+_NAMES = 2000  # per call: an argument has at most 128 KiB
 _OPTIONS = ("account", "partition", "qos")
 
 
 def create_line(request: Request) -> str:
-    """The directive that asks for a persistent buffer; every value was checked.
+    """The directive that creates a persistent buffer; every value is checked.
 
-    Bytes are whole numbers: Slurm reads ``3.5TB`` as three bytes, without a word.
+    Bytes are whole numbers: Slurm silently reads ``3.5TB`` as three bytes.
     """
-    words = [
+    parts = [
         "#BB create_persistent",
         f"name={check_reservation_name(request.name)}",
         f"capacity={int(request.capacity)}",
@@ -52,12 +52,12 @@ def create_line(request: Request) -> str:
         "type=scratch",
     ]
     if request.pool:
-        words.append(f"pool={_plain('pool', request.pool)}")
-    return " ".join(words)
+        parts.append(f"pool={_plain('pool', request.pool)}")
+    return " ".join(parts)
 
 
 def destroy_line(request: Request) -> str:
-    """The directive that gives a persistent buffer back; never in a hurry."""
+    """The directive that destroys a persistent buffer, without ``hurry``."""
     return f"#BB destroy_persistent name={check_reservation_name(request.name)}"
 
 
@@ -70,21 +70,21 @@ def _plain(key: str, value: str) -> str:
 
 
 class Slurm:
-    """The four programs that the datawarp backend speaks with."""
+    """The four programs that the datawarp backend calls."""
 
     def __init__(self, settings: Mapping[str, str]) -> None:
-        """Raises UsageError where an option of the tier cannot be carried."""
+        """Raises UsageError if an option of the tier is invalid."""
         given = {key: settings[key] for key in _OPTIONS if settings.get(key)}
         self.options = [f"--{key}={_plain(key, given[key])}" for key in given]
 
     def plugin(self) -> Plugin:
-        """What `scontrol show burst` says.
+        """The plugin in `scontrol show burst`.
 
-        Raises SchedulerUnreachable; ReservationFailed where no plugin serves us.
+        Raises SchedulerUnreachable; ReservationFailed if there is no plugin.
         """
         answer = _ask(["scontrol", "show", "burst"])
         if answer.status != 0:
-            raise SchedulerUnreachable(_words(answer, "scontrol show burst"))
+            raise SchedulerUnreachable(_failure_message(answer, "scontrol show burst"))
         plugins = parse_burst(answer.out)
         named = [plugin for plugin in plugins if plugin.name == "datawarp"]
         if not plugins:
@@ -96,27 +96,27 @@ class Slurm:
         return (named or plugins)[0]
 
     def jobs(self, *names: str) -> List[Job]:
-        """All jobs of those names, whose ever, that Slurm remembers, oldest first."""
-        found: List[Job] = []
+        """All jobs of these names, of any user, that Slurm remembers, oldest first."""
+        jobs: List[Job] = []
         for i in range(0, len(names), _NAMES):
-            some = ",".join(names[i : i + _NAMES])
-            found += self._queue("--states=all", f"--name={some}")
-        return found
+            batch = ",".join(names[i : i + _NAMES])
+            jobs += self._queue("--states=all", f"--name={batch}")
+        return jobs
 
     def staging_out(self) -> List[Job]:
-        """Jobs of this user that have ended, and whose results are not back."""
+        """Ended jobs of this user whose results are not staged out yet."""
         return self._queue(f"--states={STAGES_OUT}", f"--user={os.getuid()}")
 
     def _queue(self, *which: str) -> List[Job]:
         answer = _ask(["squeue", "--noheader", *which, f"--Format={FORMAT}"])
         if answer.status != 0:
-            raise SchedulerUnreachable(_words(answer, "squeue"))
+            raise SchedulerUnreachable(_failure_message(answer, "squeue"))
         try:
             return parse_queue(answer.out)
         except ValueError:
-            said = " ".join(answer.out.split())[:200]
+            output = " ".join(answer.out.split())[:200]
             raise SchedulerUnreachable(
-                f"squeue answers with something else than was asked for: {said!r}"
+                f"squeue answers with something else than was asked for: {output!r}"
             ) from None
 
     def job(self, number: str) -> Optional[Job]:
@@ -124,14 +124,16 @@ class Slurm:
         if "Invalid job id" in answer.err:
             return None
         if answer.status != 0:
-            raise SchedulerUnreachable(_words(answer, f"scontrol show job {number}"))
+            raise SchedulerUnreachable(
+                _failure_message(answer, f"scontrol show job {number}")
+            )
         return next(iter(parse_jobs(answer.out)), None)
 
     def submit(self, name: str, comment: str, line: str) -> str:
-        """Submit a job of no node with that directive; its id.
+        """Submit a job without nodes and with directive ``line``; return its id.
 
         Slurm acts on the directive and ends the job without running its script.
-        Raises SchedulerUnreachable, ReservationFailed with sbatch's words.
+        Raises SchedulerUnreachable, ReservationFailed with sbatch's message.
         """
         _plain("run's uuid", comment)
         with tempfile.TemporaryDirectory(prefix="pegasus-bb-") as folder:
@@ -144,21 +146,21 @@ class Slurm:
         number = answer.out.strip().split(";")[0]
         if answer.status == 0 and number.isdigit():
             return number
-        words = _words(answer, "sbatch")
-        if _NO_ANSWER.search(words):
-            raise SchedulerUnreachable(words)
-        raise ReservationFailed(f"{words}{self._advice(words)}")
+        message = _failure_message(answer, "sbatch")
+        if _NO_ANSWER.search(message):
+            raise SchedulerUnreachable(message)
+        raise ReservationFailed(f"{message}{self._advice(message)}")
 
-    def _advice(self, words: str) -> str:
-        if "root can not allocate" in words:
+    def _advice(self, message: str) -> str:
+        if "root can not allocate" in message:
             return "; run as an ordinary user"
-        if "Burst Buffer" in words and self._for_operators_only(words):
+        if "Burst Buffer" in message and self._for_operators_only(message):
             return f"; {_DISABLED}"
         return ""
 
-    def _for_operators_only(self, words: str) -> bool:
-        """Slurms differ in their words for it, but not in the flags that they show."""
-        if "permission denied" in words:
+    def _for_operators_only(self, message: str) -> bool:
+        """Versions of Slurm differ in the message, but not in the flags."""
+        if "permission denied" in message:
             return True
         try:
             return PERSISTENT not in self.plugin().flags
@@ -166,15 +168,15 @@ class Slurm:
             return False
 
     def cancel(self, number: str, *options: str) -> None:
-        """Take a job back; one that has ended is no mistake.
+        """Cancel a job, which may have ended.
 
-        ``--hurry`` gives up what was not staged out; the space goes some time later.
+        ``--hurry`` discards results that are not staged out; the space is freed later.
         Raises SchedulerUnreachable.
         """
         argv = ["scancel", *options, number]
         answer = _ask(argv)
         if answer.status != 0 and "Invalid job id" not in answer.err:
-            raise SchedulerUnreachable(_words(answer, " ".join(argv)))
+            raise SchedulerUnreachable(_failure_message(answer, " ".join(argv)))
 
 
 def _ask(argv: List[str]) -> Finished:
@@ -186,6 +188,6 @@ def _ask(argv: List[str]) -> Finished:
     return answer
 
 
-def _words(answer: Finished, program: str) -> str:
-    said = " ".join((answer.err or answer.out).split())
-    return f"{program}: {said or f'exit status {answer.status} without a word'}"
+def _failure_message(answer: Finished, program: str) -> str:
+    output = " ".join((answer.err or answer.out).split())
+    return f"{program}: {output or f'exit status {answer.status} without a word'}"

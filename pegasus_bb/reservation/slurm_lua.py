@@ -1,9 +1,9 @@
 """The ``slurm-lua`` backend: buffers of Slurm's burst_buffer/lua plugin and our hooks.
 
-Slurm proves to burst_buffer.lua who asks ``scontrol show bbstat WORDS``, and the
-staging service behind it answers with one line of JSON (docs/slurm-lua.md lists the
-words). Keys of the tier: ``timeout`` of a delete (15m), ``poll`` while it waits (1s),
-``service``: its transfers run on the submit host.
+Slurm authenticates the user of ``scontrol show bbstat ARGUMENTS`` to burst_buffer.lua,
+and the staging service behind it answers with one line of JSON (docs/slurm-lua.md lists
+the arguments). Keys of the tier: ``timeout`` of a delete (15m), ``poll`` while it waits
+(1s), ``service``: transfers run on the submit host.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from pegasus_bb.units import format_size, parse_duration
 
 VARIABLE = "BB_PERSISTENT_"
 _VERSION = 1
-# Codes of errors where asking again may help.
-_AGAIN = ("away", "busy", "lost", "not-now")
+# Error codes for which a retry may help.
+_TRANSIENT = ("away", "busy", "lost", "not-now")
 _WORD = re.compile("[A-Za-z0-9_.-]+")
 _STATES = {
     "pending": State.PENDING,
@@ -49,7 +49,7 @@ Buffer = Dict[str, Any]  # as pegasus_bb/service/slurm/buffers.py writes it
 
 
 class Refused(ReservationFailed):
-    """The service says no. ``code`` is for programs."""
+    """The service refuses the request. ``code`` is for programs."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -57,10 +57,10 @@ class Refused(ReservationFailed):
 
 
 class SlurmLua(Backend):
-    """All calls are authenticated by Slurm and cost one scontrol."""
+    """Each call is one scontrol, which Slurm authenticates."""
 
     def __init__(self, settings: Mapping[str, str]) -> None:
-        """Raises UsageError where a key cannot be read."""
+        """Raises UsageError if a key is invalid."""
         self.timeout = parse_duration(settings.get("timeout", "15m"))
         self.poll = float(parse_duration(settings.get("poll", "1s")))
         self.has_service = bool(settings.get("service"))
@@ -87,28 +87,28 @@ class SlurmLua(Backend):
 
     def status(self, request: Request) -> Status:
         try:
-            found = _buffer("status", f"name={check_reservation_name(request.name)}")
+            buffer = _buffer("status", f"name={check_reservation_name(request.name)}")
         except SchedulerUnreachable as error:
             return Status(State.UNKNOWN, str(error))
         except ReservationFailed as error:
             return Status(State.FAILED, str(error))
-        return self._judged(found, request)
+        return self._status_for(buffer, request)
 
     def list_reservations(self, requests: Sequence[Request]) -> Listing:
         try:
-            found = _ask("list")
+            answer = _ask("list")
         except (SchedulerUnreachable, ReservationFailed) as error:
             return no_listing(requests, str(error))
-        buffers = {buffer["name"]: buffer for buffer in found["buffers"]}
+        buffers = {buffer["name"]: buffer for buffer in answer["buffers"]}
         return Listing(
-            [self._judged(buffers.get(r.name), r) for r in requests],
+            [self._status_for(buffers.get(r.name), r) for r in requests],
             [
-                Row(name, buffer["uid"] == self.uid, self._shown(buffer))
+                Row(name, buffer["uid"] == self.uid, self._status_of_buffer(buffer))
                 for name, buffer in buffers.items()
             ],
             unstaged=[
                 Unstaged(str(k["job"]), k["size"], k["created"], k["message"])
-                for k in found["kept"]
+                for k in answer["kept"]
                 if k["uid"] == self.uid
             ],
         )
@@ -120,11 +120,12 @@ class SlurmLua(Backend):
         variable = f"{VARIABLE}{check_reservation_name(request.name)}"
         path, by = environ.get(variable, ""), f"${variable}"
         if not path and self.has_service and "SLURM_JOB_ID" not in environ:
-            path, by = self._asked_path(request), "Slurm"  # on the submit host
+            path, by = self._path_from_slurm(request), "Slurm"  # on the submit host
         if not path.startswith("/"):
             found = repr(path) if path else "not set"
             raise ReservationFailed(
-                f"{by} is {found} in this job: {_not_given(request, environ)}"
+                f"{by} is {found} in this job: "
+                f"{_missing_buffer_message(request, environ)}"
             )
         if not os.path.isdir(path):
             raise ReservationFailed(
@@ -134,21 +135,21 @@ class SlurmLua(Backend):
         self._claim(path, request)
         return path
 
-    def _asked_path(self, request: Request) -> str:
+    def _path_from_slurm(self, request: Request) -> str:
         """Raises SchedulerUnreachable, ReservationFailed."""
-        found = _buffer("status", f"name={request.name}")
-        status = self._judged(found, request)
-        if found is None or status.state is not State.READY:
+        buffer = _buffer("status", f"name={request.name}")
+        status = self._status_for(buffer, request)
+        if buffer is None or status.state is not State.READY:
             raise ReservationFailed(
                 f"reservation {request.name} cannot be used: it is "
                 f"{status.state.value}; {status.message}"
             )
-        return str(found["path"])
+        return str(buffer["path"])
 
     def delete(self, request: Request) -> None:
-        words = (f"name={check_reservation_name(request.name)}", f"uuid={request.uuid}")
+        which = (f"name={check_reservation_name(request.name)}", f"uuid={request.uuid}")
         until = time.monotonic() + self.timeout
-        while _buffer("delete", *words) is not None:
+        while _buffer("delete", *which) is not None:
             if time.monotonic() >= until:
                 raise ReservationFailed(
                     f"buffer {request.name} is still there {self.timeout} s after its "
@@ -162,10 +163,10 @@ class SlurmLua(Backend):
             for p in _ask("list")["pools"]
         ]
 
-    def _judged(self, buffer: Optional[Buffer], request: Request) -> Status:
+    def _status_for(self, buffer: Optional[Buffer], request: Request) -> Status:
         if buffer is None:
             return Status(State.ABSENT, f"Slurm's site has no buffer {request.name}")
-        shown = self._shown(buffer)
+        shown = self._status_of_buffer(buffer)
         try:
             self._check_owner(buffer, request)
             self._check_large_enough(buffer, request)
@@ -175,14 +176,14 @@ class SlurmLua(Backend):
             )
         return shown
 
-    def _shown(self, buffer: Buffer) -> Status:
+    def _status_of_buffer(self, buffer: Buffer) -> Status:
         state = _STATES.get(buffer["state"], State.UNKNOWN)
-        words = f"{buffer['state']} in pool {buffer['pool']}"
+        message = f"{buffer['state']} in pool {buffer['pool']}"
         if state is State.PENDING:
-            words += ": it waits for room"
+            message += ": it waits for room"
         owner = self.owner if buffer["uid"] == self.uid else buffer["user"]
         size, created = buffer["size"], buffer["created"]
-        return Status(state, words, owner, size, created, buffer["uuid"])
+        return Status(state, message, owner, size, created, buffer["uuid"])
 
     def _check_size(self, request: Request) -> None:
         pools = self.pools()
@@ -218,7 +219,7 @@ class SlurmLua(Backend):
             )
 
     def _claim(self, path: str, request: Request) -> None:
-        """The first job of the run leaves its identity in the empty folder."""
+        """Write the run's identity into the empty folder; its first job does so."""
         try:
             if all(n.startswith("." + identity.FILE) for n in os.listdir(path)):
                 made = {"name": request.name, "uuid": request.uuid}
@@ -231,14 +232,14 @@ class SlurmLua(Backend):
 
 
 def kept_results(job: str) -> List[Dict[str, Any]]:
-    """What the service keeps of that job of this user: results that it could not stage
-    out. Raises SchedulerUnreachable, ReservationFailed."""
+    """Results of this user's ``job`` that the service keeps because their stage-out
+    failed. Raises SchedulerUnreachable, ReservationFailed."""
     rows = [row for row in _ask("list")["kept"] if row["uid"] == os.getuid()]
     return [row for row in rows if str(row["job"]) == job]
 
 
 def discard_results(job: str) -> None:
-    """Drop them; none is fine. Raises SchedulerUnreachable, ReservationFailed."""
+    """Discard kept results, if any. Raises SchedulerUnreachable, ReservationFailed."""
     try:
         _ask("discard", f"job={job}")
     except Refused as error:
@@ -246,27 +247,27 @@ def discard_results(job: str) -> None:
             raise
 
 
-def _buffer(*words: str) -> Optional[Buffer]:
-    found: Optional[Buffer] = _ask(*words)["buffer"]
-    return found
+def _buffer(*arguments: str) -> Optional[Buffer]:
+    buffer: Optional[Buffer] = _ask(*arguments)["buffer"]
+    return buffer
 
 
-def _ask(*words: str) -> Dict[str, Any]:
-    """The service's answer. Raises SchedulerUnreachable, and ReservationFailed where it
-    says no, or where this Slurm has no hooks of ours."""
-    argv = ["scontrol", "show", "bbstat", *words]
+def _ask(*arguments: str) -> Dict[str, Any]:
+    """The service's answer. Raises SchedulerUnreachable, and ReservationFailed if it
+    refuses, or if this Slurm does not have our burst_buffer.lua."""
+    argv = ["scontrol", "show", "bbstat", *arguments]
     answer = ask(argv, timeout=60.0)
     if answer.status == 127:
         raise ReservationFailed(
             f"{answer.err.strip()}: no Slurm on this machine's PATH"
         )
-    said = " ".join((answer.err or answer.out).split())[:300]
+    output = " ".join((answer.err or answer.out).split())[:300]
     line = next((x for x in answer.out.splitlines() if x.startswith("{")), "")
     if not line:
-        if answer.status != 0 or "Error running" in said:
-            raise SchedulerUnreachable(f"{' '.join(argv)}: {said or 'no word'}")
+        if answer.status != 0 or "Error running" in output:
+            raise SchedulerUnreachable(f"{' '.join(argv)}: {output or 'no output'}")
         raise ReservationFailed(
-            f"`{' '.join(argv)}` says {said!r}: this Slurm does not have our "
+            f"`{' '.join(argv)}` says {output!r}: this Slurm does not have our "
             "burst_buffer.lua. An administrator installs it: pegasus-bb site install"
         )
     return _read(line)
@@ -287,7 +288,7 @@ def _read(line: str) -> Dict[str, Any]:
             "install the same pegasus_bb on both sides"
         )
     code, message = str(error.get("code")), str(error.get("message"))
-    if code in _AGAIN:
+    if code in _TRANSIENT:
         raise SchedulerUnreachable(message)
     raise Refused(code, message)
 
@@ -300,8 +301,8 @@ def _word(key: str, value: str) -> str:
     return value
 
 
-def _not_given(request: Request, environ: Mapping[str, str]) -> str:
-    """Why a job has no buffer, and how a person sees which of the causes it is."""
+def _missing_buffer_message(request: Request, environ: Mapping[str, str]) -> str:
+    """Why a job has no buffer, and how to find out which cause it is."""
     number = environ.get("SLURM_JOB_ID", "NUMBER")
     return (
         f"Slurm was not given its `#BB_LUA persist use {request.name}`\n"

@@ -1,7 +1,7 @@
-"""What ``squeue --Format=...`` says about jobs that ask for space -> records.
+"""Parses ``squeue --Format=...`` for jobs that request space.
 
-One question tells of every job of a name what `scontrol show job` would tell of each.
-Pure: starts nothing. tests/recorded/ has real answers of Slurm 22.05 and 24.11.
+One call has the data of all jobs with a name; `scontrol show job` has those of one.
+Pure functions. tests/recorded/ has real output of Slurm 22.05 and 24.11.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Dict, List
 
 from pegasus_bb.reservation.scontrol import Job, job_state
 
-# Whole however long (`:0`). Slurm's own words may hold blanks, bars and newlines.
+# `:0` prints fields in full. Slurm's text may contain blanks, bars and newlines.
 _NEXT, _END = "\x1f", "\x1e"
 _FIELDS = (
     "JobID",
@@ -28,7 +28,7 @@ FORMAT = ",".join(f"{field}:0{_NEXT}" for field in _FIELDS) + _END
 
 
 def parse_queue(text: str) -> List[Job]:
-    """The jobs in such an answer, oldest first. Raises ValueError for another text."""
+    """The jobs in ``text``, oldest first. Raises ValueError for any other text."""
     *records, rest = text.split(_END)
     if rest.strip():
         raise ValueError(rest)
@@ -36,10 +36,10 @@ def parse_queue(text: str) -> List[Job]:
 
 
 def _fields(record: str) -> Dict[str, str]:
-    words = [" ".join(word.split()) for word in record.split(_NEXT)]
-    if len(words) != len(_FIELDS) + 1 or not words[0].isdigit():
+    values = [" ".join(value.split()) for value in record.split(_NEXT)]
+    if len(values) != len(_FIELDS) + 1 or not values[0].isdigit():
         raise ValueError(record)
-    return {k: "" if w == "(null)" else w for k, w in zip(_FIELDS, words)}
+    return {k: "" if v == "(null)" else v for k, v in zip(_FIELDS, values)}
 
 
 def _job(record: str) -> Job:

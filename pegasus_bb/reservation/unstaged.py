@@ -1,8 +1,8 @@
-"""Results that could not be staged out: whose they are, how they go, what to say.
+"""Results of job reservations whose stage-out failed: their run, how to discard them.
 
-Mode transient. Each system keeps them in its own way after the job has ended: DataWarp
-in the job's space, of which Slurm knows; the staging service of slurm-lua in a list of
-its own, when Slurm has forgotten the job.
+After the job has ended, each system keeps them in its own way: DataWarp in the job's
+space, which Slurm lists; the staging service of slurm-lua in a list of its own, because
+Slurm forgets the job.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ _POLL, _PATIENCE = 1.0, 60.0  # seconds
 
 
 class UnstagedResults(ABC):
-    """Those of jobs by Slurm's number. Methods raise SchedulerUnreachable."""
+    """Results by Slurm's job number. Methods raise SchedulerUnreachable."""
 
-    keeper, label = "Slurm", "Slurm"  # in a sentence, before a line
-
-    @abstractmethod
-    def go_to(self, job: str, folder: str) -> bool:
-        """Whether they were to be staged out to ``folder``. Slurm gives a number once
-        more some day, so this tells whose they are."""
+    keeper, label = "Slurm", "Slurm"  # for a sentence, for a table
 
     @abstractmethod
-    def drop(self, job: str) -> None:
-        """Back when they are gone. Raises ReservationFailed where they stay."""
+    def are_destined_for(self, job: str, folder: str) -> bool:
+        """Whether their destination is ``folder``. Slurm may reuse a job number, so
+        this identifies their run."""
 
     @abstractmethod
-    def drop_command(self, job: str) -> str:
-        """What their user types to drop them."""
+    def discard(self, job: str) -> None:
+        """Remove them and wait for that. Raises ReservationFailed if they stay."""
+
+    @abstractmethod
+    def discard_command(self, job: str) -> str:
+        """The command with which their user discards them."""
 
     @abstractmethod
     def advice(self, job: str, source: str) -> str:
         """Lines for a person: where they are, and what to do."""
 
     def reason(self, job: str) -> str:
-        """Why they are not staged out, as far as is known; nothing is raised."""
+        """Why the stage-out failed, as far as is known. Does not raise."""
         if shutil.which("scontrol") is None:
             return "nothing, for there is no scontrol here"
         try:
@@ -51,57 +51,57 @@ class UnstagedResults(ABC):
             return str(error)
 
     def _reason(self, job: str) -> str:
-        found = Slurm({}).job(job)
-        if found is None:
+        shown = Slurm({}).job(job)
+        if shown is None:
             return "it does not know that job any more"
-        buffer = found.fields.get("BurstBufferState", "")
-        state = f"{found.native}, its buffer {buffer}" if buffer else found.native
-        return f"{state}: {found.message or 'no reason given'}"
+        buffer = shown.fields.get("BurstBufferState", "")
+        state = f"{shown.native}, its buffer {buffer}" if buffer else shown.native
+        return f"{state}: {shown.message or 'no reason given'}"
 
 
 class KeptByDataWarp(UnstagedResults):
     """The job stays in Slurm's queue, with its space."""
 
-    def go_to(self, job: str, folder: str) -> bool:
-        found = Slurm({}).job(job)
-        directives = found.fields.get("BurstBuffer", "") if found else ""
+    def are_destined_for(self, job: str, folder: str) -> bool:
+        shown = Slurm({}).job(job)
+        directives = shown.fields.get("BurstBuffer", "") if shown else ""
         return f"destination={folder}" in directives.split()
 
-    def drop(self, job: str) -> None:
+    def discard(self, job: str) -> None:
         slurm, until = Slurm({}), time.monotonic() + _PATIENCE
         slurm.cancel(job, "--hurry")
         while any(row.job == job for row in slurm.plugin().jobs):
             if time.monotonic() > until:
                 raise ReservationFailed(
-                    f"job {job} keeps its space, after `{self.drop_command(job)}` too: "
-                    f"`scontrol show job {job}` says why"
+                    f"job {job} keeps its space, after `{self.discard_command(job)}` "
+                    f"too: `scontrol show job {job}` says why"
                 )
             time.sleep(_POLL)
 
-    def drop_command(self, job: str) -> str:
+    def discard_command(self, job: str) -> str:
         return f"scancel --hurry {job}"
 
     def advice(self, job: str, source: str) -> str:
         return (
             f"  still in: {source} of job {job}: Slurm keeps the job's space\n"
             "  mend:     what Slurm says, with an administrator; or "
-            f"`{self.drop_command(job)}` drops it"
+            f"`{self.discard_command(job)}` drops it"
         )
 
 
 class KeptByService(UnstagedResults):
-    """The staging service has them, and tries again each minute."""
+    """The staging service keeps them, and retries each minute."""
 
     keeper, label = "the staging service", "service"
 
-    def go_to(self, job: str, folder: str) -> bool:
-        found = slurm_lua.kept_results(job)
-        return bool(found) and all(folder in row["dests"] for row in found)
+    def are_destined_for(self, job: str, folder: str) -> bool:
+        rows = slurm_lua.kept_results(job)
+        return bool(rows) and all(folder in row["dests"] for row in rows)
 
-    def drop(self, job: str) -> None:
+    def discard(self, job: str) -> None:
         slurm_lua.discard_results(job)
 
-    def drop_command(self, job: str) -> str:
+    def discard_command(self, job: str) -> str:
         return f"scontrol show bbstat discard job={job}"
 
     def advice(self, job: str, source: str) -> str:
@@ -109,14 +109,14 @@ class KeptByService(UnstagedResults):
             f"  still in: {source} of job {job}: the staging service keeps it, and "
             "tries again each minute\n"
             "  mend:     what it says (`scontrol show bbstat list`, under kept); or "
-            f"`{self.drop_command(job)}` drops it"
+            f"`{self.discard_command(job)}` drops it"
         )
 
     def _reason(self, job: str) -> str:
-        found = slurm_lua.kept_results(job)
-        return str(found[-1]["message"]) if found else super()._reason(job)
+        rows = slurm_lua.kept_results(job)
+        return str(rows[-1]["message"]) if rows else super()._reason(job)
 
 
 def unstaged_results(backend: str) -> UnstagedResults:
-    """Those of that backend, one of SLURM_BACKENDS."""
+    """The results of ``backend``, one of SLURM_BACKENDS."""
     return KeptByService() if backend == SLURM_LUA else KeptByDataWarp()

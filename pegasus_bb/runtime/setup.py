@@ -92,7 +92,7 @@ def _was_never_made(bb: BBDir, backend: Backend) -> bool:
     up = reservation_identity.last_place(bb) or (
         noted is not None and reservation_identity.has_progressed(bb, noted)
     )
-    return not known and not up and backend.is_bare()
+    return not known and not up and backend.is_uninitialised()
 
 
 def _is_up(bb: BBDir, request: Request, noted: Reservation) -> bool:

@@ -125,7 +125,7 @@ def test_what_sbatch_refuses_is_told_with_what_would_do(
     assert ("reconfigure" in str(error.value)) == (index == 2)
 
 
-def test_a_slurm_that_makes_buffers_for_operators_alone_names_who_can_mend_it(
+def test_a_slurm_that_makes_buffers_for_operators_alone_names_the_remedy(
     bench: DataWarpBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recorded = (RECORDED / "show-burst.no-persistent.txt").read_text()
@@ -141,7 +141,7 @@ def test_a_slurm_that_makes_buffers_for_operators_alone_names_who_can_mend_it(
 # -- what Slurm answers
 
 
-def test_a_held_request_fails_at_once_with_the_words_of_the_scheduler(
+def test_a_held_request_fails_at_once_with_the_message_of_the_scheduler(
     bench: DataWarpBench,
 ) -> None:
     bench.change(create_fails="dwsd: no space left on any server: 507")
@@ -341,7 +341,7 @@ def test_a_variable_that_is_not_set_is_an_error_not_the_current_folder() -> None
         DataWarp(SETTINGS).path(REQUEST, {"DW_PERSISTENT_STRIPED_pbb4f1c2a9e": "."})
 
 
-def test_a_job_without_the_directive_says_who_hands_it_on_and_how_to_see_it() -> None:
+def test_a_job_without_the_directive_names_the_likely_cause() -> None:
     with pytest.raises(ReservationFailed) as error:
         DataWarp(SETTINGS).path(REQUEST, {"SLURM_JOB_ID": "417"})
     said = str(error.value)

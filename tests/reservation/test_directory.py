@@ -86,7 +86,7 @@ def test_without_a_quota_it_hands_out_what_is_free(tmp_path: Path) -> None:
         Directory({"path": str(tmp_path)}).create(replace(REQUEST, capacity=1 << 60))
 
 
-def test_first_come_first_served_so_nobody_starves(bench: DirectoryBench) -> None:
+def test_first_come_first_served_so_no_request_starves(bench: DirectoryBench) -> None:
     bench.fill()
     bench.backend.create(REQUEST)
     small = replace(REQUEST, name="pbbsmall", uuid="small", capacity=8 * MIB)
@@ -217,7 +217,7 @@ def test_a_job_that_goes_on_writing_is_named(
     assert bench.backend.status(REQUEST).state is State.ABSENT
 
 
-def test_one_that_cannot_go_at_the_last_moment_still_tells_whose_it_is(
+def test_one_that_cannot_be_removed_at_the_last_moment_keeps_its_identity(
     bench: DirectoryBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A file that appears in it, or a disk that fails: delete again finds it ours."""
@@ -254,7 +254,7 @@ def test_giving_back_takes_no_longer_than_allowed(tmp_path: Path) -> None:
         '{"name": "pbbother", "size": 9, "created": 1e300}',
     ],
 )
-def test_what_others_put_into_the_tier_stops_nobody(
+def test_foreign_files_in_the_tier_stop_no_call(
     bench: DirectoryBench, text: str
 ) -> None:
     """Everybody may write to a tier that is shared."""

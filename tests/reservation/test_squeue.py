@@ -29,7 +29,7 @@ def test_every_job_is_there_oldest_first(jobs: dict[str, Job]) -> None:
     assert {job.name for job in jobs.values()} == {"pbb4f1c2a9e"}
 
 
-def test_whose_it_is_and_for_which_run(jobs: dict[str, Job]) -> None:
+def test_a_job_has_its_user_and_run(jobs: dict[str, Job]) -> None:
     assert (jobs["4"].user, jobs["4"].uid, jobs["4"].comment) == ("wfuser", 1000, UUID)
     assert (jobs["8"].user, jobs["8"].uid) == ("other", 1001)
     assert jobs["5"].comment == ""

@@ -33,7 +33,7 @@ def test_space_that_no_row_accounts_for_may_be_the_buffer(bench: DataWarpBench) 
 
 
 @pytest.mark.parametrize(("unseen", "state"), [(99, "absent"), (100, "unknown")])
-def test_less_than_its_size_is_not_it(
+def test_fewer_bytes_than_its_size_are_not_its_own(
     bench: DataWarpBench, unseen: int, state: str
 ) -> None:
     bench.change(unseen=unseen)
@@ -41,7 +41,7 @@ def test_less_than_its_size_is_not_it(
     assert bench.backend.status(REQUEST).state.value == state
 
 
-def test_what_was_so_while_it_was_shown_is_not_it(bench: DataWarpBench) -> None:
+def test_bytes_in_use_while_it_was_shown_are_not_its_own(bench: DataWarpBench) -> None:
     """A server that is down, say: in use all the time, and in no row."""
     bench.change(unseen=300)
     ready(bench)

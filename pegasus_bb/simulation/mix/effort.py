@@ -28,7 +28,7 @@ def check_checkpoint(
     """Raises CatalogError if its checkpoints, of ``seconds`` at least, cannot be."""
     if seconds < _SHORTEST:
         what = "a checkpoint takes no time"
-        mend = "more memory, which is that of a node, or slower buffers"
+        mend = "more memory of a node, a larger checkpoint, or slower buffers"
         raise machine.source.error(what, ["memory"], machine.memory, mend)
     most = min(mix.walltime, machine.mtti_of(pipeline.nodes))
     if seconds >= most:

@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 from pegasus_bb.model.history import Past
 from pegasus_bb.model.speeds import Speed, Speeds
-from pegasus_bb.simulation.demand import Demand, DemandRange, Moved
-from pegasus_bb.simulation.fit import Point, fit, misses_by
+from pegasus_bb.simulation.demands.demand import Demand, DemandRange, Moved
+from pegasus_bb.simulation.demands.fit import Point, fit, misses_by
 
 _SMALL = 8192  # bytes; calls that move more than this are paid by their bytes
 # Operations for each such call, at most: a small file is made, opened, asked for and

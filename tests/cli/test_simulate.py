@@ -242,7 +242,7 @@ def test_repair_needs_faults(work: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("workflow.yml",), "--mix takes no workflow"),
+        (("workflow.yml",), "--mix takes no workflow\n"),
         (("--mode", "off"), "--mix takes no --mode"),
         (("--sites", "cluster"), "--mix takes no --sites"),
     ],

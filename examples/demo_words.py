@@ -10,6 +10,10 @@ from typing import Any
 from demo_folders import Storage
 from demo_shell import Shell, columns, folded, say, tell
 
+from pegasus_bb.columns import columns as columns_of
+
+SIDES = {"pfs": "off", "bb": "persistent"}  # in this order; folder -> --bb-mode
+Row = tuple[str, ...]
 _REAL_SITE = (
     "For a real site install Pegasus, HTCondor and a Slurm with burst_buffer/datawarp; "
     "docs/tutorials/your-site.md."
@@ -24,12 +28,17 @@ _LINKED = (
     "(pegasus.transfer.links): on the PFS side its stage_in copies nothing."
 )
 _PREDICTED = (
-    "error: of the nearer end of what was predicted; above 0 the prediction was longer "
-    "than the run, 0% if the run is in the range. Simulated from measured speeds and "
-    "the run of the other side; from both runs, how much of each task is computing and "
-    "how much calls to the storage is fitted. A range: that is not known "
-    "(docs/demands.md)."
+    "A line is a simulation of one side, from the speeds of both and the runs in the "
+    "column from. Two numbers are a range: one run does not tell how much of a task is "
+    "computing, and how much is calls to the storage; runs on both sides do "
+    "(docs/demands.md).",
+    "error: 0% if the run was in the range; else how much longer (+) or shorter (-) "
+    "the nearer end of the range is than the run.",
+    "auto takes: the mode that --bb-mode auto chooses with these runs as its history; "
+    "persistent is the burst buffer, off the PFS. loses: how much longer that side "
+    "took than the other one.",
 )
+_HEAD = ("makespan of", "", "from", "predicted", "was", "error", "auto takes", "loses")
 _SINGLE = (
     "These are single runs: differences of this size may be noise. To repeat them, and "
     "see the errors:"
@@ -66,25 +75,34 @@ def conclude(report: dict[str, Any], path: str, page: str) -> None:
 def _predicted(report: dict[str, Any]) -> None:
     """The makespan of each side as runs predict it, beside what it was; and the mode
     that --bb-mode auto would take."""
-    say(f"\n{'makespan':28}{'predicted':>16}{'was':>8}{'error':>8}   auto takes")
+    rows = [_HEAD]
     for name, example in report["examples"].items():
-        for found in example["predicted"]:
-            side, low, high = found["side"], found["low"], found["high"]
-            took = _mean(example["comparison"]["workflow"]["makespan"][side])
-            what = f"{name:12} {side}, from {' and '.join(found['histories'])}"
-            said = f"{low:.1f} to {high:.1f}" if high - low > 0.1 else f"{high:.1f}"
-            error = _error(low, high, took)
-            say(f"{what:28}{said:>16}{took:>8}{error:>8}   {found['preferred']}")
-    tell(_PREDICTED)
+        pair = example["comparison"]["workflow"]["makespan"]
+        took = {side: pair[side] and pair[side]["mean"] for side in SIDES}
+        rows += [_row(name, found, took) for found in example["predicted"]]
+    say("\n" + "\n".join(columns_of(rows, right=(3, 4, 5, 7))))
+    for paragraph in _PREDICTED:
+        tell(paragraph)
 
 
-def _error(low: float, high: float, took: str) -> str:
-    try:
-        seconds = float(took)
-    except ValueError:
-        return "-"
-    nearer = min(max(seconds, low), high)
-    return f"{nearer / seconds - 1:+.0%}" if seconds else "-"
+def _row(name: str, found: dict[str, Any], took: dict[str, float | None]) -> Row:
+    """One prediction, beside what was measured: seconds by side."""
+    low, high, seconds = found["low"], found["high"], took[found["side"]]
+    said = f"{low:.1f} to {high:.1f}" if high - low > 0.1 else f"{high:.1f}"
+    error = min(max(seconds, low), high) / seconds - 1 if seconds else None
+    chosen = {mode: took[side] for side, mode in SIDES.items()}.get(found["preferred"])
+    best = min((each for each in took.values() if each), default=None)
+    loses = chosen / best - 1 if chosen and best else None
+    return (
+        name,
+        found["side"],
+        " and ".join(found["histories"]),
+        said,
+        _shown(seconds),
+        "-" if error is None else f"{error:+.0%}",
+        found["preferred"],
+        "-" if loses is None else f"{loses:.0%}",
+    )
 
 
 def how_to_repeat(shell: Shell, folder: Path, example: str, sides: list[str]) -> None:

@@ -32,8 +32,8 @@ from pegasus_bb.planner.reading import (
     with_capacity,
 )
 from pegasus_bb.planner.run_plan import output_site
-from pegasus_bb.simulation.choice import Compared
-from pegasus_bb.simulation.prediction_text import shown
+from pegasus_bb.simulation.workflow.choice import Compared
+from pegasus_bb.simulation.workflow.prediction_text import shown
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

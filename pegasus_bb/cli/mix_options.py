@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -19,6 +20,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 SEEDS = 10
 _CASES = 10_000  # of one study
+_NUMBER = re.compile("[0-9]{1,7}")
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ def _value(key: str, text: str, read: Callable[[str], Any]) -> Any:
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal() or len(text) > 7 or not 0 < int(text) <= MOST:
+    if not _NUMBER.fullmatch(text) or not 0 < int(text) <= MOST:
         raise UsageError(f"not a number of nodes above zero and not above {MOST}")
     return int(text)
 
@@ -141,7 +143,7 @@ def _rate(text: str) -> float:
 
 
 def _per_cent(text: str) -> float:
-    if not text.isdecimal() or int(text) > 99:
+    if not _NUMBER.fullmatch(text) or int(text) > 99:
         raise UsageError("not a per cent from 0 to 99")
     return int(text) / 100
 

@@ -48,7 +48,7 @@ def command(ctx: click.Context, /, dry_run: bool, **options: Any) -> None:
     wanted = plan_options(options, mode="persistent" if dry_run else "")
     chosen = resolve_options(wanted)
     if chosen.predicted is not None and not (ctx.params["as_json"] or _is_quiet(ctx)):
-        from pegasus_bb.simulation.prediction_text import shown
+        from pegasus_bb.simulation.workflow.prediction_text import shown
 
         click.echo("\n".join(shown(chosen.predicted)), err=True)
     if dry_run:

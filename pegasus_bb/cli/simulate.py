@@ -87,6 +87,8 @@ def _need_no_workflow(what: str) -> None:
     for param in ctx.command.params:
         source = ctx.get_parameter_source(param.name or "")
         if param.name not in _WITHOUT_WORKFLOW and source is _COMMANDLINE:
+            if isinstance(param, click.Argument):
+                raise UsageError(f"{what} takes no workflow")
             raise UsageError(
                 f"{what} takes no {param.opts[-1]}, which is of a workflow"
             )

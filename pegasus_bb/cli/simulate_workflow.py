@@ -25,8 +25,8 @@ from pegasus_bb.report.compare import compare
 from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.encoding import to_document
 from pegasus_bb.report.render import WIDTH, render_text
-from pegasus_bb.simulation.prediction_text import shown
-from pegasus_bb.simulation.waits import Waits
+from pegasus_bb.simulation.workflow.prediction_text import shown
+from pegasus_bb.simulation.workflow.waits import Waits
 from pegasus_bb.units import format_duration
 
 _DEFAULT = ("off", "persistent")

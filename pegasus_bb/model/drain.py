@@ -10,13 +10,19 @@ A mapping means ``paced``. ``a`` and ``b`` are in GB/s (10^9 bytes).
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.document import Entry
-from pegasus_bb.model.quantities import check_mapping, read_count, read_number
+from pegasus_bb.model.quantities import (
+    check_mapping,
+    read_count,
+    read_number,
+    read_positive,
+    read_short_time,
+    read_size,
+)
 from pegasus_bb.units import parse_size
 
 OFF, NOW, PACED = "off", "now", "paced"
@@ -25,8 +31,6 @@ _LOWER, _UPPER = 12, 1536  # stripes of a segment (Tang et al., section IV)
 _KEYS = ("target", "limit", "curve", "registry")
 _CURVE = ("a", "b", "n_ost", "stripe", "positioning", "upper")
 _MOST = 1e9  # of a number
-_SECONDS = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(us|ms|s)")
-_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,15 +113,14 @@ def _read_limit(entry: Entry) -> float:
 
 def _read_curve(entry: Entry) -> dict[str, float]:
     check_mapping(entry, _CURVE, ("a", "b", "n_ost", "stripe"))
-    stripe = entry.below("stripe").size(would_do="1MB")
-    if stripe <= 0:
-        raise entry.below("stripe").error("a stripe is above zero", would_do="1MB")
     curve = {
-        "a": read_number(entry, "a", 0.0, _MOST),
+        "a": read_positive(entry, "a", _MOST),
         "b": read_number(entry, "b", -_MOST, _MOST),
         "n_ost": read_count(entry, "n_ost"),
-        "stripe": stripe,
-        "positioning": _seconds(entry),
+        "stripe": read_size(entry, "stripe"),
+        "positioning": read_short_time(
+            entry, "positioning", "positioning time", "such as 5.5ms"
+        ),
         "upper": read_count(entry, "upper", _UPPER),
     }
     if curve["upper"] < _LOWER:
@@ -126,11 +129,3 @@ def _read_curve(entry: Entry) -> dict[str, float]:
         what = f"a ln({_LOWER} / n_ost) + b gives no bandwidth"
         raise entry.error(what, would_do="a larger b, or fewer n_ost")
     return curve
-
-
-def _seconds(entry: Entry) -> float:
-    match = _SECONDS.fullmatch(str(entry.data.get("positioning", "0s")))
-    if match is None:
-        at = entry.below("positioning")
-        raise at.error("not a positioning time", would_do="such as 5.5ms")
-    return float(match[1]) * _UNITS[match[2]]

@@ -18,26 +18,31 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pegasus_bb.errors import UsageError
 from pegasus_bb.model.document import Document, Entry, load
-from pegasus_bb.units import parse_duration
+from pegasus_bb.model.quantities import (
+    check_mapping,
+    read_count,
+    read_number,
+    read_seconds,
+    read_short_time,
+    read_size,
+)
 
 AGGRESSIVE, CONSERVATIVE = "aggressive", "conservative"
 STRATEGIES = (AGGRESSIVE, CONSERVATIVE)
 
 _LOWER = 12  # stripes of a segment at least (Tang et al., section IV)
 _IO_SHARE = 0.05
-_COUNTS = ("osts", "lower", "upper", "groups")
+_TARGET = ("osts", "stripe", "lower", "upper", "groups", *STRATEGIES)
+_STRATEGY = ("a", "b", "plateau", "positioning")
+_APPLICATION = ("name", "size", "interval")
 _MOST = 10**9  # of anything that is counted; GB/s
 _LEAST = 1e-6  # GB/s
-_LONGEST = 10 * 365 * 86400  # seconds
-_POSITIONING = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(us|ms|s)")
-_SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+_LONGEST = 3650 * 86400  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,43 +82,38 @@ class DrainingInput:
 def read_draining(path: Path) -> DrainingInput:
     """Raises CatalogError."""
     document = load(path, {})
-    entry = Entry(document, (), document.data)
-    entry.check_keys(("applications", "io_share", "target"), "a draining")
+    entry = document.entry()
+    check_mapping(entry, ("applications", "io_share", "target"), ("target",))
     applications = _read_applications(entry)
     target = entry.below("target")
     targets = read_targets(target)
-    share = _number(entry, "io_share", _IO_SHARE, 1e-4, 1.0)
-    groups = _count(target, "groups") if "groups" in target.data else None
+    share = read_number(entry, "io_share", 1e-4, 1, _IO_SHARE)
+    has_groups = "groups" in target.data
+    groups = read_count(target, "groups", most=_MOST) if has_groups else None
     return DrainingInput(document, applications, targets, groups, share)
 
 
 def read_targets(entry: Entry) -> dict[str, Target]:
     """The target at ``entry``, for each strategy that it has. Raises CatalogError."""
-    if not isinstance(entry.data, dict):
-        example = "target: {osts: 4, stripe: 1MB, upper: 1536, aggressive: ...}"
-        raise entry.error("a target is a mapping", would_do=example)
-    entry.check_keys((*_COUNTS, "stripe", *STRATEGIES), "a target")
-    if AGGRESSIVE not in entry.data:
-        example = f"{AGGRESSIVE}: {{a: 0.693, b: 0.163, positioning: 5.5ms}}"
-        raise entry.error(f"a target without {AGGRESSIVE}", "", example)
+    check_mapping(entry, _TARGET, ("osts", "stripe", "upper", AGGRESSIVE))
     found = (strategy for strategy in STRATEGIES if strategy in entry.data)
     return {strategy: _read_target(entry, strategy) for strategy in found}
 
 
 def _read_target(entry: Entry, strategy: str) -> Target:
     curve = entry.below(strategy)
-    if not isinstance(curve.data, dict):
-        raise curve.error("a strategy is a mapping", would_do="{a: 0.693, b: 0.163}")
-    curve.check_keys(("a", "b", "plateau", "positioning"), "a strategy")
+    check_mapping(curve, _STRATEGY, ("a", "b"))
     target = Target(
-        osts=_count(entry, "osts"),
-        stripe=_size(entry, "stripe"),
-        lower=_count(entry, "lower", _LOWER),
-        upper=_count(entry, "upper"),
-        a=_number(curve, "a", None, 0.0, _MOST),
-        b=_number(curve, "b", None, -_MOST, _MOST),
-        positioning=_positioning(curve),
-        plateau=_number(curve, "plateau", math.inf, _LEAST, _MOST),
+        osts=read_count(entry, "osts", most=_MOST),
+        stripe=read_size(entry, "stripe"),
+        lower=read_count(entry, "lower", _LOWER, _MOST),
+        upper=read_count(entry, "upper", most=_MOST),
+        a=read_number(curve, "a", 0, _MOST),
+        b=read_number(curve, "b", -_MOST, _MOST),
+        positioning=read_short_time(
+            curve, "positioning", "positioning time", "such as 5.5ms"
+        ),
+        plateau=read_number(curve, "plateau", _LEAST, _MOST, math.inf),
     )
     if target.upper < target.lower:
         what = f"upper is below lower, which is {target.lower}"
@@ -131,65 +131,10 @@ def _read_applications(entry: Entry) -> tuple[Application, ...]:
         raise entry.error("no applications", "", f"applications: [{example[2:]}]")
     found: dict[str, Application] = {}
     for each in entries:
-        each.check_keys(("name", "size", "interval"), "an application")
+        check_mapping(each, _APPLICATION, _APPLICATION)
         name = str(each.data["name"])
         if name in found:
             raise each.below("name").error("a second application of that name")
-        found[name] = Application(name, _size(each, "size"), _interval(each))
+        interval = read_seconds(each, "interval", "such as 60s or 1h", _LONGEST)
+        found[name] = Application(name, read_size(each, "size"), interval)
     return tuple(found.values())
-
-
-def _size(entry: Entry, key: str) -> int:
-    at = _present(entry, key, "1MB")
-    size = at.size()
-    if size < 1:
-        raise at.error(f"{key} is above zero", would_do="such as 1MB or 20TB")
-    return size
-
-
-def _interval(entry: Entry) -> float:
-    at = _present(entry, "interval", "1h")
-    try:
-        seconds = parse_duration(at.data)
-    except UsageError as error:
-        raise at.error(str(error)) from error
-    if not 0 < seconds <= _LONGEST:
-        what = "an interval is above zero and at most ten years"
-        raise at.error(what, would_do="such as 60s or 1h")
-    return float(seconds)
-
-
-def _count(entry: Entry, key: str, default: int | None = None) -> int:
-    if default is not None and key not in entry.data:
-        return default
-    at = _present(entry, key, "4")
-    if type(at.data) is not int or not 0 < at.data <= _MOST:
-        raise at.error(f"{key} is a whole number from 1 to {_MOST}")
-    return at.data
-
-
-def _number(
-    entry: Entry, key: str, default: float | None, least: float, most: float
-) -> float:
-    if default is not None and key not in entry.data:
-        return default
-    at = _present(entry, key, "0.5")
-    value = at.data
-    if type(value) not in (int, float) or not least <= value <= most:
-        raise at.error(f"{key} is a number from {least:g} to {most:g}")
-    return float(value)
-
-
-def _positioning(entry: Entry) -> float:
-    text = str(entry.data.get("positioning", "0s"))
-    match = _POSITIONING.fullmatch(text)
-    if match is None:
-        at = entry.below("positioning")
-        raise at.error("not a positioning time", would_do="such as 5.5ms")
-    return float(match[1]) * _SECONDS[match[2]]
-
-
-def _present(entry: Entry, key: str, example: str) -> Entry:
-    if entry.data.get(key) is None:
-        raise entry.error(f"{key} is missing", "", f"{key}: {example}")
-    return entry.below(key)

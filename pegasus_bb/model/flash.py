@@ -22,7 +22,7 @@ from pegasus_bb.model.flash_workflows import Workflows, read_workflows
 from pegasus_bb.model.quantities import (
     check_mapping,
     read_count,
-    read_number,
+    read_positive,
     read_seconds,
     read_size,
 )
@@ -107,14 +107,11 @@ def _read_device(entry: Entry) -> Device:
         capacity=read_size(entry, "capacity"),
         block=read_size(entry, "block"),
         page=read_size(entry, "page"),
-        streams=read_count(entry, "streams"),
+        streams=read_count(entry, "streams", most=_MOST),
         bandwidth=read_rate(entry.below("bandwidth")),
-        devices=read_count(entry, "devices", 1),
+        devices=read_count(entry, "devices", 1, _MOST),
         trim=trim,
     )
-    for key in ("streams", "devices"):
-        if getattr(device, key) > _MOST:
-            raise entry.below(key).error(f"at most {_MOST} {key}")
     if device.raw // device.page > _MOST_PAGES:
         raise entry.below("page").error(f"more than {_MOST_PAGES} pages in raw")
     _check_multiple(entry, "block", device.page, "page")
@@ -140,7 +137,7 @@ def _read_load(entry: Entry, device: Device) -> Load:
         time=seconds,
         after=after,
         stripe=read_size(entry, "stripe"),
-        fill=read_number(entry, "fill", 0.0, 1.0),
+        fill=read_positive(entry, "fill", 1),
         per_day=read_size(entry, "per_day") if "per_day" in entry.data else None,
         kind=kind,
     )

@@ -17,7 +17,7 @@ from pegasus_bb.model.document import Entry
 from pegasus_bb.model.quantities import (
     check_mapping,
     read_count,
-    read_number,
+    read_positive,
     read_size,
 )
 
@@ -42,7 +42,7 @@ def read_users(entry: Entry) -> Users:
         count=read_many(entry, "count"),
         threads=read_many(entry, "threads"),
         file=read_size(entry, "file"),
-        drop=read_number(entry, "drop", 0.0, 1.0),
+        drop=read_positive(entry, "drop", 1),
         capacities=_read_capacities(entry.below("capacities")),
         configuration=_read_configuration(entry.below("configuration")),
     )
@@ -67,7 +67,4 @@ def _read_configuration(entry: Entry) -> int:
 
 def read_many(entry: Entry, key: str) -> int:
     """A whole number from 1 to MOST."""
-    count = read_count(entry, key)
-    if count > MOST:
-        raise entry.below(key).error(f"{key} is at most {MOST}")
-    return count
+    return read_count(entry, key, most=MOST)

@@ -74,7 +74,7 @@ def read_workflows(entry: Entry) -> Workflows:
         users=read_many(entry, "users"),
         cores=read_many(entry, "cores"),
         rate=read_rate(entry.below("rate")),
-        spread=read_number(entry, "spread", -1e-9, 3.0),
+        spread=read_number(entry, "spread", 0, 3),
         pause=read_seconds(entry, "pause", "such as 60s"),
         shapes=tuple(_read_shape(each) for each in shapes),
     )

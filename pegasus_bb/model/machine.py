@@ -28,7 +28,9 @@ from pegasus_bb.model.quantities import (
     check_mapping,
     read_choice,
     read_count,
+    read_number,
     read_seconds,
+    read_size,
 )
 from pegasus_bb.model.speeds import Speed, read_rate, read_speed
 
@@ -85,18 +87,15 @@ def read_machine(path: Path, variables: Mapping[str, str]) -> Machine:
     entry = load(path, variables).entry()
     check_mapping(entry, _KEYS, _KEYS[:-2])
     nodes = read_count(entry, "nodes")
-    memory = entry.below("memory").size("memory: ")
-    if memory <= 0:
-        raise entry.below("memory").error("memory is a size above zero")
     return Machine(
         nodes=nodes,
         cores=read_count(entry, "cores"),
-        memory=memory,
+        memory=read_size(entry, "memory"),
         nic=read_rate(entry.below("nic")),
         pfs=read_speed(entry.below("pfs")),
         buffers=_buffers(entry.below("buffers"), nodes),
-        parity=_parity(entry),
-        faults=_faults(entry.below("faults")) if entry.data.get("faults") else None,
+        parity=read_number(entry, "parity", 0, 99, default=0) / 100,
+        faults=_faults(entry),
         source=Source(str(path), entry.document),
     )
 
@@ -135,16 +134,10 @@ def _per_node(entry: Entry, nodes: int) -> tuple[float, float, float]:
     return read, write, capacity
 
 
-def _parity(entry: Entry) -> float:
-    value = entry.data.get("parity", 0)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise entry.below("parity").error("parity is per cent, from 0 to 99")
-    if not 0 <= value <= 99:
-        raise entry.below("parity").error("parity is per cent, from 0 to 99")
-    return value / 100
-
-
-def _faults(entry: Entry) -> Faults:
+def _faults(machine: Entry) -> Faults | None:
+    entry = machine.below("faults")
+    if entry.data is None:
+        return None
     check_mapping(entry, ("mtti", "repair"), ("mtti",))
     mtti = read_seconds(entry, "mtti", "such as 24h, the time between two faults")
     repair = entry.data.get("repair", "0s")

@@ -31,7 +31,7 @@ from pegasus_bb.model.quantities import (
     check_mapping,
     read_choice,
     read_count,
-    read_number,
+    read_positive,
     read_seconds,
 )
 
@@ -93,7 +93,6 @@ def read_mix(name: str, machine: Machine, variables: Mapping[str, str]) -> Mix:
     entry = load(path, variables).entry()
     needs = ("applications", "checkpoint", "interval", "campaign")
     check_mapping(entry, (*_OF_MIX, *_OF_QUEUE), needs)
-    runs = entry.data.get("full_machine", 0)
     applications, sizes = _applications(entry, machine), None
     if "sizes" in entry.data:
         largest = max(each.routine for each in applications)
@@ -101,9 +100,9 @@ def read_mix(name: str, machine: Machine, variables: Mapping[str, str]) -> Mix:
     return Mix(
         applications=applications,
         sizes=sizes,
-        full_machine=read_count(entry, "full_machine") if runs else 0,
+        full_machine=read_count(entry, "full_machine", 0, least=0),
         workflows=read_count(entry, "workflows") if "workflows" in entry.data else 0,
-        checkpoint=read_number(entry, "checkpoint", 0, 100) / 100,
+        checkpoint=read_positive(entry, "checkpoint", 100) / 100,
         interval=_interval(entry),
         queue=read_choice(entry, "queue", (FIRST_FIT, FCFS), FIRST_FIT),
         walltime=_walltime(entry),
@@ -130,7 +129,7 @@ def _application(entry: Entry, machine: Machine) -> Application:
         _check_fits(cores.below(key), read_count(cores, key, most=_CORES), machine)
     return Application(
         name=str(entry.data["name"]),
-        share=read_number(entry, "share", 0, 100),
+        share=read_positive(entry, "share", 100),
         walltime=read_seconds(entry, "walltime", "such as 192h"),
         routine=cores.data["routine"],
         hero=cores.data["hero"],
@@ -140,9 +139,9 @@ def _application(entry: Entry, machine: Machine) -> Application:
 
 def _sizes(entry: Entry, largest: int, machine: Machine) -> Sizes:
     check_mapping(entry, ("factor", "sigma"), ("factor", "sigma"))
-    factor = read_number(entry, "factor", 0, 1000)
+    factor = read_positive(entry, "factor", 1000)
     _check_fits(entry.below("factor"), math.ceil(factor * largest), machine)
-    return Sizes(factor, read_number(entry, "sigma", 0, 5))
+    return Sizes(factor, read_positive(entry, "sigma", 5))
 
 
 def _check_fits(entry: Entry, cores: int, machine: Machine) -> None:

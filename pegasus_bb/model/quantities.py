@@ -6,15 +6,18 @@ All functions raise CatalogError.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.document import Document, Entry, suggestion
 from pegasus_bb.units import parse_duration
 
-MOST = 1_000_000  # nodes or pipelines that a simulation keeps in memory
+MOST = 1_000_000  # of what a simulation keeps in memory: nodes, pipelines
+_NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
+_SHORT = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(us|ms|s)")
+_SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,8 @@ class Source:
 def check_mapping(entry: Entry, known: Collection[str], needs: Collection[str]) -> None:
     """Check that ``entry`` is a mapping with ``known`` keys and with all of
     ``needs``."""
-    what = str(entry.at[-1]) if entry.at else "the file"
+    last = entry.at[-1:] if not entry.at or isinstance(entry.at[-1], str) else entry.at
+    what = ".".join(map(str, last)) or "the file"
     if not isinstance(entry.data, dict):
         raise entry.error(f"{what} is a mapping", would_do=f"keys: {', '.join(known)}")
     entry.check_keys(known, what)
@@ -53,27 +57,46 @@ def check_mapping(entry: Entry, known: Collection[str], needs: Collection[str]) 
 
 
 def read_count(
-    entry: Entry, key: str, default: int | None = None, most: int = MOST
+    entry: Entry,
+    key: str,
+    default: int | None = None,
+    most: int = MOST,
+    least: int = 1,
 ) -> int:
-    """A whole number above zero, and not above ``most``."""
+    """A whole number from ``least`` to ``most``."""
     value = entry.data.get(key, default)
-    if type(value) is not int or not 0 < value <= most:
-        what = f"{key} is a whole number above zero and not above {most}"
-        raise entry.below(key).error(what)
+    if type(value) is not int or not least <= value <= most:
+        what = f"{key} is a whole number from {least} to {most}"
+        raise entry.below(key).error(what, would_do=_unquoted(value))
     return value
 
 
 def read_number(
     entry: Entry, key: str, least: float, most: float, default: float | None = None
 ) -> float:
-    """A number above ``least`` and not above ``most``."""
-    value: Any = entry.data.get(key, default)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise entry.below(key).error(f"{key} is a number")
-    if not least < value <= most:
-        what = f"{key} is above {least:g} and not above {most:g}"
-        raise entry.below(key).error(what)
+    """A number from ``least`` to ``most``. ``default`` may be beyond."""
+    if default is not None and key not in entry.data:
+        return default
+    value = entry.data.get(key)
+    if type(value) not in (int, float) or not least <= value <= most:
+        what = f"{key} is a number from {least:g} to {most:g}"
+        raise entry.below(key).error(what, would_do=_unquoted(value))
     return float(value)
+
+
+def read_positive(entry: Entry, key: str, most: float) -> float:
+    """A number above zero, and not above ``most``."""
+    value = entry.data.get(key)
+    if type(value) not in (int, float) or not 0 < value <= most:
+        what = f"{key} is a number above 0 and not above {most:g}"
+        raise entry.below(key).error(what, would_do=_unquoted(value))
+    return float(value)
+
+
+def _unquoted(value: object) -> str:
+    """What would do in the place of a text that is a number."""
+    is_number = isinstance(value, str) and _NUMBER.fullmatch(value)
+    return f"{value}, without quotes" if is_number else ""
 
 
 def read_seconds(
@@ -91,6 +114,14 @@ def read_seconds(
         what = f"{key} is at most {most / 86400:.0f} days"
         raise at.error(what, would_do=would_do)
     return float(seconds)
+
+
+def read_short_time(entry: Entry, key: str, what: str, would_do: str) -> float:
+    """Seconds of a time such as 2ms, which is ``what``; 0 if there is none."""
+    match = _SHORT.fullmatch(str(entry.data.get(key, "0s")))
+    if match is None:
+        raise entry.below(key).error(f"not a {what}", would_do=would_do)
+    return float(match[1]) * _SECONDS[match[2]]
 
 
 def read_size(entry: Entry, key: str) -> int:

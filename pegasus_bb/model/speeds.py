@@ -18,6 +18,7 @@ from typing import Any
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.document import Document, Entry, Key
 from pegasus_bb.model.placement import PFS
+from pegasus_bb.model.quantities import read_short_time
 from pegasus_bb.units import parse_size
 
 KEY = "x-storage-speeds"
@@ -25,8 +26,6 @@ _SLOTS = "slots"
 _RATES = ("read", "write", "job_read", "job_write")
 _OPERATIONS = ("ops", "job_ops")
 _COUNT = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?) ?/s")
-_LATENCY = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(us|ms|s)")
-_SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +112,7 @@ def read_speed(entry: Entry) -> Speed:
         write=rates["write"],
         job_read=min(rates.get("job_read", rates["read"]), rates["read"]),
         job_write=min(rates.get("job_write", rates["write"]), rates["write"]),
-        latency=_latency(entry),
+        latency=read_short_time(entry, "latency", "latency", "such as 2ms or 150us"),
         ops=_operations(entry, "ops"),
         job_ops=min(_operations(entry, "job_ops"), _operations(entry, "ops")),
     )
@@ -132,14 +131,6 @@ def read_rate(entry: Entry) -> float:
         what = "a speed without a unit, which would be bytes per second"
         raise entry.error(what, would_do="such as 800MB/s")
     return float(rate)
-
-
-def _latency(entry: Entry) -> float:
-    match = _LATENCY.fullmatch(str(entry.data.get("latency", "0s")))
-    if match is None:
-        at = entry.below("latency")
-        raise at.error("not a latency", would_do="such as 2ms or 150us")
-    return float(match[1]) * _SECONDS[match[2]]
 
 
 def _operations(entry: Entry, key: str) -> float:

@@ -12,7 +12,7 @@ from pegasus_bb.page.live import levels
 from pegasus_bb.page.templates import templates
 from pegasus_bb.page.workflow import grouped, picture
 from pegasus_bb.placement.explain import Explanation
-from pegasus_bb.simulation.choice import Compared
+from pegasus_bb.simulation.workflow.choice import Compared
 
 ROWS = 2_000  # files in the table; all of them are in --json
 

@@ -16,7 +16,7 @@ from pegasus_bb.planner.reading import (
 )
 
 if TYPE_CHECKING:
-    from pegasus_bb.simulation.choice import Compared
+    from pegasus_bb.simulation.workflow.choice import Compared
 
 
 @dataclass(frozen=True)

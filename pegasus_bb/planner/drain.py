@@ -16,8 +16,8 @@ from pegasus_bb.model.run import Kind
 from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.planner.drain_plan import DrainPlan, Flow, Forecast, rule_of
 from pegasus_bb.planner.predictions import mode_predictions, without_speeds
-from pegasus_bb.simulation.execution import Execution
-from pegasus_bb.simulation.workflow import demands_of
+from pegasus_bb.simulation.workflow.execution import Execution
+from pegasus_bb.simulation.workflow.simulator import demands_of
 from pegasus_bb.units import abbreviate, format_size
 
 # The part of a window that pacing uses: with measured run times, and with a forecast,

@@ -23,12 +23,12 @@ from pegasus_bb.placement.survey import INPUT
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.reading import choose_tier, read_and_place
 from pegasus_bb.planner.worker import JOBS_FOR_A_WORKER, in_worker
-from pegasus_bb.simulation.calibration import calibrated
-from pegasus_bb.simulation.choice import Compared, Predicted, choose
-from pegasus_bb.simulation.learned_rates import fitted_speeds
-from pegasus_bb.simulation.prediction import Prediction
-from pegasus_bb.simulation.workflow import Mode, PlannedWorkflow, Simulator
-from pegasus_bb.simulation.workload import workload
+from pegasus_bb.simulation.demands.learned_rates import fitted_speeds
+from pegasus_bb.simulation.workflow.calibration import calibrated
+from pegasus_bb.simulation.workflow.choice import Compared, Predicted, choose
+from pegasus_bb.simulation.workflow.prediction import Prediction
+from pegasus_bb.simulation.workflow.simulator import Mode, PlannedWorkflow, Simulator
+from pegasus_bb.simulation.workflow.workload import workload
 
 MODES = ("off", "persistent", "transient", "hybrid")
 

@@ -24,7 +24,7 @@ from pegasus_bb.planner.drain_plan import DrainPlan
 from pegasus_bb.planner.options import PlanOptions, RunDirectories, run_directories
 from pegasus_bb.process import Finished, ask
 from pegasus_bb.rewrite.inputs import Target
-from pegasus_bb.simulation.choice import Predicted
+from pegasus_bb.simulation.workflow.choice import Predicted
 
 
 @dataclass(frozen=True)

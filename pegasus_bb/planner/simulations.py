@@ -14,10 +14,10 @@ from pegasus_bb.planner.predictions import (
     without_speeds,
 )
 from pegasus_bb.planner.reading import read_and_place
-from pegasus_bb.simulation.choice import Compared
-from pegasus_bb.simulation.simulated_run import run_of
-from pegasus_bb.simulation.waits import Waits, waits_of
-from pegasus_bb.simulation.workflow import demands_of
+from pegasus_bb.simulation.workflow.choice import Compared
+from pegasus_bb.simulation.workflow.simulated_run import run_of
+from pegasus_bb.simulation.workflow.simulator import demands_of
+from pegasus_bb.simulation.workflow.waits import Waits, waits_of
 
 _MOST = 2_000_000  # nodes of all runs: minutes, and some GiB
 

@@ -166,7 +166,9 @@ def test_figures_that_cannot_be_written_cost_no_results(work: Path) -> None:
         (("--capacity", "-1"), "--capacity -1: '-1': not a size"),
         (("--pfs", "0GB/s"), "--pfs 0GB/s: not a bandwidth above zero"),
         (("--pfs", "500"), "such as 500GB/s"),
+        (("--nodes", "٣"), "--nodes ٣: not a number of nodes above zero"),
         (("--parity", "100"), "--parity 100: not a per cent from 0 to 99"),
+        (("--parity", "9" * 5000), "99: not a per cent from 0 to 99"),
         (("--repair", "soon"), "--repair soon: 'soon': not a duration"),
         (("--repair", "9" * 5000), "longer than anything lasts"),
         (("--seeds", "0"), "0 is not in the range"),
@@ -189,9 +191,16 @@ def test_a_mistake_is_named(work: Path, words: tuple[str, ...], said: str) -> No
         ("write: 100GB/s, stripes", "write: 0GB/s, stripes", "machine.yml:7: a speed"),
         ("memory: 100GB", "memory: -100GB", "key:      memory"),
         ("memory: 100GB", "memory: 1", "machine.yml:3: a checkpoint takes no time"),
-        ("write: 100GB/s}", "write: 1MB/s}", "buffers with more bandwidth"),
+        (
+            "write: 100GB/s}",
+            "write: 1MB/s}",
+            "buffers\n  fix:      more bandwidth",
+        ),
         ("mtti: 6h", "mtti: 1s", "or fewer faults (faults.mtti)"),
+        ("nic: 10GB/s", "nic: 1B/s", "machine.yml:4: a checkpoint of 5 nodes takes"),
         ("{mtti: 6h, repair: 1m}", "none", "faults is a mapping"),
+        ("{mtti: 6h, repair: 1m}", "{}", "faults without mtti"),
+        ("{mtti: 6h, repair: 1m}", "0", "faults is a mapping"),
     ],
 )
 def test_a_machine_that_cannot_be(
@@ -233,7 +242,7 @@ def test_repair_needs_faults(work: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("workflow.yml",), "--mix takes no workflow"),
+        (("workflow.yml",), "--mix takes no workflow\n"),
         (("--mode", "off"), "--mix takes no --mode"),
         (("--sites", "cluster"), "--mix takes no --sites"),
     ],
@@ -278,5 +287,5 @@ def test_flash(work: Path) -> None:
     path.write_text(path.read_text().replace("streams: 4", "streams: none"))
     wrong = pegasus_bb(words, work, os.environ)
     assert wrong.returncode == USAGE
-    assert "users.yml:1: streams is a whole number above zero" in wrong.stderr
+    assert "users.yml:1: streams is a whole number from 1 to 256" in wrong.stderr
     assert sorted(work.iterdir()) == before

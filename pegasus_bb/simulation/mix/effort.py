@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import isclose
 
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.machine import LEAST_LOADED, SHARED, BufferNodes, Machine
@@ -27,15 +28,16 @@ def check_checkpoint(
     """Raises CatalogError if its checkpoints, of ``seconds`` at least, cannot be."""
     if seconds < _SHORTEST:
         what = "a checkpoint takes no time"
-        mend = "more memory, which is that of a node, or slower buffers"
+        mend = "more memory of a node, a larger checkpoint, or slower buffers"
         raise machine.source.error(what, ["memory"], machine.memory, mend)
     most = min(mix.walltime, machine.mtti_of(pipeline.nodes))
     if seconds >= most:
+        network = machine.memory * mix.checkpoint / machine.nic
         raise machine.source.error(
             f"a checkpoint of {pipeline.nodes} nodes takes {format_duration(seconds)} "
             f"at least, but its job ends or fails after {format_duration(most)}",
-            ["buffers"],
-            would_do="buffers with more bandwidth, or fewer faults (faults.mtti)",
+            ["nic" if isclose(seconds, network) else "buffers"],
+            would_do="more bandwidth here, or fewer faults (faults.mtti)",
         )
 
 

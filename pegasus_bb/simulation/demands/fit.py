@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pegasus_bb.simulation.demand import Demand
+from pegasus_bb.simulation.demands.demand import Demand
 
 
 class Point(NamedTuple):

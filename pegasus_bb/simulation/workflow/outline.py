@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pegasus_bb.model.placement import PlacedFile
 from pegasus_bb.model.run import Kind
-from pegasus_bb.simulation.workload import Load, Workload
+from pegasus_bb.simulation.workflow.workload import Load, Workload
 
 TRANSFERS_PER_LEVEL = 4  # nodes
 CLEAN_UPS_PER_LEVEL = 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from pegasus_bb.simulation.outline import Outline
+from pegasus_bb.simulation.workflow.outline import Outline
 
 
 class Phases:

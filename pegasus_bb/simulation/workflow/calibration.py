@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pegasus_bb.simulation.demand import Demand, DemandRange
-from pegasus_bb.simulation.execution import Execution
-from pegasus_bb.simulation.workflow import Mode, Simulator
+from pegasus_bb.simulation.demands.demand import Demand, DemandRange
+from pegasus_bb.simulation.workflow.execution import Execution
+from pegasus_bb.simulation.workflow.simulator import Mode, Simulator
 
 _ROUNDS = 3
 _NEAR = 0.01  # of all run times together: near enough

@@ -20,11 +20,16 @@ from pegasus_bb.model.speeds import Speed, Speeds
 from pegasus_bb.model.startup import Startup
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job, Use
-from pegasus_bb.simulation.demand import Demand, DemandRange
-from pegasus_bb.simulation.execution import Execution
+from pegasus_bb.simulation.demands.demand import Demand, DemandRange
 from pegasus_bb.simulation.server import Lane
-from pegasus_bb.simulation.workflow import Mode, PlannedWorkflow, Simulator, demands_of
-from pegasus_bb.simulation.workload import Load, Workload
+from pegasus_bb.simulation.workflow.execution import Execution
+from pegasus_bb.simulation.workflow.simulator import (
+    Mode,
+    PlannedWorkflow,
+    Simulator,
+    demands_of,
+)
+from pegasus_bb.simulation.workflow.workload import Load, Workload
 
 T = TypeVar("T")
 SIZES = st.integers(0, 1000)  # bytes

@@ -11,9 +11,9 @@ from pegasus_bb.model.history import History
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.speeds import Speed, Speeds
 from pegasus_bb.model.startup import Startup
-from pegasus_bb.simulation.demand import Demand, DemandRange
-from pegasus_bb.simulation.workflow import PlannedWorkflow, Simulator
-from pegasus_bb.simulation.workload import workload
+from pegasus_bb.simulation.demands.demand import Demand, DemandRange
+from pegasus_bb.simulation.workflow.simulator import PlannedWorkflow, Simulator
+from pegasus_bb.simulation.workflow.workload import workload
 from tests.placement.user_files import User, job, sized, use
 
 MB = 1_000_000

@@ -10,8 +10,8 @@ import pytest
 from pegasus_bb.model.history import History, Past
 from pegasus_bb.model.placement import JobReservation, PlannedPhases
 from pegasus_bb.model.startup import Startup
-from pegasus_bb.simulation.prediction import Prediction
-from pegasus_bb.simulation.workflow import Simulator
+from pegasus_bb.simulation.workflow.prediction import Prediction
+from pegasus_bb.simulation.workflow.simulator import Simulator
 from tests.counting import calls
 from tests.placement.user_files import job, sized, use
 

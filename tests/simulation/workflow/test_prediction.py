@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from pegasus_bb.simulation.choice import Compared, choose
-from pegasus_bb.simulation.prediction import End, Prediction, format_range, predicted
+from pegasus_bb.simulation.workflow.choice import Compared, choose
+from pegasus_bb.simulation.workflow.prediction import (
+    End,
+    Prediction,
+    format_range,
+    predicted,
+)
 
 Range = tuple[float, float]  # the pessimistic end, the optimistic one
 GIB = 1 << 30

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pegasus_bb.model.placement import PFS, PlacedFile, Placement
 from pegasus_bb.model.run import Kind
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.simulation.outline import Node, Outline
-from pegasus_bb.simulation.places import Copy, Own, Places, Work
-from pegasus_bb.simulation.workload import Load
+from pegasus_bb.simulation.workflow.outline import Node, Outline
+from pegasus_bb.simulation.workflow.places import Copy, Own, Places, Work
+from pegasus_bb.simulation.workflow.workload import Load
 
 
 def work_of_shared(

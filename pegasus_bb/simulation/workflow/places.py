@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.speeds import Speed, Speeds
-from pegasus_bb.simulation.workload import Load, Sized
+from pegasus_bb.simulation.workflow.workload import Load, Sized
 
 Moved = Sequence[tuple[int, int]]  # (place, bytes)
 

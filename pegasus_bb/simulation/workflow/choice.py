@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pegasus_bb.simulation.prediction import ALIKE, Prediction
+from pegasus_bb.simulation.workflow.prediction import ALIKE, Prediction
 from pegasus_bb.units import format_reserved
 
 

@@ -8,8 +8,8 @@ from typing import cast
 
 from pegasus_bb.model.speeds import Speed
 from pegasus_bb.simulation.kernel import Process, Simulation, Steps
-from pegasus_bb.simulation.places import Copy
 from pegasus_bb.simulation.server import Lane, Request, Server
+from pegasus_bb.simulation.workflow.places import Copy
 
 THREADS = 2  # files that a staging job copies at the same time
 

@@ -18,8 +18,8 @@ from pegasus_bb.model.history import History, declared_past
 from pegasus_bb.model.placement import PFS, PlacedFile
 from pegasus_bb.model.speeds import Speeds
 from pegasus_bb.model.workflow import Job, Workflow
-from pegasus_bb.simulation.demand import Demand, DemandRange, Moved
-from pegasus_bb.simulation.learned import demand_of
+from pegasus_bb.simulation.demands.demand import Demand, DemandRange, Moved
+from pegasus_bb.simulation.demands.learned import demand_of
 
 Sized: TypeAlias = tuple[tuple[str, int], ...]  # (LFN, bytes)
 _COUNTED = 1 << 20  # bytes; of smaller inputs a count tells of the program's own start

@@ -11,13 +11,13 @@ from random import Random
 from pegasus_bb.model.placement import PlacedFile, Placement
 from pegasus_bb.model.speeds import Speeds
 from pegasus_bb.model.startup import DEFAULT, Startup
-from pegasus_bb.simulation.demand import Demand
-from pegasus_bb.simulation.execution import Execution, Rules
-from pegasus_bb.simulation.outline import Outline, outline
-from pegasus_bb.simulation.places import Places, Work
-from pegasus_bb.simulation.prediction import End, Prediction, predicted
-from pegasus_bb.simulation.work import off, work_of_shared, work_of_transient
-from pegasus_bb.simulation.workload import Workload
+from pegasus_bb.simulation.demands.demand import Demand
+from pegasus_bb.simulation.workflow.execution import Execution, Rules
+from pegasus_bb.simulation.workflow.outline import Outline, outline
+from pegasus_bb.simulation.workflow.places import Places, Work
+from pegasus_bb.simulation.workflow.prediction import End, Prediction, predicted
+from pegasus_bb.simulation.workflow.work import off, work_of_shared, work_of_transient
+from pegasus_bb.simulation.workflow.workload import Workload
 
 SCATTER = 0.05  # of the computing of equal tasks: the sigma of a log-normal factor
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pegasus_bb.columns import columns
-from pegasus_bb.simulation.choice import Compared
-from pegasus_bb.simulation.prediction import Prediction
+from pegasus_bb.simulation.workflow.choice import Compared
+from pegasus_bb.simulation.workflow.prediction import Prediction
 from pegasus_bb.units import abbreviate, format_duration, format_files, format_reserved
 
 _HEAD = ("mode", "makespan", "stage-in", "tasks", "stage-out", "other", "reserved")

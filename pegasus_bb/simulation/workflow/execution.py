@@ -8,14 +8,21 @@ from dataclasses import dataclass
 from pegasus_bb.model.run import Kind
 from pegasus_bb.model.speeds import Speeds
 from pegasus_bb.model.startup import Startup
-from pegasus_bb.simulation.clock import COMPUTE, OTHER, STAGE_IN, STAGE_OUT, WAIT, Clock
-from pegasus_bb.simulation.demand import Demand
+from pegasus_bb.simulation.demands.demand import Demand
 from pegasus_bb.simulation.kernel import Simulation, Steps
-from pegasus_bb.simulation.outline import Outline, roots
-from pegasus_bb.simulation.phases import Phases
-from pegasus_bb.simulation.places import Own, Work
-from pegasus_bb.simulation.ready_queue import ReadyQueue
-from pegasus_bb.simulation.site import THREADS, Storage
+from pegasus_bb.simulation.workflow.clock import (
+    COMPUTE,
+    OTHER,
+    STAGE_IN,
+    STAGE_OUT,
+    WAIT,
+    Clock,
+)
+from pegasus_bb.simulation.workflow.outline import Outline, roots
+from pegasus_bb.simulation.workflow.phases import Phases
+from pegasus_bb.simulation.workflow.places import Own, Work
+from pegasus_bb.simulation.workflow.ready_queue import ReadyQueue
+from pegasus_bb.simulation.workflow.storage import THREADS, Storage
 
 _PART = {
     Kind.STAGE_IN: STAGE_IN,

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pegasus_bb.model.run import Kind
-from pegasus_bb.simulation.execution import Execution
-from pegasus_bb.simulation.places import Work
-from pegasus_bb.simulation.workflow import Mode
+from pegasus_bb.simulation.workflow.execution import Execution
+from pegasus_bb.simulation.workflow.places import Work
+from pegasus_bb.simulation.workflow.simulator import Mode
 
 
 @dataclass(frozen=True, slots=True)

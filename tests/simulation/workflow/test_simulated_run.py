@@ -12,9 +12,9 @@ from pegasus_bb.report.compare import compare
 from pegasus_bb.report.encoding import to_document
 from pegasus_bb.report.render import render_text
 from pegasus_bb.report.tables import PLAIN, tables
-from pegasus_bb.simulation.simulated_run import run_of
-from pegasus_bb.simulation.waits import waits_of
-from pegasus_bb.simulation.workflow import demands_of
+from pegasus_bb.simulation.workflow.simulated_run import run_of
+from pegasus_bb.simulation.workflow.simulator import demands_of
+from pegasus_bb.simulation.workflow.waits import waits_of
 
 from .planned import MB, fan, planned, speeds
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import heappop, heappush
 
-from pegasus_bb.simulation.demand import Demand
-from pegasus_bb.simulation.outline import PRIORITY, Outline
-from pegasus_bb.simulation.places import Work
+from pegasus_bb.simulation.demands.demand import Demand
+from pegasus_bb.simulation.workflow.outline import PRIORITY, Outline
+from pegasus_bb.simulation.workflow.places import Work
 
 
 class ReadyQueue:

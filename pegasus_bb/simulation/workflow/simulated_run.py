@@ -10,8 +10,8 @@ from itertools import accumulate
 
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.run import FileUse, Kind, LiveBytes, NodeTimes, Run, Task
-from pegasus_bb.simulation.execution import Execution
-from pegasus_bb.simulation.workflow import Mode, byte_hours
+from pegasus_bb.simulation.workflow.execution import Execution
+from pegasus_bb.simulation.workflow.simulator import Mode, byte_hours
 
 _PROGRAMS = {
     Kind.CREATE_DIR: "pegasus::dirmanager",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import Dict, Iterator, List, Set
+from typing import Dict, List, Set
 
 from pegasus_bb.draining.dumps import Dump
 from pegasus_bb.draining.safe import Arrivals
@@ -40,34 +40,36 @@ class Buffer:
         return [dump for dump in self._dumps if dump.number < full[-self._kept]]
 
     def _remove(self, dump: Dump) -> int:
-        size = 0
-        for name, version in self._removable(dump.files):
-            path = os.path.join(self._folder, name)
-            with contextlib.suppress(OSError):  # gone, or not ours to remove
-                found = os.lstat(path).st_size
-                if self._arrivals.is_safe(name, version):
-                    os.unlink(path)
-                    size += found
-                    self._remove_empty(os.path.dirname(name))
-        return size
-
-    def _removable(self, files: Dict[str, Version]) -> Iterator[tuple[str, Version]]:
-        for name, version in files.items():
+        files: Dict[Version, List[str]] = {}
+        for name, version in dump.files.items():
             if name not in self._written_again:
-                yield name, version
+                files.setdefault(version, []).append(name)
+        return sum(self._remove_file(*each) for each in files.items())
+
+    def _remove_file(self, version: Version, names: List[str]) -> int:
+        """All of its names at once, since to remove one changes the ctime of all."""
+        if not all(self._arrivals.is_safe(name, version) for name in names):
+            return 0
+        with contextlib.suppress(OSError):  # gone, or not ours to remove
+            for name in names:
+                os.unlink(os.path.join(self._folder, name))
+                self._remove_empty(os.path.dirname(name))
+            return version[-1]
+        return 0
 
     def _remove_empty(self, below: str) -> None:
         """That of the file, and those above it, up to the watched one."""
-        while below:
-            os.rmdir(os.path.join(self._folder, below))
-            below = os.path.dirname(below)
+        with contextlib.suppress(OSError):  # it has other files
+            while below:
+                os.rmdir(os.path.join(self._folder, below))
+                below = os.path.dirname(below)
 
     def _is_there(self, dump: Dump) -> bool:
         """What is gone, by whomever, is forgotten."""
         there = False
-        for name in dump.files:
+        for name, version in dump.files.items():
             if os.path.lexists(os.path.join(self._folder, name)):
                 there = True
             else:
-                self._arrivals.forget(name)
+                self._arrivals.forget(version)
         return there

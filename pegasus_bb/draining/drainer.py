@@ -190,7 +190,7 @@ class Drainer:
 
     def _never_came(self, name: str, version: Version) -> bool:
         """It was not there any more when its turn came."""
-        came = self._arrivals.came(name, version)
+        came = self._arrivals.came(version)
         return not came and self._version(name) != version
 
     def _remove_older(self) -> None:

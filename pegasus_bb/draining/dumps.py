@@ -16,10 +16,10 @@ from pegasus_bb.units import abbreviate
 
 PATIENCE = 600.0  # seconds; what is written for longer is no part of a dump
 _TRIFLE = 0.1  # of the largest burst; smaller ones are copied, but are no dumps
-_REMEMBERED = 8  # intervals
+_REMEMBERED, _LATELY = 8, 3  # intervals
 # Parts of the time until the next dump that are used: of an interval that the user
-# knows; of the least that was seen; and of a usual one.
-_KNOWN, _LEAST, _USUAL = 0.9, 0.76, 0.95
+# knows, or that is usual; and of the least that was seen.
+_USUAL, _LEAST = 0.9, 0.76
 
 
 class Dump(NamedTuple):
@@ -58,20 +58,15 @@ class Interval:
         and one dump of several is late by a part of an interval.
         """
         if self._fixed or not self._lengths:
-            return _KNOWN * self._fixed
+            return _USUAL * self._fixed
         if shares_limit:
             return _LEAST * self.seconds
-        usual = max(self.seconds, _mean(self._lengths) - _deviation(self._lengths))
-        return _USUAL * min(usual, max(self._lengths[-2:]))  # of late it may be shorter
+        # A program that dumps more often from now on is followed sooner than its mean.
+        return _USUAL * min(_mean(self._lengths), max(self._lengths[-_LATELY:]))
 
 
 def _mean(values: List[float]) -> float:
     return sum(values) / len(values)
-
-
-def _deviation(values: List[float]) -> float:
-    mean = _mean(values)
-    return math.sqrt(_mean([(value - mean) ** 2 for value in values]))
 
 
 class _Writing:

@@ -21,23 +21,24 @@ class Arrivals(Journal):
         """Both are full paths. Raises UsageError as Journal does."""
         super().__init__(path, source, dest)
         self._source, self._dest = source, dest
-        self._new: Dict[str, Tuple[int, Version, Version]] = {}
+        # By inode of the source: one for all names of a file. State of both sides.
+        self._new: Dict[Version, Tuple[int, Version, Version]] = {}
 
     def note(self, name: str, landed: Landed) -> None:
         super().note(name, landed)
         state = landed.size, tuple(landed.source), tuple(landed.stamp)
-        self._new[name] = state
+        self._new[state[1][:2]] = state
 
     def has(
         self, name: str, source: os.stat_result, copy: os.stat_result, digest: bool
     ) -> bool:
         state = source.st_size, tuple(stamp(source)), tuple(stamp(copy))
-        is_new = self._new.get(name) == state and copy.st_size == source.st_size
+        is_new = self._new.get(state[1][:2]) == state and copy.st_size == source.st_size
         return is_new or super().has(name, source, copy, digest)
 
-    def came(self, name: str, version: Version) -> bool:
+    def came(self, version: Version) -> bool:
         """Whether that version has arrived in this process."""
-        size, source, _ = self._new.get(name, (0, (), ()))
+        size, source, _ = self._new.get(version[:2], (0, (), ()))
         return (*source, size) == version
 
     def is_safe(self, name: str, version: Version) -> bool:
@@ -53,6 +54,7 @@ class Arrivals(Journal):
             return False
         return self.has(name, found, copy, True)
 
-    def forget(self, name: str) -> None:
-        """It is on the buffer no more."""
-        self._new.pop(name, None)
+    def forget(self, version: Version) -> None:
+        """It is on the buffer no more. Another file may have its inode by now."""
+        if self.came(version):
+            del self._new[version[:2]]

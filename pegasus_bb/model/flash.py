@@ -33,7 +33,9 @@ _LOAD = ("time", "after", "stripe", "fill")
 _KINDS = ("users", "workflows")
 _MOST_PAGES = 1 << 27  # two gigabytes
 _MOST = 256  # streams, devices: their numbers have 8 bits
-_MOST_STRIPES = 10**8  # of one run: minutes, and a gigabyte
+_LEAST_STRIPES = 100  # of one run; fewer show nothing
+_MOST_STRIPES = 10**8  # minutes, and a gigabyte
+_MOST_WRITTEN = 10**10  # pages of one run: ten minutes
 _ERRORS = (0.0, 0.5, 1.0)
 _MOST_ERROR = 5.0
 
@@ -88,13 +90,24 @@ def read_flash(path: Path) -> FlashInput:
     device = _read_device(entry.below("device"))
     wanted = _read_load(entry.below("load"), device)
     found = FlashInput(document, device, wanted, _read_errors(entry))
-    if not 1 <= found.stripes <= _MOST_STRIPES:
-        raise entry.below("load", "stripe").error(
-            f"{found.stripes} stripes in the time; 1 to {_MOST_STRIPES} do"
-        )
-    if not found.capacity:
-        raise entry.below("load", "stripe").error("no stripe fits on a device")
+    _check_effort(entry, found)
     return found
+
+
+def _check_effort(entry: Entry, found: FlashInput) -> None:
+    """The run ends, and shows something."""
+    stripe, page = entry.below("load", "stripe"), entry.below("device", "page")
+    if not found.capacity:
+        raise stripe.error("no stripe fits on a device")
+    if not _LEAST_STRIPES <= found.stripes <= _MOST_STRIPES:
+        counts = f"{_LEAST_STRIPES} to {_MOST_STRIPES}"
+        raise stripe.error(f"{found.stripes} stripes in the time; {counts} do")
+    pages = found.stripes * (found.load.stripe // found.device.page)
+    if pages > _MOST_WRITTEN:
+        what = f"{pages:.2g} pages are written in the time; {_MOST_WRITTEN:.0g} do"
+        raise page.error(what, would_do="a larger page, or less time")
+    if found.load.fill * found.capacity < 1:
+        raise entry.below("load", "fill").error("no stripe fits into this part")
 
 
 def _read_device(entry: Entry) -> Device:

@@ -31,6 +31,7 @@ from pegasus_bb.model.quantities import (
 from pegasus_bb.model.speeds import read_rate
 
 ALL = "all"
+_MOST_READS = 2_000_000  # tasks of a shape, and files that they read
 _KEYS = ("count", "users", "cores", "rate", "spread", "pause", "shapes")
 _STAGE = ("name", "tasks", "writes", "computes", "reads", "keep")
 
@@ -85,7 +86,20 @@ def _read_shape(entry: Entry) -> Shape:
     found: list[Stage] = []
     for each in entry.entries("stages", "a stage", "name"):
         found.append(_read_stage(each, [stage.name for stage in found]))
+    reads = sum(stage.tasks * (1 + _files_read(stage, found)) for stage in found)
+    if reads > _MOST_READS:
+        what = f"{reads} tasks and reads of a file; at most {_MOST_READS} do"
+        raise entry.below("stages").error(what, "")
     return Shape(str(entry.data["name"]), tuple(found))
+
+
+def _files_read(stage: Stage, every: list[Stage]) -> int:
+    """By one of its tasks."""
+    there = {place: every[place].tasks for place in stage.reads}
+    return sum(
+        there[place] if many is None else min(many, there[place])
+        for place, many in stage.reads.items()
+    )
 
 
 def _read_stage(entry: Entry, earlier: list[str]) -> Stage:

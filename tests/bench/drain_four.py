@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -151,12 +151,7 @@ def killed(
     for buffer in jobs.buffers:
         dump(buffer / "step1", size)
     drains = [jobs.drain(n, *rates(limit, registry)) for n in range(RUNS)]
-    while not all(jobs.segments(number) for number in range(RUNS)):
-        time.sleep(0.05)
-    time.sleep(wait)
-    when = time.time()
-    drains[0].kill()
-    drains[0].wait()
+    when = kill_one(drains, jobs.segments, wait)
     others = range(1, RUNS)
     while sum(s for _, _, s in jobs.segments(*others)) < (RUNS - 1) * size:
         time.sleep(0.1)
@@ -165,6 +160,23 @@ def killed(
         if drain.wait():
             raise SystemExit(f"a drain ended with {drain.returncode}")
     return jobs.segments(*range(RUNS)), jobs.segments(*others), when
+
+
+def kill_one(
+    drains: list[subprocess.Popen[bytes]],
+    segments: Callable[[int], list[Segment]],
+    wait: float,
+) -> float:
+    """Kill the first one ``wait`` seconds after each has drained something: when."""
+    while not all(segments(number) for number in range(len(drains))):
+        if any(drain.poll() is not None for drain in drains):
+            raise SystemExit("one has ended before all drain")
+        time.sleep(0.05)
+    time.sleep(wait)
+    when = time.time()
+    drains[0].kill()
+    drains[0].wait()
+    return when
 
 
 def speed(segments: list[Segment], since: float, until: float) -> float:
@@ -242,10 +254,14 @@ def judged(now: Outcome, paced: Outcome) -> Iterator[tuple[str, bool]]:
 
 def freed(root: Path, pfs: Throttled) -> Iterator[tuple[str, bool]]:
     _, others, when = killed(root, pfs, LIMIT, LONG, BEFORE_KILL)
+    yield sped_up(others, when)
+
+
+def sped_up(others: list[Segment], when: float) -> tuple[str, bool]:
     before = speed(others, when - BEFORE_KILL / 2, when)
     soon = speeds_up_after(others, when, LIMIT)
     text = f"one is killed: the others had {before / LIMIT:.2f} of the limit, and have "
-    yield f"{text}all of it {soon:.1f} s later (goal: {SOON:g} s)", soon <= SOON
+    return f"{text}all of it {soon:.1f} s later (goal: {SOON:g} s)", soon <= SOON
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@ python -m tests.bench.drain_workflows [JOBS]
 
 Each is a chain of jobs that compute for ten seconds and write a result, run by the
 local engine. `now` runs first; the paced runs are planned by its records, and share a
-limit through a registry. It needs a device that the kernel throttles (throttled.py):
+limit through a registry. At last four runs have one long result each, and one of them
+is killed. It needs a device that the kernel throttles (throttled.py):
 transfers of a run start in a Python of their own, so nothing can be put beneath them.
 """
 
@@ -14,24 +15,30 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from pegasus_bb.report.drained import Cumulative, read_segments
 from pegasus_bb.report.probe import read_probe, waits
 from tests.bench.drain_four import (
+    BEFORE_KILL,
     DEVICE,
     INTERVAL,
     LIMIT,
+    LONG,
     LONG_WINDOW,
     MIB,
     RUNS,
     Outcome,
     judged,
+    kill_one,
     reading,
+    sped_up,
     told,
 )
-from tests.bench.throttled import MEMORY, Loop, Throttled, throttled
+from tests.bench.throttled import MEMORY, Loop, Segment, Throttled, throttled
 from tests.end_to_end.conftest import Site
 
 JOBS, RESULT = 10, 30 * MIB
@@ -48,18 +55,20 @@ open(token, "w").close()
 """
 
 
+@dataclass
 class Chain(Site):
-    """A site whose results go to the PFS, and a workflow of ``JOBS`` jobs."""
+    """A site whose results go to the PFS, and a workflow: a chain of jobs."""
 
-    pfs: Path
-    jobs = JOBS
+    pfs: Path = Path()
+    jobs: int = JOBS
+    size: int = RESULT  # bytes of each result
 
     def results(self, run: str) -> Path:
         return self.pfs / run / self.root.name
 
     def write_task(self) -> None:
         task = self.root / "mix.py"
-        pieces = RESULT // MIB
+        pieces = self.size // MIB
         words = {"python": sys.executable, "seconds": INTERVAL, "pieces": pieces}
         task.write_text(TASK.format(**words))
         task.chmod(0o755)
@@ -75,7 +84,7 @@ class Chain(Site):
     def _job(self, number: int) -> dict[str, Any]:
         result, token = f"result{number}", f"token{number}"
         uses = [
-            {"lfn": result, "type": "output", "metadata": {"size": RESULT}},
+            {"lfn": result, "type": "output", "metadata": {"size": self.size}},
             {
                 "lfn": token,
                 "type": "output",
@@ -91,11 +100,12 @@ class Chain(Site):
         }
 
 
-def chain(root: Path, pfs: Path, number: int, jobs: int) -> Chain:
-    Chain.pfs, Chain.jobs = pfs, jobs
-    folder = root / f"site{number}"
-    folder.mkdir()
-    return Chain(folder, tier={"quota": "2GiB"})
+def chains(root: Path, pfs: Path, jobs: int, size: int = RESULT) -> list[Chain]:
+    folders = [root / f"site{number}" for number in range(RUNS)]
+    for folder in folders:
+        folder.mkdir(parents=True)
+    tier = {"quota": "2GiB"}
+    return [Chain(each, tier=tier, pfs=pfs, jobs=jobs, size=size) for each in folders]
 
 
 def measured(sites: list[Chain], pfs: Throttled, run: str) -> Outcome:
@@ -114,10 +124,14 @@ def measured(sites: list[Chain], pfs: Throttled, run: str) -> Outcome:
     device = Cumulative(pfs.written(since, time.time()))
     latencies = waits(sample.latency for sample in read_probe(log))
     assert latencies is not None
-    logs = (log for site in sites for log in drain_logs(site.submit_dir(run)))
-    segments = sorted(each for log in logs for each in read_segments(log))
+    segments = segments_of(sites, run)
     aggregate = Cumulative(segments).peak(LONG_WINDOW) if segments else 0.0
     return Outcome(device.peak(1.0), aggregate, sum(makespans) / RUNS, latencies)
+
+
+def segments_of(sites: list[Chain], run: str) -> list[Segment]:
+    logs = (log for site in sites for log in drain_logs(site.submit_dir(run)))
+    return sorted(each for log in logs for each in read_segments(log))
 
 
 def drain_logs(submit: Path) -> Iterator[Path]:
@@ -133,18 +147,41 @@ def main() -> int:
                 print("four workflows: left out, no device can be throttled here")
                 return 0
             print(f"{RUNS} workflows of {jobs} jobs; {pfs.how}", flush=True)
-            return told(compared(root, pfs, jobs))
+            return told(chain(compared(root, pfs, jobs), freed(root, pfs)))
 
 
 def compared(root: Path, pfs: Throttled, jobs: int) -> Iterator[tuple[str, bool]]:
-    sites = [chain(root, pfs.folder, number, jobs) for number in range(RUNS)]
+    sites = chains(root, pfs.folder, jobs)
     now = measured(sites, pfs, "now")
-    registry = pfs.folder / "registry"
-    registry.mkdir()
-    limit = {"limit": f"{LIMIT}B/s", "registry": str(registry)}
-    for site in sites:
-        site.declare(drain={"target": "pfs", **limit})
+    share(sites, pfs.folder / "registry")
     yield from judged(now, measured(sites, pfs, "paced"))
+
+
+def share(sites: list[Chain], registry: Path, limit: int = LIMIT) -> None:
+    registry.mkdir()
+    for site in sites:
+        shared = {"limit": f"{limit}B/s", "registry": str(registry)}
+        site.declare(drain={"target": "pfs", **shared})
+
+
+def freed(root: Path, pfs: Throttled) -> Iterator[tuple[str, bool]]:
+    sites = chains(root / "killed", pfs.folder, 1, LONG)
+    share(sites, pfs.folder / "registry_of_killed")
+    others, when = killed(sites, BEFORE_KILL)
+    yield sped_up(others, when)
+
+
+def killed(sites: list[Chain], wait: float) -> tuple[list[Segment], float]:
+    """Runs with one result each, and the first is killed: segments of the others, and
+    when (epoch) it was."""
+    for site in sites:
+        site.planned("killed", "--bb-mode", "persistent")
+    engines = [site.start_run("killed") for site in sites]
+    when = kill_one(engines, lambda n: segments_of([sites[n]], "killed"), wait)
+    for engine in engines[1:]:
+        if engine.wait():
+            raise SystemExit(f"a run has failed: see {sites[0].root.parent}")
+    return segments_of(sites[1:], "killed"), when
 
 
 if __name__ == "__main__":

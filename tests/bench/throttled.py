@@ -21,7 +21,7 @@ from pegasus_bb.report.drained import read_segments
 from tests.bench.cgroups import throttling, version
 
 MEMORY = Path("/dev/shm")
-SIZE = 3 << 30  # bytes of the device; memory only as far as it is written
+SIZE = 4 << 30  # bytes of the device; memory only as far as it is written
 _OFTEN = 0.05  # seconds
 Segment = tuple[float, float, int]  # from, until (epoch), bytes
 

@@ -18,6 +18,7 @@ from pegasus_bb.draining.dumps import Bursts, Interval
 from pegasus_bb.draining.safe import Arrivals
 from pegasus_bb.draining.scan import scan
 from pegasus_bb.draining.waiting import Waiting
+from pegasus_bb.staging.items import Landed, stamp
 from tests.draining.virtual import Clock
 from tests.reflinks import skip_if_shared
 
@@ -204,6 +205,28 @@ def test_any_name_arrives(job: Job) -> None:
     job.dump(new="2")
     assert (job.pfs / "latest").read_text() == "2"
     assert not (job.buffer / bad).exists(), "it was safe, whatever its name"
+
+
+def test_each_name_of_a_file_is_safe_when_the_file_is(job: Job) -> None:
+    """One that the copy has as well. Else it would be tried again for ever."""
+    (job.buffer / "step1").write_text("1")
+    (job.buffer / "latest").hardlink_to(job.buffer / "step1")
+    job.dump()
+    assert job.drainer.unsafe() == 0
+    assert "dump 1: 2 files, 2 B, safe" in job.words[-1]
+    assert (job.pfs / "step1").samefile(job.pfs / "latest")
+    job.dump(step2="2")
+    assert set(job.on_buffer()) == {"step2"}, "safe, by both names"
+
+
+def test_what_is_forgotten_is_not_the_file_that_has_its_inode_by_now(job: Job) -> None:
+    one = Landed(1, "sha256:1", [9, 9, 9, 9], stamp(job.buffer.stat()))
+    job.arrivals.note("one", one)
+    before = (*one.source[:2], 7, 7, 1)
+    job.arrivals.forget(before)
+    assert job.arrivals.came((*one.source, 1))
+    job.arrivals.forget((*one.source, 1))
+    assert not job.arrivals.came((*one.source, 1))
 
 
 def test_a_link_does_not_lead_out_of_the_buffer(job: Job, tmp_path: Path) -> None:

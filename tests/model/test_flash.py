@@ -65,16 +65,19 @@ OF_USERS = [  # in the place of a part of USERS: line and key of the error, what
     ("page: 256KiB", "page: -1", 5, "device.page", "not a size"),
     ("streams: 4", "streams: 0", 6, "device.streams", "whole number"),
     ("streams: 4", "streams: 257", 6, "device.streams", "to 256"),
+    ("64MiB/s", "900TiB/s", 11, "load.stripe", "stripes in the time"),
     ("64MiB/s", "64", 7, "device.bandwidth", "without a unit"),
     ("64MiB/s", "64MiB/s\n  trim: maybe", 8, "device.trim", "true or false"),
     ("64MiB/s", "64MiB/s\n  devices: 0", 8, "device.devices", "whole number"),
     ("64MiB/s", "64MiB/s\n  devices: 257", 8, "device.devices", "to 256"),
     ("time: 60s", "time: 0", 9, "load.time", "above zero"),
     ("time: 60s", "time: 36500d", 11, "load.stripe", "stripes in the time"),
+    ("bandwidth: 64MiB/s", "bandwidth: 100KiB/s", 11, "load.stripe", "11 stripes in"),
     ("after: 30s", "after: 60s", 10, "load.after", "before the end"),
     ("after: 30s", "after: soon", 10, "load.after", "not a duration"),
     ("stripe: 512KiB", "stripe: 256MiB", 11, "load.stripe", "no stripe fits"),
     ("stripe: 512KiB", "stripe: 500KB", 11, "load.stripe", "multiple of the page"),
+    ("fill: 0.95", "fill: 0.002", 12, "load.fill", "no stripe fits"),
     ("fill: 0.95", "fill: 1.1", 12, "load.fill", "not above 1"),
     ("fill: 0.95", "fill: .nan", 12, "load.fill", "above 0"),
     ("  users:", "  user:", 13, "load.user", "no such key"),
@@ -159,3 +162,22 @@ def test_a_mistake_has_file_line_and_key(
 def test_a_file_without_required_keys_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(CatalogError):
         read(tmp_path, text)
+
+
+def test_what_would_take_hours_is_refused(tmp_path: Path) -> None:
+    """Few stripes, each of a great many pages; and tasks that read all of all."""
+    small = USERS.replace("page: 256KiB", "page: 64B")
+    small = small.replace("stripe: 512KiB", "stripe: 64MiB")
+    with pytest.raises(CatalogError, match="pages are written in the time") as caught:
+        read(tmp_path, small.replace("time: 60s", "time: 3h"))
+    assert (caught.value.line, caught.value.key) == (5, "device.page")
+    read(tmp_path, small.replace("time: 60s", "time: 2h"))
+
+    every = WORKFLOWS.replace("tasks: 3", "tasks: 1000")
+    read(tmp_path, every)
+    last = "          - {name: last, tasks: 1,"
+    more = "          - {name: NAME, tasks: 1000, writes: 1MiB, reads: {first: all}}\n"
+    stages = more.replace("NAME", "one") + more.replace("NAME", "two")
+    with pytest.raises(CatalogError, match="2004001 tasks and reads") as caught:
+        read(tmp_path, every.replace(last, stages + last))
+    assert caught.value.key == f"{SHAPE}.stages"

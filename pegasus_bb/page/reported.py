@@ -19,7 +19,7 @@ from pegasus_bb.page.templates import templates
 from pegasus_bb.page.timeline import timeline
 from pegasus_bb.page.transformations import transformations
 from pegasus_bb.report.document import Comparison, ReportedRun
-from pegasus_bb.report.headline import headline
+from pegasus_bb.report.headline import certainty, headline
 
 # From top to bottom.
 FIGURES = (
@@ -35,6 +35,7 @@ class Part:
     name: str  # empty for the only one
     compared: bool
     headline: str
+    certainty: str  # empty if nothing is in doubt
     warnings: tuple[str, ...]
     break_even: tuple[str, ...]  # sentences
     runs: tuple[tuple[str, ReportedRun], ...]  # "PFS run 1" -> run
@@ -89,5 +90,6 @@ def _part(name: str, found: Comparison, warnings: Sequence[str]) -> Part:
         first,
         tuple(figure for figure in others if figure.charts),
         tuple(figure for figure in figures if not figure.charts),
+        certainty(found),
         found.notes,
     )

@@ -96,6 +96,13 @@ def test_a_warning_stands_under_the_headline(found: Comparison) -> None:
     assert places == sorted(places)
 
 
+def test_what_the_sides_were_stands_below_the_break_even(found: Comparison) -> None:
+    text = report_page({"": found}, None, {"": ["PFS: <folder>"]})
+    assert '<p class="quiet">PFS: &lt;folder&gt;</p>' in text
+    places = order_of(text, 'class="break-even"', "PFS: &lt;", ">Timeline</h2>")
+    assert places == sorted(places)
+
+
 def test_what_was_not_measured_is_unknown_and_not_none(found: Comparison) -> None:
     silent = [replace(reported.run, gate_wait=None) for reported in found.bb]
     waited = [replace(reported.run, gate_wait=2.0) for reported in found.bb]

@@ -140,8 +140,8 @@ def levels(sizes: Sequence[int], explanation: Explanation) -> Figure:
     best = format_quantity(explanation.planned_order, "B")
     worst = format_quantity(explanation.any_order, "B")
     about = (
-        f"Level by level, with every clean-up at once, at most {best}. In any order of "
-        f"the jobs, at most {worst}."
+        f"At most {best} if jobs run level by level and each clean-up as soon as it "
+        f"can; at most {worst} in any order of the jobs."
     )
     charts = (_bars(data, capacity),)
     return Figure("levels", title, about, charts, (data.table(title),))

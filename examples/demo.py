@@ -14,7 +14,7 @@ import json
 import os
 import sys
 import sysconfig
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from demo_folders import (  # noqa: E402
     remove_storage,
 )
 from demo_machine import Stopped, load_averages, stoppable, warning  # noqa: E402
+from demo_places import Place, place  # noqa: E402
 from demo_shell import Shell, say, tell  # noqa: E402
 from demo_speeds import write_speeds  # noqa: E402
 from demo_words import SIDES, conclude, how_to_repeat, introduce  # noqa: E402
@@ -113,7 +114,9 @@ class Demo:
         """Generate, run on both sides, check, compare; what report.json says of it."""
         say(f"\n== {name} ==")
         home = self.folder / name
-        self.generate(name, home)
+        places = self.generate(name, home)
+        for side, found in places.items():
+            tell(found.described(side))
         loads = {}
         for side, mode in SIDES.items():
             self.plan(home, side, mode)
@@ -122,14 +125,16 @@ class Demo:
         predicted = self.predict(home)
         return {
             "order": list(SIDES),
+            "places": {side: asdict(found) for side, found in places.items()},
             "load_averages": loads,
             "outputs": {"identical": True, "files": files},
             "predicted": predicted,
             "comparison": self.report(home),
         }
 
-    def generate(self, name: str, home: Path) -> None:
-        """The abstract workflow, its catalogs and its input files."""
+    def generate(self, name: str, home: Path) -> dict[str, Place]:
+        """The abstract workflow, its catalogs and its input files; where it will run,
+        by side."""
         short = self.shell.short
         argv = ["python", short(HERE / name / GENERATOR), "--output-dir", short(home)]
         argv += ["--scratch", short(home / "scratch")]
@@ -137,8 +142,11 @@ class Demo:
         tier = self.storage.path / name
         tier.mkdir()
         self.shell.quietly([*argv, *self.sizes.arguments(name)], self.shell.root)
-        places = {"pfs": home / "scratch", "bb": tier}
-        write_speeds(home / SPEEDS, places, len(os.sched_getaffinity(0)))
+        folders = {"pfs": home / "scratch", "bb": tier}
+        speeds = (
+            write_speeds(home / SPEEDS, folders, len(os.sched_getaffinity(0))) or {}
+        )
+        return {side: place(path, speeds.get(side)) for side, path in folders.items()}
 
     def plan(self, home: Path, side: str, mode: str) -> None:
         """A submit directory for one side, from the same workflow and catalogs.
@@ -233,7 +241,8 @@ def demonstrate(folder: Path, root: Path, sizes: Sizes, examples: list[str]) -> 
     page = folder / "report.html"
     warnings = {name: _warnings(report["examples"][name]) for name in examples}
     compared = {name: _compared(folder / name) for name in examples}
-    text = report_page(compared, warnings)
+    about = {name: _places(report["examples"][name]) for name in examples}
+    text = report_page(compared, warnings, about)
     page.write_text(text, encoding="utf-8")
     remove_storage(storage)
     conclude(report, shell.short(path), shell.short(page))
@@ -249,6 +258,11 @@ def _warnings(example: dict[str, Any]) -> list[str]:
     found = {s: _warning(s, loads) for s, loads in example["load_averages"].items()}
     names = {"pfs": "PFS", "bb": "burst buffer"}
     return [f"Before the run on the {names[s]}: {w}" for s, w in found.items() if w]
+
+
+def _places(example: dict[str, Any]) -> list[str]:
+    """What each side really was, for the page."""
+    return [Place(**of).described(side) for side, of in example["places"].items()]
 
 
 def _compared(home: Path) -> Comparison:

@@ -23,16 +23,21 @@ _REPETITIONS = 5  # the median counts, for others may be at work
 _SECONDS = 0.3  # of operations on small files
 
 
-def write_speeds(path: Path, places: dict[str, Path], cores: int) -> None:
-    """Measure ``places``, folders by tier, and write ``path``."""
-    lines = ["cluster:", f"  slots: {cores}"]
+def write_speeds(
+    path: Path, places: dict[str, Path], cores: int
+) -> dict[str, dict[str, str]]:
+    """Measure ``places``, folders by tier, and write ``path``; what is written."""
+    lines, found = ["cluster:", f"  slots: {cores}"], {}
     for name, folder in places.items():
         folder.mkdir(parents=True, exist_ok=True)
-        lines.append(f"  {name}: {{{_measured(folder, cores)}}}")
+        found[name] = _measured(folder, cores)
+        words = ", ".join(f"{key}: {value}" for key, value in found[name].items())
+        lines.append(f"  {name}: {{{words}}}")
     path.write_text("\n".join(lines) + "\n")
+    return found
 
 
-def _measured(folder: Path, cores: int) -> str:
+def _measured(folder: Path, cores: int) -> dict[str, str]:
     files = [folder / f"speed-{number}" for number in range(cores)]
     try:
         job_write, write = _rate(_write, files[:1]), _rate(_write, files)
@@ -48,11 +53,12 @@ def _measured(folder: Path, cores: int) -> str:
         "job_read": job_read,
         "job_write": job_write,
     }
-    words = [f"{key}: {int(rate / 1e6)}MB/s" for key, rate in rates.items()]
-    words += [f"latency: {latency * 1e6:.0f}us"]
-    return ", ".join(
-        [*words, f"ops: {int(max(ops, job_ops))}/s", f"job_ops: {int(job_ops)}/s"]
-    )
+    return {
+        **{key: f"{int(rate / 1e6)}MB/s" for key, rate in rates.items()},
+        "latency": f"{latency * 1e6:.0f}us",
+        "ops": f"{int(max(ops, job_ops))}/s",
+        "job_ops": f"{int(job_ops)}/s",
+    }
 
 
 def _rate(move: Callable[[Path], None], files: list[Path]) -> float:

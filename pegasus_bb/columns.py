@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+
+_GAP = re.compile("  +(?=[^ ])")  # between columns
 
 
 def columns(rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> list[str]:
@@ -20,6 +24,24 @@ def columns(rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> list[st
         ).rstrip()
         for row in cells
     ]
+
+
+def folded(lines: Iterable[str], width: int | None) -> Iterator[str]:
+    """``lines``; the last column of one that is longer than ``width`` goes on below
+    itself. Without a width, as for a file, all stay as they are."""
+    for line in lines:
+        if width is None or len(line) <= width:
+            yield line
+            continue
+        indent = max((found.end() for found in _GAP.finditer(line)), default=2)
+        below = " " * (indent if indent <= width // 2 else 2)
+        yield from textwrap.wrap(
+            *(line, width),
+            subsequent_indent=below,
+            drop_whitespace=True,
+            break_long_words=False,  # a path is copied
+            break_on_hyphens=False,
+        )
 
 
 def printable(text: str) -> str:

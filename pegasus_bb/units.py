@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Sequence
 
@@ -62,14 +63,23 @@ def abbreviate(names: Sequence[str], most: int = 3) -> str:
     return ", ".join(names[:most]) + more
 
 
+def format_number(value: float, digits: int = 3) -> str:
+    """``value`` to at least ``digits`` digits: 0.0012, 1,234; never a power of ten."""
+    if not value:
+        return "0"
+    places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:,.{places}f}"
+    return text.rstrip("0").rstrip(".") if places else text
+
+
 def format_size(size: int) -> str:
     """``size`` in the largest binary unit that keeps three digits, for people."""
     value = float(size)
     for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if abs(value) < 1024:
+        if abs(value) < 1023.95:  # above, one decimal would read 1024.0
             return f"{value:.0f} B" if unit == "B" else f"{value:.1f} {unit}"
         value /= 1024
-    return f"{value:.1f} PiB"
+    return f"{value:,.1f} PiB"
 
 
 def format_reserved(byte_hours: float) -> str:
@@ -84,8 +94,11 @@ def format_files(count: int) -> str:
 
 def format_duration(seconds: float) -> str:
     """``seconds`` for people: 0.4 s, 12.3 s, 3 min 05 s, 2 h 10 min."""
-    if seconds < 60:
+    if abs(seconds) < 59.95:  # above, one decimal would read 60.0
         return f"{seconds:.1f} s"
+    if seconds < 0:
+        return f"-{format_duration(-seconds)}"
+    seconds = max(seconds, 60)
     if seconds < 3600:
         return f"{int(seconds) // 60} min {int(seconds) % 60:02d} s"
     return f"{int(seconds) // 3600} h {int(seconds) % 3600 // 60:02d} min"
@@ -93,9 +106,11 @@ def format_duration(seconds: float) -> str:
 
 def format_seconds(seconds: float) -> str:
     """Three digits below ten seconds; microseconds rather than powers of ten."""
-    if 0 < abs(seconds) < 0.001:
-        return f"{seconds * 1e6:.3g} \u00b5s"
-    return f"{seconds:.3g} s" if abs(seconds) < 10 else format_duration(seconds)
+    if 0 < abs(seconds) < 0.0009995:  # above, three digits would read 1,000
+        return f"{format_number(seconds * 1e6)} \u00b5s"
+    if abs(seconds) < 9.995:
+        return f"{format_number(seconds)} s"
+    return format_duration(seconds)
 
 
 def round_up(size: int, granule: int) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,9 @@ from hypothesis import strategies as st
 from pegasus_bb.errors import UsageError
 from pegasus_bb.units import (
     format_duration,
+    format_number,
     format_reserved,
+    format_seconds,
     format_size,
     parse_duration,
     parse_size,
@@ -67,7 +71,7 @@ def test_any_other_text_is_no_duration(text: str) -> None:
 def test_a_size_for_people_is_within_a_rounding_of_the_truth(size: int) -> None:
     number, unit = format_size(size).split(" ")
     factor = {"B": 1, **{f"{u}iB": f for u, f in BINARY.items()}}[unit]
-    assert abs(float(number) * factor - size) <= 0.051 * factor
+    assert abs(float(number.replace(",", "")) * factor - size) <= 0.051 * factor
     assert factor == 1 or size >= 0.99 * factor
 
 
@@ -112,6 +116,52 @@ def test_for_people() -> None:
     assert format_duration(0.42) == "0.4 s"
     assert format_duration(185) == "3 min 05 s"
     assert format_duration(7800) == "2 h 10 min"
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [
+        (0, 3, "0"),
+        (2.5, 3, "2.5"),
+        (-2.25, 3, "-2.25"),
+        (0.00123456, 3, "0.00123"),
+        (1e-9, 3, "0.000000001"),
+        (999.7, 3, "1,000"),
+        (1234567.8, 3, "1,234,568"),
+        (9.9999, 3, "10"),
+        (2e9, 2, "2,000,000,000"),
+        (3.14159, 4, "3.142"),
+    ],
+)
+def test_a_number_is_no_power_of_ten(value: float, digits: int, text: str) -> None:
+    assert format_number(value, digits) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.0, "0 s"),
+        (0.0009997, "0.001 s"),  # not 1e+03 microseconds
+        (0.00099949, "999 \u00b5s"),
+        (-0.0009997, "-0.001 s"),
+        (9.9996, "10.0 s"),
+        (59.96, "1 min 00 s"),
+        (-75.0, "-1 min 15 s"),
+        (1000.0, "16 min 40 s"),
+    ],
+)
+def test_seconds_are_plain_figures(seconds: float, text: str) -> None:
+    assert format_seconds(seconds) == text
+
+
+@given(st.floats(-1e12, 1e12))
+def test_no_second_is_a_power_of_ten(seconds: float) -> None:
+    assert "e" not in format_seconds(seconds)
+    assert not re.match(r"-?1,?000\b|-?60\.", format_seconds(seconds))
+
+
+def test_a_size_is_never_1024_of_a_unit() -> None:
+    assert format_size((1 << 20) - 10) == "1.0 MiB"
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from pegasus_bb.report.benchmark import read_benchmark
 from pegasus_bb.report.compare import compare as compare_runs
 from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.encoding import to_document
-from pegasus_bb.report.headline import headline
+from pegasus_bb.report.headline import certainty, headline
 from pegasus_bb.report.probe import read_probe
 from pegasus_bb.report.render import WIDTH, render_text
 from pegasus_bb.report.submitdir import read_run
@@ -71,7 +71,8 @@ class RunComparison:
         head = ("by the clock", *(_SIDES[side] for side in found.sides))
         if found.is_comparison:
             head += ("ratio",)
-        lines = (*found.warnings, *self.break_even)
+        doubt = filter(None, [certainty(found)])
+        lines = (*doubt, *found.warnings, *self.break_even)
         return fragment(self.headline, lines, head, rows, right=range(1, len(head)))
 
 

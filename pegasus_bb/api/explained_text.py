@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from pegasus_bb.columns import columns
 from pegasus_bb.model.reservation import NODE_LOCAL
 from pegasus_bb.placement.decision import PlacementDecision
-from pegasus_bb.placement.explain import Explanation
+from pegasus_bb.placement.explain import Explanation, Row
 from pegasus_bb.planner.summary import fit_lines, reservation_lines
 from pegasus_bb.units import abbreviate, format_files, format_size
-
-Row = tuple[str, str, str, str, str]
 
 
 def table_lines(rows: Iterator[Row]) -> list[str]:
@@ -41,15 +39,6 @@ def file_rows(explanation: Explanation) -> Iterator[Row]:
     for file in explanation.files:
         size = "unknown" if file.size is None else format_size(file.size)
         yield (file.lfn, size, file.tier, file.how, file.reason)
-
-
-def group_rows(explanation: Explanation) -> Iterator[Row]:
-    yield ("files", "size", "tier", "how", "reason")
-    for each in explanation.groups:
-        unknown = f"{each.unknown} unknown" if each.unknown else ""
-        known = format_size(each.size) if each.unknown < each.files else ""
-        size = " + ".join(filter(None, (known, unknown)))
-        yield (format_files(each.files), size, each.tier, each.how, each.reason)
 
 
 def _totals(explanation: Explanation) -> list[str]:

@@ -6,17 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pegasus_bb.api.explained_text import (
-    file_rows,
-    group_rows,
-    table_lines,
-    total_lines,
-)
+from pegasus_bb.api.explained_text import file_rows, table_lines, total_lines
 from pegasus_bb.api.keywords import FilePath, Keywords, options_of
 from pegasus_bb.api.notebook import fragment
 from pegasus_bb.errors import UsageError
 from pegasus_bb.placement.decision import PlacementDecision, PlanningInput
-from pegasus_bb.placement.explain import Explanation
+from pegasus_bb.placement.explain import Explanation, group_rows
 from pegasus_bb.placement.explain import explain as explain_decision
 from pegasus_bb.placement.lint import lint_replicas
 from pegasus_bb.placement.liveness import live_flow, planned_peak

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from typing import Any
 
@@ -11,7 +12,8 @@ import orjson
 from pegasus_bb.check.everything import findings
 from pegasus_bb.check.finding import Finding, Level
 from pegasus_bb.cli.options import PlanCommand, options_of_a_look, plan_options
-from pegasus_bb.columns import printable
+from pegasus_bb.cli.output import terminal_width
+from pegasus_bb.columns import folded, printable
 from pegasus_bb.errors import USAGE
 
 
@@ -31,7 +33,8 @@ def command(ctx: click.Context, /, as_json: bool, quiet: int, **options: Any) ->
     for finding in findings(plan_options(options, mode="persistent")):
         found.append(finding)
         if not as_json and not (quiet and finding.level is Level.OK):
-            click.echo("\n".join(_lines(finding)))
+            lines = folded(_lines(finding), terminal_width(sys.stdout))
+            click.echo("\n".join(lines))
     if as_json:
         rows = [{**asdict(f), "level": f.level.value} for f in found]
         click.echo(orjson.dumps(rows, option=orjson.OPT_INDENT_2))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,8 @@ from pegasus_bb.cli.options import (
     options_of_a_look,
     plan_options,
 )
-from pegasus_bb.cli.output import write_page
+from pegasus_bb.cli.output import terminal_width, write_page
+from pegasus_bb.columns import folded
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.reading import no_collection
 
@@ -62,7 +64,8 @@ def show(
         if as_json:
             click.echo(orjson.dumps(found.to_json(), option=orjson.OPT_INDENT_2))
         else:
-            click.echo("\n".join(found.to_lines(files)))
+            lines = folded(found.to_lines(files), terminal_width(sys.stdout))
+            click.echo("\n".join(lines))
         for note in (*found.notes(), *_notes(ctx, found)):
             click.echo(note, err=True)
         if found.refused is not None:

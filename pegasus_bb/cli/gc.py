@@ -45,8 +45,10 @@ def _shown(judged: Iterator[Leftover], yes: bool) -> Iterator[Leftover]:
         given, kept = given + one.goes, kept + (not one.goes)
         click.echo(_line(one, yes))
         yield one
-    if yes:
+    if yes and (given or kept):
         click.echo(f"{given} given back, {kept} kept")
+    elif not given and not kept:
+        click.echo("no run has left a reservation behind")
     else:
         more = "; --yes does it" if given else ""
         click.echo(f"{given} would be given back, {kept} would be kept{more}")

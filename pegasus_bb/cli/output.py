@@ -1,10 +1,17 @@
-"""The pages that a user asks for."""
+"""How wide a terminal is, and the pages that a user asks for."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
+from typing import TextIO
 
 from pegasus_bb.errors import UsageError
+
+
+def terminal_width(out: TextIO) -> int | None:
+    """Columns of the terminal that ``out`` is; None if it is a file or a pipe."""
+    return shutil.get_terminal_size().columns if out.isatty() else None
 
 
 def write_page(path: Path, text: str) -> None:

@@ -20,7 +20,7 @@ from pegasus_bb.model.draining import AGGRESSIVE, DrainingInput, read_draining
 from pegasus_bb.simulation.draining.comparison import PolicyFigures, simulate_policies
 from pegasus_bb.simulation.draining.equations import GB
 from pegasus_bb.simulation.draining.provision import Provision, Provisioning, provision
-from pegasus_bb.units import format_duration
+from pegasus_bb.units import format_duration, format_number
 
 _RATES = ("bandwidth", "shared", "provisioned")
 
@@ -112,7 +112,7 @@ def _row(name: str, each: Provision) -> tuple[str, ...]:
         f"{each.segment * 1e3:.1f} ms",
         _gb(each.bandwidth),
         _gb(each.shared),
-        f"{each.groups:.4g}",
+        format_number(each.groups, 4),
         _gb(each.provisioned),
     )
 
@@ -126,9 +126,9 @@ def _conclusion(wanted: DrainingInput, found: Provisioning) -> Iterator[str]:
     name, most = max(found.reactive.items(), key=lambda item: item[1])
     yield (
         f"Reactive draining needs {_gb(most)} GB/s for {name} alone, in "
-        f"{wanted.io_share:.4g} of its interval."
+        f"{format_number(wanted.io_share, 4)} of its interval."
     )
 
 
 def _gb(rate: float) -> str:
-    return f"{rate / GB:.4g}"
+    return format_number(rate / GB, 4)

@@ -47,6 +47,7 @@ _AXES = {  # unit -> title and format of an axis
     "s": ("seconds", ""),
     "B": ("bytes", "~s"),
     "B/s": ("bytes per second", "~s"),
+    "to one": ("user time / system time", ""),
 }
 _CLOCK = "floor(datum.value / 36e5) + utcFormat(datum.value, ':%M:%S')"  # 0:00:05
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import altair as alt
 
 from pegasus_bb.model.run import Drained
-from pegasus_bb.page.charts import axis, chart, draw, over_time
+from pegasus_bb.page.charts import chart, draw, over_time
 from pegasus_bb.page.figure import Column, Dataset, Figure, format_quantity
+from pegasus_bb.page.ticks import byte_axis
 from pegasus_bb.report.document import Comparison
 
 _TITLE = "Results leaving the tier"
@@ -28,8 +29,11 @@ def drain(found: Comparison) -> Figure:
             continue
         rows = [{"at": run.time.at(at), "rate": rate} for at, rate in drained.steps]
         data = Dataset(_COLUMNS, rows)
+        peak = max(rate for _, rate in drained.steps)
         line = draw(data).mark_line(interpolate="step-after")
-        drawing = line.encode(y=axis(alt.Y, "rate", "B/s"), tooltip=alt.value(None))
+        drawing = line.encode(
+            y=byte_axis(alt.Y, "rate", peak, "/s"), tooltip=alt.value(None)
+        )
         ends = [run.time.at(task.start) + task.duration for task in run.run.tasks]
         end = max([*ends, rows[-1]["at"]])
         label = "Bytes per second to the PFS over time; the table has the numbers"

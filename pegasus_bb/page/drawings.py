@@ -20,6 +20,7 @@ from pegasus_bb.page.charts import (
     sides,
 )
 from pegasus_bb.page.figure import Chart, Column, Dataset
+from pegasus_bb.page.ticks import byte_axis
 
 _BAR, _FRAME = 18, 12  # pixels
 _FOR_TEXT = 1.4  # the axis is so much longer than the bars
@@ -70,9 +71,12 @@ def line_chart(
 
     Charts with the same ``highest`` value share an axis.
     """
-    top = {"domainMax": highest} if highest else {}
+    ends = (row[key] + (row.get(f"{key}_error") or 0.0) for row in data.rows)
     names = list(dict.fromkeys(row["series"] for row in data.rows))
-    base = draw(data).encode(x="processes:O", y=axis(alt.Y, key, unit, **top))
+    y = axis(alt.Y, key, unit)
+    if unit == "B/s":
+        y = byte_axis(alt.Y, key, highest or max(ends), "/s")
+    base = draw(data).encode(x="processes:O", y=y)
     points = base.mark_point(filled=True, size=60)
     layers: list[alt.Chart] = [
         base.mark_line().encode(color=color(names)),

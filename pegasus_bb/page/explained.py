@@ -11,8 +11,9 @@ from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.page.live import levels
 from pegasus_bb.page.templates import templates
 from pegasus_bb.page.workflow import grouped, picture
-from pegasus_bb.placement.explain import Explanation
+from pegasus_bb.placement.explain import Explanation, group_rows
 from pegasus_bb.simulation.workflow.choice import Compared
+from pegasus_bb.simulation.workflow.prediction_text import remarks
 
 ROWS = 2_000  # files in the table; all of them are in --json
 
@@ -39,9 +40,11 @@ def explained_page(
             explanation=explanation,
             picture=picture(grouped(workflow, graph, placement)),
             live=levels(_live(*flow), explanation) if whole else None,
+            groups=list(group_rows(explanation))[1:],
             files=explanation.files[:ROWS],
             more=max(0, len(explanation.files) - ROWS),
             predicted=predicted,
+            remarks=list(remarks(predicted)) if predicted else [],
         )
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pegasus_bb.model.text import readable
-from pegasus_bb.units import format_seconds, format_size
+from pegasus_bb.units import format_number, format_seconds, format_size
 
 ROWS = 200  # of a table; --json has all of them
 RATIO, TO_ONE = "ratio", "to one"  # units of quotients; others are s, B, B/s, or a noun
@@ -115,9 +115,13 @@ def format_quantity(value: float | None, unit: str) -> str:
     if unit == RATIO:
         return f"{value:.2f} times"
     if unit == TO_ONE:
-        return f"{value:.3g} to 1"
+        return f"{format_number(value)} to 1"
     noun = unit.removesuffix("es" if unit.endswith("sses") else "s")
-    return f"{value:g} {noun if value == 1 else unit}".rstrip()
+    return f"{_count(value)} {noun if value == 1 else unit}".rstrip()
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else format_number(value)
 
 
 def _text(cell: Cell) -> str:

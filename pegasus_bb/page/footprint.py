@@ -17,6 +17,7 @@ from pegasus_bb.page.charts import (
     sides,
 )
 from pegasus_bb.page.figure import Chart, Column, Dataset, Figure, Row
+from pegasus_bb.page.ticks import byte_axis, log_byte_axis
 from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.document import Row as JobRow
 from pegasus_bb.report.metrics import IOWait
@@ -30,6 +31,7 @@ _ABOUT = (
     "Each compute job by the bytes that it read and wrote; means over repetitions. "
     "Lower is better."
 )
+_BYTES = "bytes read and written"
 _POINTS = 4000  # jobs with the largest footprints
 _WIDE = 50.0  # from this on, largest to smallest, an axis is logarithmic
 _KEYS = ("bytes_moved", "run_time", "io_wait")
@@ -41,7 +43,7 @@ def footprint(found: Comparison) -> Figure:
     rows.sort(key=lambda row: -float(row["bytes_moved"]))
     wait = "I/O wait" if found.io_wait is IOWait.MEASURED else "time off CPU"
     times = Column("run_time", "run time", "s"), Column("io_wait", wait, "s")
-    moved = Column("bytes_moved", "bytes read and written", "B")
+    moved = Column("bytes_moved", _BYTES, "B")
     job = Column("job", "job"), Column("series", "side")
     data = Dataset((*job, moved, *times), rows[:_POINTS])
     charts = tuple(
@@ -63,11 +65,13 @@ def _rows(job: JobRow) -> Iterator[Row]:
 
 def _chart(data: Dataset, time: Column) -> Chart:
     moved = [row["bytes_moved"] for row in data.rows]
-    kind = "log" if max(moved) >= _WIDE * min(moved) else "linear"
+    low, high = min(moved), max(moved)
     names = drawn_sides(data.rows)
     marks = draw(data).mark_point(filled=True, opacity=0.6, size=60)
     drawing = marks.encode(
-        x=axis(alt.X, "bytes_moved", "B", type=kind),
+        x=log_byte_axis(alt.X, "bytes_moved", low, high, _BYTES)
+        if high >= _WIDE * low
+        else byte_axis(alt.X, "bytes_moved", high, title=_BYTES),
         y=axis(alt.Y, time.key, "s"),
         color=color(names),
         shape=shape(names),

@@ -102,7 +102,9 @@ def _chart(part: _Part, end: float) -> Chart:
         _COLUMNS, [*_drawn(part, "live", end), *_drawn(part, "reserved", end)]
     )
     highest = max(row["size"] for row in data.rows)
-    base = draw(data).encode(y=byte_axis(highest), tooltip=alt.value(None))
+    base = draw(data).encode(
+        y=byte_axis(alt.Y, "size", highest), tooltip=alt.value(None)
+    )
     area = base.transform_filter("datum.what == 'live'").mark_area()
     line = base.transform_filter("datum.what == 'reserved'").mark_line(
         interpolate="step-after", stroke=ALERT
@@ -138,8 +140,8 @@ def levels(sizes: Sequence[int], explanation: Explanation) -> Figure:
     best = format_quantity(explanation.planned_order, "B")
     worst = format_quantity(explanation.any_order, "B")
     about = (
-        f"Level by level, with every clean-up at once, at most {best}. In any order of "
-        f"the jobs, at most {worst}."
+        f"At most {best} if jobs run level by level and each clean-up as soon as it "
+        f"can; at most {worst} in any order of the jobs."
     )
     charts = (_bars(data, capacity),)
     return Figure("levels", title, about, charts, (data.table(title),))
@@ -149,7 +151,7 @@ def _bars(data: Dataset, capacity: int | None) -> Chart:
     base, title = draw(data), ""
     level = alt.X("level:O", title="level of the workflow", sort=None)
     highest = max([capacity or 0, *(row["size"] for row in data.rows)])
-    layers = [base.mark_bar().encode(x=level, y=byte_axis(highest))]
+    layers = [base.mark_bar().encode(x=level, y=byte_axis(alt.Y, "size", highest))]
     if capacity:
         layers.append(base.mark_rule(stroke=ALERT, size=2).encode(y="max(reserved):Q"))
         title = f"reserved: {format_quantity(capacity, 'B')}"

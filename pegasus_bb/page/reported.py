@@ -19,7 +19,7 @@ from pegasus_bb.page.templates import templates
 from pegasus_bb.page.timeline import timeline
 from pegasus_bb.page.transformations import transformations
 from pegasus_bb.report.document import Comparison, ReportedRun
-from pegasus_bb.report.headline import headline
+from pegasus_bb.report.headline import certainty, headline
 
 # From top to bottom.
 FIGURES = (
@@ -35,7 +35,9 @@ class Part:
     name: str  # empty for the only one
     compared: bool
     headline: str
+    certainty: str  # empty if nothing is in doubt
     warnings: tuple[str, ...]
+    about: tuple[str, ...]  # what the sides are
     break_even: tuple[str, ...]  # sentences
     runs: tuple[tuple[str, ReportedRun], ...]  # "PFS run 1" -> run
     overview: Table | None  # of repetitions
@@ -48,13 +50,17 @@ class Part:
 def report_page(
     comparisons: Mapping[str, Comparison],
     warnings: Mapping[str, Sequence[str]] | None = None,
+    about: Mapping[str, Sequence[str]] | None = None,
 ) -> str:
     """The page of all ``comparisons``, by name; it escapes every name.
 
-    ``warnings`` are more of them, by the same name.
+    ``warnings`` are more of them, by the same name; ``about`` says what the sides are.
     """
-    more = warnings or {}
-    parts = [_part(n, found, more.get(n, ())) for n, found in comparisons.items()]
+    more, what = warnings or {}, about or {}
+    parts = [
+        _part(name, found, more.get(name, ()), what.get(name, ()))
+        for name, found in comparisons.items()
+    ]
     labels = dict.fromkeys(run.run.label for part in parts for _, run in part.runs)
     is_simulated = any(found.simulated for found in comparisons.values())
     overview = workflows(comparisons) if len(parts) > 1 else None
@@ -71,7 +77,9 @@ def report_page(
     )
 
 
-def _part(name: str, found: Comparison, warnings: Sequence[str]) -> Part:
+def _part(
+    name: str, found: Comparison, warnings: Sequence[str], about: Sequence[str]
+) -> Part:
     figures = [make(found) for make in FIGURES]
     overview = repetitions(found) if found.repeated else None
     if found.simulated:
@@ -82,7 +90,9 @@ def _part(name: str, found: Comparison, warnings: Sequence[str]) -> Part:
         name,
         found.is_comparison,
         headline(found),
+        certainty(found),
         (*warnings, *found.warnings),
+        tuple(about),
         found.break_even.sentences if found.break_even else (),
         tuple(found.named_runs()),
         overview,

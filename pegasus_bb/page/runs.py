@@ -11,12 +11,12 @@ _RUNS = ("run", "mode", "tier", "makespan", "jobs")
 
 
 def workflows(comparisons: Mapping[str, Comparison]) -> Table:
-    """Makespans, and what a run has to win back."""
+    """Makespans; from which size of its files a run gains, and their size now."""
     sides = {side: 1 for found in comparisons.values() for side in found.sides}
     heads = {"pfs": "PFS", "bb": "burst buffer"}
     head = [heads[side] for side in heads if side in sides]
     if len(sides) > 1:
-        head += ["PFS/BB", "break-even"]
+        head += ["PFS/BB", "break-even in data", "data of these runs"]
     rows = (tuple(_workflow(name, each, sides)) for name, each in comparisons.items())
     return Table("Makespan of each workflow", ("workflow", *head), tuple(rows))
 
@@ -33,7 +33,8 @@ def _workflow(name: str, found: Comparison, sides: Mapping[str, int]) -> Iterato
         if even and even.footprint is not None:
             yield Number(even.footprint, "B")
         else:
-            yield "none" if even and even.net <= 0 else UNKNOWN
+            yield "no break-even" if even and even.net <= 0 else UNKNOWN
+        yield Number(even.footprint_now if even else None, "B")
 
 
 def repetitions(found: Comparison) -> Table:

@@ -28,6 +28,11 @@ def _unbroken(text: str) -> Markup:
     return Markup(_QUANTITY.sub(r"<span>\g<0></span>", str(escape(readable(text)))))  # noqa: S704
 
 
+def _sentence(text: str) -> str:
+    """A line of the terminal as a sentence."""
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+
+
 @cache
 def _vega() -> Markup:
     """The JavaScript of Vega, Vega-Lite and Vega-Embed, so that no page loads it."""
@@ -49,6 +54,7 @@ def templates() -> Environment:
     found.filters["reserved"] = format_reserved
     found.filters["duration"] = format_duration
     found.filters["unbroken"] = _unbroken
+    found.filters["sentence"] = _sentence
     found.filters["quantity"] = format_quantity
     found.globals["vega"] = _vega()
     found.globals["config"] = CONFIG

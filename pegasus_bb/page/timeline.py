@@ -63,18 +63,27 @@ def timeline(found: Comparison) -> Figure:
 
 
 def _about(found: Comparison, bars: Mapping[str, Sequence[Row]]) -> str:
-    every = [bar for each in bars.values() for bar in each]
-    rounded = ["queueing"] if any(bar["queued"] for bar in every) else []
-    if any(bar["what"] == "gate wait" for bar in every):
-        rounded.append("the wait at the gate")
     about = "Time since the beginning of each run, on one axis."
-    if rounded:
+    if rounded := list(_in_whole_seconds([b for each in bars.values() for b in each])):
         about += f" In whole seconds, as in jobstate.log: {', '.join(rounded)}."
     if found.repeated:
         about += " The first repetition is drawn."
     if any(len(each) > BARS for each in bars.values()):
         about += f" Of each run the {BARS} longest bars are drawn."
     return about
+
+
+def _in_whole_seconds(bars: Sequence[Row]) -> Iterator[str]:
+    """What no task told the fractions of."""
+    waits = {
+        "queueing": [bar["queued"] for bar in bars if bar["queued"]],
+        "the wait at the gate": [
+            b["seconds"] for b in bars if b["what"] == "gate wait"
+        ],
+    }
+    for what, seconds in waits.items():
+        if seconds and all(each == int(each) for each in seconds):
+            yield what
 
 
 def _named(runs: Iterable[ReportedRun]) -> dict[str, str]:
@@ -105,7 +114,7 @@ def _legend(bars: Sequence[Row], named: Mapping[str, str]) -> Iterator[Legend]:
 
 def _bars(reported: ReportedRun, named: Mapping[str, str]) -> Iterator[Row]:
     run, start = reported.run, reported.gate_offset
-    if start is not None and run.gate_wait is not None:
+    if start is not None and run.gate_wait:
         yield _bar("gate", *_KINDS["gate"], start, run.gate_wait, None)
     queued: set[str] = set()  # nodes: of clustered tasks only the first waited
     for task in run.tasks:

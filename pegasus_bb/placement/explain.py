@@ -10,6 +10,9 @@ from pegasus_bb.model.placement import JobReservation, PlacedFile, Placement
 from pegasus_bb.model.properties import AUTO, Settings
 from pegasus_bb.placement.decision import PlacementDecision, Selection
 from pegasus_bb.placement.sizing import wanted_capacity
+from pegasus_bb.units import format_files, format_size
+
+Row = tuple[str, str, str, str, str]  # of a table: files, size, tier, how, reason
 
 
 @dataclass(frozen=True)
@@ -112,3 +115,13 @@ def _groups(placement: Placement) -> Iterator[Group]:
     for alike, files in together.items():
         known = [file.size for file in files if file.size is not None]
         yield Group(*alike, len(files), sum(known), len(files) - len(known))
+
+
+def group_rows(explanation: Explanation) -> Iterator[Row]:
+    """The groups, below a head."""
+    yield ("files", "size", "tier", "how", "reason")
+    for each in explanation.groups:
+        unknown = f"{each.unknown} unknown" if each.unknown else ""
+        known = format_size(each.size) if each.unknown < each.files else ""
+        size = " + ".join(filter(None, (known, unknown)))
+        yield (format_files(each.files), size, each.tier, each.how, each.reason)

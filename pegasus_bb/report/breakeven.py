@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pegasus_bb.model.stat import Pair
-from pegasus_bb.units import format_size
+from pegasus_bb.units import format_seconds, format_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +60,10 @@ class BreakEven:
 
     def _verdict(self) -> str:
         if self.net > 0:
-            return f"The burst buffer made the run {self.net:.2f} s shorter."
+            return f"The burst buffer made the run {format_seconds(self.net)} shorter."
         if self.net < 0:
             return (
-                f"The burst buffer made the run {-self.net:.2f} s longer: "
+                f"The burst buffer made the run {format_seconds(-self.net)} longer: "
                 "there is no break-even."
             )
         return "The run took as long with the burst buffer: there is no break-even."
@@ -99,8 +99,10 @@ class BreakEven:
 
 
 def _listed(seconds: Mapping[str, float]) -> str:
-    """Those above 0, as far as two decimals tell."""
-    shown = [f"{s:.2f} s in {name}" for name, s in seconds.items() if s >= 0.005]
+    """Those above 0, as far as milliseconds tell."""
+    shown = [
+        f"{format_seconds(s)} in {name}" for name, s in seconds.items() if s > 1e-3
+    ]
     return ", ".join(shown) or "nothing"
 
 

@@ -17,7 +17,7 @@ from pegasus_bb.report.breakeven import BreakEven
 from pegasus_bb.report.clock import RunTime
 from pegasus_bb.report.compare import STAGING_UNITS
 from pegasus_bb.report.document import Comparison, ReportedRun, Row
-from pegasus_bb.report.headline import headline
+from pegasus_bb.report.headline import headline, notes
 from pegasus_bb.report.layers import LAYER_METRICS
 from pegasus_bb.report.metrics import IOWait, off_cpu
 
@@ -37,7 +37,7 @@ def to_document(comparison: Comparison) -> dict[str, Any]:
         "io_wait": comparison.io_wait.value,
         "units": {metric.key: metric.unit for metric in comparison.metrics},
         "headline": headline(comparison),
-        "notes": [*comparison.warnings, *comparison.notes],
+        "notes": list(notes(comparison)),
         "workflow": _pairs(comparison.workflow),
         "clock": _pairs(comparison.clock),
         "staging": {

@@ -4,26 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.document import parse
 from pegasus_bb.model.run import Kind, Task
-from pegasus_bb.model.stat import total
 from pegasus_bb.report.learn import sizes_of
-from pegasus_bb.report.run_notes import job_list, placed_files, size_of
+from pegasus_bb.report.run_notes import Known, job_list, placed_files, size_of
+from pegasus_bb.report.staged_in import written_by_stage_in
 from pegasus_bb.units import parse_size
 
-_WORDS = 64 << 10  # bytes that a job may print
 _LIMIT = 256 << 20  # characters of an abstract workflow
-
-
-class Known(NamedTuple):
-    """A file of the workflow before anything ran."""
-
-    size: int | None  # bytes
-    is_input: bool
-    is_copied: bool  # by staging in
 
 
 def footprint(files: Mapping[str, Known], tasks: Sequence[Task]) -> int | None:
@@ -37,7 +28,7 @@ def footprint(files: Mapping[str, Known], tasks: Sequence[Task]) -> int | None:
     unknown = [lfn for lfn, f in files.items() if f.is_input and sizes[lfn] is None]
     if not files or not unknown:
         return _sum(sizes.values()) if files else None
-    brought = _brought(tasks)
+    brought = written_by_stage_in(tasks)
     if brought is not None and all(files[lfn].is_copied for lfn in unknown):
         others = [lfn for lfn in sizes if lfn not in files or not files[lfn].is_copied]
         copied = _sum(sizes[lfn] for lfn in sizes.keys() - set(others)) or 0
@@ -85,16 +76,6 @@ def declared(
 def _sum(sizes: Iterable[int | None]) -> int | None:
     """Of those that are known; None of none, or of nothing but empty files."""
     return sum(size for size in sizes if size is not None) or None
-
-
-def _brought(tasks: Iterable[Task]) -> int | None:
-    """As staging in wrote it; None where an earlier attempt may have written some, or
-    there is little but its own words: a file system may clone files, and counts none.
-    """
-    found = [task for task in tasks if task.kind is Kind.STAGE_IN]
-    written = total(None if task.retry else task.wchar for task in found)
-    least = _WORDS * len(found)
-    return None if written is None or written < least else int(written)
 
 
 def _most_read(tasks: Iterable[Task]) -> dict[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pegasus_bb.model.stat import Pair
 from pegasus_bb.report.document import Comparison
+from pegasus_bb.report.likeness import unknown_error
 from pegasus_bb.units import format_seconds
 
 
@@ -13,6 +14,17 @@ def headline(found: Comparison) -> str:
     if not found.simulated:
         return sentence
     return f"Simulated: {sentence[0].lower()}{sentence[1:]}"
+
+
+def certainty(found: Comparison) -> str:
+    """What one run of a side leaves open; empty if nothing."""
+    pfs, bb = ([each.run for each in side] for side in (found.pfs, found.bb))
+    return unknown_error(pfs, bb)
+
+
+def notes(found: Comparison) -> tuple[str, ...]:
+    """All sentences that a reader must know, in the order in which they are shown."""
+    return (*filter(None, [certainty(found)]), *found.warnings, *found.notes)
 
 
 def _sentence(found: Comparison) -> str:

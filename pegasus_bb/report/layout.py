@@ -11,7 +11,7 @@ from rich.table import Table
 
 from pegasus_bb.model.stat import Pair, Stat
 from pegasus_bb.report.document import Row
-from pegasus_bb.units import format_size
+from pegasus_bb.units import format_number, format_size
 
 UNKNOWN = "-"
 _PADDING = (0, 1, 0, 0)
@@ -89,7 +89,7 @@ def _cell(key: str, value: Stat | None) -> str:
     if value is None:
         return UNKNOWN
     if key == "jobs":
-        return f"{value.mean:g}"
+        return format_number(value.mean)
     if key in SIZES:
         return format_size(round(value.mean))
     if value.error is None:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pegasus_bb.model.run import Kind, Run
+from pegasus_bb.report.likeness import different_workflows
 from pegasus_bb.report.metrics import IOWait, off_cpu
 from pegasus_bb.units import abbreviate
 
 
 def warnings_on(pfs: Sequence[Run], bb: Sequence[Run]) -> tuple[str, ...]:
-    """Why the numbers may not be of the PFS, or not of the burst buffer."""
+    """Why the sides may not be what they are called, or not of one workflow."""
     return (
         *_on_simulation([*pfs, *bb]),
+        *different_workflows(pfs, bb),
         *_on_modes(pfs, bb),
         *_on_places("PFS", pfs),
         *_on_places("BB", bb),
@@ -29,7 +30,7 @@ def notes_on(pfs: Sequence[Run], bb: Sequence[Run], io_wait: IOWait) -> tuple[st
         *_busy_processors([*pfs, *bb], io_wait),
         *_on_runs("PFS", pfs),
         *_on_runs("BB", bb),
-        *_on_difference(pfs, bb),
+        *_on_makespans(pfs, bb),
     )
 
 
@@ -134,10 +135,7 @@ def _had_buffer(run: Run) -> bool:
     return run.mode not in ("", "off") and not run.fallback
 
 
-def _on_difference(pfs: Sequence[Run], bb: Sequence[Run]) -> Iterator[str]:
-    labels = sorted({run.label for run in [*pfs, *bb] if run.submit_dir})
-    if len(labels) > 1:
-        yield f"the runs are of different workflows: {', '.join(labels)}."
+def _on_makespans(pfs: Sequence[Run], bb: Sequence[Run]) -> Iterator[str]:
     if len({run.makespan_from for run in [*pfs, *bb]} - {""}) > 1:
         yield (
             "makespans are from a job state log in some runs and from the records alone"
@@ -148,24 +146,12 @@ def _on_difference(pfs: Sequence[Run], bb: Sequence[Run]) -> Iterator[str]:
             "makespans are from job state logs in whole seconds, and no task tells the "
             "fractions."
         )
-    unequal = _unequal_jobs(pfs, bb)
-    if unequal:
-        yield f"not every run has the same number of jobs: {', '.join(unequal)}."
 
 
 def _in_whole_seconds(run: Run) -> bool:
     """Whether rounding may change the makespan by a per cent or more."""
     made, seconds = run.makespan_from == "jobstate.log", run.makespan or 0.0
     return made and seconds < 100 and seconds == int(seconds)
-
-
-def _unequal_jobs(pfs: Sequence[Run], bb: Sequence[Run]) -> list[str]:
-    counts = [
-        Counter(t.transformation for t in run.tasks if t.kind is Kind.COMPUTE)
-        for run in [*pfs, *bb]
-    ]
-    names = sorted(set().union(*counts))
-    return [name for name in names if len({count[name] for count in counts}) > 1]
 
 
 def _count(number: int, noun: str) -> str:

@@ -15,7 +15,7 @@ from rich.markup import escape
 from pegasus_bb.model.run import Run
 from pegasus_bb.model.text import readable
 from pegasus_bb.report.document import Comparison
-from pegasus_bb.report.headline import headline
+from pegasus_bb.report.headline import certainty, headline
 from pegasus_bb.report.probe import sentences
 from pegasus_bb.report.tables import MOST, PLAIN, tables
 from pegasus_bb.units import format_reserved, format_size
@@ -42,7 +42,8 @@ def render_text(
     )
     found = tables(comparison, box.SIMPLE_HEAD if color else PLAIN)
     # Paths are not folded: a reader copies them.
-    console.print(escape(headline(comparison)))
+    for line in _top(comparison):
+        console.print(escape(readable(line)))
     for line in _runs(comparison):
         console.print(escape(readable(line)), soft_wrap=True)
     # rich crops what does not fit, so the page is made as wide as the tables.
@@ -54,6 +55,13 @@ def render_text(
     for line in _unread(comparison):
         console.print(escape(readable(line)), soft_wrap=True)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+
+
+def _top(comparison: Comparison) -> Iterator[str]:
+    yield headline(comparison)
+    if doubt := certainty(comparison):
+        yield doubt
+    yield from (f"WARNING: {warning}" for warning in comparison.warnings)
 
 
 def _runs(comparison: Comparison) -> Iterator[str]:
@@ -118,8 +126,7 @@ def _remarks(comparison: Comparison) -> Iterator[str]:
     yield from _on_layers(comparison)
     if comparison.break_even is not None:
         yield from comparison.break_even.sentences
-    notes = (*comparison.warnings, *comparison.notes)
-    yield from (f"note: {note}" for note in notes)
+    yield from (f"note: {note}" for note in comparison.notes)
 
 
 def _on_the_rest(comparison: Comparison) -> Iterator[str]:

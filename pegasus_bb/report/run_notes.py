@@ -5,14 +5,13 @@ A file that is absent or damaged reads as an empty one: no note stops a report.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
 
 from pegasus_bb.model.run import JobOnPfs, Kind, Problem, Task
-from pegasus_bb.model.stat import total
 
 _LIMIT = 64 << 20  # bytes of a note or a job list
 _LINE_LIMIT = 1 << 20  # bytes; a real line of the manifest has some 500
@@ -22,6 +21,14 @@ Note = Mapping[str, Any]
 class StagedOut(NamedTuple):
     size: int  # bytes
     last: float  # when the last one was whole and durable; seconds since the epoch
+
+
+class Known(NamedTuple):
+    """A file of the workflow before anything ran."""
+
+    size: int | None  # bytes
+    is_input: bool
+    is_copied: bool  # by staging in
 
 
 def read_note(path: Path) -> Note:
@@ -69,15 +76,6 @@ def staged_out(folder: Path) -> StagedOut | None:
     if not parts:
         return None
     return StagedOut(sum(part.size for part in parts), max(part.last for part in parts))
-
-
-def staged_in(folder: Path, tasks: Iterable[Task]) -> int | None:
-    """Bytes that staging in copied: as its jobs wrote, else as was planned."""
-    written = total(task.wchar for task in tasks if task.kind is Kind.STAGE_IN)
-    if written is None:
-        copied = (f for f in placed_files(folder).values() if f.get("how") == "copy")
-        written = total(size_of(file) for file in copied)
-    return None if written is None else int(written)
 
 
 def jobs_on_pfs(folder: Path) -> tuple[tuple[JobOnPfs, ...], tuple[Problem, ...]]:

@@ -23,12 +23,8 @@ from pegasus_bb.report.live import live_on_jobs, live_on_shared
 from pegasus_bb.report.node_times import read_states, with_starts, with_waits
 from pegasus_bb.report.records import load_yaml
 from pegasus_bb.report.reserved import reservations
-from pegasus_bb.report.run_notes import (
-    count_job_reservations,
-    jobs_on_pfs,
-    staged_in,
-    staged_out,
-)
+from pegasus_bb.report.run_notes import count_job_reservations, jobs_on_pfs, staged_out
+from pegasus_bb.report.staged_in import staged_in, without_words
 
 _LIMIT = 4 << 20  # bytes of braindump.yml or plan.json
 
@@ -123,9 +119,10 @@ def _with_notes(run: Run, folder: Path, found: RunFiles, workflow: Path) -> Run:
     live = live_on_shared(folder, lists, run.tasks, reserved.shared)
     return replace(
         run,
+        tasks=tuple(without_words(run.tasks, lists, files)),
         reserved=reserved.byte_hours,
         gate_wait=gate_wait(run),
-        brought=staged_in(folder, run.tasks),
+        brought=staged_in(files, run.tasks),
         saved=results.size if results else None,
         safe=results.last - start if results and start is not None else None,
         footprint=footprint(files, run.tasks),

@@ -124,6 +124,10 @@ def test_the_end_says_where_the_numbers_are(
     assert report["made_with"]["throttled"] is False
     assert report["made_with"]["cores"] >= 1
     cybershake = report["examples"]["cybershake"]
+    sides = (cybershake["places"][side] for side in ("pfs", "bb"))
+    for name, side in zip(("PFS", "Burst buffer"), sides, strict=True):
+        sentence = f"{name}: {side['folder']}, {side['file_system']}."
+        assert f'<p class="quiet">{sentence}</p>' in page
     assert cybershake["order"] == list(cybershake["load_averages"]) == ["pfs", "bb"]
     assert [len(loads) for loads in cybershake["load_averages"].values()] == [3, 3]
     assert cybershake["outputs"] == {"identical": True, "files": 1}
@@ -198,6 +202,8 @@ def test_the_quick_demo_from_end_to_end(tmp_path: Path) -> None:
     report = json.loads((tmp_path / "d/report.json").read_bytes())
     assert set(report["examples"]) == {"cybershake", "1000genome"}
     page = (tmp_path / "d/report.html").read_text()
+    assert page.count('class="quiet">Burst buffer: /') == 2
+    assert page.count("iB/s there before the runs") == 4
     assert all(f'id="p{number}-timeline"' in page for number in (1, 2))
     for name, example in report["examples"].items():
         comparison = example["comparison"]

@@ -124,6 +124,18 @@ def test_the_page_says_why_every_file_is_where_it_is(user: User) -> None:
     assert "made by a job and not staged out: tier bb of site cluster says" in text
 
 
+def test_files_of_one_rule_are_one_row_and_all_files_are_folded_below(
+    user: User,
+) -> None:
+    groups, files = without_scripts(page_of(user)).split(
+        "<summary>Every file</summary>"
+    )
+    reason = "made by a job and not staged out: tier bb of site cluster says"
+    assert '<td class="lfn">' not in groups
+    assert 1 == groups.count(reason) <= files.count(reason)
+    assert re.search(r'<th scope="row">\d files?</th>', groups)
+
+
 def test_the_page_may_not_use_the_network(user: User) -> None:
     text = without_scripts(page_of(user)).lower()
     assert "default-src 'none'" in text

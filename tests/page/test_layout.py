@@ -52,7 +52,7 @@ def test_one_run_has_no_column_of_errors_and_no_empty_one(found: Comparison) -> 
     text = without_scripts(report_page({"": once}))
     assert "standard error</th>" not in text
     assert ">difference<" not in text
-    assert "one run" not in text
+    assert text.count("one run") == 1  # below the headline
     heads = ("standard error", "difference")
     (table, *_) = transformations(found).tables
     assert set(heads) < set(table.head)
@@ -93,6 +93,13 @@ def test_a_warning_stands_under_the_headline(found: Comparison) -> None:
     text = report_page({"": found}, {"": ["<others> were at work"]})
     assert '<p class="warn">&lt;others&gt; were at work</p>' in text
     places = order_of(text, "</h1>", "were at work", 'class="chart"')
+    assert places == sorted(places)
+
+
+def test_what_the_sides_were_stands_below_the_break_even(found: Comparison) -> None:
+    text = report_page({"": found}, None, {"": ["PFS: <folder>"]})
+    assert '<p class="quiet">PFS: &lt;folder&gt;</p>' in text
+    places = order_of(text, 'class="break-even"', "PFS: &lt;", ">Timeline</h2>")
     assert places == sorted(places)
 
 

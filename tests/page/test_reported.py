@@ -96,6 +96,8 @@ def _is_drawn(row: dict[str, Any], key: str) -> bool:
         (2.25, TO_ONE, "2.25 to 1"),
         (1.0, "processes", "1 process"),
         (16.0, "jobs", "16 jobs"),
+        (2_000_000.0, "jobs", "2,000,000 jobs"),
+        (12_345.0, TO_ONE, "12,345 to 1"),
     ],
 )
 def test_a_number_has_its_unit(value: float | None, unit: str, words: str) -> None:
@@ -170,3 +172,13 @@ def test_several_comparisons_share_a_page(found: Comparison) -> None:
     assert set(links) <= set(ids)
     assert {"p1", "p2"} <= set(links)
     assert {"p1-timeline", "p2-timeline"} <= set(ids)
+
+
+def test_the_break_even_of_the_overview_says_what_it_is_and_what_there_is(
+    found: Comparison,
+) -> None:
+    text = without_scripts(report_page({"one": found, "other": found}))
+    table, rest = text.split("</table>", 1)
+    assert 'class="n">break-even in data<' in table
+    assert 'class="n">data of these runs<' in table
+    assert "from this size of all files on" in rest.split("<main")[0]

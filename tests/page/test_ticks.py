@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import altair as alt
 import pytest
 
-from pegasus_bb.page.ticks import byte_axis
+from pegasus_bb.page.footprint import footprint
+from pegasus_bb.page.ticks import byte_axis, log_byte_axis
+from pegasus_bb.report.compare import compare
+from tests.report.made import a_run, a_task
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
@@ -23,8 +27,31 @@ KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 def test_ticks_are_round_numbers_of_a_binary_unit(
     highest: float, unit: str, ticks: list[float] | None
 ) -> None:
-    axis = byte_axis(highest).to_dict()["axis"]
+    axis = byte_axis(alt.Y, "size", highest).to_dict()["axis"]
     assert f"' {unit}'" in axis["labelExpr"]
     assert len(axis["values"]) < 8
     if ticks is not None:
         assert axis["values"] == pytest.approx(ticks)
+
+
+def test_a_rate_is_per_second() -> None:
+    axis = byte_axis(alt.Y, "rate", 3 * MIB, "/s").to_dict()["axis"]
+    assert axis["labelExpr"].endswith("' MiB/s'")
+
+
+@pytest.mark.parametrize(("least", "most"), [(1, 64), (300, 5 * GIB), (KIB, 1 << 50)])
+def test_steps_of_a_logarithm_are_powers_of_two(least: int, most: int) -> None:
+    found = log_byte_axis(alt.X, "size", least, most, "bytes").to_dict()
+    values = found["axis"]["values"]
+    assert 3 <= len(values) <= 7
+    assert all(value & (value - 1) == 0 for value in map(int, values))
+    assert "MiB" in found["axis"]["labelExpr"]
+
+
+@pytest.mark.parametrize("largest", [2, 1000])
+def test_the_axis_of_footprints_names_its_unit(largest: int) -> None:
+    tasks = [a_task(node=f"n{n}", job=f"J{n}", wchar=n * MIB) for n in (1, largest)]
+    for chart in footprint(compare([a_run(*tasks)], [])).charts:
+        x = chart.spec["encoding"]["x"]
+        assert x["title"] == "bytes read and written"
+        assert "MiB" in x["axis"]["labelExpr"]

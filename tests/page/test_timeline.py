@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from pegasus_bb.model.run import Run
+from pegasus_bb.model.run import Kind, NodeTimes, Run
 from pegasus_bb.page.charts import JOBS
 from pegasus_bb.page.figure import Figure, Row
 from pegasus_bb.page.timeline import timeline
+from pegasus_bb.report.clock import gate_wait
 from pegasus_bb.report.compare import compare
 from tests.report.made import a_run, a_task
 
@@ -56,6 +57,40 @@ def test_nothing_is_said_of_queueing_where_there_was_none(queued: Run) -> None:
     figure = timeline(compare([replace(queued, tasks=tasks)], []))
     assert [label for _, label in figure.legend] == ["cat", "dog"]
     assert len(figure.charts[0].spec["layer"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("waited", "said"),
+    [(2.0, "In whole seconds, as in jobstate.log: queueing."), (1.75, "on one axis.")],
+)
+def test_only_what_is_in_whole_seconds_is_said_to_be(
+    queued: Run, waited: float, said: str
+) -> None:
+    cat, dog = queued.tasks
+    run = replace(queued, tasks=(cat, replace(dog, queued=waited)))
+    assert timeline(compare([run], [])).about.endswith(said)
+
+
+@pytest.mark.parametrize(("fraction", "rounded"), [(0.0, True), (0.5, False)])
+def test_a_wait_at_the_gate_is_exact_where_tasks_tell_the_fractions(
+    fraction: float, rounded: bool
+) -> None:
+    gate = NodeTimes("create_dir_0", pre_started=10.0, pre_ended=12.0)
+    setup = a_task(kind=Kind.BB_SETUP, start=9.0, duration=1.0 + fraction)
+    begun = 12.0 + fraction * 1.5
+    made = a_task(node="create_dir_0", kind=Kind.CREATE_DIR, start=begun)
+    run = a_run(setup, made, nodes=(gate,), mode="persistent")
+    run = replace(run, gate_wait=gate_wait(run))
+    about = timeline(compare([], [run])).about
+    assert ("the wait at the gate" in about) is rounded
+
+
+def test_no_wait_at_the_gate_is_not_in_the_legend() -> None:
+    gate = NodeTimes("create_dir_0", pre_started=10.0, pre_ended=10.0)
+    made = a_task(node="create_dir_0", kind=Kind.CREATE_DIR, start=10.5)
+    run = a_run(made, nodes=(gate,), mode="persistent", gate_wait=0.0)
+    figure = timeline(compare([], [run]))
+    assert "gate wait" not in [label for _, label in figure.legend]
 
 
 def test_many_transformations_share_the_last_color() -> None:

@@ -28,8 +28,8 @@ def test_a_run_that_gains_breaks_even_within_itself() -> None:
     assert even.net == 30
     assert even.runs == pytest.approx(0.4)  # 20 / (60 - 10)
     assert even.sentences[:2] == (
-        "The burst buffer made the run 30.00 s shorter.",
-        "It saved 60.00 s in jobs; it cost 20.00 s in staging in, 10.00 s in staging "
+        "The burst buffer made the run 30.0 s shorter.",
+        "It saved 1 min 00 s in jobs; it cost 20.0 s in staging in, 10.0 s in staging "
         "out (each second counts once).",
     )
     assert even.sentences[2] == (
@@ -46,9 +46,9 @@ def test_a_run_that_loses_has_no_break_even_though_its_jobs_gain() -> None:
     assert even.net == pytest.approx(79 - 138)
     assert (even.runs, even.footprint) == (None, None)
     assert even.sentences == (
-        "The burst buffer made the run 59.00 s longer: there is no break-even.",
-        "It saved 20.00 s in jobs, 2.18 s in staging in; it cost 13.00 s in "
-        "reserving, 68.18 s in queueing and all else (each second counts once).",
+        "The burst buffer made the run 59.0 s longer: there is no break-even.",
+        "It saved 20.0 s in jobs, 2.18 s in staging in; it cost 13.0 s in "
+        "reserving, 1 min 08 s in queueing and all else (each second counts once).",
     )
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.model.run import FileUse, Kind, Task
-from pegasus_bb.report.footprint import Known, declared, footprint, planned
+from pegasus_bb.report.footprint import declared, footprint, planned
+from pegasus_bb.report.run_notes import Known
 from tests.report.made import a_task
 
 MIB = 1 << 20

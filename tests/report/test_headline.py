@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from pegasus_bb.model.run import Run
+from pegasus_bb.page import report_page
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.encoding import to_document
-from pegasus_bb.report.headline import headline
+from pegasus_bb.report.headline import certainty, headline
 from pegasus_bb.report.render import render_text
-from tests.report.made import a_run
+from tests.report.made import a_run, a_task
 
 
 @pytest.mark.parametrize(
@@ -38,3 +40,44 @@ def test_it_is_in_the_text_and_in_the_json() -> None:
     assert sentence.startswith("Simulated: the burst buffer was 1.39 times faster")
     assert render_text(found, width=120).splitlines()[0] == sentence
     assert to_document(found)["headline"] == sentence
+
+
+@pytest.mark.parametrize(
+    ("on_pfs", "on_bb", "words"),
+    [
+        (1, 1, "The error is unknown with one run on each side: "),
+        (2, 1, "The error is unknown with one run on the burst buffer: "),
+        (2, 2, ""),
+        (1, 0, ""),
+    ],
+)
+def test_one_run_of_a_side_has_no_error(on_pfs: int, on_bb: int, words: str) -> None:
+    found = compare([a_run()] * on_pfs, [a_run()] * on_bb)
+    assert certainty(found).startswith(words)
+    text, notes = render_text(found), to_document(found)["notes"]
+    assert bool(words) == (certainty(found) in text.splitlines()[1:2])
+    assert bool(words) == (certainty(found) in notes[:1])
+
+
+def test_simulated_runs_do_not_scatter() -> None:
+    assert not certainty(compare([a_run(simulated=True)], [a_run(simulated=True)]))
+
+
+OTHER_LABEL = a_run(a_task(), label="other", mode="persistent")
+OTHER_JOBS = a_run(a_task(), a_task("sort"), mode="persistent")
+
+
+@pytest.mark.parametrize(
+    ("bb", "words"),
+    [
+        (OTHER_LABEL, "the runs are of different workflows: demo, other."),
+        (OTHER_JOBS, "not every run has the same number of jobs: sort."),
+    ],
+)
+def test_another_workflow_is_warned_of_above_all_tables(bb: Run, words: str) -> None:
+    found = compare([a_run(a_task())], [bb])
+    text = render_text(found, width=500)
+    assert text.index(f"WARNING: {words}") < text.index("PFS run 1")
+    assert to_document(found)["notes"][1].startswith(words)
+    page = report_page({"": found})
+    assert page.index(f'<p class="warn">{words}') < page.index('class="chart"')

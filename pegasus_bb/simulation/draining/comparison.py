@@ -16,6 +16,7 @@ from pegasus_bb.simulation.draining.proactive import Proactive
 from pegasus_bb.simulation.draining.provision import provision
 from pegasus_bb.simulation.draining.reactive import Reactive
 from pegasus_bb.simulation.draining.taut_string import peak
+from pegasus_bb.units import format_number
 
 _INTERVALS = 4  # of the longest, in one run
 _WINDOW = 10.0  # seconds at least, else a thousandth of the longest interval
@@ -128,7 +129,8 @@ def _check_effort(
     if sum(segments) > _MOST:
         place = segments.index(max(segments))
         raise wanted.document.error(
-            f"a run of {sum(segments):.2g} segments takes too long to simulate",
+            f"a run of {format_number(sum(segments), 2)} segments takes too long to "
+            "simulate",
             ["applications", place],
             parts[place].name,
             "larger stripes, a longer interval, or smaller dumps",

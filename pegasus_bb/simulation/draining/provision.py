@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pegasus_bb.model.draining import DrainingInput, Target
 from pegasus_bb.simulation.draining import equations
 from pegasus_bb.simulation.draining.application_map import least_stripes
+from pegasus_bb.units import format_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +74,10 @@ def _overload(wanted: DrainingInput, strategy: str, load: float) -> Exception:
     everywhere = (provision_load(t, load, None) for t in wanted.targets.values())
     needed = max(math.ceil(each.groups) for each in everywhere if each)
     upper = wanted.targets[strategy].upper
+    rate = format_number(load / equations.GB, 4)
     return wanted.document.error(
-        f"overload: {load / equations.GB:.4g} GB/s are more than this many targets "
-        f"drain ({strategy}, eq. 8 at {upper} stripes)",
+        f"overload: {rate} GB/s are more than this many targets drain "
+        f"({strategy}, eq. 8 at {upper} stripes)",
         ["target", "groups"],
         wanted.groups,
         f"groups: {needed}, or fewer or smaller dumps",

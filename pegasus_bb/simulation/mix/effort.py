@@ -12,7 +12,7 @@ from pegasus_bb.model.machine import LEAST_LOADED, SHARED, BufferNodes, Machine
 from pegasus_bb.model.mix import Mix
 from pegasus_bb.simulation.mix.intervals import interval
 from pegasus_bb.simulation.mix.pipelines import Pipeline
-from pegasus_bb.units import format_duration
+from pegasus_bb.units import format_duration, format_number
 
 _SHORTEST = 1e-3  # seconds: a clock of weeks does not see much less
 _LONGEST = 600.0  # seconds of a campaign
@@ -118,10 +118,12 @@ def check_effort(machine: Machine, mix: Mix, found: Effort) -> None:
             mix,
             most,
             f"one campaign would take about {format_duration(whole)} to simulate: "
-            f"{found.checkpoints:.2g} checkpoints, {found.faults:.2g} faults",
+            f"{format_number(found.checkpoints, 2)} checkpoints, "
+            f"{format_number(found.faults, 2)} faults",
         )
     if found.numbers > _MEMORY:
-        what = f"one campaign would need arrays of {found.numbers:.2g} numbers"
+        numbers = format_number(found.numbers, 2)
+        what = f"one campaign would need arrays of {numbers} numbers"
         keys = ("buffers", SHARED, "stripes" if found.largest else "nodes")
         raise _error(machine, mix, keys, what)
 

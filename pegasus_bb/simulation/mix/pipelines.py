@@ -13,6 +13,7 @@ from pegasus_bb.model.machine import Machine
 from pegasus_bb.model.mix import Application, Mix
 from pegasus_bb.model.quantities import MOST
 from pegasus_bb.simulation.kernel import Process
+from pegasus_bb.units import format_number
 
 _NORMAL = NormalDist()
 
@@ -75,7 +76,7 @@ def draw_pipelines(
         count = _count(application, seconds, mix, machine, part)
         if len(found) + count > MOST:
             raise mix.source.error(
-                f"a campaign of {len(found) + count:.3g} pipelines",
+                f"a campaign of {format_number(len(found) + count)} pipelines",
                 ["applications", place],
                 application.name,
                 f"at most {MOST:,}: workflows, a longer walltime of the application, "

@@ -18,7 +18,7 @@ _WAIT = 2  # the place of a column that is there where a mode waits
 
 
 def shown(predicted: Compared) -> Iterator[str]:
-    """A table, what was chosen and why, and what the figures come from."""
+    """A table, then the ``remarks``."""
     rows = [_HEAD, *map(_row, predicted.modes)]
     if any(found.wait for found in predicted.modes):
         waits = ["wait", *(format_duration(found.wait) for found in predicted.modes)]
@@ -27,6 +27,11 @@ def shown(predicted: Compared) -> Iterator[str]:
             for row, wait in zip(rows, waits, strict=True)
         ]
     yield from columns(rows, range(1, len(rows[0])))
+    yield from remarks(predicted)
+
+
+def remarks(predicted: Compared) -> Iterator[str]:
+    """What was chosen and why; then what the figures come from."""
     yield f"preferred: {predicted.choice.mode}: {predicted.choice.reason}"
     yield from predicted.slower
     for mode, why in predicted.refused.items():

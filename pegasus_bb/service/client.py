@@ -272,7 +272,7 @@ def connect_or_start(sockets: str) -> Client:
     if none runs: of several that start at once, one gets the lock and the others end.
     Raises NoService, also where the user's service has its sockets elsewhere."""
     try:
-        return Client(sockets)
+        return _answering(sockets)
     except NoService:
         pass
     reading, writing = os.pipe()
@@ -291,9 +291,21 @@ def connect_or_start(sockets: str) -> Client:
         until = time.monotonic() + _STARTING
         while True:
             try:
-                return Client(sockets)
+                return _answering(sockets)
             except NoService as error:
                 if time.monotonic() > until:
                     why = (said.read(_SENTENCE) or b"").decode(errors="replace")
                     raise NoService(f"{error}; {why.strip()}".rstrip("; ")) from error
                 time.sleep(0.02)
+
+
+def _answering(sockets: str) -> Client:
+    """A client that the service has accepted: one that is idle and about to end lets
+    others connect and answers none. Raises NoService."""
+    client = Client(sockets)
+    try:
+        client.ask("ping")
+    except BaseException:
+        client.close()
+        raise
+    return client

@@ -159,12 +159,14 @@ class Service:
         where that is worth it."""
         self._note_learned()
         self._note_unwritten()
+        journals.forget_old(self._known())
+        if self._journal.size > self._worth:
+            self._journal.when_quiet(lambda: self._rewrite(self._known()))
+
+    def _known(self) -> journals.Recovered:
+        """What the next service has to know."""
         learned = self.dispatch.estimates.learned()
-        tags = self.dispatch.tags
-        found = journals.Recovered(self._next, self.tasks, tags, learned)
-        journals.forget_old(found)
-        if self._journal.size > self._worth and self._journal.is_quiet:
-            self._rewrite(found)
+        return journals.Recovered(self._next, self.tasks, self.dispatch.tags, learned)
 
     def _rewrite(self, found: journals.Recovered) -> None:
         """A journal that cannot be written anew, on a full disk say, goes on as it is.

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pegasus_bb.service import journal
+from pegasus_bb.service import service as module
+from pegasus_bb.service.config import Config
+from pegasus_bb.service.dataspace import Dataspace
 from pegasus_bb.service.journal import encode_line
+from pegasus_bb.service.service import Service
 from pegasus_bb.service.task import Origin, Task
 from tests.service.conftest import Daemon
 
@@ -181,3 +187,39 @@ def test_ends_are_kept_while_a_task_of_the_request_has_not_ended(
     path = str(daemon.folder / "journal")
     journal.rewrite(path, found)
     assert sorted(journal.read(path).tasks) == [0, 1, 2]
+
+
+def test_clients_that_never_pause_do_not_keep_it_from_being_written_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would grow until the disk is full."""
+    monkeypatch.setattr(module, "_COMPACT", 1000)
+    raw = b'{"tasks":[{"kind":"remove","source":"file:///x"}]}'
+
+    async def talk() -> tuple[int, int]:
+        spaces = {"file": Dataspace("file", "/")}
+        config = Config(str(tmp_path), str(tmp_path), spaces)
+        service = Service(config, asyncio.get_running_loop())
+        service.dispatch.pause(True)
+        first, count = Path(config.journal).stat().st_ino, 0
+
+        def again(_: Any = None) -> None:
+            nonlocal count
+            count += 1
+            service.submit(1000, [SPEC], raw, again, pytest.fail)
+            if count == 100:
+                service.tidy()  # as its timer does, now and then
+
+        again()
+        for _ in range(2000):
+            await asyncio.sleep(0.01)
+            if Path(config.journal).stat().st_ino != first:
+                break
+        else:
+            pytest.fail("it is still the file of the start")
+        known = {*service.tasks}
+        service.close()
+        return len(known), len(journal.read(config.journal).tasks.keys() & known)
+
+    known, kept = asyncio.run(talk())
+    assert known == kept

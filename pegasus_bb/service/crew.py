@@ -60,8 +60,12 @@ class WorkerProcess:
 
     def send_descriptor(self, task: int, descriptor: int) -> None:
         """Give it what ``task`` reads, before the task itself; one at a time."""
-        with contextlib.suppress(OSError):  # it has died, as its end will say
+        try:
             send_descriptors(self._rights, str(task).encode(), [descriptor])
+        except BlockingIOError:  # hundreds, whose tasks were cancelled: it would wait
+            self.end()
+        except OSError:
+            pass  # it has died, as its end will say
 
     def end(self) -> None:
         """It ends at once, and what it was doing with it, even if it is stopped."""

@@ -32,7 +32,8 @@ OnMessage = Callable[["WorkerProcess", Dict[str, Any]], None]
 
 
 class WorkerProcess:
-    """One worker. ``on_message`` gets all it says; ``{"gone": status}`` is the last."""
+    """One worker. ``on_message`` gets all it says; ``{"gone": status}`` is the last, or
+    the only one ``{"absent": reason}`` where it could not be started."""
 
     def __init__(self, uid: int, on_message: OnMessage) -> None:
         self.uid, self._on_message = uid, on_message
@@ -97,8 +98,8 @@ class WorkerProcess:
                 env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
                 cwd="/",
             )
-        except OSError as error:
-            self._on_message(self, {"gone": error.strerror})
+        except (OSError, RuntimeError) as error:  # no process, memory or thread is free
+            self._on_message(self, {"absent": getattr(error, "strerror", str(error))})
             return
         self._process = process
         self._its_rights.close()

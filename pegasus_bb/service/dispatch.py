@@ -14,6 +14,7 @@ from pegasus_bb.service.dataspace import as_roots
 from pegasus_bb.service.estimate import Estimates
 from pegasus_bb.service.forecast import Forecast
 from pegasus_bb.service.held import Held
+from pegasus_bb.service.journal import say
 from pegasus_bb.service.rates import Targets, pair_of
 from pegasus_bb.service.task import (
     BY_USER,
@@ -29,6 +30,7 @@ from pegasus_bb.service.waiting import Waiting
 from pegasus_bb.staging.parts import is_tag
 
 _TRIES = 3  # of a task whose worker dies
+_REST = 1.0  # seconds until the next try to start a worker
 
 End = Callable[[Task, str, int, str], None]  # task, state, bytes, message
 # Tasks, the tag of their temporary files, what to do when that is written down.
@@ -42,7 +44,7 @@ class Dispatch:
         self._config, self._began, self._ended = config, began, ended
         self.waiting, self.estimates = Waiting(), Estimates()
         self.targets = Targets(config.spaces)
-        self.is_paused = False
+        self.is_paused = self._is_resting = False
         self.tags: Dict[int, List[str]] = {}  # of tries that did not end, by task
         self.held = Held()
         self._crew = Crew(config.workers, self._handle)
@@ -50,6 +52,7 @@ class Dispatch:
         self._tries: Dict[int, int] = {}
         self._given_up: Dict[int, Tuple[str, str]] = {}  # task -> its end: state, why
         self._stopping: Set[int] = set()  # tasks that a worker was told to stop
+        self._complaint = ""  # why no worker can be started; empty: one could be
 
     def add(self, task: Task) -> None:
         """A new task, which waits."""
@@ -58,7 +61,7 @@ class Dispatch:
 
     def hand_out(self) -> None:
         """Give waiting tasks to workers that have none."""
-        while not self.is_paused:
+        while not (self.is_paused or self._is_resting):
             slow = sum(
                 any(t.terms.rate for t in w.tasks.values()) for w in self._crew.busy
             )
@@ -164,12 +167,15 @@ class Dispatch:
             go = {"go": message["tag"]}
             self._began(numbers, message["tag"], lambda: worker.send(go))
         elif "idle" in message:
+            self._complaint = ""
             self._learn(worker, float(message["idle"]))
             left, worker.tasks = list(worker.tasks.values()), {}
             self._again(left, "without a reason")
             self.hand_out()
         elif "gone" in message:
             self._gone(worker, message["gone"])
+        elif "absent" in message:
+            self._absent(worker, message["absent"])
 
     def _pace(
         self, worker: WorkerProcess, number: int, size: int, tasks: List[Task]
@@ -227,6 +233,25 @@ class Dispatch:
         """The tasks of a worker that died wait again, a few times."""
         self._crew.workers.discard(worker)
         self._again(list(worker.tasks.values()), status)
+        self.hand_out()
+
+    def _absent(self, worker: WorkerProcess, why: str) -> None:
+        """The host starts no worker now: that is no try of its tasks, which wait."""
+        self._crew.workers.discard(worker)
+        if why != self._complaint:
+            say(f"no worker can be started: {why}; tasks wait")
+            self._complaint = why
+        if not self._is_resting:
+            self._is_resting = True
+            asyncio.get_running_loop().call_later(_REST, self._rested)
+        for task in worker.tasks.values():
+            if task.id in self._stopping:
+                self._give_up(task, CANCELLED, BY_USER)
+            else:
+                self._wait_again(task)
+
+    def _rested(self) -> None:
+        self._is_resting = False
         self.hand_out()
 
     def _again(self, tasks: List[Task], status: str) -> None:

@@ -13,8 +13,8 @@ from pegasus_bb.service.service import Service
 from pegasus_bb.service.slurm.buffers import Buffers
 from pegasus_bb.service.slurm.config import SlurmConfig
 from pegasus_bb.service.slurm.folders import Trash, prepare_pool
-from pegasus_bb.service.slurm.forgotten import States, ask_slurm
 from pegasus_bb.service.slurm.job import JobFiles
+from pegasus_bb.service.slurm.job_states import States, when_known
 from pegasus_bb.service.slurm.job_storage import JobStorage
 from pegasus_bb.service.slurm.jobs import Jobs
 from pegasus_bb.service.slurm.messages import complain, message_of
@@ -29,7 +29,7 @@ from pegasus_bb.service.slurm.spool import Spool
 _LOOK = 1.0  # seconds between two looks where no bell rang
 _BEAT = 2.0  # seconds between two signs of life
 _TIDY = 60.0  # seconds between two tries to save what is kept
-_ASK = 10  # times as rarely squeue is asked for jobs that wait
+_ASK_AFTER = 10  # such tries squeue is asked for jobs that wait
 
 
 class Attendant:
@@ -90,10 +90,10 @@ class Attendant:
             self._tidied = self._loop.time()
             _try(self._buffers.go_on)
             _try(self._jobs.tidy)
-        if self._loop.time() - self._asked >= _ASK * _TIDY:
+        if self._loop.time() - self._asked >= _ASK_AFTER * _TIDY:
             self._asked = self._loop.time()
             if self._jobs.waiting_long:
-                ask_slurm(self._loop, self._give_up)
+                when_known(self._loop, self._give_up)
 
     def _give_up(self, states: States) -> None:
         _try(partial(self._jobs.give_up, states))

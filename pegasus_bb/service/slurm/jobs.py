@@ -15,7 +15,6 @@ from typing import Callable, Dict, List, Optional, Set
 
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.slurm.buffers import Buffers
-from pegasus_bb.service.slurm.forgotten import States, is_over
 from pegasus_bb.service.slurm.job import (
     BEFORE_RUN,
     FAILED_IN,
@@ -31,6 +30,7 @@ from pegasus_bb.service.slurm.job import (
     Job,
     JobFiles,
 )
+from pegasus_bb.service.slurm.job_states import States, is_over
 from pegasus_bb.service.slurm.job_storage import JobStorage
 from pegasus_bb.service.slurm.kept_results import KeptResults
 from pegasus_bb.service.slurm.messages import complain, message_of

@@ -14,7 +14,7 @@ from pegasus_bb.service.dataspace import as_roots
 from pegasus_bb.service.estimate import Estimates
 from pegasus_bb.service.forecast import Forecast
 from pegasus_bb.service.held import Held
-from pegasus_bb.service.journal import say
+from pegasus_bb.service.messages import complain, message_of
 from pegasus_bb.service.rates import Targets, pair_of
 from pegasus_bb.service.task import (
     BY_USER,
@@ -75,7 +75,7 @@ class Dispatch:
                 described = [self._described(task) for task in tasks]
             except OSError as error:
                 for task in tasks:
-                    why = f"{error.filename}: {error.strerror}: no task can be done"
+                    why = f"{message_of(error)}: no task can be done"
                     self._end(task, FAILED, 0, why)
                 continue
             worker = self._crew.worker_of(tasks[0].uid)
@@ -239,7 +239,7 @@ class Dispatch:
         """The host starts no worker now: that is no try of its tasks, which wait."""
         self._crew.workers.discard(worker)
         if why != self._complaint:
-            say(f"no worker can be started: {why}; tasks wait")
+            complain(f"no worker can be started: {why}; tasks wait")
             self._complaint = why
         if not self._is_resting:
             self._is_resting = True

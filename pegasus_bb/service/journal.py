@@ -15,7 +15,6 @@ import contextlib
 import json
 import os
 import re
-import sys
 import threading
 import time
 import zlib
@@ -24,6 +23,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from pegasus_bb.files import sync_directory, write_text
 from pegasus_bb.service.estimate import Estimates
+from pegasus_bb.service.messages import complain
 from pegasus_bb.service.task import ENDS, PLAIN, Origin, Task, Terms
 
 Then = Callable[[Optional[OSError]], None]
@@ -296,14 +296,8 @@ class Journal:
         """Once, until it takes lines again."""
         if not self._refuses:
             why = f"{error.strerror}: no task is accepted until it can be written again"
-            say(f"{self._path}: {why}")
+            complain(f"{self._path}: {why}")
         self._refuses = True
-
-
-def say(what: str) -> None:
-    """To the administrator; where that is a file on the full disk, to no one."""
-    with contextlib.suppress(OSError):
-        print(f"stager: {what}", file=sys.stderr, flush=True)
 
 
 def _lines(path: str) -> Iterator[Tuple[int, bytes]]:

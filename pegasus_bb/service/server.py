@@ -18,6 +18,7 @@ from pegasus_bb.errors import UsageError
 from pegasus_bb.service.capabilities import check_site
 from pegasus_bb.service.config import Config
 from pegasus_bb.service.connection import Connection
+from pegasus_bb.service.messages import message_of
 from pegasus_bb.service.protocol import USER_SOCKET, Refused
 from pegasus_bb.service.requests import Requests
 from pegasus_bb.service.service import Service
@@ -171,11 +172,8 @@ def _explained(config: Config) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:
-        what = str(error)
-        if isinstance(error, OSError) and error.filename:
-            what = f"{error.filename}: {error.strerror}"
         raise UsageError(
-            f"{what}; mend that, or name another folder: {config.named_in}"
+            f"{message_of(error)}; mend that, or name another folder: {config.named_in}"
         ) from error
 
 

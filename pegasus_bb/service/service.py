@@ -14,6 +14,7 @@ from pegasus_bb.service.discard import Discards
 from pegasus_bb.service.dispatch import Dispatch
 from pegasus_bb.service.journal import Journal
 from pegasus_bb.service.memory import check_readable, number_of
+from pegasus_bb.service.messages import complain
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.task import FAILED, Origin, Task, check_spec
 from pegasus_bb.service.waits import Wait, Waiters
@@ -173,11 +174,11 @@ class Service:
         The next time is when it has doubled."""
         try:
             if found.damaged:
-                journals.say(journals.keep_damaged(self._path, found))
+                complain(journals.keep_damaged(self._path, found))
             self._journal.rewrite(found)
         except OSError as error:
             why = f"goes on, but is not written anew: {error.strerror}"
-            journals.say(f"{self._path}: {why}")
+            complain(f"{self._path}: {why}")
         self._worth = max(_COMPACT, 2 * self._journal.size)
 
     def _note_learned(self) -> None:

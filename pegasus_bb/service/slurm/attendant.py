@@ -9,6 +9,7 @@ from typing import Callable, Set
 
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.service.dataspace import Dataspaces
+from pegasus_bb.service.messages import complain, message_of
 from pegasus_bb.service.service import Service
 from pegasus_bb.service.slurm.buffers import Buffers
 from pegasus_bb.service.slurm.config import SlurmConfig
@@ -17,7 +18,6 @@ from pegasus_bb.service.slurm.job import JobFiles
 from pegasus_bb.service.slurm.job_states import States, when_known
 from pegasus_bb.service.slurm.job_storage import JobStorage
 from pegasus_bb.service.slurm.jobs import Jobs
-from pegasus_bb.service.slurm.messages import complain, message_of
 from pegasus_bb.service.slurm.nodes.record import Records
 from pegasus_bb.service.slurm.nodes.staging import Nodes
 from pegasus_bb.service.slurm.nodes.transfers import NodeTransfers

@@ -8,10 +8,10 @@ import time
 from typing import Any, Callable, Dict, List, Optional, Sequence, Set
 
 from pegasus_bb.files import write_json
+from pegasus_bb.service.messages import complain, message_of
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.slurm.directives import NAME
 from pegasus_bb.service.slurm.folders import Trash, make_folder, share_folder
-from pegasus_bb.service.slurm.messages import complain, message_of
 from pegasus_bb.service.slurm.pools import Pools
 from pegasus_bb.service.slurm.stored import check_record, damaged, read_stored
 

@@ -64,8 +64,8 @@ class Directives:
     @property
     def has_most_persist(self) -> bool:
         """Whether no more ``persist`` line is taken."""
-        lines = (self.stores, self.uses, self.deletes, self.shares)
-        return sum(map(len, lines)) >= _MOST_PERSIST
+        lines = [*self.stores, *self.uses, *self.deletes, *self.shares]
+        return len(lines) >= _MOST_PERSIST
 
     @property
     def uses_nodes(self) -> bool:

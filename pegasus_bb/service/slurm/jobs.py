@@ -13,6 +13,7 @@ import time
 from functools import partial
 from typing import Callable, Dict, List, Optional, Set
 
+from pegasus_bb.service.messages import complain, message_of
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.slurm.buffers import Buffers
 from pegasus_bb.service.slurm.job import (
@@ -33,7 +34,6 @@ from pegasus_bb.service.slurm.job import (
 from pegasus_bb.service.slurm.job_states import States, is_over
 from pegasus_bb.service.slurm.job_storage import JobStorage
 from pegasus_bb.service.slurm.kept_results import KeptResults
-from pegasus_bb.service.slurm.messages import complain, message_of
 from pegasus_bb.service.slurm.nodes.staging import Nodes
 from pegasus_bb.service.slurm.requests import Request
 from pegasus_bb.service.slurm.spool import Spool

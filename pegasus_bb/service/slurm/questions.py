@@ -7,10 +7,10 @@ import re
 from typing import Any, Callable, Dict, List
 
 from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.service.messages import complain, message_of
 from pegasus_bb.service.protocol import VERSION, Refused
 from pegasus_bb.service.slurm.buffers import Buffers
 from pegasus_bb.service.slurm.jobs import Jobs
-from pegasus_bb.service.slurm.messages import complain, message_of
 from pegasus_bb.service.slurm.nodes.staging import Nodes
 from pegasus_bb.service.slurm.pools import Pools
 from pegasus_bb.service.slurm.requests import Request

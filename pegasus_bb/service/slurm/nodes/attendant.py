@@ -8,12 +8,12 @@ from typing import Any, Dict, List, Tuple
 
 from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.service.dataspace import Dataspaces
+from pegasus_bb.service.messages import complain, message_of
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.service import Service
 from pegasus_bb.service.slurm.config import Pool
 from pegasus_bb.service.slurm.directives import NODE, is_on_node
 from pegasus_bb.service.slurm.folders import Trash, make_folder, prepare_pool
-from pegasus_bb.service.slurm.messages import complain, message_of
 from pegasus_bb.service.slurm.nodes.config import SPACE, NodeConfig
 from pegasus_bb.service.slurm.nodes.contents import contents_of
 from pegasus_bb.service.slurm.nodes.errand import Errand, Errands

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Dict, List, Set, Tuple
 
+from pegasus_bb.service.messages import message_of
 from pegasus_bb.service.slurm.nodes.config import NodesConfig
 from pegasus_bb.service.slurm.nodes.mailbox import ANSWERS, ORDERS, Mailbox
 from pegasus_bb.service.slurm.nodes.record import OnNodes
@@ -32,7 +33,7 @@ class Post:
                 order = record.order(node, self._root)
                 self._mailbox.post(node, ORDERS, record.folder, record.number, order)
             except OSError as error:
-                self._trouble[node] = f"{error.filename}: {error.strerror}"
+                self._trouble[node] = message_of(error)
                 return False
             self._posted.add(key)
         return True

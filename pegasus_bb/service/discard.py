@@ -11,8 +11,8 @@ import asyncio
 import os
 from typing import Any, Dict, Mapping, Set
 
+from pegasus_bb.service.config_checks import check, parsed
 from pegasus_bb.service.dataspace import Dataspace, Dataspaces
-from pegasus_bb.service.declared import check, parsed
 from pegasus_bb.service.messages import complain
 from pegasus_bb.units import parse_duration
 

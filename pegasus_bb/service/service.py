@@ -94,7 +94,7 @@ class Service:
             if error is not None:
                 self._count_off(uid, len(specs))
                 for number in range(first, first + len(specs)):
-                    self.dispatch.held.close(number)
+                    self.dispatch.descriptors.close(number)
                 why = f"the journal of the service takes no more: {error.strerror}"
                 refuse(Refused("not-durable", why))
                 return
@@ -206,7 +206,7 @@ class Service:
             for number, spec in enumerate(specs, start=first)
             if number_of(spec["source"]) >= 0
         }
-        self.dispatch.held.hold(uid, wanted)
+        self.dispatch.descriptors.hold(uid, wanted)
 
     def _began(self, tasks: List[int], tag: str, go: Callable[[], None]) -> None:
         """``go`` also where the journal is full: the copies shall end all the same."""

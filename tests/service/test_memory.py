@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from pegasus_bb.service.client import Client, NoService
-from pegasus_bb.service.crew import WorkerProcess
-from pegasus_bb.service.held import Held
 from pegasus_bb.service.memory import Inbox, memory_of, send_descriptors
 from pegasus_bb.service.protocol import Refused
+from pegasus_bb.service.task_descriptors import TaskDescriptors
+from pegasus_bb.service.worker_pool import WorkerProcess
 from pegasus_bb.units import MIB
 from tests.service.conftest import Daemon
 
@@ -70,7 +70,7 @@ def test_descriptors_are_checked(daemon: Daemon, client: Client) -> None:
 
 def test_no_user_holds_the_descriptors_of_all() -> None:
     """Also while none of his requests is durable; what was refused holds none."""
-    held, taken = Held(), os.open(os.devnull, os.O_RDONLY)
+    held, taken = TaskDescriptors(), os.open(os.devnull, os.O_RDONLY)
     handles = Path("/proc/self/fd")
     before = len(list(handles.iterdir()))
     held.hold(1000, dict.fromkeys(range(100), taken))
@@ -90,7 +90,7 @@ def test_no_user_holds_the_descriptors_of_all() -> None:
 
 
 def test_a_request_whose_descriptors_cannot_all_be_copied_holds_none() -> None:
-    held, taken = Held(), os.open(os.devnull, os.O_RDONLY)
+    held, taken = TaskDescriptors(), os.open(os.devnull, os.O_RDONLY)
     with pytest.raises(Refused, match="Bad file descriptor; try again"):
         held.hold(1000, {1: taken, 2: taken, 3: 1 << 30})
     assert held.tasks() == set()

@@ -88,7 +88,7 @@ class Transfers:
         for task in self._batches.get(job, ()):
             if deadline and task.state == PENDING and task.terms.deadline != deadline:
                 task.terms = task.terms._replace(deadline=deadline)
-                self._service.dispatch.waiting.add(task)
+                self._service.dispatch.queue.add(task)
 
     def is_copying(self, job: Job) -> bool:
         """Whether copies of ``job`` are under way."""

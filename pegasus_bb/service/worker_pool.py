@@ -11,11 +11,11 @@ import sys
 import time
 from typing import Any, Callable, Dict, List, Optional, Set
 
-from pegasus_bb.service.assignments import places
+from pegasus_bb.service.assignments import free_slots
 from pegasus_bb.service.memory import send_descriptors
 from pegasus_bb.service.protocol import LONGEST, encode
 from pegasus_bb.service.task import Task
-from pegasus_bb.service.waiting import May
+from pegasus_bb.service.task_queue import UserFilter
 
 # A user may stop (SIGSTOP) the workers that run as him. A thread of their own gives
 # signs of life, so slow storage is not taken for that; a host that swaps may take long.
@@ -135,7 +135,7 @@ def _kill(process: asyncio.subprocess.Process) -> None:
         process.kill()
 
 
-class Crew:
+class WorkerPool:
     """``most`` workers, or one more (``places``); an idle one makes way for one of
     another user."""
 
@@ -149,9 +149,9 @@ class Crew:
         return [worker for worker in self.workers if worker.tasks]
 
     @property
-    def may(self) -> May:
+    def may_run(self) -> UserFilter:
         """Whose assignment can be given now."""
-        return places([worker.uid for worker in self.busy], self._most)
+        return free_slots([worker.uid for worker in self.busy], self._most)
 
     def worker_of(self, uid: int) -> WorkerProcess:
         """An idle worker of ``uid``, which is started if there is none."""

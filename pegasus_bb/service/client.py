@@ -44,9 +44,7 @@ class Client:
     def __init__(self, path: str) -> None:
         """``path``: of a socket, or of the folder that has it. Raises NoService,
         UsageError."""
-        path = os.path.join(path, USER_SOCKET) if os.path.isdir(path) else path
-        check_socket(path)
-        check_not_planted(path)
+        path = _socket_of(path)
         self._sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._lines, self._number = Lines(LONGEST_ANSWER), 0
         self._ready: List[bytes] = []
@@ -149,8 +147,7 @@ class AsyncClient:
     @classmethod
     async def connect(cls, path: str) -> AsyncClient:
         """Raises NoService, UsageError."""
-        path = os.path.join(path, USER_SOCKET) if os.path.isdir(path) else path
-        check_not_planted(path)
+        path = _socket_of(path)
         try:
             return cls(*await asyncio.open_unix_connection(path, limit=LONGEST_ANSWER))
         except OSError as error:
@@ -163,9 +160,8 @@ class AsyncClient:
 
     async def wait(self, tasks: Sequence[int]) -> List[Dict[str, Any]]:
         """See Client.wait."""
-        found: List[Dict[str, Any]] = (await self.ask("wait", tasks=list(tasks)))[
-            "tasks"
-        ]
+        answer = await self.ask("wait", tasks=list(tasks))
+        found: List[Dict[str, Any]] = answer["tasks"]
         return found
 
     async def status(
@@ -225,6 +221,14 @@ class AsyncClient:
         for waiting in self._pending.values():
             if not waiting.done():
                 waiting.set_exception(NoService(_GONE))
+
+
+def _socket_of(path: str) -> str:
+    """``path``, or the socket for users in it, if it is a folder. Raises UsageError."""
+    path = os.path.join(path, USER_SOCKET) if os.path.isdir(path) else path
+    check_socket(path)
+    check_not_planted(path)
+    return path
 
 
 def check_not_planted(path: str) -> None:

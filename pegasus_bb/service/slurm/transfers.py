@@ -13,7 +13,7 @@ from pegasus_bb.service.task import CANCELLED, COPY, DONE, FAILED, PENDING, Task
 Ended = Callable[[List[str]], None]  # why some copies are not done; none: all are
 NotNow = Callable[[str], None]  # why nothing was begun; asking again will do
 _LATER = ("draining", "busy", "not-durable")  # codes of what is no fault of the job
-Places = Sequence[Tuple[str, str]]
+PlacePairs = Sequence[Tuple[str, str]]
 
 
 class Transfers:
@@ -28,7 +28,7 @@ class Transfers:
     def copy(
         self,
         job: Job,
-        places: Places,
+        places: PlacePairs,
         deadline: Optional[int],
         ended: Ended,
         not_now: NotNow,
@@ -99,7 +99,7 @@ class Transfers:
         tasks = self._batches.pop(job, [])
         self._service.cancel([task for task in tasks if not task.has_ended])
 
-    def _known(self, job: Job, places: Places) -> List[Task]:
+    def _known(self, job: Job, places: PlacePairs) -> List[Task]:
         """The tasks of ``places`` that were accepted and have not failed."""
         tasks = [self._service.tasks.get(number) for number in job.tasks]
         mine = {_key(task): task for task in tasks if task and task.uid == job.uid}

@@ -16,7 +16,7 @@ from pegasus_bb.service.rates import Targets
 from pegasus_bb.service.task import Task
 from pegasus_bb.service.task_queue import TaskQueue
 from pegasus_bb.units import MIB
-from tests.service.test_waiting import task
+from tests.service.test_task_queue import task
 
 PAIR = ("lustre", "bb")
 

@@ -148,20 +148,16 @@ def test_a_worker_that_can_get_no_descriptor_makes_way_for_another() -> None:
     """Its tasks would wait for what does not come."""
 
     async def talk() -> None:
-        heard: list[str] = []
-        said = asyncio.Event()
+        lives, gone = asyncio.Event(), asyncio.Event()
 
         def hear(_: WorkerProcess, message: dict[str, Any]) -> None:
-            heard.extend(message)
-            said.set()
+            (gone if "gone" in message else lives).set()
 
         worker, memory = WorkerProcess(os.getuid(), hear), memory_of(b"data")
-        await asyncio.wait_for(said.wait(), 60)
+        await asyncio.wait_for(lives.wait(), 60)
         for number in range(2000):
             worker.send_descriptor(number, memory)
         os.close(memory)
-        while "gone" not in heard:
-            said.clear()
-            await asyncio.wait_for(said.wait(), 60)
+        await asyncio.wait_for(gone.wait(), 60)
 
     asyncio.run(talk())

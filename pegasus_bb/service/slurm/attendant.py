@@ -29,7 +29,7 @@ from pegasus_bb.service.slurm.spool import Spool
 _LOOK = 1.0  # seconds between two looks where no bell rang
 _BEAT = 2.0  # seconds between two signs of life
 _TIDY = 60.0  # seconds between two tries to save what is kept
-_ASK_AFTER = 10  # such tries squeue is asked for jobs that wait
+_ASK_AFTER = 4  # such tries squeue is asked: it knows a job for 300 s after its end
 
 
 class Attendant:
@@ -92,10 +92,11 @@ class Attendant:
             _try(self._jobs.tidy)
         if self._loop.time() - self._asked >= _ASK_AFTER * _TIDY:
             self._asked = self._loop.time()
-            if self._jobs.waiting_long:
+            if self._jobs.may_be_over:
                 when_known(self._loop, self._give_up)
 
     def _give_up(self, states: States) -> None:
+        self._look()  # what was noted before squeue answered
         _try(partial(self._jobs.give_up, states))
 
     def _look_at_nodes(self) -> None:

@@ -10,12 +10,12 @@ from pegasus_bb.check.finding import Finding, wrong
 from pegasus_bb.errors import UsageError
 from pegasus_bb.service.slurm.buffers import read_buffers
 from pegasus_bb.service.slurm.job import read_job
-from pegasus_bb.service.slurm.nodes.record import read_on_nodes
+from pegasus_bb.service.slurm.nodes.record import read_nodes_record
 
 _READERS: dict[str, Callable[[str], object]] = {
     "buffers.json": read_buffers,
     "jobs/*.json": read_job,
-    "nodes/*.json": read_on_nodes,
+    "nodes/*.json": read_nodes_record,
 }
 
 

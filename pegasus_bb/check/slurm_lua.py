@@ -16,11 +16,14 @@ from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.process import ask
 from pegasus_bb.reservation.base import Pool
+from pegasus_bb.reservation.scontrol import JobSpace
 from pegasus_bb.reservation.slurm import Slurm
 from pegasus_bb.reservation.slurm_lua import SlurmLua
 from pegasus_bb.service.slurm.hooks import dry_run_text, is_version, why_too_old
 from pegasus_bb.service.slurm.install import HOOKS, missing_functions
+from pegasus_bb.service.slurm.job_states import is_over, job_states
 from pegasus_bb.service.slurm.lua import why_not
+from pegasus_bb.units import abbreviate, format_size
 
 _CONF = re.compile(r"^SLURM_CONF\s*=\s*(\S+)", re.MULTILINE)
 
@@ -83,6 +86,24 @@ def _of_plugin(tier: Tier) -> Iterator[Finding]:
         )
     else:
         yield ok("slurm", "the plugin burst_buffer/lua answers")
+        yield from _of_jobs(plugin.jobs)
+
+
+def _of_jobs(spaces: list[JobSpace]) -> Iterator[Finding]:
+    """Slurm keeps the row of a job whose teardown it has killed, and counts it."""
+    states = job_states() if spaces else None
+    if states is None:
+        return
+    unknown = None if os.getuid() == 0 else "HIDDEN"  # root alone sees all jobs
+    over = [s for s in spaces if is_over(states.get(int(s.job), unknown))]
+    if over:
+        size = format_size(sum(space.size for space in over))
+        yield note(
+            "slurm",
+            f"`scontrol show burst` has {size} of jobs that have ended: "
+            f"{abbreviate([space.job for space in over])}; Slurm gives it to no other",
+            "if the rows stay for minutes, an administrator restarts slurmctld",
+        )
 
 
 def _of_hooks() -> Iterator[Finding]:

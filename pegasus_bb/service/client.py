@@ -44,9 +44,7 @@ class Client:
     def __init__(self, path: str) -> None:
         """``path``: of a socket, or of the folder that has it. Raises NoService,
         UsageError."""
-        path = os.path.join(path, USER_SOCKET) if os.path.isdir(path) else path
-        check_socket(path)
-        check_not_planted(path)
+        path = _socket_of(path)
         self._sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._lines, self._number = Lines(LONGEST_ANSWER), 0
         self._ready: List[bytes] = []
@@ -149,8 +147,7 @@ class AsyncClient:
     @classmethod
     async def connect(cls, path: str) -> AsyncClient:
         """Raises NoService, UsageError."""
-        path = os.path.join(path, USER_SOCKET) if os.path.isdir(path) else path
-        check_not_planted(path)
+        path = _socket_of(path)
         try:
             return cls(*await asyncio.open_unix_connection(path, limit=LONGEST_ANSWER))
         except OSError as error:
@@ -163,9 +160,8 @@ class AsyncClient:
 
     async def wait(self, tasks: Sequence[int]) -> List[Dict[str, Any]]:
         """See Client.wait."""
-        found: List[Dict[str, Any]] = (await self.ask("wait", tasks=list(tasks)))[
-            "tasks"
-        ]
+        answer = await self.ask("wait", tasks=list(tasks))
+        found: List[Dict[str, Any]] = answer["tasks"]
         return found
 
     async def status(
@@ -227,6 +223,14 @@ class AsyncClient:
                 waiting.set_exception(NoService(_GONE))
 
 
+def _socket_of(path: str) -> str:
+    """``path``, or the socket for users in it, if it is a folder. Raises UsageError."""
+    path = os.path.join(path, USER_SOCKET) if os.path.isdir(path) else path
+    check_socket(path)
+    check_not_planted(path)
+    return path
+
+
 def check_not_planted(path: str) -> None:
     """Raises UsageError where another user has made the socket ``path``, or a folder
     above it, in one that all may write to, such as /tmp: he could answer for the
@@ -272,7 +276,7 @@ def connect_or_start(sockets: str) -> Client:
     if none runs: of several that start at once, one gets the lock and the others end.
     Raises NoService, also where the user's service has its sockets elsewhere."""
     try:
-        return Client(sockets)
+        return _answering(sockets)
     except NoService:
         pass
     reading, writing = os.pipe()
@@ -291,9 +295,21 @@ def connect_or_start(sockets: str) -> Client:
         until = time.monotonic() + _STARTING
         while True:
             try:
-                return Client(sockets)
+                return _answering(sockets)
             except NoService as error:
                 if time.monotonic() > until:
                     why = (said.read(_SENTENCE) or b"").decode(errors="replace")
                     raise NoService(f"{error}; {why.strip()}".rstrip("; ")) from error
                 time.sleep(0.02)
+
+
+def _answering(sockets: str) -> Client:
+    """A client that the service has accepted: one that is idle and about to end lets
+    others connect and answers none. Raises NoService."""
+    client = Client(sockets)
+    try:
+        client.ask("ping")
+    except BaseException:
+        client.close()
+        raise
+    return client

@@ -8,8 +8,14 @@ from typing import Any, NamedTuple, Optional
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import read_json
+from pegasus_bb.service.config_checks import (
+    NAME,
+    check,
+    check_apart,
+    check_keys,
+    folder,
+)
 from pegasus_bb.service.dataspace import Dataspace, Dataspaces, parse_rate
-from pegasus_bb.service.declared import NAME, check, check_apart, check_keys, folder
 from pegasus_bb.service.discard import KEY as DISCARD
 from pegasus_bb.service.discard import parse_discard
 from pegasus_bb.service.memory import SPACE as MEMORY

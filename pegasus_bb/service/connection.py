@@ -8,7 +8,7 @@ import struct
 from collections import deque
 from typing import Any, Callable, Deque, Dict, List, Set
 
-from pegasus_bb.service.closing import Closing
+from pegasus_bb.service.background_close import BackgroundClose
 from pegasus_bb.service.memory import MOST, receive_descriptors
 from pegasus_bb.service.protocol import Lines, Refused, decode, encode
 from pegasus_bb.service.waits import Wait
@@ -19,7 +19,7 @@ _BEHIND = 1 << 20  # bytes of answers that were not read; the next request waits
 _WAITING = 4 * MOST  # descriptors that no request has named
 _WAITING_OF_A_USER = 4 * _WAITING  # on all of his connections: a process has 1,024
 _LONGEST_ID = 200
-_CLOSING = Closing()
+_CLOSER = BackgroundClose()
 _OPEN: Set[Connection] = set()
 
 OnRequest = Callable[["Connection", Dict[str, Any], bytes], None]
@@ -97,7 +97,7 @@ class Connection:
         self._on_close(self)
 
     def _readable(self) -> None:
-        if _CLOSING.has_many(self.uid):
+        if _CLOSER.has_many(self.uid):
             self.close()  # the kernel drops what was not received
             return
         try:
@@ -172,7 +172,7 @@ class Connection:
 
     def _close_taken(self) -> None:
         for descriptor in self._taken:
-            _CLOSING.close(self.uid, descriptor)
+            _CLOSER.close(self.uid, descriptor)
         self._taken = []
 
     def _writable(self) -> None:

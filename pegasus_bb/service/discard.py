@@ -11,9 +11,9 @@ import asyncio
 import os
 from typing import Any, Dict, Mapping, Set
 
+from pegasus_bb.service.config_checks import check, parsed
 from pegasus_bb.service.dataspace import Dataspace, Dataspaces
-from pegasus_bb.service.declared import check, parsed
-from pegasus_bb.service.journal import say
+from pegasus_bb.service.messages import complain
 from pegasus_bb.units import parse_duration
 
 KEY = "discard"
@@ -69,7 +69,7 @@ class Discards:
     def _tell(self, space: Dataspace, why: str) -> None:
         """The same reason once, until it works again."""
         if why and why != self._complaints.get(space.name):
-            say(f"{space.root}: free space was not discarded: {why}")
+            complain(f"{space.root}: free space was not discarded: {why}")
         self._complaints[space.name] = why
 
 

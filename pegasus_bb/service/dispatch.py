@@ -9,11 +9,10 @@ from typing import Any, Callable, Dict, List, Set, Tuple
 
 from pegasus_bb.service.assignments import Assignments
 from pegasus_bb.service.config import Config
-from pegasus_bb.service.crew import Crew, WorkerProcess
 from pegasus_bb.service.dataspace import as_roots
 from pegasus_bb.service.estimate import Estimates
 from pegasus_bb.service.forecast import Forecast
-from pegasus_bb.service.held import Held
+from pegasus_bb.service.messages import complain, message_of
 from pegasus_bb.service.rates import Targets, pair_of
 from pegasus_bb.service.task import (
     BY_USER,
@@ -25,10 +24,13 @@ from pegasus_bb.service.task import (
     SWEEP,
     Task,
 )
-from pegasus_bb.service.waiting import Waiting
+from pegasus_bb.service.task_descriptors import TaskDescriptors
+from pegasus_bb.service.task_queue import TaskQueue
+from pegasus_bb.service.worker_pool import WorkerPool, WorkerProcess
 from pegasus_bb.staging.parts import is_tag
 
 _TRIES = 3  # of a task whose worker dies
+_REST = 1.0  # seconds until the next try to start a worker
 
 End = Callable[[Task, str, int, str], None]  # task, state, bytes, message
 # Tasks, the tag of their temporary files, what to do when that is written down.
@@ -40,30 +42,31 @@ class Dispatch:
 
     def __init__(self, config: Config, began: Began, ended: End) -> None:
         self._config, self._began, self._ended = config, began, ended
-        self.waiting, self.estimates = Waiting(), Estimates()
+        self.queue, self.estimates = TaskQueue(), Estimates()
         self.targets = Targets(config.spaces)
-        self.is_paused = False
+        self.is_paused = self._is_resting = False
         self.tags: Dict[int, List[str]] = {}  # of tries that did not end, by task
-        self.held = Held()
-        self._crew = Crew(config.workers, self._handle)
-        self._assignments = Assignments(self.waiting, config.workers)
+        self.descriptors = TaskDescriptors()
+        self._pool = WorkerPool(config.workers, self._handle)
+        self._assignments = Assignments(self.queue, config.workers)
         self._tries: Dict[int, int] = {}
         self._given_up: Dict[int, Tuple[str, str]] = {}  # task -> its end: state, why
         self._stopping: Set[int] = set()  # tasks that a worker was told to stop
+        self._complaint = ""  # why no worker can be started; empty: one could be
 
     def add(self, task: Task) -> None:
         """A new task, which waits."""
-        self.waiting.add(task)
+        self.queue.add(task)
         self.targets.join(task)
 
     def hand_out(self) -> None:
         """Give waiting tasks to workers that have none."""
-        while not self.is_paused:
+        while not (self.is_paused or self._is_resting):
             slow = sum(
-                any(t.terms.rate for t in w.tasks.values()) for w in self._crew.busy
+                any(t.terms.rate for t in w.tasks.values()) for w in self._pool.busy
             )
-            may = self._crew.may
-            tasks = self._assignments.next(slow, self._is_alone, time.time(), may)
+            may_run = self._pool.may_run
+            tasks = self._assignments.next(slow, self._is_alone, time.time(), may_run)
             if not tasks:
                 break
             for task in tasks:
@@ -72,14 +75,14 @@ class Dispatch:
                 described = [self._described(task) for task in tasks]
             except OSError as error:
                 for task in tasks:
-                    why = f"{error.filename}: {error.strerror}: no task can be done"
+                    why = f"{message_of(error)}: no task can be done"
                     self._end(task, FAILED, 0, why)
                 continue
-            worker = self._crew.worker_of(tasks[0].uid)
+            worker = self._pool.worker_of(tasks[0].uid)
             worker.assign(tasks)
             for task in tasks:
-                if task.id in self.held:
-                    worker.send_descriptor(task.id, self.held.of(task.id))
+                if task.id in self.descriptors:
+                    worker.send_descriptor(task.id, self.descriptors.of(task.id))
             rate = max(task.terms.own_rate for task in tasks)
             piece = self.targets.piece(tasks)
             worker.send({"do": described, "rate": rate, "piece": piece})
@@ -87,13 +90,13 @@ class Dispatch:
     def pause(self, paused: bool) -> None:
         """Running tasks stop where they are, and none begins; or all goes on."""
         self.is_paused = paused
-        for worker in self._crew.workers:
+        for worker in self._pool.workers:
             worker.send({"pause": paused})
         self.hand_out()
 
     def cancel(self, task: Task) -> None:
         """``task`` ends as cancelled, a running one between two of its pieces."""
-        worker = self._crew.with_task(task)
+        worker = self._pool.with_task(task)
         if worker is None:
             self._give_up(task, CANCELLED, BY_USER)
         elif task.id not in self._given_up:
@@ -102,7 +105,7 @@ class Dispatch:
 
     def close(self) -> None:
         """End the workers; what they were doing goes on with the next service."""
-        for worker in self._crew.workers:
+        for worker in self._pool.workers:
             worker.end()
 
     def forecast(self) -> Forecast:
@@ -110,12 +113,12 @@ class Dispatch:
         may play it."""
         running = [
             [task for task in worker.tasks.values() if not task.has_ended]
-            for worker in self._crew.busy
+            for worker in self._pool.busy
         ]
         return Forecast(
             running,
             self._assignments.copy(),
-            self.held.tasks().__contains__,
+            self.descriptors.tasks().__contains__,
             self.estimates,
             self.targets,
             self._config.workers,
@@ -123,7 +126,7 @@ class Dispatch:
         )
 
     def _is_alone(self, task: Task) -> bool:
-        return task.id in self.held
+        return task.id in self.descriptors
 
     def _described(self, task: Task) -> Dict[str, Any]:
         """``task`` as a worker reads it."""
@@ -164,12 +167,15 @@ class Dispatch:
             go = {"go": message["tag"]}
             self._began(numbers, message["tag"], lambda: worker.send(go))
         elif "idle" in message:
+            self._complaint = ""
             self._learn(worker, float(message["idle"]))
             left, worker.tasks = list(worker.tasks.values()), {}
             self._again(left, "without a reason")
             self.hand_out()
         elif "gone" in message:
             self._gone(worker, message["gone"])
+        elif "absent" in message:
+            self._absent(worker, message["absent"])
 
     def _pace(
         self, worker: WorkerProcess, number: int, size: int, tasks: List[Task]
@@ -181,7 +187,7 @@ class Dispatch:
 
     def _count(self, task: Task, size: int) -> None:
         task.moved += size
-        self.waiting.serve(task.uid, size)
+        self.queue.serve(task.uid, size)
         self.targets.count(task, size, time.monotonic())
 
     def _learn(self, worker: WorkerProcess, held: float) -> None:
@@ -201,7 +207,7 @@ class Dispatch:
     def _end(self, task: Task, state: str, size: int, why: str) -> None:
         state, why = self._given_up.pop(task.id, (state, why))
         self.tags.pop(task.id, None)
-        self.held.close(task.id)
+        self.descriptors.close(task.id)
         self.targets.leave(task)
         self._tries.pop(task.id, None)
         self._stopping.discard(task.id)
@@ -221,12 +227,31 @@ class Dispatch:
     def _wait_again(self, task: Task) -> None:
         was_waiting, task.state, task.moved = task.state == PENDING, PENDING, 0
         if not was_waiting:
-            self.waiting.add(task)
+            self.queue.add(task)
 
     def _gone(self, worker: WorkerProcess, status: str) -> None:
         """The tasks of a worker that died wait again, a few times."""
-        self._crew.workers.discard(worker)
+        self._pool.workers.discard(worker)
         self._again(list(worker.tasks.values()), status)
+        self.hand_out()
+
+    def _absent(self, worker: WorkerProcess, why: str) -> None:
+        """The host starts no worker now: that is no try of its tasks, which wait."""
+        self._pool.workers.discard(worker)
+        if why != self._complaint:
+            complain(f"no worker can be started: {why}; tasks wait")
+            self._complaint = why
+        if not self._is_resting:
+            self._is_resting = True
+            asyncio.get_running_loop().call_later(_REST, self._rested)
+        for task in worker.tasks.values():
+            if task.id in self._stopping:
+                self._give_up(task, CANCELLED, BY_USER)
+            else:
+                self._wait_again(task)
+
+    def _rested(self) -> None:
+        self._is_resting = False
         self.hand_out()
 
     def _again(self, tasks: List[Task], status: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Callable, Deque, Dict, List, NamedTuple, Optional, Sequence, Set
 
-from pegasus_bb.service.assignments import Assignments, places
+from pegasus_bb.service.assignments import Assignments, free_slots
 from pegasus_bb.service.estimate import Estimates
 from pegasus_bb.service.rates import Targets, pair_of, share
 from pegasus_bb.service.task import Task
@@ -49,8 +49,8 @@ class Forecast(NamedTuple):
         while True:
             while True:
                 slow = sum(worker.is_slow for worker in working)
-                may = places([worker.uid for worker in working], self.workers)
-                tasks = self.queue.next(slow, self.is_alone, self.now + passed, may)
+                may_run = free_slots([worker.uid for worker in working], self.workers)
+                tasks = self.queue.next(slow, self.is_alone, self.now + passed, may_run)
                 if not tasks:
                     break
                 working.append(self._begun(tasks))

@@ -15,7 +15,6 @@ import contextlib
 import json
 import os
 import re
-import sys
 import threading
 import time
 import zlib
@@ -24,6 +23,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from pegasus_bb.files import sync_directory, write_text
 from pegasus_bb.service.estimate import Estimates
+from pegasus_bb.service.messages import complain
 from pegasus_bb.service.task import ENDS, PLAIN, Origin, Task, Terms
 
 Then = Callable[[Optional[OSError]], None]
@@ -188,6 +188,7 @@ class Journal:
         self._lines: List[Tuple[bytes, Then]] = []
         self._changed = threading.Condition()
         self._untold = 0  # lines whose ``then`` was not called yet
+        self._when_quiet: Optional[Callable[[], None]] = None  # lines wait for it
         self._closed = self._refuses = False
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
@@ -211,11 +212,22 @@ class Journal:
             self._lines.append((line, then))
             self._changed.notify()
 
-    @property
-    def is_quiet(self) -> bool:
-        """Whether nothing waits to be written or to be told."""
+    def when_quiet(self, step: Callable[[], None]) -> None:
+        """Call ``step`` when all that is written was told. What is appended meanwhile
+        waits, so clients that never pause cannot put it off."""
         with self._changed:
-            return not self._lines and not self._untold
+            self._when_quiet = step
+        self._take_step()
+
+    def _take_step(self) -> None:
+        with self._changed:
+            if self._when_quiet is None or self._untold:
+                return
+            try:
+                self._when_quiet()
+            finally:
+                self._when_quiet = None
+                self._changed.notify()
 
     @property
     def size(self) -> int:
@@ -223,7 +235,7 @@ class Journal:
         return self._end
 
     def rewrite(self, found: Recovered) -> None:
-        """Put only what ``found`` holds into it, while it is quiet. Raises OSError: it
+        """Put only what ``found`` holds into it; see ``when_quiet``. Raises OSError: it
         goes on with what it had."""
         try:
             rewrite(self._path, found)
@@ -243,7 +255,7 @@ class Journal:
     def _work(self) -> None:
         while True:
             with self._changed:
-                while not self._lines and not self._closed:
+                while (self._when_quiet or not self._lines) and not self._closed:
                     self._changed.wait()
                 taken, self._lines = self._lines, []
                 self._untold += len(taken)
@@ -257,6 +269,7 @@ class Journal:
             then(error)
         with self._changed:
             self._untold -= len(taken)
+        self._take_step()
 
     def _written(self, data: bytes) -> Optional[OSError]:
         """None when ``data`` is durable; else no half of it may be read later."""
@@ -283,14 +296,8 @@ class Journal:
         """Once, until it takes lines again."""
         if not self._refuses:
             why = f"{error.strerror}: no task is accepted until it can be written again"
-            say(f"{self._path}: {why}")
+            complain(f"{self._path}: {why}")
         self._refuses = True
-
-
-def say(what: str) -> None:
-    """To the administrator; where that is a file on the full disk, to no one."""
-    with contextlib.suppress(OSError):
-        print(f"stager: {what}", file=sys.stderr, flush=True)
 
 
 def _lines(path: str) -> Iterator[Tuple[int, bytes]]:

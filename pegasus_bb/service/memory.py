@@ -14,7 +14,7 @@ import re
 import socket
 import stat
 import tempfile
-from typing import Dict, List, Sequence
+from typing import List, Sequence
 
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.staging.digests import SHA256
@@ -124,14 +124,15 @@ class Inbox:
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
-        self._came: Dict[int, int] = {}
 
     def take(self, task: int) -> int:
-        """The descriptor of ``task``, which the caller closes. Raises OSError."""
-        while task not in self._came:
+        """The descriptor of ``task``, which the caller closes. Those that came before
+        it are of tasks that were cancelled before they began. Raises OSError."""
+        while True:
             found: List[int] = []
             text = receive_descriptors(self._sock, 32, found)
-            if not text or len(found) != 1:
+            if len(found) != 1:
                 raise OSError("the descriptor did not come")
-            self._came[int(text)] = found[0]
-        return self._came.pop(task)
+            if int(text) == task:
+                return found[0]
+            os.close(found[0])

@@ -18,6 +18,7 @@ from pegasus_bb.errors import UsageError
 from pegasus_bb.service.capabilities import check_site
 from pegasus_bb.service.config import Config
 from pegasus_bb.service.connection import Connection
+from pegasus_bb.service.messages import message_of
 from pegasus_bb.service.protocol import USER_SOCKET, Refused
 from pegasus_bb.service.requests import Requests
 from pegasus_bb.service.service import Service
@@ -32,6 +33,8 @@ _FILES = 65_536  # open at a time
 _TOO_MANY = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _REST = 1.0  # seconds until the next try to accept a client
 _CONNECTIONS = 64  # of one user at a time, so that none takes those of all
+_ENDING = 5.0  # seconds in which an idle service of the user that ends has gone
+_LOOK = 0.02  # seconds between two looks whether it has
 
 
 class Server:
@@ -145,13 +148,22 @@ def _take_folders(config: Config) -> None:
         _check_owner(folder)
     path = os.path.join(config.state, "lock")
     lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)  # held until the process ends
+    until = time.monotonic() + (0 if config.is_site else _ENDING)
+    while not _is_locked(lock):
+        if time.monotonic() >= until:
+            raise UsageError(
+                f"{config.state}: another staging service is at work there; end it, or "
+                "name another folder as state"
+            )
+        time.sleep(_LOOK)
+
+
+def _is_locked(lock: int) -> bool:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise UsageError(
-            f"{config.state}: another staging service is at work there; end it, or "
-            "name another folder as state"
-        ) from None
+        return False
+    return True
 
 
 @contextlib.contextmanager
@@ -160,11 +172,8 @@ def _explained(config: Config) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:
-        what = str(error)
-        if isinstance(error, OSError) and error.filename:
-            what = f"{error.filename}: {error.strerror}"
         raise UsageError(
-            f"{what}; mend that, or name another folder: {config.named_in}"
+            f"{message_of(error)}; mend that, or name another folder: {config.named_in}"
         ) from error
 
 

@@ -14,6 +14,7 @@ from pegasus_bb.service.discard import Discards
 from pegasus_bb.service.dispatch import Dispatch
 from pegasus_bb.service.journal import Journal
 from pegasus_bb.service.memory import check_readable, number_of
+from pegasus_bb.service.messages import complain
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.task import FAILED, Origin, Task, check_spec
 from pegasus_bb.service.waits import Wait, Waiters
@@ -93,7 +94,7 @@ class Service:
             if error is not None:
                 self._count_off(uid, len(specs))
                 for number in range(first, first + len(specs)):
-                    self.dispatch.held.close(number)
+                    self.dispatch.descriptors.close(number)
                 why = f"the journal of the service takes no more: {error.strerror}"
                 refuse(Refused("not-durable", why))
                 return
@@ -159,23 +160,25 @@ class Service:
         where that is worth it."""
         self._note_learned()
         self._note_unwritten()
+        journals.forget_old(self._known())
+        if self._journal.size > self._worth:
+            self._journal.when_quiet(lambda: self._rewrite(self._known()))
+
+    def _known(self) -> journals.Recovered:
+        """What the next service has to know."""
         learned = self.dispatch.estimates.learned()
-        tags = self.dispatch.tags
-        found = journals.Recovered(self._next, self.tasks, tags, learned)
-        journals.forget_old(found)
-        if self._journal.size > self._worth and self._journal.is_quiet:
-            self._rewrite(found)
+        return journals.Recovered(self._next, self.tasks, self.dispatch.tags, learned)
 
     def _rewrite(self, found: journals.Recovered) -> None:
         """A journal that cannot be written anew, on a full disk say, goes on as it is.
         The next time is when it has doubled."""
         try:
             if found.damaged:
-                journals.say(journals.keep_damaged(self._path, found))
+                complain(journals.keep_damaged(self._path, found))
             self._journal.rewrite(found)
         except OSError as error:
             why = f"goes on, but is not written anew: {error.strerror}"
-            journals.say(f"{self._path}: {why}")
+            complain(f"{self._path}: {why}")
         self._worth = max(_COMPACT, 2 * self._journal.size)
 
     def _note_learned(self) -> None:
@@ -203,7 +206,7 @@ class Service:
             for number, spec in enumerate(specs, start=first)
             if number_of(spec["source"]) >= 0
         }
-        self.dispatch.held.hold(uid, wanted)
+        self.dispatch.descriptors.hold(uid, wanted)
 
     def _began(self, tasks: List[int], tag: str, go: Callable[[], None]) -> None:
         """``go`` also where the journal is full: the copies shall end all the same."""

@@ -26,19 +26,22 @@ class Sockets:
         self.by_name = _inherited()
         try:
             for name in () if self.by_name else NAMES:
-                self._own.append(os.path.join(config.sockets, name))
-                self.by_name[name] = _made(config, name, self._own[-1])
+                path = os.path.join(config.sockets, name)
+                _check_free(path)
+                self._own.append(path)
+                self.by_name[name] = _made(config, name, path)
         except BaseException:
             self.close()
             raise
 
     def close(self) -> None:
-        """What systemd has opened stays, for the next start."""
-        for listening in self.by_name.values():
-            listening.close()
+        """What systemd has opened stays, for the next start. The names go first: once
+        nothing listens there, another service may take them."""
         for path in self._own:
             with contextlib.suppress(OSError):
                 os.unlink(path)
+        for listening in self.by_name.values():
+            listening.close()
 
 
 def _inherited() -> Dict[str, socket.socket]:
@@ -61,8 +64,9 @@ def _inherited() -> Dict[str, socket.socket]:
 
 
 def _check_free(path: str) -> None:
-    """Raises UsageError where a service with another folder of state listens: no one
-    would reach it any more."""
+    """Raises UsageError where no socket can have that path, and where a service with
+    another folder of state listens: no one would reach it any more."""
+    check_socket(path)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
         client.setblocking(False)
         if client.connect_ex(path) in (0, errno.EAGAIN):  # EAGAIN: its queue is full
@@ -74,8 +78,6 @@ def _check_free(path: str) -> None:
 
 def _made(config: Config, name: str, path: str) -> socket.socket:
     """No user can connect before the mode and the owner are what they shall be."""
-    check_socket(path)
-    _check_free(path)
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         os.unlink(path)

@@ -30,6 +30,7 @@ from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.service import capabilities
 from pegasus_bb.service.copying import Copying, Stopped
 from pegasus_bb.service.memory import Inbox
+from pegasus_bb.service.messages import message_of
 from pegasus_bb.service.pacing import SharedRate, Stopwatch, TokenBucket
 from pegasus_bb.service.task import BY_USER, CANCELLED, DONE, FAILED
 
@@ -166,10 +167,10 @@ class Worker:
         state, message = DONE, ""
         if isinstance(failure, Stopped):
             state, message = CANCELLED, BY_USER
-        elif isinstance(failure, PegasusBBError):
-            state, message = FAILED, str(failure)
+        elif isinstance(failure, (OSError, PegasusBBError)):
+            state, message = FAILED, message_of(failure)
         elif failure is not None:
-            state, message = FAILED, _plain(failure)
+            state, message = FAILED, f"{type(failure).__name__}: {failure}"
         self._say({"ended": [task, state, size, message]})
 
     def _tell(self, tasks: Sequence[int], size: int) -> None:
@@ -184,13 +185,6 @@ class Worker:
             if moved:
                 self._say({"moved": moved})
         self._control.moved(tasks, size)
-
-
-def _plain(error: BaseException) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        where = f"{error.filename}: " if error.filename else ""
-        return f"{where}{error.strerror}"
-    return f"{type(error).__name__}: {error}"
 
 
 def become(uid: int) -> None:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from pegasus_bb.service.client import Client, NoService
 from pegasus_bb.service.task import Origin, Task
-from pegasus_bb.service.waiting import Waiting
+from pegasus_bb.service.task_queue import TaskQueue
 from pegasus_bb.units import MIB
 
 REQUEST_MS = 1.0  # p50 and p99 of a request
@@ -257,7 +257,7 @@ def deadlines() -> list[Figure]:
 
 def missed(by_deadline: bool) -> int:
     """How many tasks end late; the queue is the service's own."""
-    draw, waiting = random.Random(3), Waiting()
+    draw, waiting = random.Random(3), TaskQueue()
     now = late = 0.0
     arriving, left, lengths, until = 0.0, 20_000, {}, {}
     for number in range(left):
@@ -276,7 +276,7 @@ def missed(by_deadline: bool) -> int:
 
 
 def served(
-    waiting: Waiting, lengths: dict[int, float], until: dict[int, float], now: float
+    waiting: TaskQueue, lengths: dict[int, float], until: dict[int, float], now: float
 ) -> tuple[float, bool]:
     """How long the next task takes, 0 where there is none; whether it ends late."""
     task = waiting.take(now)

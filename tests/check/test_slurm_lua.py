@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,31 @@ def test_what_the_site_lacks_is_told(
 ) -> None:
     lua.answers(**answers)
     assert any(words in found for found in lua.wrong()), lua.wrong()
+
+
+def test_the_row_of_a_job_that_has_ended_is_noted(
+    lua: LuaSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Slurm has killed its teardown, and counts its space until it is started again."""
+    row = (
+        "    JobID={} CreateTime=2026-11-20T18:52:45 Pool=flash Size={} State=teardown"
+    )
+    rows = [row.format(*each) for each in ((7, "1GiB"), (8, "2GiB"), (9, "4GiB"))]
+    lua.answers(burst="\n".join([BURST + "  Allocated Buffers:", *rows]))
+    lua.program("squeue", "echo '7 CANCELLED'; echo '8 STAGE_OUT'")
+
+    def noted() -> list[str]:
+        return [f.what for f in lua.check() if "that have ended" in f.what]
+
+    for uid, words in (
+        (0, "5.0 GiB of jobs that have ended: 7, 9;"),
+        (1000, "1.0 GiB"),
+    ):
+        monkeypatch.setattr(os, "getuid", lambda uid=uid: uid)
+        [found] = noted()
+        assert words in found
+    lua.program("squeue", "exit 1")
+    assert noted() == []
 
 
 def test_a_function_that_is_missing_is_named(lua: LuaSite, tmp_path: Path) -> None:

@@ -102,6 +102,27 @@ def test_an_idle_service_of_a_user_ends(daemon: Daemon) -> None:
     assert list(daemon.sockets.iterdir()) == []
 
 
+def test_a_service_that_ends_while_a_client_comes_is_followed_by_another(
+    daemon: Daemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between its last look and its end the kernel still lets clients connect; and its
+    lock is held until its process has gone."""
+    daemon.before = (
+        "import time; from pegasus_bb.service.server import Server; "
+        "over = Server._is_over; "
+        "Server._is_over = lambda self: over(self) and not time.sleep(0.5); "
+        "import atexit; atexit.register(time.sleep, 1.5); "
+    )
+    daemon.start(idle=0.1).close()
+    for name, value in daemon.environ.items():
+        monkeypatch.setenv(name, value)
+    time.sleep(0.3)  # it sleeps after its last look
+    with connect_or_start(str(daemon.sockets)) as client:
+        [task] = client.submit([daemon.copy("absent")])
+        assert client.wait([task])[0]["state"] == "failed"
+    daemon.control().ask("shutdown")
+
+
 def test_requests_of_one_program_are_answered_as_they_end(
     daemon: Daemon, client: Client
 ) -> None:
@@ -210,12 +231,16 @@ def test_the_command_submits_and_waits(daemon: Daemon, client: Client) -> None:
 
 
 def test_waiting_on_a_terminal_shows_progress(daemon: Daemon, client: Client) -> None:
-    daemon.make("file", 4 << 20)
-    tasks = client.submit([daemon.copy("file", rate=8 << 20)])
+    daemon.make("file", 10)
+    daemon.control().ask("pause")
+    tasks = client.submit([daemon.copy("file")])
     ours, its = os.openpty()
     argv = [sys.executable, "-m", "pegasus_bb", "stager", "wait", str(tasks[0])]
     process = subprocess.Popen(argv, env=daemon.environ, stderr=its)
     os.close(its)
+    shown = b""
+    while b"of 1 tasks" not in shown:
+        shown += os.read(ours, 10_000)
+    daemon.control().ask("resume")
     assert process.wait(timeout=30) == 0
-    assert b"of 1 tasks" in os.read(ours, 10_000)
     os.close(ours)

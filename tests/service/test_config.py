@@ -175,8 +175,9 @@ def test_the_sockets_of_a_service_that_runs_stay_its_own(daemon: Daemon) -> None
     daemon.environ, own = elsewhere, daemon.environ
     assert "another staging service listens there" in refusal(daemon)
     daemon.environ = own
-    with daemon.connect() as client:
-        assert client.ask("ping")["pid"] == pid
+    for name in ("user", "control"):
+        with daemon.connect(name) as client:
+            assert client.ask("ping")["pid"] == pid
 
 
 def test_a_folder_for_sockets_that_is_not_there_is_not_asked_for(

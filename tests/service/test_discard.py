@@ -225,7 +225,7 @@ def test_a_reason_is_told_once_until_it_works_again(
             return reasons.pop(0)
 
         monkeypatch.setattr(discard, "_trim", trim)
-        monkeypatch.setattr(discard, "say", told.append)
+        monkeypatch.setattr(discard, "complain", told.append)
         discards = Discards({"bb": Dataspace("bb", "/bb", discard=0.001)})
         while reasons:
             discards.freed("bb")

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from pegasus_bb.service.config import Config
-from pegasus_bb.service.crew import WorkerProcess
 from pegasus_bb.service.dispatch import Dispatch
 from pegasus_bb.service.task import Origin, Task
+from pegasus_bb.service.worker_pool import WorkerProcess
 from pegasus_bb.units import MIB
 
 
@@ -43,6 +43,6 @@ def test_bytes_of_a_task_that_runs_or_failed_are_charged(
     for message in said:
         dispatch._handle(worker, message)
     for number, uid in ((2, 1), (3, 2), (4, 1)):
-        dispatch.waiting.add(task(number, uid))
-    found = dispatch.waiting.take(0.0)
+        dispatch.queue.add(task(number, uid))
+    found = dispatch.queue.take(0.0)
     assert found is not None and found.uid == 2

@@ -14,9 +14,9 @@ from pegasus_bb.service.estimate import Estimates, Rate
 from pegasus_bb.service.forecast import Forecast
 from pegasus_bb.service.rates import Targets
 from pegasus_bb.service.task import Task
-from pegasus_bb.service.waiting import Waiting
+from pegasus_bb.service.task_queue import TaskQueue
 from pegasus_bb.units import MIB
-from tests.service.test_waiting import task
+from tests.service.test_task_queue import task
 
 PAIR = ("lustre", "bb")
 
@@ -38,7 +38,7 @@ def seconds_left(
     *tasks: Task, running: tuple[Task, ...] = (), rate: float = 0.0, now: float = 0.0
 ) -> dict[int, float]:
     """Of ``running``, each on a worker, and ``tasks``, which wait for two workers."""
-    waiting = Waiting()
+    waiting = TaskQueue()
     for each in tasks:
         waiting.add(each)
     targets = Targets(

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pegasus_bb.service import journal
+from pegasus_bb.service import service as module
+from pegasus_bb.service.config import Config
+from pegasus_bb.service.dataspace import Dataspace
 from pegasus_bb.service.journal import encode_line
+from pegasus_bb.service.service import Service
 from pegasus_bb.service.task import Origin, Task
 from tests.service.conftest import Daemon
 
@@ -181,3 +187,73 @@ def test_ends_are_kept_while_a_task_of_the_request_has_not_ended(
     path = str(daemon.folder / "journal")
     journal.rewrite(path, found)
     assert sorted(journal.read(path).tasks) == [0, 1, 2]
+
+
+# As services of before wrote it: a request as it came, and what a start made of others.
+OLD = """\
+{"next":4}
+{"learned":[["file","file",[1.0,2.0,3.0,4.0,5.0]]]}
+{"first":1,"uid":7,"at":5.0,"request":{"v":1,"id":3,"do":"submit","tasks":[\
+{"kind":"copy","source":"file:///a","dest":"file:///b"},\
+{"kind":"move","source":"file:///c","dest":"file:///d","deadline":9e9,"priority":-3,\
+"rate":5,"share":"run1","size":6,"hint":2,"digest":true}]}}
+{"first":3,"uid":8,"at":6.5,"request":{"tasks":[{"kind":"remove","source":"file:///e"}]},"of":1}
+{"began":[2],"tag":"1.2.3"}
+{"ended":[[1,"failed",7,9e9,"No such file"]]}
+{"ended":[[3,"done",0,9e9,"",{"size":6,"digest":"00"}]]}
+"""
+
+
+def test_one_of_an_earlier_version_is_read_and_written_anew(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    lines = OLD.encode().splitlines()
+    path.write_bytes(b"".join(map(journal.seal, lines)))
+    found = journal.read(str(path))
+    first, second, third = map(found.tasks.get, (1, 2, 3))
+    assert first and second and third and not found.damaged
+    assert (first.state, first.message, first.uid) == ("failed", "No such file", 7)
+    assert second.terms == (9e9, -3, 5, "run1", 2)
+    assert (second.size, second.digest, found.tags) == (6, True, {2: ["1.2.3"]})
+    assert (third.origin, third.outcome) == ((8, 6.5, 1), {"size": 6, "digest": "00"})
+    assert found.learned == [["file", "file", [1.0, 2.0, 3.0, 4.0, 5.0]]]
+    shown = {number: task.as_json() for number, task in found.tasks.items()}
+    journal.rewrite(str(path), found)
+    again = journal.read(str(path))
+    assert {n: task.as_json() for n, task in again.tasks.items()} == shown
+    assert (again.next_id, again.tags) == (found.next_id, found.tags)
+
+
+def test_clients_that_never_pause_do_not_keep_it_from_being_written_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would grow until the disk is full."""
+    monkeypatch.setattr(module, "_COMPACT", 1000)
+    raw = b'{"tasks":[{"kind":"remove","source":"file:///x"}]}'
+
+    async def talk() -> tuple[int, int]:
+        spaces = {"file": Dataspace("file", "/")}
+        config = Config(str(tmp_path), str(tmp_path), spaces)
+        service = Service(config, asyncio.get_running_loop())
+        service.dispatch.pause(True)
+        first, count = Path(config.journal).stat().st_ino, 0
+
+        def again(_: Any = None) -> None:
+            nonlocal count
+            count += 1
+            service.submit(1000, [SPEC], raw, again, pytest.fail)
+            if count == 100:
+                service.tidy()  # as its timer does, now and then
+
+        again()
+        for _ in range(2000):
+            await asyncio.sleep(0.01)
+            if Path(config.journal).stat().st_ino != first:
+                break
+        else:
+            pytest.fail("it is still the file of the start")
+        known = {*service.tasks}
+        service.close()
+        return len(known), len(journal.read(config.journal).tasks.keys() & known)
+
+    known, kept = asyncio.run(talk())
+    assert known == kept

@@ -92,6 +92,31 @@ def test_a_task_whose_worker_dies_again_and_again_fails_and_leaves_no_part(
     assert parts(daemon) == []
 
 
+NO_PROCESS = """
+import asyncio, errno
+real, failures = asyncio.create_subprocess_exec, []
+async def start(*words, **more):
+    failures.append(1)
+    if len(failures) <= 4:
+        raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+    return await real(*words, **more)
+asyncio.create_subprocess_exec = start
+"""
+
+
+def test_tasks_wait_while_no_worker_can_be_started(daemon: Daemon) -> None:
+    """The host has no process left, say: that is no fault of theirs."""
+    daemon.make("file", 10)
+    daemon.before = f"{NO_PROCESS}from pegasus_bb.service import dispatch\n"
+    daemon.before += "dispatch._REST = 0.1\n"
+    with daemon.start() as client:
+        tasks = client.submit([daemon.copy("file") for _ in range(3)])
+        cancelled = client.submit([daemon.copy("absent")])
+        client.cancel(cancelled)
+        assert {task["state"] for task in client.wait(tasks)} == {"done"}
+        assert client.wait(cancelled)[0]["state"] == "cancelled"
+
+
 def test_a_cancelled_task_that_waits_again_leaves_no_part(daemon: Daemon) -> None:
     daemon.make("large", 24 * MIB)
     client = daemon.start()

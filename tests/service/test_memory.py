@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
+import socket
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pegasus_bb.service.client import Client, NoService
-from pegasus_bb.service.held import Held
-from pegasus_bb.service.memory import memory_of, send_descriptors
+from pegasus_bb.service.memory import Inbox, memory_of, send_descriptors
 from pegasus_bb.service.protocol import Refused
+from pegasus_bb.service.task_descriptors import TaskDescriptors
+from pegasus_bb.service.worker_pool import WorkerProcess
 from pegasus_bb.units import MIB
 from tests.service.conftest import Daemon
 
@@ -66,7 +70,7 @@ def test_descriptors_are_checked(daemon: Daemon, client: Client) -> None:
 
 def test_no_user_holds_the_descriptors_of_all() -> None:
     """Also while none of his requests is durable; what was refused holds none."""
-    held, taken = Held(), os.open(os.devnull, os.O_RDONLY)
+    held, taken = TaskDescriptors(), os.open(os.devnull, os.O_RDONLY)
     handles = Path("/proc/self/fd")
     before = len(list(handles.iterdir()))
     held.hold(1000, dict.fromkeys(range(100), taken))
@@ -86,7 +90,7 @@ def test_no_user_holds_the_descriptors_of_all() -> None:
 
 
 def test_a_request_whose_descriptors_cannot_all_be_copied_holds_none() -> None:
-    held, taken = Held(), os.open(os.devnull, os.O_RDONLY)
+    held, taken = TaskDescriptors(), os.open(os.devnull, os.O_RDONLY)
     with pytest.raises(Refused, match="Bad file descriptor; try again"):
         held.hold(1000, {1: taken, 2: taken, 3: 1 << 30})
     assert held.tasks() == set()
@@ -125,3 +129,35 @@ def test_no_descriptor_is_kept(daemon: Daemon, client: Client) -> None:
         with pytest.raises(Refused):
             client.submit([{"kind": "burn"}], [0])
     assert len(list(handles.iterdir())) <= before + 6  # a second worker has some
+
+
+def test_a_worker_keeps_no_descriptor_of_a_task_that_was_cancelled() -> None:
+    here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    memory, inbox = memory_of(b"data"), Inbox(there)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for number in range(1, 100):
+        send_descriptors(here, str(number).encode(), [memory])
+    os.close(inbox.take(99))
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+    for handle in (here, there):
+        handle.close()
+    os.close(memory)
+
+
+def test_a_worker_that_can_get_no_descriptor_makes_way_for_another() -> None:
+    """Its tasks would wait for what does not come."""
+
+    async def talk() -> None:
+        lives, gone = asyncio.Event(), asyncio.Event()
+
+        def hear(_: WorkerProcess, message: dict[str, Any]) -> None:
+            (gone if "gone" in message else lives).set()
+
+        worker, memory = WorkerProcess(os.getuid(), hear), memory_of(b"data")
+        await asyncio.wait_for(lives.wait(), 60)
+        for number in range(2000):
+            worker.send_descriptor(number, memory)
+        os.close(memory)
+        await asyncio.wait_for(gone.wait(), 60)
+
+    asyncio.run(talk())

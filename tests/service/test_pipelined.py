@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.service.client import Client
-from pegasus_bb.service.connection import _CLOSING, Connection
+from pegasus_bb.service.connection import _CLOSER, Connection
 from pegasus_bb.service.memory import send_descriptors
 from pegasus_bb.service.protocol import encode
 from pegasus_bb.service.task import DONE, Origin, Task
@@ -148,6 +148,6 @@ def test_a_descriptor_that_cannot_be_closed_hangs_nobody_else(
     monkeypatch.setattr(os, "close", hang)
     asyncio.run(talk())
     may_end.set()
-    while _CLOSING.has_many(os.getuid()):
+    while _CLOSER.has_many(os.getuid()):
         time.sleep(0.001)
     close(opened)

@@ -25,8 +25,8 @@ from pegasus_bb.service.rates import Bucket, Targets, share
 from pegasus_bb.units import MIB
 from tests.service.conftest import Daemon
 from tests.service.lives import ROOT
+from tests.service.test_task_queue import task
 from tests.service.test_users import ANN, BOB, Site, copied, site
-from tests.service.test_waiting import task
 
 __all__ = ["site"]
 

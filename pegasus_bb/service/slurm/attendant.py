@@ -9,15 +9,15 @@ from typing import Callable, Set
 
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.service.dataspace import Dataspaces
+from pegasus_bb.service.messages import complain, message_of
 from pegasus_bb.service.service import Service
 from pegasus_bb.service.slurm.buffers import Buffers
 from pegasus_bb.service.slurm.config import SlurmConfig
 from pegasus_bb.service.slurm.folders import Trash, prepare_pool
-from pegasus_bb.service.slurm.forgotten import States, ask_slurm
 from pegasus_bb.service.slurm.job import JobFiles
+from pegasus_bb.service.slurm.job_states import States, when_known
 from pegasus_bb.service.slurm.job_storage import JobStorage
 from pegasus_bb.service.slurm.jobs import Jobs
-from pegasus_bb.service.slurm.messages import complain, message_of
 from pegasus_bb.service.slurm.nodes.record import Records
 from pegasus_bb.service.slurm.nodes.staging import Nodes
 from pegasus_bb.service.slurm.nodes.transfers import NodeTransfers
@@ -29,7 +29,7 @@ from pegasus_bb.service.slurm.spool import Spool
 _LOOK = 1.0  # seconds between two looks where no bell rang
 _BEAT = 2.0  # seconds between two signs of life
 _TIDY = 60.0  # seconds between two tries to save what is kept
-_ASK = 10  # times as rarely squeue is asked for jobs that wait
+_ASK_AFTER = 4  # such tries squeue is asked: it knows a job for 300 s after its end
 
 
 class Attendant:
@@ -90,12 +90,13 @@ class Attendant:
             self._tidied = self._loop.time()
             _try(self._buffers.go_on)
             _try(self._jobs.tidy)
-        if self._loop.time() - self._asked >= _ASK * _TIDY:
+        if self._loop.time() - self._asked >= _ASK_AFTER * _TIDY:
             self._asked = self._loop.time()
-            if self._jobs.waiting_long:
-                ask_slurm(self._loop, self._give_up)
+            if self._jobs.may_be_over:
+                when_known(self._loop, self._give_up)
 
     def _give_up(self, states: States) -> None:
+        self._look()  # what was noted before squeue answered
         _try(partial(self._jobs.give_up, states))
 
     def _look_at_nodes(self) -> None:

@@ -8,14 +8,16 @@ import time
 from typing import Any, Callable, Dict, List, Optional, Sequence, Set
 
 from pegasus_bb.files import write_json
+from pegasus_bb.service.messages import complain, message_of
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.slurm.directives import NAME
 from pegasus_bb.service.slurm.folders import Trash, make_folder, share_folder
-from pegasus_bb.service.slurm.messages import complain, message_of
 from pegasus_bb.service.slurm.pools import Pools
 from pegasus_bb.service.slurm.stored import check_record, damaged, read_stored
 
 PENDING, READY, DELETING = "pending", "ready", "deleting"
+
+_MOST = 1000  # buffers of a user: each change writes the records of all users
 
 Record = Dict[str, Any]
 _TEXTS = ("name", "user", "uuid", "pool", "state", "path")
@@ -59,7 +61,8 @@ class Buffers:
     ) -> Record:
         """The buffer, pending where there is no room now; asked again, the same one.
 
-        Raises Refused for the name of another one, and for what never fits; OSError.
+        Raises Refused for the name of another one, for what never fits, and for one too
+        many; OSError.
         """
         if NAME.fullmatch(name) is None:
             raise Refused("bad-name", f"{name!r}: a name is 3 to 40 letters and digits")
@@ -68,6 +71,8 @@ class Buffers:
             if (found["uid"], found["uuid"]) == (uid, uuid) and uuid:
                 return found
             raise _taken(found, uid)
+        if sum(record["uid"] == uid for record in self._records.values()) >= _MOST:
+            raise Refused("busy", f"you have {_MOST:,} buffers; delete one first")
         record = {
             "name": name,
             "uid": uid,

@@ -7,8 +7,8 @@ import pwd
 from typing import Any, List, NamedTuple, Optional, Tuple
 
 from pegasus_bb.errors import UsageError
+from pegasus_bb.service.config_checks import NAME, check, check_keys, folder, parsed
 from pegasus_bb.service.dataspace import parse_rate
-from pegasus_bb.service.declared import NAME, check, check_keys, folder, parsed
 from pegasus_bb.service.discard import KEY as DISCARD
 from pegasus_bb.service.discard import parse_discard
 from pegasus_bb.service.slurm.nodes.config import SPACE, NodesConfig, read_nodes

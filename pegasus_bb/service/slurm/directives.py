@@ -23,6 +23,7 @@ _PLACE = re.compile("(?:[a-z][a-z0-9_-]*:/)?/(.+)")
 _BUFFER_PLACE = re.compile("bb://[A-Za-z][A-Za-z0-9]*/.+")
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
 _LONGEST = 4096  # bytes of a place; Linux takes no longer path
+_MOST_PERSIST = 100  # lines of a job: the service makes each change durable
 
 
 class Copy(NamedTuple):
@@ -59,6 +60,12 @@ class Directives:
         self.uses: List[str] = []
         self.deletes: List[str] = []
         self.shares: List[Share] = []
+
+    @property
+    def has_most_persist(self) -> bool:
+        """Whether no more ``persist`` line is taken."""
+        lines = [*self.stores, *self.uses, *self.deletes, *self.shares]
+        return len(lines) >= _MOST_PERSIST
 
     @property
     def uses_nodes(self) -> bool:
@@ -138,6 +145,8 @@ def _copy(found: Directives, words: List[str]) -> Optional[str]:
 def _persist(found: Directives, words: List[str]) -> Optional[str]:
     verb, rest = (words[0], words[1:]) if words else ("", [])
     name = rest[0] if rest and NAME.fullmatch(rest[0]) else ""
+    if found.has_most_persist:
+        return f"a job has at most {_MOST_PERSIST} persist lines"
     if verb == "store":
         given = _options(rest[1:])
         size, pool = _size(given.get("size", "")), given.get("pool", "")

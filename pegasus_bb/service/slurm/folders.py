@@ -15,9 +15,9 @@ from typing import Callable, List, Sequence
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import sync_directory
 from pegasus_bb.removal import remove
+from pegasus_bb.service.messages import complain, message_of
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.slurm.config import Pool
-from pegasus_bb.service.slurm.messages import complain, message_of
 
 _GONE = ".gone."  # folders that are being removed
 _ACL = "system.posix_acl_access"

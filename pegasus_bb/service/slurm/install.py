@@ -14,6 +14,7 @@ from typing import Iterator, List
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import sync_directory, write_text
 from pegasus_bb.process import ask
+from pegasus_bb.service.messages import message_of
 from pegasus_bb.service.slurm.hooks import (
     FUNCTIONS,
     OURS,
@@ -152,4 +153,4 @@ def _errors_as_sentences() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UsageError(f"{error.filename}: {error.strerror}") from error
+        raise UsageError(message_of(error)) from error

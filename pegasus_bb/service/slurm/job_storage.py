@@ -11,7 +11,7 @@ from pegasus_bb.service.slurm.directives import Copy, is_on_node
 from pegasus_bb.service.slurm.folders import Trash, make_folder
 from pegasus_bb.service.slurm.job import Job
 from pegasus_bb.service.slurm.nodes.staging import Nodes
-from pegasus_bb.service.slurm.places import Places
+from pegasus_bb.service.slurm.place_resolver import PlaceResolver
 from pegasus_bb.service.slurm.pools import Pools
 
 
@@ -72,12 +72,12 @@ class JobStorage:
 
     def resolve(self, job: Job, copies: List[Copy]) -> List[Tuple[str, str]]:
         """``copies`` as places of the service. Raises Refused."""
-        places = Places(
+        resolver = PlaceResolver(
             self._spaces,
             f"{job.pool}://{job.folder}" if job.folder else "",
             lambda name: self._buffers.readable(name, job.uid, job.life),
         )
-        return [(places.url(copy.source), places.url(copy.dest)) for copy in copies]
+        return [(resolver.resolve(c.source), resolver.resolve(c.dest)) for c in copies]
 
     def path(self, job: Job) -> str:
         """Of the job's own buffer; else of its folder on each of its nodes, or of the

@@ -13,9 +13,9 @@ import time
 from functools import partial
 from typing import Callable, Dict, List, Optional, Set
 
+from pegasus_bb.service.messages import complain, message_of
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.slurm.buffers import Buffers
-from pegasus_bb.service.slurm.forgotten import States, is_over
 from pegasus_bb.service.slurm.job import (
     BEFORE_RUN,
     FAILED_IN,
@@ -31,9 +31,9 @@ from pegasus_bb.service.slurm.job import (
     Job,
     JobFiles,
 )
+from pegasus_bb.service.slurm.job_states import States, is_over
 from pegasus_bb.service.slurm.job_storage import JobStorage
 from pegasus_bb.service.slurm.kept_results import KeptResults
-from pegasus_bb.service.slurm.messages import complain, message_of
 from pegasus_bb.service.slurm.nodes.staging import Nodes
 from pegasus_bb.service.slurm.requests import Request
 from pegasus_bb.service.slurm.spool import Spool
@@ -149,23 +149,23 @@ class Jobs:
                 self._tear_down(job)
         self._spool.forget_old_jobs(self._jobs)
 
-    # -- those that Slurm has forgotten
+    # -- those of whose end no hook has told
 
     @property
-    def waiting_long(self) -> List[Job]:
-        """Those that have not begun, and have not changed for long."""
-        now = time.time()
-        return [
-            job
-            for job in self._jobs.values()
-            if job.state in BEFORE_RUN and now - job.changed_at > _FORGOTTEN
-        ]
+    def may_be_over(self) -> bool:
+        """Whether squeue should be asked."""
+        return any(
+            job.state == RUNNING or _waits_long(job) for job in self._jobs.values()
+        )
 
     def give_up(self, states: States) -> None:
-        """Tear down those that are over, as Slurm says in ``states``. They have made no
-        result. Raises OSError."""
-        for job in self.waiting_long:
-            if is_over(states.get(job.number)):
+        """Tear down those that are over, as Slurm says in ``states``. One that has run
+        has to be in it: what such a job has made may be all there is. Raises
+        OSError."""
+        for job in list(self._jobs.values()):
+            state = states.get(job.number)
+            is_lost = _waits_long(job) or (job.state == RUNNING and state is not None)
+            if is_lost and is_over(state):
                 complain(f"job {job.number} has ended, and Slurm has not said so")
                 self._tear_down(job)
 
@@ -326,6 +326,10 @@ class Jobs:
             self._spool.hang_bell(job.number)
         environ = [f"{key}={value}" for key, value in job.environ.items()]
         self._spool.tell_job(job.number, job.fields(), environ)
+
+
+def _waits_long(job: Job) -> bool:
+    return job.state in BEFORE_RUN and time.time() - job.changed_at > _FORGOTTEN
 
 
 def _is_of_another(request: Request, job: Job) -> bool:

@@ -6,10 +6,10 @@ import contextlib
 from functools import partial
 from typing import Any, Dict, List
 
+from pegasus_bb.service.messages import message_of
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.slurm.job import GONE, Job, JobFiles
 from pegasus_bb.service.slurm.job_storage import JobStorage
-from pegasus_bb.service.slurm.messages import message_of
 from pegasus_bb.service.slurm.transfers import Transfers
 from pegasus_bb.units import abbreviate
 

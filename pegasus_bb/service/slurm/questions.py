@@ -7,10 +7,10 @@ import re
 from typing import Any, Callable, Dict, List
 
 from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.service.messages import complain, message_of
 from pegasus_bb.service.protocol import VERSION, Refused
 from pegasus_bb.service.slurm.buffers import Buffers
 from pegasus_bb.service.slurm.jobs import Jobs
-from pegasus_bb.service.slurm.messages import complain, message_of
 from pegasus_bb.service.slurm.nodes.staging import Nodes
 from pegasus_bb.service.slurm.pools import Pools
 from pegasus_bb.service.slurm.requests import Request
@@ -26,6 +26,7 @@ _KEYS: Dict[str, List[str]] = {
     "discard": ["job"],
 }
 _OPTIONAL = ("pool",)
+_LONGEST_UUID = 100  # characters; that of a run has 36
 
 
 class Questions:
@@ -65,6 +66,10 @@ class Questions:
     def _create(self, request: Request, given: Dict[str, str]) -> Any:
         size = parse_size(given["capacity"])
         pool = given.get("pool", "")
+        if len(given["uuid"]) > _LONGEST_UUID:
+            raise Refused(
+                "bad-request", f"a uuid has at most {_LONGEST_UUID} characters"
+            )
         wanted = (given["name"], size, given["uuid"], pool)
         return {"buffer": self._buffers.create(request.uid, request.gid, *wanted)}
 

@@ -15,7 +15,7 @@ import time
 from typing import Container, Dict, Iterable, Iterator, List
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.service.slurm.messages import complain
+from pegasus_bb.service.messages import complain
 from pegasus_bb.service.slurm.requests import Request, parse_request
 
 BELLS = 64

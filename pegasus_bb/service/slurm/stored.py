@@ -11,7 +11,7 @@ from typing import Any, Dict, Iterator, Sequence
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import read_json
-from pegasus_bb.service.declared import can_be_written
+from pegasus_bb.service.config_checks import can_be_written
 
 
 def damaged(path: str, why: object) -> UsageError:

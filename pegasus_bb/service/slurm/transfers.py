@@ -13,7 +13,7 @@ from pegasus_bb.service.task import CANCELLED, COPY, DONE, FAILED, PENDING, Task
 Ended = Callable[[List[str]], None]  # why some copies are not done; none: all are
 NotNow = Callable[[str], None]  # why nothing was begun; asking again will do
 _LATER = ("draining", "busy", "not-durable")  # codes of what is no fault of the job
-Places = Sequence[Tuple[str, str]]
+PlacePairs = Sequence[Tuple[str, str]]
 
 
 class Transfers:
@@ -28,7 +28,7 @@ class Transfers:
     def copy(
         self,
         job: Job,
-        places: Places,
+        places: PlacePairs,
         deadline: Optional[int],
         ended: Ended,
         not_now: NotNow,
@@ -88,7 +88,7 @@ class Transfers:
         for task in self._batches.get(job, ()):
             if deadline and task.state == PENDING and task.terms.deadline != deadline:
                 task.terms = task.terms._replace(deadline=deadline)
-                self._service.dispatch.waiting.add(task)
+                self._service.dispatch.queue.add(task)
 
     def is_copying(self, job: Job) -> bool:
         """Whether copies of ``job`` are under way."""
@@ -99,7 +99,7 @@ class Transfers:
         tasks = self._batches.pop(job, [])
         self._service.cancel([task for task in tasks if not task.has_ended])
 
-    def _known(self, job: Job, places: Places) -> List[Task]:
+    def _known(self, job: Job, places: PlacePairs) -> List[Task]:
         """The tasks of ``places`` that were accepted and have not failed."""
         tasks = [self._service.tasks.get(number) for number in job.tasks]
         mine = {_key(task): task for task in tasks if task and task.uid == job.uid}

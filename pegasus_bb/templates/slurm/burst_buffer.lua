@@ -18,6 +18,7 @@ local DIRECTIVE = "#BB_LUA"
 local OLD = 15 -- seconds after which a service that gives no sign of life is away
 local BELLS = 64
 local LONGEST = 4096 -- bytes of a place; Linux takes no longer path
+local MOST_PERSIST = 100 -- lines of a job: the service makes each change durable
 -- What is noted in the same second is read in this order.
 local ORDER = { setup = 1, data_in = 2, pre_run = 3, post_run = 4, data_out = 5, teardown = 6 }
 
@@ -248,8 +249,12 @@ local function store(words)
 	return given.pool and never(given.size, given.pool)
 end
 
-local function persist(words)
+local function persist(words, seen)
 	local what = words[2]
+	seen.persists = (seen.persists or 0) + 1
+	if seen.persists > MOST_PERSIST then
+		return string.format("a job has at most %d persist lines", MOST_PERSIST)
+	end
 	if what == "store" then
 		return store(words)
 	elseif what == "use" or what == "delete" then

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,7 @@ def test_those_for_which_there_is_no_room_wait_in_their_order(site: SlurmSite) -
         (["status", "data\nuid=0"], "bad-request"),
         ([], "bad-request"),
         (["discard", "job=x"], "bad-request"),
+        (["create", "name=data", "capacity=1MiB", f"uuid={'x' * 101}"], "bad-request"),
     ],
 )
 def test_what_makes_no_sense_is_refused(
@@ -89,6 +91,23 @@ def test_what_makes_no_sense_is_refused(
 def test_a_service_that_is_away_is_said_at_once(away: SlurmSite) -> None:
     assert away.ask("list")["error"]["code"] == "away"
     assert away.hooks.call("pools") == (SUCCESS, "")
+
+
+def test_no_user_has_more_than_a_thousand(site: SlurmSite) -> None:
+    """Each change writes the records of all, so they would slow down all users."""
+    assert site.ask("create", "name=first", "capacity=1MiB", "uuid=u")["ok"]
+    site.kill()
+    path = site.folder / "var/buffers.json"
+    [first] = json.loads(path.read_text())
+    more = [{**first, "name": f"more{number}"} for number in range(999)]
+    path.write_text(json.dumps([first, *more]))
+    site.serve()
+    words = ("create", "name=last", "capacity=1MiB", "uuid=u")
+    assert site.ask(*words)["error"]["code"] == "busy"
+    assert site.ask("delete", "name=first")["ok"]
+    until(lambda: site.ask("status", "name=first")["ok"]["buffer"] is None)
+    assert site.ask(*words)["ok"]["buffer"]["state"] == "pending"
+    assert site.ask(*words, uid=4321)["error"]["code"] == "taken"
 
 
 def test_data_is_kept_between_two_jobs(site: SlurmSite) -> None:

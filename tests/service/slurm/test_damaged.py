@@ -12,8 +12,8 @@ import pytest
 from pegasus_bb.errors import UsageError
 from pegasus_bb.service.slurm.job import Job as JobOfSlurm
 from pegasus_bb.service.slurm.job import read_job
-from pegasus_bb.service.slurm.nodes.errand import Errand, read_errand
-from pegasus_bb.service.slurm.nodes.record import OnNodes, read_on_nodes
+from pegasus_bb.service.slurm.nodes.node_job import NodeJob, read_node_job
+from pegasus_bb.service.slurm.nodes.record import NodesRecord, read_nodes_record
 
 from .conftest import SUCCESS, Job, SlurmSite, until
 from .test_restart import refusal
@@ -111,12 +111,12 @@ def a_job() -> JobOfSlurm:
 @pytest.mark.parametrize(
     ("read", "whole", "damaged"),
     [
-        (read_on_nodes, OnNodes(a_job()).__dict__, {"hosts": "n1"}),
-        (read_on_nodes, OnNodes(a_job()).__dict__, {"hosts": [1]}),
-        (read_on_nodes, OnNodes(a_job()).__dict__, {"results": [["x", 1]]}),
-        (read_on_nodes, OnNodes(a_job()).__dict__, {"begun": float("nan")}),
-        (read_errand, Errand("job.7.1", 7, 0, 0).as_json(), {"answer": []}),
-        (read_errand, Errand("job.7.1", 7, 0, 0).as_json(), {"order": True}),
+        (read_nodes_record, NodesRecord(a_job()).__dict__, {"hosts": "n1"}),
+        (read_nodes_record, NodesRecord(a_job()).__dict__, {"hosts": [1]}),
+        (read_nodes_record, NodesRecord(a_job()).__dict__, {"results": [["x", 1]]}),
+        (read_nodes_record, NodesRecord(a_job()).__dict__, {"begun": float("nan")}),
+        (read_node_job, NodeJob("job.7.1", 7, 0, 0).as_json(), {"answer": []}),
+        (read_node_job, NodeJob("job.7.1", 7, 0, 0).as_json(), {"order": True}),
     ],
 )
 def test_records_of_nodes_are_refused_as_well(

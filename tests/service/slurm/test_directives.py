@@ -105,6 +105,21 @@ def test_a_second_buffer_of_the_job_is_refused(hooks: Hooks) -> None:
     assert code == ERROR and "one jobbb line" in words
 
 
+@pytest.mark.parametrize("line", [line for line in GOOD if line[:4] == "pers"])
+def test_a_job_has_at_most_a_hundred_lines_with_persist(
+    hooks: Hooks, line: str
+) -> None:
+    """Twenty thousand that make buffers would keep the service from all others."""
+    many = [line] * 100
+    assert submit(hooks, *many) == (SUCCESS, "")
+    parse_directives([f"#BB_LUA {each}" for each in many])
+    code, words = submit(hooks, *many, line)
+    assert code == ERROR and "directive 101" in words and "100 persist lines" in words
+    with pytest.raises(Refused) as refused:
+        parse_directives([f"#BB_LUA {each}" for each in [*many, line]])
+    assert f"pegasus_bb: {refused.value}" == words
+
+
 @pytest.mark.parametrize("line", [GOOD[2], "stage_out job://a lustre://a"])
 def test_a_place_in_a_buffer_of_the_job_needs_the_buffer(
     hooks: Hooks, line: str

@@ -8,18 +8,18 @@ from typing import Any, Dict, List, Tuple
 
 from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.service.dataspace import Dataspaces
+from pegasus_bb.service.messages import complain, message_of
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.service import Service
 from pegasus_bb.service.slurm.config import Pool
 from pegasus_bb.service.slurm.directives import NODE, is_on_node
 from pegasus_bb.service.slurm.folders import Trash, make_folder, prepare_pool
-from pegasus_bb.service.slurm.messages import complain, message_of
 from pegasus_bb.service.slurm.nodes.config import SPACE, NodeConfig
 from pegasus_bb.service.slurm.nodes.contents import contents_of
-from pegasus_bb.service.slurm.nodes.errand import Errand, Errands
 from pegasus_bb.service.slurm.nodes.mailbox import ANSWERS, ORDERS, Letter, Mailbox
+from pegasus_bb.service.slurm.nodes.node_job import NodeJob, NodeJobs
 from pegasus_bb.service.slurm.nodes.record import GONE, IN, LIST
-from pegasus_bb.service.slurm.places import Places
+from pegasus_bb.service.slurm.place_resolver import PlaceResolver
 from pegasus_bb.service.slurm.transfers import Transfers
 
 _BEAT = 10.0  # seconds between two signs of life
@@ -47,8 +47,8 @@ class NodeAttendant:
         self._mailbox.open(config.name)
         self._mailbox.sweep(config.name, ANSWERS)
         self._trash = Trash.beside(loop, service.freed)
-        self._files = Errands(os.path.join(state, "errands"))
-        self._errands = {errand.folder: errand for errand in self._files.read()}
+        self._files = NodeJobs(os.path.join(state, "errands"))  # as first versions did
+        self._jobs = {job.folder: job for job in self._files.read()}
         self._transfers = Transfers(service, self._files.save)
         self._under_way: Dict[str, int] = {}  # number of the order by folder
         self._beaten, self._complaint = -_BEAT, ""
@@ -75,11 +75,11 @@ class NodeAttendant:
     def _take(self, letter: Letter) -> None:
         """A letter that cannot be heeded now stays for the next look."""
         try:
-            errand = self._errands.get(letter.folder)
-            if errand is not None and letter.number < errand.order:
+            job = self._jobs.get(letter.folder)
+            if job is not None and letter.number < job.order:
                 letter.drop()
-            elif errand is not None and letter.number == errand.order and errand.answer:
-                self._answer(errand, letter)
+            elif job is not None and letter.number == job.order and job.answer:
+                self._answer(job, letter)
             elif self._under_way.get(letter.folder) != letter.number:
                 self._begin(letter, letter.read())
         except (ValueError, KeyError, TypeError) as error:
@@ -89,40 +89,40 @@ class NodeAttendant:
             self._complain(message_of(error))
 
     def _begin(self, letter: Letter, order: Order) -> None:
-        errand = self._errands.get(letter.folder)
-        if errand is None:
+        job = self._jobs.get(letter.folder)
+        if job is None:
             numbers = (order["job"], order["uid"], order["gid"])
-            errand = Errand(letter.folder, *numbers)
+            job = NodeJob(letter.folder, *numbers)
         if order["want"] == GONE:
-            self._remove(errand, letter)
+            self._remove(job, letter)
             return
-        if letter.number != errand.order:
-            self._transfers.cancel(errand)
-            errand.order, errand.answer = letter.number, {}
-            errand.exit_code = order["exit_code"]
-            self._files.save(errand)
-        self._errands[letter.folder] = errand
+        if letter.number != job.order:
+            self._transfers.cancel(job)
+            job.order, job.answer = letter.number, {}
+            job.exit_code = order["exit_code"]
+            self._files.save(job)
+        self._jobs[letter.folder] = job
         self._under_way[letter.folder] = letter.number
         try:
-            self._do(errand, letter, order)
+            self._do(job, letter, order)
         except (OSError, PegasusBBError) as error:
-            self._over(errand, letter, [message_of(error)])
+            self._over(job, letter, [message_of(error)])
 
-    def _do(self, errand: Errand, letter: Letter, order: Order) -> None:
+    def _do(self, job: NodeJob, letter: Letter, order: Order) -> None:
         if order["root"] != self._config.path:
             raise UsageError(
                 f"the folder of jobs is {self._config.path} here, and {order['root']} "
                 "for the service of Slurm's host"
             )
         if order["want"] == IN:
-            make_folder(self._pool, errand.folder, errand.uid, errand.gid)
+            make_folder(self._pool, job.folder, job.uid, job.gid)
         elif order["want"] == LIST:
-            self._list(errand, letter, [source for source, _ in order["copies"]])
+            self._list(job, letter, [source for source, _ in order["copies"]])
             return
-        places = [self._places(errand, copy) for copy in order["copies"]]
+        places = [self._places(job, copy) for copy in order["copies"]]
         self._transfers.copy(
-            *(errand, places, order["deadline"]),
-            lambda why: self._over(errand, letter, why),
+            *(job, places, order["deadline"]),
+            lambda why: self._over(job, letter, why),
             lambda why: self._wait(letter, why),
         )
 
@@ -132,33 +132,33 @@ class NodeAttendant:
             del self._under_way[letter.folder]
         self._complain(why)
 
-    def _list(self, errand: Errand, letter: Letter, sources: List[str]) -> None:
+    def _list(self, job: NodeJob, letter: Letter, sources: List[str]) -> None:
         """In a thread: all that is there is read."""
-        by_place = {self._place(errand, source): source for source in sources}
-        job = (errand.uid, self._config.path, list(by_place))
-        looking = self._loop.run_in_executor(None, contents_of, *job)
+        by_place = {self._place(job, source): source for source in sources}
+        about = (job.uid, self._config.path, list(by_place))
+        looking = self._loop.run_in_executor(None, contents_of, *about)
 
         def done(future: Any) -> None:
             try:
                 found = {by_place[place]: f for place, f in future.result().items()}
             except (OSError, ValueError) as error:
-                self._over(errand, letter, [message_of(error)])
+                self._over(job, letter, [message_of(error)])
             else:
-                self._over(errand, letter, [], found)
+                self._over(job, letter, [], found)
 
         looking.add_done_callback(done)
 
     def _over(
-        self, errand: Errand, letter: Letter, why: List[str], found: Any = None
+        self, job: NodeJob, letter: Letter, why: List[str], found: Any = None
     ) -> None:
         """The record first, then the answer; the order goes last."""
-        if self._under_way.get(errand.folder) != letter.number:
+        if self._under_way.get(job.folder) != letter.number:
             return  # a later order counts
-        del self._under_way[errand.folder]
-        errand.answered(why, found or {})
+        del self._under_way[job.folder]
+        job.answered(why, found or {})
         try:
-            self._files.save(errand)
-            self._answer(errand, letter)
+            self._files.save(job)
+            self._answer(job, letter)
         except OSError as error:  # the letter stays: the next look tries again
             self._complain(message_of(error))
 
@@ -168,35 +168,35 @@ class NodeAttendant:
             complain(what)
             self._complaint = what
 
-    def _answer(self, errand: Errand, letter: Letter) -> None:
-        where = (self._config.name, ANSWERS, errand.folder, letter.number)
-        self._mailbox.post(*where, errand.answer)
+    def _answer(self, job: NodeJob, letter: Letter) -> None:
+        where = (self._config.name, ANSWERS, job.folder, letter.number)
+        self._mailbox.post(*where, job.answer)
         letter.drop()
 
-    def _remove(self, errand: Errand, letter: Letter) -> None:
+    def _remove(self, job: NodeJob, letter: Letter) -> None:
         """No answer: the head forgets a job as soon as this order is written."""
-        self._transfers.cancel(errand)
-        self._under_way.pop(errand.folder, None)
-        self._trash.drop(self._pool, errand.folder, lambda: None)
+        self._transfers.cancel(job)
+        self._under_way.pop(job.folder, None)
+        self._trash.drop(self._pool, job.folder, lambda: None)
         name = self._config.name
         answers = self._mailbox.letters(name, ANSWERS)
         older = self._mailbox.letters(name, ORDERS)
         for other in [*answers, *older]:
-            if other.folder == errand.folder and other.number < letter.number:
+            if other.folder == job.folder and other.number < letter.number:
                 other.drop()  # else the next look would begin it again
-        self._files.remove(errand.folder)
-        self._errands.pop(errand.folder, None)
+        self._files.remove(job.folder)
+        self._jobs.pop(job.folder, None)
         letter.drop()
 
-    def _places(self, errand: Errand, copy: List[str]) -> Tuple[str, str]:
+    def _places(self, job: NodeJob, copy: List[str]) -> Tuple[str, str]:
         source, dest = copy
-        return self._place(errand, source), self._place(errand, dest)
+        return self._place(job, source), self._place(job, dest)
 
-    def _place(self, errand: Errand, word: str) -> str:
+    def _place(self, job: NodeJob, word: str) -> str:
         """A place of this node's service. Raises Refused."""
         if is_on_node(word):
-            return f"{NODE}{errand.folder}/{word[len(NODE) :]}"
-        return Places(self._spaces, "", _no_buffer).url(word)
+            return f"{NODE}{job.folder}/{word[len(NODE) :]}"
+        return PlaceResolver(self._spaces, "", _no_buffer).resolve(word)
 
 
 def _no_buffer(name: str) -> Any:

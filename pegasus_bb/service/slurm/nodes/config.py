@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from typing import Any, NamedTuple, Sequence, Tuple
 
-from pegasus_bb.service.declared import check, check_keys, folder, parsed
+from pegasus_bb.service.config_checks import check, check_keys, folder, parsed
 from pegasus_bb.service.discard import KEY as DISCARD
 from pegasus_bb.service.discard import parse_discard
 from pegasus_bb.service.slurm.nodes.names import is_name

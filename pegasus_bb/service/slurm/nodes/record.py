@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any, Dict, Iterator, List, Tuple
+from typing import Any, Dict, Iterator, List
 
 from pegasus_bb.files import sync_directory, write_json
 from pegasus_bb.service.slurm.job import Job
@@ -12,10 +12,8 @@ from pegasus_bb.service.slurm.stored import known, read_record, record_names
 
 IN, LIST, OUT, GONE = "in", "list", "out", "gone"  # what nodes are asked for
 
-Places = List[Tuple[str, str]]
 
-
-class OnNodes:
+class NodesRecord:
     """One job's. Each order has a number of its own, for all nodes together."""
 
     def __init__(self, job: Job) -> None:
@@ -67,12 +65,12 @@ class OnNodes:
         }
 
 
-def read_on_nodes(path: str) -> OnNodes:
+def read_nodes_record(path: str) -> NodesRecord:
     """What is in a record. Raises OSError, UsageError."""
     lists = {"hosts": [""], "nodes": [""], "results": [[""]]}
-    like = {**OnNodes(Job(0, 0, 0)).__dict__, **lists}
+    like = {**NodesRecord(Job(0, 0, 0)).__dict__, **lists}
     data = read_record(path, like, ("job", "uid", "gid", "folder", "want"))
-    record = OnNodes(Job(data["job"], data["uid"], data["gid"]))
+    record = NodesRecord(Job(data["job"], data["uid"], data["gid"]))
     record.__dict__.update(known(data, like))
     return record
 
@@ -84,15 +82,15 @@ class Records:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         self._folder = folder
 
-    def read(self) -> Iterator[OnNodes]:
+    def read(self) -> Iterator[NodesRecord]:
         """Those of an earlier service. Raises UsageError as well."""
-        return map(read_on_nodes, record_names(self._folder))
+        return map(read_nodes_record, record_names(self._folder))
 
-    def save(self, record: OnNodes) -> None:
+    def save(self, record: NodesRecord) -> None:
         """Durable when this returns."""
         write_json(self._path(record), record.__dict__)
 
-    def remove(self, record: OnNodes) -> None:
+    def remove(self, record: NodesRecord) -> None:
         """Absent is fine."""
         try:
             os.unlink(self._path(record))
@@ -100,5 +98,5 @@ class Records:
             return
         sync_directory(self._folder)
 
-    def _path(self, record: OnNodes) -> str:
+    def _path(self, record: NodesRecord) -> str:
         return os.path.join(self._folder, f"{record.folder}.json")

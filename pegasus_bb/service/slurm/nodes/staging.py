@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Dict, List, Optional
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.service.dataspace import Dataspaces
@@ -18,22 +18,20 @@ from pegasus_bb.service.slurm.job import Job
 from pegasus_bb.service.slurm.nodes.config import NodesConfig
 from pegasus_bb.service.slurm.nodes.conflicts import conflicts, divide
 from pegasus_bb.service.slurm.nodes.names import expand
+from pegasus_bb.service.slurm.nodes.orders import Orders
 from pegasus_bb.service.slurm.nodes.paths import as_paths
-from pegasus_bb.service.slurm.nodes.post import Post
 from pegasus_bb.service.slurm.nodes.record import (
     GONE,
     IN,
     LIST,
     OUT,
-    OnNodes,
-    Places,
+    NodesRecord,
     Records,
 )
 from pegasus_bb.service.slurm.requests import Request
 from pegasus_bb.service.slurm.spool import Spool
+from pegasus_bb.service.slurm.transfers import Ended, PlacePairs
 from pegasus_bb.units import abbreviate
-
-Ended = Callable[[List[str]], None]  # why something is not done; none: all is
 
 _PAUSE = 5  # times as long as a stage-out that failed took: then it is tried again
 _LONGEST = 600.0  # seconds; also where a clock that was set says that it took days
@@ -52,7 +50,7 @@ class Nodes:
         """Knows what an earlier service knew. Raises OSError, UsageError."""
         self._config, self._files, self._spool = config, records, spool
         self._spaces = spaces
-        self._post = Post(config) if config else None
+        self._orders = Orders(config) if config else None
         self._records = {record.folder: record for record in records.read()}
         if self._records and config is None:
             raise UsageError(
@@ -80,7 +78,7 @@ class Nodes:
     # -- before the job
 
     def stage_in(
-        self, job: Job, request: Request, places: Places, ended: Ended
+        self, job: Job, request: Request, places: PlacePairs, ended: Ended
     ) -> None:
         """pre_run of ``job`` waits: fill its folder on each node of the request.
 
@@ -90,7 +88,7 @@ class Nodes:
         nodes = expand(request.fields.get("nodes", ""))
         if not nodes or self._config is None:
             raise Refused("no-nodes", "Slurm does not say on which nodes the job runs")
-        record = self._records.get(job.node_folder) or OnNodes(job)
+        record = self._records.get(job.node_folder) or NodesRecord(job)
         is_known = record.want == IN and record.hosts == nodes and not record.failures
         record.token = request.token
         record.deadline = request.noted_at + self._config.timeout
@@ -116,7 +114,7 @@ class Nodes:
 
     # -- after the job
 
-    def stage_out(self, job: Job, places: Places, ended: Ended) -> None:
+    def stage_out(self, job: Job, places: PlacePairs, ended: Ended) -> None:
         """Copy each result from the nodes that have it. What an earlier call has begun
         or done is not begun again. Raises OSError."""
         record = self._records.get(job.node_folder)
@@ -133,7 +131,7 @@ class Nodes:
         self._files.save(record)
         self.look()
 
-    def _begin_stage_out(self, record: OnNodes) -> None:
+    def _begin_stage_out(self, record: NodesRecord) -> None:
         want = LIST if len(record.hosts) > 1 else OUT
         record.ask(want, dict.fromkeys(record.hosts, record.results))
 
@@ -149,7 +147,7 @@ class Nodes:
         if record is not None and record.want != GONE:
             self._let_go(record, "the job was cancelled")
 
-    def _let_go(self, record: OnNodes, why: str) -> None:
+    def _let_go(self, record: NodesRecord, why: str) -> None:
         self._ended.pop(record.folder, None)
         self._not_before.pop(record.folder, None)
         self._tell_pre_run(record, why)
@@ -163,17 +161,17 @@ class Nodes:
         """Send what is not sent, hear answers, give up what takes too long. Raises
         OSError."""
         for record in list(self._records.values()):
-            if self._records.get(record.folder) is not record or self._post is None:
+            if self._records.get(record.folder) is not record or self._orders is None:
                 continue
-            is_sent = self._post.send(record)
+            is_sent = self._orders.send(record)
             if record.want == GONE:
                 if is_sent:
                     self._forget(record)
                 continue
-            new = self._post.collect(record)
+            new = self._orders.collect(record)
             if new:
                 self._files.save(record)
-                self._post.thank(record, new)
+                self._orders.acknowledge(record, new)
             if not record.silent:
                 self._advance(record)
             elif record.token and time.time() > record.deadline:
@@ -185,14 +183,14 @@ class Nodes:
             {
                 **{"job": record.job, "uid": record.uid, "node": node},
                 **{"want": record.want, "since": round(record.begun, 3)},
-                "message": self._post.state_of(node),
+                "message": self._orders.state_of(node),
             }
             for record in self._records.values()
             for node in record.silent
-            if self._post is not None and record.want != GONE
+            if self._orders is not None and record.want != GONE
         ]
 
-    def _advance(self, record: OnNodes) -> None:
+    def _advance(self, record: NodesRecord) -> None:
         """All nodes have answered."""
         if record.folder not in self._ended:
             return
@@ -217,24 +215,24 @@ class Nodes:
             self._tell_pre_run(record, "")
             self._files.save(record)
 
-    def _give_up(self, record: OnNodes) -> None:
+    def _give_up(self, record: NodesRecord) -> None:
         """pre_run fails: Slurm tears the job down, and tries again later."""
-        assert self._config and self._post  # noqa: S101 - a record needs both
+        assert self._config and self._orders  # noqa: S101 - a record needs both
         self._let_go(
             record,
             f"the data is not on the job's nodes after {self._config.timeout} s: "
-            f"{self._post.silence_of(record)}",
+            f"{self._orders.silence_of(record)}",
         )
 
-    def _tell_pre_run(self, record: OnNodes, message: str) -> None:
+    def _tell_pre_run(self, record: NodesRecord, message: str) -> None:
         if record.token:
             self._spool.answer_job(record.job, record.token, message)
             record.token = ""
 
-    def _forget(self, record: OnNodes) -> None:
-        assert self._post  # noqa: S101
+    def _forget(self, record: NodesRecord) -> None:
+        assert self._orders  # noqa: S101
         del self._records[record.folder]
-        self._post.forget(record)
+        self._orders.forget(record)
         self._files.remove(record)
 
 

@@ -8,7 +8,7 @@ from pegasus_bb.service.service import Service
 from pegasus_bb.service.slurm.directives import is_on_node
 from pegasus_bb.service.slurm.job import Job
 from pegasus_bb.service.slurm.nodes.staging import Nodes
-from pegasus_bb.service.slurm.transfers import Ended, NotNow, Places, Transfers
+from pegasus_bb.service.slurm.transfers import Ended, NotNow, PlacePairs, Transfers
 
 
 class NodeTransfers(Transfers):
@@ -23,7 +23,7 @@ class NodeTransfers(Transfers):
     def copy(
         self,
         job: Job,
-        places: Places,
+        places: PlacePairs,
         deadline: Optional[int],
         ended: Ended,
         not_now: NotNow,

@@ -7,9 +7,10 @@ import sys
 
 
 def message_of(error: Exception) -> str:
-    """``error`` in words; of an OSError, the path and why."""
-    if isinstance(error, OSError):
-        return f"{error.filename}: {error.strerror}"
+    """``error`` in words; of an OSError, the path, if it has one, and why."""
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror}"
     return str(error)
 
 

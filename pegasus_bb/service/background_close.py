@@ -17,7 +17,7 @@ from pegasus_bb.service.memory import is_memory
 _MOST = 64  # descriptors of one user that are not closed yet
 
 
-class Closing:
+class BackgroundClose:
     """Of all users of a service."""
 
     def __init__(self) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from pegasus_bb.service.assignments import Assignments, places
+from pegasus_bb.service.assignments import Assignments, free_slots
 from pegasus_bb.service.task import CANCELLED, Origin, Task
-from pegasus_bb.service.waiting import Waiting
+from pegasus_bb.service.task_queue import TaskQueue
 from pegasus_bb.units import MIB
 
 
@@ -16,7 +16,7 @@ def task(number: int, uid: int = 1, **spec: Any) -> Task:
 
 
 def order(*tasks: Task) -> list[int]:
-    waiting = Waiting()
+    waiting = TaskQueue()
     for each in tasks:
         waiting.add(each)
     found = iter(lambda: waiting.take(0.0), None)
@@ -30,7 +30,7 @@ def test_the_earliest_deadline_is_first_then_the_highest_priority() -> None:
 
 
 def test_a_deadline_that_has_passed_wins_nothing() -> None:
-    waiting = Waiting()
+    waiting = TaskQueue()
     for each in (task(1), task(2, deadline=10.0), task(3, deadline=30.0)):
         waiting.add(each)
     found = [waiting.take(20.0) for _ in range(4)]
@@ -38,7 +38,7 @@ def test_a_deadline_that_has_passed_wins_nothing() -> None:
 
 
 def test_a_deadline_that_has_moved_counts_from_then_on() -> None:
-    waiting, moved, other = Waiting(), task(1, deadline=30.0), task(2, deadline=40.0)
+    waiting, moved, other = TaskQueue(), task(1, deadline=30.0), task(2, deadline=40.0)
     for each in (moved, other):
         waiting.add(each)
     moved.terms = moved.terms._replace(deadline=50.0)
@@ -53,7 +53,7 @@ def test_a_cancelled_task_has_no_turn() -> None:
 
 
 def test_a_user_with_many_tasks_does_not_keep_others_waiting() -> None:
-    waiting = Waiting()
+    waiting = TaskQueue()
     for number in range(100):
         waiting.add(task(number, uid=1))
     waiting.add(task(100, uid=2))
@@ -67,7 +67,7 @@ def test_a_user_with_many_tasks_does_not_keep_others_waiting() -> None:
 
 
 def test_what_is_put_back_is_next() -> None:
-    waiting = Waiting()
+    waiting = TaskQueue()
     for number in (1, 2):
         waiting.add(task(number))
     first = waiting.take(0.0)
@@ -77,7 +77,7 @@ def test_what_is_put_back_is_next() -> None:
 
 
 def test_tasks_with_a_rate_leave_workers_to_the_others() -> None:
-    waiting = Waiting()
+    waiting = TaskQueue()
     for number in range(1, 4):
         waiting.add(task(number, rate=1.0))
     waiting.add(task(4))
@@ -91,7 +91,7 @@ def test_tasks_with_a_rate_leave_workers_to_the_others() -> None:
 
 
 def test_small_tasks_of_one_user_go_together() -> None:
-    waiting = Waiting()
+    waiting = TaskQueue()
     for number in (1, 2):
         waiting.add(task(number))
     waiting.add(task(3, size=64 * MIB))
@@ -103,7 +103,7 @@ def test_small_tasks_of_one_user_go_together() -> None:
 
 def test_what_is_moved_while_no_other_task_of_the_user_waits_counts() -> None:
     """A user with one task at a time would else always be next."""
-    waiting = Waiting()
+    waiting = TaskQueue()
     waiting.add(task(1, uid=1))
     for number in range(2, 5):
         waiting.add(task(number, uid=2))
@@ -120,7 +120,7 @@ def test_what_is_moved_while_no_other_task_of_the_user_waits_counts() -> None:
 
 
 def test_having_been_away_wins_nothing() -> None:
-    waiting = Waiting()
+    waiting = TaskQueue()
     for number in range(3):
         waiting.add(task(number, uid=1))
         assert waiting.take(0.0) is not None
@@ -138,7 +138,7 @@ def test_having_been_away_wins_nothing() -> None:
 
 
 def test_two_users_who_wait_get_one_place_each() -> None:
-    waiting = Waiting()
+    waiting = TaskQueue()
     for number in (1, 2):
         waiting.add(task(number, uid=1, size=64 * MIB))
     waiting.add(task(3, uid=2, size=64 * MIB))
@@ -148,11 +148,11 @@ def test_two_users_who_wait_get_one_place_each() -> None:
 
 
 def test_one_user_who_has_all_places_leaves_one_more_to_the_others() -> None:
-    may = places([1, 1], most=2)
+    may = free_slots([1, 1], most=2)
     assert (may(1), may(2)) == (False, True)
-    assert not places([1, 2], most=2)(3) and not places([1, 1, 2], most=2)(3)
-    assert places([1], most=2)(1)
-    waiting = Waiting()
+    assert not free_slots([1, 2], most=2)(3) and not free_slots([1, 1, 2], most=2)(3)
+    assert free_slots([1], most=2)(1)
+    waiting = TaskQueue()
     waiting.add(task(1, uid=1))
     waiting.add(task(2, uid=1, deadline=9.0))
     waiting.add(task(3, uid=2, rate=1.0))
@@ -166,7 +166,7 @@ def test_one_user_who_has_all_places_leaves_one_more_to_the_others() -> None:
 
 
 def test_a_deadline_that_moves_after_it_has_passed_is_no_second_task() -> None:
-    waiting, moved = Waiting(), task(1, deadline=10.0)
+    waiting, moved = TaskQueue(), task(1, deadline=10.0)
     waiting.add(moved)
     waiting.add(task(2))
     assert waiting.take(20.0, lambda _: False) is None
@@ -181,7 +181,7 @@ def test_a_deadline_that_moves_after_it_has_passed_is_no_second_task() -> None:
 
 def test_small_tasks_of_one_share_go_together_and_with_no_other() -> None:
     rate: dict[str, Any] = {"rate": 1e6, "size": 10}
-    waiting = Waiting()
+    waiting = TaskQueue()
     for number, share in enumerate(("run", "run", "other", "", "run")):
         waiting.add(task(number, **rate, share=share))
     queue = Assignments(waiting, workers=2)

@@ -20,10 +20,12 @@ def away(away: SlurmSite, monkeypatch: pytest.MonkeyPatch) -> SlurmSite:
     folder = away.folder / "bin"
     folder.mkdir()
     program = folder / "squeue"
-    lines = ("#!/bin/sh", f"echo >> {away.folder}/asked", f"cat {said(away)}")
+    asked = f"echo >> {away.folder}/asked"
+    lines = ("#!/bin/sh", asked, '[ "$SQUEUE_USERS" ] ||', f"cat {said(away)}")
     program.write_text("\n".join(lines))
     program.chmod(0o755)
     said(away).touch()
+    monkeypatch.setenv("SQUEUE_USERS", "somebody")  # the service asks for all jobs
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     return away
 
@@ -73,6 +75,23 @@ def test_without_an_answer_of_slurm_all_stays(site: SlurmSite, answer: str) -> N
     asked = site.folder / "asked"
     until(lambda: asked.exists() and asked.stat().st_size > 1)
     assert Path(job.run()["BB_JOB"]).is_dir()
+
+
+def test_a_job_that_ran_is_over_only_where_slurm_says_so(site: SlurmSite) -> None:
+    """As after scancel --hurry while the spool was full. Its results are saved."""
+    cancelled, unknown = (
+        Job(site, OWN, f"stage_out job://out lustre://{name}") for name in "ab"
+    )
+    for job in (cancelled, unknown):
+        assert job.stage_in() == (SUCCESS, "")
+        (Path(job.run()["BB_JOB"]) / "out").write_text("result")
+    for job in (cancelled, unknown):
+        told = site.spool / f"jobs/{job.id}"
+        until(lambda told=told: "state=running" in told.read_text())
+    said(site).write_text(f"{cancelled.id} CANCELLED\n")
+    until(lambda: folders(site) == {f"job.{unknown.id}"})
+    assert (site.lustre / "a").read_text() == "result"
+    unknown.tear_down(hurry=True)
 
 
 def test_a_job_that_runs_keeps_what_it_has(site: SlurmSite) -> None:

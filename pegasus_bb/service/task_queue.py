@@ -9,7 +9,7 @@ from typing import Callable, Deque, Dict, List, Optional, Tuple
 from pegasus_bb.service.task import PENDING, Task
 
 _Urgent = Tuple[float, int, int, Task]  # deadline, -priority, number: what sorts them
-May = Callable[[int], bool]  # whether a task of this user may be taken
+UserFilter = Callable[[int], bool]  # whether a task of this user may be taken
 
 
 def anyone(_: int) -> bool:
@@ -17,7 +17,7 @@ def anyone(_: int) -> bool:
     return True
 
 
-class _Queue:
+class _UserQueue:
     """The tasks of one user that wait. One that does not any more is dropped late."""
 
     __slots__ = ("by_priority", "urgent")
@@ -26,8 +26,8 @@ class _Queue:
         self.urgent: List[_Urgent] = []
         self.by_priority: Dict[int, Deque[Task]] = {}
 
-    def copy(self) -> _Queue:
-        same = _Queue()
+    def copy(self) -> _UserQueue:
+        same = _UserQueue()
         same.urgent = self.urgent.copy()
         same.by_priority = {p: tasks.copy() for p, tasks in self.by_priority.items()}
         return same
@@ -60,7 +60,7 @@ class _Queue:
         return None
 
 
-class Waiting:
+class TaskQueue:
     """Tasks that wait. A cancelled one is dropped when its turn comes.
 
     Deadlines: earliest first (Liu and Layland 1973: optimal for one server that is not
@@ -72,13 +72,13 @@ class Waiting:
     """
 
     def __init__(self) -> None:
-        self._queues: Dict[int, _Queue] = {}  # of users of whom tasks wait
+        self._queues: Dict[int, _UserQueue] = {}  # of users of whom tasks wait
         self._served: Dict[int, float] = {}  # bytes, by user
         self._turn = 0.0  # bytes of the user whose turn was last
 
-    def copy(self) -> Waiting:
+    def copy(self) -> TaskQueue:
         """The same queue, to take tasks from without effect on this one."""
-        same = Waiting()
+        same = TaskQueue()
         same._queues = {uid: queue.copy() for uid, queue in self._queues.items()}
         same._served, same._turn = self._served.copy(), self._turn
         return same
@@ -92,16 +92,16 @@ class Waiting:
             key = (task.terms.deadline, -task.terms.priority, task.id, task)
             heapq.heappush(queue.urgent, key)
 
-    def take(self, now: float, may: May = anyone) -> Optional[Task]:
+    def take(self, now: float, may_run: UserFilter = anyone) -> Optional[Task]:
         """The next task, which does not wait any more; None if none may be taken.
         ``now``: a time.time()."""
-        queues = [queue for uid, queue in self._queues.items() if may(uid)]
+        queues = [queue for uid, queue in self._queues.items() if may_run(uid)]
         urgent = [first for first in (q.first_urgent(now) for q in queues) if first]
         if urgent:
             task = min(urgent)[3]
             heapq.heappop(self._queues[task.uid].urgent)
             return task
-        for uid in sorted(filter(may, self._queues), key=self._served.__getitem__):
+        for uid in sorted(filter(may_run, self._queues), key=self._served.__getitem__):
             first = self._queues[uid].first()
             if first is not None:
                 self._queues[uid].by_priority[first.terms.priority].popleft()
@@ -122,8 +122,8 @@ class Waiting:
         """``size`` bytes of a share of ``uid`` are used."""
         self._served[uid] = self._served.get(uid, 0.0) + size
 
-    def _queue(self, uid: int) -> _Queue:
+    def _queue(self, uid: int) -> _UserQueue:
         if uid not in self._queues:
-            self._queues[uid] = _Queue()
+            self._queues[uid] = _UserQueue()
             self._served[uid] = max(self._served.get(uid, 0.0), self._turn)
         return self._queues[uid]

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Dict, List, Set, Tuple
 
+from pegasus_bb.service.messages import message_of
 from pegasus_bb.service.slurm.nodes.config import NodesConfig
 from pegasus_bb.service.slurm.nodes.mailbox import ANSWERS, ORDERS, Mailbox
-from pegasus_bb.service.slurm.nodes.record import OnNodes
+from pegasus_bb.service.slurm.nodes.record import NodesRecord
 from pegasus_bb.units import abbreviate, format_duration
 
 _QUIET = 30.0  # seconds without a sign of life that are worth a word
 
 
-class Post:
+class Orders:
     """An order is written once by each service: twice does no harm."""
 
     def __init__(self, config: NodesConfig) -> None:
@@ -21,7 +22,7 @@ class Post:
         self._posted: Set[Tuple[str, int, str]] = set()
         self._trouble: Dict[str, str] = {}  # with the letters of a node
 
-    def send(self, record: OnNodes) -> bool:
+    def send(self, record: NodesRecord) -> bool:
         """Write the order's letters that are not there; whether all of them are."""
         for node in record.silent:
             key = (record.folder, record.number, node)
@@ -32,14 +33,14 @@ class Post:
                 order = record.order(node, self._root)
                 self._mailbox.post(node, ORDERS, record.folder, record.number, order)
             except OSError as error:
-                self._trouble[node] = f"{error.filename}: {error.strerror}"
+                self._trouble[node] = message_of(error)
                 return False
             self._posted.add(key)
         return True
 
-    def collect(self, record: OnNodes) -> List[str]:
+    def collect(self, record: NodesRecord) -> List[str]:
         """Answers that were not there before go into ``record``; the nodes that gave
-        them. Their letters stay until ``thank``."""
+        them. Their letters stay until ``acknowledge``."""
         new = []
         for node in record.silent:
             try:
@@ -52,7 +53,7 @@ class Post:
                 self._trouble[node] = str(error)
         return new
 
-    def thank(self, record: OnNodes, nodes: List[str]) -> None:
+    def acknowledge(self, record: NodesRecord, nodes: List[str]) -> None:
         """The answers of ``nodes``, and older ones about the folder, are known."""
         for node in nodes:
             try:
@@ -62,7 +63,7 @@ class Post:
             except OSError as error:
                 self._trouble[node] = str(error)
 
-    def forget(self, record: OnNodes) -> None:
+    def forget(self, record: NodesRecord) -> None:
         """All about its folder is over."""
         self._posted = {key for key in self._posted if key[0] != record.folder}
 
@@ -77,6 +78,6 @@ class Post:
             return f"no sign of life for {format_duration(silence)}"
         return "its service is at work"
 
-    def silence_of(self, record: OnNodes) -> str:
+    def silence_of(self, record: NodesRecord) -> str:
         """Which nodes have not answered, and why."""
         return abbreviate([f"{n} ({self.state_of(n)})" for n in record.silent])

@@ -1,4 +1,4 @@
-"""An order as the service of a node carries it out."""
+"""A job as the service of one of its nodes knows it, one JSON file each."""
 
 from __future__ import annotations
 
@@ -7,46 +7,46 @@ from typing import Any, Dict, Iterator, List
 
 from pegasus_bb.files import sync_directory, write_json
 from pegasus_bb.service.slurm.job import LISTS, Job
-from pegasus_bb.service.slurm.stored import read_record, record_names
+from pegasus_bb.service.slurm.stored import known, read_record, record_names
 
 
-class Errand(Job):
-    """The latest order about a job's folder on this node; ``tasks`` are the copies of
-    all orders about it, so none is done twice."""
+class NodeJob(Job):
+    """``order``: the number of the latest order about its folder on this node; 0: none
+    yet. ``tasks`` are the copies of all orders, so none is done twice."""
 
     def __init__(self, folder: str, job: int, uid: int, gid: int) -> None:
         super().__init__(job, uid, gid)
-        self.folder, self.order = folder, 0  # 0: none yet
+        self.folder, self.order = folder, 0
         self.answer: Dict[str, Any] = {}  # empty: it is under way
 
     def answered(self, why: List[str], found: Dict[str, Any]) -> None:
-        """It is over: why not all is done, or what was found."""
+        """The order is done: why not all of it, or what was found."""
         self.answer = {"why": why, "found": found}
 
 
-def read_errand(path: str) -> Errand:
+def read_node_job(path: str) -> NodeJob:
     """What is in a record. Raises OSError, UsageError."""
-    like = {**Errand("", 0, 0, 0).as_json(), **LISTS}
+    like = {**NodeJob("", 0, 0, 0).as_json(), **LISTS}
     data = read_record(path, like, ("folder", "number", "uid", "gid", "order"))
-    errand = Errand(data["folder"], data["number"], data["uid"], data["gid"])
-    errand.__dict__.update(data)
-    return errand
+    job = NodeJob(data["folder"], data["number"], data["uid"], data["gid"])
+    job.__dict__.update(known(data, like))
+    return job
 
 
-class Errands:
+class NodeJobs:
     """A file for each. Methods raise OSError."""
 
     def __init__(self, folder: str) -> None:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         self._folder = folder
 
-    def read(self) -> Iterator[Errand]:
+    def read(self) -> Iterator[NodeJob]:
         """Those of an earlier service. Raises UsageError as well."""
-        return map(read_errand, record_names(self._folder))
+        return map(read_node_job, record_names(self._folder))
 
-    def save(self, errand: Job) -> None:
+    def save(self, job: Job) -> None:
         """Durable when this returns."""
-        write_json(self._path(errand.folder), errand.as_json())
+        write_json(self._path(job.folder), job.as_json())
 
     def remove(self, folder: str) -> None:
         """Absent is fine."""

@@ -11,11 +11,11 @@ import sys
 import time
 from typing import Any, Callable, Dict, List, Optional, Set
 
-from pegasus_bb.service.assignments import places
+from pegasus_bb.service.assignments import free_slots
 from pegasus_bb.service.memory import send_descriptors
 from pegasus_bb.service.protocol import LONGEST, encode
 from pegasus_bb.service.task import Task
-from pegasus_bb.service.waiting import May
+from pegasus_bb.service.task_queue import UserFilter
 
 # A user may stop (SIGSTOP) the workers that run as him. A thread of their own gives
 # signs of life, so slow storage is not taken for that; a host that swaps may take long.
@@ -32,7 +32,8 @@ OnMessage = Callable[["WorkerProcess", Dict[str, Any]], None]
 
 
 class WorkerProcess:
-    """One worker. ``on_message`` gets all it says; ``{"gone": status}`` is the last."""
+    """One worker. ``on_message`` gets all it says; ``{"gone": status}`` is the last, or
+    the only one ``{"absent": reason}`` where it could not be started."""
 
     def __init__(self, uid: int, on_message: OnMessage) -> None:
         self.uid, self._on_message = uid, on_message
@@ -60,8 +61,12 @@ class WorkerProcess:
 
     def send_descriptor(self, task: int, descriptor: int) -> None:
         """Give it what ``task`` reads, before the task itself; one at a time."""
-        with contextlib.suppress(OSError):  # it has died, as its end will say
+        try:
             send_descriptors(self._rights, str(task).encode(), [descriptor])
+        except BlockingIOError:  # hundreds, whose tasks were cancelled: it would wait
+            self.end()
+        except OSError:
+            pass  # it has died, as its end will say
 
     def end(self) -> None:
         """It ends at once, and what it was doing with it, even if it is stopped."""
@@ -93,8 +98,8 @@ class WorkerProcess:
                 env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
                 cwd="/",
             )
-        except OSError as error:
-            self._on_message(self, {"gone": error.strerror})
+        except (OSError, RuntimeError) as error:  # no process, memory or thread is free
+            self._on_message(self, {"absent": getattr(error, "strerror", str(error))})
             return
         self._process = process
         self._its_rights.close()
@@ -130,7 +135,7 @@ def _kill(process: asyncio.subprocess.Process) -> None:
         process.kill()
 
 
-class Crew:
+class WorkerPool:
     """``most`` workers, or one more (``places``); an idle one makes way for one of
     another user."""
 
@@ -144,9 +149,9 @@ class Crew:
         return [worker for worker in self.workers if worker.tasks]
 
     @property
-    def may(self) -> May:
+    def may_run(self) -> UserFilter:
         """Whose assignment can be given now."""
-        return places([worker.uid for worker in self.busy], self._most)
+        return free_slots([worker.uid for worker in self.busy], self._most)
 
     def worker_of(self, uid: int) -> WorkerProcess:
         """An idle worker of ``uid``, which is started if there is none."""

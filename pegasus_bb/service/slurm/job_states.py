@@ -1,4 +1,4 @@
-"""Jobs that were cancelled before they began, and of whose end no hook has told.
+"""The states of jobs, as squeue says: some end without a word of a hook.
 
 Slurm starts the teardown of a job that it cancels, and now and then kills it at once
 with the job's other hooks ("teardown for JobId=7 terminated by slurmctld" in its log).
@@ -8,12 +8,14 @@ It calls no other then. So where jobs wait for long, squeue is asked.
 from __future__ import annotations
 
 import asyncio
+import os
 from typing import Callable, Dict, Optional
 
 from pegasus_bb.process import ask
 
 _OVER = "BOOT_FAIL CANCELLED COMPLETED DEADLINE FAILED NODE_FAIL OUT_OF_MEMORY TIMEOUT"
 _ASK = ("squeue", "--local", "--noheader", "--states=all", "--format=%A %T")
+_FILTERS = "SQUEUE_"  # variables that would leave out jobs
 
 States = Dict[int, str]  # of jobs, by number
 
@@ -23,8 +25,19 @@ def is_over(state: Optional[str]) -> bool:
     return state is None or state in _OVER.split()
 
 
-def ask_slurm(loop: asyncio.AbstractEventLoop, then: Callable[[States], None]) -> None:
-    """Call ``then`` with the states of all jobs, later; not at all where Slurm does not
+def job_states() -> Optional[States]:
+    """Those of all jobs that this user may see; None where Slurm does not answer."""
+    environ = {k: v for k, v in os.environ.items() if not k.startswith(_FILTERS)}
+    answer = ask(_ASK, env=environ)
+    lines = [line.split() for line in answer.out.splitlines()]
+    good = all(len(line) == 2 and line[0].isdigit() for line in lines)
+    if answer.status != 0 or not good:
+        return None
+    return {int(number): state for number, state in lines}
+
+
+def when_known(loop: asyncio.AbstractEventLoop, then: Callable[[States], None]) -> None:
+    """Call ``then`` with ``job_states``, later; not at all where Slurm does not
     answer."""
 
     def tell(asked: asyncio.Future[Optional[States]]) -> None:
@@ -32,13 +45,4 @@ def ask_slurm(loop: asyncio.AbstractEventLoop, then: Callable[[States], None]) -
         if states is not None:
             then(states)
 
-    loop.run_in_executor(None, _states).add_done_callback(tell)
-
-
-def _states() -> Optional[States]:
-    answer = ask(_ASK)
-    lines = [line.split() for line in answer.out.splitlines()]
-    good = all(len(line) == 2 and line[0].isdigit() for line in lines)
-    if answer.status != 0 or not good:
-        return None
-    return {int(number): state for number, state in lines}
+    loop.run_in_executor(None, job_states).add_done_callback(tell)

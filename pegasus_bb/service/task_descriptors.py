@@ -11,7 +11,7 @@ _ALL = 400  # a process has 1,024
 _OF_A_USER = 100
 
 
-class Held:
+class TaskDescriptors:
     """Copies of the descriptors that came with requests, by task."""
 
     def __init__(self) -> None:

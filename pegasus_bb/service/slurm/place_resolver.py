@@ -9,8 +9,8 @@ from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.slurm.buffers import Record
 
 
-class Places:
-    """Those of one job. ``job``: the place of its own buffer, ``flash://job.7``, or
+class PlaceResolver:
+    """For one job. ``job``: the place of its own buffer, ``flash://job.7``, or
     empty. ``buffer``: the persistent buffer of a name; raises Refused."""
 
     def __init__(
@@ -18,8 +18,8 @@ class Places:
     ) -> None:
         self._spaces, self._job, self._buffer = spaces, job, buffer
 
-    def url(self, word: str) -> str:
-        """Raises Refused."""
+    def resolve(self, word: str) -> str:
+        """The place of ``word``. Raises Refused."""
         space, found, path = word.partition("://")
         if not found:
             return place_of(word, as_roots(self._spaces))

@@ -9,6 +9,8 @@ from typing import Any
 from pegasus_bb.simulation.workflow.prediction import ALIKE, Prediction
 from pegasus_bb.units import format_reserved
 
+_TWO_RUNS = "--bb-history of a run on each side tells (docs/demands.md)"
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -73,10 +75,12 @@ def _why_off(off: Prediction, fastest: Prediction) -> str:
         return f"{off.range} is the shortest"
     if fastest.low > off.high:
         return f"{off.range} is the shortest: {fastest.mode} would take {fastest.range}"
-    return (
+    why = (
         f"{off.range}: {fastest.mode} ({fastest.range}) does not surely win more than "
         f"{ALIKE:.0%}, and it reserves {format_reserved(fastest.byte_hours)}"
     )
+    is_open = off.is_range or fastest.is_range
+    return f"{why}; {_TWO_RUNS}" if is_open else why
 
 
 def _gain(mine: float, of_off: float) -> float:

@@ -70,6 +70,17 @@ def test_the_reason_says_what_is_won(off: Range, buffer: Range, reason: str) -> 
     assert choose(modes).reason.startswith(reason)
 
 
+def test_a_range_that_does_not_tell_says_what_would() -> None:
+    """As of CyberShake, from its run on the tier alone."""
+    from_tier = [prediction("off", (8.1, 12.3)), prediction("persistent", (9, 9), GIB)]
+    assert choose(from_tier).reason.endswith(
+        "reserves 1.00 GiB hours; --bb-history of a run on each side tells "
+        "(docs/demands.md)"
+    )
+    known = [prediction("off", (62, 62)), prediction("persistent", (60, 60), GIB)]
+    assert "--bb-history" not in choose(known).reason
+
+
 def test_of_buffers_that_take_as_long_the_one_that_reserves_least() -> None:
     chosen = choose(
         [

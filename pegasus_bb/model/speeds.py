@@ -75,10 +75,11 @@ def read_speeds(document: Document, root: tuple[Key, ...], site: str) -> Speeds 
     if data is None or (isinstance(data, dict) and site not in data):
         return None
     if not isinstance(data, dict) or not isinstance(data[site], dict):
+        is_of_site = isinstance(data, dict)
         raise document.error(
             "speeds are a mapping of site to places",
-            root,
-            data[site] if isinstance(data, dict) else None,
+            (*root, site) if is_of_site else root,
+            data[site] if is_of_site else data,
             "pfs: {read: ...}",
         )
     entry = document.entry(*root, site)

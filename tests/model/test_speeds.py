@@ -46,7 +46,7 @@ def test_a_site_says_how_fast_its_places_are(tmp_path: Path) -> None:
         ({"pfs": {**PFS, "ops": f"{'9' * 400}/s"}}, "cluster.pfs.ops", "30000/s"),
         ({"pfs": PFS, "slots": 0}, "cluster.slots", "at the same time"),
         ({"pfs": "fast"}, "cluster.pfs", "a place is a mapping"),
-        ("fast", "", "mapping of site to places"),
+        ("fast", "cluster", "mapping of site to places"),
     ],
 )
 def test_a_mistake_is_named_with_its_key(

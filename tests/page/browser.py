@@ -13,9 +13,9 @@ from typing import Any
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 BROWSER = next(filter(None, map(shutil.which, NAMES)), None)
 # Added by the test: once all charts are drawn, the pairs of texts of one chart that
-# share a place, the width of the page, and what was loaded.
+# share a place, the width of the page, what was loaded, and the widest chart on paper.
 LOOK = """<script>
-setTimeout(() => {
+setTimeout(async () => {
 const overlaps = [];
 for (const drawing of document.querySelectorAll('svg')) {
   const texts = [...drawing.querySelectorAll('text')].filter(
@@ -32,7 +32,7 @@ for (const drawing of document.querySelectorAll('svg')) {
     });
   });
 }
-parent.postMessage(JSON.stringify({
+const look = {
   overlaps, page: document.documentElement.scrollWidth, window: innerWidth,
   charts: document.querySelectorAll('.chart').length,
   drawn: document.querySelectorAll('.chart svg').length,
@@ -47,7 +47,12 @@ parent.postMessage(JSON.stringify({
   paper: getComputedStyle(document.body).backgroundColor,
   keys: [...document.querySelectorAll('a, summary, [tabindex]')].filter(each =>
     each.tabIndex < 0).length,
-  loaded: performance.getEntriesByType('resource').length}), '*');
+  loaded: performance.getEntriesByType('resource').length};
+dispatchEvent(new Event('beforeprint'));
+await new Promise(resolve => setTimeout(resolve, 1000));
+look.printed = Math.max(...[...document.querySelectorAll('.chart svg')].map(
+  each => each.width.baseVal.value));
+parent.postMessage(JSON.stringify(look), '*');
 }, 5000);
 </script>"""
 # A browser's own window is never as narrow as a telephone.

@@ -95,6 +95,18 @@ def test_a_rate_is_kept_in_every_second(
         assert sum(size for _, size in found[:-1]) <= 1.05 * rate * MIB * seconds
 
 
+@pytest.mark.parametrize(
+    ("rate", "size"), [(1, 1), (4, 1), (8, 2), (32, 8), (256, 64), (9999, 64)]
+)
+def test_a_segment_is_a_quarter_second_of_the_rate_within_bounds(
+    rate: int, size: int, tmp_path: Path
+) -> None:
+    """In MiB. At a low rate a larger one would be the busiest second by itself."""
+    target = Target("run", str(tmp_path), rate * MIB)
+    pace = paced(Clock(), Drain("run", 10**9, targets=[target]))
+    assert pace.size == size * MIB
+
+
 def test_transfer_jobs_of_a_run_share_its_rate(tmp_path: Path) -> None:
     clock = Clock()
     target = Target("run", str(tmp_path), 32 * MIB)

@@ -68,6 +68,19 @@ def test_after_the_deadline_all_goes_at_once_and_says_so(
     assert capsys.readouterr().err.count("late") == 1
 
 
+def test_once_the_last_job_has_computed_nothing_waits_any_more(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A forecast ten times too long would make the run ten times as long."""
+    clock, over = Clock(), tmp_path / "over"
+    drain = Drain("run", 10 * MIB, seconds=1000, over=str(over))
+    pace = paced(clock, drain)
+    assert [when for when, _ in drained(clock, pace, 2 * MIB)] == [0, 100]
+    over.touch()
+    assert {when for when, _ in drained(clock, pace, 8 * MIB)} == {100}
+    assert capsys.readouterr().err.count("earlier than was foreseen") == 1
+
+
 def test_no_time_is_full_speed_without_a_word(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

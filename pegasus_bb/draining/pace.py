@@ -60,6 +60,7 @@ class Drain(NamedTuple):
     targets: List[Target] = []  # noqa: RUF012 - never changed
     log: str = ""  # file that gets a line for each segment
     wait: float = 0.0  # of ``seconds``, until the first segment
+    over: str = ""  # file that is there once the last job has computed: no time is left
 
 
 def say_of_transfer(message: str) -> None:
@@ -150,6 +151,11 @@ class Pace(Segments):
     def _wait_until_due(self, size: int) -> None:
         """By the process's own schedule."""
         while self._clock() < self._due and not self._hurried.is_set():
+            if self._drain.over and os.path.exists(self._drain.over):
+                why = "the last job has computed earlier than was foreseen, so the last"
+                self._say("over", f"{why} {format_size(self._left)} go at full speed")
+                self.hurry()
+                break
             for target, queue in list(self._queues):
                 with self._at_full_speed(target):
                     queue.renew(self._lease())

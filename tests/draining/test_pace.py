@@ -68,6 +68,19 @@ def test_after_the_deadline_all_goes_at_once_and_says_so(
     assert capsys.readouterr().err.count("late") == 1
 
 
+def test_once_the_last_job_has_computed_nothing_waits_any_more(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A forecast ten times too long would make the run ten times as long."""
+    clock, over = Clock(), tmp_path / "over"
+    drain = Drain("run", 10 * MIB, seconds=1000, over=str(over))
+    pace = paced(clock, drain)
+    assert [when for when, _ in drained(clock, pace, 2 * MIB)] == [0, 100]
+    over.touch()
+    assert {when for when, _ in drained(clock, pace, 8 * MIB)} == {100}
+    assert capsys.readouterr().err.count("earlier than was foreseen") == 1
+
+
 def test_no_time_is_full_speed_without_a_word(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -93,6 +106,18 @@ def test_a_rate_is_kept_in_every_second(
     if len(found) > 1:
         seconds = found[-1][0] + 0.06 - found[0][0]
         assert sum(size for _, size in found[:-1]) <= 1.05 * rate * MIB * seconds
+
+
+@pytest.mark.parametrize(
+    ("rate", "size"), [(1, 1), (4, 1), (8, 2), (32, 8), (256, 64), (9999, 64)]
+)
+def test_a_segment_is_a_quarter_second_of_the_rate_within_bounds(
+    rate: int, size: int, tmp_path: Path
+) -> None:
+    """In MiB. At a low rate a larger one would be the busiest second by itself."""
+    target = Target("run", str(tmp_path), rate * MIB)
+    pace = paced(Clock(), Drain("run", 10**9, targets=[target]))
+    assert pace.size == size * MIB
 
 
 def test_transfer_jobs_of_a_run_share_its_rate(tmp_path: Path) -> None:

@@ -86,6 +86,30 @@ def test_the_last_results_have_no_time_but_the_slack(bb: BBDir) -> None:
     assert drains(bb, "not planned", slack=0.1)._times() == (0, pytest.approx(110))
 
 
+@pytest.mark.parametrize(
+    ("node", "changes", "told"),
+    [
+        ("last", {}, True),
+        ("not planned", {}, False),
+        (NODE, {}, False),
+        ("last", {"rate": MIB, "windows": {}}, False),
+    ],
+)
+def test_the_last_results_tell_others_that_no_time_is_left(
+    bb: BBDir, tmp_path: Path, node: str, changes: dict[str, Any], told: bool
+) -> None:
+    (tmp_path / "r").write_bytes(bytes(9))
+    found = drains(bb, node, **changes)
+    found._tier = [str(tmp_path)]
+    pace = found.pace([way(f"{tmp_path}/r", "/lus/r")])
+    assert pace is not None
+    pace.close()
+    assert Path(bb.file("drain"), "over").exists() == told
+    assert bool(drains(bb)._drain(9).over)
+    assert not drains(bb, slack=0.1)._drain(9).over, "they have time after the run"
+    assert not drains(bb, rate=MIB)._drain(9).over
+
+
 def test_a_window_begins_and_ends_when_the_plan_says(bb: BBDir) -> None:
     """Of 400 s it uses a half; the run is as fast as was foretold."""
     opened(bb, 500)
@@ -130,7 +154,11 @@ def test_the_staging_service_hears_the_rate_of_all_together(
     assert told("last") == {}
 
 
-@pytest.mark.parametrize("text", ["", "[", "[]", "{}", '{"rate": "x"}', "null", "3"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "[", "[]", "{}", '{"rate": "x"}', "null", "3"]
+    + [json.dumps({**NOTE, "rate": 9, "windows": odd}) for odd in (None, [])],
+)
 def test_a_damaged_note_means_full_speed_and_a_word(site: Site, text: str) -> None:
     (site.bb / "drain.json").write_text(text)
     (site.scratch / "r").write_bytes(b"result")

@@ -5,6 +5,7 @@ Without that file nothing of this is used. What arrives on the tier is never hel
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -18,6 +19,7 @@ from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.transfers.ways import Way
 
 NOTE, FOLDER = "drain.json", "drain"
+_OVER = "over"  # in the folder: a job of the last results has begun
 _SLOWEST = 2.0  # times as long as was predicted; a run may also have lain still
 _BAD = (OSError, ValueError, TypeError, KeyError, AttributeError)
 
@@ -44,11 +46,13 @@ class Drains:
         if not size:
             return None
         try:
-            drain = self._drain(size)
+            drain, is_last = self._drain(size), self._is_last
         except _BAD as error:
             self._cannot(error)
             return None
         make_folder(self._bb.file(FOLDER))
+        if is_last:
+            self._tell_others()
         return Pace(drain)
 
     def spec(self, ways: Iterable[Way]) -> Dict[str, Any]:
@@ -83,7 +87,24 @@ class Drains:
         note = self._note
         wait, seconds = (0.0, 0.0) if note["rate"] else self._times()
         log = os.path.join(self._bb.file(FOLDER), f"{self._node or 'transfer'}.jsonl")
-        return Drain(str(note["run"]), size, seconds, self._targets(), log, wait)
+        over = "" if note["rate"] or note["slack"] else self._over
+        return Drain(str(note["run"]), size, seconds, self._targets(), log, wait, over)
+
+    @property
+    def _over(self) -> str:
+        return os.path.join(self._bb.file(FOLDER), _OVER)
+
+    @property
+    def _is_last(self) -> bool:
+        """Whether this job's results were foreseen, and are made by the last jobs."""
+        window = self._note["windows"].get(self._node)
+        return window is not None and window[0] >= self._note["end"]
+
+    def _tell_others(self) -> None:
+        """The run may have been faster than was foreseen: it must not wait for what
+        still has time. In vain, they are late as before."""
+        with contextlib.suppress(OSError), open(self._over, "w", encoding="ascii"):
+            pass
 
     def _targets(self) -> List[Target]:
         own, rate, said = (

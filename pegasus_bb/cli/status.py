@@ -76,7 +76,7 @@ def reservation_status(bb: Path) -> dict[str, Any] | None:
         "waiting_since": _waiting_since(folder),
         "released_at": noted.released_at if noted else None,
     }
-    if noted is None and reservation_identity.asked_at(folder):
+    if noted is None and reservation_identity.requested_at(folder):
         message = "its note was lost; `pegasus-bb run` writes it again"
         return {**found, "message": message}
     if noted is None:

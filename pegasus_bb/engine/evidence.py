@@ -12,7 +12,7 @@ from pegasus_bb.engine.starter import folder_of, submit_file
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import Item
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.runtime.gate import SAID
+from pegasus_bb.runtime.gate import REFUSAL
 from pegasus_bb.runtime.job_reservation.results import NOTES
 
 _LINES = 5
@@ -84,7 +84,7 @@ def _pre_logs(node: Node, place: SubmitDir) -> Iterator[Path]:
     if node.pre is None:
         return
     if Path(node.pre.executable).name == "gate":
-        yield place.bb / SAID
+        yield place.bb / REFUSAL
     for word in node.pre.arguments.split():
         if word.startswith(_PLANNER_LOG):
             yield place.path / word[len(_PLANNER_LOG) :]

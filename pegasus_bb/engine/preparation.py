@@ -138,7 +138,7 @@ def _noted_again(bb: BBDir, done: Set[str]) -> Reservation | None:
     and no other node can do without it."""
     if not of_role(done, Role.BB_SETUP):
         return None
-    noted = reservation_identity.found_again(bb)
+    noted = reservation_identity.recover_note(bb)
     if noted is None:  # what the rest says about one that is not there holds here too
         request = bb.request()
         return Reservation(request.name, request.backend, request.uuid, 0.0)
@@ -227,8 +227,8 @@ def _check_reservation(place: SubmitDir) -> None:
     if on_the_pfs(bb, request):
         return  # nothing of the run is on one that came up late
     noted = bb.reservation()
-    if noted is None and reservation_identity.asked_at(bb):
-        noted = reservation_identity.found_again(bb)
+    if noted is None and reservation_identity.requested_at(bb):
+        noted = reservation_identity.recover_note(bb)
     if noted is None or noted.released_at is not None:
         return
     status = reservation_identity.status(bb, noted)

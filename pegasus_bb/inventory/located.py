@@ -231,7 +231,7 @@ def _judged(
         noted = shared.reservation() if shared else None
     except UsageError as error:  # notes that cannot be read
         return Status(State.UNKNOWN, str(error))
-    place = identity.last_place(shared) if shared else ""
+    place = identity.last_storage_id(shared) if shared else ""
     if one.bb is None:
         found = identity.on_storage(backend, request, "", found)
     elif shared is not None and noted is not None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from pegasus_bb.files import is_there
 from pegasus_bb.model.properties import Properties, property_of
 from pegasus_bb.process import ask
-from pegasus_bb.runtime.darshan import make_log_folders, preloaded
+from pegasus_bb.runtime.darshan import make_log_folders, with_preload
 
 _KEY = property_of("darshan")
 _NAME = "libdarshan.so"
@@ -71,7 +71,7 @@ def darshan_fault(library: str) -> str:
         make_log_folders(folder)
         file = Path(folder, "read")
         file.write_bytes(b"x")
-        environ = preloaded(library, folder, dict(os.environ))
+        environ = with_preload(library, folder, dict(os.environ))
         done = ask([_TRIAL, str(file)], timeout=20.0, env=environ)
         if done.status or done.err.strip():
             lines = done.err.strip().splitlines()

@@ -37,7 +37,7 @@ def run_files(
     yield "plan.json", as_json(_plan(planned, context))
     if context.darshan:
         yield darshan.NOTE, as_json({"library": context.darshan})
-        yield darshan.SETTINGS, darshan.SAID
+        yield darshan.SETTINGS, darshan.CONFIGURATION
     placement, request = context.placement, context.request
     read = decided.workflow, decided.catalogs, decided.site
     yield from containers_file(*read, context.pool_folders.values()).items()

@@ -1,10 +1,10 @@
-"""Hold a node back until its results are back: ``NODE JOB RETURN POST ARG...``.
+"""Delays a node until its results are staged out: ``NODE JOB RETURN POST ARG...``.
 
-The POST script of a job with a reservation of its own. It answers 75 until every result
-that the job noted is in the run's scratch with its size and digest; DAGMan's DEFER asks
-again. Then, and if the job failed, POST ARG... takes its place and judges the node. It
-looks at files only: the batch system also calls a job done that still stages out, or
-that has vanished.
+The POST script of a job with a job reservation. It exits with 75, and DAGMan's DEFER
+runs it again, until every result that the job noted is in the run's scratch with its
+size and digest. Then, or if the job failed, it becomes POST ARG..., which decides on
+the node. It checks files only: for the batch system a job can be done that still stages
+out, or that has vanished.
 """
 
 from __future__ import annotations
@@ -30,16 +30,17 @@ from pegasus_bb.runtime.job_reservation.results import NOTES, list_kept, note_pa
 from pegasus_bb.runtime.job_reservation.stage_out_landing import StageOutLanding
 from pegasus_bb.units import abbreviate, format_duration
 
-SILENT = 60.0  # seconds that a note of another machine may take to be seen here
+SILENT = 60.0  # seconds until a note of another machine is visible here
 _AGAIN = "  the node: counts as failed; it can be tried again"
 
 
 class TaskFailed(PegasusBBError):
-    """launch has noted that the task failed."""
+    """The job's note says that its task failed."""
 
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
-    """75 not yet; 77 never landed; 79 ended without a note; else what POST answers."""
+    """75 not yet; 77 deadline; 79 ended without a note; else the exit status of
+    POST."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if len(arguments) < 4 or "/" in arguments[0]:
         usage = "await_stage_out NODE JOB RETURN POST [ARG...]"
@@ -50,12 +51,13 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     if status != "0":
         _become(post)
     code = program.answer(
-        "await_stage_out", lambda: _kept(bb, node, lambda: poll(bb, node, job))
+        "await_stage_out",
+        lambda: _with_error_file(bb, node, lambda: poll(bb, node, job)),
     )
     if code == 0:
         _become(post)
     if code != ReservationNotReady.exit_code:
-        ask(post, timeout=600.0)  # it keeps the job's output; the node failed already
+        ask(post, timeout=600.0)  # renames the job's output; the node has failed anyway
     return code
 
 
@@ -68,24 +70,25 @@ def _become(post: List[str]) -> NoReturn:
         sys.exit(f"await_stage_out: {post[0]} cannot be started: {error.strerror}")
 
 
-def _kept(bb: BBDir, node: str, work: Any) -> str:
-    """The message of ``work``; an error is kept, for DAGMan keeps no output."""
-    said = bb.file(f"{NOTES}/{node}.err")
+def _with_error_file(bb: BBDir, node: str, work: Any) -> str:
+    """The message of ``work``; an error goes to a file, because DAGMan keeps no
+    output."""
+    error_file = bb.file(f"{NOTES}/{node}.err")
     try:
         message = str(work())
     except (ReservationNotReady, TaskFailed):
-        raise  # the node's own script says more
+        raise  # the node's own script reports more
     except PegasusBBError as error:
-        os.makedirs(os.path.dirname(said), exist_ok=True)
-        write_text(said, f"{error}\n")
+        os.makedirs(os.path.dirname(error_file), exist_ok=True)
+        write_text(error_file, f"{error}\n")
         raise
-    if os.path.exists(said):
-        os.unlink(said)
+    if os.path.exists(error_file):
+        os.unlink(error_file)
     return message
 
 
 def poll(bb: BBDir, node: str, job: str, silent: float = SILENT) -> str:
-    """Check once; a message if all has landed.
+    """Check once; returns a message if all results have arrived.
 
     Raises ReservationNotReady (ask again), and for good: DeadlinePassed, DataNotSafe.
     """
@@ -114,7 +117,7 @@ def poll(bb: BBDir, node: str, job: str, silent: float = SILENT) -> str:
         waiting.end()
         if note.get("slurm"):
             list_kept(bb, node, str(note["slurm"]))
-        raise DeadlinePassed(_never(node, note, missing, request))
+        raise DeadlinePassed(_deadline_message(node, note, missing, request))
     landing.name()
     waiting.end()
     return f"{node}: {len(note['files'])} results are back"
@@ -156,7 +159,7 @@ class _Waiting:
             os.unlink(self._path)
 
 
-def _never(
+def _deadline_message(
     node: str, note: Dict[str, Any], missing: Dict[str, str], request: Request
 ) -> str:
     message = (
@@ -170,5 +173,5 @@ def _never(
     from pegasus_bb.reservation.unstaged import unstaged_results
 
     kept = unstaged_results(request.backend)
-    said = f"  {kept.label + ':':<10}{kept.reason(slurm)}"
-    return f"{message}\n{said}\n{kept.advice(slurm, note['source'])}\n{_AGAIN}"
+    reason = f"  {kept.label + ':':<10}{kept.reason(slurm)}"
+    return f"{message}\n{reason}\n{kept.advice(slurm, note['source'])}\n{_AGAIN}"

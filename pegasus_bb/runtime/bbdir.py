@@ -1,4 +1,4 @@
-"""<submit>/bb: what a run's own programs read and write, file by file."""
+"""<submit>/bb: the files that a run's own programs read and write."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 VERSION = 2  # of the files of bb/, as plan.json has it
 NODES = "nodes"  # folder of files that single nodes need
-ELSEWHERE = "elsewhere"  # folder of notes: this job works on the PFS, its tier is full
+ELSEWHERE = "elsewhere"  # folder of notes on jobs on the PFS because the tier is full
 
 
 class Node(NamedTuple):
@@ -22,9 +22,9 @@ class Node(NamedTuple):
 
     name: str
     links: Mapping[str, str]  # LFN -> path on the PFS
-    reservation: Mapping[str, Any]  # of the job alone; empty if it has none
+    reservation: Mapping[str, Any]  # its job reservation; empty if it has none
     pools: Mapping[str, str] = {}  # LFN -> pool of the tier
-    hints: Mapping[str, int] = {}  # LFN of an output that is made beforehand -> hint
+    hints: Mapping[str, int] = {}  # LFN of an output that launch creates -> hint
 
 
 class BBDir:
@@ -53,23 +53,23 @@ class BBDir:
         return os.path.exists(self.file("request.json"))
 
     def request(self) -> Request:
-        """What planning asked for. Raises UsageError if it cannot be read."""
+        """The planned request. Raises UsageError if it cannot be read."""
         advice = "is this the bb folder of a submit directory that pegasus-bb planned?"
         return self._read("request.json", Request.from_json, advice)
 
     @property
     def is_transient(self) -> bool:
-        """Whether jobs of this run may have reservations of their own."""
+        """Whether jobs of this run may have job reservations."""
         return os.path.exists(self.file("transient.json"))
 
     def transient(self) -> Request:
-        """What the reservations of single jobs have in common; ``prefix`` is the run's
-        folder on the PFS. Raises UsageError if it cannot be read."""
+        """What the job reservations have in common; ``prefix`` is the run's folder on
+        the PFS. Raises UsageError if it cannot be read."""
         return self._read("transient.json", Request.from_json)
 
     def settings(self) -> Mapping[str, str]:
-        """The keys of the tier; of the shared one if there are two, and none in mode
-        off. Raises UsageError if they cannot be read."""
+        """The keys of the tier, of the shared one if there are two; empty in mode off.
+        Raises UsageError if they cannot be read."""
         if self.has_request:
             return self.request().settings
         return self.transient().settings if self.is_transient else {}
@@ -120,14 +120,14 @@ class BBDir:
             return ""
 
     def reservation(self) -> Optional[Reservation]:
-        """What setup noted, or None before setup. Raises UsageError."""
+        """The note of setup, or None before setup. Raises UsageError."""
         if not os.path.exists(self.file("reservation.json")):
             return None
         advice = "remove it and run again: what is this run's is found and noted again"
         return self._read("reservation.json", Reservation.from_json, advice)
 
     def note_reservation(self, reservation: Reservation) -> None:
-        """Keep ``reservation`` durably in place of what was noted before."""
+        """Replace the note by ``reservation``, durably."""
         write_json(self.file("reservation.json"), reservation.to_json())
 
     def placement(self) -> Dict[str, Any]:

@@ -10,14 +10,14 @@ from pegasus_bb.errors import ReservationFailed
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.bbdir import BBDir
 
-# What may stand beside a path inside a name; bytes that are no text included.
+# Characters that continue a name, including surrogates of undecodable bytes.
 _NAME = r"\w.~%+\-\udc80-\udcff"
-# Before a path: no name at all, an option letter (-I/bb/x), or a URL's own host.
+# Before a path: no name, an option letter (-I/bb/x), or the host of a URL.
 _BEFORE = rf"(?:(?<![{_NAME}])|(?<=^-[A-Za-z])|(?<=\s-[A-Za-z])|(?<=//localhost))"
 
 
 class Binding:
-    """One planned prefix and the path that stands for it in this job.
+    """One planned prefix and its real path in this job.
 
     Binds only at a path boundary (`/bb/pbbX/f`, not `/bb/pbbXY`), and is idempotent:
     a path that is already real stays as it is, even if it ends like the prefix
@@ -25,7 +25,7 @@ class Binding:
     """
 
     def __init__(self, prefix: str, real: str, outer: Optional[Binding] = None) -> None:
-        """``outer``: of the folder that ``prefix`` lies in, if that is bound, too."""
+        """``outer``: the binding of the folder that contains ``prefix``, if any."""
         self._outer = outer
         self.prefix = prefix.rstrip("/")
         self.real = real.rstrip("/")
@@ -43,7 +43,7 @@ class Binding:
         return self._outer.text(text) if self._outer else text
 
     def line(self, data: bytes) -> bytes:
-        """``data`` with the real path in it; what is no UTF-8 passes unchanged."""
+        """``data`` with the real path; bytes that are not UTF-8 pass unchanged."""
         text = data.decode("utf-8", "surrogateescape")
         return self.text(text).encode("utf-8", "surrogateescape")
 
@@ -89,6 +89,6 @@ def _path(bb: BBDir, request: Request, environ: Dict[str, str]) -> str:
     if decision and decision.to == PFS:
         return decision.prefix
     path = backend.path(request, environ)
-    # The reservation is there: from now on the run is on it, and no gate moves it.
+    # The reservation is there: decide for it, so that no gate moves the run to the PFS.
     decision = decision or decide_storage(bb, StorageDecision(TIER))
     return decision.prefix if decision.to == PFS else path

@@ -1,7 +1,7 @@
-"""A task in its container: the recorder stays outside.
+"""Runs a task in its container; the recorder stays outside.
 
-The container sees every folder of the run under the name that it has on the node, so
-paths in arguments and in links mean the same inside and outside.
+Every folder of the run has the same path inside the container as on the node, so paths
+in arguments and links are valid inside and outside.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pegasus_bb.runtime.records.options import Options, parse_options
 
 FOLDERS = "PEGASUS_BB_FOLDERS"  # real folders on the tier; launch sets it for its job
 _FILE = "containers.json"
-# Docker's containers get a job's environment, but for what describes the node.
+# Docker containers get the job's environment without these, which describe the node.
 _OF_THE_NODE = {"HOME", "HOSTNAME", "PATH", "PWD", "SHELL", "TEMP", "TMP", "TMPDIR"}
 
 
@@ -30,7 +30,7 @@ class Task(NamedTuple):
 
 
 def in_container(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> List[str]:
-    """``argv`` of a recorder, its task in the task's container if it has one.
+    """``argv`` of a recorder, with its task in a container if it has one.
 
     Adds to ``environ`` what the container needs. Raises UsageError, CannotStart.
     """
@@ -54,8 +54,8 @@ def _task(
     options: Options,
     environ: Dict[str, str],
 ) -> Task:
-    said = options.value("workdir") or options.value("made workdir")
-    folder = os.path.normpath(os.path.join(os.getcwd(), said))
+    workdir = options.value("workdir") or options.value("made workdir")
+    folder = os.path.normpath(os.path.join(os.getcwd(), workdir))
     real = environ.get(FOLDERS, "").split(os.pathsep)
     temporary = environ.get("TMPDIR", "")
     wanted = [folder, *real, *folders, temporary]
@@ -77,7 +77,7 @@ def _mount(path: str) -> str:
 def _apptainer(
     container: Dict[str, Any], task: Task, environ: Dict[str, str]
 ) -> List[str]:
-    """Its working directory is its home, as Pegasus has it."""
+    """The working directory is also the home directory, as in Pegasus."""
     for name, value in container["env"].items():
         environ[f"APPTAINERENV_{name}"] = environ[f"SINGULARITYENV_{name}"] = value
     if container["image"].startswith("/") and not os.path.exists(container["image"]):
@@ -100,7 +100,7 @@ def _apptainer(
 def _docker(
     container: Dict[str, Any], task: Task, environ: Dict[str, str]
 ) -> List[str]:
-    """It runs as the job's user, so that the files that it makes are the user's."""
+    """The container runs as the job's user, who then owns the files that it makes."""
     passed = sorted(environ.keys() - _OF_THE_NODE - container["env"].keys())
     values = {"HOME": task.folder, **container["env"]}
     return [
@@ -140,7 +140,7 @@ def _each(option: str, values: List[str]) -> List[str]:
 
 
 def _apptainer_program(environ: Dict[str, str]) -> str:
-    """apptainer, or singularity in its place. Raises CannotStart."""
+    """apptainer, else singularity. Raises CannotStart."""
     try:
         return find_program("apptainer", environ)
     except CannotStart:

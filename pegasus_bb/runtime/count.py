@@ -1,6 +1,6 @@
-"""Run a task for Kickstart, note what it read and wrote: `count FILE PROGRAM ARG...`.
+"""Runs a task for Kickstart and notes its I/O counters: `count FILE PROGRAM ARG...`.
 
-Kickstart counts only with ptrace, under which tasks were seen to hang for ever. FILE
+Kickstart itself counts only with ptrace, under which tasks have been seen to hang. FILE
 gets one line of JSON. The exit status, or the signal, is that of PROGRAM.
 """
 
@@ -66,11 +66,11 @@ def _no_core() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
 
 
-def counted(argv: List[str], program: str, name: str) -> List[str]:
-    """Kickstart's ``argv`` with ``program`` (this one) in front of the task.
+def with_counter(argv: List[str], program: str, name: str) -> List[str]:
+    """Kickstart's ``argv`` with ``program`` (this one) before the task.
 
-    Unchanged if its options are not known, or if it is to make the task's file
-    executable: it would take ours for it.
+    Unchanged if an option is unknown, or if Kickstart has to make the task executable:
+    it would change this program instead.
     """
     from pegasus_bb.runtime.records.options import parse_options
 

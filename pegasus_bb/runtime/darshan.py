@@ -1,4 +1,4 @@
-"""Preload a Darshan runtime into a task, if planning named one: its calls are counted.
+"""Preloads the Darshan library that planning has chosen into a task.
 
 The logs go below the submit directory, where ``pegasus-bb report`` finds them.
 """
@@ -11,9 +11,9 @@ from typing import Dict
 
 NOTE = "darshan.json"  # in the bb folder: {"library": PATH}
 SETTINGS = "darshan.conf"  # there as well, in Darshan's own form
-# Darshan leaves out /dev, and a tier may be in memory. It has room for 1024 files; a
-# task that unpacks an archive has more.
-SAID = b"""NAME_INCLUDE ^/dev/shm/ *
+# Darshan ignores /dev by default, but a tier may be in /dev/shm. It records 1024 files
+# by default, too few for a task that unpacks an archive.
+CONFIGURATION = b"""NAME_INCLUDE ^/dev/shm/ *
 MAX_RECORDS 20000 POSIX,STDIO
 MODMEM 64
 NAMEMEM 16
@@ -21,15 +21,15 @@ NAMEMEM 16
 _CONFIG = "DARSHAN_CONFIG_PATH"
 LOGS = "darshan"  # in the submit directory
 _DAY = 86400.0
-# A container has its own files, and the library is not among them.
+# The library is not among the files of a container.
 _CONTAINERS = ("apptainer", "singularity", "docker", "shifter")
 
 
 def with_darshan(bb: str, program: str, environ: Dict[str, str]) -> Dict[str, str]:
     """``environ`` for the task ``program`` of the run whose bb folder is ``bb``.
 
-    Unchanged if no runtime is named, if this node has none, or if the task is one of
-    our own programs. A task never fails because it cannot be counted.
+    Unchanged if no library is chosen, if this node has none, or if the task is one of
+    our own programs. A task never fails because Darshan cannot record it.
     """
     note = os.path.join(bb, NOTE)
     if not os.path.exists(note):
@@ -41,14 +41,14 @@ def with_darshan(bb: str, program: str, environ: Dict[str, str]) -> Dict[str, st
         return environ
     try:
         node = environ.get("PEGASUS_DAG_JOB_ID", "")
-        found = preloaded(_library(note), _folder(bb, node), environ)
-        return {_CONFIG: os.path.join(bb, SETTINGS), **found}
+        changed = with_preload(_library(note), _folder(bb, node), environ)
+        return {_CONFIG: os.path.join(bb, SETTINGS), **changed}
     except (OSError, ValueError, KeyError, TypeError):
         return environ
 
 
-def preloaded(library: str, logs: str, environ: Dict[str, str]) -> Dict[str, str]:
-    """``environ`` with ``library`` in front of what it preloads already."""
+def with_preload(library: str, logs: str, environ: Dict[str, str]) -> Dict[str, str]:
+    """``environ`` with ``library`` before other preloaded libraries."""
     before = environ.get("LD_PRELOAD", "")
     return {
         **environ,
@@ -59,8 +59,8 @@ def preloaded(library: str, logs: str, environ: Dict[str, str]) -> Dict[str, str
 
 
 def make_log_folders(logs: str) -> None:
-    """Darshan writes into LOGS/year/month/day and makes none of them. The day is that
-    of a process's start, so tomorrow's is made as well. Raises OSError."""
+    """Make LOGS/year/month/day, which Darshan does not make itself. The day is that of
+    a process's start, so tomorrow's folder is made as well. Raises OSError."""
     for moment in (time.time(), time.time() + _DAY):
         day = time.localtime(moment)
         parts = (str(day.tm_year), str(day.tm_mon), str(day.tm_mday))
@@ -78,7 +78,7 @@ def _library(note: str) -> str:
 
 
 def _folder(bb: str, node: str) -> str:
-    """A node's tasks have one of their own: whose a log is needs no guess."""
+    """The log folder of ``node``, so that each log is known to be of this node."""
     own = node if "/" not in node else ""
     logs = os.path.join(os.path.dirname(os.path.abspath(bb)), LOGS, own).rstrip("/")
     make_log_folders(logs)

@@ -1,9 +1,9 @@
-"""Give the reservation of a run back: ``delete [--bb DIR]``, the job bb_delete.
+"""Releases the reservation of a run: ``delete [--bb DIR]``, the job bb_delete.
 
 It does so only if every promised result is at its destination with the right size and
-digest. Otherwise it keeps everything and says how to continue. It trusts neither the
-graph nor an exit code nor a name. Only `pegasus-bb release NAME --discard` drops data
-that is not safe.
+digest. Otherwise it keeps everything and says how to continue. It relies on no edge of
+the DAG, no exit code and no name. Only `pegasus-bb release NAME --discard` discards
+data that is not safe.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from pegasus_bb.runtime.storage_decision import (
 )
 from pegasus_bb.units import format_size
 
-# Why a release loses nothing, as the caller knows it; checked here all the same.
+# Why a release loses nothing, according to the caller; it is checked anyway.
 UNUSED = "no job ever had it"
 NO_RESULTS = "no task of its run has made a result: going on would run each again"
 
-_SHOWN = 10  # of the results that are not safe; the rest is counted
+_SHOWN = 10  # unsafe results in a message; further ones are only counted
 
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
-    """0: given back; 79 kept, data is not safe; 76 it stays; 78 no answer."""
+    """0 released; 79 kept, data is not safe; 76 not released; 78 no answer."""
     about = "Give the reservation of a run back."
     return program.main("delete", about, release, argv)
 
@@ -51,12 +51,12 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
 def release(
     bb: BBDir, discard: bool = False, why_nothing_lost: str = "", dry_run: bool = False
 ) -> str:
-    """Give the run's reservation back; a message.
+    """Release the run's reservation; returns a message.
 
     ``discard``: even if results are lost. ``why_nothing_lost``: UNUSED or NO_RESULTS;
-    results are guarded all the same if anything here tells otherwise. ``dry_run``:
-    change nothing, and tell what would be done. Raises DataNotSafe, ReservationFailed,
-    SchedulerUnreachable; everything was kept then.
+    the results are checked anyway if there is evidence against it. ``dry_run``: change
+    nothing, and report what would be done. Raises DataNotSafe, ReservationFailed,
+    SchedulerUnreachable; everything is kept then.
     """
     request, noted = bb.request(), _noted(bb)
     backend = open_backend(request.backend, request.settings)
@@ -93,24 +93,24 @@ def _would_release(
     decision: Optional[StorageDecision],
     why_nothing_lost: str,
 ) -> str:
-    request, found = bb.request(), reservation_identity.status(bb, noted)
+    request, status = bb.request(), reservation_identity.status(bb, noted)
     unused = decision is not None
-    left_alone = check_releasable(request, noted, found, unused)
-    if left_alone or found.state is State.ABSENT:
+    left_alone = check_releasable(request, noted, status, unused)
+    if left_alone or status.state is State.ABSENT:
         return left_alone or absent_message(request, noted)
     why = why_nothing_lost or "every promised result is safe"
     if unused:
         why = "the run is on the PFS, nothing is on it"
-    return f"{found.state.value}; {why}"
+    return f"{status.state.value}; {why}"
 
 
-def _check_on_the_pfs(bb: BBDir, found: StorageDecision) -> None:
+def _check_on_the_pfs(bb: BBDir, decision: StorageDecision) -> None:
     unsafe = list(ResultsGuard(bb).unsafe())
     if unsafe:
         placement = bb.placement()
         lines = [
             f"{len(unsafe)} of {len(placement['outputs'])} promised results are "
-            f"not safe; {decision_message(found)}",
+            f"not safe; {decision_message(decision)}",
             *_listed(unsafe),
             f"look:    the files that remain are in {placement.get('pfs_scratch', '')}",
             f"resume:  pegasus-bb run {shlex.quote(bb.submit_dir)}",
@@ -119,13 +119,13 @@ def _check_on_the_pfs(bb: BBDir, found: StorageDecision) -> None:
 
 
 def give_up(bb: BBDir) -> str:
-    """Record that the run's reservation is gone with its storage; a message.
+    """Record that the run's reservation is gone with its storage; returns a message.
 
-    Nothing is removed. Raises ReservationFailed if the storage is there, for then the
-    reservation can be given back.
+    Nothing is removed. Raises ReservationFailed if the storage is there: then the
+    reservation can be released.
     """
     request, noted = bb.request(), _noted(bb)
-    why = why_storage_is_gone(request, reservation_identity.last_place(bb))
+    why = why_storage_is_gone(request, reservation_identity.last_storage_id(bb))
     lost = list(ResultsGuard(bb, read_all=False).unsafe())
     _note_end(bb, noted, "discarded")
     lines = [f"reservation {request.name} was given up: {why}"]
@@ -136,7 +136,7 @@ def give_up(bb: BBDir) -> str:
 
 
 def _noted(bb: BBDir) -> Optional[Reservation]:
-    """What setup noted. Raises ReservationFailed if it is of another run."""
+    """The note of setup. Raises ReservationFailed if it is of another run."""
     request, noted = bb.request(), bb.reservation()
     if noted is not None and noted.uuid != request.uuid:
         raise ReservationFailed(
@@ -149,14 +149,14 @@ def _noted(bb: BBDir) -> Optional[Reservation]:
 def _find_note(
     bb: BBDir, noted: Optional[Reservation], backend: Backend, dry_run: bool
 ) -> Tuple[Optional[Reservation], str]:
-    """The note, found again if it was lost; and a message if there was never any
+    """The note, recovered if it was lost; and a message if there never was a
     reservation."""
     name = bb.request().name
     if noted is None:
-        noted = reservation_identity.found_again(bb)
+        noted = reservation_identity.recover_note(bb)
         if noted is not None and not dry_run:
             bb.note_reservation(noted)
-        if noted is not None or reservation_identity.asked_at(bb):
+        if noted is not None or reservation_identity.requested_at(bb):
             return noted, ""
         _check_planned(bb)
         return None, f"reservation {name} was never asked for"
@@ -191,28 +191,28 @@ def _list_end(bb: BBDir, event: str) -> None:
 
 
 def _never_made(bb: BBDir, noted: Reservation, backend: Backend) -> bool:
-    """Whether the refusal was noted, nothing was ever up or staged out, and the backend
-    knows no reservation."""
+    """Whether the request was refused, no reservation was ever ready or staged out, and
+    the backend knows none."""
     used = os.path.lexists(
         bb.file("ready.json")
     ) or reservation_identity.has_progressed(bb, noted)
     if used or not noted.was_refused:
-        return False  # no question to the backend is needed
+        return False  # without a call of the backend
     return backend.status(bb.request()).state is State.ABSENT
 
 
 def check_results(bb: BBDir, backend: Backend, why_nothing_lost: str = "") -> None:
-    """Raises DataNotSafe if giving back would lose a promised result."""
+    """Raises DataNotSafe if a release would lose a promised result."""
     buffer = seen_from_here(bb.request(), backend)
     if why_nothing_lost == UNUSED and not _was_used(bb, buffer):
         return
-    found = list(ResultsGuard(bb, buffer).unsafe())
+    unsafe = list(ResultsGuard(bb, buffer).unsafe())
     if why_nothing_lost == NO_RESULTS and not (
-        _has_saved(bb) or _remaining(bb, found, buffer)
+        _has_saved(bb) or _remaining(bb, unsafe, buffer)
     ):
         return
-    if found:
-        raise DataNotSafe(_not_safe(bb, found, buffer))
+    if unsafe:
+        raise DataNotSafe(_not_safe_message(bb, unsafe, buffer))
 
 
 def _was_used(bb: BBDir, buffer: str) -> bool:
@@ -229,7 +229,8 @@ def _has_saved(bb: BBDir) -> bool:
 
 
 def file_folders(bb: BBDir, request: Request, buffer: str) -> List[str]:
-    """Where files of the run may lie as this machine sees it, the reservation first."""
+    """Folders with files of the run, as this machine sees them, the reservation
+    first."""
     placement = bb.placement()
     below = str(placement.get("scratch", ""))[len(request.prefix) :].strip("/")
     on_buffer = os.path.join(buffer, below) if buffer else ""
@@ -244,20 +245,21 @@ def seen_from_here(request: Request, backend: Backend) -> str:
         return ""
 
 
-def _not_safe(bb: BBDir, found: List[Unsafe], buffer: str) -> str:
+def _not_safe_message(bb: BBDir, unsafe: List[Unsafe], buffer: str) -> str:
     request, promised = bb.request(), len(bb.placement().get("outputs", {}))
     lines = [
         f"kept reservation {request.name} ({format_size(request.capacity)}, "
-        f"{request.backend}): {len(found)} of {promised} promised results are not safe",
-        *_listed(found),
-        *_to_be_copied_by_hand(bb, found, buffer),
+        f"{request.backend}): {len(unsafe)} of {promised} promised results are not "
+        "safe",
+        *_listed(unsafe),
+        *_remaining_lines(bb, unsafe, buffer),
         f"resume:  pegasus-bb run {shlex.quote(bb.submit_dir)}",
         f"discard: pegasus-bb release {request.name} --discard",
     ]
     return "\n".join(lines)
 
 
-def _to_be_copied_by_hand(bb: BBDir, found: List[Unsafe], buffer: str) -> List[str]:
+def _remaining_lines(bb: BBDir, unsafe: List[Unsafe], buffer: str) -> List[str]:
     request, scratch = bb.request(), str(bb.placement().get("scratch", ""))
     if not scratch.startswith(request.prefix):
         return []
@@ -265,7 +267,7 @@ def _to_be_copied_by_hand(bb: BBDir, found: List[Unsafe], buffer: str) -> List[s
     if not buffer:
         where = f"{below or '.'} on {request.name}, which cannot be seen from here"
         return [f"look:    the files that remain are in {where}"]
-    left = _remaining(bb, found, buffer)
+    left = _remaining(bb, unsafe, buffer)
     if not left:
         return [f"look:    none of them is in {os.path.join(buffer, below)}"]
     lines = [f"still on {request.name}, to be copied by hand or by stage-out:"]
@@ -273,13 +275,13 @@ def _to_be_copied_by_hand(bb: BBDir, found: List[Unsafe], buffer: str) -> List[s
 
 
 def _remaining(bb: BBDir, unsafe: List[Unsafe], buffer: str) -> List[str]:
-    """Paths of the unsafe results that there are; through its link if on the PFS."""
+    """Existing paths of the unsafe results; through its link if one is on the PFS."""
     folders = [folder for folder in file_folders(bb, bb.request(), buffer) if folder]
-    found: List[str] = []
+    remaining: List[str] = []
     for each in unsafe:
         paths = [os.path.join(folder, each.lfn) for folder in folders]
-        found += [path for path in paths if os.path.exists(path)][:1]
-    return found
+        remaining += [path for path in paths if os.path.exists(path)][:1]
+    return remaining
 
 
 def _listed(unsafe: List[Unsafe]) -> List[str]:

@@ -1,8 +1,8 @@
-"""The POST script of every node: did the job succeed, by its own record?
+"""The POST script of every node: decides by its record whether the job succeeded.
 
-`exitcode -r RETURN FILE.out` answers 0 only if the job ended with 0 and every record in
-FILE.out says the same. It renames FILE.out and FILE.err to the next free number, so
-that the next attempt does not overwrite them.
+`exitcode -r RETURN FILE.out` exits with 0 only if the job ended with 0 and so did the
+task of every record in FILE.out. It renames FILE.out and FILE.err to the next free
+number, so that the next attempt does not overwrite them.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from pegasus_bb.errors import PegasusBBError, UsageError
 
 FAILED = 1
 _NUMBERED = re.compile(r"\.out\.[0-9]{3}$")
-# By the depth of their lines: what a task printed is quoted, or indented deeper.
+# Recognised by indentation: the output of a task is quoted, or indented deeper.
 _RECORD = b"- invocation:"
 _RAW = re.compile(rb"      raw: (-?[0-9]+)\s*$")
 
 
 class Verdict(NamedTuple):
-    """What a node's output says; ``why`` is empty if the job succeeded."""
+    """The records in a node's output; ``why`` is empty if the job succeeded."""
 
     records: int
     why: str
@@ -39,9 +39,9 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
 
 
 def check(code: int, path: str) -> int:
-    """Judge and keep the output ``path`` of a job that ended with ``code``.
+    """Check and rename the output ``path`` of a job that ended with ``code``.
 
-    May be repeated: a file that has its number is judged again.
+    May be repeated: a file that has its number already is checked again.
     """
     kept = keep(path)
     if not kept:
@@ -56,7 +56,7 @@ def check(code: int, path: str) -> int:
 
 
 def judge(path: str) -> Verdict:
-    """What the records in ``path`` say, in one pass and constant memory."""
+    """The verdict of the records in ``path``, in one pass and constant memory."""
     records, complete, why = 0, True, ""
     with open(path, "rb") as lines:
         for line in lines:
@@ -69,7 +69,8 @@ def judge(path: str) -> Verdict:
                 continue
             complete = True
             if int(match.group(1)) != 0 and not why:
-                why = f"record {records} says that its task failed ({_words(match)})"
+                status = _status_text(match)
+                why = f"record {records} says that its task failed ({status})"
     if not why and records == 0:
         why = "no record in it: the job was killed, or never started"
     if not why and not complete:
@@ -78,7 +79,7 @@ def judge(path: str) -> Verdict:
 
 
 def keep(path: str) -> str:
-    """Rename FILE.out and FILE.err to their next number; where FILE.out is now.
+    """Rename FILE.out and FILE.err to their next number; returns the new FILE.out.
 
     Empty if there is none. A file that has its number already stays.
     """
@@ -103,7 +104,7 @@ def _next_number(base: str) -> int:
     )
 
 
-def _words(match: re.Match[bytes]) -> str:
+def _status_text(match: re.Match[bytes]) -> str:
     raw = int(match.group(1))
     if raw > 0 and os.WIFSIGNALED(raw):
         return f"signal {os.WTERMSIG(raw)}"

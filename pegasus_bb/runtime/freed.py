@@ -1,4 +1,4 @@
-"""After a release: the tier's staging service hears that space came back.
+"""After a release, tells the tier's staging service that space is free.
 
 It may tell the flash so (service/discard.py). The release is over by then: what fails
 here is a line on stderr.
@@ -29,8 +29,8 @@ def tell_freed(request: Request) -> None:
             for space in sorted({place.partition("://")[0] for place in places} - {""}):
                 client.ask("discard", space=space)
     except (PegasusBBError, OSError) as error:
-        words = f"the staging service was not told of free space: {error}"
-        print(f"delete: {words}", file=sys.stderr, flush=True)
+        message = f"the staging service was not told of free space: {error}"
+        print(f"delete: {message}", file=sys.stderr, flush=True)
 
 
 def _folders(request: Request) -> Iterator[str]:

@@ -35,9 +35,9 @@ from pegasus_bb.runtime.storage_decision import (
 from pegasus_bb.units import format_duration
 
 GATE = "gate.json"
-SAID = "gate.err"  # DAGMan keeps nothing of what a script says
+REFUSAL = "gate.err"  # DAGMan keeps nothing of what a script says
 USE = "use.bbf"  # the directives with which every job of the site is submitted
-KEPT = "use.bbf.planned"  # as planning wrote it, while the run is on the PFS
+KEPT = "use.bbf.planned"  # the planned file, while the run is on the PFS
 NONE = "# no burst buffer: this run is on the PFS (storage_decision.json says why)\n"
 _WITHOUT = (ReservationFailed, DeadlinePassed, SchedulerUnreachable)
 
@@ -50,7 +50,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
 
 
 def poll(bb: BBDir) -> str:
-    """Ask once; a message if it is ready, or the run is on the PFS.
+    """Poll once; returns a message if it is ready, or if the run is on the PFS.
 
     Raises ReservationNotReady (ask again), and for good: ReservationFailed,
     DeadlinePassed, SchedulerUnreachable.
@@ -58,10 +58,10 @@ def poll(bb: BBDir) -> str:
     request = bb.request()
     decision = on_the_pfs(bb, request)
     if decision:
-        return _go_on(bb, decision)
+        return _continue_on_pfs(bb, decision)
     waited = _waited(bb)
     try:
-        message = _judge(bb, request)
+        message = _check_status(bb, request)
     except (ReservationNotReady, SchedulerUnreachable) as error:
         if waited >= request.wait:
             return _refused(bb, request, _too_late(bb, error, request))
@@ -77,9 +77,9 @@ def poll(bb: BBDir) -> str:
 
 def _refused(bb: BBDir, request: Request, error: PegasusBBError) -> str:
     """Continue on the PFS if the user allows that; otherwise raise ``error``."""
-    found = _fall_back(bb, request, error)
-    if found is not None:
-        return _go_on(bb, found)
+    decision = _fall_back(bb, request, error)
+    if decision is not None:
+        return _continue_on_pfs(bb, decision)
     _end_wait(bb, str(error))
     raise error
 
@@ -97,43 +97,43 @@ def _fall_back(
         return None
     prefix = pfs_prefix(bb.placement())
     wanted = StorageDecision(PFS, str(error), error.exit_code, prefix)
-    found = decide_storage(bb, wanted)
-    return found if found.to == PFS else None
+    decision = decide_storage(bb, wanted)
+    return decision if decision.to == PFS else None
 
 
-def _go_on(bb: BBDir, found: StorageDecision) -> str:
-    """In this order, so that a gate that is killed here can be run again."""
-    _name_no_buffer(bb)
+def _continue_on_pfs(bb: BBDir, decision: StorageDecision) -> str:
+    """The message for a run on the PFS. The order allows to run a killed gate again."""
+    _remove_directives(bb)
     _end_wait(bb)
-    return decision_message(found)
+    return decision_message(decision)
 
 
-def _judge(bb: BBDir, request: Request) -> str:
+def _check_status(bb: BBDir, request: Request) -> str:
     noted = bb.reservation()
     if noted is None:
         raise ReservationNotReady("bb_setup has not asked yet")
     _check_noted(noted, request)
     status = reservation_identity.status(bb, noted)
-    said = status.message or status.state.value
+    message = status.message or status.state.value
     if status.state is State.READY:
         return _ready(bb, status, request, noted)
     if status.state is State.UNKNOWN:
-        raise SchedulerUnreachable(said)
+        raise SchedulerUnreachable(message)
     if status.state is State.ABSENT and reservation_identity.was_ready(bb, noted):
         if may_use_pfs(bb, request):
             raise ReservationFailed(
-                f"reservation {request.name} was up and is gone: {said}; nothing was "
-                "on it yet"
+                f"reservation {request.name} was up and is gone: {message}; nothing "
+                "was on it yet"
             )
         raise ReservationFailed(
-            f"reservation {request.name} was up and is gone: {said}. Data that lived "
-            f"only there is lost; `pegasus-bb run --restart "
-            f"{bb.submit_dir}` starts over"
+            f"reservation {request.name} was up and is gone: {message}. Data that "
+            f"lived only there is lost; `pegasus-bb run --restart {bb.submit_dir}` "
+            "starts over"
         )
     if status.state in (State.ABSENT, State.PENDING, State.STAGING_IN):
-        raise ReservationNotReady(said)
+        raise ReservationNotReady(message)
     raise ReservationFailed(
-        f"reservation {request.name} is {status.state.value}: {said}"
+        f"reservation {request.name} is {status.state.value}: {message}"
     )
 
 
@@ -149,9 +149,9 @@ def _check_noted(noted: Reservation, request: Request) -> None:
 
 
 def _ready(bb: BBDir, status: Status, request: Request, noted: Reservation) -> str:
-    message = reservation_identity.mismatch(status, request, noted)
-    if message:
-        raise ReservationFailed(message)
+    fault = reservation_identity.mismatch(status, request, noted)
+    if fault:
+        raise ReservationFailed(fault)
     reservation_identity.note_ready(bb, noted, status)
     if os.path.exists(bb.file(KEPT)):
         os.replace(bb.file(KEPT), bb.file(USE))
@@ -181,18 +181,18 @@ def _waited(bb: BBDir) -> float:
 
 
 def _end_wait(bb: BBDir, refusal: str = "") -> None:
-    """The answer is final: the wait of a rescue run starts afresh."""
+    """Note a final answer, so that the wait of a rescue run starts anew."""
     if refusal:
-        write_text(bb.file(SAID), refusal + "\n")
-    for name in (GATE,) if refusal else (GATE, SAID):
+        write_text(bb.file(REFUSAL), refusal + "\n")
+    for name in (GATE,) if refusal else (GATE, REFUSAL):
         if os.path.exists(bb.file(name)):
             with contextlib.suppress(FileNotFoundError):  # another gate was faster
                 os.unlink(bb.file(name))
 
 
-def _name_no_buffer(bb: BBDir) -> None:
-    """From now on no job is submitted with directives: Slurm would let it wait for the
-    buffer for ever. Again changes nothing."""
+def _remove_directives(bb: BBDir) -> None:
+    """Remove the directives from later submissions: Slurm would make the jobs wait for
+    the buffer for ever. May be repeated."""
     if not os.path.exists(bb.file(USE)):
         return
     with open(bb.file(USE), encoding="utf-8") as source:

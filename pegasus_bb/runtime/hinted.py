@@ -1,7 +1,7 @@
-"""Outputs that are there before their task, empty: only so can they carry a hint.
+"""Creates outputs before their task, so that they can have write hints.
 
-A task may leave out an output, and an empty file must not look like a result. So each
-gets a time that no clock shows; what still has it afterwards was never written.
+A task may omit an output, and its empty file must not look like a result. So each file
+gets an impossible time, and one that still has it after the task was never written.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 from typing import Callable, Mapping, Optional
 
-_NEVER = 0  # ns since the epoch; to open a file for writing it anew changes its time
+_NEVER = 0  # ns since the epoch; opening the file with O_TRUNC changes its time
 
 
-def run_hinted(hinted: Optional[Mapping[str, int]], run: Callable[[], int]) -> int:
-    """``run()``, with the files of ``hinted`` (path -> hint) made before it. An error
-    of theirs is none of the task's: it makes its files itself, without a hint."""
+def run_with_hints(hinted: Optional[Mapping[str, int]], run: Callable[[], int]) -> int:
+    """Call ``run`` after creating the files of ``hinted`` (path -> hint). Errors are
+    ignored: the task then creates the file itself, without a hint."""
     if not hinted:
         return run()
     for path, hint in hinted.items():
@@ -27,13 +27,13 @@ def run_hinted(hinted: Optional[Mapping[str, int]], run: Callable[[], int]) -> i
 
 
 def _make(path: str, hint: int) -> None:
-    """Not in the place of a file that an earlier try of the task has left."""
+    """Create ``path``, unless an earlier try of the task has left it."""
     if os.path.exists(path):
         return
     from pegasus_bb.staging.hints import set_hint  # most jobs have none
 
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    # Through a link, into its pool; O_EXCL would refuse that.
+    # Without O_EXCL, so that a link into a pool is followed.
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
         set_hint(handle, hint)
@@ -43,8 +43,8 @@ def _make(path: str, hint: int) -> None:
 
 
 def _remove_unwritten(path: str) -> None:
-    found = os.stat(path)
-    if (found.st_size, found.st_mtime_ns) == (0, _NEVER):
+    status = os.stat(path)
+    if (status.st_size, status.st_mtime_ns) == (0, _NEVER):
         os.unlink(os.path.realpath(path))
 
 

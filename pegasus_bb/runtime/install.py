@@ -1,7 +1,7 @@
-"""Put what a run needs on compute nodes into <submit>/bb: bin/ and lib/.
+"""Copies the programs of a run to <submit>/bb: bin/ and lib/.
 
-Called at planning, on the submit host. A run goes on with its copy
-when the package is upgraded.
+Planning calls it on the submit host. A run keeps using its copy when the package is
+upgraded.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PROGRAMS = (
     "exitcode",
     "await_stage_out",
 )
-# All that travels; a test holds this list and the imports together.
+# All files for compute nodes; a test compares this list with the imports.
 FILES = (
     "__init__.py",
     "errors.py",
@@ -47,7 +47,7 @@ FILES = (
     "service/task.py",
 )
 FOLDERS = ("draining", "reservation", "runtime", "staging")
-_STAYS = ("runtime/install.py",)
+_LEFT_OUT = ("runtime/install.py",)
 
 _BODY = """\
 import os, sys
@@ -58,9 +58,9 @@ sys.path.insert(0, os.path.join(_bb, "lib"))
 from pegasus_bb.runtime.{name} import main
 sys.exit(main())
 """  # noqa: E501
-# -I: no PYTHONPATH of a job, no user's site, no current folder; -S: a fast start. The
-# shell stands in between because a `#!` line carries one option at most, and because
-# `env -S` came with coreutils 8.30: RHEL 7 and the first SLES 15 are older.
+# -I ignores PYTHONPATH, the user's site and the current folder; -S starts faster. The
+# shell is needed because a `#!` line has at most one option, and `env -S` needs
+# coreutils 8.30: RHEL 7 and the first SLES 15 are older.
 _THROUGH_SHELL = """\
 #!/bin/sh
 ''':'
@@ -70,7 +70,7 @@ exec {python} -I -S "$0" "$@"
 
 
 def install_runtime(bb_path: str, python: str = "") -> None:
-    """Write bin/ and lib/ of the bb folder ``bb_path``; replaces what is there.
+    """Write bin/ and lib/ of the bb folder ``bb_path``, replacing existing files.
 
     ``python``: a full path, or ``/usr/bin/env NAME`` for the NAME on a job's PATH;
     empty: ``default_python``. Raises UsageError otherwise.
@@ -94,8 +94,8 @@ def install_runtime(bb_path: str, python: str = "") -> None:
 def default_python(system: str = "/usr/bin/python3") -> str:
     """The system's Python if it is 3.7 or newer, else python3 on a job's PATH.
 
-    Compute nodes mostly run the submit host's system, and what stands first on PATH may
-    be a wrapper that takes longer than many a task.
+    Compute nodes usually run the same system as the submit host, and the first python3
+    on PATH may be a wrapper that takes longer to start than a task runs.
     """
     version = re.fullmatch(
         r"python3\.(\d+)", os.path.basename(os.path.realpath(system))
@@ -107,13 +107,13 @@ def default_python(system: str = "/usr/bin/python3") -> str:
 
 def travelling_files(package: str) -> List[str]:
     """Every file of the package that goes into lib/, by its path in the package."""
-    found = [name for name in FILES if os.path.exists(os.path.join(package, name))]
+    files = [name for name in FILES if os.path.exists(os.path.join(package, name))]
     for folder in FOLDERS:
         for path, _, names in os.walk(os.path.join(package, folder)):
             inside = os.path.relpath(path, package)
-            found += [f"{inside}/{n}" for n in names if n.endswith((".py", ".so"))]
-    found.sort()
-    return [name for name in found if name not in _STAYS]
+            files += [f"{inside}/{n}" for n in names if n.endswith((".py", ".so"))]
+    files.sort()
+    return [name for name in files if name not in _LEFT_OUT]
 
 
 def _start(python: str) -> str:
@@ -136,12 +136,12 @@ def _copy(source: str, dest: str) -> None:
 
 
 def _compile(source: str, dest: str) -> None:
-    """Compile once, for all jobs of all runs: the result is kept beside ``source``."""
-    said = os.stat(source)
-    os.utime(dest, ns=(said.st_atime_ns, said.st_mtime_ns))  # Python tells by it
+    """Compile once for all runs: the result stays next to ``source``."""
+    status = os.stat(source)
+    os.utime(dest, ns=(status.st_atime_ns, status.st_mtime_ns))  # Python checks it
     compiled = cache_from_source(source)
     try:
-        if not _is_of(compiled, said):
+        if not _is_current(compiled, status):
             py_compile.compile(source, compiled, doraise=True, quiet=1)
         os.makedirs(os.path.dirname(cache_from_source(dest)), exist_ok=True)
         shutil.copyfile(compiled, cache_from_source(dest))
@@ -149,7 +149,7 @@ def _compile(source: str, dest: str) -> None:
         py_compile.compile(dest, doraise=True, quiet=1)
 
 
-def _is_of(compiled: str, source: os.stat_result) -> bool:
+def _is_current(compiled: str, source: os.stat_result) -> bool:
     numbers = (0, int(source.st_mtime), source.st_size)
     wanted = MAGIC_NUMBER + struct.pack("<3I", *(n & 0xFFFFFFFF for n in numbers))
     try:

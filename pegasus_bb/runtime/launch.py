@@ -1,9 +1,9 @@
-"""Start a job of the site on the burst buffer: `launch ARGV...`.
+"""Starts a job of the site on the burst buffer: `launch ARGV...`.
 
 It replaces the planned prefix by this job's real path in ARGV, environment and stdin,
 makes the links of the placement, runs ARGV, and moves a file that replaced a link to
-where it belongs. The exit status is ARGV's, or 76 if the reservation is not there:
-nothing is ever written to the current folder by mistake.
+the target of the link. The exit status is ARGV's, or 76 if the reservation is not
+there: nothing is ever written to the current folder by mistake.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     except PegasusBBError as error:
         print(f"launch: {error}", file=sys.stderr)
         return error.exit_code
-    except OSError as error:  # of ours: a full disk under bb/running, say
+    except OSError as error:  # such as a full disk under bb/running
         where = f"{error.filename}: " if error.filename else ""
         print(f"launch: {where}{error.strerror}", file=sys.stderr)
         return BUG
 
 
 def launch(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
-    """Run ``argv`` for the run that ``bb`` belongs to; its exit status.
+    """Run ``argv`` as a job of the run of ``bb``; returns its exit status.
 
     Raises ReservationFailed, UsageError, LinkFailed before anything was started.
     """
@@ -59,13 +59,13 @@ def launch(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
 def _files(
     bb: BBDir, node: Node, binding: Binding
 ) -> Tuple[List[Link], Mapping[str, int]]:
-    """The links that the task needs, and its outputs that are made beforehand."""
+    """The links of the task, and the outputs to create before it (path -> hint)."""
     if not (node.links or node.pools or node.hints):
         return [], {}
     placement = bb.placement()
     scratch, on_pfs = binding.text(placement["scratch"]), placement["pfs_scratch"]
     links = list(planned_links(node.links, scratch, on_pfs))
-    if scratch == on_pfs:  # the run fell back to it
+    if scratch == on_pfs:  # the run has fallen back to the PFS
         return links, {}
     links += pool_links(node.pools, scratch, placement.get("pools", {}))
     paths = ((checked_path(scratch, lfn), hint) for lfn, hint in node.hints.items())

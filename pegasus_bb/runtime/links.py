@@ -1,5 +1,5 @@
-"""Links in the scratch that lead to files on the PFS or in a pool of the tier, and what
-tasks make of them."""
+"""Links in the scratch to files on the PFS or in a pool of the tier, and files that
+tasks put in their place."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import Iterator, Mapping, NamedTuple, Tuple
 from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.paths import cut_name, is_below
 
-_TRIES = 100  # to replace what others replace as well
+_TRIES = 100  # to replace a link that other processes replace as well
 
 
 class LinkFailed(PegasusBBError):
-    """A link could not be made, or what replaced it could not be moved."""
+    """A link could not be made, or the file that replaced it could not be moved."""
 
 
 class Link(NamedTuple):
-    """A name on the buffer and the file elsewhere that it stands for."""
+    """A name on the buffer, and the file elsewhere that it leads to."""
 
     lfn: str
     path: str  # of the link, in this run's scratch on the buffer
@@ -31,8 +31,8 @@ class Link(NamedTuple):
 def checked_path(scratch: str, lfn: str) -> str:
     """The path of ``lfn`` in ``scratch``. Raises UsageError if it leads outside.
 
-    Folders on the way that are links to another place lead outside, too; what stands
-    under the name itself may be a link.
+    A folder of the path that is a link to another place leads outside, too; the file
+    itself may be a link.
     """
     parts = lfn.split("/")
     path = os.path.normpath(os.path.join(scratch, lfn))
@@ -53,7 +53,7 @@ def checked_path(scratch: str, lfn: str) -> str:
 
 
 def _is_name(lfn: str) -> bool:
-    """Whether the system takes it: no NUL, and no half of a surrogate pair."""
+    """Whether it can be a file name: no NUL, and no lone surrogate."""
     try:
         return b"\0" not in os.fsencode(lfn)
     except UnicodeEncodeError:
@@ -63,7 +63,7 @@ def _is_name(lfn: str) -> bool:
 def planned_links(
     links: Mapping[str, str], scratch: str, pfs_scratch: str
 ) -> Iterator[Link]:
-    """What a node's file asks for, checked. Raises UsageError."""
+    """The links in a node's file, checked. Raises UsageError."""
     for lfn, target in links.items():
         if not os.path.isabs(target):
             raise UsageError(
@@ -85,29 +85,29 @@ def pool_links(
 
 
 def put_link(path: str, target: str) -> None:
-    """Make ``path`` a link to ``target``, in one step whatever was there before.
+    """Make ``path`` a link to ``target``, replacing atomically whatever is there.
 
     Raises OSError (a folder in its place, no permission, ...).
     """
     try:
-        os.symlink(target, path)  # mostly nothing is there yet
+        os.symlink(target, path)  # usually nothing is there
         return
     except FileExistsError:
         pass
     for _ in range(_TRIES):
         if os.path.islink(path) and os.readlink(path) == target:
             return
-        if _replaced_by_link(path, target):
+        if _replace_by_link(path, target):
             return
     raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), path)
 
 
-def _replaced_by_link(path: str, target: str) -> bool:
-    """Whether it was done; not if another process used the same temporary name.
+def _replace_by_link(path: str, target: str) -> bool:
+    """Whether it succeeded: another process may use the same temporary name.
 
-    That name is always the same, so the next process removes what a killed one left.
+    The name is fixed, so that the next process removes the file of a killed one.
     """
-    part = _beside(path, "link")
+    part = _temporary_name(path, "link")
     try:
         os.symlink(target, part)
     except FileExistsError:
@@ -125,15 +125,15 @@ def _replaced_by_link(path: str, target: str) -> bool:
     return True
 
 
-def _beside(path: str, kind: str) -> str:
-    """A temporary name for what becomes of ``path``, short enough for any name."""
+def _temporary_name(path: str, kind: str) -> str:
+    """A temporary name next to ``path``, short enough for any name."""
     folder, name = os.path.split(path)
     return os.path.join(folder, f".{os.fsdecode(cut_name(name))}.{kind}.part")
 
 
 def is_stray(link: Link) -> bool:
-    """Whether a file or folder stands where ``link`` belongs."""
-    if is_at_home(link):
+    """Whether a file or folder is in the place of ``link``."""
+    if is_its_own_target(link):
         return False
     try:
         return not stat.S_ISLNK(os.lstat(link.path).st_mode)
@@ -141,28 +141,28 @@ def is_stray(link: Link) -> bool:
         return False
 
 
-def is_at_home(link: Link) -> bool:
-    """Whether link and target are one path: the run's scratch is on the PFS."""
+def is_its_own_target(link: Link) -> bool:
+    """Whether link and target are the same path: the run's scratch is on the PFS."""
     return link.path == os.path.normpath(link.target)
 
 
 def make_link(link: Link) -> str:
-    """Make ``link``, and the folders of both its ends; a message, or "".
+    """Make ``link``, and the folders of link and target; returns a message, or "".
 
     The target need not exist: a task writes outputs through the link. A file that an
-    earlier attempt left in its place is first moved to the target.
+    earlier attempt left in place of the link is first moved to the target.
     """
     note = ""
     try:
         os.makedirs(os.path.dirname(link.path), exist_ok=True)
-        if is_at_home(link):
+        if is_its_own_target(link):
             return note
         if link.ours:
             os.makedirs(os.path.dirname(link.target), exist_ok=True)
-            _finish(link)
+            _remove_moved_folder(link)
         if is_stray(link):
-            note, kept = bring_home(link)
-            if kept:
+            note, stays = move_stray(link)
+            if stays:
                 return note
         put_link(link.path, link.target)
     except OSError as error:
@@ -172,17 +172,17 @@ def make_link(link: Link) -> str:
     return note
 
 
-def _finish(link: Link) -> None:
-    """Remove a folder that a killed job had already moved."""
-    aside = _beside(link.path, "stray")
-    if os.path.lexists(aside):
+def _remove_moved_folder(link: Link) -> None:
+    """Remove a folder whose contents a killed job had already moved."""
+    moved = _temporary_name(link.path, "stray")
+    if os.path.lexists(moved):
         from pegasus_bb.removal import remove as remove_tree
 
-        remove_tree(aside)
+        remove_tree(moved)
 
 
-def bring_home(link: Link) -> Tuple[str, bool]:
-    """Move a stray to the PFS and put the link back: (note, whether it stayed).
+def move_stray(link: Link) -> Tuple[str, bool]:
+    """Move a stray to the target and restore the link: (message, whether it stays).
 
     A task that writes a temporary file and renames it over its output replaces the
     link. A stray in place of an input outside of the run stays where it is:
@@ -195,15 +195,15 @@ def bring_home(link: Link) -> Tuple[str, bool]:
     from pegasus_bb.staging.parts import parts_in
 
     left = parts_in(os.path.dirname(link.target)).get(cut_name(link.target), [])
-    for part in left:  # by a job that was killed on the way
+    for part in left:  # by a killed job
         remove_tree(part)
-    # What is there already is of an earlier attempt, and this one is newer.
+    # A file at the target is of an earlier attempt, and older.
     copied = copy_path(link.path, link.target, digest=False, replace=True)
     if os.path.isdir(link.path):  # a link cannot be renamed over a folder
-        aside = _beside(link.path, "stray")
-        os.rename(link.path, aside)
+        moved = _temporary_name(link.path, "stray")
+        os.rename(link.path, moved)
         put_link(link.path, link.target)
-        remove_tree(aside)
+        remove_tree(moved)
     else:
         put_link(link.path, link.target)
     return f"{link.lfn}: {copied.size} bytes moved to {link.target}", False

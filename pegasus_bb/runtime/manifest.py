@@ -10,7 +10,7 @@ from pegasus_bb.staging.items import Landed
 
 
 def line(lfn: str, dest: str, landed: Landed, uuid: str) -> Dict[str, Any]:
-    """The line that says: ``lfn`` of run ``uuid`` is whole at ``dest``."""
+    """The line that ``lfn`` of run ``uuid`` is complete at ``dest``."""
     return {
         "lfn": lfn,
         "dest": dest,

@@ -1,9 +1,9 @@
 """One job per node at a time.
 
-blahp may lose a Slurm job: it calls a running job ended while slurmctld is silent, or
-gives up on a job that sbatch submits after all. The node is then submitted again, and
-its task would run twice on the same files. So each job notes its number in
-bb/running/<node>, and the note stays:
+blahp may lose a Slurm job: it reports a running job as ended while slurmctld does not
+answer, or gives up on a job that sbatch submits after all. HTCondor then submits the
+node again, and its task would run twice on the same files. So each job notes its number
+in bb/running/<node>, and the note stays:
 
 * A job that finds the number of another running job waits for its end.
 * A job that finds a higher number ends at once: HTCondor has submitted the node again
@@ -20,8 +20,8 @@ from typing import Callable, Mapping
 from pegasus_bb.errors import RunFailed, SchedulerUnreachable
 from pegasus_bb.runtime.bbdir import BBDir
 
-_COUNTS_ANEW = 1_000_000  # a number so much lower is of a new round
-PAUSE = 10.0  # seconds between two questions about the other job
+_COUNTS_ANEW = 1_000_000  # a number lower by this much: Slurm has restarted its count
+PAUSE = 10.0  # seconds between two polls of the other job
 _RUNS = {"RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "RESIZING", "SIGNALING"}
 
 
@@ -30,10 +30,10 @@ def lock_node(
     environ: Mapping[str, str],
     pause: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Make this job the only one of its node; it stays so for jobs that begin later.
+    """Take the lock of this job's node, after the end of another running job.
 
-    Does nothing outside of Slurm, where a job that runs is never called ended. Raises
-    RunFailed if a later job has the node.
+    Does nothing outside of Slurm, because no other system reports running jobs as
+    ended. Raises RunFailed if a later job has the lock.
     """
     node, job = environ.get("PEGASUS_DAG_JOB_ID", ""), environ.get("SLURM_JOB_ID", "")
     if not node or "/" in node or not job:
@@ -51,7 +51,7 @@ def lock_node(
         with open(note, "w", encoding="ascii") as out:
             out.write(job)
     except OSError as error:
-        error.filename = note  # a write knows none
+        error.filename = note  # an error of write() has no name
         raise
 
 
@@ -81,7 +81,7 @@ def _runs(job: str) -> bool:
     if shutil.which("scontrol") is None:
         return False  # a node without Slurm's commands
     try:
-        found = Slurm({}).job(job)
+        shown = Slurm({}).job(job)
     except SchedulerUnreachable:
         return True
-    return found is not None and found.native in _RUNS
+    return shown is not None and shown.native in _RUNS

@@ -1,4 +1,4 @@
-"""Start one program, pass signals on to it, wait, and measure what it used.
+"""Starts one program, forwards signals to it, waits, and measures its resources.
 
 pegasus_bb.process is not used: importing subprocess costs every job 10 ms, and the
 counters must be read after the program's end and before it is reaped.
@@ -21,7 +21,7 @@ FORWARDED = (
 
 
 class Counters(NamedTuple):
-    """/proc/PID/io: of a process and of the descendants that were waited for."""
+    """/proc/PID/io of a process, which includes its reaped descendants."""
 
     rchar: int = 0  # bytes asked of read(), the page cache and pipes included
     wchar: int = 0
@@ -32,20 +32,20 @@ class Counters(NamedTuple):
     cancelled_write_bytes: int = 0
 
     def __sub__(self, other: object) -> Counters:
-        """The difference, never below zero (a counter that we read in between)."""
+        """The difference, never below zero: reading the counters changes them."""
         if not isinstance(other, Counters):
             return NotImplemented
         return Counters(*(max(0, a - b) for a, b in zip(self, other)))
 
 
 class Ended(NamedTuple):
-    """How a program ended and what it used, its reaped descendants included."""
+    """How a program ended, and its resources with those of reaped descendants."""
 
     pid: int
-    raw: int  # as wait() gives it
+    raw: int  # the status of wait()
     usage: Any  # resource.struct_rusage
-    io: Optional[Counters]  # None where the kernel does not count
-    iowait: Optional[float]  # seconds of its main thread; None where not measured
+    io: Optional[Counters]  # None if the kernel does not count
+    iowait: Optional[float]  # seconds of its main thread; None if not measured
 
     @property
     def status(self) -> int:
@@ -64,7 +64,7 @@ class CannotStart(Exception):
 
 
 def find_program(name: str, environ: Mapping[str, str]) -> str:
-    """The file that ``name`` stands for, on PATH if it has no slash.
+    """The program file of ``name``, searched on PATH if it has no slash.
 
     Raises CannotStart.
     """
@@ -73,13 +73,13 @@ def find_program(name: str, environ: Mapping[str, str]) -> str:
     else:
         path = environ.get("PATH") or os.defpath
         tries = [os.path.join(folder or ".", name) for folder in path.split(":")]
-    found: OSError = FileNotFoundError(2, os.strerror(2))
+    reason: OSError = FileNotFoundError(2, os.strerror(2))
     for path in tries:
         if os.path.isfile(path) and os.access(path, os.X_OK):
             return path
         if os.path.lexists(path):
-            found = PermissionError(13, "not an executable file")
-    raise CannotStart(name, found)
+            reason = PermissionError(13, "not an executable file")
+    raise CannotStart(name, reason)
 
 
 class Child:
@@ -107,8 +107,8 @@ class Child:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         try:
             self.pid = self._start(program, argv, environ, streams)
-            # Not before: Python 3.12 reads /proc while it forks. And not too late: what
-            # the child has done counts here only once it was waited for.
+            # Not earlier: Python 3.12 reads /proc while it forks. Later is fine: the
+            # counters of the child are added only when it is reaped.
             self._io, self._own_read = own_counters()
         except BaseException:
             self._restore_signals()
@@ -117,7 +117,7 @@ class Child:
             self._send(self._pending.pop(0))
 
     def limit(self, seconds: int, grace: int) -> None:
-        """End the program after ``seconds``, hard after ``grace`` more; 0: never."""
+        """SIGTERM after ``seconds``, SIGKILL after ``grace`` more; 0: never."""
         if not seconds:
             return
 
@@ -141,7 +141,7 @@ class Child:
         counters = None
         if self._io is not None:
             now, _ = own_counters()
-            # What we read ourselves meanwhile: two files.
+            # Subtract our own reads meanwhile: two files.
             mine = Counters(rchar=self._own_read + stat_read, syscr=2)
             counters = now - self._io - mine if now is not None else None
         self._restore_signals()
@@ -166,12 +166,12 @@ class Child:
                 os._exit(127)
         os.close(report)
         try:
-            words = os.read(failure, 16)
+            code = os.read(failure, 16)
         finally:
             os.close(failure)
-        if words:
+        if code:
             os.waitpid(pid, 0)
-            number = int(words)
+            number = int(code)
             raise CannotStart(program, OSError(number, os.strerror(number)))
         return pid
 
@@ -221,7 +221,7 @@ class Child:
 
 
 def run(program: str, argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Run ``argv`` to its end with our own streams; its exit status.
+    """Run ``argv`` with our own streams; returns its exit status.
 
     Raises CannotStart.
     """
@@ -229,7 +229,7 @@ def run(program: str, argv: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def _parent_death_signal() -> Any:
-    """prctl(): if the recorder is killed, the kernel kills its program, too."""
+    """prctl(), with which the kernel kills the program if the recorder is killed."""
     try:
         import ctypes
 
@@ -239,29 +239,28 @@ def _parent_death_signal() -> Any:
 
 
 def own_counters() -> Tuple[Optional[Counters], int]:
-    """This process's counters now, and the bytes that reading them took.
+    """This process's counters, and the bytes that were read to get them.
 
-    A kernel that does not count gives None: that is not the same as zero.
+    None if the kernel does not count, which is not the same as zero.
     """
     data = read_small("/proc/self/io")
-    found = {}
+    numbers = {}
     for line in data.decode().splitlines():
         name, _, number = line.partition(":")
-        found[name] = int(number)
-    known = {name: found[name] for name in Counters._fields if name in found}
+        numbers[name] = int(number)
+    known = {name: numbers[name] for name in Counters._fields if name in numbers}
     complete = len(known) == len(Counters._fields)
     return (Counters(**known) if complete else None), len(data)
 
 
 def iowait_of(pid: int) -> Tuple[Optional[float], int]:
-    """Seconds that ended, not yet reaped ``pid`` waited for block I/O; bytes read.
+    """Seconds that the ended, not yet reaped ``pid`` waited for block I/O; bytes read.
 
-    None if the kernel did not measure: without task_delayacct the field is 0, which
-    says nothing.
+    None if the kernel does not measure it: without task_delayacct the field is 0.
     """
     data = read_small(f"/proc/{pid}/stat")
     try:
-        # The name in brackets may itself hold blanks and brackets.
+        # The name in brackets may contain blanks and brackets.
         ticks = int(data[data.rindex(b")") + 2 :].split()[39])  # field 42
     except (ValueError, IndexError):
         return None, len(data)
@@ -284,5 +283,5 @@ def read_small(path: str) -> bytes:
         os.close(handle)
 
 
-# Linux before 5.14 has no such switch; there only a number above 0 proves anything.
+# Linux before 5.14 has no such switch; there only a number above 0 is meaningful.
 _ACCOUNTED = read_small("/proc/sys/kernel/task_delayacct").strip() == b"1"

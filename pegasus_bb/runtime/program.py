@@ -1,4 +1,4 @@
-"""What setup, gate and delete have in common: command line, message, exit code."""
+"""The command line, message and exit code of setup, gate and delete."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def answer(name: str, work: Callable[[], str]) -> int:
 
 
 def _print(message: str) -> None:
-    """A message that cannot be written does not change the exit code: Python would end
-    with 120 for what it still holds."""
+    """Print ``message``. A failure does not change the exit code: Python would exit
+    with 120 if its buffer cannot be flushed."""
     try:
         print(message, file=sys.stderr, flush=True)
     except OSError:
@@ -56,7 +56,7 @@ def _print(message: str) -> None:
 
 
 def list_request(bb: BBDir, request: Request) -> None:
-    """A line of the ledger: ``request`` will be made, by the run of ``bb``."""
+    """Add to the ledger that the run of ``bb`` is about to make ``request``."""
     list_event(
         "requested",
         request,

@@ -1,7 +1,7 @@
-"""Run a program and write its Kickstart 3.0 record to stdout.
+"""Runs a program and writes its Kickstart 3.0 record to stdout.
 
-It takes the place and the options of pegasus-kickstart (records/options.py). Without
-ptrace it measures the bytes that the program and its descendants read and write: by the
+It replaces pegasus-kickstart and has its options (records/options.py). It measures the
+bytes that the program and its descendants read and write without ptrace, as the
 difference of /proc/self/io around the wait.
 """
 
@@ -16,7 +16,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.runtime.darshan import with_darshan
 from pegasus_bb.runtime.proc import CannotStart, Child, Ended, find_program
-from pegasus_bb.runtime.records.options import Options, described, parse_options
+from pegasus_bb.runtime.records.options import Options, job_facts, parse_options
 from pegasus_bb.runtime.records.streams import TAIL, Facts, Streams, file_facts
 from pegasus_bb.runtime.records.yaml import Verbatim, record
 
@@ -42,7 +42,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
 
 
 def run_recorded(argv: Sequence[str], environ: Dict[str, str]) -> int:
-    """Run what ``argv`` says, write its record, give back its exit status.
+    """Run the program in ``argv``, write its record, return its exit status.
 
     Raises UsageError.
     """
@@ -56,21 +56,21 @@ def run_recorded(argv: Sequence[str], environ: Dict[str, str]) -> int:
         streams = Streams(options, environ)
     except OSError as error:
         trouble = trouble or f"{error.filename}: {error.strerror}"
-        streams = _others(options, environ)
+        streams = _fallback_streams(options, environ)
     outcome = _run(options, streams, environ, trouble)
     data = _facts(options, outcome, started)
     files = {**initial, **_files(options.final, {"output": True})}
     shown = not (options.flags.get("quiet") and outcome.status == 0)
     data["files"] = {**files, **streams.facts(shown, tail)}
-    return _written(record(data), options.value("logfile", "-"), outcome.status)
+    return _write(record(data), options.value("logfile", "-"), outcome.status)
 
 
-def _others(options: Options, environ: Dict[str, str]) -> Streams:
-    """Other streams, for the message about those that cannot be opened."""
+def _fallback_streams(options: Options, environ: Dict[str, str]) -> Streams:
+    """Streams for the message that the wanted ones cannot be opened."""
     options.values = {**options.values, "stdin": "", "stdout": "", "stderr": ""}
     try:
         return Streams(options, environ)
-    except OSError:  # no temporary file can be written either: then ours
+    except OSError:  # no temporary file either: use our own
         options.values = {**options.values, "stdout": "-", "stderr": "-"}
         return Streams(options, environ)
 
@@ -114,18 +114,18 @@ def _run(
 
 
 def _bb() -> str:
-    """The bb folder of the run: that of this program, or of the launcher."""
+    """The bb folder of the run, from the path of this program or of the launcher."""
     return os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[0])))
 
 
 def _facts(options: Options, outcome: Outcome, started: float) -> Facts:
-    """The record in its order, without files: what `pegasus-bb report` reads."""
+    """The record in its order, without files, for `pegasus-bb report`."""
     return {
         "version": Verbatim("3.0"),
         "recorder": RECORDER,
         "start": _instant(started),
         "duration": time.time() - started,
-        **described(options),
+        **job_facts(options),
         "hostname": os.uname().nodename,
         "mainjob": _mainjob(options.argv, outcome),
         "cwd": _cwd(),
@@ -163,7 +163,7 @@ def _instant(seconds: float) -> Verbatim:
 
 
 def _usage(usage: Any) -> Facts:
-    """A getrusage() in Kickstart's words: seconds, KiB, blocks of 512 bytes."""
+    """A getrusage() with Kickstart's keys: seconds, KiB, blocks of 512 bytes."""
     return {
         "utime": usage.ru_utime,
         "stime": usage.ru_stime,
@@ -214,7 +214,7 @@ def _key(lfn: str) -> str:
     return f"./{lfn}" if lfn in ("stdin", "stdout", "stderr") else lfn
 
 
-def _written(data: bytes, where: str, status: int) -> int:
+def _write(data: bytes, where: str, status: int) -> int:
     try:
         handle = 1
         if where != "-":

@@ -1,4 +1,4 @@
-"""The steps of giving back: seen before, asked for its end, absent after."""
+"""The steps of a release: check the status, delete, check that it is absent."""
 
 from __future__ import annotations
 
@@ -22,17 +22,18 @@ def release_reservation(
     status: Callable[[], Status],
     unused: bool = False,
 ) -> str:
-    """Give the reservation back with all that is on it; a message.
+    """Release the reservation with its data; returns a message.
 
-    ``status`` asks the scheduler. ``unused``: no data of the run is on it, and what may
-    be another run's is left alone. Raises ReservationFailed, SchedulerUnreachable.
+    ``status`` asks the scheduler. ``unused``: it has no data of the run, and a
+    reservation that may be another run's is kept. Raises ReservationFailed,
+    SchedulerUnreachable.
     """
-    found = status()
-    left_alone = check_releasable(request, noted, found, unused)
+    shown = status()
+    left_alone = check_releasable(request, noted, shown, unused)
     if left_alone:
         return left_alone
-    backend.delete(request)  # where it is absent, a request that waits is withdrawn
-    if found.state is State.ABSENT:
+    backend.delete(request)  # if it is absent, this cancels a pending request
+    if shown.state is State.ABSENT:
         return absent_message(request, noted)
     after = status()
     if after.state is State.UNKNOWN:
@@ -46,31 +47,31 @@ def release_reservation(
             f"({after.state.value}: {after.message})"
         )
     tell_freed(request)
-    return f"reservation {request.name} ({format_size(found.size)}) was given back"
+    return f"reservation {request.name} ({format_size(shown.size)}) was given back"
 
 
 def check_releasable(
-    request: Request, noted: Optional[Reservation], found: Status, unused: bool = False
+    request: Request, noted: Optional[Reservation], shown: Status, unused: bool = False
 ) -> str:
     """Empty if the reservation is this run's, or absent.
 
-    Raises SchedulerUnreachable, and ReservationFailed if it is not this run's. If it is
-    ``unused``, that is no error: the message says why it is left alone.
+    Raises SchedulerUnreachable, and ReservationFailed if it is not this run's. With
+    ``unused`` that is no error: the message says why it is kept.
     """
-    if found.state is State.UNKNOWN:
-        raise SchedulerUnreachable(f"{request.name} was kept: {found.message}")
-    if found.state is State.ABSENT:
+    if shown.state is State.UNKNOWN:
+        raise SchedulerUnreachable(f"{request.name} was kept: {shown.message}")
+    if shown.state is State.ABSENT:
         return ""
     if not unused:
-        why = mismatch(found, request, noted)
+        why = mismatch(shown, request, noted)
         if why:
             raise ReservationFailed(f"{why}; it was kept")
         return ""
-    made = found.uuid or (noted is not None and (noted.job or noted.owner))
-    why = foreign(found, request, noted)
+    made = shown.uuid or (noted is not None and (noted.job or noted.owner))
+    why = foreign(shown, request, noted)
     if made and not why:
         return ""
-    reason = why or found.message or found.state.value
+    reason = why or shown.message or shown.state.value
     return f"nothing of this run is there to give back ({reason})"
 
 
@@ -98,10 +99,10 @@ def why_storage_is_gone(request: Request, place: str) -> str:
 
 
 def discard_orphan(request: Request, asked: float, submit_dir: str) -> str:
-    """Give back, with all that is on it, what a run asked for at ``asked``, whose
-    ``submit_dir`` is gone; a message.
+    """Release, with its data, a reservation that was requested at ``asked`` by a run
+    whose ``submit_dir`` is gone; returns a message.
 
-    Only a user asks for that: nothing tells which data are safe. Raises
+    Only a user may request this, because no record tells which data are safe. Raises
     ReservationFailed, SchedulerUnreachable.
     """
     backend = open_backend(request.backend, request.settings)
@@ -116,8 +117,8 @@ def discard_orphan(request: Request, asked: float, submit_dir: str) -> str:
 
 
 def give_up_orphan(request: Request, submit_dir: str) -> str:
-    """Record that the reservation of a run whose ``submit_dir`` is gone went with its
-    storage. Raises ReservationFailed if the storage is there."""
+    """Record that a reservation is gone with its storage, for a run whose
+    ``submit_dir`` is gone. Raises ReservationFailed if the storage is there."""
     why = why_storage_is_gone(request, "")
     program.list_event("discarded", request, submit_dir)
     return f"reservation {request.name} was given up: {why}"

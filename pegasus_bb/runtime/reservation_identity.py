@@ -1,4 +1,4 @@
-"""Is what the scheduler shows what this run asked for, and was the run ever on it?"""
+"""Whether the reservation that the scheduler shows is this run's, and was ever used."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _READY = "ready.json"
 
 
 def mismatch(status: Status, request: Request, noted: Optional[Reservation]) -> str:
-    """Why ``status`` does not show what this run asked for; empty if it does."""
+    """Why ``status`` is not of the reservation that this run requested; empty if it
+    is."""
     why = foreign(status, request, noted)
     if why or not status.size or status.size >= request.capacity:
         return why
@@ -51,10 +52,10 @@ def foreign(status: Status, request: Request, noted: Optional[Reservation]) -> s
 def status(
     bb: BBDir, noted: Optional[Reservation], backend: Optional[Backend] = None
 ) -> Status:
-    """What the scheduler says about the run's reservation.
+    """The status of the run's reservation at the scheduler.
 
-    UNKNOWN if the storage is not the one that the run was on. Without ``noted``
-    (reservation.json is lost) the reservation may have been made. Raises UsageError.
+    UNKNOWN if the storage is not the one that the run has used. Without ``noted``
+    (reservation.json is lost) the reservation may exist. Raises UsageError.
     """
     request = bb.request()
     backend = backend or open_backend(request.backend, request.settings)
@@ -66,25 +67,25 @@ def judge(
     backend: Backend,
     request: Request,
     noted: Optional[Reservation],
-    found: Status,
+    shown: Status,
 ) -> Status:
-    """``status`` if the backend has answered ``found`` already."""
+    """``status``, for an answer ``shown`` that the backend has given already."""
     if noted is None:
-        return on_storage(backend, request, last_place(bb), found)
+        return on_storage(backend, request, last_storage_id(bb), shown)
     place = str(_ready(bb, noted).get("place", ""))
-    if not place and not noted.owner:  # asked for, but never known to be made
-        return found
-    return on_storage(backend, request, place, found)
+    if not place and not noted.owner:  # requested, but not known to exist
+        return shown
+    return on_storage(backend, request, place, shown)
 
 
-def on_storage(backend: Backend, request: Request, place: str, found: Status) -> Status:
-    """``found``, or UNKNOWN if the reservation may be on a storage that is not mounted:
-    ``place`` is the id of the one it was on, empty if none is known."""
-    if found.state not in (State.ABSENT, State.UNKNOWN):
-        return found
+def on_storage(backend: Backend, request: Request, place: str, shown: Status) -> Status:
+    """``shown``, or UNKNOWN if the reservation may be on storage that is not mounted.
+    ``place`` is the id of its storage, empty if unknown."""
+    if shown.state not in (State.ABSENT, State.UNKNOWN):
+        return shown
     why = backend.why_other_storage(place)
     if not why:
-        return found
+        return shown
     name = request.name
     return Status(
         State.UNKNOWN,
@@ -94,26 +95,26 @@ def on_storage(backend: Backend, request: Request, place: str, found: Status) ->
 
 
 def note_ready(bb: BBDir, noted: Reservation, status: Status) -> None:
-    """Record that the reservation was up: from now on, absent means gone."""
+    """Note that the reservation was ready: from now on, absent means gone."""
     if not was_ready(bb, noted):
         request = bb.request()
-        found = {
+        note = {
             "requested_at": noted.requested_at,
             "size": status.size,
             "created": status.created,
             "place": open_backend(request.backend, request.settings).storage_id(),
             "time": time.time(),
         }
-        write_json(bb.file(_READY), found)
+        write_json(bb.file(_READY), note)
 
 
 def was_ready(bb: BBDir, noted: Reservation) -> bool:
-    """Whether what ``noted`` asked for was ever up."""
+    """Whether the reservation of ``noted`` was ever ready."""
     return bool(_ready(bb, noted))
 
 
-def last_place(bb: BBDir) -> str:
-    """The id of the storage on which a reservation of the run was up; else empty."""
+def last_storage_id(bb: BBDir) -> str:
+    """The id of the storage of a reservation of the run that was ready; else empty."""
     try:
         return str(read_json(bb.file(_READY)).get("place", ""))
     except (OSError, ValueError, AttributeError):
@@ -121,57 +122,57 @@ def last_place(bb: BBDir) -> str:
 
 
 def _ready(bb: BBDir, noted: Reservation) -> Dict[str, Any]:
-    """What was noted when it came up; empty if it never did."""
+    """The note of ``note_ready``; empty if there is none."""
     try:
-        found = read_json(bb.file(_READY))
-        if found["requested_at"] == noted.requested_at:
-            return dict(found)
+        note = read_json(bb.file(_READY))
+        if note["requested_at"] == noted.requested_at:
+            return dict(note)
     except (OSError, ValueError, TypeError, KeyError):
         pass
     return {}
 
 
 def has_progressed(bb: BBDir, noted: Reservation) -> bool:
-    """Whether work of this run may have lived on the reservation and nowhere else."""
+    """Whether the reservation may have had data of this run that is nowhere else."""
     if was_ready(bb, noted):
         return True
     return bool(manifest.read(bb.file("manifest.jsonl"), noted.uuid))
 
 
-def found_again(bb: BBDir) -> Optional[Reservation]:
-    """The lost reservation.json as it must have been; None if there is no reservation.
+def recover_note(bb: BBDir) -> Optional[Reservation]:
+    """The contents of a lost reservation.json; None if there is no reservation.
 
-    Changes nothing. Raises SchedulerUnreachable, and ReservationFailed if what is there
-    is not, or may not be, this run's.
+    Changes nothing. Raises SchedulerUnreachable, and ReservationFailed if the
+    reservation is not, or may not be, this run's.
     """
     request = bb.request()
-    if last_place(bb):
-        found = status(bb, None)
-    else:  # never up, so an empty place is not another than the one it was on
-        found = open_backend(request.backend, request.settings).status(request)
-    if found.state is State.UNKNOWN:
-        raise SchedulerUnreachable(f"{request.name} was kept: {found.message}")
-    if found.state in (State.ABSENT, State.GONE):
+    if last_storage_id(bb):
+        shown = status(bb, None)
+    else:  # it was never ready, so there is no other storage to compare with
+        shown = open_backend(request.backend, request.settings).status(request)
+    if shown.state is State.UNKNOWN:
+        raise SchedulerUnreachable(f"{request.name} was kept: {shown.message}")
+    if shown.state in (State.ABSENT, State.GONE):
         return None
-    asked = asked_at(bb)
+    asked = requested_at(bb)
     note = Reservation(
         name=request.name,
         backend=request.backend,
         uuid=request.uuid,
-        requested_at=asked or found.created,
+        requested_at=asked or shown.created,
         size=request.capacity,
-        owner=found.owner,
+        owner=shown.owner,
     )
-    why = mismatch(found, request, note)
-    if not why and not asked and found.uuid != request.uuid:
+    why = mismatch(shown, request, note)
+    if not why and not asked and shown.uuid != request.uuid:
         why = f"nothing says that reservation {request.name} is this run's"
     if why:
         raise ReservationFailed(f"{why}; it was kept")
     return note
 
 
-def asked_at(bb: BBDir) -> float:
-    """When the run asked for its reservation, by ready.json or the ledger; else 0."""
+def requested_at(bb: BBDir) -> float:
+    """When the run requested its reservation, by ready.json or the ledger; else 0."""
     try:
         return float(read_json(bb.file(_READY))["requested_at"])
     except (OSError, ValueError, TypeError, KeyError):

@@ -1,6 +1,6 @@
-"""Are all promised results safe where they belong? bb_delete asks before it deletes.
+"""Checks that all promised results are safe; bb_delete does so before it deletes.
 
-Not the exit codes of stage-out, not the graph: the files themselves.
+It relies on the files themselves, not on exit codes of stage-outs or edges of the DAG.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ class Unsafe(NamedTuple):
 
 
 class ResultsGuard:
-    """Tells why promised results are not safe; reads what was noted once, if asked."""
+    """Tells why promised results are not safe. Reads placement and manifest once."""
 
     def __init__(
         self, bb: BBDir, buffer: str = "", read_all: Optional[bool] = None
     ) -> None:
         """``buffer``: the path of the reservation, if this machine sees it.
 
-        ``read_all``: read also what is unchanged since it was verified. By default
-        ``pegasus.bb.guard`` decides.
+        ``read_all``: also read files that are unchanged since they were verified. By
+        default ``pegasus.bb.guard`` decides.
         """
         self._bb, self._buffer, self._read_all = bb, buffer, read_all
         self._noted: Optional[Dict[str, Dict[str, Any]]] = None
@@ -46,7 +46,7 @@ class ResultsGuard:
         )
 
     def unsafe(self) -> Iterator[Unsafe]:
-        """Every promised result that the manifest and the disk do not vouch for."""
+        """Every promised result that manifest and disk do not prove to be safe."""
         self._read()
         for lfn in self._outputs:
             why = self.why_unsafe(lfn)
@@ -83,21 +83,21 @@ def _why_unsafe(
     if os.path.normpath(str(entry.get("dest", ""))) != os.path.normpath(dest):
         return f"stage-out put it to {entry.get('dest')}; promised at {dest}"
     try:
-        found = os.lstat(dest)
+        status = os.lstat(dest)
     except OSError as error:
         return f"{dest}: {error.strerror}"
-    is_folder = stat.S_ISDIR(found.st_mode)
-    if not is_folder and not stat.S_ISREG(found.st_mode):
+    is_folder = stat.S_ISDIR(status.st_mode)
+    if not is_folder and not stat.S_ISREG(status.st_mode):
         return f"{dest} is not a file of its own (a link may lead to the buffer)"
     if any(_lies_in(dest, folder) for folder in vanishing):
         return f"{dest} lies on the reservation itself"
-    if is_folder:  # its own time tells nothing of what is in it: always read again
-        return _why_wrong(dest, str(entry.get("digest", "")))
-    if found.st_size != entry.get("size"):
-        return f"{dest} has {found.st_size} bytes, expected {entry.get('size')}"
-    if not read_all and stamp(found) == entry.get("stat"):
+    if is_folder:  # its own times do not cover its contents: always read again
+        return _digest_fault(dest, str(entry.get("digest", "")))
+    if status.st_size != entry.get("size"):
+        return f"{dest} has {status.st_size} bytes, expected {entry.get('size')}"
+    if not read_all and stamp(status) == entry.get("stat"):
         return ""
-    return _why_wrong(dest, str(entry.get("digest", "")))
+    return _digest_fault(dest, str(entry.get("digest", "")))
 
 
 def _lies_in(path: str, folder: str) -> bool:
@@ -105,13 +105,13 @@ def _lies_in(path: str, folder: str) -> bool:
     return os.path.commonpath([os.path.realpath(path), real]) == real
 
 
-def _why_wrong(dest: str, expected: str) -> str:
+def _digest_fault(dest: str, expected: str) -> str:
     if not expected.startswith("sha256:"):
         return f"{dest}: the manifest has no digest that can be checked ({expected})"
     try:
-        found = digest_path(dest)
+        digest = digest_path(dest)
     except OSError as error:
         return f"{dest}: cannot be read ({error.strerror})"
     except CopyFailed as error:
         return str(error)
-    return "" if found == expected else f"{dest} has {found}, expected {expected}"
+    return "" if digest == expected else f"{dest} has {digest}, expected {expected}"

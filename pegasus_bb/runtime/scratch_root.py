@@ -1,8 +1,9 @@
-"""The run's own folders: marked when they are made, removed only with that mark.
+"""The run's own folders, which are marked when they are made, and removed only if
+marked.
 
-A folder that was there before the run, or that another run uses, is never removed
-whole: it may hold inputs of other users. Two runs with one --relative-dir both write
-their mark. From then on neither removes anything there: a file may be of either run.
+A folder that existed before the run, or that another run uses, is never removed as a
+whole: it may have inputs of other users. Two runs with the same --relative-dir both add
+their mark, and then neither removes anything there: a file may be of either run.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class Roots:
 
     @classmethod
     def of(cls, bb: BBDir, on_tier: List[str]) -> Roots:
-        """``on_tier``: the roots of a run that uses one, as this job sees them."""
+        """``on_tier``: the roots of a run that uses a tier, as this job sees them."""
         if bb.has_request:
             return cls(bb.request().uuid, on_tier)
         try:
@@ -40,9 +41,9 @@ class Roots:
         return os.path.normpath(path) in self._roots
 
     def own(self, path: str) -> bool:
-        """Whether ``path`` lies below a root that carries our mark.
+        """Whether ``path`` is below a root with only our mark.
 
-        What a link in the root leads to lies elsewhere; the link itself is inside.
+        The target of a link in the root is elsewhere; the link itself is inside.
         """
         path = os.path.normpath(path)
         folder = os.path.realpath(os.path.dirname(path)) + "/"
@@ -54,7 +55,7 @@ class Roots:
         )
 
     def left_behind(self, source: str, dest: str) -> List[str]:
-        """The roots, where a copy to ``dest`` takes ``source`` out of them."""
+        """The roots, if a copy from ``source`` to ``dest`` leaves them; else empty."""
         if self._holds(source) and not self._holds(dest):
             return sorted(self._roots)
         return []
@@ -73,7 +74,7 @@ class Roots:
         names = os.listdir(path)
         if (names and MARK not in names) or self._uuid in self._marks(path):
             return
-        # Added, not put in its place: two runs that begin at once see each other.
+        # Appended, so that two runs that start at the same time see each other.
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
         mark = os.path.join(path, MARK)
         handle = os.open(mark, flags, 0o644)
@@ -81,16 +82,16 @@ class Roots:
             os.write(handle, f"{self._uuid}\n".encode())
             os.fsync(handle)
         except OSError as error:
-            error.filename = mark  # a descriptor has no name
+            error.filename = mark  # an error of write() has no name
             raise
         finally:
             os.close(handle)
         sync_directory(path)
 
     def remove(self, path: str) -> str:
-        """Remove root ``path`` if it carries our mark; a message.
+        """Remove root ``path`` if it has our mark; returns a message.
 
-        It changes its name first: a removal that was killed halfway is gone on with.
+        The folder is renamed first, so that a killed removal can be continued.
         """
         removed = f"{os.path.normpath(path)}.{self._uuid[:8]}.removed"
         if os.path.isdir(path) and not os.path.islink(path):
@@ -98,7 +99,7 @@ class Roots:
                 why = f"{path}: was there before this run, or another run uses it"
                 print(f"transfer: {why}; it was kept", file=sys.stderr)
                 return f"kept {path}"
-            remove_tree(removed)  # by a removal that was killed; a restart made anew
+            remove_tree(removed)  # of a killed removal, before a restart made it anew
             os.rename(path, removed)
         remove_tree(removed)
         return f"removed {path}"
@@ -112,7 +113,7 @@ class Roots:
 
     @staticmethod
     def _marks(path: str) -> Set[str]:
-        """The runs that use root ``path``, as far as they have said so."""
+        """The runs that have marked root ``path``."""
         try:
             with open(os.path.join(path, MARK), encoding="utf-8") as mark:
                 return set(mark.read().split())

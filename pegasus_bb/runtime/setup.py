@@ -1,8 +1,8 @@
-"""Ask for the reservation of a run: ``setup [--bb DIR]``, the job bb_setup.
+"""Requests the reservation of a run: ``setup [--bb DIR]``, the job bb_setup.
 
 Returns once the scheduler has the request; the gate waits until the reservation is up.
 May be repeated at any time. The ledger and reservation.json list the reservation before
-it exists, so a kill leaves none unlisted.
+it exists, so a kill leaves no reservation unlisted.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ _LOST = (
 
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
-    """0: asked for, or already ours; 76 refused; 78 no answer."""
+    """0 requested, or already ours; 76 refused; 78 no answer."""
     return program.main("setup", "Ask for the reservation of a run.", setup, argv)
 
 
 def setup(bb: BBDir) -> str:
-    """Make sure that the run's reservation is asked for; a message.
+    """Request the run's reservation, unless it exists; returns a message.
 
     Raises ReservationFailed (noted, so that the gate fails too), SchedulerUnreachable.
-    With the fallback pfs a refusal is the gate's to judge, and raises nothing.
+    With the fallback pfs the gate handles a refusal, and this raises nothing.
     """
     request = bb.request()
     decision = on_the_pfs(bb, request)
     if decision:
         return f"nothing is asked for: {decision_message(decision)}"
     try:
-        return _asked(bb, request)
+        return _request_once(bb, request)
     except ReservationFailed as error:
         if not _is_left_to_the_gate(bb, request, str(error)):
             raise
@@ -65,7 +65,7 @@ def _is_left_to_the_gate(bb: BBDir, request: Request, message: str) -> bool:
     return may_use_pfs(bb, request)
 
 
-def _asked(bb: BBDir, request: Request) -> str:
+def _request_once(bb: BBDir, request: Request) -> str:
     check_reservation_name(request.name)
     backend = open_backend(request.backend, request.settings)
     try:
@@ -74,22 +74,23 @@ def _asked(bb: BBDir, request: Request) -> str:
     except SchedulerUnreachable:
         if not _was_never_made(bb, backend):
             raise
-    return _ask_for_it(bb, request, backend)
+    return _request(bb, request, backend)
 
 
 def _is_ours_already(bb: BBDir) -> bool:
     noted = bb.reservation()
-    if noted is None and reservation_identity.asked_at(bb):
-        noted = reservation_identity.found_again(bb)
+    if noted is None and reservation_identity.requested_at(bb):
+        noted = reservation_identity.recover_note(bb)
     return noted is not None and _is_up(bb, bb.request(), noted)
 
 
 def _was_never_made(bb: BBDir, backend: Backend) -> bool:
-    """Whether an earlier bb_setup was killed before it asked: it was never up, and the
-    folder of the tier, which the first reservation makes, is not there yet."""
+    """Whether an earlier bb_setup was killed before its request: nothing was ever
+    ready, and the folder of the tier, which the first reservation makes, does not
+    exist."""
     noted = bb.reservation()
     known = noted is not None and noted.owner
-    up = reservation_identity.last_place(bb) or (
+    up = reservation_identity.last_storage_id(bb) or (
         noted is not None and reservation_identity.has_progressed(bb, noted)
     )
     return not known and not up and backend.is_uninitialised()
@@ -111,16 +112,16 @@ def _is_up(bb: BBDir, request: Request, noted: Reservation) -> bool:
     if status.state in _UP_OR_COMING:
         message = reservation_identity.mismatch(status, request, noted)
         if message:
-            raise _noted(bb, noted, message)
+            raise _note_failure(bb, noted, message)
         bb.note_reservation(replace(noted, owner=status.owner, failure=""))
         return True
     if reservation_identity.has_progressed(bb, noted):
-        said = status.message or status.state.value
-        raise _refusal(bb, noted, f"is not there any more ({said})")
+        message = status.message or status.state.value
+        raise _refusal(bb, noted, f"is not there any more ({message})")
     return False
 
 
-def _ask_for_it(bb: BBDir, request: Request, backend: Backend) -> str:
+def _request(bb: BBDir, request: Request, backend: Backend) -> str:
     intent = Reservation(
         name=request.name,
         backend=request.backend,
@@ -133,7 +134,7 @@ def _ask_for_it(bb: BBDir, request: Request, backend: Backend) -> str:
     try:
         result = backend.create(request)
     except ReservationFailed as error:
-        raise _noted(bb, intent, str(error)) from error
+        raise _note_failure(bb, intent, str(error)) from error
     bb.note_reservation(replace(result, requested_at=intent.requested_at))
     by = f" (job {result.job})" if result.job else ""
     return (
@@ -144,12 +145,14 @@ def _ask_for_it(bb: BBDir, request: Request, backend: Backend) -> str:
 
 def _refusal(bb: BBDir, noted: Reservation, what: str) -> ReservationFailed:
     if noted.released_at is None and may_use_pfs(bb, bb.request()):
-        return _noted(bb, noted, f"reservation {noted.name} {what}, nothing was on it")
+        return _note_failure(
+            bb, noted, f"reservation {noted.name} {what}, nothing was on it"
+        )
     lost = _LOST.format(bb.submit_dir)
-    return _noted(bb, noted, f"reservation {noted.name} {what}: {lost}")
+    return _note_failure(bb, noted, f"reservation {noted.name} {what}: {lost}")
 
 
-def _noted(bb: BBDir, noted: Reservation, message: str) -> ReservationFailed:
-    """The refusal, after it was noted for the gate."""
+def _note_failure(bb: BBDir, noted: Reservation, message: str) -> ReservationFailed:
+    """Note the refusal for the gate; returns the error to raise."""
     bb.note_reservation(replace(noted, failure=message))
     return ReservationFailed(message)

@@ -1,4 +1,4 @@
-"""Run a bound task: its stdin, its links, its recorder, and its strays afterwards."""
+"""Runs a bound task: its stdin, links and recorder, and afterwards its strays."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Dict, List, Mapping, Optional, Sequence
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.bind import Binding
-from pegasus_bb.runtime.hinted import run_hinted
-from pegasus_bb.runtime.links import Link, LinkFailed, bring_home, is_stray, make_link
+from pegasus_bb.runtime.hinted import run_with_hints
+from pegasus_bb.runtime.links import Link, LinkFailed, is_stray, make_link, move_stray
 
 KICKSTART = "pegasus-kickstart"
 COUNTERS = b"# pegasus_bb io: "  # begins the line that follows a record
 
-_SHOWN = 10  # names in a message; the rest is counted
+_SHOWN = 10  # names in a message; further ones are only counted
 
 
 def run_task(
@@ -28,20 +28,20 @@ def run_task(
     links: Sequence[Link],
     hinted: Optional[Mapping[str, int]] = None,
 ) -> int:
-    """Run ``argv``, in which every path is real already; its exit status. ``hinted``:
-    outputs that are made beforehand."""
+    """Run ``argv``, which has real paths; returns its exit status. ``hinted``: outputs
+    to create before (path -> hint)."""
     environ = {**environ, "PEGASUS_BB_FOLDERS": os.pathsep.join(binding.folders())}
     if wants_stdin(argv):
         bind_stdin(binding, environ)
     for link in links:
         _tell(make_link(link))
-    status = run_hinted(hinted, lambda: run_command(bb, argv, environ))
+    status = run_with_hints(hinted, lambda: run_command(bb, argv, environ))
     if status:
         from pegasus_bb.runtime.absent import note_absent
 
-        _tell(about_unmade(links))
+        _tell(unmade_message(links))
         note_absent(bb, binding, environ.get("PEGASUS_DAG_JOB_ID", ""))
-    return bring_strays_home(links, status)
+    return move_strays(links, status)
 
 
 def wants_stdin(argv: Sequence[str]) -> bool:
@@ -96,7 +96,7 @@ def run_command(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
 
 
 def with_container(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> List[str]:
-    """``argv`` of a recorder, its task in a container if it has one."""
+    """``argv`` of a recorder, with its task in a container if it has one."""
     if not os.path.exists(bb.file("containers.json")):
         return argv
     from pegasus_bb.runtime.container import in_container
@@ -107,7 +107,7 @@ def with_container(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> List[
 def run_counted(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
     """Run Kickstart, and add the task's I/O counters to its record, in a line that is a
     comment in YAML and that Pegasus skips."""
-    from pegasus_bb.runtime.count import counted
+    from pegasus_bb.runtime.count import with_counter
     from pegasus_bb.runtime.proc import run
     from pegasus_bb.runtime.records.streams import named_temporary
 
@@ -116,15 +116,15 @@ def run_counted(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
     except OSError:  # the task may do without
         return run(argv[0], argv, environ)
     try:
-        argv = counted(argv, bb.file("bin/count"), name)
+        argv = with_counter(argv, bb.file("bin/count"), name)
         status = run(argv[0], argv, environ)
-        said = os.read(handle, 4096)
+        counters = os.read(handle, 4096)
     finally:
         os.close(handle)
         os.unlink(name)
-    if said:
+    if counters:
         with contextlib.suppress(OSError):
-            os.write(1, COUNTERS + said + b"\n")
+            os.write(1, COUNTERS + counters + b"\n")
     return status
 
 
@@ -135,12 +135,12 @@ def is_own_record(bb: BBDir, program: str) -> bool:
         return False
 
 
-def bring_strays_home(links: Sequence[Link], status: int) -> int:
-    """Move what replaced a link; ``status``, or 1 where a result could not be moved."""
+def move_strays(links: Sequence[Link], status: int) -> int:
+    """Move files that replaced links; returns ``status``, or 1 if a move failed."""
     for link in links:
         try:
             if is_stray(link):
-                _tell(bring_home(link)[0])
+                _tell(move_stray(link)[0])
         except (PegasusBBError, OSError) as error:
             why = error if isinstance(error, PegasusBBError) else error.strerror
             _tell(str(LinkFailed(f"{link.path}: stays on the buffer: {why}")))
@@ -148,8 +148,8 @@ def bring_strays_home(links: Sequence[Link], status: int) -> int:
     return status
 
 
-def about_unmade(links: Sequence[Link]) -> str:
-    """A message about links of a failed task that still lead nowhere; or empty."""
+def unmade_message(links: Sequence[Link]) -> str:
+    """A message about broken links of a failed task; empty if there are none."""
     names = [
         link.lfn
         for link in links

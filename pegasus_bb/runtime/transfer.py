@@ -1,9 +1,9 @@
-"""Do a job list in the place of pegasus-transfer.
+"""Executes a job list instead of pegasus-transfer.
 
 It replaces pegasus::transfer, ::dirmanager and ::cleanup on the site, copies or links
-files as bb/placement.json says, and notes a promised result in bb/manifest.jsonl once
-it is whole and durable. A job that fails does not stop the others; all failures are
-listed at the end, and the exit code is then 1.
+files by bb/placement.json, and notes a promised result in bb/manifest.jsonl once it is
+complete and durable. A job that fails does not stop the others; all failures are listed
+at the end, and the exit code is then 1.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from pegasus_bb.runtime.transfers.scratch import Scratch
 from pegasus_bb.runtime.transfers.ways import Done, NeedsOtherTool
 from pegasus_bb.staging.failures import explained
 
-_MOST_THREADS = 4  # more copiers only fight for the disk
+_MOST_THREADS = 4  # more copiers only compete for the disk
 _NUMBER = re.compile("[0-9]{1,9}")
 
 Folders = Union[Mkdir, Remove]
@@ -48,7 +48,7 @@ Folders = Union[Mkdir, Remove]
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
     """``transfer [--threads N]`` with a job list on stdin: 0, or 1 if one failed."""
-    # A name that is no text must not stop the report of all others.
+    # An undecodable name must not stop the report of the others.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -103,10 +103,10 @@ def run(
     remover = Remover(scratch, roots, inputs, guard, keep)
     failures: List[Done] = []
     others: List[Job] = []
-    for stretch in _stretches(jobs):
-        moves = [job for job in stretch if isinstance(job, Transfer)]
+    for group in _groups(jobs):
+        moves = [job for job in group if isinstance(job, Transfer)]
         _sort_out(transfers.move(moves), failures, others)
-        folders = [job for job in stretch if not isinstance(job, Transfer)]
+        folders = [job for job in group if not isinstance(job, Transfer)]
         _sort_out(_folders(scratch, roots, remover, folders), failures, others)
         _other(scratch, others, threads, environ, failures)
         others.clear()
@@ -114,7 +114,7 @@ def run(
 
 
 def _copies(bb: BBDir, arguments: Tuple[Any, ...]) -> Copies:
-    """Through the staging service, where the tier names one."""
+    """The copies, through the staging service if the tier names one."""
     settings = bb.settings()
     if not settings.get("service"):
         return Copies(*arguments)
@@ -129,7 +129,7 @@ def _drains(
     """How results leave the tier; None: at full speed."""
     if not os.path.exists(bb.file("drain.json")):
         return None
-    from pegasus_bb.runtime.transfers.drains import Drains  # few runs have a pace
+    from pegasus_bb.runtime.transfers.drains import Drains  # few runs are paced
 
     return Drains(bb, tier, environ.get("PEGASUS_DAG_JOB_ID", ""))
 
@@ -141,21 +141,21 @@ def _threads(asked: int, environ: Mapping[str, str]) -> int:
     return max(1, min(_MOST_THREADS, asked))
 
 
-def _stretches(jobs: List[Job]) -> List[List[Job]]:
-    """Neighbours of one kind together; the kinds stay in the order of the list."""
-    found: List[List[Job]] = []
+def _groups(jobs: List[Job]) -> List[List[Job]]:
+    """Groups of consecutive jobs of one kind, in the order of the list."""
+    groups: List[List[Job]] = []
     for job in jobs:
-        if found and type(found[-1][0]) is type(job):
-            found[-1].append(job)
+        if groups and type(groups[-1][0]) is type(job):
+            groups[-1].append(job)
         else:
-            found.append([job])
-    return found
+            groups.append([job])
+    return groups
 
 
 def _folders(
     scratch: Scratch, roots: Roots, remover: Remover, jobs: List[Folders]
 ) -> Iterator[Done]:
-    """mkdir and remove, one after the other as the list has them."""
+    """Do mkdir and remove jobs, in the order of the list."""
     for job in jobs:
         try:
             if not job.url.is_local:

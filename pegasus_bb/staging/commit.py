@@ -1,8 +1,7 @@
-"""Copied files become durable, then get their names, then are told of.
+"""Makes copied files durable, then renames them, then reports them.
 
-One thread syncs for all, some batches a round: a file system that is synced all the
-time has no time to copy. Another gives the names meanwhile, which become durable with
-the data of a later round.
+One thread syncs several batches per round, because constant syncs would slow down the
+copies. Meanwhile another thread renames; a later round makes the names durable.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from collections import deque
 from typing import Any, Callable, Deque, Iterator, List, Optional, Tuple
 
 from pegasus_bb.staging.failures import CopyFailed, explained
-from pegasus_bb.staging.items import Batch, Elsewhere, Outcome
+from pegasus_bb.staging.items import Batch, Outcome, Rescheduled
 from pegasus_bb.staging.plain import discard
 from pegasus_bb.staging.sync import Broken, sync
 
@@ -23,23 +22,23 @@ _MOMENT = 0.25  # seconds
 
 
 class Committer:
-    """Takes copied batches; ``tell`` hears what became of each item."""
+    """Takes copied batches, and calls ``tell`` with the outcome of each item."""
 
     def __init__(self, tag: str, tell: Callable[[Outcome], None], waiting: int) -> None:
-        """``waiting``: batches of a round; more would only fill the disk with what has
-        no name yet. Raises CopyFailed where there is no room for a thread."""
+        """``waiting`` is the number of batches per round; more would only fill the disk
+        with temporary files. Raises CopyFailed if a thread cannot be started."""
         self._tag, self._tell, self._waiting = tag, tell, waiting
         self._copied: queue.Queue[Optional[Batch]] = queue.Queue(waiting)
         self._durable: queue.Queue[Optional[Tuple[Batch, Broken]]] = queue.Queue(
             waiting
         )
-        self._named: Deque[List[Outcome]] = deque()  # of a batch each
-        self._unsure = 0  # batches that were to get names, which are not durable yet
+        self._named: Deque[List[Outcome]] = deque()  # renamed files, by batch
+        self._unsure = 0  # batches whose names are not durable yet
         self._aborted = threading.Event()
         self._all_named = threading.Event()
         self._ended = threading.Event()
-        self._dismissed = False
-        self.fault: Optional[BaseException] = None  # a mistake of ours
+        self._is_told_to_end = False
+        self.fault: Optional[BaseException] = None  # a bug
         try:
             threading.Thread(target=self._give_names, daemon=True).start()
             threading.Thread(target=self._work, daemon=True).start()
@@ -54,15 +53,15 @@ class Committer:
         self._copied.put(batch)
 
     def ending(self) -> Iterator[None]:
-        """All batches were taken: ends when all are told of. Can be asked for again
-        where something has interrupted it."""
-        if not self._dismissed:
+        """Wait, after the last ``take``, until all outcomes are reported. May be called
+        again after an interrupt."""
+        if not self._is_told_to_end:
             yield from put_in(self._copied, None)
-            self._dismissed = True
+            self._is_told_to_end = True
         yield from until(self._ended)
 
     def abort(self) -> None:
-        """From now on nothing gets its name; temporary files are removed."""
+        """Stop renaming, and remove temporary files."""
         self._aborted.set()
 
     @property
@@ -92,29 +91,29 @@ class Committer:
     def _next(self) -> Tuple[List[Batch], bool]:
         """The batches of the next round, and whether they are the last.
 
-        Waits without end only where no name waits to be made durable.
+        Waits without a limit only if all names are durable.
         """
-        found: List[Batch] = []
+        batches: List[Batch] = []
         until = time.monotonic() + _PAUSE
-        while len(found) < self._waiting:
-            left = until - time.monotonic() if found or self._unsure else None
+        while len(batches) < self._waiting:
+            left = until - time.monotonic() if batches or self._unsure else None
             try:
                 batch = self._copied.get(timeout=None if left is None else max(0, left))
             except queue.Empty:
                 break
             if batch is None:
-                return found, True
-            found.append(batch)
-        return found, False
+                return batches, True
+            batches.append(batch)
+        return batches, False
 
     def _round(self, batches: List[Batch]) -> None:
-        named = self._names_so_far()  # what is named from here on, the next sync keeps
+        named = self._take_named()  # later renames are for the next sync
         items = [item for batch in batches for item in batch.items]
         broken = sync([outcome.item for outcome in named], items, self._tag)
         for batch in batches:
-            broken.update(batch.broken)  # an error of a sync is told once
+            broken.update(batch.broken)  # the kernel reports an error of a sync once
         for outcome in named:
-            self._tell(_unless(broken, outcome))
+            self._tell(_checked_outcome(broken, outcome))
         for item in items:
             if id(item) in broken:
                 discard(item, self._tag)
@@ -122,12 +121,12 @@ class Committer:
             self._durable.put((batch, broken))
             self._unsure += 1
 
-    def _names_so_far(self) -> List[Outcome]:
-        found: List[Outcome] = []
+    def _take_named(self) -> List[Outcome]:
+        named: List[Outcome] = []
         while self._named:
-            found += self._named.popleft()
+            named += self._named.popleft()
             self._unsure -= 1
-        return found
+        return named
 
     def _give_names(self) -> None:
         for batch, broken in iter(self._durable.get, None):
@@ -146,10 +145,10 @@ class Committer:
     def _name(self, batch: Batch, broken: Broken, named: List[Outcome]) -> None:
         answers = batch.copier.rename(batch, self._tag)
         for item, answer in zip(batch.items, answers):
-            if isinstance(answer, Elsewhere):
+            if isinstance(answer, Rescheduled):
                 continue
             if isinstance(answer, CopyFailed):
-                self._tell(_unless(broken, Outcome(item, None, answer)))
+                self._tell(_checked_outcome(broken, Outcome(item, None, answer)))
             else:
                 named.append(Outcome(item, answer))
 
@@ -159,8 +158,8 @@ class Committer:
                 discard(item, self._tag)
 
 
-def _unless(broken: Broken, outcome: Outcome) -> Outcome:
-    """``outcome``, unless the disk could not make it durable."""
+def _checked_outcome(broken: Broken, outcome: Outcome) -> Outcome:
+    """``outcome``, or a failure if the disk could not make the file durable."""
     item = outcome.item
     error = broken.get(id(item))
     if error is None:
@@ -168,17 +167,17 @@ def _unless(broken: Broken, outcome: Outcome) -> Outcome:
     return Outcome(item, None, explained(error, item.source_path, item.dest_path))
 
 
-# Waiting ends every moment, so that it can be interrupted. Not by Thread.join: Ctrl-C
-# in it makes Python 3.7 to 3.13 take the thread for ended while it still works.
+# Waits are short, so that they can be interrupted. They do not use Thread.join: after
+# Ctrl-C in it, Python 3.7 to 3.13 consider a running thread ended.
 def until(event: threading.Event) -> Iterator[None]:
-    """Ends when ``event`` is set; the caller has a turn every moment."""
+    """Wait until ``event`` is set, and yield to the caller now and then."""
     while not event.wait(_MOMENT):
         yield
     yield
 
 
 def put_in(line: queue.Queue[Any], thing: Any) -> Iterator[None]:
-    """Ends when ``thing`` is in ``line``; the caller has a turn every moment."""
+    """Wait until ``thing`` is in ``line``, and yield to the caller now and then."""
     while True:
         try:
             line.put(thing, timeout=_MOMENT)

@@ -1,7 +1,7 @@
-"""What digests are made with. The name goes before the digest: sha256:...
+"""Kinds of digests. Their text begins with the name: sha256:...
 
-Manifests have SHA-256, which every Python can read again. A copy by hand may use a
-faster one for what takes long to hash.
+Manifests have SHA-256, which every Python can compute. `pegasus-bb stage` may use a
+faster one for large files.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from typing import Any, Callable, NamedTuple
 
 
 class Digest(NamedTuple):
-    """A kind of digest; ``new`` makes what has ``update`` and ``hexdigest``."""
+    """A kind of digest; ``new`` makes an object with ``update`` and ``hexdigest``."""
 
     name: str
     new: Callable[[], Any]
 
-    def words(self, hasher: Any) -> str:
+    def text(self, hasher: Any) -> str:
         return f"{self.name}:{hasher.hexdigest()}"
 
 
 def _new_sha256() -> Any:
-    import hashlib  # not at the top: many jobs hash nothing
+    import hashlib  # not at the top: many jobs compute no digest
 
     return hashlib.sha256()
 

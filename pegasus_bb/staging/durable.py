@@ -6,20 +6,20 @@ import os
 import time
 from typing import Any, Optional
 
-_WRITE = 2  # SYNC_FILE_RANGE_WRITE: begin to write these pages out, wait for nothing
+_WRITE = 2  # SYNC_FILE_RANGE_WRITE: start to write these pages out, do not wait
 _libc: Optional[Any] = None
 _LARGE = 8 << 20  # bytes; copying as many takes longer than a sync
 _SOON = 1.0  # seconds
 
 
 def sync_file_system(folder: int) -> None:
-    """Make all that was written to the file system of open ``folder`` durable.
+    """Make all writes to the file system of open ``folder`` durable.
 
-    One call for any number of files. Raises OSError: some of it could not be written.
+    One call for any number of files. Raises OSError if some data could not be written.
     """
     functions = _functions()
     if not hasattr(functions, "syncfs"):
-        os.sync()  # tells of no error, but there is no other
+        os.sync()  # reports no errors, but there is no alternative
         return
     if functions.syncfs(folder) != 0:
         import ctypes
@@ -34,17 +34,17 @@ def begin_writing(handle: int, offset: int, length: int) -> None:
     if hasattr(functions, "sync_file_range"):
         import ctypes
 
-        # Only to be early: the sync that follows says what went wrong.
+        # An optimisation: the sync that follows reports errors.
         off_t = ctypes.c_int64
         functions.sync_file_range(handle, off_t(offset), off_t(length), _WRITE)
 
 
 def _functions() -> Any:
-    """Those of the C library; of nothing where this Python cannot call it."""
+    """The C library; an empty object if this Python cannot load it."""
     global _libc
     if _libc is None:
         try:
-            import ctypes  # 10 ms that a job which copies little does not pay
+            import ctypes  # takes 10 ms, too much for a job that copies little
 
             _libc = ctypes.CDLL(None, use_errno=True)
         except (ImportError, OSError):
@@ -53,17 +53,17 @@ def _functions() -> Any:
 
 
 class Pace:
-    """When a journal writes its lines about files that arrived: they cost a sync, and a
-    crash costs the files whose lines were not written."""
+    """Decides when a journal writes its lines: each write costs a sync, and a crash
+    loses the lines that are not written."""
 
     def __init__(self, many: int) -> None:
-        """``many``: so many lines are written at once, however fast they come."""
+        """Write at the latest when ``many`` lines wait."""
         self._many = many
         self._last = time.monotonic()
 
     def is_due(self, waiting: int, size: int = 0) -> bool:
-        """True if ``waiting`` lines should be written now, the last of a file of
-        ``size`` bytes. The caller then writes them."""
+        """Whether to write the ``waiting`` lines now; the last one is of a file of
+        ``size`` bytes. If so, the caller writes them."""
         now = time.monotonic()
         late = now - self._last >= _SOON
         due = waiting > 0 and (waiting >= self._many or size >= _LARGE or late)

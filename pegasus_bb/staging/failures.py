@@ -1,4 +1,4 @@
-"""Why a file did not arrive, for a person."""
+"""Why a file was not copied, for a person."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pegasus_bb.units import format_size
 
 
 class CopyFailed(PegasusBBError):
-    """A file did not arrive; its destination is as it was before."""
+    """A file was not copied; its destination is unchanged."""
 
     exit_code = NOT_COPIED
 
@@ -23,7 +23,7 @@ def not_a_file(path: str) -> CopyFailed:
 
 
 def of_another_size(dest: str) -> CopyFailed:
-    """The refusal of a copy that is not as long as what was written to it."""
+    """The error for a copy whose size differs from the bytes written."""
     return CopyFailed(
         f"{on_a_line(dest)}: has not the size of what was written to it: something "
         "else writes it, or the storage fails; copy it again"
@@ -31,23 +31,25 @@ def of_another_size(dest: str) -> CopyFailed:
 
 
 def explained(error: OSError, source: str, dest: str) -> CopyFailed:
-    """``error`` for a person: which file, what it needs, what would do."""
-    words = f"{on_a_line(source)} -> {on_a_line(dest)}: {error.strerror or error}"
+    """``error`` as text: the file, the space that it needs, the remedy."""
+    message = f"{on_a_line(source)} -> {on_a_line(dest)}: {error.strerror or error}"
     at = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else ""
     if os.path.isabs(at) and at not in (source, dest):
-        words += f" ({on_a_line(at)})"
+        message += f" ({on_a_line(at)})"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        words += f"; it needs {_size_of(source)}, {_room_at(dest)}"
+        message += f"; it needs {_size_of(source)}, {_room_at(dest)}"
     elif error.errno == errno.EROFS:
-        words += "; the file system takes no more writes. Nothing was lost: the source "
-        words += "is untouched"
+        message += (
+            "; the file system takes no more writes. Nothing was lost: the source "
+        )
+        message += "is untouched"
     elif error.errno == errno.EIO:
-        words += "; the storage itself fails. The source was kept"
-    return CopyFailed(words)
+        message += "; the storage itself fails. The source was kept"
+    return CopyFailed(message)
 
 
 def on_a_line(path: str) -> str:
-    """``path`` as it can stand in a line of text, whatever it holds."""
+    """``path`` as printable text on one line."""
     return path if path.isprintable() else repr(path)
 
 

@@ -1,4 +1,4 @@
-"""Folders as LFNs: copied whole, appearing under their name only when complete."""
+"""Copies folders that are LFNs: they get their name only when they are complete."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file
 from pegasus_bb.staging.folderlinks import Links
 from pegasus_bb.staging.onefile import Copied, copy_file, digest_file
 from pegasus_bb.staging.parts import part_name
-from pegasus_bb.staging.writing import PLAINLY, Writing
+from pegasus_bb.staging.writing import DEFAULT_WRITING, Writing
 
 Copy = Callable[[str, str], Copied]  # of one file
 
@@ -23,12 +23,12 @@ def copy_path(
     digest: bool = True,
     replace: bool = False,
     vanishing: Sequence[str] = (),
-    writing: Writing = PLAINLY,
+    writing: Writing = DEFAULT_WRITING,
 ) -> Copied:
     """Like copy_file; a folder is copied with everything in it.
 
-    ``replace``: a folder at ``dest`` is known to be the caller's own. ``vanishing``:
-    folders that ``dest`` must not need any more, as its links might.
+    ``replace``: a folder at ``dest`` is the caller's own and may be replaced.
+    ``vanishing``: folders that will be gone, so links into them are resolved.
     """
     if os.path.isdir(source):
         return copy_tree(source, dest, digest, replace, vanishing, writing)
@@ -38,7 +38,7 @@ def copy_path(
 def digest_path(path: str) -> str:
     """``sha256:...`` of a file's bytes, or of a folder's tree.
 
-    Raises OSError, and CopyFailed for what is neither.
+    Raises OSError, and CopyFailed for anything else.
     """
     return digest_tree(path) if os.path.isdir(path) else digest_file(path)
 
@@ -49,12 +49,13 @@ def copy_tree(
     digest: bool = True,
     replace: bool = False,
     vanishing: Sequence[str] = (),
-    writing: Writing = PLAINLY,
+    writing: Writing = DEFAULT_WRITING,
 ) -> Copied:
-    """Copy folder ``source`` to ``dest``; what becomes of its links: folderlinks.py.
+    """Copy folder ``source`` to ``dest``; folderlinks.py says what happens to its
+    links.
 
-    Raises CopyFailed, also where ``dest`` is a folder with other things in it, unless
-    ``replace`` allows to lose them; what was at ``dest`` is then still there.
+    Raises CopyFailed, also if ``dest`` is a folder with other contents and ``replace``
+    is not set; ``dest`` is then unchanged.
     """
     if os.path.exists(dest) and os.path.samefile(source, dest):
         return Copied(
@@ -65,14 +66,14 @@ def copy_tree(
         copy = partial(copy_file, writing=writing)
         digests = dict(_copy_entries(source, part, Links(source, vanishing), copy))
         if not replace:
-            _refuse_other(part, dest, digests)
+            _check_same_contents(part, dest, digests)
         _swap_in(part, dest)
     except OSError as error:
         raise explained(error, source, dest) from error
     finally:
         remove(part)
-    words = _digest_of(dest, digests) if digest else ""
-    return Copied(_size(dest), words, os.lstat(dest))
+    text = _digest_of(dest, digests) if digest else ""
+    return Copied(_size(dest), text, os.lstat(dest))
 
 
 def digest_tree(path: str) -> str:
@@ -83,7 +84,8 @@ def digest_tree(path: str) -> str:
 def _copy_entries(
     source: str, dest: str, links: Links, copy: Copy, below: str = ""
 ) -> Iterator[Tuple[str, str]]:
-    """Copy what is in ``source``; yields each file's (path in the copy, digest)."""
+    """Copy the entries of ``source``; yields (path in the copy, digest) of each
+    file."""
     os.mkdir(dest, 0o700)
     with os.scandir(source) as entries:
         for entry in entries:
@@ -103,18 +105,18 @@ def _copy_entries(
 def _copy_link(
     path: str, to: str, links: Links, copy: Copy, name: str
 ) -> Iterator[Tuple[str, str]]:
-    fate = links.fate(path)
-    if not fate.is_copied:
-        os.symlink(fate.target, to)
-    elif os.path.isdir(fate.target):
-        inner = links.below(path, fate.target)
-        yield from _copy_entries(fate.target, to, inner, copy, name)
+    link = links.copied_link(path)
+    if not link.is_resolved:
+        os.symlink(link.target, to)
+    elif os.path.isdir(link.target):
+        inner = links.below(path, link.target)
+        yield from _copy_entries(link.target, to, inner, copy, name)
     else:
-        yield name, copy(fate.target, to).digest
+        yield name, copy(link.target, to).digest
 
 
-def _refuse_other(part: str, dest: str, digests: Dict[str, str]) -> None:
-    """A folder with other things in it is the user's: nothing of it is removed."""
+def _check_same_contents(part: str, dest: str, digests: Dict[str, str]) -> None:
+    """Raises CopyFailed if ``dest`` has other contents: they are the user's."""
     if not os.path.isdir(dest) or os.path.islink(dest) or not os.listdir(dest):
         return
     if digest_tree(dest) != _digest_of(part, digests):
@@ -125,17 +127,17 @@ def _refuse_other(part: str, dest: str, digests: Dict[str, str]) -> None:
 
 
 def _swap_in(part: str, dest: str) -> None:
-    aside = part_name(dest)
+    old = part_name(dest)
     if os.path.lexists(dest):
-        os.rename(dest, aside)
+        os.rename(dest, old)
     try:
         os.rename(part, dest)
     except OSError:
-        if os.path.lexists(aside):
-            os.rename(aside, dest)
+        if os.path.lexists(old):
+            os.rename(old, dest)
         raise
     sync_directory(os.path.dirname(dest) or ".")
-    remove(aside)
+    remove(old)
 
 
 def _walk(path: str, below: str = "") -> Iterator[Tuple[str, os.DirEntry[str]]]:
@@ -148,7 +150,7 @@ def _walk(path: str, below: str = "") -> Iterator[Tuple[str, os.DirEntry[str]]]:
 
 
 def _digest_of(path: str, known: Dict[str, str]) -> str:
-    import hashlib  # not at the top: most jobs copy files alone
+    import hashlib  # not at the top: most jobs copy only files
 
     hasher = hashlib.sha256()
     for name, entry in _walk(path):

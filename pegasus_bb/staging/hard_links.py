@@ -7,27 +7,28 @@ from typing import Dict, List, NamedTuple, Tuple
 
 
 class HardLink(NamedTuple):
-    """One of several names of a file. Both are paths below the copy; open folders would
-    be too many."""
+    """A further name of a file. Both are paths below the copy, because open folders
+    would be too many."""
 
     first: str
     name: str
 
 
 class HardLinks:
-    """Those of one tree, as the walk meets them; each takes up to 1 KB of memory."""
+    """The hard links of a tree, as the walk finds them; each takes up to 1 KB of
+    memory."""
 
     def __init__(self) -> None:
-        self.further: List[HardLink] = []  # in the order in which they were met
-        # file -> how many names are to come, and its first one
+        self.further: List[HardLink] = []  # in the order of the walk
+        # file -> the number of names still to come, and the first one
         self._first: Dict[Tuple[int, ...], Tuple[int, str]] = {}
 
-    def is_further(self, found: os.stat_result, path: str) -> bool:
-        """True if ``path``, which is noted, is a further name of a file that was met
-        before, and not of another that has come to its inode number meanwhile."""
-        key = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    def is_further(self, status: os.stat_result, path: str) -> bool:
+        """Note ``path``, and tell whether it is a further name of a known file. A new
+        file with a reused inode number is not."""
+        key = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
         known = self._first.pop(key, None)
-        left, first = known or (found.st_nlink, path)
+        left, first = known or (status.st_nlink, path)
         if left > 1:
             self._first[key] = left - 1, first
         if known:

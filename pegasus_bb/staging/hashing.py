@@ -1,10 +1,9 @@
 """The digest of a file while its bytes are copied.
 
-Where processors are left over, the kernel moves the bytes and a thread close behind
-reads them once more, out of memory, for the hash. Where as many files are copied at the
-same time as keep all processors busy, one reading does for both: it is less work, but
-one after the other. What changes meanwhile shows in the size and times of the source,
-which the caller compares.
+If processors are idle, the kernel moves the bytes, and a thread close behind reads them
+again, from memory, for the hash. If copies keep all processors busy, each block is read
+once, hashed and written: less work, but in sequence. The caller compares size and times
+of the source afterwards, and so detects changes.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from pegasus_bb.staging.durable import begin_writing
 from pegasus_bb.staging.moves import Range, Tell, data_of, move, move_all, write_all
 from pegasus_bb.staging.segments import Segments
 
-_BEHIND = 4  # steps; what is read again should still be in memory
-_ALONE = 8 << 20  # bytes; below, other files keep the other core busy
+_BEHIND = 4  # steps; data that is read again should still be in memory
+_ALONE = 8 << 20  # bytes; below this, other files keep the other core busy
 _BUFFER = 512 << 10  # stays in a core's own cache
-# The larger a write, the larger the pieces of memory that the kernel looks for. Where a
-# host takes free memory back from its guests, those are not there: twice the CPU time.
+# For large writes the kernel looks for large pieces of memory. In a guest whose host
+# reclaims free memory there are none, and the writes take twice the CPU time.
 _PIECE = 64 << 10
 
 
@@ -31,34 +30,34 @@ def pour_hashed(
     source: int,
     out: int,
     size: int,
-    hollow: bool,
+    sparse: bool,
     digest: Digest,
     tell: Tell,
     segments: Optional[Segments] = None,
 ) -> Tuple[int, str]:
-    """Copy ``size`` bytes, and hash them: bytes, digest. Raises OSError."""
+    """Copy and hash ``size`` bytes; returns (bytes, digest). Raises OSError."""
     with _Hasher(source, digest, size > _ALONE) as hasher:
         total = move_all(
-            source, out, size, hollow, tell, hasher.take, hasher.move, segments
+            source, out, size, sparse, tell, hasher.take, hasher.move, segments
         )
     if hasher.error is not None:
         raise hasher.error
-    return total, hasher.words()
+    return total, hasher.text()
 
 
-def hash_of(source: int, size: int, hollow: bool, digest: Digest) -> str:
+def hash_of(source: int, size: int, sparse: bool, digest: Digest) -> str:
     """The digest of the first ``size`` bytes. Raises OSError."""
-    found, buffer, end = digest.new(), memoryview(bytearray(_BUFFER)), 0
-    for offset, length in data_of(source, size) if hollow else [(0, size)]:
-        _update(found, source, (end, offset - end, True), buffer)
-        _update(found, source, (offset, length, False), buffer)
+    hasher, buffer, end = digest.new(), memoryview(bytearray(_BUFFER)), 0
+    for offset, length in data_of(source, size) if sparse else [(0, size)]:
+        _update(hasher, source, (end, offset - end, True), buffer)
+        _update(hasher, source, (offset, length, False), buffer)
         end = offset + length
-    _update(found, source, (end, size - end, True), buffer)
-    return digest.words(found)
+    _update(hasher, source, (end, size - end, True), buffer)
+    return digest.text(hasher)
 
 
-class _AtWork:
-    """How many files are hashed in this process, to tell whether each of them has two
+class _HashedFiles:
+    """Counts the files that this process hashes, to know whether each has two
     processors."""
 
     def __init__(self) -> None:
@@ -74,49 +73,48 @@ class _AtWork:
         return self._files > self._most
 
 
-_AT_WORK = _AtWork()
+_HASHED_FILES = _HashedFiles()
 
 
 class _Hasher:
-    """Hashes ranges of an open file in the order they are given: in a thread beside, or
-    while they are moved."""
+    """Hashes ranges of an open file in order: in a thread, or while they are moved."""
 
-    def __init__(self, source: int, digest: Digest, beside: bool) -> None:
+    def __init__(self, source: int, digest: Digest, in_thread: bool) -> None:
         self.error: Optional[OSError] = None
         self._source, self._digest, self._hash = source, digest, digest.new()
         self._buffer = memoryview(bytearray(_BUFFER))
         self._todo: queue.Queue[Optional[Range]] = queue.Queue(_BEHIND)
-        self._thread = _started(self._work) if beside else None
+        self._thread = _start_thread(self._work) if in_thread else None
 
     def __enter__(self) -> _Hasher:
-        _AT_WORK.count(1)
+        _HASHED_FILES.count(1)
         return self
 
     def __exit__(self, *_: object) -> None:
-        _AT_WORK.count(-1)
+        _HASHED_FILES.count(-1)
         if self._thread is not None:
             self._todo.put(None)
             self._thread.join()
 
-    def words(self) -> str:
-        return self._digest.words(self._hash)
+    def text(self) -> str:
+        return self._digest.text(self._hash)
 
     def take(self, piece: Range) -> None:
-        """Hash what is not to be moved. Waits where the thread is too far behind."""
+        """Hash a range that is not moved. Waits if the thread is too far behind."""
         if self._thread is None:
             _update(self._hash, self._source, piece, self._buffer)
         else:
             self._todo.put(piece)
 
     def move(self, source: int, out: int, offset: int, length: int, tell: Tell) -> int:
-        if self._thread is not None and not _AT_WORK.are_too_many:
+        if self._thread is not None and not _HASHED_FILES.are_too_many:
             moved = move(source, out, offset, length, tell)
             self._todo.put((offset, moved, False))
             return moved
-        self._todo.join()  # what comes before is hashed, and the buffer is free
-        return self._through(out, offset, length, tell)
+        self._todo.join()  # earlier ranges are hashed, and the buffer is free
+        return self._read_hash_write(out, offset, length, tell)
 
-    def _through(self, out: int, offset: int, length: int, tell: Tell) -> int:
+    def _read_hash_write(self, out: int, offset: int, length: int, tell: Tell) -> int:
         done = 0
         while done < length:
             view = self._buffer[: length - done]
@@ -146,16 +144,16 @@ class _Hasher:
                 self._todo.task_done()
 
 
-def _started(work: Any) -> Optional[threading.Thread]:
+def _start_thread(work: Any) -> Optional[threading.Thread]:
     thread = threading.Thread(target=work, daemon=True)
     try:
         thread.start()
-    except RuntimeError:  # no room for a thread
+    except RuntimeError:  # no thread can be started
         return None
     return thread
 
 
-def _update(found: Any, source: int, piece: Range, buffer: memoryview) -> None:
+def _update(hasher: Any, source: int, piece: Range, buffer: memoryview) -> None:
     offset, length, hole = piece
     end = offset + length
     if hole and length:
@@ -164,6 +162,6 @@ def _update(found: Any, source: int, piece: Range, buffer: memoryview) -> None:
         view = buffer[: min(_BUFFER, end - offset)]
         size = len(view) if hole else os.preadv(source, [view], offset)
         if size == 0:
-            return  # it has become shorter; the caller sees that
-        found.update(view[:size])
+            return  # the file has become shorter; the caller detects that
+        hasher.update(view[:size])
         offset += size

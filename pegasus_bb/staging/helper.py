@@ -1,8 +1,8 @@
-"""Batches of small files by the compiled helper; without it plain.py copies them.
+"""Copies batches of small files with the compiled helper; else plain.py copies them.
 
-The helper (_small.c) is a shared library without any Python in it. It is not there
-where no compiler was, and does not load on a node of another kind: then `load` says
-None, and nothing is lost but time. PEGASUS_BB_HELPER=none does without.
+The helper (_small.c) is a shared library without Python. Without a compiler at
+installation, or on a node of another architecture, `load` returns None, and copies are
+slower. PEGASUS_BB_HELPER=none turns the helper off.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from pegasus_bb.staging.failures import (
     not_a_file,
     of_another_size,
 )
-from pegasus_bb.staging.items import Answer, Batch, Copier, Elsewhere, Item, Landed
+from pegasus_bb.staging.items import Answer, Batch, Copier, Item, Landed, Rescheduled
 from pegasus_bb.staging.moves import Tell
 
 VERSION = 6
-_ROOM = 1 << 20  # bytes of a thread's buffer
+_BUFFER = 1 << 20  # bytes per thread
 _TASK = struct.Struct("=iiIIQ")
 _RESULT = struct.Struct("=iiqQQqqQQqq32s")
 _ELF = struct.Struct("=40xQ10xHH2x")  # where section headers begin, their size, number
@@ -33,7 +33,7 @@ _ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 
 class Step(enum.IntEnum):
-    """How far a file came, as _small.c counts."""
+    """The last step of a file, as in _small.c."""
 
     DONE = 0
     SOURCE = 1  # it cannot be opened or read
@@ -41,11 +41,11 @@ class Step(enum.IntEnum):
     CHANGED = 3
     PART = 4  # the temporary file cannot be written
     RENAME = 5
-    SHORT = 6  # the copy has another size than what was written
+    SHORT = 6  # the size of the copy differs from the bytes written
 
 
 class _Packed(NamedTuple):
-    """What both calls get; the answers are written into ``results``."""
+    """The arguments of both calls, which write their answers into ``results``."""
 
     names: bytes
     tasks: bytes
@@ -53,7 +53,7 @@ class _Packed(NamedTuple):
 
 
 def load(digest: bool) -> Optional[Helper]:
-    """The helper, where it can do this; None where Python has to."""
+    """The helper, or None if it cannot be used here."""
     if os.environ.get("PEGASUS_BB_HELPER") == "none":
         return None
     for path in glob(os.path.join(escape(os.path.dirname(__file__)), "_small*.so")):
@@ -66,20 +66,20 @@ def load(digest: bool) -> Optional[Helper]:
 
 
 def _check_whole(path: str) -> None:
-    """Raises ValueError where the end of it is missing: to load what a full disk has
-    cut off would kill this process (SIGBUS)."""
+    """Raises ValueError if the library is truncated, as by a full disk: to load it
+    would kill this process (SIGBUS)."""
     with open(path, "rb") as file:
         head = file.read(_ELF.size).ljust(_ELF.size, b"\0")
-        begin, each, count = _ELF.unpack(head)  # the last thing that a linker writes
+        begin, each, count = _ELF.unpack(head)  # the section headers come last
         if os.fstat(file.fileno()).st_size < begin + each * count or not count:
             raise ValueError(f"{path}: not whole")
 
 
 class Helper(Copier):
-    limit = _ROOM - 1
+    limit = _BUFFER - 1
 
     def __init__(self, path: str, digest: bool) -> None:
-        """Raises OSError, AttributeError, ValueError where it does not fit."""
+        """Raises OSError, AttributeError, ValueError if the library is unusable."""
         self._library = ctypes.CDLL(path)
         if self._library.pbb_version() != VERSION:
             raise ValueError(f"{path}: another version")
@@ -97,8 +97,8 @@ class Helper(Copier):
             ctypes.c_size_t(count),
             int(follow),
             self._hash,
-            ctypes.create_string_buffer(_ROOM),
-            ctypes.c_size_t(_ROOM),
+            ctypes.create_string_buffer(_BUFFER),
+            ctypes.c_size_t(_BUFFER),
         )
         batch.results = _Packed(names, tasks, results)
         tell(sum(item.size for item in batch.items))
@@ -118,10 +118,10 @@ class Helper(Copier):
     def _answer(self, item: Item, row: Tuple[Any, ...]) -> Answer:
         step, error, size = row[:3]
         if step == Step.DONE:
-            words = f"sha256:{row[-1].hex()}" if self._hash else ""
-            return Landed(size, words, list(row[7:11]), list(row[3:7]))
+            digest = f"sha256:{row[-1].hex()}" if self._hash else ""
+            return Landed(size, digest, list(row[7:11]), list(row[3:7]))
         if step == Step.CHANGED:
-            return Elsewhere()
+            return Rescheduled()
         return _failure(item, Step(step), error)
 
 
@@ -137,7 +137,8 @@ def _failure(item: Item, step: Step, code: int) -> CopyFailed:
 
 
 def _pack(items: Sequence[Item]) -> Tuple[bytes, bytes]:
-    """The names, each ended by a NUL, and the tasks, which say where names begin."""
+    """The names, each with a NUL at its end, and the tasks with the offsets of
+    names."""
     names: List[bytes] = []
     rows: List[bytes] = []
     end = 0
@@ -155,22 +156,22 @@ def _pack(items: Sequence[Item]) -> Tuple[bytes, bytes]:
 
 
 def _sha256() -> Any:
-    """The SHA-256 of the OpenSSL that this Python hashes with. Raises OSError."""
+    """The SHA-256 function of this Python's OpenSSL. Raises OSError."""
     for name in (*_loaded(), "libcrypto.so.3", "libcrypto.so.1.1"):
         try:
-            found = ctypes.CDLL(name).SHA256
+            function = ctypes.CDLL(name).SHA256
         except (OSError, AttributeError):
             continue
         digest = ctypes.create_string_buffer(32)
-        found(b"abc", ctypes.c_size_t(3), digest)
+        function(b"abc", ctypes.c_size_t(3), digest)
         if digest.raw.hex() == _ABC:
-            return ctypes.cast(found, ctypes.c_void_p)
+            return ctypes.cast(function, ctypes.c_void_p)
     raise OSError("no OpenSSL with SHA-256")
 
 
 def _loaded() -> List[str]:
-    """The paths of the OpenSSL that is in this process already."""
-    import hashlib  # it brings OpenSSL in, unless Python was built without
+    """The paths of the OpenSSL that this process has loaded."""
+    import hashlib  # loads OpenSSL, unless Python was built without it
 
     hashlib.sha256()
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:

@@ -1,9 +1,9 @@
-"""How long the bytes of a file will live, told to the file system before the first one.
+"""Write hints: the expected lifetime of a file's data, set before its first byte.
 
-A flash drive erases many pages at once, and copies those that still live. A file
-system that acts on hints keeps files that die together apart from the others
-(docs/streams.md). Any user may set a hint. It belongs to the inode, so it survives a
-rename; it is lost when the inode leaves the kernel's cache.
+A flash drive erases many pages at once, and copies those that are still alive. A file
+system that supports hints separates files by their lifetime (docs/streams.md). Any user
+may set a hint. It belongs to the inode, so it survives a rename; it is lost when the
+inode leaves the kernel's cache.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from __future__ import annotations
 import os
 import struct
 
-NO_HINT = 0  # nothing is set
+NO_HINT = 0  # set none
 _GET, _SET = 1024 + 11, 1024 + 12  # F_LINUX_SPECIFIC_BASE: F_GET_RW_HINT, F_SET_RW_HINT
 _VALUE = struct.Struct("=Q")
 
 
 def set_hint(handle: int, hint: int) -> None:
-    """Set ``hint`` on an open file. It only advises: a kernel or a file system that
-    knows no hints changes nothing."""
+    """Set ``hint`` on an open file. A kernel or file system without hints ignores
+    it."""
     if hint == NO_HINT:
         return
     import fcntl  # not at the top: most copies have no hint

@@ -1,4 +1,4 @@
-"""What the mover is given, what it answers, and who copies a batch of files."""
+"""The items and outcomes of the mover, and the interface of its copiers."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Uni
 from pegasus_bb.staging.failures import CopyFailed
 from pegasus_bb.staging.hints import NO_HINT
 from pegasus_bb.staging.moves import Tell
-from pegasus_bb.staging.pour import is_hollow
+from pegasus_bb.staging.pour import is_sparse
 
-HOLLOW = 64 << 10  # bytes; holes of smaller files are not worth a call for each
+SPARSE = 64 << 10  # bytes; for smaller files holes are not worth a system call
 
 
 class Folder:
-    """An open folder, closed with its last user: a walk needs few at a time.
+    """An open folder, closed when its last user is gone: a walk needs few at a time.
 
-    Names are looked up in it, so no path gets too long, and a link that is put into a
-    path meanwhile leads nowhere.
+    Names are looked up in the folder itself, so that no path is too long, and a link
+    that replaces a folder of the path meanwhile has no effect.
     """
 
     __slots__ = ("device", "fd", "inode", "path")
 
     def __init__(self, fd: int, path: str) -> None:
         self.fd, self.path = fd, path
-        found = os.fstat(fd)
-        self.device, self.inode = found.st_dev, found.st_ino
+        status = os.fstat(fd)
+        self.device, self.inode = status.st_dev, status.st_ino
 
     def __del__(self) -> None:
         os.close(self.fd)
@@ -36,7 +36,7 @@ class Folder:
         return cls(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC), path)
 
     def enter(self, name: str) -> Folder:
-        """The folder ``name`` in it; a link is refused. Raises OSError."""
+        """The subfolder ``name``, which may not be a link. Raises OSError."""
         flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
         return Folder(os.open(name, flags, dir_fd=self.fd), self.at(name))
 
@@ -44,7 +44,7 @@ class Folder:
         return (self.device, self.inode) == (other.device, other.inode)
 
     def at(self, name: str) -> str:
-        """The path of ``name`` in it, for people."""
+        """The path of ``name`` in this folder, for messages."""
         return f"{self.path}/{name}" if self.path != "/" else f"/{name}"
 
 
@@ -54,8 +54,8 @@ class Item(NamedTuple):
     dest: Folder
     as_name: str
     size: int  # bytes, as far as is known
-    hollow: bool = False  # it may have holes worth keeping
-    mark: Any = None  # the caller's own
+    sparse: bool = False  # it may have holes to keep
+    mark: Any = None  # for the caller
     hint: int = NO_HINT  # hints.py: how long its bytes will live
 
     @property
@@ -72,28 +72,28 @@ def item_of(
     name: str,
     dest: Folder,
     as_name: str,
-    found: os.stat_result,
+    status: os.stat_result,
     mark: Any,
     hint: int = NO_HINT,
 ) -> Item:
-    hollow = found.st_size >= HOLLOW and is_hollow(found)
-    return Item(source, name, dest, as_name, found.st_size, hollow, mark, hint)
+    sparse = status.st_size >= SPARSE and is_sparse(status)
+    return Item(source, name, dest, as_name, status.st_size, sparse, mark, hint)
 
 
 class Landed(NamedTuple):
     size: int  # bytes
     digest: str  # sha256:..., or "" if not asked for
     stamp: List[int]  # device, inode, mtime_ns, ctime_ns of the copy
-    source: List[int]  # of the source, when it was copied
+    source: List[int]  # the same of the source when it was copied
 
     def as_noted(self) -> Dict[str, Any]:
-        """As the manifest and the staging service tell of it."""
+        """The form of the manifest and of the staging service."""
         keys = ("size", "digest", "stat", "source")
         return dict(zip(keys, self))
 
     @classmethod
     def of_note(cls, note: Mapping[str, Any]) -> Landed:
-        """The reverse. Raises KeyError."""
+        """The reverse of ``as_noted``. Raises KeyError."""
         return cls(note["size"], note["digest"], note["stat"], note["source"])
 
 
@@ -103,44 +103,44 @@ class Outcome(NamedTuple):
     failure: Optional[CopyFailed] = None
 
 
-def stamp(found: os.stat_result) -> List[int]:
-    """What changes when a file does; programs can set back mtime, but not ctime."""
-    return [found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns]
+def stamp(status: os.stat_result) -> List[int]:
+    """Numbers that change with the file; a program can reset mtime, but not ctime."""
+    return [status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns]
 
 
-class Elsewhere:
-    """The answer for a file that goes on its way by itself, in a batch of its own."""
+class Rescheduled:
+    """The answer for a file that is copied again, in a batch of its own."""
 
 
-Answer = Union[Landed, CopyFailed, Elsewhere]
+Answer = Union[Landed, CopyFailed, Rescheduled]
 
 
 class Batch:
-    """Items that one call copies, and that one syncfs makes durable."""
+    """Items that one call copies and one syncfs makes durable."""
 
     def __init__(self, items: Sequence[Item], copier: Copier) -> None:
         self.items, self.copier = items, copier
-        self.results: Any = None  # what the copier keeps from copying to renaming
-        self.broken: Dict[int, OSError] = {}  # id of an item that a sync has failed for
+        self.results: Any = None  # the copier's data between copy and rename
+        self.broken: Dict[int, OSError] = {}  # id of an item -> error of its sync
 
 
 class Copier:
-    """Brings files to temporary names and, once those are durable, to their own.
+    """Copies files to temporary names and, when those are durable, renames them.
 
-    Nothing is raised for a file: what became of it is in its answer. Several threads
-    use one.
+    The answer of a file has its error; nothing is raised. Several threads share a
+    copier.
     """
 
-    limit = 0  # bytes of the largest file that it takes
+    limit = 0  # bytes of the largest file that it accepts
 
     def copy(self, batch: Batch, tag: str, follow: bool, tell: Tell) -> None:
         """Copy every item to its temporary name."""
         raise NotImplementedError
 
     def changed(self, batch: Batch) -> List[Item]:
-        """Those that were not what they were thought to be, or did not stay so."""
+        """Items that changed before or during the copy."""
         return []
 
     def rename(self, batch: Batch, tag: str) -> List[Answer]:
-        """Give all that were copied their names; what became of each, in order."""
+        """Rename all that were copied; returns the answers in order."""
         raise NotImplementedError

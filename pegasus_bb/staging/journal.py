@@ -1,10 +1,10 @@
-"""What a copy by hand has done: a line per file, so that the next try goes on.
+"""The journal of `pegasus-bb stage`: a line per copied file, so that a later try
+resumes.
 
-A line holds only while both files are what they were then: device, inode, size, mtime
-and ctime. Lines are appended when a file is durable under its name, and a torn one is
-skipped, so a crash costs some files their line, those of a second or so, and never
-gives one to a wrong file.
-What is kept of a line is 8 bytes: a million files need 8 MB.
+A line is valid only while both files are unchanged: device, inode, size, mtime and
+ctime. Lines are appended when a file is durable under its name, and an incomplete line
+is skipped. So a crash loses the lines of about a second, and no line is ever wrong. In
+memory a line takes 8 bytes: a million files need 8 MB.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ import os
 import stat
 from array import array
 from bisect import bisect_left
-from json.encoder import encode_basestring_ascii as quoted  # of dumps, without a start
+from json.encoder import (
+    encode_basestring_ascii as quoted,  # of dumps, without its overhead
+)
 from typing import Any, List
 
 from pegasus_bb.errors import UsageError
@@ -27,11 +29,11 @@ from pegasus_bb.staging.failures import CopyFailed
 from pegasus_bb.staging.items import Landed, stamp
 from pegasus_bb.staging.parts import is_tag
 
-_MANY = 5000  # lines that are written at once
+_MANY = 5000  # lines per write
 
 
 class Journal:
-    """The journal of one source and destination; one process writes it at a time."""
+    """The journal of one source and destination, which one process uses at a time."""
 
     def __init__(self, path: str, source: str, dest: str) -> None:
         """Raises UsageError if another process has it, or if it cannot be opened."""
@@ -56,13 +58,13 @@ class Journal:
                 f"{path}: another pegasus-bb copies {source} to {dest} at this moment"
             ) from error
         self._done = array("Q")
-        self.tags: List[str] = []  # of tries that did not end: their parts may be left
+        self.tags: List[str] = []  # of unfinished tries: temporary files may exist
         self._lines: List[str] = []
         self._pace = Pace(_MANY)
         self._read()
 
     def begin(self, tag: str) -> None:
-        """A try begins; ``tag`` is in the names of its temporary files."""
+        """Note the start of a try; ``tag`` is in the names of its temporary files."""
         self._append(json.dumps({"begun": tag}))
         self.flush()
 
@@ -73,9 +75,10 @@ class Journal:
     def has(
         self, name: str, source: os.stat_result, copy: os.stat_result, digest: bool
     ) -> bool:
-        """Whether a line says that ``copy`` is the copy of ``source``, both as now.
+        """Whether a line proves that ``copy`` is a copy of ``source`` in their present
+        state.
 
-        ``digest``: only a line with the digest of what was copied counts.
+        ``digest``: only a line with a digest counts.
         """
         if source.st_size != copy.st_size:
             return False
@@ -90,7 +93,7 @@ class Journal:
 
     def note(self, name: str, landed: Landed) -> None:
         digest = f', "digest": "{landed.digest}"' if landed.digest else ""
-        # Lists of numbers are JSON as they stand, and so four times as fast.
+        # str() of a list of numbers is JSON, and four times as fast as dumps.
         self._append(
             f'{{"name": {quoted(name)}, "size": {landed.size}, '
             f'"source": {landed.source}, "copy": {landed.stamp}{digest}}}',
@@ -98,7 +101,7 @@ class Journal:
         )
 
     def flush(self) -> None:
-        """What was noted is durable when this returns. Raises CopyFailed."""
+        """Make all lines durable. Raises CopyFailed."""
         data = memoryview("".join(self._lines).encode())
         try:
             while data:
@@ -143,9 +146,7 @@ class Journal:
         self._done = array("Q", sorted(self._done))
         size = os.fstat(self._file).st_size
         if size and os.pread(self._file, 1, size - 1) != b"\n":
-            self._lines.append(
-                "\n"
-            )  # the torn line of a crash must not take ours along
+            self._lines.append("\n")  # end an incomplete line of a crash
 
 
 def _key(name: str, size: Any, source: Any, copy: Any, digest: bool) -> int:

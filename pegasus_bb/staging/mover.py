@@ -1,9 +1,9 @@
-"""Many files at once: whole, durable, then named, and only then told of.
+"""Copies many files: copied, durable, renamed, and only then reported.
 
     walk (caller) -> batches -> copiers (threads) -> commit.py -> outcomes
 
-A file that fails costs itself only. Memory does not grow with the number of files:
-every queue has an end, and the walk waits for it.
+A failure affects only its own file. Memory does not grow with the number of files:
+every queue is bounded, and the walk waits for space in it.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from pegasus_bb.staging.digests import SHA256, Digest
 from pegasus_bb.staging.items import Batch, Copier, Folder, Item, Outcome
 from pegasus_bb.staging.moves import Tell
 from pegasus_bb.staging.parts import new_tag
-from pegasus_bb.staging.plain import Alone, Plain, discard
+from pegasus_bb.staging.plain import Plain, SingleFiles, discard
 from pegasus_bb.staging.pour import ignore_progress
 from pegasus_bb.staging.segments import Segments
 from pegasus_bb.staging.sync import sync
 
-_FILES = 512  # of a batch
-_BYTES = 32 << 20
-_PART = 4  # a file of more than this part of them is a batch of its own
+_FILES = 512  # per batch
+_BYTES = 32 << 20  # per batch
+_PART = 4  # a file above 1/_PART of _BYTES is a batch of its own
 _IN_HAND = 4  # batches that wait for a copier
-_TO_COMMIT = 4  # batches that wait to be made durable; the last delay the end
-_BATCHES = 25  # in all queues and hands; each folder of each is open
-_OTHERS = 40  # handles for all else
+_TO_COMMIT = 4  # batches that wait to become durable; more would delay the end
+_BATCHES = 25  # in all queues and threads; each folder of each is open
+_OTHERS = 40  # descriptors for other purposes
 
 
 class Mover:
-    """Copies files; items.py has what it takes and answers."""
+    """Copies files; items.py has its items and outcomes."""
 
     def __init__(
         self,
@@ -45,45 +45,48 @@ class Mover:
         tell: Tell = ignore_progress,
         segments: Optional[Segments] = None,
     ) -> None:
-        """``digest`` is of large files; small ones have SHA-256. ``follow``: a source
-        may be a link. ``threads``: 0 for what is best here. ``tell`` hears the bytes as
-        they go, from several threads. ``segments``: small files are one together."""
+        """``digest`` is for large files; small ones have SHA-256. ``follow``: a source
+        may be a link. ``threads``: 0 for a default. ``tell`` is called from several
+        threads with the bytes just copied. ``segments``: a batch of small files is
+        one."""
         self._follow, self._told, self._segments = follow, tell, segments
         self._threads = threads or min(4, max(2, os.cpu_count() or 2))
         self.tag = new_tag()
-        small = None if digest is None else SHA256  # the helper has no other
+        small = None if digest is None else SHA256  # the only one of the helper
         self._small = _helper(small is not None) or Plain(small)
-        self._alone = Alone(digest, segments)
-        pairs = max(1, (_most_handles() - _OTHERS) // 2)  # of folders open at a time
+        self._single_files = SingleFiles(digest, segments)
+        pairs = max(1, (_most_handles() - _OTHERS) // 2)  # of open folders
         self._folders = max(1, pairs // _BATCHES)
-        self._share = min(1.0, pairs / _BATCHES)  # of what may be in hand
+        self._share = min(1.0, pairs / _BATCHES)  # of the queue lengths
 
     def move(self, items: Iterable[Item]) -> Iterator[Outcome]:
-        """Copy all ``items``, which may be made while others are copied.
+        """Copy all ``items``, a lazy iterable.
 
-        Yields what became of each, in no order; what is told of is durable.
+        Yields the outcome of each, in any order; a copy that is reported is durable.
         """
         outcomes: Deque[Outcome] = deque()  # append and popleft are atomic
         to_commit = max(1, int(self._share * _TO_COMMIT))
         committer = Committer(self.tag, outcomes.append, to_commit)
         in_hand = max(1, int(self._share * _IN_HAND))
-        crew = _Crew(self._threads, in_hand, lambda batch: self._copy(batch, committer))
+        threads = _CopierThreads(
+            self._threads, in_hand, lambda batch: self._copy(batch, committer)
+        )
         try:
             for batch in self._batches(items):
-                for _ in crew.giving(batch):
-                    yield from _taken(outcomes)
-            for ending in (crew.ending(), committer.ending()):
+                for _ in threads.put(batch):
+                    yield from _pop_all(outcomes)
+            for ending in (threads.ending(), committer.ending()):
                 for _ in ending:
-                    yield from _taken(outcomes)
+                    yield from _pop_all(outcomes)
         except BaseException:
             committer.abort()
             if self._segments is not None:
                 self._segments.stop()
-            for ending in (crew.ending(), committer.ending()):
-                deque(ending, maxlen=0)  # nothing of ours may be at work after this
+            for ending in (threads.ending(), committer.ending()):
+                deque(ending, maxlen=0)  # wait until all threads are idle
             raise
-        yield from _taken(outcomes)
-        for fault in (crew.fault, committer.fault):
+        yield from _pop_all(outcomes)
+        for fault in (threads.fault, committer.fault):
             if fault is not None:
                 raise fault
 
@@ -97,7 +100,7 @@ class Mover:
             self._told(size)
 
         try:
-            self._bring(batch, tell)
+            self._copy_batch(batch, tell)
         except BaseException:
             for item in batch.items:
                 discard(item, self.tag)
@@ -105,10 +108,11 @@ class Mover:
         again = batch.copier.changed(batch)
         committer.take(batch)
         for item in again:
-            self._copy(Batch([item], self._alone), committer)
+            self._copy(Batch([item], self._single_files), committer)
 
-    def _bring(self, batch: Batch, tell: Tell) -> None:
-        if self._segments is None or batch.copier is self._alone:  # which asks itself
+    def _copy_batch(self, batch: Batch, tell: Tell) -> None:
+        # The copier of single files takes segments itself.
+        if self._segments is None or batch.copier is self._single_files:
             batch.copier.copy(batch, self.tag, self._follow, tell)
             return
         with self._segments.take(sum(item.size for item in batch.items)):
@@ -117,17 +121,18 @@ class Mover:
 
     def _batches(self, items: Iterable[Item]) -> Iterator[Batch]:
         most = _BYTES if self._segments is None else min(_BYTES, self._segments.size)
-        piles = [_Pile(by, self._folders, most) for by in (self._small, self._alone)]
+        copiers = self._small, self._single_files
+        groups = [_Group(copier, self._folders, most) for copier in copiers]
         for item in items:
             large = item.size > most // _PART
-            if item.hollow or large or is_long(item.as_name):
-                yield Batch([item], self._alone)
+            if item.sparse or large or is_long(item.as_name):
+                yield Batch([item], self._single_files)
                 continue
-            pile = piles[item.size > self._small.limit]
-            pile.add(item)
-            if pile.is_full:
-                yield pile.batch()
-        yield from (pile.batch() for pile in piles if pile.items)
+            group = groups[item.size > self._small.limit]
+            group.add(item)
+            if group.is_full:
+                yield group.batch()
+        yield from (group.batch() for group in groups if group.items)
 
 
 def _helper(digest: bool) -> Optional[Copier]:
@@ -138,8 +143,8 @@ def _helper(digest: bool) -> Optional[Copier]:
     return load(digest)
 
 
-class _Pile:
-    """What becomes a batch once it is worth one."""
+class _Group:
+    """Items that are collected for a batch."""
 
     def __init__(self, copier: Copier, folders: int, size: int) -> None:
         self.items: List[Item] = []
@@ -164,10 +169,10 @@ class _Pile:
 
 
 class _Stopped(Exception):
-    """The copy was given up."""
+    """The copy was aborted."""
 
 
-class _Crew:
+class _CopierThreads:
     """Threads that copy batches."""
 
     def __init__(
@@ -175,21 +180,21 @@ class _Crew:
     ) -> None:
         self._todo: queue.Queue[Optional[Batch]] = queue.Queue(in_hand)
         self._copy = copy
-        self.fault: Optional[BaseException] = None  # a mistake of ours, not a file's
+        self.fault: Optional[BaseException] = None  # a bug, not the failure of a file
         self._ends: List[threading.Event] = []  # of each thread
-        self._dismissed = 0  # threads
+        self._told_to_end = 0  # threads
         for _ in range(threads):
             end = threading.Event()
             thread = threading.Thread(target=self._work, args=(end,), daemon=True)
             try:
                 thread.start()
-            except RuntimeError:  # no room for more of them
+            except RuntimeError:  # no more threads can be started
                 break
             self._ends.append(end)
 
-    def giving(self, batch: Batch) -> Iterator[None]:
-        """Waits while enough is in hand; the caller looks after other things between.
-        Raises the mistake that ended a copier."""
+    def put(self, batch: Batch) -> Iterator[None]:
+        """Queue ``batch``; waits while the queue is full, and yields to the caller now
+        and then. Raises the bug that a copier has met."""
         if not self._ends:
             self._copy(batch)
             yield
@@ -199,11 +204,11 @@ class _Crew:
         yield from put_in(self._todo, batch)
 
     def ending(self) -> Iterator[None]:
-        """All batches were given: ends when they are copied. Can be asked for again
-        where something has interrupted it."""
-        while self._dismissed < len(self._ends):
+        """Wait, after the last ``put``, until all batches are copied. May be called
+        again after an interrupt."""
+        while self._told_to_end < len(self._ends):
             yield from put_in(self._todo, None)
-            self._dismissed += 1
+            self._told_to_end += 1
         for end in self._ends:
             yield from until(end)
 
@@ -218,13 +223,13 @@ class _Crew:
             end.set()
 
 
-def _taken(outcomes: Deque[Outcome]) -> Iterator[Outcome]:
+def _pop_all(outcomes: Deque[Outcome]) -> Iterator[Outcome]:
     while outcomes:
         yield outcomes.popleft()
 
 
 def _most_handles() -> int:
-    """How many files may be open; as many as the system lets us have."""
+    """The number of files that may be open, after raising the soft limit."""
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -1,8 +1,8 @@
-"""The bytes of one open file into another, by the best way that the kernel has.
+"""Moves the bytes of one open file to another by the best call of the kernel.
 
-It moves them: copy_file_range, else sendfile; else they are read and written. Each way
-goes on where the one before it stopped: kernels and file systems refuse late, and some
-stop early in silence. Holes stay holes.
+The order is copy_file_range, sendfile, read and write. Each continues where the one
+before stopped, because kernels and file systems may refuse late, or silently stop
+early. Holes stay holes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pegasus_bb.staging.durable import begin_writing
 from pegasus_bb.staging.segments import Segments
 
 CHUNK = 1 << 20
-STEP = 8 << 20  # bytes of one call; then the disk begins to write them
+STEP = 8 << 20  # bytes per call, after which the kernel starts to write them out
 _REFUSED = (
     errno.EXDEV,
     errno.EINVAL,
@@ -28,14 +28,15 @@ _REFUSED = (
     errno.EOVERFLOW,
 )
 Tell = Callable[[int], None]  # bytes that have just been copied
-Range = Tuple[int, int, bool]  # offset, bytes, whether it is a hole
+Range = Tuple[int, int, bool]  # offset, bytes, is a hole
 Take = Callable[[Range], None]
 Way = Callable[[int, int, int, int], int]  # source, out, offset, length -> bytes moved
 Move = Callable[[int, int, int, int, Tell], int]
 
 
 def data_of(source: int, size: int) -> Iterator[Tuple[int, int]]:
-    """(offset, length) of what is no hole; all of it where that cannot be told."""
+    """(offset, length) of the data between holes; the whole file if holes are
+    unknown."""
     offset = 0
     while offset < size:
         try:
@@ -58,7 +59,7 @@ def write_all(out: int, view: memoryview, offset: int) -> None:
 
 
 def move(source: int, out: int, offset: int, length: int, tell: Tell) -> int:
-    """Bytes moved of this range. Raises OSError."""
+    """Move a range; returns the bytes moved. Raises OSError."""
     done = 0
     for way in _ways():
         done += _by(way, source, out, offset + done, length - done, tell)
@@ -71,17 +72,17 @@ def move_all(
     source: int,
     out: int,
     size: int,
-    hollow: bool,
+    sparse: bool,
     tell: Tell,
     hole: Take = lambda piece: None,
     by: Move = move,
     segments: Optional[Segments] = None,
 ) -> int:
-    """Move all of it in steps: the bytes there were. Holes are left out, but ``hole``
-    hears of them. Raises OSError."""
+    """Move the file in steps; returns its bytes. Holes are skipped and passed to
+    ``hole``. Raises OSError."""
     end = 0
     by = by if segments is None else _durably(by, segments)
-    for offset, length in data_of(source, size) if hollow else [(0, size)]:
+    for offset, length in data_of(source, size) if sparse else [(0, size)]:
         hole((end, offset - end, True))
         end = offset
         while end < offset + length:
@@ -91,14 +92,14 @@ def move_all(
             end += moved
             if moved < step:
                 return end
-    if end < size:  # to set a length in vain waits for the disk
+    if end < size:  # a needless ftruncate would wait for the disk
         hole((end, size - end, True))
         os.ftruncate(out, size)
     return size
 
 
 def _durably(by: Move, segments: Segments) -> Move:
-    """``by``, where each step is a segment."""
+    """``by``, with each step as a durable segment."""
 
     def move_segment(
         source: int, out: int, offset: int, length: int, tell: Tell
@@ -120,7 +121,7 @@ def _ways() -> Iterator[Way]:
 
 
 def _by(way: Way, source: int, out: int, offset: int, length: int, tell: Tell) -> int:
-    """Bytes that ``way`` moved before it ended, was refused, or was done."""
+    """The bytes that ``way`` moved until it was done, stopped, or was refused."""
     done = 0
     while done < length:
         try:

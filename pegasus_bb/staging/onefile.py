@@ -1,12 +1,12 @@
-"""Copy a file so that its name never stands for half of it.
+"""Copies a file so that its name never refers to a partial copy.
 
-What is promised: the copy appears under its name whole and durable (temporary name in
-the same folder, fsync, rename, fsync of the folder) or not at all. A source that
-changes meanwhile is refused. A link in the place of the copy is replaced, never written
-through. Links in the source path are followed; mode bits are kept; holes stay holes;
-times, extended attributes and ACLs are not carried (a file as old as its source might
-be purged from a scratch at once). A FIFO, socket or device is refused. A folder is
-copied with all that is in it (folder.py); its links: folderlinks.py.
+The copy appears under its name complete and durable (temporary name in the same folder,
+fsync, rename, fsync of the folder) or not at all. A source that changes during the copy
+is refused. A link at the destination is replaced, never written through. Links in the
+source path are followed; mode bits are kept; holes stay holes. Times, extended
+attributes and ACLs are not copied: a scratch might purge a copy as old as its source at
+once. A FIFO, socket or device is refused. folder.py copies folders, folderlinks.py
+their links.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file, on_a_
 from pegasus_bb.staging.hints import set_hint
 from pegasus_bb.staging.moves import Tell
 from pegasus_bb.staging.parts import part_name
-from pegasus_bb.staging.pour import Poured, ignore_progress, is_hollow, pour
-from pegasus_bb.staging.writing import PLAINLY, Writing
+from pegasus_bb.staging.pour import Poured, ignore_progress, is_sparse, pour
+from pegasus_bb.staging.writing import DEFAULT_WRITING, Writing
 
-_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # a FIFO must not be waited for
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # do not wait for a FIFO
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 TRIES = 2
 SETTLE = 0.05  # seconds; _small.c has the same
@@ -45,12 +45,12 @@ def copy_file(
     source: str,
     dest: str,
     digest: bool = True,
-    writing: Writing = PLAINLY,
+    writing: Writing = DEFAULT_WRITING,
 ) -> Copied:
-    """Copy the content of regular file ``source`` to ``dest``, whole and durable.
+    """Copy regular file ``source`` to ``dest``, complete and durable.
 
-    Where both are one file (same device and inode) nothing is written. Raises
-    CopyFailed; ``dest`` is then as it was.
+    If both are the same file (device and inode), nothing is written. Raises CopyFailed;
+    ``dest`` is then unchanged.
     """
     why = ""
     for _ in range(TRIES):
@@ -76,8 +76,8 @@ def digest_file(path: str) -> str:
     try:
         from pegasus_bb.staging.hashing import hash_of
 
-        found = os.fstat(handle)
-        return hash_of(handle, found.st_size, is_hollow(found), SHA256)
+        status = os.fstat(handle)
+        return hash_of(handle, status.st_size, is_sparse(status), SHA256)
     finally:
         os.close(handle)
 
@@ -91,16 +91,16 @@ def open_source(path: str, folder: Optional[int] = None, follow: bool = True) ->
     raise not_a_file(path)
 
 
-def settled(handle: int) -> os.stat_result:
-    """What the open file is, when its last change is no longer of just now.
+def settled_stat(handle: int) -> os.stat_result:
+    """The stat of an open file, taken when its last change is at least SETTLE ago.
 
-    The time of a write is set before its bytes are there, and on most systems goes by
-    steps of some milliseconds: a file read in that moment would look unchanged later.
+    A write sets the time before its bytes are there, and that time has a resolution of
+    some milliseconds: a file read within that interval would look unchanged later.
     """
-    found = os.fstat(handle)
-    age = time.time() - found.st_ctime
-    if abs(age) >= SETTLE:  # also where the clock of its server is another
-        return found
+    status = os.fstat(handle)
+    age = time.time() - status.st_ctime
+    if abs(age) >= SETTLE:  # abs: the clock of a file server may differ
+        return status
     time.sleep(SETTLE - age)
     return os.fstat(handle)
 
@@ -113,7 +113,7 @@ def copy_into(
     folder: Optional[int] = None,
     durable: bool = True,
     tell: Tell = ignore_progress,
-    writing: Writing = PLAINLY,
+    writing: Writing = DEFAULT_WRITING,
 ) -> Poured:
     """Copy open file ``source`` into the new file ``part`` of ``folder``.
 
@@ -124,8 +124,8 @@ def copy_into(
     try:
         try:
             set_hint(out, writing.hint)
-            size, hollow = before.st_size, is_hollow(before)
-            poured = pour(source, out, size, hollow, digest, tell, writing.segments)
+            size, sparse = before.st_size, is_sparse(before)
+            poured = pour(source, out, size, sparse, digest, tell, writing.segments)
             check_unchanged(source, before, poured.size)
             os.fchmod(out, mode)
             if durable:
@@ -139,7 +139,7 @@ def copy_into(
 
 
 def check_unchanged(source: int, before: os.stat_result, copied: int) -> None:
-    """Raises Changed where the open file is of another size or time than before."""
+    """Raises Changed if the size or a time of the open file has changed."""
     compare(before, os.fstat(source))
     if copied != before.st_size:
         raise Changed(f"{copied} bytes read of {before.st_size}")
@@ -148,7 +148,7 @@ def check_unchanged(source: int, before: os.stat_result, copied: int) -> None:
 
 
 def compare(before: os.stat_result, now: os.stat_result) -> None:
-    """Raises Changed where these are not of one file in one state."""
+    """Raises Changed if the two are not of one file in one state."""
     for what in ("st_ino", "st_dev", "st_size", "st_mtime_ns", "st_ctime_ns"):
         if getattr(now, what) != getattr(before, what):
             raise Changed(what[3:])
@@ -157,11 +157,11 @@ def compare(before: os.stat_result, now: os.stat_result) -> None:
 def _copy_once(source: str, dest: str, digest: bool, writing: Writing) -> Copied:
     handle = open_source(source)
     try:
-        before = settled(handle)
+        before = settled_stat(handle)
         already = same_file(before, dest)
         if already is not None:
-            words = digest_file(source) if digest else ""
-            return Copied(already.st_size, words, already)
+            text = digest_file(source) if digest else ""
+            return Copied(already.st_size, text, already)
         part = part_name(dest)
         wanted = SHA256 if digest else None
         poured = copy_into(handle, before, part, wanted, writing=writing)
@@ -178,10 +178,10 @@ def _copy_once(source: str, dest: str, digest: bool, writing: Writing) -> Copied
 
 
 def same_file(source: os.stat_result, dest: str) -> Optional[os.stat_result]:
-    """``dest``'s stat where it is ``source`` itself; a link to it is not."""
+    """The stat of ``dest`` if it is the file ``source``, and not a link to it."""
     try:
-        found = os.lstat(dest)
+        status = os.lstat(dest)
     except OSError:
         return None
-    same = (found.st_dev, found.st_ino) == (source.st_dev, source.st_ino)
-    return found if same else None
+    same = (status.st_dev, status.st_ino) == (source.st_dev, source.st_ino)
+    return status if same else None

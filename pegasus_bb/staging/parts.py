@@ -1,4 +1,4 @@
-"""Temporary names: what a copy is called until it is whole."""
+"""Temporary names of copies that are not complete."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _PART = re.compile(rb"\.(.*)\.([0-9]+)\.[0-9a-f]{6}\.part", re.DOTALL)
 
 
 def new_tag() -> str:
-    """What makes the parts of one try differ from those of all others."""
+    """A unique tag for the temporary files of one try."""
     return f"{os.getpid()}.{os.urandom(3).hex()}"
 
 
 def is_tag(text: object) -> bool:
-    """Whether ``new_tag`` can have made it: nothing else may name a file to remove."""
+    """Whether ``text`` is a tag of ``new_tag``: only such names may be removed."""
     return isinstance(text, str) and bool(_TAG.fullmatch(text))
 
 
 def part_of(name: str, tag: str) -> str:
-    """The temporary name of file ``name``; short enough where that itself is not."""
+    """The temporary name of file ``name``, shortened if that is too long."""
     if is_long(name):
         name = os.fsdecode(cut_name(name))
     return f".{name}.{tag}.part"
@@ -35,24 +35,25 @@ def part_name(dest: str) -> str:
 
 
 def remove_parts(folder: int, name: str, tags: Sequence[str]) -> None:
-    """Take away what the tries of ``tags`` have left of ``name`` in an open folder."""
+    """Remove temporary files of ``name`` by the tries of ``tags`` from an open
+    folder."""
     for tag in tags:
         try:
             os.unlink(part_of(name, tag), dir_fd=folder)
-        except OSError:  # mostly there is none
+        except OSError:  # usually there is none
             pass
 
 
 def parts_in(folder: str) -> Dict[bytes, List[str]]:
-    """What killed copies left in ``folder``: (cut) name of the file -> paths."""
-    found: Dict[bytes, List[str]] = {}
+    """Temporary files of killed copies in ``folder``: (shortened) name -> paths."""
+    parts: Dict[bytes, List[str]] = {}
     own = str(os.getpid()).encode()
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
                 match = _PART.fullmatch(os.fsencode(entry.name))
                 if match and match.group(2) != own:
-                    found.setdefault(match.group(1), []).append(entry.path)
+                    parts.setdefault(match.group(1), []).append(entry.path)
     except FileNotFoundError:
         pass
-    return found
+    return parts

@@ -1,7 +1,7 @@
-"""Files one after the other, in Python.
+"""Copies files one after the other, in Python.
 
-`Plain` stands in for the compiled helper. `Alone` takes one file at a time: those that
-are too large for a batch, have holes, or changed while a batch was copied.
+`Plain` replaces the compiled helper. `SingleFiles` copies files that are too large for
+a batch, have holes, or changed while a batch was copied.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from pegasus_bb.staging.items import (
     Answer,
     Batch,
     Copier,
-    Elsewhere,
     Item,
     Landed,
+    Rescheduled,
     stamp,
 )
 from pegasus_bb.staging.moves import Tell
@@ -27,14 +27,14 @@ from pegasus_bb.staging.onefile import (
     compare,
     copy_into,
     open_source,
-    settled,
+    settled_stat,
     still_changing,
 )
 from pegasus_bb.staging.parts import part_of
 from pegasus_bb.staging.segments import Segments
 from pegasus_bb.staging.writing import Writing
 
-LARGE = 64 << 20  # bytes; from here on its copier makes a file durable, not the batch
+LARGE = 64 << 20  # bytes; a larger file is made durable by its copier
 
 
 class Written(NamedTuple):
@@ -43,7 +43,7 @@ class Written(NamedTuple):
     source: List[int]  # its stamp
 
 
-Result = Union[Written, CopyFailed, Elsewhere]
+Result = Union[Written, CopyFailed, Rescheduled]
 
 
 class Plain(Copier):
@@ -59,34 +59,34 @@ class Plain(Copier):
 
     def changed(self, batch: Batch) -> List[Item]:
         pairs = zip(batch.items, batch.results)
-        return [item for item, result in pairs if isinstance(result, Elsewhere)]
+        return [item for item, result in pairs if isinstance(result, Rescheduled)]
 
     def rename(self, batch: Batch, tag: str) -> List[Answer]:
         pairs = zip(batch.items, batch.results)
-        return [_named(item, result, tag) for item, result in pairs]
+        return [_rename(item, result, tag) for item, result in pairs]
 
     def _result(self, item: Item, tag: str, follow: bool, tell: Tell) -> Result:
         try:
-            return self._copied(item, tag, follow, tell)
+            return self._try_copy(item, tag, follow, tell)
         except CopyFailed as failure:
             return failure
         except OSError as error:
             return explained(error, item.source_path, item.dest_path)
 
-    def _copied(self, item: Item, tag: str, follow: bool, tell: Tell) -> Result:
+    def _try_copy(self, item: Item, tag: str, follow: bool, tell: Tell) -> Result:
         try:
             return self._copy_part(item, tag, follow, tell)
         except Changed:
-            return Elsewhere()
+            return Rescheduled()
 
     def _copy_part(self, item: Item, tag: str, follow: bool, tell: Tell) -> Written:
-        """Copy ``item`` to its temporary name; a large one is durable then.
+        """Copy ``item`` to its temporary name; a large file is durable then.
 
-        Raises OSError, Changed, CopyFailed where it is no regular file.
+        Raises OSError, Changed, and CopyFailed if it is not a regular file.
         """
         source = open_source(item.name, item.source.fd, follow)
         try:
-            before = settled(source)
+            before = settled_stat(source)
             poured = copy_into(
                 source,
                 before,
@@ -108,12 +108,12 @@ class Plain(Copier):
         return Written(poured.size, poured.digest, stamp(before))
 
 
-class Alone(Plain):
-    """Any file; one that changes is tried again."""
+class SingleFiles(Plain):
+    """Copies any file; tries again if the file changes."""
 
     limit = 1 << 63
 
-    def _copied(self, item: Item, tag: str, follow: bool, tell: Tell) -> Result:
+    def _try_copy(self, item: Item, tag: str, follow: bool, tell: Tell) -> Result:
         why = ""
         for _ in range(TRIES):
             try:
@@ -130,7 +130,7 @@ def discard(item: Item, tag: str) -> None:
         pass
 
 
-def _named(item: Item, result: Result, tag: str) -> Answer:
+def _rename(item: Item, result: Result, tag: str) -> Answer:
     if not isinstance(result, Written):
         return result
     part, folder = part_of(item.as_name, tag), item.dest.fd

@@ -1,6 +1,6 @@
-"""A file's bytes into another, open and empty one: shared with it where they can be.
+"""Copies an open file into an empty one, as a reflink if the file system can do it.
 
-Else they are moved (moves.py); for a digest they are read beside that (hashing.py).
+Else the bytes are moved (moves.py), and read for a digest (hashing.py).
 """
 
 from __future__ import annotations
@@ -18,56 +18,58 @@ FICLONE = 0x40049409  # linux/fs.h
 
 class Poured(NamedTuple):
     size: int  # bytes, holes included
-    digest: str  # sha256:... say, or "" if not asked for
+    digest: str  # such as sha256:..., or "" if not asked for
 
 
 def ignore_progress(_: int) -> None:
-    """The default `tell`: no person waits for the copy."""
+    """The default `tell`, which shows no progress."""
 
 
 def pour(
     source: int,
     out: int,
     size: int,
-    hollow: bool,
+    sparse: bool,
     digest: Optional[Digest],
     tell: Tell = ignore_progress,
     segments: Optional[Segments] = None,
 ) -> Poured:
     """Copy ``size`` bytes of open file ``source`` into the empty open file ``out``.
 
-    Fewer arrive where the source ends before that. What is shared writes nothing, and
-    asks for no segment. Raises OSError.
+    Fewer are copied if the source ends earlier. A reflink writes nothing and needs no
+    segment. Raises OSError.
     """
     if size == 0:
-        return Poured(0, digest.words(digest.new()) if digest else "")
+        return Poured(0, digest.text(digest.new()) if digest else "")
     cloned = _clone(source, out)
-    if not (cloned or hollow):
+    if not (cloned or sparse):
         _check_room(out, size)
     if digest is not None:
         from pegasus_bb.staging.hashing import hash_of, pour_hashed  # needs threads
 
         if not cloned:
-            found = pour_hashed(source, out, size, hollow, digest, tell, segments)
-            return Poured(*found)
+            return Poured(
+                *pour_hashed(source, out, size, sparse, digest, tell, segments)
+            )
         tell(size)
-        return Poured(size, hash_of(source, size, hollow, digest))
+        return Poured(size, hash_of(source, size, sparse, digest))
     if not cloned:
-        moved = move_all(source, out, size, hollow, tell, segments=segments)
+        moved = move_all(source, out, size, sparse, tell, segments=segments)
         return Poured(moved, "")
     tell(size)
     return Poured(os.fstat(out).st_size, "")
 
 
-def is_hollow(found: os.stat_result) -> bool:
-    return found.st_blocks * 512 < found.st_size
+def is_sparse(status: os.stat_result) -> bool:
+    return status.st_blocks * 512 < status.st_size
 
 
 def _check_room(out: int, size: int) -> None:
-    """Refuse what cannot fit before it takes the room of what does. Raises OSError."""
+    """Raises OSError for a file that cannot fit, before it fills the disk."""
+
     if size > CHUNK:
-        found = os.fstatvfs(out)
-        if found.f_blocks and found.f_bavail * found.f_frsize < size:
+        disk = os.fstatvfs(out)
+        if disk.f_blocks and disk.f_bavail * disk.f_frsize < size:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
@@ -76,6 +78,6 @@ def _clone(source: int, out: int) -> bool:
 
     try:
         fcntl.ioctl(out, FICLONE, source)
-    except OSError:  # of another file system, or of one that shares nothing
+    except OSError:  # another file system, or one without reflinks
         return False
     return True

@@ -1,7 +1,7 @@
-"""Copies that go in segments, each durable before the next is asked for.
+"""Copies in segments, each of which is durable before the next begins.
 
-The rate of such a copy is the disk's. Without a sync for each, the page cache takes all
-at once and writes it out in bursts of its own.
+Such a copy has the rate of the disk. Without a sync per segment, the page cache would
+take all data at once and write it out in bursts.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from typing import ContextManager
 
 
 class Segments:
-    """Says how large a segment is, and when each may go. Several threads ask it."""
+    """Decides the size of segments and when each may be written. Thread-safe."""
 
     @property
     def size(self) -> int:
-        """Bytes of the next segment. It may change from one to the next."""
+        """Bytes of the next segment, which may vary."""
         raise NotImplementedError
 
     def take(self, size: int) -> ContextManager[None]:
-        """Enter it before ``size`` bytes are written: it waits for their turn. Leave it
-        when they are durable."""
+        """A context for writing ``size`` bytes. Entering it waits for their turn; leave
+        it when they are durable."""
         raise NotImplementedError
 
     def stop(self) -> None:
-        """The copy is given up: from now on nothing waits."""
+        """Abort the copy: from now on nothing waits."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Copy a file or a whole tree by hand: the mover, a journal, and what came of it."""
+"""Copies a file or a tree for `pegasus-bb stage`: the mover with a journal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pegasus_bb.staging.journal import Journal
 from pegasus_bb.staging.mover import Mover
 from pegasus_bb.staging.moves import Tell
 from pegasus_bb.staging.parts import remove_parts
-from pegasus_bb.staging.pour import ignore_progress, is_hollow
+from pegasus_bb.staging.pour import ignore_progress, is_sparse
 from pegasus_bb.staging.segments import Segments
 from pegasus_bb.staging.tree import Tree, Wanted, all_of_it, set_mode
 
@@ -25,7 +25,7 @@ Fail = Callable[[CopyFailed], None]
 
 
 class Stage:
-    """One copy of ``source`` to ``dest``; what it has done so far may be read."""
+    """One copy of ``source`` to ``dest``, with public counters of its progress."""
 
     def __init__(
         self,
@@ -39,12 +39,12 @@ class Stage:
         segments: Optional[Segments] = None,
         hint: int = NO_HINT,
     ) -> None:
-        """Both are full paths. ``fail`` hears of every file that cannot be copied, as
-        it happens. ``folders``: both, opened and checked by the caller; then the paths
-        are for messages only. ``wanted``: the files and links of a folder that are
-        copied. ``segments``: when their bytes may go. ``hint``: hints.py, of each copy.
+        """Both are full paths. ``fail`` is called for every file that cannot be copied.
+        ``folders``: both, opened and checked by the caller; the paths are then only for
+        messages. ``wanted`` selects files and links of a folder. ``segments`` limits
+        the rate. ``hint``: the write hint of each copy (hints.py).
 
-        Raises UsageError where there is no source, or one lies in the other.
+        Raises UsageError if there is no source, or if one lies in the other.
         """
         self.source, self.dest = source, dest
         self._journal, self._digest = journal, digest
@@ -52,7 +52,7 @@ class Stage:
         self.files = self.bytes = self.kept = self.failed = 0
         self.folders = self.links = 0
         self._told: Tell = ignore_progress
-        # files that will have further names, as they landed
+        # files that will have further names
         self._linked: Dict[str, Landed] = {}
         self._folders = folders
         self._wanted, self._segments, self._hint = wanted, segments, hint
@@ -60,10 +60,11 @@ class Stage:
             check_places(source, dest)
 
     def run(self, tell: Tell = ignore_progress) -> bool:
-        """Copy whatever is not there yet: whether all of it is.
+        """Copy all that is not there yet; returns whether everything is there.
 
-        ``tell`` hears the bytes as they go, from several threads, and those that are
-        there already. Raises CopyFailed where the journal cannot be written.
+        ``tell`` is called from several threads with the bytes just copied, and with
+        those that are there already. Raises CopyFailed if the journal cannot be
+        written.
         """
         self._told = tell
         mover = Mover(self._digest, follow=False, tell=tell, segments=self._segments)
@@ -78,7 +79,7 @@ class Stage:
                 self._move(mover, iter([_single(self.source, self.dest)]), _alone)
         except OSError as error:
             self.fail(explained(error, self.source, self.dest))
-        except BaseException:  # interrupted: what has arrived need not come again
+        except BaseException:  # interrupted: keep the lines of finished copies
             with contextlib.suppress(CopyFailed):
                 self._journal.flush()
             raise
@@ -118,14 +119,15 @@ class Stage:
                 self._linked[name] = landed
 
     def _has_another_name(self, name: str, before: List[int], after: List[int]) -> None:
-        """The line of ``name`` holds no more, since its copy got another name."""
+        """Write the line of ``name`` again: another name has changed its copy's
+        ctime."""
         landed = self._linked.get(name)
         if landed is not None and landed.stamp == before:
             self._linked[name] = landed._replace(stamp=after)
             self._journal.note(name, self._linked[name])
 
     def _missing(self, items: Iterator[Item]) -> Iterator[Item]:
-        """Those that an earlier try has not brought; its parts of them are removed."""
+        """Items that no earlier try has copied; removes their temporary files."""
         if self._journal.is_new and not self._journal.tags:
             yield from items
             return
@@ -156,28 +158,28 @@ class Stage:
 
 
 def _alone(_: Item) -> None:
-    """Nothing else waits for a single file."""
+    """The callback for a single file, which has no further names."""
 
 
 def _single(source: str, dest: str) -> Item:
-    source = os.path.realpath(source)  # a link that is named here is meant
+    source = os.path.realpath(source)  # the user means the target of a link
     folder = os.path.dirname(dest)
     os.makedirs(folder, exist_ok=True)
-    found = os.lstat(source)
+    status = os.lstat(source)
     return Item(
         Folder.open(os.path.dirname(source)),
         os.path.basename(source),
         Folder.open(folder),
         os.path.basename(dest),
-        found.st_size,
-        is_hollow(found),
-        found,
+        status.st_size,
+        is_sparse(status),
+        status,
     )
 
 
 def check_places(source: str, dest: str) -> None:
-    """Raises UsageError where there is no source, one lies in the other, or a folder
-    would have to become a file."""
+    """Raises UsageError if there is no source, if one lies in the other, or if a folder
+    would have to replace a file."""
     real, copy = os.path.realpath(source), os.path.realpath(dest)
     if not os.path.lexists(source):
         raise UsageError(f"{source}: is not there")

@@ -1,7 +1,7 @@
-"""Make a round of copies durable: one syncfs for many files, fsync for a few.
+"""Makes copies durable: one syncfs for many files, fsync for a few.
 
-syncfs waits for the writes of all programs to that file system, on a compute node
-also for what its tasks write. So it is worth it for many files only.
+syncfs waits for the writes of all programs to that file system, including those of
+tasks on a compute node, so it pays only for many files.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pegasus_bb.staging.items import Folder, Item
 from pegasus_bb.staging.parts import part_of
 
 FEW = 16  # files, or folders
-Broken = Dict[int, OSError]  # id of an item -> why it is not durable
+Broken = Dict[int, OSError]  # id of an item -> the error of its sync
 
 
 def sync(named: List[Item], copied: List[Item], tag: str) -> Broken:
@@ -30,7 +30,7 @@ def sync(named: List[Item], copied: List[Item], tag: str) -> Broken:
         try:
             _sync_part(item, tag)
         except FileNotFoundError:
-            pass  # it was not copied; its answer says why
+            pass  # it was not copied; its answer has the reason
         except OSError as error:
             broken[id(item)] = error
     return broken

@@ -1,7 +1,7 @@
-"""A folder and all in it, as items for the mover: streamed, whatever its size.
+"""Walks a folder and yields its files as items for the mover, lazily.
 
-What becomes of each kind of thing is said in docs/staging.md. Folders are made and
-links are put while the walk goes on; files are left to the mover.
+docs/staging.md says how each kind of entry is copied. The walk itself makes folders and
+links; the mover copies files.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from pegasus_bb.staging.hard_links import HardLink, HardLinks
 from pegasus_bb.staging.items import Folder, Item, item_of, stamp
 from pegasus_bb.staging.parts import part_of, remove_parts
 
-_NEAR = 8  # folders that are kept open while folders in them wait
+_NEAR = 8  # folders that stay open while their subfolders wait
 Fail = Callable[[CopyFailed], None]
 Linked = Callable[[str, List[int], List[int]], None]
-Wanted = Callable[[str, os.stat_result], bool]  # path below the top, what is there
+Wanted = Callable[[str, os.stat_result], bool]  # path below the top, its stat
 
 
 def all_of_it(path: str, found: os.stat_result) -> bool:
-    """The default of `wanted`."""
+    """The default of `wanted`: every entry."""
     return True
 
 
-class Inner:
+class WaitingFolder:
     __slots__ = ("dest", "names", "path", "source")
 
     def __init__(self, source: Folder, dest: Folder, path: str) -> None:
-        """``path``: of that folder, below the top ones."""
+        """``path`` of the folder, below the top ones."""
         self.source: Optional[Folder] = source
         self.dest: Optional[Folder] = dest
         self.path = path
@@ -50,12 +50,12 @@ class Tree:
         earlier: Sequence[str] = (),
         wanted: Wanted = all_of_it,
     ) -> None:
-        """``fail`` hears of what cannot be copied; the walk goes on. ``earlier``: the
-        tags of tries that did not end, whose temporary links and names are removed.
-        What is not ``wanted`` is passed over; of folders it is not asked."""
+        """``fail`` is called for entries that cannot be copied, and the walk goes on.
+        ``earlier``: the tags of unfinished tries, whose temporary names are removed.
+        Entries that are not ``wanted`` are skipped; folders always count as wanted."""
         self._tag, self._fail, self._earlier = tag, fail, earlier
         self._wanted = wanted
-        self._waiting: List[Inner] = []
+        self._waiting: List[WaitingFolder] = []
         self._top = source, dest
         self._modes: List[Tuple[str, int]] = []  # of folders without write permission
         self._names = HardLinks()
@@ -64,13 +64,13 @@ class Tree:
         self.folders = self.links = 0  # made or found
 
     def items(self) -> Iterator[Item]:
-        """Every regular file below the source, once however many names it has."""
+        """Every regular file below the source; one with several names only once."""
         yield from self._folder(*self._top)
         while self._waiting:
             left = self._waiting[-1]
             path = "/".join(filter(None, (left.path, left.names[-1])))
             try:
-                found, inner = self._entered(left, left.names.pop())
+                found, inner = self._enter(left, left.names.pop())
             except CopyFailed as failure:
                 self._fail(failure)
                 continue
@@ -84,15 +84,16 @@ class Tree:
             yield from self._folder(found, inner)
 
     def failed(self, item: Item) -> None:
-        """``item`` did not land: what has its name is not the file."""
+        """Note that ``item`` was not copied, so its further names cannot be made."""
         if item.mark.st_nlink > 1:
             self._failed.add(self._below(item.dest_path))
 
     def finish(self, linked: Linked) -> None:
-        """After the items have landed: further names of files, modes of folders.
+        """Make further names of files and set modes of folders, when all items are
+        copied.
 
-        ``linked`` hears of each file that got a name: its path below the copy, and its
-        stamps before and after, since a new name is a change of the file.
+        ``linked`` is called for each file that got a name, with its path below the copy
+        and its stamps before and after: a new name changes the ctime.
         """
         for each in self._names.further:
             if each.first in self._failed:
@@ -105,14 +106,15 @@ class Tree:
                 self._fail(explained(error, top.at(each.first), top.at(each.name)))
         for path, mode in reversed(self._modes):
             try:
-                folder = _reached(self._top[1], path)  # open as long as it has a name
+                folder = _open_below(self._top[1], path)  # keeps the descriptor open
                 set_mode(folder.fd, mode)
             except OSError as error:
                 source, dest = self._top
                 self._fail(explained(error, source.at(path), dest.at(path)))
 
     def sync(self) -> None:
-        """Make folders and links durable, whatever is mounted there. Raises OSError."""
+        """Make folders and links durable, on all mounted file systems. Raises
+        OSError."""
         for folder in self._devices.values():
             sync_file_system(folder.fd)
 
@@ -123,25 +125,25 @@ class Tree:
             "again once that is mended"
         )
 
-    def _entered(self, left: Inner, name: str) -> Tuple[Folder, Folder]:
-        """The folder ``name`` that waits there, and the one that is to be like it.
+    def _enter(self, left: WaitingFolder, name: str) -> Tuple[Folder, Folder]:
+        """The subfolder ``name`` of ``left``, and its copy, which is made.
 
-        Raises OSError, CopyFailed where a mount shows one of the top folders there: the
-        copy would go on in itself without end.
+        Raises OSError, and CopyFailed if a mount shows one of the top folders there:
+        the copy would never end.
         """
         source, dest = self._top
-        left.source = left.source or _reached(source, left.path)
-        left.dest = left.dest or _reached(dest, left.path)
+        left.source = left.source or _open_below(source, left.path)
+        left.dest = left.dest or _open_below(dest, left.path)
         found = left.source.enter(name)
         if found.is_same(dest):
-            raise _in_itself(found, "DEST")
-        inner = self._made(found, left.dest, name)
+            raise _loop_error(found, "DEST")
+        inner = self._make_copy(found, left.dest, name)
         if inner.is_same(source):
-            raise _in_itself(inner, "SOURCE")
+            raise _loop_error(inner, "SOURCE")
         return found, inner
 
     def _folder(self, source: Folder, dest: Folder) -> Iterator[Item]:
-        left = Inner(source, dest, self._below(dest.path))
+        left = WaitingFolder(source, dest, self._below(dest.path))
         try:
             with os.scandir(source.fd) as entries:
                 for entry in entries:
@@ -150,7 +152,7 @@ class Tree:
             self._fail(explained(error, source.path, dest.path))
         if left.names:
             self._waiting.append(left)
-        if len(self._waiting) > _NEAR:  # those that come last are opened again
+        if len(self._waiting) > _NEAR:  # the others are reopened later
             far = self._waiting[-_NEAR - 1]
             far.source = far.dest = None
 
@@ -192,7 +194,7 @@ class Tree:
                 return
         yield item_of(source, entry.name, dest, entry.name, found, found)
 
-    def _made(self, source: Folder, dest: Folder, name: str) -> Folder:
+    def _make_copy(self, source: Folder, dest: Folder, name: str) -> Folder:
         mode = stat.S_IMODE(os.fstat(source.fd).st_mode) & 0o777
         try:
             os.mkdir(name, mode | 0o700, dir_fd=dest.fd)
@@ -218,7 +220,7 @@ class Tree:
 
     def _put_name(self, each: HardLink, linked: Linked) -> None:
         top = self._top[1]
-        first, dest = (_reached(top, os.path.dirname(path)) for path in each)
+        first, dest = (_open_below(top, os.path.dirname(path)) for path in each)
         known, name = (os.path.basename(path) for path in each)
         remove_parts(dest.fd, name, self._earlier)
         before = os.stat(known, dir_fd=first.fd, follow_symlinks=False)
@@ -243,14 +245,14 @@ class Tree:
             raise
 
 
-def _reached(top: Folder, path: str) -> Folder:
+def _open_below(top: Folder, path: str) -> Folder:
     folder = top
     for name in path.split("/") if path else ():
         folder = folder.enter(name)
     return folder
 
 
-def _in_itself(folder: Folder, what: str) -> CopyFailed:
+def _loop_error(folder: Folder, what: str) -> CopyFailed:
     return CopyFailed(
         f"{on_a_line(folder.path)}: is {what} itself, through another mount, so it was "
         "left out; name places of which none lies in the other"
@@ -258,22 +260,22 @@ def _in_itself(folder: Folder, what: str) -> CopyFailed:
 
 
 def set_mode(folder: int, mode: int) -> None:
-    """Give an open folder these of 0777, unless another user owns it. What else it has
-    stays: set-gid and sticky are how a group shares it. Raises OSError."""
-    found = os.fstat(folder)
-    now = stat.S_IMODE(found.st_mode)
-    if now & 0o777 != mode and os.geteuid() in (0, found.st_uid):
+    """Set the mode bits 0777 of an open folder, unless another user owns it. The other
+    bits stay: groups share folders by set-gid and sticky. Raises OSError."""
+    status = os.fstat(folder)
+    now = stat.S_IMODE(status.st_mode)
+    if now & 0o777 != mode and os.geteuid() in (0, status.st_uid):
         os.fchmod(folder, now & 0o7000 | mode)
 
 
-def _is_named(found: os.stat_result, folder: Folder, name: str) -> bool:
-    """Whether ``name`` of ``folder`` is that file already: a rename of one of its names
-    onto another does nothing, and would leave the first."""
+def _is_named(file: os.stat_result, folder: Folder, name: str) -> bool:
+    """Whether ``name`` of ``folder`` is ``file`` already: to rename one of its names to
+    another does nothing, and would leave the first."""
     try:
         there = os.stat(name, dir_fd=folder.fd, follow_symlinks=False)
     except OSError:
         return False
-    return os.path.samestat(found, there)
+    return os.path.samestat(file, there)
 
 
 def _link(folder: Folder, name: str) -> str:

@@ -1,4 +1,4 @@
-"""How the bytes of a copy are written: in segments that wait, or with a hint."""
+"""How a copy is written: in segments, and with a write hint."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pegasus_bb.staging.segments import Segments
 
 class Writing(NamedTuple):
     segments: Optional[Segments] = None  # None: all at once
-    hint: int = NO_HINT  # how long the bytes will live: hints.py
+    hint: int = NO_HINT  # of their expected lifetime: hints.py
 
 
-PLAINLY = Writing()
+DEFAULT_WRITING = Writing()

@@ -2,7 +2,7 @@
 
 As root, with cgroups that throttle (cgroups.py): a loop device in memory whose writes
 the kernel throttles, beneath a second one, which has one queue for reads and writes. So
-a reader waits behind writers, as at a disk. Elsewhere: beneath.py.
+a reader waits behind writers, as at a disk. Rescheduled: beneath.py.
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ def _bb_folder(path: Path) -> None:
                 ask()
             except PegasusBBError as error:
                 assert f"{path.parent}/" in str(error)
-        reservation_identity.last_place(bb)
+        reservation_identity.last_storage_id(bb)
         (path.parent / f"{name}.json").unlink()
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.inventory.leftovers import give_back, leftovers
-from pegasus_bb.runtime.await_stage_out import _never
+from pegasus_bb.runtime.await_stage_out import _deadline_message
 from pegasus_bb.runtime.job_reservation.results import list_kept
 from tests.inventory.conftest import OneRun, Runs
 from tests.reservation.test_slurm_lua import LuaBench, bench
@@ -112,10 +112,10 @@ def test_a_node_that_waited_in_vain_says_what_the_service_says(
     run: OneRun, bench: LuaBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     note = {"slurm": str(NUMBER), "source": "/bb/job.7/results/3.0"}
-    said = _never("work", note, {"out": "out is not there"}, run.request)
+    said = _deadline_message("work", note, {"out": "out is not there"}, run.request)
     assert f"service:  {WORDS}\n" in said
     assert "still in: /bb/job.7/results/3.0 of job 7: the staging service" in said
     assert f"`scontrol show bbstat discard job={NUMBER}` drops it" in said
     assert "scancel" not in said
     monkeypatch.setenv("PATH", str(Path("/nowhere")))
-    assert "no scontrol here" in _never("work", note, {}, run.request)
+    assert "no scontrol here" in _deadline_message("work", note, {}, run.request)

@@ -49,7 +49,7 @@ def test_the_first_that_fits_wins(user: User, text: str, tier: str) -> None:
 )
 def test_a_pattern_fits_what_fnmatch_says(globs: list[str], lfn: str) -> None:
     for glob in globs:
-        fits = list(Entry(glob, "pfs", (0,)).fitting([lfn])) == [lfn]
+        fits = list(Entry(glob, "pfs", (0,)).matching([lfn])) == [lfn]
         assert fits == fnmatch.fnmatchcase(lfn, glob)
 
 

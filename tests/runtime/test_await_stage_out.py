@@ -178,7 +178,7 @@ def test_the_wait_of_each_try_is_its_own(site: JobSite) -> None:
 @pytest.mark.parametrize(
     "words", [(), (NODE,), (NODE, JOB, "0"), ("a/b", JOB, "0", "x")]
 )
-def test_too_few_words_are_a_mistake_of_the_dag(
+def test_too_few_arguments_are_a_mistake_of_the_dag(
     site: JobSite, words: tuple[str, ...]
 ) -> None:
     done = subprocess.run(

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.runtime.count import counted
+from pegasus_bb.runtime.count import with_counter
 from pegasus_bb.runtime.task import COUNTERS
 
 Site = Any  # tests/runtime/conftest.py
@@ -101,4 +101,4 @@ def test_a_signal_to_the_job_reaches_the_task(
 def test_it_stands_right_before_the_task(said: list[str], place: int | None) -> None:
     argv = ["/opt/pegasus-kickstart", *said]
     wanted = argv if place is None else [*argv[:place], "count", "f", *argv[place:]]
-    assert counted(argv, "count", "f") == wanted
+    assert with_counter(argv, "count", "f") == wanted

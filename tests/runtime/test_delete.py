@@ -259,7 +259,7 @@ def test_a_link_in_its_place_is_not_followed(run: Run, tmp_path: Path) -> None:
     assert (tmp_path / "elsewhere" / "scratch").exists()
 
 
-def test_one_that_is_not_there_is_success_with_words(
+def test_one_that_is_not_there_is_success_with_a_message(
     run: Run, capsys: Captured
 ) -> None:
     run.vanish()

@@ -109,7 +109,7 @@ def test_a_task_cannot_talk_its_way_out_or_into_failure(
 @pytest.mark.parametrize(
     "argv", [[], ["x.out"], ["-r", "x", "x.out"], ["-r", "0", "x.txt"]]
 )
-def test_mistakes_are_words(
+def test_mistakes_have_a_message(
     argv: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(argv) == USAGE

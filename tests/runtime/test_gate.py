@@ -22,7 +22,7 @@ CHECKOUT = Path(__file__).parent.parent.parent
 Captured = pytest.CaptureFixture[str]
 
 
-def test_ready_and_said_so_in_one_line(run: Run, capsys: Captured) -> None:
+def test_ready_in_one_line(run: Run, capsys: Captured) -> None:
     run.setup()
     words(capsys)
     assert run.gate() == 0

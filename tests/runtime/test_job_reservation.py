@@ -138,9 +138,7 @@ def test_a_node_without_files_on_the_tier_runs_as_ever(
 
 
 @pytest.mark.parametrize("name", ["PEGASUS_DAG_JOB_ID", "CONDOR_JOBID"])
-def test_a_job_that_does_not_know_who_it_is_does_not_start(
-    site: JobSite, name: str
-) -> None:
+def test_a_job_without_its_number_does_not_start(site: JobSite, name: str) -> None:
     done = site.launch("touch started", **{name: ""})
     assert done.returncode == USAGE
     assert name.encode() in done.stderr

@@ -126,7 +126,7 @@ class TestLeftOver:
             lock(handle, how)
 
         monkeypatch.setattr(disk.fcntl, "flock", late)
-        os.close(disk._made(str(room)))
+        os.close(disk._make_locked(str(room)))
         assert room.is_dir()
         assert len(taken) == 2
 

@@ -42,7 +42,7 @@ sys.exit(record.main(["-n", "x", "/bin/echo", "hello"]))
 """
 
 
-def test_where_none_takes_a_byte_the_reason_is_said() -> None:
+def test_if_no_folder_takes_a_byte_the_reason_is_shown() -> None:
     done = subprocess.run(
         [sys.executable, "-c", RECORD], capture_output=True, text=True, timeout=120
     )
@@ -52,7 +52,9 @@ def test_where_none_takes_a_byte_the_reason_is_said() -> None:
     assert "regular_exitcode: 127" in done.stdout
 
 
-def test_what_was_done_but_cannot_be_said_was_done(tmp_path: Path) -> None:
+def test_a_message_that_cannot_be_printed_does_not_change_the_status(
+    tmp_path: Path,
+) -> None:
     run = Run(tmp_path)
     program = [sys.executable, "-c", SETUP, "--bb", run.bb.path]
     with Path("/dev/full").open("w") as full:

@@ -153,7 +153,7 @@ class TestAFullTier:
         environ = {"PEGASUS_DAG_JOB_ID": NODE, "CONDOR_JOBID": JOB}
         bb = full.bbdir
         own = job_reservation(bb, bb.node_of_job(environ), environ)
-        with opened.opened(bb, bb.transient(), own, environ) as space:
+        with opened.open_space(bb, bb.transient(), own, environ) as space:
             assert space.run.startswith(str(full.scratch))
             assert space.since == 0
             assert full.own_reservations() == []

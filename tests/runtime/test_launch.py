@@ -275,9 +275,7 @@ class TestLinks:
         assert site.start("launch", "sh", "-c", 'echo x > "$0"', path).returncode == 0
         assert (site.pfs_scratch / hostile).read_text() == "x\n"
 
-    def test_a_job_that_does_not_say_who_it_is_does_not_start_blind(
-        self, site: Site
-    ) -> None:
+    def test_a_job_without_its_node_does_not_start(self, site: Site) -> None:
         site.link({"out.txt": str(site.pfs_scratch / "out.txt")})
         done = site.start("launch", "true", PEGASUS_DAG_JOB_ID="")
         assert done.returncode == USAGE

@@ -63,7 +63,7 @@ class TestShape:
         known = [key for key, kind in ours.items() if kind and key in theirs]
         assert [k for k in known if ours[k] is not theirs[k]] == []
 
-    def test_the_words_of_the_job(self, site: Site) -> None:
+    def test_the_options_of_the_job(self, site: Site) -> None:
         stamp = "2026-11-20T18:46:37+00:00"
         words = ("-n", "ns::cat:1.0", "-N", "null", "-R", "cori", "-L", "demo")
         record = recorded(
@@ -297,7 +297,7 @@ class TestOptions:
     @pytest.mark.parametrize(
         "argv", [[], ["-n"], ["-n", "x"], ["-y", "p"], ["-k", "soon", "p"]]
     )
-    def test_mistakes_are_words(self, site: Site, argv: list[str]) -> None:
+    def test_mistakes_have_a_message(self, site: Site, argv: list[str]) -> None:
         done = site.start("record", *argv)
         assert done.returncode == USAGE
         assert done.stderr and b"Traceback" not in done.stderr

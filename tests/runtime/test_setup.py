@@ -83,7 +83,7 @@ def test_it_does_not_wait_for_room(run: Run) -> None:
     assert run.backend().status(run.request).state is State.PENDING
 
 
-def test_a_refusal_is_noted_with_the_words_of_the_scheduler(
+def test_a_refusal_is_noted_with_the_message_of_the_scheduler(
     run: Run, capsys: Captured
 ) -> None:
     run.change(fail="create: no space left on any server")

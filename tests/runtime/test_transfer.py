@@ -280,7 +280,7 @@ class TestOptions:
             ([], "not a list"),
         ],
     )
-    def test_mistakes_are_words(
+    def test_mistakes_have_a_message(
         self, site: Site, options: list[str], given: str
     ) -> None:
         done = site.start("transfer", *options, stdin=given)

@@ -82,7 +82,7 @@ def there_when_bytes_move(
 def test_the_older_takes_no_room_on_the_buffer_and_stays_elsewhere(
     site: Site, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
-    """Elsewhere it stays until the newer is whole."""
+    """Rescheduled it stays until the newer is whole."""
     source, target = site.pfs / "in", getattr(site, where) / "in"
     source.write_text("an input")
     target.write_text("an input" if where == "scratch" else "as it was")

@@ -36,7 +36,7 @@ def test_the_outputs_that_are_links_to_nothing_are_named(site: Site, task: str) 
     assert b"`tier: bb`" in done.stderr
 
 
-def test_nothing_is_said_where_the_task_failed_for_another_reason(site: Site) -> None:
+def test_a_task_that_failed_for_another_reason_gets_no_note(site: Site) -> None:
     make_both = f"echo x > {OUT}; echo x > {SCRATCH}/log.txt"
     done = site.start("launch", "sh", "-c", f"{make_both}; exit 3")
     assert (done.returncode, done.stderr) == (3, b"")

@@ -87,7 +87,7 @@ def test_nor_where_the_notes_of_the_run_are_lost_as_well(unmounted: Run) -> None
 
 
 @pytest.mark.parametrize("left", ["an empty folder", "another tier", "nothing"])
-def test_where_it_is_gone_for_good_that_can_be_said(run: Run, left: str) -> None:
+def test_storage_that_is_gone_for_good_can_be_given_up(run: Run, left: str) -> None:
     assert (run.setup(), run.gate()) == (0, 0)
     run.stage_out("safe.txt")
     run.promise({**run.read("placement.json")["outputs"], "lost.txt": "/out/lost.txt"})

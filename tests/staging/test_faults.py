@@ -129,7 +129,7 @@ def test_a_folder_that_cannot_be_made_durable(
     assert (trees.stage().files, trees.stage().kept) == (1, 1)
 
 
-def test_a_source_that_nobody_may_read(of_a_user: Path) -> None:
+def test_a_source_without_read_permission(of_a_user: Path) -> None:
     trees = TwoTrees(of_a_user)
     trees.source.mkdir()
     trees.write("open", "1")
@@ -204,7 +204,9 @@ def test_a_folder_of_two_lines_is_named_on_one(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("copier")
 @pytest.mark.parametrize("size", [5000, 2 << 20])
-def test_a_file_of_just_now_is_left_to_settle(trees: TwoTrees, size: int) -> None:
+def test_a_file_that_has_just_changed_is_left_to_settle(
+    trees: TwoTrees, size: int
+) -> None:
     """A write has its time before it has its bytes; a reader between the two gets
     what was never there, and sees no change afterwards."""
     path = trees.write("data", b"A" * size)
@@ -306,9 +308,7 @@ def test_a_python_without_ctypes(
     assert trees.failures == []
 
 
-def test_a_mistake_of_ours_is_not_hidden(
-    trees: TwoTrees, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bug_is_not_hidden(trees: TwoTrees, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(100):
         trees.write(str(number), "x")
 

@@ -33,7 +33,7 @@ def ways(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(hashing, "_ALONE", 0)
     monkeypatch.setattr(pour, "_clone", lambda source, out: False)
     seen: list[str] = []
-    for place, name in ((hashing, "move"), (hashing._Hasher, "_through")):
+    for place, name in ((hashing, "move"), (hashing._Hasher, "_read_hash_write")):
         monkeypatch.setattr(place, name, noted(getattr(place, name), seen))
     return seen
 
@@ -72,16 +72,16 @@ class Sometimes:
 def test_the_way_may_change_with_every_step(
     source: Path, ways: list[str], monkeypatch: pytest.MonkeyPatch, turns: int
 ) -> None:
-    monkeypatch.setattr(hashing, "_AT_WORK", Sometimes(turns))
+    monkeypatch.setattr(hashing, "_HASHED_FILES", Sometimes(turns))
     assert copied(source)
-    assert ways.count("_through") == 10 // turns
+    assert ways.count("_read_hash_write") == 10 // turns
     assert len(ways) == 10
 
 
 def test_holes_between_steps_of_both_ways(
     tmp_path: Path, ways: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hashing, "_AT_WORK", Sometimes(2))
+    monkeypatch.setattr(hashing, "_HASHED_FILES", Sometimes(2))
     source = tmp_path / "sparse"
     with source.open("wb") as out:
         for place in (0, 3 * STEP, 7 * STEP):
@@ -92,18 +92,18 @@ def test_holes_between_steps_of_both_ways(
     assert len(set(ways)) == 2
 
 
-def test_a_file_alone_is_read_beside_and_many_are_not(
+def test_a_single_file_is_hashed_in_a_thread_and_many_are_not(
     source: Path, ways: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    at_work = hashing._AtWork()
+    at_work = hashing._HashedFiles()
     at_work._most = 1  # of two processors
-    monkeypatch.setattr(hashing, "_AT_WORK", at_work)
+    monkeypatch.setattr(hashing, "_HASHED_FILES", at_work)
     assert copied(source)
-    assert "_through" not in ways
+    assert "_read_hash_write" not in ways
     ways.clear()
     at_work.count(1)  # another one
     assert copied(source)
-    assert set(ways) == {"_through"}
+    assert set(ways) == {"_read_hash_write"}
     at_work.count(-1)
     assert not at_work.are_too_many
 
@@ -116,7 +116,7 @@ def test_without_room_for_a_thread_one_reading_does_for_both(
 
     monkeypatch.setattr(threading.Thread, "start", refused)
     assert copied(source)
-    assert set(ways) == {"_through"}
+    assert set(ways) == {"_read_hash_write"}
 
 
 def test_a_disk_that_cannot_be_read_ends_the_copy_either_way(
@@ -128,7 +128,7 @@ def test_a_disk_that_cannot_be_read_ends_the_copy_either_way(
     out = tmp_path / "copy"
     monkeypatch.setattr(os, "preadv", broken)
     for turns in (1, 1000):
-        monkeypatch.setattr(hashing, "_AT_WORK", Sometimes(turns))
+        monkeypatch.setattr(hashing, "_HASHED_FILES", Sometimes(turns))
         with (
             source.open("rb") as text,
             out.open("wb") as copy,

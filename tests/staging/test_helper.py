@@ -36,19 +36,19 @@ def is_loaded(path: Path) -> bool:
     return done.stdout == "True\n"
 
 
-def test_whole(built: Path) -> None:
+def test_a_complete_helper_loads(built: Path) -> None:
     assert is_loaded(built)
 
 
 @pytest.mark.parametrize("kept", [0, 10, 64, 4096, 8192, 12288, -1])
-def test_cut_off_by_a_full_disk(built: Path, kept: int) -> None:
+def test_a_truncated_helper_is_not_loaded(built: Path, kept: int) -> None:
     """The loader trusts it, and dies of SIGBUS where its end is missing."""
     size = built.stat().st_size
     os.truncate(built, kept if kept >= 0 else size - 1)
     assert not is_loaded(built)
 
 
-def test_of_another_kind(built: Path) -> None:
+def test_a_helper_of_another_architecture_is_not_loaded(built: Path) -> None:
     data = bytearray(built.read_bytes())
     data[18] ^= 0xFF  # the machine that it is for
     built.write_bytes(data)

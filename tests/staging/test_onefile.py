@@ -218,7 +218,7 @@ class TestFolders:
         again = copy_path(str(tree), str(tmp_path / "copy"))
         assert (again.digest, parts(tmp_path)) == (first.digest, [])
 
-    def test_somebody_s_folder_of_that_name_stays(
+    def test_a_folder_with_other_contents_stays(
         self, tree: Path, tmp_path: Path
     ) -> None:
         (tmp_path / "copy").mkdir()

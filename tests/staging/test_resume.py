@@ -28,7 +28,7 @@ def test_what_has_arrived_is_not_copied_again(trees: TwoTrees) -> None:
     assert (trees.dest / "a").stat().st_ino == before.st_ino
 
 
-def test_nor_is_a_file_of_several_names(trees: TwoTrees) -> None:
+def test_a_file_of_several_names_is_not_copied_again(trees: TwoTrees) -> None:
     os.link(trees.write("a", "1"), trees.source / "b")
     os.link(trees.source / "a", trees.source / "c")
     assert trees.stage().files == 1

@@ -195,7 +195,7 @@ def test_a_disk_that_gets_full_in_a_segment_leaves_nothing(
     assert [path.name for path in tmp_path.iterdir()] == ["result"]
 
 
-def test_who_stops_the_mover_waits_for_no_segment(
+def test_stopping_the_mover_waits_for_no_segment(
     told: Told, folders: tuple[Path, Path]
 ) -> None:
     source, dest = folders

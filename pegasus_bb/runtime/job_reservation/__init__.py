@@ -1,1 +1,1 @@
-"""A job on a reservation of its own: its space, its inputs and its results."""
+"""A job on its job reservation: its space, its inputs and its results."""

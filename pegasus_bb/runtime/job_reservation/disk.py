@@ -1,4 +1,4 @@
-"""A job's folder on the disk of its node. No scheduler grants it.
+"""A job's folder on the disk of its node, which no scheduler grants.
 
     <disk>/pegasus_bb.<host>.<name>.<try>     0700, locked while launch works
 
@@ -23,7 +23,7 @@ from pegasus_bb.units import format_size
 
 _PREFIX = "pegasus_bb."
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-_LITTLE = 1 << 20  # bytes: with less a disk is called full
+_LITTLE = 1 << 20  # bytes: a disk with less counts as full
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -32,25 +32,25 @@ class TierFull(ReservationFailed):
 
 
 def is_full(error: Exception) -> bool:
-    found = {getattr(e, "errno", None) for e in (error, error.__cause__)}
-    return isinstance(error, TierFull) or not found.isdisjoint(_FULL)
+    codes = {getattr(e, "errno", None) for e in (error, error.__cause__)}
+    return isinstance(error, TierFull) or not codes.isdisjoint(_FULL)
 
 
 @contextlib.contextmanager
 def on_the_disk(
     settings: Dict[str, str], name: str, need: int, environ: Dict[str, str]
 ) -> Iterator[str]:
-    """A new folder for one try, gone afterwards; ``need`` bytes are free there now.
+    """A new folder for one try, with ``need`` bytes free, which is removed afterwards.
 
-    Raises TierFull, and ReservationFailed where there is no such disk on this node.
+    Raises TierFull, and ReservationFailed if this node has no such disk.
     """
     check_one_node(environ)
     disk = disk_of(settings, environ)
     ours = f"{_PREFIX}{socket.gethostname()}."
-    _remove_left_over(disk, ours)
+    _remove_unlocked(disk, ours)
     _check_free(disk, need)
     folder = os.path.join(disk, f"{ours}{name}")
-    lock = _made(folder)
+    lock = _make_locked(folder)
     try:
         yield folder
         _tell_if_full(disk)
@@ -60,22 +60,22 @@ def on_the_disk(
 
 
 def disk_of(settings: Dict[str, str], environ: Dict[str, str]) -> str:
-    """Where the tier's ``path`` leads in this job. Raises ReservationFailed.
+    """The tier's ``path`` in this job. Raises ReservationFailed.
 
     The folder is never made: without its disk it would be in the memory of the node, or
     on its system disk.
     """
-    said = settings.get("path", "")
+    path = settings.get("path", "")
     try:
-        disk = node_path(said, environ)
+        disk = node_path(path, environ)
     except ValueError as error:
-        raise _no_disk(f"path {said}: {error}") from None
+        raise _no_disk(f"path {path}: {error}") from None
     if not os.path.isdir(disk):
-        raise _no_disk(f"{disk} (path {said}) is no folder")
+        raise _no_disk(f"{disk} (path {path}) is no folder")
     required = settings.get("mount", "required") != "any"
     if required and os.stat(disk).st_dev == os.stat("/").st_dev:
         raise _no_disk(
-            f"{disk} (path {said}) is on the node's root file system: no disk of its "
+            f"{disk} (path {path}) is on the node's root file system: no disk of its "
             "own is mounted there; `mount: any` for the tier where that is meant"
         )
     return disk
@@ -97,12 +97,13 @@ def _check_free(disk: str, need: int) -> None:
 
 
 def _free(disk: str) -> Tuple[int, bool]:
-    found = os.statvfs(disk)
-    return found.f_bavail * found.f_frsize, bool(found.f_favail or not found.f_files)
+    status = os.statvfs(disk)
+    inodes = bool(status.f_favail or not status.f_files)
+    return status.f_bavail * status.f_frsize, inodes
 
 
 def _tell_if_full(disk: str) -> None:
-    """A task that fills the disk may not say so."""
+    """Report a full disk, since a task that fills it may not do so."""
     free, files = _free(disk)
     if free < _LITTLE or not files:
         print(
@@ -112,8 +113,8 @@ def _tell_if_full(disk: str) -> None:
         )
 
 
-def _made(folder: str) -> int:
-    """Make ``folder``; a descriptor that holds its lock. Raises ReservationFailed."""
+def _make_locked(folder: str) -> int:
+    """Make ``folder``; returns a descriptor with its lock. Raises ReservationFailed."""
     while True:
         try:
             os.mkdir(folder, 0o700)
@@ -121,24 +122,24 @@ def _made(folder: str) -> int:
             if is_full(error):
                 raise TierFull(f"{folder}: {error.strerror}") from error
             raise _no_disk(f"{folder}: {error.strerror}") from error
-        # Another launch may take it for one that was left, until it is locked.
+        # Until it is locked, another launch may consider it left over and remove it.
         with contextlib.suppress(FileNotFoundError):
             lock = os.open(folder, _FOLDER)
-            with contextlib.suppress(OSError):  # no locks: nothing is ever taken away
+            with contextlib.suppress(OSError):  # without locks nothing is removed
                 fcntl.flock(lock, fcntl.LOCK_EX)
-            if _is(folder, lock):
+            if _is_same_folder(folder, lock):
                 return lock
             os.close(lock)
 
 
-def _is(folder: str, handle: int) -> bool:
+def _is_same_folder(folder: str, handle: int) -> bool:
     try:
         return os.path.samestat(os.lstat(folder), os.fstat(handle))
     except FileNotFoundError:
         return False
 
 
-def _remove_left_over(disk: str, ours: str) -> None:
+def _remove_unlocked(disk: str, ours: str) -> None:
     try:
         names = [name for name in os.listdir(disk) if name.startswith(ours)]
     except OSError:  # a folder that users may write but not list

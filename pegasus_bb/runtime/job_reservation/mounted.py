@@ -21,10 +21,10 @@ from pegasus_bb.runtime.job_reservation.space import (
 from pegasus_bb.runtime.links import checked_path
 
 
-def staged(
+def staged_space(
     request: Request, reservation: JobReservation, environ: Dict[str, str]
 ) -> Space:
-    """A space that the batch system fills, and from which it stages out."""
+    """A space that the batch system stages in and out."""
     base = job_space(request, environ)
     results = os.path.join(base, "results")
     space = Space(
@@ -33,8 +33,8 @@ def staged(
         True,
         time.time(),
     )
-    # Before all else: what is not there cannot be staged out, and Slurm then keeps the
-    # space of a job that failed.
+    # Before all else: if the folder is missing, stage-out fails, and Slurm keeps the
+    # space of a failed job.
     os.makedirs(results, exist_ok=True)
     landing = os.path.dirname(
         landing_of(request.prefix, reservation.node, reservation.job)
@@ -46,19 +46,20 @@ def staged(
     return space
 
 
-def private(
+def private_space(
     request: Request, reservation: JobReservation, environ: Dict[str, str]
 ) -> Space:
-    """A space that launch fills, and from which it copies the results back."""
+    """A space that launch fills, and from which it copies results back."""
     check_one_node(environ)
     base = job_space(request, environ)
-    remove(os.path.join(base, "run"))  # of this very job, requeued
+    remove(os.path.join(base, "run"))  # of this job before it was requeued
     return fill(request, reservation, base, time.time())
 
 
 def job_space(request: Request, environ: Dict[str, str]) -> str:
-    """What the batch system mounted for this job. Raises ReservationFailed."""
-    is_folder = request.backend == SLURM_LUA  # of a file system, not a mount
+    """The space that the batch system mounted for this job. Raises
+    ReservationFailed."""
+    is_folder = request.backend == SLURM_LUA  # not a mount
     variable = "BB_JOB" if is_folder else f"DW_JOB_{request.access.upper()}"
     path = environ.get(variable, "")
     if not path.startswith("/"):
@@ -83,18 +84,18 @@ def _check_staged_in(request: Request, space: Space, lfn: str) -> None:
     here, there = checked_path(space.run, lfn), checked_path(request.prefix, lfn)
     wanted = os.stat(there)
     try:
-        found = os.stat(here)
+        copied = os.stat(here)
     except FileNotFoundError:
         raise ReservationFailed(
             f"{lfn}: was not staged in: {here} is not there, {there} is"
         ) from None
-    if found.st_size != wanted.st_size:
+    if copied.st_size != wanted.st_size:
         raise ReservationFailed(
-            f"{lfn}: was not staged in whole: {here} has {found.st_size} bytes, "
+            f"{lfn}: was not staged in whole: {here} has {copied.st_size} bytes, "
             f"{there} {wanted.st_size}"
         )
     mode = stat.S_IMODE(wanted.st_mode) & 0o777
-    if stat.S_IMODE(found.st_mode) != mode:  # a program must stay one
+    if stat.S_IMODE(copied.st_mode) != mode:  # keep programs executable
         os.chmod(here, mode)
 
 

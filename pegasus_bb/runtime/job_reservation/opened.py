@@ -1,4 +1,4 @@
-"""The space of one job, on whatever tier it is, and on the PFS if that tier is full.
+"""Opens the space of one job on its tier, or on the PFS if the tier is full.
 
 A job on the PFS is noted in bb/elsewhere/<node>.json, durably, before its task starts;
 `pegasus-bb status` and `report` read the notes.
@@ -21,7 +21,7 @@ from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import program
 from pegasus_bb.runtime.bbdir import ELSEWHERE, BBDir
 from pegasus_bb.runtime.job_reservation.disk import TierFull, is_full, on_the_disk
-from pegasus_bb.runtime.job_reservation.mounted import private, staged
+from pegasus_bb.runtime.job_reservation.mounted import private_space, staged_space
 from pegasus_bb.runtime.job_reservation.planned import (
     JobReservation,
     landing_of,
@@ -30,20 +30,20 @@ from pegasus_bb.runtime.job_reservation.planned import (
 from pegasus_bb.runtime.job_reservation.space import WORK, Space, discard, fill
 from pegasus_bb.units import format_duration, format_size
 
-PATIENCE = 60.0  # seconds that a job with a share of another reservation waits
+PATIENCE = 60.0  # seconds that a job waits while its run holds another reservation
 _POLL = 1.0  # seconds between two polls of a tier that is full
 
 
 @contextlib.contextmanager
-def opened(
+def open_space(
     bb: BBDir, request: Request, reservation: JobReservation, environ: Dict[str, str]
 ) -> Iterator[Space]:
-    """The space with all that the job reads in it; what was made for it goes after.
+    """The space with the inputs of the job in it, removed afterwards.
 
     Raises ReservationFailed, CopyFailed.
     """
     if request.backend in SLURM_BACKENDS:
-        mounted = private if request.access == "private" else staged
+        mounted = private_space if request.access == "private" else staged_space
         yield mounted(request, reservation, environ)
         return
     with contextlib.ExitStack() as stack:
@@ -98,9 +98,9 @@ def _note_elsewhere(bb: BBDir, reservation: JobReservation, because: str) -> Non
 
 @contextlib.contextmanager
 def _on_pfs(request: Request, reservation: JobReservation) -> Iterator[str]:
-    """The folder to work in, beside the one where its results arrive."""
+    """The folder to work in, next to the one where the results arrive."""
     base = landing_of(request.prefix, reservation.node, reservation.job) + WORK
-    remove(base)  # of this very try, killed and started again
+    remove(base)  # of this try before it was killed and restarted
     try:
         yield base
     finally:
@@ -122,13 +122,13 @@ def _granted(
     try:
         _await(own, patience)
         base = backend.path(own, {})
-        remove(os.path.join(base, "run"))  # of a try that was killed
+        remove(os.path.join(base, "run"))  # of a killed try
         yield base
     finally:
         try:
             backend.delete(own)
             program.list_event("released", own, bb.submit_dir)
-        except (PegasusBBError, OSError) as error:  # what it had is safe, or lost
+        except (PegasusBBError, OSError) as error:  # its data is safe, or lost
             print(f"launch: {own.name} was not given back: {error}", file=sys.stderr)
 
 
@@ -136,17 +136,18 @@ def _await(own: Request, patience: float) -> None:
     backend = open_backend(own.backend, own.settings)
     until = time.monotonic() + patience
     while True:
-        found = backend.status(own)
-        if found.state is State.READY:
+        status = backend.status(own)
+        if status.state is State.READY:
             return
-        if found.state not in (State.PENDING, State.UNKNOWN, State.STAGING_IN):
-            raise ReservationFailed(f"{own.name}: {found.state.value}: {found.message}")
+        if status.state not in (State.PENDING, State.UNKNOWN, State.STAGING_IN):
+            message = f"{status.state.value}: {status.message}"
+            raise ReservationFailed(f"{own.name}: {message}")
         if time.monotonic() >= until:
             more = ""
             if patience == own.wait:
                 more = "; pegasus.bb.wait says how long to wait"
             raise TierFull(
                 f"no room of {format_size(own.capacity)} for this job within "
-                f"{format_duration(patience)}: {found.message}{more}"
+                f"{format_duration(patience)}: {status.message}{more}"
             )
         time.sleep(_POLL)

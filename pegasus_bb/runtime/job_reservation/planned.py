@@ -15,7 +15,7 @@ LANDING = ".pegasus_bb_landing"  # in the run's scratch on the PFS
 
 
 class JobReservation(NamedTuple):
-    """What planning wrote for one node, and which try of it this is."""
+    """The planned reservation of one node, and the number of this try."""
 
     node: str
     job: str  # HTCondor's number of this try
@@ -35,7 +35,7 @@ class JobReservation(NamedTuple):
 def job_reservation(
     bb: BBDir, node: Node, environ: Mapping[str, str]
 ) -> JobReservation:
-    """What planning wrote for ``node``, and this try's number. Raises UsageError."""
+    """The reservation of ``node``, with the number of this try. Raises UsageError."""
     job = environ.get("CONDOR_JOBID", "")
     if not job or not job.replace(".", "").isdigit():
         raise UsageError(
@@ -43,32 +43,33 @@ def job_reservation(
             "others; the submit file must set it to $(cluster).$(process)"
         )
     try:
-        said = {"share": (), **node.reservation}
-        files = (tuple(map(str, said[key])) for key in JobReservation._fields[3:])
-        return JobReservation(node.name, job, int(said["capacity"]), *files)
+        planned = {"share": (), **node.reservation}
+        files = (tuple(map(str, planned[key])) for key in JobReservation._fields[3:])
+        return JobReservation(node.name, job, int(planned["capacity"]), *files)
     except (KeyError, TypeError, ValueError) as error:
         file = bb.file(f"{NODES}/{node.name}.json")
         raise UsageError(f"{file}: cannot be used ({error!r}); plan again") from error
 
 
 def mark(reservation: JobReservation, environ: Dict[str, str]) -> None:
-    """Tell the tasks of a cluster that the cluster has this reservation."""
+    """Tell the tasks of a cluster, through ``environ``, that it has this
+    reservation."""
     environ[_INSIDE] = f"{reservation.node} {reservation.job}"
 
 
 def is_inside(reservation: JobReservation, environ: Dict[str, str]) -> bool:
-    """Whether this is a task of a cluster. The launch of the cluster has made the
-    reservation usable and bound its paths in the list of tasks."""
+    """Whether this is a task of a cluster, whose launch has opened the reservation and
+    bound the paths in the list of tasks."""
     return environ.get(_INSIDE) == f"{reservation.node} {reservation.job}"
 
 
 def landing_of(scratch: str, node: str, job: str) -> str:
-    """Where the results of one try arrive, before they get their names."""
+    """The folder where the results of one try arrive, before they are renamed."""
     return os.path.join(scratch, LANDING, node, job)
 
 
 def own_request(request: Request, reservation: JobReservation) -> Request:
-    """The reservation of that node; every try of it has the same."""
+    """The request of that node, the same for every try."""
     import hashlib
 
     of_node = f"{request.uuid}/{reservation.node}".encode()

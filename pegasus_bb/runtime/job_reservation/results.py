@@ -1,4 +1,4 @@
-"""Notes the results of a job, and puts them where they are staged out from."""
+"""Notes the results of a job, and moves them to the folder that is staged out."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def note_path(bb: BBDir, node: str) -> str:
 
 
 def list_kept(bb: BBDir, node: str, number: str) -> None:
-    """Add the job to the ledger, so that `ls` can name its run and node."""
+    """Add the kept space of a job to the ledger, so that `ls` can name its run and
+    node."""
     request = bb.transient()
     more = {"job": number, "node": node, "scratch": request.prefix}
     program.list_event("kept", request, bb.submit_dir, label=bb.label(), **more)
@@ -53,11 +54,12 @@ def finish(
     environ: Dict[str, str],
     scratch: str,
 ) -> int:
-    """Put all results in their places, and note them; the exit status. Copies of what
-    other jobs read go to ``scratch``.
+    """Move and note all results; returns the exit status. Files that other jobs read
+    are copied to ``scratch``.
 
-    The status is not 0 if the task has failed, or if a result is missing or cannot come
-    back. It is noted, since a batch system may call a failed job successful.
+    The status is not 0 if the task failed, or if a result is missing or cannot be
+    staged out. It is noted, because a batch system may report a failed job as
+    successful.
     """
     files: Dict[str, Any] = {}
     if status == 0:
@@ -65,22 +67,22 @@ def finish(
     try:
         if status == 0:
             _share(reservation, space, scratch)
-            remove(space.results)  # by this very try, killed and started again
+            remove(space.results)  # of this try before it was killed and restarted
             files = {lfn: _put(space, lfn) for lfn in _links_first(reservation, space)}
     except PegasusBBError as error:
         status = _failed(str(error))
     except OSError as error:
         status = _failed(f"{error.filename or reservation.node}: {error.strerror}")
-    said = {"files": files, "source": space.results, "since": space.since}
+    facts = {"files": files, "source": space.results, "since": space.since}
     if not space.by_system:
-        said["slurm"] = ""  # which keeps nothing of what we bring back
-    return _note(bb, reservation, environ, status, said) or status
+        facts["slurm"] = ""  # Slurm keeps nothing that launch copies back
+    return _note(bb, reservation, environ, status, facts) or status
 
 
 def note_failure(
     bb: BBDir, reservation: JobReservation, environ: Dict[str, str]
 ) -> None:
-    """Note that the task was not started, or that launch itself has failed."""
+    """Note that the task was not started, or that launch itself failed."""
     _note(bb, reservation, environ, BUG, {"files": {}, "source": ""})
 
 
@@ -89,7 +91,7 @@ def _note(
     reservation: JobReservation,
     environ: Dict[str, str],
     status: int,
-    said: Dict[str, Any],
+    facts: Dict[str, Any],
 ) -> int:
     note = {
         "version": 1,
@@ -97,7 +99,7 @@ def _note(
         "job": reservation.job,
         "status": status,
         "slurm": environ.get("SLURM_JOB_ID", ""),
-        **said,
+        **facts,
         "time": time.time(),
     }
     try:
@@ -120,11 +122,11 @@ def _check_made(reservation: JobReservation, space: Space) -> int:
 
 
 def _share(reservation: JobReservation, space: Space, scratch: str) -> None:
-    """Copy what other jobs read to ``scratch``, in the place of any older try's.
+    """Copy files that other jobs read to ``scratch``, replacing those of older tries.
 
-    A copy gets its name once it is whole and durable. Raises OSError, CopyFailed.
+    A copy gets its name when it is complete and durable. Raises OSError, CopyFailed.
     """
-    vanishing = (os.path.dirname(space.run),)  # it goes with the job
+    vanishing = (os.path.dirname(space.run),)  # removed with the job
     left: Dict[str, Dict[bytes, List[str]]] = {}
     for lfn in reservation.share:
         dest = checked_path(scratch, lfn)
@@ -132,14 +134,14 @@ def _share(reservation: JobReservation, space: Space, scratch: str) -> None:
         if folder not in left:
             os.makedirs(folder, exist_ok=True)
             left[folder] = parts_in(folder)
-        for part in left[folder].pop(cut_name(dest), []):  # of a try that was killed
+        for part in left[folder].pop(cut_name(dest), []):  # of a killed try
             remove(part)
         made = _path(space, lfn)
         copy_path(made, dest, digest=False, replace=True, vanishing=vanishing)
 
 
 def _links_first(reservation: JobReservation, space: Space) -> List[str]:
-    """Links first: each may lead to another result, which is moved away."""
+    """The results, links first: each may lead to another result, which is moved."""
     return sorted(
         reservation.stage_out, key=lambda lfn: not _is_shared(_path(space, lfn))
     )
@@ -157,15 +159,16 @@ def _put(space: Space, lfn: str) -> Dict[str, Any]:
     made, dest = _path(space, lfn), os.path.join(space.results, lfn)
     os.makedirs(os.path.dirname(dest), exist_ok=True)
     if space.by_system:
-        put = _moved(made, dest, lfn)
+        put = _move(made, dest, lfn)
     else:
         vanishing = (os.path.dirname(space.run),)
         put = copy_path(made, dest, replace=True, vanishing=vanishing)
     return {"size": put.size, "digest": put.digest}
 
 
-def _moved(made: str, dest: str, lfn: str) -> Copied:
-    """Move within the reservation; copy links, for DataWarp loses both kinds."""
+def _move(made: str, dest: str, lfn: str) -> Copied:
+    """Move a result within the reservation; copy links, since DataWarp loses both
+    kinds."""
     if os.path.isdir(made):
         raise PegasusBBError(
             f"{lfn}: is a folder, and DataWarp stages the inputs of later jobs file by "
@@ -173,10 +176,10 @@ def _moved(made: str, dest: str, lfn: str) -> Copied:
         )
     if _is_shared(made):
         return copy_path(made, dest)
-    found = os.lstat(made)
+    status = os.lstat(made)
     digest = digest_file(made)
     os.rename(made, dest)
-    return Copied(found.st_size, digest, found)
+    return Copied(status.st_size, digest, status)
 
 
 def _failed(message: str) -> int:

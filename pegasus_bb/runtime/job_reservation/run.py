@@ -1,12 +1,12 @@
-"""A job on a reservation of its own, in modes transient and hybrid.
+"""Runs a job on its job reservation, in modes transient and hybrid.
 
-    <reservation>/run        the task's working directory: stands for the run's scratch
-    <reservation>/results    what comes back, in a folder of this try (datawarp)
+    <reservation>/run        the task's working directory: replaces the run's scratch
+    <reservation>/results    results to stage out, in a folder of this try (datawarp)
 
-The task sees its files under the names that they have in the run's scratch: on the PFS,
-or in mode hybrid on the reservation that all jobs share. Its results are noted, with
-size and digest, before the job ends. await_stage_out waits for these bytes, whatever
-the batch system says of the job.
+The task's files have the names that they have in the run's scratch: on the PFS, or in
+mode hybrid on the shared reservation. Its results are noted, with size and digest,
+before the job ends. await_stage_out waits for these bytes, whatever the batch system
+reports.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.bbdir import BBDir, Node
 from pegasus_bb.runtime.bind import Binding, shared_binding
-from pegasus_bb.runtime.job_reservation.opened import opened
+from pegasus_bb.runtime.job_reservation.opened import open_space
 from pegasus_bb.runtime.job_reservation.planned import (
     JobReservation,
     is_inside,
@@ -35,7 +35,7 @@ from pegasus_bb.runtime.task import run_command, run_task
 def run_on_reservation(
     bb: BBDir, node: Node, argv: List[str], environ: Dict[str, str]
 ) -> int:
-    """Run ``argv`` on the job's own reservation; its exit status.
+    """Run ``argv`` on the job's reservation; returns its exit status.
 
     Raises ReservationFailed, UsageError, CopyFailed before anything was started.
     """
@@ -59,7 +59,7 @@ def _run(
     scratch = shared.text(planned) if shared else planned
     for link in _links_to_results(reservation, request, scratch):
         make_link(link)
-    with opened(bb, request, reservation, environ) as space:
+    with open_space(bb, request, reservation, environ) as space:
         binding = Binding(planned, space.run, shared)
         argv, bound = binding.argv(argv), binding.environ(environ)
         mark(reservation, bound)
@@ -72,8 +72,8 @@ def _run(
 def _links_to_results(
     reservation: JobReservation, request: Request, scratch: str
 ) -> Iterator[Link]:
-    """Mode hybrid: links from the shared reservation to files on the PFS. They are made
-    before other jobs look for these files."""
+    """Mode hybrid: links from the shared reservation to files on the PFS, made before
+    other jobs look for these files."""
     if scratch != request.prefix:
         for lfn in (*reservation.stage_out, *reservation.write):
             path = checked_path(scratch, lfn)

@@ -1,4 +1,4 @@
-"""Where a job works, with all that it reads in it."""
+"""The folder in which a job works, with its inputs."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _NODES = "SLURM_JOB_NUM_NODES"
 
 
 class Space(NamedTuple):
-    run: str  # stands for the run's scratch
+    run: str  # replaces the run's scratch
     results: str  # of this try
     by_system: bool  # the batch system stages; else launch does
-    since: float = 0.0  # when it had the reservation; 0 if it works on the PFS
+    since: float = 0.0  # when the reservation was ready; 0 if it works on the PFS
 
 
 def fill(
     request: Request, reservation: JobReservation, base: str, since: float
 ) -> Space:
-    """Bring what the job reads into folder ``base``. Raises CopyFailed."""
+    """Copy the inputs of the job into folder ``base``. Raises CopyFailed."""
     results = landing_of(request.prefix, reservation.node, reservation.job)
     _discard_older_tries(results)
     space = Space(os.path.join(base, "run"), results, False, since)
@@ -46,7 +46,8 @@ def make_folders(reservation: JobReservation, space: Space) -> None:
 
 
 def _discard_older_tries(landing: str) -> None:
-    """Remove what killed or failed tries of that node have left beside ``landing``."""
+    """Remove the folders of killed or failed tries of that node, next to
+    ``landing``."""
     tries, this = os.path.split(landing)
     with contextlib.suppress(FileNotFoundError):
         for name in os.listdir(tries):

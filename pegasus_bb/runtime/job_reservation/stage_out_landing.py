@@ -1,4 +1,4 @@
-"""Which results of one try have arrived, by size and digest."""
+"""Checks which results of one try have arrived, by size and digest."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pegasus_bb.staging.failures import CopyFailed
 from pegasus_bb.staging.folder import digest_path
 from pegasus_bb.staging.items import stamp
 
-Seen = Dict[str, List[int]]  # LFN -> stamp of a copy that was read and found wrong
+Seen = Dict[str, List[int]]  # LFN -> stamp of a copy with a wrong digest
 
 
 class StageOutLanding:
-    """A folder of the run's scratch where the results of one try arrive. Results that
+    """The folder of the run's scratch where the results of one try arrive. Results that
     are incomplete, late, or of an older try never get their final names."""
 
     def __init__(
@@ -28,26 +28,26 @@ class StageOutLanding:
         self.folder = landing_of(scratch, node, job)
 
     def missing(self, wrong: Seen) -> Dict[str, str]:
-        """LFN -> what is not right yet; empty if all results have arrived.
+        """LFN -> what is missing or wrong; empty if all results have arrived.
 
-        Digests are read once all sizes fit, and again only if a file has changed since
-        it was found ``wrong``. Raises OSError.
+        Digests are checked when all sizes fit, and again only if a file has changed
+        since it was ``wrong``. Raises OSError.
         """
         if not os.path.isdir(self._scratch):
             message = f"{self._scratch} cannot be seen on this machine: it has to be"
             return {next(iter(self._files)): message} if self._files else {}
-        found = {lfn: self._size_fault(lfn) for lfn in self._files}
-        found = {lfn: message for lfn, message in found.items() if message}
-        if found:
-            return found
-        found = {lfn: self._digest_fault(lfn, wrong) for lfn in self._files}
-        return {lfn: message for lfn, message in found.items() if message}
+        faults = {lfn: self._size_fault(lfn) for lfn in self._files}
+        faults = {lfn: message for lfn, message in faults.items() if message}
+        if faults:
+            return faults
+        faults = {lfn: self._digest_fault(lfn, wrong) for lfn in self._files}
+        return {lfn: message for lfn, message in faults.items() if message}
 
     def name(self) -> None:
-        """Give every file its name; again is fine. Raises OSError."""
+        """Give every file its final name. May be repeated. Raises OSError."""
         folders = set()
         for lfn in self._files:
-            landed, dest = self._landed(lfn), checked_path(self._scratch, lfn)
+            landed, dest = self._arrived(lfn), checked_path(self._scratch, lfn)
             if landed == dest:
                 continue
             folders.add(os.path.dirname(dest))
@@ -61,22 +61,22 @@ class StageOutLanding:
         with contextlib.suppress(OSError):  # where older tries have left something
             os.rmdir(os.path.dirname(self.folder))
 
-    def _landed(self, lfn: str) -> str:
+    def _arrived(self, lfn: str) -> str:
         arrived = os.path.join(self.folder, lfn)
         return arrived if os.path.lexists(arrived) else checked_path(self._scratch, lfn)
 
     def _size_fault(self, lfn: str) -> str:
-        path, size = self._landed(lfn), self._files[lfn]["size"]
+        path, size = self._arrived(lfn), self._files[lfn]["size"]
         try:
-            found = os.lstat(path)
+            status = os.lstat(path)
         except FileNotFoundError:
             return f"{os.path.join(self.folder, lfn)} is not there"
-        if os.path.isdir(path) or found.st_size == size:
+        if os.path.isdir(path) or status.st_size == size:
             return ""
-        return f"{path} has {found.st_size} bytes of {size}"
+        return f"{path} has {status.st_size} bytes of {size}"
 
     def _digest_fault(self, lfn: str, wrong: Seen) -> str:
-        path = self._landed(lfn)
+        path = self._arrived(lfn)
         now = stamp(os.lstat(path))
         message = f"{path} has other bytes than the task wrote"
         if wrong.get(lfn) == now:
@@ -87,6 +87,6 @@ class StageOutLanding:
                 return ""
         except CopyFailed as error:
             return str(error)
-        if not os.path.isdir(path):  # its stamp does not tell of what is in it
+        if not os.path.isdir(path):  # the stamp of a folder does not cover its contents
             wrong[lfn] = now
         return message

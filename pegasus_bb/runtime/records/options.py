@@ -61,9 +61,9 @@ class Options:
 def parse_options(argv: Sequence[str]) -> Options:
     """Read ``argv`` up to PROGRAM; the rest is the task's. Raises UsageError."""
     options = Options()
-    words = list(argv)
-    while words and words[0].startswith("-") and len(words[0]) > 1:
-        word = words.pop(0)
+    arguments = list(argv)
+    while arguments and arguments[0].startswith("-") and len(arguments[0]) > 1:
+        word = arguments.pop(0)
         if word == "--":
             break
         letter, value = word[1], word[2:]
@@ -75,16 +75,16 @@ def parse_options(argv: Sequence[str]) -> Options:
                 f"{word!r} is not an option of pegasus-kickstart that this recorder has"
             )
         if not value:
-            if not words:
+            if not arguments:
                 raise UsageError(f"-{letter} needs a value")
-            value = words.pop(0)
+            value = arguments.pop(0)
         if letter in "sS":
             (options.final if letter == "s" else options.initial).extend(_files(value))
         else:
             options.values[_WITH_VALUE[letter]] = _unquoted(value)
-    if not words:
+    if not arguments:
         raise UsageError("no program to run; next: record [OPTION...] PROGRAM [ARG...]")
-    options.argv = words
+    options.argv = arguments
     for name in ("terminate after", "kill after", "tail"):
         if options.value(name) != "all" or name != "tail":
             options.number(name, 0)
@@ -124,7 +124,7 @@ def _pair(entry: str) -> Tuple[str, str]:
     return (lfn, path) if equals else (entry, entry)
 
 
-def described(options: Options) -> Dict[str, str]:
+def job_facts(options: Options) -> Dict[str, str]:
     """The names of the job in its record, in Kickstart's order."""
     names = ("transformation", "derivation", "resource")
     return {name: options.values[name] for name in names if name in options.values}

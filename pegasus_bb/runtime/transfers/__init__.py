@@ -1,1 +1,1 @@
-"""The job lists of pegasus-transfer, done file by file; transfer.py is the program."""
+"""Executes the job lists of pegasus-transfer; transfer.py is the program."""

@@ -1,7 +1,7 @@
-"""Copies that the staging service makes: no node is held while data moves.
+"""Copies through the staging service: no node is allocated while data moves.
 
-All files of a job list go in one request. Folders, and files that are there already,
-are done as without a service.
+All files of a job list are one request. Folders, and files that are there already, are
+handled as without a service.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import (
     Union,
 )
 
-from pegasus_bb.runtime.transfers.copies import Brought, Copies
+from pegasus_bb.runtime.transfers.copies import Copies, CopyResult
 from pegasus_bb.runtime.transfers.ways import Way
 from pegasus_bb.service.client import Client, NoService
 from pegasus_bb.service.dataspace import url_of
@@ -38,27 +38,28 @@ from pegasus_bb.staging.onefile import digest_file
 from pegasus_bb.staging.segments import Segments
 from pegasus_bb.units import parse_duration
 
-_LATER = ("draining", "busy")  # codes: the next service, or a later moment, will do
+_LATER = ("draining", "busy")  # error codes for which a retry may help
 _LONGEST_PAUSE = 5.0  # seconds between two tries to reach a service
-_TOGETHER = 64  # tasks that are waited for at a time; then their lines are noted
+_TOGETHER = 64  # tasks to wait for before their lines are noted
 Spec = Dict[str, Any]
 T = TypeVar("T")
 
 
 class ServiceCopies(Copies):
-    """The same promise as Copies; ``service`` of the tier does the work."""
+    """Copies with the guarantees of ``Copies``, made by the tier's ``service``."""
 
     def __init__(self, settings: Mapping[str, str], *arguments: Any) -> None:
-        """``settings``: the keys of the tier; the others are those of Copies."""
+        """``settings``: the keys of the tier; the other arguments are those of
+        Copies."""
         super().__init__(*arguments)
         patience = parse_duration(settings.get("timeout", "15m"))
         self._service = PatientClient(settings["service"], patience)
-        signal.signal(signal.SIGTERM, end_by_signal)  # else no task would be cancelled
+        signal.signal(signal.SIGTERM, end_by_signal)  # so that its tasks are cancelled
 
-    def _landed(
+    def _copy_files(
         self, ways: Sequence[Way], digest: bool, segments: Optional[Segments]
-    ) -> Iterator[Brought]:
-        """The service has a pace of its own, so it takes no ``segments``."""
+    ) -> Iterator[CopyResult]:
+        """Ignores ``segments``: the service paces its copies itself."""
         left: List[Tuple[Way, Spec]] = []
         paced = self._drains.spec(ways) if self._drains else {}
         for way in ways:
@@ -71,11 +72,11 @@ class ServiceCopies(Copies):
             again: List[Tuple[Way, Spec]] = []
             ended = self._service.ended([spec for _, spec in left])
             for (way, spec), task in zip(left, ended):
-                found = _became(way, task, digest)
-                if found is None:
+                result = _result_of(way, task, digest)
+                if result is None:
                     again.append((way, spec))
                 else:
-                    yield way, found
+                    yield way, result
             left = again
 
     def _spec(self, way: Way, digest: bool) -> Spec:
@@ -94,25 +95,25 @@ class ServiceCopies(Copies):
 
 
 def end_by_signal(number: int, _: object) -> None:
-    """The handler of a signal that ends this program by an exception."""
+    """Signal handler that ends this program with an exception."""
     raise SystemExit(128 + number)
 
 
-def _became(
+def _result_of(
     way: Way, task: Optional[Spec], digest: bool
 ) -> Union[Landed, CopyFailed, None]:
-    """None: it is to be submitted again, for the service knows nothing of it."""
+    """The result of ``task``; None if the service has lost it: submit it again."""
     if task is None:
-        return _arrived(way)
+        return _verified_copy(way)
     if task["state"] != DONE:
         return CopyFailed(f"staging service: {task['message']}")
     if task.get("outcome"):
         return Landed.of_note(task["outcome"])
-    return _arrived(way) if digest else Landed(task["moved"], "", [], [])
+    return _verified_copy(way) if digest else Landed(task["moved"], "", [], [])
 
 
-def _arrived(way: Way) -> Optional[Landed]:
-    """The copy, where source and destination have the same bytes."""
+def _verified_copy(way: Way) -> Optional[Landed]:
+    """The copy, if source and destination have the same bytes; else None."""
     try:
         source, dest = os.stat(way.source), os.lstat(way.target)
         digest = digest_file(way.target)
@@ -124,69 +125,72 @@ def _arrived(way: Way) -> Optional[Landed]:
 
 
 class PatientClient:
-    """A client that waits, with a word on stderr, while its service is away."""
+    """A client that waits, with a message on stderr, while its service is away."""
 
     def __init__(self, sockets: str, patience: float) -> None:
-        """``patience``: seconds without a service after which that is an error."""
+        """``patience``: seconds without a service until that is an error."""
         self._sockets, self._patience = sockets, patience
         self._client: Optional[Client] = None
-        self._about: Optional[Spec] = None  # what it answers to `ping`
-        self._has_told = False
-        self._lacks: Set[str] = set()  # keys that were said to be missing
+        self._about: Optional[Spec] = None  # its answer to `ping`
+        self._has_warned = False
+        self._missing_keys: Set[str] = set()  # keys with a warning
 
     def url_of(self, path: str) -> str:
-        """The place of ``path``, which has no links. Raises CopyFailed, NoService."""
+        """The URL of ``path``, which has no links. Raises CopyFailed, NoService."""
         roots: Dict[str, str] = self._ping()["roots"]
-        found = url_of(path, roots)
-        if not found:
+        url = url_of(path, roots)
+        if not url:
             known = ", ".join(f"{name} ({at})" for name, at in roots.items())
             raise CopyFailed(
                 f"{on_a_line(path)}: lies in no dataspace of the staging service "
                 f"{self._sockets}, which has {known}; an administrator adds one to its "
                 "configuration, or plan with a tier without `service`"
             )
-        return found
+        return url
 
     def takes(self, key: str) -> bool:
-        """Whether a task of this service may have ``key``; an older service is told of
-        on stderr, once. Raises NoService."""
-        found = key in self._ping().get("keys", ())
-        if not found and key not in self._lacks:
-            self._lacks.add(key)
-            words = f"is older and takes no {key!r}, so copies are made without it"
-            print(f"transfer: the staging service {words}", file=sys.stderr, flush=True)
-        return found
+        """Whether a task of this service may have ``key``; warns once if not. Raises
+        NoService."""
+        known = key in self._ping().get("keys", ())
+        if not known and key not in self._missing_keys:
+            self._missing_keys.add(key)
+            fault = f"is older and takes no {key!r}, so copies are made without it"
+            print(f"transfer: the staging service {fault}", file=sys.stderr, flush=True)
+        return known
 
     def _ping(self) -> Spec:
         if self._about is None:
-            self._about = self._asked(lambda client: client.ask("ping"))
+            self._about = self._ask(lambda client: client.ask("ping"))
         return self._about
 
     def ended(self, specs: Sequence[Spec]) -> Iterator[Optional[Spec]]:
-        """Submit ``specs``; how each has ended, in their order. None: the service has
-        forgotten it. Raises Refused, NoService. If this is stopped, it cancels them."""
+        """Submit ``specs``; yields each task when it has ended, in order; None if the
+        service has lost it. Cancels all tasks if it is stopped. Raises Refused,
+        NoService."""
         numbers: List[int] = []
         try:
             for request in in_requests(specs):
-                self._asked(lambda c: _submit(c, request, numbers))  # noqa: B023
+                self._ask(lambda c: _submit(c, request, numbers))  # noqa: B023
             for first in range(0, len(specs), _TOGETHER):
-                some = numbers[first : first + _TOGETHER]
-                tasks = self._asked(lambda c: _waited(c, some))  # noqa: B023
-                for number, spec in zip(some, specs[first:]):
+                group = numbers[first : first + _TOGETHER]
+                tasks = self._ask(lambda c: _wait_for(c, group))  # noqa: B023
+                for number, spec in zip(group, specs[first:]):
                     task = tasks.get(number)
-                    is_it = task is not None and _places(task) == _places(spec)
-                    yield task if is_it else None
+                    is_ours = task is not None and _places(task) == _places(spec)
+                    yield task if is_ours else None
         except BaseException:
             self._cancel(numbers)
             raise
 
     def _cancel(self, numbers: Sequence[int]) -> None:
-        """A copy that came later could be made in a reservation that is given back."""
+        """Cancel tasks: a late copy could be made in a reservation that is released."""
         with contextlib.suppress(NoService, Refused):
-            Client(self._sockets).cancel(numbers)  # the other may be in an answer
+            Client(self._sockets).cancel(
+                numbers
+            )  # the other may be waiting for an answer
 
-    def _asked(self, ask: Callable[[Client], T]) -> T:
-        """The answer to ``ask``, however often the service goes away before that."""
+    def _ask(self, ask: Callable[[Client], T]) -> T:
+        """The answer to ``ask``, with retries while the service is away."""
         until, pause = 0.0, 0.1
         while True:
             try:
@@ -207,13 +211,13 @@ class PatientClient:
     def _close(self) -> None:
         if self._client is not None:
             self._client.close()
-        self._client = self._about = None  # the next one may be another version
+        self._client = self._about = None  # the next service may have another version
 
     def _tell(self, error: Exception) -> None:
-        if not self._has_told:
-            words = f"transfer: {error}; waiting up to {self._patience:g} s for it"
-            print(words, file=sys.stderr, flush=True)
-        self._has_told = True
+        if not self._has_warned:
+            message = f"transfer: {error}; waiting up to {self._patience:g} s for it"
+            print(message, file=sys.stderr, flush=True)
+        self._has_warned = True
 
     def _why(self, error: Exception) -> str:
         return (
@@ -223,8 +227,8 @@ class PatientClient:
 
 
 def _submit(client: Client, specs: Sequence[Spec], numbers: List[int]) -> None:
-    """Submit ``specs`` and add their numbers to ``numbers``. A signal to end waits for
-    the answer: without their numbers the tasks could not be cancelled."""
+    """Submit ``specs`` and add their numbers to ``numbers``. Signals are blocked until
+    the answer: without numbers the tasks could not be cancelled."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM, signal.SIGINT))
     try:
         numbers += client.submit(specs)
@@ -232,15 +236,15 @@ def _submit(client: Client, specs: Sequence[Spec], numbers: List[int]) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _waited(client: Client, numbers: Sequence[int]) -> Dict[int, Spec]:
-    """The tasks of ``numbers`` that the service knows, when all of them have ended."""
+def _wait_for(client: Client, numbers: Sequence[int]) -> Dict[int, Spec]:
+    """Wait until the tasks of ``numbers`` have ended; returns those that are known."""
     try:
         return {task["id"]: task for task in client.wait(numbers)}
     except Refused as error:
         if error.code != "no-such-task":
             raise
     known = {task["id"] for task in client.status()}
-    return _waited(client, [number for number in numbers if number in known])
+    return _wait_for(client, [number for number in numbers if number in known])
 
 
 def _places(task: Spec) -> Tuple[str, str]:

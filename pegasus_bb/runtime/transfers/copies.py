@@ -1,6 +1,6 @@
 """The copies of a job list: files by the mover, many at once; folders one by one.
 
-A promised result gets its line in the manifest when it is whole and durable.
+A promised result gets its line in the manifest when it is complete and durable.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from pegasus_bb.runtime.transfers.drains import Drains
 
 _FOLDERS = 50  # kept open for the next file of the list
-_LINES = 500  # of the manifest, written at once
-Copied = Tuple[Way, int, Optional[Exception]]  # bytes, or why not
-Brought = Tuple[Way, Union[Landed, Exception, None]]
+_LINES = 500  # of the manifest, per write
+Copied = Tuple[Way, int, Optional[Exception]]  # bytes, error
+CopyResult = Tuple[Way, Union[Landed, Exception, None]]
 
 
 class Copies:
@@ -57,22 +57,24 @@ class Copies:
         threads: int = 0,
         drains: Optional[Drains] = None,
     ) -> None:
-        """``vanishing``: the folders that go with the reservation, if there is one.
-        ``drains``: how results leave it; None: at full speed."""
+        """``vanishing``: the folders that are removed with the reservation. ``drains``:
+        how results leave it; None: at full speed."""
         self._roots, self._tier, self._threads = roots, vanishing, threads
         self._drains = drains
         self._manifest, self._uuid = manifest_path, uuid
-        self._lines: Optional[Dict[str, Dict[str, Any]]] = None  # as the job began
+        self._lines: Optional[Dict[str, Dict[str, Any]]] = (
+            None  # at the start of the job
+        )
         self._left: Dict[str, Dict[bytes, List[str]]] = {}  # by folder, read once
 
     def copy(self, ways: Sequence[Way]) -> Iterator[Copied]:
-        """Copy all; what became of each, in no order."""
+        """Copy all; yields the outcome of each, in any order."""
         alone: List[Way] = []
         files: List[Way] = []
         for way in ways:
             try:
-                self._clear(way.target)
-                if self._was_brought(way):
+                self._remove_parts(way.target)
+                if self._was_copied(way):
                     yield way, os.path.getsize(way.target), None
                 elif os.path.isdir(way.source) or _is_there(way):
                     alone.append(way)
@@ -81,18 +83,18 @@ class Copies:
                     files.append(way)
             except (PegasusBBError, OSError) as error:
                 yield way, 0, error
-        with self._paced([*alone, *files]) as pace:
+        with self._pace([*alone, *files]) as pace:
             for way in alone:
-                yield self._tried(way, pace if self._leaves(way) else None)
+                yield self._try_one(way, pace if self._leaves(way) else None)
             groups: Dict[Tuple[bool, bool], List[Way]] = {}
             for way in files:
                 groups.setdefault((way.promised, self._leaves(way)), []).append(way)
-            for (promised, leaves), some in groups.items():
-                yield from self._many(some, promised, pace if leaves else None)
+            for (promised, leaves), group in groups.items():
+                yield from self._copy_many(group, promised, pace if leaves else None)
 
     @contextlib.contextmanager
-    def _paced(self, ways: Sequence[Way]) -> Iterator[Optional[Segments]]:
-        """The pace of those of ``ways`` that leave the tier."""
+    def _pace(self, ways: Sequence[Way]) -> Iterator[Optional[Segments]]:
+        """The pace of those ``ways`` that leave the tier."""
         pace = self._drains.pace(ways) if self._drains else None
         try:
             yield pace
@@ -103,58 +105,59 @@ class Copies:
     def _leaves(self, way: Way) -> bool:
         return self._drains is not None and self._drains.leaves(way)
 
-    def _tried(self, way: Way, segments: Optional[Segments]) -> Copied:
+    def _try_one(self, way: Way, segments: Optional[Segments]) -> Copied:
         try:
-            return way, self._one(way, segments), None
+            return way, self._copy_one(way, segments), None
         except (PegasusBBError, OSError) as error:
             return way, 0, error
 
-    def _one(self, way: Way, segments: Optional[Segments]) -> int:
-        """A folder, or a file that is its own copy. Raises PegasusBBError, OSError."""
+    def _copy_one(self, way: Way, segments: Optional[Segments]) -> int:
+        """Copy a folder, or a file that is its own copy. Raises PegasusBBError,
+        OSError."""
         copied = copy_path(
             way.source,
             way.target,
             way.promised,
-            self._wrote(way.target),
+            self._is_own_folder(way.target),
             self._vanishing(way),
             Writing(segments, way.hint),
         )
         source = stamp(os.stat(way.source))
         landed = Landed(copied.size, copied.digest, stamp(copied.stat), source)
-        self._note([(way, _executable(way, landed))])
+        self._note([(way, _make_executable(way, landed))])
         return copied.size
 
-    def _many(
+    def _copy_many(
         self, ways: Sequence[Way], digest: bool, segments: Optional[Segments]
     ) -> Iterator[Copied]:
         landed: List[Tuple[Way, Landed]] = []
         pace = Pace(_LINES)
-        for way, found in self._landed(ways, digest, segments):
+        for way, result in self._copy_files(ways, digest, segments):
             try:
-                if not isinstance(found, Landed):
-                    yield way, 0, found
+                if not isinstance(result, Landed):
+                    yield way, 0, result
                     continue
-                landed.append((way, _executable(way, found)))
+                landed.append((way, _make_executable(way, result)))
             except OSError as error:
                 yield way, 0, error
                 continue
             if pace.is_due(len(landed), landed[-1][1].size):
-                yield from self._told(landed)
-        yield from self._told(landed)
+                yield from self._note_and_report(landed)
+        yield from self._note_and_report(landed)
 
-    def _landed(
+    def _copy_files(
         self, ways: Sequence[Way], digest: bool, segments: Optional[Segments]
-    ) -> Iterator[Brought]:
-        """Copy files; what became of each, in no order."""
-        refused: List[Brought] = []
+    ) -> Iterator[CopyResult]:
+        """Copy files; yields the result of each, in any order."""
+        refused: List[CopyResult] = []
         wanted = SHA256 if digest else None
         mover = Mover(wanted, threads=self._threads, segments=segments)
         for outcome in mover.move(_items(ways, refused)):
             yield outcome.item.mark, outcome.landed or outcome.failure
         yield from refused
 
-    def _told(self, landed: List[Tuple[Way, Landed]]) -> Iterator[Copied]:
-        """The outcome of ``landed``, once their lines are in the manifest."""
+    def _note_and_report(self, landed: List[Tuple[Way, Landed]]) -> Iterator[Copied]:
+        """Write the lines of ``landed`` to the manifest, then yield their outcomes."""
         try:
             self._note(landed)
             yield from [(way, each.size, None) for way, each in landed]
@@ -171,18 +174,18 @@ class Copies:
         if results:
             append_all(self._manifest, results)
 
-    def _was_brought(self, way: Way) -> bool:
+    def _was_copied(self, way: Way) -> bool:
         """Whether an earlier try copied it, and neither side has changed since."""
         noted = self._noted().get(way.attempt.job.lfn, {}) if way.promised else {}
         if noted.get("dest") != way.dest or not noted.get("digest"):
             return False
         try:
-            found, source = os.lstat(way.dest), os.stat(way.source)
+            copy, source = os.lstat(way.dest), os.stat(way.source)
         except OSError:
             return False
         return (
-            stat.S_ISREG(found.st_mode)
-            and stamp(found) == noted.get("stat")
+            stat.S_ISREG(copy.st_mode)
+            and stamp(copy) == noted.get("stat")
             and stamp(source) == noted.get("source")
         )
 
@@ -192,21 +195,22 @@ class Copies:
         return self._lines
 
     def _vanishing(self, way: Way) -> List[str]:
-        """Folders that vanish with the run; links of a copy must not lead there."""
+        """Folders that will be gone after the run; a copy must have no links to
+        them."""
         roots = self._roots.left_behind(way.source, way.target)
         return [*roots, *self._tier] if roots else roots
 
-    def _wrote(self, dest: str) -> bool:
+    def _is_own_folder(self, dest: str) -> bool:
         if not os.path.isdir(dest):
             return False
         if self._roots.own(dest):
             return True
         return any(entry.get("dest") == dest for entry in self._noted().values())
 
-    def _clear(self, dest: str) -> None:
-        """Remove what a killed attempt at ``dest`` left: the buffer has no room for it.
+    def _remove_parts(self, dest: str) -> None:
+        """Remove temporary files of killed attempts at ``dest``, to free space.
 
-        If that attempt still runs somewhere, its rename fails without harm.
+        If such an attempt still runs somewhere, its rename fails without harm.
         """
         folder = os.path.dirname(dest)
         if folder not in self._left:
@@ -215,8 +219,8 @@ class Copies:
             remove(path)
 
     def _make_room(self, way: Way) -> None:
-        """Remove what a killed attempt brought whole: the buffer has no room for two of
-        an input. Its source is there, and no job reads it before this job has ended."""
+        """Remove the complete copy of a killed attempt: the buffer has no room for two.
+        The source exists, and no job reads the copy before this job has ended."""
         if self._is_on_tier(way.target) and not self._is_on_tier(way.source):
             os.stat(way.source)
             with contextlib.suppress(FileNotFoundError):
@@ -227,18 +231,18 @@ class Copies:
         return any(is_below(path, folder) for folder in self._tier)
 
 
-def _items(ways: Iterable[Way], refused: List[Brought]) -> Iterator[Item]:
+def _items(ways: Iterable[Way], refused: List[CopyResult]) -> Iterator[Item]:
     """Items for the mover; a file that cannot be opened goes to ``refused``."""
     opened: Dict[str, Folder] = {}
     for way in ways:
         try:
-            found = os.stat(way.source)
+            status = os.stat(way.source)
             source, name = _place(way.source, opened)
             dest, as_name = _place(way.target, opened)
         except OSError as error:
             refused.append((way, error))
             continue
-        yield item_of(source, name, dest, as_name, found, way, way.hint)
+        yield item_of(source, name, dest, as_name, status, way, way.hint)
 
 
 def _place(path: str, opened: Dict[str, Folder]) -> Tuple[Folder, str]:
@@ -251,11 +255,11 @@ def _place(path: str, opened: Dict[str, Folder]) -> Tuple[Folder, str]:
 
 
 def _is_there(way: Way) -> bool:
-    """Whether source and copy are one file. Raises OSError where there is no source."""
+    """Whether source and copy are one file. Raises OSError if there is no source."""
     return same_file(os.stat(way.source), way.target) is not None
 
 
-def _executable(way: Way, landed: Landed) -> Landed:
+def _make_executable(way: Way, landed: Landed) -> Landed:
     """Make the copy executable if the job asks for it. Raises OSError."""
     if not way.attempt.job.executable:
         return landed

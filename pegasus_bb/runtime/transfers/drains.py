@@ -1,6 +1,6 @@
-"""How the results of a run leave the tier: bb/drain.json, as planning wrote it.
+"""Paces the results of a run that leave the tier, by bb/drain.json.
 
-Without that file nothing of this is used. What arrives on the tier is never held back.
+Without that file nothing is paced. Copies to the tier are never paced.
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ from pegasus_bb.runtime.transfers.ways import Way
 
 NOTE, FOLDER = "drain.json", "drain"
 _OVER = "over"  # in the folder: a job of the last results has begun
-_SLOWEST = 2.0  # times as long as was predicted; a run may also have lain still
+_SLOWEST = 2.0  # at most this factor to the prediction; a run may have paused
 _BAD = (OSError, ValueError, TypeError, KeyError, AttributeError)
 
 
 class Drains:
-    """Those of one transfer job."""
+    """The paced copies of one transfer job."""
 
     def __init__(self, bb: BBDir, tier: Sequence[str], node: str) -> None:
-        """``tier``: the folders that go with the reservation; ``node``: of the DAG."""
+        """``tier``: the folders that are removed with the reservation; ``node`` of the
+        DAG."""
         self._bb, self._tier, self._node = bb, tier, node
         self._note = self._read()
 
     def leaves(self, way: Way) -> bool:
-        """Whether it brings something from the tier to elsewhere, and is paced."""
+        """Whether ``way`` copies from the tier to elsewhere, and is paced."""
         return (
             bool(self._note)
             and any(is_below(way.source, folder) for folder in self._tier)
@@ -41,14 +42,14 @@ class Drains:
         )
 
     def pace(self, ways: Iterable[Way]) -> Optional[Pace]:
-        """For those of ``ways`` that leave; None where none does."""
+        """The pace of those ``ways`` that leave the tier; None if none does."""
         size = sum(_size(way.source) for way in ways if self.leaves(way))
         if not size:
             return None
         try:
             drain, is_last = self._drain(size), self._is_last
         except _BAD as error:
-            self._cannot(error)
+            self._ignore_note(error)
             return None
         make_folder(self._bb.file(FOLDER))
         if is_last:
@@ -56,15 +57,15 @@ class Drains:
         return Pace(drain)
 
     def spec(self, ways: Iterable[Way]) -> Dict[str, Any]:
-        """What the staging service is told of each of ``ways`` that leaves: the rate
-        that all of them have together, and when the last one has to be safe."""
+        """The keys of a task for each of ``ways`` that leaves the tier: the rate of all
+        of them together, and the deadline of the last one."""
         size = sum(_size(way.source) for way in ways if self.leaves(way))
         if not size:
             return {}
         try:
             return self._spec(size)
         except _BAD as error:
-            self._cannot(error)
+            self._ignore_note(error)
             return {}
 
     def _spec(self, size: int) -> Dict[str, Any]:
@@ -107,24 +108,23 @@ class Drains:
             pass
 
     def _targets(self) -> List[Target]:
-        own, rate, said = (
+        own, rate, target = (
             self._bb.file(FOLDER),
             self._note["rate"],
             self._note["target"],
         )
         targets = [Target("of this run", own, rate)] if rate else []
-        if said:
-            curve = Curve.of_json(said["curve"]) if said.get("curve") else None
-            folder = said.get("registry") or own
+        if target:
+            curve = Curve.of_json(target["curve"]) if target.get("curve") else None
+            folder = target.get("registry") or own
             if not (rate and folder == own):
-                limit = float(said.get("limit") or 0)
-                targets.append(Target(str(said["name"]), folder, limit, curve))
+                limit = float(target.get("limit") or 0)
+                targets.append(Target(str(target["name"]), folder, limit, curve))
         return [each for each in targets if each.limit or each.curve]
 
     def _times(self) -> Tuple[float, float]:
-        """Seconds until the first byte goes and until the last one is safe, by the
-        prediction and by how long the run took so far; 0 where this node belongs to
-        the end."""
+        """Seconds until the first byte may go and until the last one is safe, by the
+        prediction and the time that the run took so far; 0 at the end of the run."""
         gate, last, slack = (float(self._note[key]) for key in ("gate", "end", "slack"))
         window = self._note["windows"].get(self._node, (last, last, last * (1 + slack)))
         made, begin, end = map(float, window)
@@ -146,18 +146,18 @@ class Drains:
             note = read_json(self._bb.file(NOTE))
             return {**note, "rate": float(note["rate"])}
         except _BAD as error:
-            self._cannot(error)
+            self._ignore_note(error)
             return {}
 
-    def _cannot(self, error: Exception) -> None:
+    def _ignore_note(self, error: Exception) -> None:
         path = self._bb.file(NOTE)
-        words = f"{path} cannot be used ({error!r}), so results go at full speed"
-        print(f"transfer: drain: {words}", file=sys.stderr, flush=True)
+        message = f"{path} cannot be used ({error!r}), so results go at full speed"
+        print(f"transfer: drain: {message}", file=sys.stderr, flush=True)
         self._note = {}
 
 
 def _size(path: str) -> int:
-    """Bytes of a file, or of all files of a folder; 0 where it cannot be told."""
+    """Bytes of a file, or of all files of a folder; 0 if unknown."""
     try:
         if not os.path.isdir(path):
             return os.path.getsize(path)

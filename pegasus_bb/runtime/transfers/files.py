@@ -1,9 +1,8 @@
-"""Transfers of a job list: copies and links, as the placement says.
+"""The transfers of a job list: copies and links, by the placement.
 
-A transfer has one or more ways, a source and a destination each, best first. Files
-that are to be copied go to the mover together: a round with the first way of each, then
-one with the next way of those that failed, and so on. Links and folders are done at
-once.
+A transfer has one or more ways, each with a source and a destination, best first. Files
+are copied together in rounds: the first way of each, then the next way of those that
+failed, and so on. Links and folders are made at once.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from pegasus_bb.runtime.transfers.copies import Copies
 from pegasus_bb.runtime.transfers.inputs import Inputs
 from pegasus_bb.runtime.transfers.jobs import Transfer, Url
 from pegasus_bb.runtime.transfers.scratch import PFS, Scratch
-from pegasus_bb.runtime.transfers.ways import Done, Try, Way, given_up, ways_of
+from pegasus_bb.runtime.transfers.ways import Done, Try, Way, give_up, ways_of
 from pegasus_bb.staging.failures import CopyFailed
 
 
@@ -26,13 +25,13 @@ class Transfers:
     def __init__(
         self, scratch: Scratch, inputs: Inputs, copies: Copies, links: bool = False
     ) -> None:
-        """``links``: --symlink, a link wherever a link can be."""
+        """``links``: --symlink, make links where possible."""
         self._scratch, self._inputs, self._copies = scratch, inputs, copies
         self._links = links
-        self._real: Dict[str, str] = {}  # folders that were looked up
+        self._real: Dict[str, str] = {}  # folder -> its real path
 
     def move(self, jobs: Sequence[Transfer]) -> Iterator[Done]:
-        """Do all ``jobs`` that can be done; what became of each, in no order.
+        """Do all ``jobs`` that can be done; yields the outcome of each, in any order.
 
         An error is CopyFailed with the reason of each try, or NeedsOtherTool.
         """
@@ -45,22 +44,22 @@ class Transfers:
                 else:
                     yield done
             tries = [each for each in again if each.ways]
-            yield from (given_up(each) for each in again if not each.ways)
+            yield from (give_up(each) for each in again if not each.ways)
 
     def _round(self, tries: Sequence[Try]) -> Iterator[Union[Done, Try]]:
-        """Try the first way of each; what was done, and what is to be tried again.
+        """Try the first way of each; yields those that are done and those to try again.
 
-        One copy to each place a round: others to the same place come after it, in the
-        order of the list.
+        A round has one copy per destination; others to the same destination follow in
+        later rounds, in the order of the list.
         """
-        copies: Dict[str, List[Way]] = {}  # by place: ways for which one copy does
+        copies: Dict[str, List[Way]] = {}  # by destination: ways that share a copy
         closed: Set[str] = set()
         for attempt in tries:
             if not attempt.ways:
                 yield attempt
                 continue
             try:
-                done = self._begin(attempt)
+                done = self._start(attempt)
             except (PegasusBBError, OSError) as error:
                 yield attempt.failed(error)
                 continue
@@ -74,22 +73,23 @@ class Transfers:
             else:
                 closed.add(place)
                 yield attempt
-        yield from self._copied(list(copies.values()))
+        yield from self._copy(list(copies.values()))
 
     def _place(self, target: str) -> str:
-        """One text for one place: two paths may lead to one folder, through links."""
+        """The real path of ``target``: two paths may lead to one folder, through
+        links."""
         folder, name = os.path.split(target)
         if folder not in self._real:
             self._real[folder] = os.path.realpath(folder)
         return os.path.join(self._real[folder], name)
 
-    def _copied(self, copies: Sequence[List[Way]]) -> Iterator[Union[Done, Try]]:
-        """``copies``: a list each of those that one copy does for."""
+    def _copy(self, copies: Sequence[List[Way]]) -> Iterator[Union[Done, Try]]:
+        """Make each copy once for all ways that share it."""
         alike = {id(ways[0]): ways for ways in copies}
         for way, size, error in self._copies.copy([ways[0] for ways in copies]):
             try:
                 if error is None:
-                    self._link_home(way)
+                    self._link_to_target(way)
             except (PegasusBBError, OSError) as failure:
                 error = failure
             for each in alike[id(way)]:
@@ -98,28 +98,28 @@ class Transfers:
                 else:
                     yield each.attempt.failed(error)
 
-    def _begin(self, attempt: Try) -> Union[Done, Way]:
-        """Do what needs no copy. Raises PegasusBBError, OSError."""
+    def _start(self, attempt: Try) -> Union[Done, Way]:
+        """Make a link, or prepare a copy. Raises PegasusBBError, OSError."""
         job, (source, dest) = attempt.job, attempt.ways[0]
         from_path = os.path.abspath(self._scratch.real(source.path))
         to_path = plain_path(self._scratch.real(dest.path))
         if not os.path.exists(from_path):
             raise CopyFailed(f"{from_path}: is not there")
         lfn = self._scratch.lfn_of(to_path)
-        self._spare_inputs(from_path, to_path)
+        self._check_no_input(from_path, to_path)
         os.makedirs(os.path.dirname(to_path), exist_ok=True)
         if self._wants_link(lfn, dest):
             return Done(job, self._link(from_path, to_path))
         home = self._scratch.home(lfn)
         if home:
-            self._spare_inputs(from_path, home)
+            self._check_no_input(from_path, home)
             os.makedirs(os.path.dirname(home), exist_ok=True)
         promised = not home and self._is_promised(job.lfn, to_path)
         hint = self._scratch.hint(lfn)
         return Way(attempt, from_path, to_path, home or to_path, promised, hint)
 
     def _wants_link(self, lfn: object, dest: Url) -> bool:
-        """The placement decides; only where it says nothing does the URL."""
+        """The placement decides; for a file that it does not have, the URL."""
         entry = self._scratch.entry(lfn if isinstance(lfn, str) else None)
         if entry:
             return bool(entry.get("tier") == PFS and entry.get("how") == "link")
@@ -131,11 +131,11 @@ class Transfers:
         put_link(dest, self._scratch.link_text(source, dest))
         return f"link from {dest} to {source}"
 
-    def _link_home(self, way: Way) -> None:
+    def _link_to_target(self, way: Way) -> None:
         if way.target != way.dest:
             put_link(way.dest, way.target)
 
-    def _spare_inputs(self, source: str, dest: str) -> None:
+    def _check_no_input(self, source: str, dest: str) -> None:
         if dest in self._inputs and not is_same(source, dest):
             raise CopyFailed(
                 f"{dest} is an input of this workflow, so it was not replaced by "

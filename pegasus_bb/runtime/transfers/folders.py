@@ -1,4 +1,4 @@
-"""mkdir and remove: folders of a run, and the guard around removing."""
+"""mkdir and remove jobs: the folders of a run, and checks before a removal."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from pegasus_bb.runtime.scratch_root import Roots
 from pegasus_bb.runtime.transfers.jobs import Mkdir, Remove
 from pegasus_bb.runtime.transfers.scratch import Scratch
 
-Guard = Callable[[str], str]  # a promised LFN -> why it is not safe yet, or nothing
+Guard = Callable[[str], str]  # a promised LFN -> why it is not safe yet, or empty
 
 
 class RemoveRefused(PegasusBBError):
-    """The path is not this job's to remove."""
+    """This job may not remove the path."""
 
 
 def make_folder(scratch: Scratch, roots: Roots, job: Mkdir) -> str:
-    """Make a folder of the run's scratch, also its twin on the PFS, where needed."""
+    """Make a folder of the run's scratch, and its twin on the PFS if needed."""
     path = plain_path(scratch.real(job.url.path))
     lfn = scratch.lfn_of(path)
     made = [path]
@@ -39,9 +39,9 @@ def make_folder(scratch: Scratch, roots: Roots, job: Mkdir) -> str:
 
 
 class Remover:
-    """Removes files and folders of one run; follows no link.
+    """Removes files and folders of one run; follows no links.
 
-    The copy of a promised result goes only when the result is safe where it belongs.
+    The copy of a promised result is removed only if the result is safe.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Remover:
         guard: Guard,
         keep: List[str],
     ) -> None:
-        """``keep``: paths that no removal may take away, nor what they lie in."""
+        """``keep``: paths that are never removed, nor the folders that contain them."""
         self._scratch, self._roots, self._guard = scratch, roots, guard
         self._inputs = inputs
         self._keep = [*keep, *scratch.outputs.values()]
@@ -60,7 +60,7 @@ class Remover:
             self._keep.append(scratch.prefix)
 
     def remove(self, job: Remove) -> str:
-        """Remove what ``job`` names; absent is fine. Raises RemoveRefused, OSError."""
+        """Remove the path of ``job``, if it exists. Raises RemoveRefused, OSError."""
         path = plain_path(self._scratch.real(job.url.path))
         targets = self._targets(path, job.recursive)
         for each in targets:
@@ -97,7 +97,7 @@ class Remover:
 
     def _results_in(self, path: str, recursive: bool) -> List[str]:
         promised = self._scratch.promised
-        found: List[str] = []
+        results: List[str] = []
         scratch = self._scratch
         for root in (
             scratch.root.rstrip("/"),
@@ -112,10 +112,10 @@ class Remover:
                 continue
             lfn = path[len(root) + 1 :]
             if lfn in promised:
-                found.append(lfn)
+                results.append(lfn)
             elif recursive:
-                found += sorted(each for each in promised if is_below(each, lfn))
-        return found
+                results += sorted(each for each in promised if is_below(each, lfn))
+        return results
 
     def _targets(self, path: str, recursive: bool) -> List[str]:
         scratch = self._scratch

@@ -1,7 +1,7 @@
-"""The user's own inputs, as this run's stage-in job lists name them.
+"""The user's own inputs, from the stage-in job lists of this run.
 
-An input may lie where a result goes, or in the very folder that the run was told to use
-as its scratch. It is never overwritten and never removed.
+An input may be at the destination of a result, or in the folder that the run uses as
+scratch. It is never overwritten and never removed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pegasus_bb.runtime.transfers.jobs import Transfer, read_jobs
 
 
 class Inputs:
-    """Asks whether a path is an input; reads the job lists once, when first asked."""
+    """Tells whether a path is an input; reads the job lists once, on first use."""
 
     def __init__(self, bb: BBDir) -> None:
         self._submit_dir = os.path.dirname(bb.path)
@@ -25,13 +25,13 @@ class Inputs:
     def __contains__(self, path: object) -> bool:
         """Whether ``path`` is an input, by its name or as the same file."""
         try:
-            found = os.lstat(str(path))
-        except OSError:  # a missing file is no input, and costs no reading
+            status = os.lstat(str(path))
+        except OSError:  # a missing file is no input: do not read the lists
             return False
         if self._paths is None:
             self._read()
         paths = self._paths or set()
-        return os.path.normpath(str(path)) in paths or _key(found) in self._files
+        return os.path.normpath(str(path)) in paths or _key(status) in self._files
 
     def _read(self) -> None:
         self._paths = set()
@@ -43,8 +43,9 @@ class Inputs:
                 pass
 
     def _lists(self) -> Iterator[str]:
-        """Of this workflow; what a workflow inside it reads may be made by this one."""
-        import glob  # most jobs never ask
+        """Job lists of this workflow only: this workflow may make the inputs of a
+        sub-workflow."""
+        import glob  # most jobs do not need it
 
         folder = glob.escape(self._submit_dir)
         for below in ("", "*/", "*/*/"):
@@ -55,12 +56,12 @@ class Inputs:
             try:
                 with open(name, encoding="utf-8", errors="surrogateescape") as text:
                     jobs = read_jobs(text.read())
-            except (OSError, UsageError):  # not a list of ours: it names no input
+            except (OSError, UsageError):  # not a job list
                 continue
             for job in jobs:
                 if isinstance(job, Transfer):
                     yield from (url.path for url in job.sources if url.is_local)
 
 
-def _key(found: os.stat_result) -> Tuple[int, int]:
-    return found.st_dev, found.st_ino
+def _key(status: os.stat_result) -> Tuple[int, int]:
+    return status.st_dev, status.st_ino

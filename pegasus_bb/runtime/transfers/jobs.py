@@ -22,12 +22,12 @@ class Url(NamedTuple):
 
     @property
     def is_local(self) -> bool:
-        """Whether we can reach it through the file system."""
+        """Whether the file system can reach it."""
         return self.scheme in LOCAL
 
 
 class Transfer(NamedTuple):
-    """One file to be brought somewhere; sources and destinations, best first."""
+    """One file to transfer; sources and destinations, best first."""
 
     lfn: str
     sources: Tuple[Url, ...]
@@ -51,11 +51,11 @@ Job = Union[Transfer, Mkdir, Remove]
 
 
 def parse_url(text: str, site: str = "") -> Url:
-    """Read a URL as pegasus-transfer does: nothing in a path is %-decoded.
+    """Parse a URL as pegasus-transfer does: nothing in a path is %-decoded.
 
     A bare path is a file. A variable at the beginning of a path (``file://$PWD/x``) is
-    expanded; any other ``$`` is part of a name, which it is not for pegasus-transfer
-    (there, ``a$b`` silently becomes ``a``). Raises ValueError.
+    expanded; any other ``$`` is part of the name. (pegasus-transfer silently turns
+    ``a$b`` into ``a``.) Raises ValueError.
     """
     os.fsencode(text)  # raises ValueError: half a surrogate pair is no name
     match = _SCHEME.match(text)
@@ -77,7 +77,7 @@ def _expanded(path: str) -> str:
     return os.environ[match.group(1)] + path[match.end() :]
 
 
-# What an entry of another shape, or with impossible numbers and names, ends in.
+# Errors of an entry with another structure, or with invalid numbers and names.
 _ODD = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 
 

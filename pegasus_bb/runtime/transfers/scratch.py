@@ -1,4 +1,4 @@
-"""Which paths are this run's scratch on the buffer, and where their bytes belong."""
+"""The paths of this run's scratch on the buffer, and where their bytes are stored."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PFS = "pfs"
 
 
 class Scratch:
-    """The placement of a run, asked by path. Without one (mode off) nothing is ours."""
+    """The placement of a run by path. Without one (mode off) no path is known."""
 
     def __init__(
         self, placement: Mapping[str, Any], binding: Optional[Binding], why: str = ""
@@ -25,14 +25,14 @@ class Scratch:
         outputs = placement.get("outputs", {})
         promised = {lfn: parse_url(place) for lfn, place in outputs.items()}
         self.outputs = {lfn: url.path for lfn, url in promised.items() if url.is_local}
-        self.promised = frozenset(promised)  # also what goes where we cannot look
+        self.promised = frozenset(promised)  # including remote destinations
         self.pfs_root = str(placement.get("pfs_scratch", ""))
         self.pools: Mapping[str, str] = placement.get("pools", {})
         self._planned = str(placement.get("scratch", ""))
         self._prefix = str(placement.get("prefix", ""))
         self._binding, self._why = binding, why
         self.root = binding.text(self._planned) if binding else ""
-        self.prefix = binding.real if binding else ""  # what goes with the run
+        self.prefix = binding.real if binding else ""  # removed with the run
 
     @classmethod
     def of(cls, bb: BBDir, environ: Mapping[str, str]) -> Scratch:
@@ -42,19 +42,20 @@ class Scratch:
         from pegasus_bb.runtime.storage_decision import on_the_pfs
 
         request = bb.request()
-        moved = on_the_pfs(bb, request)
-        if moved:
-            return cls._on_the_pfs(bb, Binding(request.prefix, moved.prefix))
+        decision = on_the_pfs(bb, request)
+        if decision:
+            return cls._on_the_pfs(bb, Binding(request.prefix, decision.prefix))
         backend = open_backend(request.backend, request.settings)
         try:
             real = backend.path(request, environ)
-        except PegasusBBError as error:  # a job beside the buffer may still do its work
+        except PegasusBBError as error:  # a job that needs no buffer can still run
             return cls(bb.placement(), None, str(error))
         return cls(bb.placement(), Binding(request.prefix, real))
 
     @classmethod
     def _on_the_pfs(cls, bb: BBDir, binding: Binding) -> Scratch:
-        """No file has a home elsewhere, and the site's own scratch outlives the run."""
+        """The scratch of a run on the PFS: no file is stored elsewhere, and the site's
+        scratch outlives the run."""
         nowhere = {"pfs_scratch": "", "pools": {}}
         scratch = cls({**bb.placement(), **nowhere}, binding)
         scratch.prefix = ""
@@ -73,7 +74,7 @@ class Scratch:
         return path
 
     def lfn_of(self, path: str) -> Optional[str]:
-        """What ``path`` is called in the scratch; None if it is elsewhere.
+        """The LFN of ``path`` in the scratch; None if it is elsewhere.
 
         Raises UsageError if it leads out of the scratch.
         """
@@ -89,16 +90,16 @@ class Scratch:
         return lfn
 
     def entry(self, lfn: Optional[str]) -> Mapping[str, Any]:
-        """How ``lfn`` is placed; empty if the placement does not know it."""
+        """The placement of ``lfn``; empty if it has none."""
         return self.files.get(lfn, {}) if lfn is not None else {}
 
     def hint(self, lfn: Optional[str]) -> int:
-        """How long a copy of ``lfn`` on the tier will live; 0 if nothing is said."""
+        """The write hint of a copy of ``lfn`` on the tier; 0 if it has none."""
         return int(self.entry(lfn).get("hint", 0)) if self.prefix else 0
 
     def home(self, lfn: Optional[str]) -> str:
-        """Where the bytes of ``lfn`` lie by our placement, if that is on the PFS or in
-        a pool of the tier; or nothing."""
+        """The path of ``lfn`` on the PFS or in a pool of the tier, if the placement
+        stores it there; else empty."""
         entry = self.entry(lfn)
         root = self.pools.get(entry.get("pool", ""), "")
         if entry.get("tier") == PFS and entry.get("how") != "link":
@@ -106,9 +107,9 @@ class Scratch:
         return checked_path(root, lfn) if lfn is not None and root else ""
 
     def link_text(self, source: str, dest: str) -> str:
-        """What a link at ``dest`` says to lead to ``source``.
+        """The text of a link at ``dest`` to ``source``.
 
-        Relative inside the buffer: each job may see the buffer under another path.
+        It is relative inside the buffer, because each job may see another path of it.
         """
         folder, name = os.path.split(source)
         target = os.path.join(os.path.realpath(folder), name)
@@ -120,7 +121,7 @@ class Scratch:
 
     @property
     def vanishing(self) -> List[str]:
-        """The folders that go with the reservation."""
+        """The folders that are removed with the reservation."""
         return [self.prefix, *self.pools.values()] if self.prefix else []
 
     @property

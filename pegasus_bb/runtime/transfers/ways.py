@@ -1,4 +1,4 @@
-"""The ways to do a transfer, best first, and their outcome."""
+"""The ways to do a transfer, best first, and their outcomes."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class Done(NamedTuple):
 
 
 class Try(NamedTuple):
-    """A transfer, the ways to do it that are left, and why those before failed."""
+    """A transfer, its remaining ways, and the reasons why earlier ones failed."""
 
     job: Transfer
     ways: Tuple[Tuple[Url, Url], ...]  # source, destination
     reasons: Tuple[str, ...] = ()
 
     def failed(self, error: Exception) -> Try:
-        """Without the first way, which failed."""
+        """The try without its first way, which failed."""
         source, dest = self.ways[0]
         if isinstance(error, OSError):
             error = explained(error, source.path, dest.path)
@@ -36,13 +36,13 @@ class Try(NamedTuple):
 class Way(NamedTuple):
     attempt: Try
     source: str
-    dest: str  # where the job wants it
-    target: str  # where its bytes belong
+    dest: str  # as the job names it
+    target: str  # where the bytes are stored
     promised: bool
-    hint: int = 0  # how long the copy will live: staging/hints.py
+    hint: int = 0  # write hint: staging/hints.py
 
     def is_same_copy(self, other: Way) -> bool:
-        """Whether one copy, and one line in the manifest, do for both."""
+        """Whether one copy, and one line in the manifest, serve both."""
         job, same = self.attempt.job, other.attempt.job
         wanted = (job.lfn, job.executable) == (same.lfn, same.executable)
         return wanted and self[1:] == other[1:]
@@ -58,7 +58,7 @@ def ways_of(job: Transfer) -> Tuple[Tuple[Url, Url], ...]:
     return tuple(pair for pair in pairs if all(url.is_local for url in pair))
 
 
-def given_up(attempt: Try) -> Done:
+def give_up(attempt: Try) -> Done:
     job, reasons = attempt.job, "; ".join(attempt.reasons)
     if all(url.is_local for url in job.sources + job.dests):
         return Done(job, "", CopyFailed(reasons))

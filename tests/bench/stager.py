@@ -52,9 +52,9 @@ def slow_began(self, tasks, tag):
 Control.moved, Worker._began = slow_moved, slow_began
 """
 STEADY = f"""
-from pegasus_bb.service import crew
-path, rest = crew._START.split("; from ")
-crew._START = path + {DEVICE!r} + "from " + rest
+from pegasus_bb.service import worker_pool
+path, rest = worker_pool._START.split("; from ")
+worker_pool._START = path + {DEVICE!r} + "from " + rest
 {SERVE}
 """
 

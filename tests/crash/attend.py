@@ -39,9 +39,13 @@ class Loop:
     def call_later(self, delay: float, step: Callable[[], None]) -> Loop:
         return self
 
-    def run_in_executor(self, _: Any, step: Callable[..., None], *words: Any) -> Loop:
-        step(*words)
+    def run_in_executor(self, _: Any, step: Callable[..., Any], *words: Any) -> Loop:
+        self._result = step(*words)
         return self
+
+    def result(self) -> Any:
+        """What the step of ``run_in_executor`` has returned."""
+        return self._result
 
     def add_done_callback(self, then: Callable[[Any], None]) -> None:
         then(self)

@@ -22,7 +22,7 @@ def test_a_simulated_run_is_reported_as_a_measured_one(site: Site) -> None:
     said = simulate(site, "--mode", "persistent", "--seeds", "2", "--html", "page.html")
     assert "BB run 2: " in said and ", simulated, mode persistent" in said
     assert "== simulated: who waits for what in mode persistent" in said
-    assert "note: these runs are simulated: nothing was run." in said
+    assert "WARNING: these runs are simulated: nothing was run." in said
     page = (site.work / "page.html").read_text()
     assert 'class="headline">Simulated: the burst buffer' in page
     assert not (site.work / "submit").exists()

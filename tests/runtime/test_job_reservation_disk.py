@@ -170,7 +170,7 @@ class TestFull:
         done = node.launch(f"pwd; {MAKE}")
         assert done.returncode == 0, done.stderr
         assert done.stdout.decode().startswith(f"{node.landing}.room/")
-        assert b"free, and this job needs 1024.0 PiB; this job works" in done.stderr
+        assert b"free, and this job needs 1,024.0 PiB; this job works" in done.stderr
         assert (node.landing / "out.txt").read_text() == "input\n"
         assert not Path(f"{node.landing}.room").exists()
         assert node.note["since"] == 0
@@ -183,7 +183,7 @@ class TestFull:
         said = json.loads(done.stdout)
         assert (said["node"], said["job"]) == (NODE, JOB)
         assert said["host"] == os.uname().nodename
-        assert "free, and this job needs 1024.0 PiB" in said["because"]
+        assert "free, and this job needs 1,024.0 PiB" in said["because"]
         ((away,), problems) = jobs_on_pfs(node.bb.parent)
         assert (away.because, problems) == (said["because"], ())
 

@@ -246,10 +246,11 @@ def test_a_file_that_takes_the_name_of_the_source_before_it_goes_stays(
     source, other = (daemon.make(name, 10) for name in ("file", "other"))
     written = other.read_bytes()
     daemon.before = (
-        "from pegasus_bb.service import crew; crew._START = 'import os, sys; "
+        "from pegasus_bb.service import worker_pool as pool; "
+        "pool._START = 'import os, sys; "
         "sys.path.insert(0, sys.argv[1]); from pegasus_bb.service import copying; "
         "note = copying.write_note; copying.write_note = lambda *about: (note(*about), "
-        f"os.replace(\\'{other}\\', \\'{source}\\')); ' + crew._START; "
+        f"os.replace(\\'{other}\\', \\'{source}\\')); ' + pool._START; "
     )
     with tempfile.TemporaryDirectory(dir=MEMORY) as there, daemon.start() as client:
         task = {**moved(daemon, "file"), "dest": f"file://{there}/file"}

@@ -35,7 +35,9 @@ def is_alive(pid: int) -> bool:
 def test_a_worker_without_a_sign_of_life_is_killed_and_its_task_tried_again(
     daemon: Daemon,
 ) -> None:
-    daemon.before = "from pegasus_bb.service import crew; crew._SILENCE = 1.5; "
+    daemon.before = (
+        "from pegasus_bb.service import worker_pool; worker_pool._SILENCE = 1.5; "
+    )
     daemon.make("large", 24 * MIB)
     client = daemon.start()
     [task] = client.submit([daemon.copy("large", rate=MIB)])

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pegasus_bb.check.finding import Finding, note, ok, wrong
-from pegasus_bb.engine.dagman.queue import why_not
+from pegasus_bb.engine.dagman.queue import submit_problem
 from pegasus_bb.process import ask
 
 _VERSION = re.compile(r"\$CondorVersion: (\d+)\.(\d+)\.(\d+)")
@@ -25,7 +25,7 @@ def of_htcondor(style: str) -> Iterator[Finding]:
         yield note("htcondor", reason, mend)
         return
     yield from _of_version()
-    why = why_not()
+    why = submit_problem()
     if why:
         yield wrong("htcondor", f"nothing can be submitted: {why}")
     else:

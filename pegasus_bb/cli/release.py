@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from pegasus_bb import ledger
-from pegasus_bb.engine.lock import locked
+from pegasus_bb.engine.lock import lock_submit_dir
 from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
 from pegasus_bb.errors import DataNotSafe, UsageError
 from pegasus_bb.inventory.leftovers import check_not_running, discard_of_one_job
@@ -54,7 +54,7 @@ def command(name: str, discard: bool, gone: str | None) -> None:
         click.echo(_unseen(one, discard, bool(gone)))
         return
     place = find_submit_dir(Path(bb.path).parent)
-    with locked(place.lock):
+    with lock_submit_dir(place.lock):
         check_not_running(place)
         if one.is_of_one_job:
             click.echo(discard_of_one_job(known))

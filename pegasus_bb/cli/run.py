@@ -101,7 +101,7 @@ def command(
         mute_if_gone(sys.stderr)
     for line in pfs_lines(find_submit_dir(submit_dir).path):
         click.echo(line, err=True)
-    for file in done.aside:
+    for file in done.moved:
         click.echo(f"moved aside: {file}", err=True)
     if done.done_before == done.total:
         click.echo(

@@ -15,19 +15,19 @@ from typing import IO, Any
 from pegasus_bb import process
 from pegasus_bb.engine.processes import Processes, kill_marked
 
-# Where the kernel cannot say that a process has ended, we look this often.
-_LOOK = 0.02
+# Seconds between two polls where the kernel has no pidfd to wait for.
+_POLL = 0.02
 _STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(slots=True, eq=False)
 class Child:
-    """A process under way; ``owner`` and ``kind`` are the caller's."""
+    """A running process; ``owner`` and ``kind`` are for the caller."""
 
     owner: Any
     kind: str  # job | pre | post
     mark: str  # in its environment: lets a later engine find it
-    output: IO[bytes] | None = None  # what a script says
+    output: IO[bytes] | None = None  # of a script
     running: Any = None  # subprocess.Popen
     handle: int = -1  # pidfd, -1 where there is none
 
@@ -39,7 +39,7 @@ class Children:
         self._processes = processes
         self._selector = selectors.DefaultSelector()
         self._alive: dict[int, Child] = {}
-        self._blind = 0  # children without a pidfd
+        self._without_pidfd = 0  # children without a pidfd
 
     def __len__(self) -> int:
         return len(self._alive)
@@ -78,17 +78,17 @@ class Children:
             child.handle = os.pidfd_open(pid)
             self._selector.register(child.handle, selectors.EVENT_READ, child)
         except (AttributeError, OSError):
-            self._blind += 1
+            self._without_pidfd += 1
 
     def wait(self, timeout: float | None) -> list[tuple[Child, int]]:
         """Children that have ended, with exit status or minus the signal.
 
         Returns early where a watched handle can be read; that is not reported.
         """
-        if self._blind:
-            timeout = _LOOK if timeout is None else min(timeout, _LOOK)
+        if self._without_pidfd:
+            timeout = _POLL if timeout is None else min(timeout, _POLL)
         ready = self._selector.select(timeout)
-        if self._blind:
+        if self._without_pidfd:
             candidates = list(self._alive.values())
         else:
             candidates = [key.data for key, _ in ready if key.data is not None]
@@ -105,8 +105,8 @@ class Children:
             _signal_group(pid, number)
 
     def stop(self, grace: float, hurry: Callable[[], bool]) -> list[tuple[Child, int]]:
-        """End all of them: SIGTERM, and SIGKILL to what is there after ``grace``
-        seconds, or as soon as ``hurry`` says so."""
+        """Send all of them SIGTERM, and SIGKILL to those still running after ``grace``
+        seconds, or as soon as ``hurry`` returns True."""
         ended: list[tuple[Child, int]] = []
         marks = {child.mark for child in self}
         self.signal(signal.SIGTERM)
@@ -123,7 +123,7 @@ class Children:
         del self._alive[child.running.pid]
         self._processes.ended(child.running.pid)
         if child.handle < 0:
-            self._blind -= 1
+            self._without_pidfd -= 1
             return
         self._selector.unregister(child.handle)
         os.close(child.handle)
@@ -140,8 +140,8 @@ def _signal_group(pid: int, number: int) -> None:
 
 
 class Signals:
-    """While it is entered, these signals are counted and wake up the reader of
-    ``handle``; afterwards everything is as it was."""
+    """Within its ``with`` block these signals are recorded and wake up the reader of
+    ``handle``; the former handlers are restored afterwards."""
 
     def __init__(self) -> None:
         self.received: list[int] = []

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.engine.dagman import queue
-from pegasus_bb.engine.dagman.find import Found, check_alone, find, log_of
-from pegasus_bb.engine.dagman.submit import why_not_followed
+from pegasus_bb.engine.dagman.find import Found, check_no_dagman, find, log_of
+from pegasus_bb.engine.dagman.submit import follow_problem
 from pegasus_bb.engine.journal import read_history
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import UsageError
@@ -23,10 +23,10 @@ class Choice(NamedTuple):
 
 
 def choose_engine(place: SubmitDir, wish: str, restart: bool = False) -> Choice:
-    """DAGMan where a schedd takes jobs, else the local one, unless ``wish`` says.
+    """Choose ``wish``, or for ``auto`` DAGMan where a schedd takes jobs, else local.
 
-    What one engine has begun and not ended, ``auto`` leaves to that one. Raises
-    UsageError and SchedulerUnreachable where that cannot be.
+    ``auto`` keeps an unfinished run with the engine that began it. Raises UsageError
+    and SchedulerUnreachable where that engine cannot continue it.
     """
     if wish != AUTO:
         return Choice(wish, "--engine")
@@ -34,11 +34,11 @@ def choose_engine(place: SubmitDir, wish: str, restart: bool = False) -> Choice:
     if found is not None and found.alive:
         return Choice(DAGMAN, f"it works on it already, as job {found.life.cluster}")
     if found is not None:
-        check_alone(place)
-    begun = "" if restart else _begun_by(place, found)
+        check_no_dagman(place)
+    begun = "" if restart else _unfinished_engine(place, found)
     if begun == LOCAL:
         return Choice(LOCAL, "it began this run; --engine dagman hands it over")
-    problem = queue.why_not() or why_not_followed(place, read_dag(place.dag))
+    problem = queue.submit_problem() or follow_problem(place, read_dag(place.dag))
     if not problem:
         return Choice(
             DAGMAN, "it began this run" if begun else "a schedd takes jobs here"
@@ -51,8 +51,8 @@ def choose_engine(place: SubmitDir, wish: str, restart: bool = False) -> Choice:
     return Choice(LOCAL, problem)
 
 
-def _begun_by(place: SubmitDir, found: Found | None) -> str:
-    """Who worked on it last and did not end it; empty where it has not begun, too."""
+def _unfinished_engine(place: SubmitDir, found: Found | None) -> str:
+    """The engine of an unfinished run; empty where the run has ended or not begun."""
     if read_history(place.journal).finished == 0:
         return ""
     local = _age(place.processes)

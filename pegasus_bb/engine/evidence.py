@@ -1,4 +1,4 @@
-"""Which file of a failed node has the reason, and the last lines of it."""
+"""Finds the files that show why a node failed, and their last lines."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from pegasus_bb.runtime.gate import REFUSAL
 from pegasus_bb.runtime.job_reservation.results import NOTES
 
 _LINES = 5
-_LONG = 600  # characters of a line: our own reasons with what would do are that long
+_LONG = 600  # characters of a line; our own messages with their advice are that long
 _READ = 1 << 20
-_PLANNER_LOG = "-Dpegasus.log.*="  # pegasus-plan of a sub-workflow is told its log so
+_PLANNER_LOG = "-Dpegasus.log.*="  # names the log of a sub-workflow's pegasus-plan
 _DAGMAN_LOG, _OUT = "_CONDOR_DAGMAN_LOG", ".dagman.out"
 
 
-# By the depth of its lines in a Kickstart record.
+# Quoted output is told by its indentation in a Kickstart record.
 _QUOTED = r"^ {{4}}{}:\n(?: {{6}}.*\n)*? {{6}}data: \|\n((?: {{8}}.*\n| *\n)*)"
 
 
@@ -36,21 +36,22 @@ class Evidence(NamedTuple):
 def evidence(item: Item, place: SubmitDir) -> list[Evidence]:
     logs = _script_logs(item, place)
     if item.stage == "pre":
-        return [Evidence(log, _last(_tail(log))) for log in logs]
-    return [_of_job(file) for file in job_files(item.node, place.path)] + [
-        Evidence(log, _last(_tail(log))) for log in logs
+        return [Evidence(log, _last_lines(_tail(log))) for log in logs]
+    return [_job_evidence(file) for file in job_files(item.node, place.path)] + [
+        Evidence(log, _last_lines(_tail(log))) for log in logs
     ]
 
 
 def job_files(node: Node, submit_dir: Path) -> list[Path]:
-    """The newest .out and .err of the node, where they are there."""
+    """The newest .out and .err of the node, as far as they exist."""
     base = folder_of(node, submit_dir) / node.submit_file
-    found = (_newest(base.with_suffix(end)) for end in (".out", ".err"))
+    found = (_newest_attempt(base.with_suffix(end)) for end in (".out", ".err"))
     return [file for file in found if file is not None]
 
 
-def landed_log(node: Node, place: SubmitDir) -> Path:
-    """Why the results of ``node`` were given up; not there where they were not."""
+def stage_out_log(node: Node, place: SubmitDir) -> Path:
+    """The file that says why the stage-out of ``node`` failed; missing if it did
+    not."""
     return place.bb / NOTES / f"{node.name}.err"
 
 
@@ -70,7 +71,10 @@ def _script_logs(item: Item, place: SubmitDir) -> list[Path]:
     if item.stage == "pre":
         files = list(_pre_logs(item.node, place))
     elif item.stage == "post":
-        files = [_beside(item.node, place, "post.err"), landed_log(item.node, place)]
+        files = [
+            _sibling(item.node, place, "post.err"),
+            stage_out_log(item.node, place),
+        ]
     else:
         files = []
     there = [file for file in files if file.is_file() and file.stat().st_size]
@@ -78,8 +82,8 @@ def _script_logs(item: Item, place: SubmitDir) -> list[Path]:
 
 
 def _pre_logs(node: Node, place: SubmitDir) -> Iterator[Path]:
-    yield _beside(node, place, "pre.err")
-    yield _beside(node, place, "pre.log")
+    yield _sibling(node, place, "pre.err")
+    yield _sibling(node, place, "pre.log")
     yield place.path / f"{node.name}.pre.log"
     if node.pre is None:
         return
@@ -90,33 +94,33 @@ def _pre_logs(node: Node, place: SubmitDir) -> Iterator[Path]:
             yield place.path / word[len(_PLANNER_LOG) :]
 
 
-def _beside(node: Node, place: SubmitDir, ending: str) -> Path:
+def _sibling(node: Node, place: SubmitDir, ending: str) -> Path:
     file = folder_of(node, place.path) / node.submit_file
     return file.with_suffix(f".{ending}")
 
 
-def _of_job(file: Path) -> Evidence:
-    """A Kickstart record carries what its task wrote; without one .err has it."""
+def _job_evidence(file: Path) -> Evidence:
+    """The task's output is in its Kickstart record; without a record it is in .err."""
     text = _tail(file)
     if "- invocation:" in text:
         record = text[text.rindex("- invocation:") :]
-        return Evidence(file, _last(_block(record, "stderr") or _block(record)))
-    return Evidence(file, _last(text) if ".err" in file.name else [])
+        return Evidence(file, _last_lines(_block(record, "stderr") or _block(record)))
+    return Evidence(file, _last_lines(text) if ".err" in file.name else [])
 
 
 def _block(record: str, stream: str = "stdout") -> str:
-    """What the task wrote to ``stream``, as Kickstart quotes it; mostly empty."""
+    """What the task wrote to ``stream``, as Kickstart quotes it; often empty."""
     found = re.search(_QUOTED.format(stream), f"{record}\n", re.MULTILINE)
     lines = found[1].splitlines() if found else []
     return "\n".join(line.strip() for line in lines).strip()
 
 
-def _last(text: str) -> list[str]:
+def _last_lines(text: str) -> list[str]:
     lines = [line.rstrip()[:_LONG] for line in text.splitlines() if line.strip()]
     return lines[-_LINES:]
 
 
-def _newest(file: Path) -> Path | None:
+def _newest_attempt(file: Path) -> Path | None:
     """``file``, or the last of file.000, file.001 that the POST script made of it."""
     if file.exists():
         return file

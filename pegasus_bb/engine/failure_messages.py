@@ -29,10 +29,10 @@ from pegasus_bb.runtime.exitcode import judge
 from pegasus_bb.runtime.storage_decision import decision_message, readable_decision
 from pegasus_bb.units import format_size
 
-# Ours and Pegasus's: they answer 1 where the job has failed.
+# Ours and Pegasus's: they exit with 1 where the job has failed.
 _EXITCODE, _PASSED_ON = ("exitcode", "pegasus-exitcode"), 1
 _AWAIT_STAGE_OUT = "await_stage_out"
-_OWN = 3  # its arguments before the POST script that it stands for
+_WRAPPER_ARGUMENTS = 3  # before the POST script that await_stage_out wraps
 
 _NODES = 5  # shown in full
 _CALLED_FAILED = "DAGMan calls it failed; the journal ends before"
@@ -42,7 +42,7 @@ def why_script(item: Item, kind: str, script: Script, status: int) -> str:
     """Why a node failed whose script ended with ``status``: the job's own failure is
     enough where the POST script only passes it on."""
     if kind == "post" and item.status:
-        judge = Path(judged_by(script)).name in _EXITCODE
+        judge = Path(deciding_program(script)).name in _EXITCODE
         if judge and status == _PASSED_ON:
             return f"its job ended with {ending(item.status)}"
     why = f"its {kind.upper()} script ended with {ending(status)}"
@@ -51,18 +51,21 @@ def why_script(item: Item, kind: str, script: Script, status: int) -> str:
     return why
 
 
-def judged_by(post: Script) -> str:
-    """The program that judges a node: the node's own script behind await_stage_out."""
+def deciding_program(post: Script) -> str:
+    """The program that decides whether a node failed: await_stage_out wraps it."""
     arguments = post.arguments.split()
-    if Path(post.executable).name == _AWAIT_STAGE_OUT and len(arguments) > _OWN:
-        return arguments[_OWN]
+    if (
+        Path(post.executable).name == _AWAIT_STAGE_OUT
+        and len(arguments) > _WRAPPER_ARGUMENTS
+    ):
+        return arguments[_WRAPPER_ARGUMENTS]
     return post.executable
 
 
-def recorded(item: Item, submit_dir: Path) -> str:
-    """What the Kickstart records of the last attempt say; empty where all is well."""
+def recorded_failure(item: Item, submit_dir: Path) -> str:
+    """The failure in the Kickstart records of the last attempt; empty without one."""
     post = item.node.post
-    if post is None or not judged_by(post).endswith("exitcode"):
+    if post is None or not deciding_program(post).endswith("exitcode"):
         return ""
     for file in job_files(item.node, submit_dir):
         if ".out" in file.name:
@@ -74,22 +77,22 @@ def recorded(item: Item, submit_dir: Path) -> str:
 
 
 def believe_rescue(table: Table, place: SubmitDir, dag: Dag) -> None:
-    """Take from the newest rescue file what is done and what failed, where the journal
-    was behind: monitord, which writes it, may die before."""
+    """Correct ``table`` by the newest rescue file: the journal may be incomplete, as
+    monitord, which writes it, may have died early."""
     for name in read_rescue(place.last_rescue, dag):
         if table.items[name].state is not State.DONE:
             table.move(table.items[name], State.DONE)
     for name in read_failed(place.last_rescue, dag):
         item = table.items[name]
         if item.state not in (State.DONE, State.FAILED):
-            found = recorded(item, place.path)
+            found = recorded_failure(item, place.path)
             item.status = 1 if found else 0
             item.reason = found or _CALLED_FAILED
             table.failed(item)
 
 
 def not_done(table: Table, place: SubmitDir, rescue: Path | None, how: str) -> str:
-    """How far it came, which nodes failed and why, and how to go on."""
+    """Says how far the run came, which nodes failed and why, and how to continue."""
     counts, total = table.counts, len(table.items)
     failed = [i for i in table.items.values() if i.state is State.FAILED]
     left = total - counts[State.DONE] - len(failed)
@@ -125,7 +128,7 @@ def _lost_inputs(
 
 
 def failure_messages(items: Iterable[Item], place: SubmitDir) -> list[str]:
-    """Lines about nodes that failed: why, and what their files say last."""
+    """Lines about nodes that failed: the reason, and the last lines of their files."""
     items = list(items)
     lines: list[str] = []
     for item in items[:_NODES]:
@@ -137,10 +140,10 @@ def failure_messages(items: Iterable[Item], place: SubmitDir) -> list[str]:
 
 
 def evidence_lines(item: Item, place: SubmitDir) -> list[str]:
-    """The failed nodes of the sub-workflow where ``item`` runs one; else its files
-    that have the reason, each with its last lines."""
+    """The failed nodes of the sub-workflow where ``item`` runs one; else the files
+    that show the reason, each with its last lines."""
     dag = inner_dag(item, place.path) if item.stage != "pre" else None
-    inside = _inside(dag) if dag is not None else []
+    inside = _sub_workflow_messages(dag) if dag is not None else []
     if inside:
         return [f"  in its sub-workflow {dag}:", *inside]
     found = evidence(item, place)
@@ -155,8 +158,8 @@ def evidence_lines(item: Item, place: SubmitDir) -> list[str]:
     return lines
 
 
-def _inside(dag_file: Path) -> list[str]:
-    """The same of a sub-workflow; nothing where its DAG or its files do not tell."""
+def _sub_workflow_messages(dag_file: Path) -> list[str]:
+    """Failed nodes of a sub-workflow; none where its files cannot be read."""
     place = SubmitDir(dag_file.parent, dag_file)
     try:
         dag = read_dag(dag_file)
@@ -166,19 +169,19 @@ def _inside(dag_file: Path) -> list[str]:
         return []
     failed = [item for item in table.items.values() if item.state is State.FAILED]
     for item in failed:
-        if item.stage == "post":  # a grid job's own status is 0; its record knows
-            item.reason = recorded(item, place.path) or item.reason
+        if item.stage == "post":  # a grid job's status is always 0
+            item.reason = recorded_failure(item, place.path) or item.reason
     return failure_messages(failed, place)
 
 
 def lost_messages(place: SubmitDir) -> list[str]:
-    """Lines about the reservation that was up and is gone; none where it is not, or
-    where the scheduler does not answer."""
-    bb, noted = BBDir(str(place.bb)), _standing(place)
+    """Lines about a reservation that was ready and has vanished; none where it still
+    exists or the scheduler does not answer."""
+    bb, noted = BBDir(str(place.bb)), _unreleased_note(place)
     if (
         noted is None
         or not reservation_identity.was_ready(bb, noted)
-        or not _is_gone(bb, noted)
+        or not _has_vanished(bb, noted)
     ):
         return []
     return [
@@ -189,11 +192,11 @@ def lost_messages(place: SubmitDir) -> list[str]:
 
 
 def leftover_messages(place: SubmitDir) -> list[str]:
-    """Lines about the reservation that stands; none where there is nothing to keep."""
+    """Lines about the reservation that still exists, and how to release it."""
     moved = readable_decision(BBDir(str(place.bb)))
     if moved:
         return [f"note:        {decision_message(moved)}"]
-    noted = _standing(place)
+    noted = _unreleased_note(place)
     if noted is None:
         return []
     size = format_size(noted.size)
@@ -210,17 +213,17 @@ def leftover_messages(place: SubmitDir) -> list[str]:
     ]
 
 
-def _standing(place: SubmitDir) -> Reservation | None:
+def _unreleased_note(place: SubmitDir) -> Reservation | None:
     bb = BBDir(str(place.bb))
     try:
         noted = None if readable_decision(bb) else bb.reservation()
-    except UsageError:  # the next run says what is wrong with it
+    except UsageError:  # the next run reports the problem
         return None
     over = noted is None or noted.released_at is not None or noted.failure
     return None if over else noted
 
 
-def _is_gone(bb: BBDir, noted: Reservation) -> bool:
+def _has_vanished(bb: BBDir, noted: Reservation) -> bool:
     try:
         found = reservation_identity.status(bb, noted)
     except PegasusBBError:

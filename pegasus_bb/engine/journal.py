@@ -28,8 +28,8 @@ class Event(NamedTuple):
 
 
 class Journal:
-    """The log as the engine writes it: whole lines, each handed over before the next
-    process is started, so that kill -9 of the engine loses none."""
+    """The log that the engine writes: whole lines, each written before the next process
+    is started, so that kill -9 of the engine loses none."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -42,7 +42,7 @@ class Journal:
     def note(
         self, node: str, event: str, detail: str, site: str, sequence: int
     ) -> None:
-        """Add an event; ``flush`` hands it to the system."""
+        """Add an event to the buffer; ``flush`` writes it."""
         now = int(time.time())
         self._lines.append(
             f"{now} {node} {event} {detail} {site or '-'} - {sequence}\n"
@@ -55,7 +55,7 @@ class Journal:
         os.fsync(self._handle)
 
     def flush(self) -> None:
-        """Hand over what was noted; at most once a second force it to the disk."""
+        """Write the buffered events; call fsync at most once a second."""
         if not self._lines:
             return
         data = "".join(self._lines).encode(errors="surrogateescape")
@@ -63,7 +63,7 @@ class Journal:
         try:
             while data:
                 data = data[os.write(self._handle, data) :]
-        except OSError as error:  # the rest is for the next call, should it have room
+        except OSError as error:  # the next call writes the rest, should there be space
             self._lines.insert(0, data.decode(errors="surrogateescape"))
             raise OSError(error.errno, error.strerror, str(self._path)) from error
         if time.monotonic() - self._synced > 1:
@@ -79,7 +79,7 @@ class Journal:
 
 @dataclass
 class History:
-    """What a log says: the events since the engine last came to an end of its own."""
+    """The events of a log, and which of them follow the last regular end."""
 
     events: list[Event] = field(default_factory=list)  # of the whole log
     since: int = 0  # index of the first event after the last DAGMAN_FINISHED
@@ -119,7 +119,7 @@ def _events(path: Path) -> Iterator[Event]:
 
 
 def parse_event(line: str) -> Event | None:
-    """The event that ``line`` tells of; None for a torn or a foreign one."""
+    """The event on ``line``; None for a truncated or unknown line."""
     fields = line.split()
     if not line.endswith("\n") or len(fields) < 4 or not fields[0].isdigit():
         return None

@@ -13,7 +13,7 @@ from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.engine.children import Children, Signals
 from pegasus_bb.engine.failure_messages import not_done
 from pegasus_bb.engine.journal import Journal
-from pegasus_bb.engine.lock import locked
+from pegasus_bb.engine.lock import lock_submit_dir
 from pegasus_bb.engine.lost_inputs import Ask, refuse
 from pegasus_bb.engine.preparation import (
     Preparation,
@@ -34,13 +34,13 @@ GRACE = 10.0  # seconds between SIGTERM and SIGKILL when a run is stopped
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run that came to a good end, or to one that ABORT-DAG-ON calls good."""
+    """A run that succeeded, or that ABORT-DAG-ON ended with status 0."""
 
     total: int
     done: int  # nodes that are done now; fewer than all where the DAG ended itself
     done_before: int  # nodes that an earlier run had done
     seconds: float
-    aside: tuple[Path, ...] = ()  # what --restart moved away
+    moved: tuple[Path, ...] = ()  # files that --restart moved away
     rescue: Path | None = None  # written where the DAG ended itself
 
 
@@ -65,7 +65,7 @@ def run(
     """
     place = find_submit_dir(submit_dir)
     check_place(place)
-    with locked(place.lock):
+    with lock_submit_dir(place.lock):
         dag = read_dag(place.dag)
         prepared = prepare(
             place, dag, lambda: check_runnable(dag, place.dag), restart, ask
@@ -88,11 +88,11 @@ class _Run:
         self._table = Table(self._dag, prepared.done)
         total, before = len(self._dag.nodes), len(prepared.done)
         if before < total or prepared.history.crashed:
-            self._work(prepared, grace)
+            self._run_nodes(prepared, grace)
         done, seconds = self._table.counts[State.DONE], time.monotonic() - began
-        return Outcome(total, done, before, seconds, prepared.aside, self._rescue)
+        return Outcome(total, done, before, seconds, prepared.moved, self._rescue)
 
-    def _work(self, prepared: Preparation, grace: float) -> None:
+    def _run_nodes(self, prepared: Preparation, grace: float) -> None:
         journal = Journal(self._place.journal)
         processes = Processes(self._place.processes)
         children = Children(processes)
@@ -115,31 +115,31 @@ class _Run:
                 for note in prepared.notes:
                     self._watcher.note(note)
                 try:
-                    self._all(scheduler, children, grace)
-                    # The rescue file first: a watcher is heard when all is safe.
-                    self._end(journal, signals.received, scheduler.abort)
+                    self._run_or_stop(scheduler, children, grace)
+                    # The watcher is closed last, once the rescue file is written.
+                    self._finish(journal, signals.received, scheduler.abort)
                 finally:
                     self._watcher.close()
         finally:
             children.close()
             processes.close()
-            with suppress(OSError):  # it was told, or lines about the end are missing
+            with suppress(OSError):  # only lines about the end may be missing
                 journal.close()
 
     @staticmethod
-    def _all(scheduler: Scheduler, children: Children, grace: float) -> None:
+    def _run_or_stop(scheduler: Scheduler, children: Children, grace: float) -> None:
         try:
             scheduler.run(grace)
         except BaseException:
-            # For example, the journal cannot be written: no task may go on unseen.
+            # For example, the journal cannot be written: leave no task running.
             children.stop(grace, lambda: False)
             raise
 
-    def _end(self, journal: Journal, signals: list[int], abort: int | None) -> None:
-        """Write down how it ended; raise unless it ended well.
+    def _finish(self, journal: Journal, signals: list[int], abort: int | None) -> None:
+        """Record how the run ended; raise unless it succeeded.
 
-        With a rescue file also where ABORT-DAG-ON answers 0, which DAGMan goes without:
-        what was left undone can be done by the next run.
+        Unlike DAGMan, write a rescue file also where ABORT-DAG-ON ends it with 0: the
+        next run can do what was left.
         """
         counts = self._table.counts
         if counts[State.DONE] == len(self._dag.nodes):
@@ -151,7 +151,7 @@ class _Run:
         try:
             write_rescue(rescue, self._dag, self._place.dag.name, done, failed)
             journal.engine(f"DAGMAN_FINISHED {1 if abort is None else abort}")
-        except OSError as full:  # the journal says what is done, as after a crash
+        except OSError as full:  # the next run reads the journal, as after a crash
             how = f"{self._place.path}: {full.strerror}: no rescue file was written"
             message = not_done(self._table, self._place, None, how)
             raise RunFailed(message) from full

@@ -1,4 +1,4 @@
-"""One engine to a submit directory."""
+"""Allows only one engine to work on a submit directory."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from pegasus_bb.errors import UsageError
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold ``path`` as long as the block runs; the kernel lets go of it if we die.
+def lock_submit_dir(path: Path) -> Iterator[None]:
+    """Lock ``path`` as long as the block runs; the kernel releases it if we die.
 
     Raises UsageError naming the holder where another engine has it.
     """
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        if not _taken(handle):
+        if not _try_lock(handle):
             holder = os.read(handle, 300).decode(errors="replace").strip()
             raise UsageError(
                 f"{path.parent}: another pegasus-bb run works on this submit directory "
                 f"({holder or 'it has not said which'}); wait for it or stop it"
             )
-        if not _in_place(handle, path):
+        if not _is_current(handle, path):
             raise UsageError(
                 f"{path.parent}: another planning has just taken its place; look at "
                 "what stands there now"
@@ -39,16 +39,16 @@ def locked(path: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _in_place(handle: int, path: Path) -> bool:
-    """Whether the lock is still that of ``path``: --force moves a run aside."""
+def _is_current(handle: int, path: Path) -> bool:
+    """Whether ``path`` is still the locked file: --force may have moved a run aside."""
     try:
         return os.path.samestat(os.fstat(handle), path.stat())
     except FileNotFoundError:
         return False
 
 
-def _taken(handle: int) -> bool:
-    """Whether we have it now; pegasus-bb status holds it for a moment."""
+def _try_lock(handle: int) -> bool:
+    """Whether we got the lock; retries, as pegasus-bb status holds it for a moment."""
     for _ in range(10):
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

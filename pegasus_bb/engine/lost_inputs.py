@@ -1,7 +1,8 @@
-"""Inputs of failed nodes that are not on the tier though their makers are done.
+"""Finds inputs of failed nodes that are missing though the nodes that made them are
+done.
 
-Such a node fails again however often the run goes on. The makers have to run again,
-and before them the makers of what these read and a clean-up has removed since.
+Such a node fails in every further run. Its makers have to run again, and before them
+the makers of their own inputs, where a clean-up has removed these.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ Ask = Callable[[str], bool]  # shows a message; whether the user says yes
 _READERS = (Role.TASK, Role.CLUSTER, Role.STAGE_OUT)
 _SHOWN = 5
 _JOB_ID = re.compile(r'^\+pegasus_wf_dax_job_id = "(.*)"$', re.MULTILINE)
-_CLUSTERED = re.compile(r" -N (\S+) ")  # each line of a cluster starts a Kickstart
+_CLUSTERED = re.compile(r" -N (\S+) ")  # one per task of a cluster
 
 
 def refuse(_: str) -> bool:
@@ -55,9 +56,9 @@ class LostInput:
 def find_lost_inputs(
     place: SubmitDir, nodes: Mapping[str, Node], done: Set[str], failed: Set[str]
 ) -> list[LostInput]:
-    """Of ``failed`` nodes, and of those that have to run again for them.
+    """Find lost inputs of ``failed`` nodes, and of nodes to be run again for them.
 
-    None where the submit directory does not tell, or the reservation is gone.
+    Empty where files cannot be read or the reservation was released.
     """
     bb = BBDir(str(place.bb))
     waiting = deque(name for name in failed if role_of(name) in _READERS)
@@ -90,7 +91,7 @@ def _search(
 
 
 def _is_lost(bb: BBDir, failed: Set[str] | deque[str]) -> Callable[[str], bool]:
-    """By the tier itself, or by what its failed jobs have noted."""
+    """A test by the files on the tier; if unseen from here, by notes of failed jobs."""
     request = bb.request()
     buffer = tier_seen_from_here(bb, request)
     if not buffer or not Path(buffer).is_dir():
@@ -103,7 +104,7 @@ def _is_lost(bb: BBDir, failed: Set[str] | deque[str]) -> Callable[[str], bool]:
 def remake_lost_inputs(
     place: SubmitDir, dag: Dag, done: Set[str], failed: Set[str], ask: Ask
 ) -> Redo:
-    """The nodes to run again, where the user agrees. Raises RunFailed where not."""
+    """The nodes to run again if the user agrees; raises RunFailed otherwise."""
     lost = find_lost_inputs(place, dag.nodes, done, failed)
     if not lost:
         return Redo()
@@ -125,7 +126,7 @@ def messages(lost: list[LostInput]) -> list[str]:
 
 
 class Dataflow:
-    """Reads nothing before it is asked. Raises CatalogError, OSError, ValueError."""
+    """Reads files only on demand. Raises CatalogError, OSError, ValueError."""
 
     def __init__(self, place: SubmitDir, nodes: Mapping[str, Node]) -> None:
         self._place, self._nodes = place, nodes

@@ -1,4 +1,4 @@
-"""In which state each node of a run is, by its rescue files and its journal."""
+"""Finds the state of each node of a run from its rescue files and its journal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pegasus_bb.engine.table import State, Table
 from pegasus_bb.runtime.bbdir import BBDir
 
 FAILURES = ("PRE_SCRIPT_FAILURE", "JOB_FAILURE", "POST_SCRIPT_FAILURE")
-# The last event of a node that is under way -> what it does.
+# The last event of a running node -> its state.
 _RUNNING = {
     "PRE_SCRIPT_STARTED": State.RUNNING,
     "PRE_SCRIPT_TERMINATED": State.RUNNING,
@@ -34,66 +34,66 @@ def table_now(place: SubmitDir, dag: Dag, history: History, alive: bool) -> Tabl
     """``alive``: an engine works on the run, so that a retry may follow a failure."""
     table = Table(dag, done_before(place, dag, history))
     this_run = history.events[history.since :] if history.crashed else history.events
-    _place_nodes(table, dag, this_run, alive)
+    _set_states(table, dag, this_run, alive)
     return table
 
 
 def failed_before(place: SubmitDir, dag: Dag, history: History) -> set[str]:
-    """Nodes that an earlier run has left failed, by its journal or its rescue file."""
+    """Nodes that failed in an earlier run, by its journal or its rescue file."""
     table = table_now(place, dag, history, alive=False)
     named = set(read_failed(place.last_rescue, dag))
     return (named | set(table.names(State.FAILED))) - set(table.names(State.DONE))
 
 
-def _place_nodes(table: Table, dag: Dag, events: list[Event], alive: bool) -> None:
-    """From done and waiting, which the table knows, to ready, running and failed."""
+def _set_states(table: Table, dag: Dag, events: list[Event], alive: bool) -> None:
+    """Move nodes to failed, running or ready; ``table`` has only done and waiting."""
     last = {event.node: event for event in events}
     jobs = {(e.node, e.sequence): e for e in events if e.event == "JOB_FAILURE"}
     for name, item in table.items.items():
         if item.state is State.DONE:
             continue
         event = last[name].event if name in last else ""
-        if event in FAILURES and not _goes_on(dag, name, event, alive):
+        if event in FAILURES and not _may_continue(dag, name, event, alive):
             item.stage = event.partition("_")[0].lower()
             # A POST script that fails after its job only passes that failure on.
             cause = jobs.get((name, last[name].sequence), last[name])
             item.reason = failure(cause.event, cause.detail)
             table.failed(item)
-        elif alive and _under_way(dag, name, event) is not None:
-            table.move(item, _under_way(dag, name, event) or State.READY)
+        elif alive and _state_of_running(dag, name, event) is not None:
+            table.move(item, _state_of_running(dag, name, event) or State.READY)
     for item in table.free():
         table.move(item, State.READY)
 
 
-def _goes_on(dag: Dag, name: str, event: str, alive: bool) -> bool:
-    """A failure that is not the end: a POST script decides, or a retry comes."""
+def _may_continue(dag: Dag, name: str, event: str, alive: bool) -> bool:
+    """Whether a node may go on after a failure: by its POST script or a retry."""
     node = dag.nodes[name]
     return alive and (
         node.retry > 0 or (event == "JOB_FAILURE" and node.post is not None)
     )
 
 
-def _under_way(dag: Dag, name: str, event: str) -> State | None:
+def _state_of_running(dag: Dag, name: str, event: str) -> State | None:
     if event in ("JOB_SUCCESS", "JOB_FAILURE") and dag.nodes[name].post is not None:
         return State.RUNNING
     pre = dag.nodes[name].pre
     if event == "PRE_SCRIPT_STARTED" and pre is not None and pre.defer_status:
-        return State.DEFERRED  # it asks now and then
+        return State.DEFERRED  # its PRE script may be waiting to run again
     return State.READY if event in FAILURES else _RUNNING.get(event)
 
 
 def done_before(place: SubmitDir, dag: Dag, history: History) -> set[str]:
     """The nodes that must not run again.
 
-    As DAGMan does it: the newest rescue file says, unless the engine was killed; then
-    the journal adds what was done since. Without a rescue file the journal says all.
-    A DONE in the DAG always counts; bb_delete's where the reservation was given back.
+    As in DAGMan, the newest rescue file names them. If the engine was killed, the
+    journal adds those done since; without a rescue file it names all. DONE in the DAG
+    always counts, for bb_delete only once the reservation was released.
     """
-    done = _said_done(place, dag, history)
-    return done - _not_given_back(place, done)
+    done = _recorded_done(place, dag, history)
+    return done - _unreleased_deletes(place, done)
 
 
-def _said_done(place: SubmitDir, dag: Dag, history: History) -> set[str]:
+def _recorded_done(place: SubmitDir, dag: Dag, history: History) -> set[str]:
     done = {node.name for node in dag.nodes.values() if node.done}
     rescue = place.last_rescue
     done |= read_rescue(rescue, dag)
@@ -104,9 +104,9 @@ def _said_done(place: SubmitDir, dag: Dag, history: History) -> set[str]:
     return done
 
 
-def _not_given_back(place: SubmitDir, done: set[str]) -> set[str]:
-    """bb_delete, where a rescue file calls it done and its reservation stands. One that
-    was refused never stood: the run is on the PFS."""
+def _unreleased_deletes(place: SubmitDir, done: set[str]) -> set[str]:
+    """bb_delete, where it counts as done and its reservation still exists. A refused
+    reservation never existed: the run is on the PFS."""
     deletes = set(of_role(done, Role.BB_DELETE))
     noted = BBDir(str(place.bb)).reservation() if deletes else None
     if noted is None or noted.released_at is not None or noted.was_refused:
@@ -118,11 +118,11 @@ def succeeded(dag: Dag, events: Iterable[Event]) -> set[str]:
     return {
         event.node
         for event in events
-        if event.node in dag.nodes and _ends_well(dag.nodes[event.node], event)
+        if event.node in dag.nodes and _is_success(dag.nodes[event.node], event)
     }
 
 
-def _ends_well(node: Node, event: Event) -> bool:
+def _is_success(node: Node, event: Event) -> bool:
     if event.event == "POST_SCRIPT_SUCCESS":
         return True
     if event.event == "JOB_SUCCESS":

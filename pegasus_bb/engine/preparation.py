@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pegasus_bb.dag.nodes import Dag
 from pegasus_bb.dag.roles import RESERVATION, Role, of_role, role_of
-from pegasus_bb.engine.dagman.find import check_alone
+from pegasus_bb.engine.dagman.find import check_no_dagman
 from pegasus_bb.engine.journal import History, read_history
 from pegasus_bb.engine.lost_inputs import Ask, remake_lost_inputs
 from pegasus_bb.engine.nodestates import done_before, failed_before
@@ -33,7 +33,7 @@ from pegasus_bb.runtime.storage_decision import DECISION_FILE, on_the_pfs
 
 _OVER = (State.FAILED, State.ABSENT, State.GONE)
 _GONE = (State.ABSENT, State.GONE)
-# Lines that say where DAGMan writes or how it is configured; nothing runs differently.
+# Lines about DAGMan's own files and configuration, which the local engine ignores.
 _HARMLESS = {
     "CONFIG",
     "DOT",
@@ -52,7 +52,7 @@ class Preparation:
 
     history: History
     done: frozenset[str]  # nodes that must not run again
-    aside: tuple[Path, ...]  # what was moved out of the way
+    moved: tuple[Path, ...]  # files moved out of the way
     notes: tuple[str, ...]  # for the user: what runs again, and why
 
 
@@ -63,34 +63,34 @@ def prepare(
     restart: bool,
     ask: Ask,
 ) -> Preparation:
-    """The caller holds the lock of ``place``. ``check_engine`` raises where the engine
-    cannot run ``dag``.
+    """Check ``place``, whose lock the caller holds, and find what is left to do.
+    ``check_engine`` raises where the engine cannot run ``dag``.
 
     Raises UsageError, NotSealed, ReservationFailed, RunFailed, DataNotSafe and
     SchedulerUnreachable where nothing may start.
     """
-    check_alone(place)
+    check_no_dagman(place)
     check_engine()
     check_directory(place.path, dag)
     end_left_over(place.processes)
-    aside = start_over(place) if restart else []
+    moved = start_over(place) if restart else []
     history = read_history(place.journal)
     done = done_before(place, dag, history)
     check_reservation(place, dag, done)
     redo = (
-        ask_again(place, dag, done)
+        request_again(place, dag, done)
         or remake_lost_inputs(place, dag, done, failed_before(place, dag, history), ask)
         or stage_out_again(place, dag, done)
     )
     notes = (redo.message,) if redo else ()
     return Preparation(
-        history, frozenset(done - redo.nodes), (*aside, *redo.aside), notes
+        history, frozenset(done - redo.nodes), (*moved, *redo.moved), notes
     )
 
 
 def check_place(place: SubmitDir) -> None:
-    """Raises UsageError where the directory is not where it was planned: its files
-    name programs and logs by their full paths, which may be another run's by now."""
+    """Raises UsageError where the directory was moved: its files hold absolute paths,
+    which may belong to another run by now."""
     planned = str(place.braindump().get("submit_dir", ""))
     if planned and Path(planned).resolve() != place.path.resolve():
         raise UsageError(
@@ -100,8 +100,8 @@ def check_place(place: SubmitDir) -> None:
 
 
 def check_reservation(place: SubmitDir, dag: Dag, done: Set[str]) -> None:
-    """Raises ReservationFailed where what is left to do needs a reservation that is not
-    there any more: it would fail, however often it is tried."""
+    """Raises ReservationFailed where unfinished nodes need a reservation that does not
+    exist any more: they would fail in every run."""
     bb = BBDir(str(place.bb))
     if not bb.has_request or len(done) == len(dag.nodes):
         return
@@ -109,16 +109,16 @@ def check_reservation(place: SubmitDir, dag: Dag, done: Set[str]) -> None:
         return
     noted = bb.reservation()
     note_is_lost = noted is None
-    noted = noted or _noted_again(bb, done)
+    noted = noted or _restore_note(bb, done)
     if noted is None:
         return
     users = users_of(place, dag)
     used, left = users & done, users - done
     lost = ""
     if noted.released_at and (used or reservation_identity.has_progressed(bb, noted)):
-        lost = _given_back(bb, noted, left)
+        lost = _released_message(bb, noted, left)
     if not noted.released_at and left and (used or note_is_lost):
-        lost = _gone(bb, noted, left)
+        lost = _vanished_message(bb, noted, left)
     if lost:
         raise ReservationFailed(
             f"reservation {noted.name} {lost}. What lived only there is lost; start "
@@ -127,52 +127,52 @@ def check_reservation(place: SubmitDir, dag: Dag, done: Set[str]) -> None:
 
 
 def users_of(place: SubmitDir, dag: Dag) -> Set[str]:
-    """Nodes that work on the reservation, or for files on it."""
+    """Nodes that use files on the reservation."""
     bb = BBDir(str(place.bb))
     touched = buffer_users(dag, place.path, bb.request())
     return {name for name in touched if role_of(name) not in RESERVATION}
 
 
-def _noted_again(bb: BBDir, done: Set[str]) -> Reservation | None:
-    """The note, rewritten where it was lost: bb_setup, once done, is not run again,
-    and no other node can do without it."""
+def _restore_note(bb: BBDir, done: Set[str]) -> Reservation | None:
+    """Write a lost note again: bb_setup, once done, does not run again, and every
+    other node needs the note."""
     if not of_role(done, Role.BB_SETUP):
         return None
     noted = reservation_identity.recover_note(bb)
-    if noted is None:  # what the rest says about one that is not there holds here too
+    if noted is None:  # treated below like one that does not exist
         request = bb.request()
         return Reservation(request.name, request.backend, request.uuid, 0.0)
     bb.note_reservation(noted)
     return noted
 
 
-def _given_back(bb: BBDir, noted: Reservation, left: Set[str]) -> str:
-    """Why that was too early; empty where only bb_delete did not come to its end."""
+def _released_message(bb: BBDir, noted: Reservation, left: Set[str]) -> str:
+    """Why the release was too early; empty where only bb_delete did not finish."""
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(noted.released_at))
     if left:
-        return f"was given back at {when}, and {_nodes(left)} not done"
+        return f"was given back at {when}, and {_unfinished(left)} not done"
     for result in ResultsGuard(bb, read_all=False).unsafe():
         return f"was given back at {when}, and {result.lfn} is not safe: {result.why}"
     return ""
 
 
-def _gone(bb: BBDir, noted: Reservation, left: Set[str]) -> str:
+def _vanished_message(bb: BBDir, noted: Reservation, left: Set[str]) -> str:
     status = reservation_identity.status(bb, noted)
     if status.state not in (State.ABSENT, State.GONE):
-        return ""  # also without an answer: the run finds out
+        return ""  # also where its state is unknown: the run finds out
     reason = status.message or status.state.value
-    return f"is not there any more ({reason}), and {_nodes(left)} not done"
+    return f"is not there any more ({reason}), and {_unfinished(left)} not done"
 
 
-def _nodes(left: Set[str]) -> str:
+def _unfinished(left: Set[str]) -> str:
     if len(left) == 1:
         return f"{next(iter(left))}, which needs it, is"
     return f"{len(left)} nodes that need it are"
 
 
-def ask_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:
-    """bb_setup, where it is to run again, and the note that is out of its way; nothing
-    where the reservation was ever up, may still come, or its state is unknown.
+def request_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:
+    """Let bb_setup run again, moving its note aside where the reservation was released.
+    Nothing where it was ever ready, may still come, or its state is unknown.
 
     Raises UsageError.
     """
@@ -189,12 +189,12 @@ def ask_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:
         return Redo()
     if noted.released_at is not None:
         why = f"reservation {noted.name} was given back before any job had it"
-        return Redo(setups, (aside(Path(bb.file("reservation.json"))),), why)
-    why = _why_over(bb, noted)
+        return Redo(setups, (move_aside(Path(bb.file("reservation.json"))),), why)
+    why = _why_ended(bb, noted)
     return Redo(setups, why=why) if why else Redo()
 
 
-def _why_over(bb: BBDir, noted: Reservation) -> str:
+def _why_ended(bb: BBDir, noted: Reservation) -> str:
     status = reservation_identity.status(bb, noted)
     if status.state not in _OVER:
         return ""
@@ -203,10 +203,10 @@ def _why_over(bb: BBDir, noted: Reservation) -> str:
 
 
 def start_over(place: SubmitDir) -> list[Path]:
-    """Move journal, rescue files and the reservation's notes aside; where they went.
+    """Move journal, rescue files and the reservation's notes aside; returns new paths.
 
-    Raises ReservationFailed where the reservation still stands: what is on it may be
-    saved nowhere else.
+    Raises ReservationFailed where the reservation still exists: it may hold the only
+    copy of results.
     """
     _check_reservation(place)
     notes = [
@@ -216,7 +216,7 @@ def start_over(place: SubmitDir) -> list[Path]:
     folders = (NOTES, ELSEWHERE)
     notes += [place.bb / name for name in ("gate.json", *folders)]
     old = [place.journal, *place.rescues(), *notes]
-    return [aside(file) for file in old if file.exists()]
+    return [move_aside(file) for file in old if file.exists()]
 
 
 def _check_reservation(place: SubmitDir) -> None:
@@ -225,7 +225,7 @@ def _check_reservation(place: SubmitDir) -> None:
         return
     request = bb.request()
     if on_the_pfs(bb, request):
-        return  # nothing of the run is on one that came up late
+        return  # a reservation that came up late holds nothing of the run
     noted = bb.reservation()
     if noted is None and reservation_identity.requested_at(bb):
         noted = reservation_identity.recover_note(bb)
@@ -250,8 +250,8 @@ def _check_reservation(place: SubmitDir) -> None:
     )
 
 
-def aside(file: Path) -> Path:
-    """Give ``file`` the next free number behind its name."""
+def move_aside(file: Path) -> Path:
+    """Rename ``file`` to its name with the next free number."""
     number = 0
     while (target := file.with_name(f"{file.name}.{number:03d}")).exists():
         number += 1
@@ -259,7 +259,7 @@ def aside(file: Path) -> Path:
 
 
 def check_runnable(dag: Dag, file: Path) -> None:
-    """Raises CatalogError where ``dag`` needs what only a real DAGMan has."""
+    """Raises CatalogError where ``dag`` uses features that only DAGMan has."""
     for node in dag.nodes.values():
         if node.kind != "JOB":
             kind = "SUBDAG EXTERNAL" if node.kind == "SUBDAG" else node.kind

@@ -1,8 +1,8 @@
-"""engine.jsonl: the processes of this engine, so that the next one can end them.
+"""engine.jsonl: the processes of this engine, so that the next one can kill leftovers.
 
-A process is known by number and start time (a number alone is used again), and by a
-mark in its environment, which finds also what was started in the very moment in which
-the engine was killed, and what a task has put into a session of its own.
+A process is identified by PID and start time (PIDs are reused), and by a mark in its
+environment, which also finds processes started just as the engine was killed, and
+those that a task has put into sessions of their own.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ class Processes:
         self._note({"starting": mark})
 
     def started(self, mark: str, pid: int) -> None:
-        """It has this number. Where that cannot be written, its mark will do."""
+        """Record its PID. If that cannot be written, its mark is enough."""
         with suppress(OSError):
             self._note({"mark": mark, "pid": pid, "start": start_time(pid)})
 
     def ended(self, pid: int) -> None:
-        """It was waited for. Where that cannot be written, its start time tells."""
+        """Record its end. If that cannot be written, its start time shows it."""
         with suppress(OSError):
             self._note({"ended": pid})
 
@@ -59,9 +59,9 @@ class Processes:
 
 
 def end_left_over(path: Path, patience: float = 30.0) -> list[str]:
-    """End what an engine that was killed has left running; gives back the marks.
+    """Kill the processes that a killed engine has left running; returns their marks.
 
-    Returns when all of it has ended. Raises RunFailed where something stays.
+    Raises RunFailed where one of them does not end.
     """
     found = alive = left_over(path)
     deadline = time.monotonic() + patience
@@ -82,23 +82,23 @@ def end_left_over(path: Path, patience: float = 30.0) -> list[str]:
 
 
 def left_over(path: Path) -> dict[int, str]:
-    """What an engine that was killed has left running: number -> mark.
+    """Processes that a killed engine has left running: PID -> mark.
 
-    Raises RunFailed where that was on another host.
+    Raises RunFailed where the engine ran on another host.
     """
-    marks, known = _left(path)
-    return dict(_with_marks(marks)) | _same(known) if marks else {}
+    marks, known = _possibly_alive(path)
+    return dict(_processes_with(marks)) | _still_running(known) if marks else {}
 
 
 def kill_marked(marks: set[str]) -> None:
-    """End whatever still carries one of ``marks`` (a leader may leave a group)."""
-    for pid, _ in _with_marks(marks):
+    """Kill all processes with one of ``marks`` (some may have left their group)."""
+    for pid, _ in _processes_with(marks):
         _kill(pid)
 
 
-def _left(path: Path) -> tuple[set[str], dict[int, tuple[int, str]]]:
-    """Marks that may be alive; number -> start time and mark of those known."""
-    marks: dict[str, int] = {}  # mark -> number, 0 where not known yet
+def _possibly_alive(path: Path) -> tuple[set[str], dict[int, tuple[int, str]]]:
+    """Marks of processes that may be alive; PID -> start time and mark where known."""
+    marks: dict[str, int] = {}  # mark -> PID, 0 where not known yet
     known: dict[int, tuple[int, str]] = {}
     this_boot, host = True, socket.gethostname()
     for entry in read_journal(str(path)):
@@ -121,8 +121,8 @@ def _left(path: Path) -> tuple[set[str], dict[int, tuple[int, str]]]:
     return (set(marks), known) if this_boot else (set(), {})
 
 
-def _same(known: dict[int, tuple[int, str]]) -> dict[int, str]:
-    """Those that still run: same number, same start time."""
+def _still_running(known: dict[int, tuple[int, str]]) -> dict[int, str]:
+    """Those that still run: the PID has the same start time."""
     return {
         pid: mark
         for pid, (start, mark) in known.items()
@@ -130,8 +130,8 @@ def _same(known: dict[int, tuple[int, str]]) -> dict[int, str]:
     }
 
 
-def _with_marks(marks: set[str]) -> Iterator[tuple[int, str]]:
-    """Running processes of this user that carry one of ``marks``."""
+def _processes_with(marks: set[str]) -> Iterator[tuple[int, str]]:
+    """Running processes of this user that have one of ``marks``."""
     wanted = {
         f"{Processes.VARIABLE}={mark}".encode(errors="surrogateescape"): mark
         for mark in marks
@@ -159,7 +159,7 @@ def start_time(pid: int) -> int:
 
 
 def _kill(pid: int) -> None:
-    """The whole group where ``pid`` leads one, else the process."""
+    """Kill the process group that ``pid`` leads, else the process."""
     try:
         if os.getpgid(pid) == pid:
             os.killpg(pid, signal.SIGKILL)

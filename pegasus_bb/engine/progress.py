@@ -12,11 +12,11 @@ from pegasus_bb.units import format_duration
 
 # Beyond this many nodes a log gets a line per percent and per failure, not per node.
 _LINES = 500
-_SHORTEST = 4  # letters of a node's name that still tell which it is
+_SHORTEST = 4  # letters of a node's name that are always shown
 
 
 class Watcher:
-    """What the engine tells while it runs; this one says nothing."""
+    """Receives the events of a run; this base class ignores them all."""
 
     def begin(self, total: int, done: int) -> None:
         """The run starts; ``done`` of ``total`` nodes were done before."""
@@ -25,23 +25,23 @@ class Watcher:
         """A script or the job of a node was started."""
 
     def waiting(self, name: str) -> None:
-        """A script of the node said: ask again later."""
+        """A script of the node was deferred: it runs again later."""
 
     def ended(self, name: str, how: str, seconds: float) -> None:
-        """A node came to an end: done, failed, or failed with a retry to come."""
+        """A node ended: done, failed, or failed with a retry to come."""
 
     def note(self, message: str) -> None:
         """The user should know this while the run goes on."""
 
     def warn(self, message: str) -> None:
-        """Something stands still, perhaps until the user mends it."""
+        """Something is stuck, perhaps until the user repairs it."""
 
     def close(self) -> None:
-        """The run is over, however."""
+        """The run is over, successful or not."""
 
 
 class Quiet(Watcher):
-    """Warnings alone: `run --quiet` while it goes well."""
+    """Shows warnings only, for `run --quiet`."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = unbreakable(out)
@@ -66,7 +66,7 @@ class Lines(Watcher):
         self._waiting.discard(name)
 
     def waiting(self, name: str) -> None:
-        if name not in self._waiting:  # once, however often it asks
+        if name not in self._waiting:  # only once, however often it is deferred
             at_gate = self._gate is not None and self._gate.exists()
             self._say(
                 f"{name} waits: "
@@ -79,7 +79,7 @@ class Lines(Watcher):
         step = max(1, self._total // 100) if self._total > _LINES else 1
         if how != "done" or self._done % step == 0 or self._done == self._total:
             count, took = f"[{self._done}/{self._total}] ", format_duration(seconds)
-            self._say(fitted(count, name, f": {how} ({took})", self._width()))
+            self._say(shortened(count, name, f": {how} ({took})", self._width()))
 
     def note(self, message: str) -> None:
         self._say(message)
@@ -91,7 +91,7 @@ class Lines(Watcher):
         self._out.flush()
 
     def _width(self) -> int:
-        """Columns of the terminal at this moment; 0: there is none."""
+        """Current number of columns of the terminal; 0 without a terminal."""
         try:
             return os.get_terminal_size(self._out.fileno()).columns
         except (OSError, ValueError):  # no terminal, or no file
@@ -101,9 +101,9 @@ class Lines(Watcher):
         print(message, file=self._out, flush=True)
 
 
-def fitted(before: str, name: str, after: str, width: int) -> str:
-    """One line of at most ``width`` columns, if the middle of ``name`` may go for it;
-    whole where ``width`` is 0, as in a log."""
+def shortened(before: str, name: str, after: str, width: int) -> str:
+    """One line of at most ``width`` columns, by leaving out the middle of ``name``;
+    not shortened where ``width`` is 0, as in a log."""
     over = len(before) + len(name) + len(after) - width
     left = len(name) - over - 1
     if not width or over <= 0 or left < _SHORTEST:

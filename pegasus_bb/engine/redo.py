@@ -1,7 +1,7 @@
-"""Results that were staged out and are not safe any more are staged out again.
+"""Stages out again the results that were staged out and are not safe any more.
 
-bb_delete keeps everything then (79), and to run it again alone would end the same way
-for ever: the user has removed or edited a result, or the manifest was lost.
+bb_delete keeps everything then (79), and running it again alone would always end the
+same way: the user has removed or edited a result, or the manifest was lost.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from pegasus_bb.staging.folder import digest_path
 TASK, STAGE_IN, CREATE_DIR, CLEAN_UP, CHMOD = 1, 2, 6, 8, 9
 SUB_WORKFLOWS = (10, 11)
 _LINE = re.compile(r"^\+pegasus_job_class\s*=\s*([0-9]+)\s*$", re.MULTILINE | re.I)
-# Tasks, stage-in and sub-workflows: what they have read may be cleaned up since.
+# Tasks, stage-in and sub-workflows: a clean-up may have removed their inputs since.
 _NOT_TWICE = (TASK, STAGE_IN, *SUB_WORKFLOWS)
 
 
 @dataclass(frozen=True)
 class Redo:
-    """Nodes that are to run again, and what was moved out of their way."""
+    """Nodes that are to run again, and files that were moved out of their way."""
 
     nodes: frozenset[str] = frozenset()
-    aside: tuple[Path, ...] = ()
+    moved: tuple[Path, ...] = ()
     why: str = "results are not safe any more"
 
     def __bool__(self) -> bool:
@@ -50,12 +50,12 @@ class Redo:
     @property
     def message(self) -> str:
         names = ", ".join(sorted(self.nodes))
-        kept = "".join(f"\n  what was there is kept: {path}" for path in self.aside)
+        kept = "".join(f"\n  what was there is kept: {path}" for path in self.moved)
         return f"{self.why}; to run again: {names}{kept}"
 
 
 def stage_out_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:
-    """What must not count as done where nothing but bb_delete is left to do.
+    """Nodes that must run again though only bb_delete is left to do.
 
     A result that was edited is renamed, never replaced. Raises DataNotSafe where
     that cannot be.
@@ -74,12 +74,14 @@ def stage_out_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:
     for node in dag.nodes.values() if unsafe else ():
         jobs = list(_stage_outs(place, node)) if node.name in done else []
         again = [job for job in jobs if job.lfn in unsafe]
-        real = {job.lfn: _real(job, request, buffer) for job in jobs}
+        real = {job.lfn: _source_path(job, request, buffer) for job in jobs}
         if again and all(not path or Path(path).exists() for path in real.values()):
             nodes.add(node.name)
             moves += [(real[job.lfn], job.dests[0].path) for job in again]
-    aside = [_aside(dest) for source, dest in moves if _in_the_way(source, dest)]
-    return Redo(frozenset(with_nodes_below(place, dag, nodes, done)), tuple(aside))
+    renamed = [
+        _move_aside(dest) for source, dest in moves if _is_in_the_way(source, dest)
+    ]
+    return Redo(frozenset(with_nodes_below(place, dag, nodes, done)), tuple(renamed))
 
 
 def _still_has_data(bb: BBDir) -> bool:
@@ -95,13 +97,13 @@ def _only_delete_left(place: SubmitDir, dag: Dag, done: Set[str]) -> bool:
         return False
     bb = BBDir(str(place.bb))
     users = buffer_users(dag, place.path, bb.request())
-    # A clean-up fails where the copy that it would remove may be the last one.
-    return all(_may_again(place, dag, name) for name in users & left)
+    # A clean-up fails where it would remove what may be the last copy.
+    return all(_can_repeat(place, dag, name) for name in users & left)
 
 
 def tier_seen_from_here(bb: BBDir, request: Request) -> str:
-    """The folder that stands for the planned prefix; empty where this machine does not
-    have it."""
+    """The folder of the planned prefix on this machine; empty where it is not mounted
+    here."""
     moved = on_the_pfs(bb, request)
     if moved:
         return moved.prefix
@@ -109,8 +111,8 @@ def tier_seen_from_here(bb: BBDir, request: Request) -> str:
 
 
 def _stage_outs(place: SubmitDir, node: Node) -> Iterator[Transfer]:
-    """The promised results that ``node`` brings to their destinations. Lists of other
-    nodes, such as those of clusters and registrations, have other forms."""
+    """Transfers by which ``node`` stages out promised results. The lists of other
+    nodes, such as clusters and registrations, have other formats."""
     file = node.file(place.path).with_suffix(".in")
     outputs = BBDir(str(place.bb)).placement()["outputs"]
     if role_of(node.name) is not Role.STAGE_OUT or not file.is_file():
@@ -125,16 +127,16 @@ def _path(outputs: dict[str, str], lfn: str) -> str:
     return promised[len("file://") :] if promised.startswith("file://") else promised
 
 
-def _real(job: Transfer, request: Request, buffer: str) -> str:
-    """Where its source is on this machine; empty where that cannot be seen."""
+def _source_path(job: Transfer, request: Request, buffer: str) -> str:
+    """The path of its source on this machine; empty where it cannot be seen."""
     path = job.sources[0].path
     if path != request.prefix and not path.startswith(request.prefix + "/"):
         return path
     return buffer + path[len(request.prefix) :] if buffer else ""
 
 
-def _in_the_way(source: str, dest: str) -> bool:
-    """Whether something else than the result lies there, such as an edit."""
+def _is_in_the_way(source: str, dest: str) -> bool:
+    """Whether ``dest`` exists and is not the result, for example an edited one."""
     if not os.path.lexists(dest):
         return False
     if not source or Path(dest).is_symlink():
@@ -146,7 +148,7 @@ def _in_the_way(source: str, dest: str) -> bool:
         return True
 
 
-def _aside(dest: str) -> Path:
+def _move_aside(dest: str) -> Path:
     when, number = time.strftime("%Y%m%dT%H%M%S"), 0
     while os.path.lexists(target := f"{dest}.kept-{when}{f'.{number}' * (number > 0)}"):
         number += 1
@@ -168,13 +170,13 @@ def with_nodes_below(
     found, below = set(nodes), deque(nodes)
     while below:
         for child in dag.children.get(below.popleft(), ()):
-            if child in done and child not in found and _may_again(place, dag, child):
+            if child in done and child not in found and _can_repeat(place, dag, child):
                 found.add(child)
                 below.append(child)
     return found
 
 
-def _may_again(place: SubmitDir, dag: Dag, name: str) -> bool:
+def _can_repeat(place: SubmitDir, dag: Dag, name: str) -> bool:
     return job_class(place, dag.nodes[name]) not in _NOT_TWICE
 
 

@@ -21,15 +21,15 @@ from pegasus_bb.engine.starter import CannotStart, Starter, script_of, submit_fi
 from pegasus_bb.engine.table import Item, State, Table
 from pegasus_bb.errors import CatalogError
 
-# DAGMan's own limit (DAGMAN_MAX_PRE_SCRIPTS and its like); one that waits is not one.
+# DAGMan's limits (DAGMAN_MAX_PRE_SCRIPTS etc.); a deferred script does not count.
 SCRIPTS = 20
 Entry = tuple[int, int, Item]  # the higher priority first, then the order of the file
-# Jobs of universe local take no slot; the machine is still not to be overrun.
+# Jobs of universe local take no slot; this limit protects the machine from them.
 LOCAL_JOBS = 20
 
 
 class Scheduler:
-    """One run of a table. ``run`` comes back when nothing more can be done."""
+    """One run of a table. ``run`` returns when nothing more can be done."""
 
     def __init__(
         self,
@@ -58,9 +58,9 @@ class Scheduler:
         self._timers: list[tuple[float, int, Item, str]] = []
 
     def run(self, grace: float) -> None:
-        """Until all is done that can be done, or until a signal or an abort."""
+        """Run all nodes that can run, or until a signal or an abort."""
         while not self._stopped():
-            self._start_what_can()
+            self._start_ready()
             if self._stopped() or not (self._children or self._timers):
                 break
             self._journal.flush()
@@ -77,31 +77,31 @@ class Scheduler:
 
     # --- starting ---
 
-    def _start_what_can(self) -> None:
+    def _start_ready(self) -> None:
         while True:
             while self._todo and not self._stopped():
-                self._begin(self._todo.popleft())
+                self._begin_node(self._todo.popleft())
             self._start_scripts()
             self._start_jobs()
             more = self._todo or (self._scripts and self._scripts_free)
             if not more or self._stopped():
                 return
 
-    def _begin(self, item: Item) -> None:
+    def _begin_node(self, item: Item) -> None:
         self._sequence += 1
         item.sequence = self._sequence
         item.began = time.monotonic()
         self._table.move(item, State.READY)
         if item.node.pre is None:
-            self._job_is_ready(item)
+            self._queue_job(item)
             return
         try:
             item.site = submit_file(item, self._dir).attributes.get("pegasus_site", "")
         except CatalogError:
-            pass  # the PRE script may be what writes it
+            pass  # the PRE script may be about to write it
         self._scripts.append((item, "pre"))
 
-    def _job_is_ready(self, item: Item) -> None:
+    def _queue_job(self, item: Item) -> None:
         if item.node.noop:
             self._note(item, "SUBMIT", f"{item.sequence}.0")
             self._job_ended(item, 0)
@@ -112,12 +112,12 @@ class Scheduler:
             self._not_started(item, CannotStart(str(error)))
             return
         item.site = job.attributes.get("pegasus_site", "")
-        item.local = job.universe in ("local", "scheduler") or self._only_waits(item)
+        item.local = job.universe in ("local", "scheduler") or self._takes_no_slot(item)
         self._table.move(item, State.READY)
         self._jobs.push(item)
 
-    def _only_waits(self, item: Item) -> bool:
-        """Whether its results leave at a pace: no job is to wait for its slot."""
+    def _takes_no_slot(self, item: Item) -> bool:
+        """Whether it stages out at a limited rate and so must not block a slot."""
         return self._is_paced and role_of(item.node.name) is Role.STAGE_OUT
 
     def _start_jobs(self) -> None:
@@ -193,14 +193,14 @@ class Scheduler:
         if kind == "pre":
             item.pre_status = status
             if status == 0:
-                self._job_is_ready(item)
+                self._queue_job(item)
                 return
             if status == item.node.pre_skip:
                 status = 0
         self._node_ended(item, status, why_script(item, kind, script, status))
 
     def _node_ended(self, item: Item, status: int, why: str) -> None:
-        """What the whole node came to; DAGMan looks for an abort before a retry."""
+        """End the whole node; like DAGMan, check for an abort before a retry."""
         node = item.node
         if node.abort_on is not None and status == node.abort_on[0]:
             self.abort = status if node.abort_on[1] is None else node.abort_on[1]
@@ -221,7 +221,7 @@ class Scheduler:
         self._todo.append(item)
 
     def _stop(self, grace: float) -> None:
-        """End what runs. A job that has just come to a good end counts as done."""
+        """End all processes. A job that has just succeeded counts as done."""
         before = len(self._signals.received)
         ended = self._children.stop(grace, lambda: len(self._signals.received) > before)
         for child, status in ended:
@@ -256,8 +256,8 @@ def _id(item: Item, kind: str) -> str:
 
 
 class Queues:
-    """Jobs that are ready. A job beyond its category's limit lies in the category's
-    own heap, so that nothing is looked at twice."""
+    """Jobs that are ready. A job beyond its category's limit waits in the category's
+    own heap, so that no job is examined twice."""
 
     def __init__(self, slots: int, limits: Mapping[str, int]) -> None:
         self._slots = {False: slots, True: LOCAL_JOBS}  # by: is a local job
@@ -278,7 +278,8 @@ class Queues:
         return None
 
     def ended(self, item: Item) -> None:
-        """The job of ``item`` is over: its slot and its category's place are free."""
+        """Free the slot and the category's place of the job of ``item``, which
+        ended."""
         self._slots[item.local] += 1
         category = item.node.category
         if category in self._limits:

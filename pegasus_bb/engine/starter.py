@@ -1,4 +1,4 @@
-"""Starts the script and the job of a node with their files, and keeps what they say."""
+"""Starts the script and the job of a node with their files, and keeps their output."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from pegasus_bb.engine.children import Child, Children
 from pegasus_bb.engine.table import Item, State, Table
 from pegasus_bb.errors import CatalogError
 
-_NOT_FOUND = 127  # what a shell answers where it cannot start a program
+_NOT_FOUND = 127  # exit status of a shell that cannot start a program
 _WANTS_SCRATCH = "pegasus-lite-local.sh"  # around Pegasus's transfers on this machine
-_TAIL = 4000  # bytes of what a script says
-# DAGMan's own words for "a node has failed" and "all is well".
+_TAIL = 4000  # bytes of a script's output
+# DAGMan's values of $DAG_STATUS for "a node has failed" and "no failure".
 _NODE_FAILED, _OK = 2, 0
 
 
@@ -29,7 +29,7 @@ class CannotStart(Exception):
 
 
 def script_of(item: Item, kind: str) -> Script:
-    """The PRE or POST script of ``item``; asked only where there is one."""
+    """The PRE or POST script of ``item``, which must have one."""
     script = item.node.pre if kind == "pre" else item.node.post
     if script is None:
         raise LookupError(f"{item.node.name} has no {kind} script")
@@ -37,7 +37,7 @@ def script_of(item: Item, kind: str) -> Script:
 
 
 class Starter:
-    """Knows how; when is the scheduler's to decide."""
+    """Starts jobs and scripts when the scheduler decides to."""
 
     def __init__(self, table: Table, submit_dir: Path, children: Children) -> None:
         self._table, self._dir, self._children = table, submit_dir, children
@@ -58,8 +58,8 @@ class Starter:
                 command.environment["_CONDOR_SCRATCH_DIR"] = self._scratch_of(item)
             self._start(item, "job", command, (files[0], files[1], files[2]))
         except CannotStart as error:
-            if len(files) == 3:  # where a person looks first
-                with suppress(OSError):  # a full disk: the summary says it too
+            if len(files) == 3:  # where users look first
+                with suppress(OSError):  # a full disk: the summary has the reason too
                     os.write(files[2], f"pegasus-bb run: {error}\n".encode())
             raise
         finally:
@@ -96,7 +96,7 @@ class Starter:
             os.close(null)
 
     def keep_output(self, child: Child, status: int) -> None:
-        """Put what a failed script has said beside the node's other files, as
+        """Write the output of a failed script beside the node's other files, as
         <node>.pre.err or <node>.post.err."""
         item: Item = child.owner
         if child.output is None:
@@ -107,7 +107,7 @@ class Starter:
             output.seek(max(0, output.seek(0, os.SEEK_END) - _TAIL))
             text = output.read().decode(errors="replace")
         file = folder_of(item.node, self._dir) / item.node.submit_file
-        with suppress(OSError):  # a full disk: the exit status is told in any case
+        with suppress(OSError):  # a full disk: the exit status is reported in any case
             file.with_suffix(f".{child.kind}.err").write_text(text)
 
     def _start(
@@ -149,7 +149,7 @@ class Starter:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A program with everything around it; files that are empty are /dev/null."""
+    """A program with its arguments and files; an empty file name means /dev/null."""
 
     argv: list[str]
     cwd: str
@@ -160,7 +160,7 @@ class Command:
 
 
 def folder_of(node: Node, submit_dir: Path) -> Path:
-    """Where a node's relative paths count from."""
+    """The folder to which a node's paths are relative."""
     return submit_dir / node.directory if node.directory else submit_dir
 
 

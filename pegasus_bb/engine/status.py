@@ -1,5 +1,5 @@
-"""How far a run is, from what it has written. Only HTCondor's queue is asked, and only
-whether a DAGMan that has not told of its end is still there."""
+"""Finds how far a run is from its files. HTCondor's queue is asked only whether a
+DAGMan whose log has no end is still there."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def run_status(place: SubmitDir) -> RunStatus:
 
 
 def bytes_below(path: Path, seconds: float = _DU_SECONDS) -> tuple[int, bool]:
-    """Bytes that files below ``path`` hold, and whether all were counted in time."""
+    """Total size of the files below ``path``, and whether all were counted in time."""
     deadline = time.monotonic() + seconds
     total = 0
     folders = [str(path)]

@@ -1,4 +1,4 @@
-"""Where things are in a submit directory, planned by us or by hand."""
+"""The paths in a submit directory, planned by us or by hand."""
 
 from __future__ import annotations
 

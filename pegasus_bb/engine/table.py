@@ -1,4 +1,4 @@
-"""The nodes of a run: which wait for parents, are done, or can never be."""
+"""The nodes of a run and their states."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pegasus_bb.units import abbreviate
 class State(Enum):
     WAITING = "waiting"  # for its parents
     READY = "ready"  # for a slot
-    DEFERRED = "deferred"  # its script said: ask again later
+    DEFERRED = "deferred"  # its script runs again later
     RUNNING = "running"  # its script or its job
     HELD = "held"  # its job, by HTCondor
     DONE = "done"
@@ -37,7 +37,7 @@ class Item:
     began: float = 0.0
     site: str = ""
     local: bool = False  # a job of universe local takes no slot
-    stage: str = ""  # pre | job | post: what of it has failed last
+    stage: str = ""  # pre | job | post: which part failed last
     reason: str = ""  # why it failed
 
 
@@ -73,12 +73,12 @@ class Table:
         ]
 
     def done(self, item: Item) -> list[Item]:
-        """``item`` came to a good end; gives back the children that may start now."""
+        """Mark ``item`` as done; returns the children that may start now."""
         self.move(item, State.DONE)
         return self._release(item)
 
     def failed(self, item: Item) -> None:
-        """``item`` will not be done in this run, so nothing that needs it will."""
+        """Mark ``item`` as failed, and as futile all nodes that need it."""
         self.move(item, State.FAILED)
         below = deque(item.children)
         while below:

@@ -1,4 +1,4 @@
-"""Standard error that may go away: a closed terminal, a reader that has ended."""
+"""Keeps a run alive when its terminal is closed or the reader of its output exits."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, TextIO, cast
 
 
 def unbreakable(stream: TextIO) -> TextIO:
-    """``stream``, which goes silent once its reader is gone: what a run says
-    is no reason for the run to end."""
+    """``stream``, without errors once its reader is gone: output that cannot be written
+    must not end the run."""
     return cast(TextIO, _Unbreakable(stream))
 
 
@@ -38,16 +38,16 @@ def mute_if_gone(stream: TextIO) -> None:
     """Discard what is written to ``stream`` from now on, if its reader is gone."""
     try:
         handle = stream.fileno()
-    except (OSError, ValueError):  # no file of the system's
+    except (OSError, ValueError):  # not a real file
         return
     poll = select.poll()
-    poll.register(handle, 0)  # an error or a hang-up is told in any case
+    poll.register(handle, 0)  # errors and hang-ups are always reported
     if poll.poll(0):
         mute(stream)
 
 
 def mute(stream: TextIO) -> None:
-    """Also what Python still holds for ``stream`` can be written then: its exit
+    """Redirect ``stream`` to /dev/null, also for what Python has buffered: its exit
     status would be 120 otherwise."""
     try:
         handle = stream.fileno()

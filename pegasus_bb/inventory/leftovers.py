@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pegasus_bb import ledger
-from pegasus_bb.engine.dagman.find import check_alone
-from pegasus_bb.engine.lock import locked
+from pegasus_bb.engine.dagman.find import check_no_dagman
+from pegasus_bb.engine.lock import lock_submit_dir
 from pegasus_bb.engine.processes import left_over
 from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
 from pegasus_bb.errors import BUG, DONE, DataNotSafe, PegasusBBError, UsageError
@@ -51,7 +51,7 @@ def give_back(leftover: Leftover) -> Leftover:
     and what was true is asked again."""
     try:
         place = find_submit_dir(Path(leftover.record.submit_dir))
-        with locked(place.lock):
+        with lock_submit_dir(place.lock):
             why = _given_back(place, leftover.record)
         return replace(leftover, why=why)
     except PegasusBBError as error:
@@ -89,7 +89,7 @@ def check_not_running(place: SubmitDir) -> None:
     """Raises UsageError where DAGMan or tasks of a killed engine work on ``place``;
     SchedulerUnreachable and RunFailed where that is unknown. The caller holds the
     engine's lock, or only looks."""
-    check_alone(place)
+    check_no_dagman(place)
     left = left_over(place.processes)
     if left:
         pids = " ".join(str(pid) for pid in left)

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from pegasus_bb import ledger
 from pegasus_bb.cli import release as module
-from pegasus_bb.engine.lock import locked
+from pegasus_bb.engine.lock import lock_submit_dir
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import ENGINE_LOCK, write_json
 from pegasus_bb.model.reservation import Request
@@ -72,7 +72,7 @@ def test_discarding_needs_the_name(given_back: list[str], tmp_path: Path) -> Non
 def test_not_under_a_living_run(given_back: list[str], tmp_path: Path) -> None:
     folder, me = planned(tmp_path / "run", "pbbone"), os.getpid()
     says = rf"another pegasus-bb run works .*\(pid {me} on host"
-    with locked(folder / ENGINE_LOCK), pytest.raises(UsageError, match=says):
+    with lock_submit_dir(folder / ENGINE_LOCK), pytest.raises(UsageError, match=says):
         release("pbbone", "--discard")
     assert given_back == []
 

@@ -130,7 +130,7 @@ def test_killed_while_giving_back_it_goes_on(folder: Folder, request_: Request) 
     assert folder.times()["bb_delete_2"] == 2
 
 
-def test_a_result_that_never_arrived_is_told(
+def test_a_result_that_never_arrived_is_reported(
     folder: Folder, request_: Request, tmp_path: Path
 ) -> None:
     folder.fails()
@@ -176,7 +176,7 @@ def test_one_that_is_gone_is_asked_for(folder: Folder, asked: Request, end) -> N
     outcome = folder.run()
     assert how_often(folder) == [1, 2, 2]
     assert (outcome.done_before, outcome.done) == (1, 3)
-    kept = [json.loads(note.read_text())["released_at"] for note in outcome.aside]
+    kept = [json.loads(note.read_text())["released_at"] for note in outcome.moved]
     assert kept == ([1700000000.0] if end is give_back else [])
 
 

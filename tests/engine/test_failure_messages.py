@@ -81,7 +81,7 @@ def test_a_large_run_does_not_flood_a_log() -> None:
         ("check", 1, "its POST script ended with exit status 1, its job with exit"),
     ],
 )
-def test_a_post_script_that_only_passes_a_failure_on_is_not_told(
+def test_a_post_script_that_only_passes_on_a_failure_is_not_named(
     folder: Folder, judge: str, status: int, told: str
 ) -> None:
     (folder.path / judge).symlink_to(folder.program)

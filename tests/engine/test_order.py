@@ -128,7 +128,7 @@ def test_a_line_that_would_change_the_run_is_refused(folder: Folder, line: str) 
     refused(folder, line.split()[0])
 
 
-def test_a_cycle_is_told_with_its_nodes(folder: Folder) -> None:
+def test_a_cycle_is_reported_with_its_nodes(folder: Folder) -> None:
     folder.steps("start", "b")
     folder.chain("b", "a", "b")
     refused(folder, r"cycle[\s\S]*b, a\n")

@@ -86,7 +86,7 @@ def test_dir_is_where_a_node_finds_everything(folder: Folder) -> None:
     assert (below / "a.out").exists()
 
 
-def test_a_script_gets_words_not_a_shell(folder: Folder) -> None:
+def test_script_arguments_are_split_without_a_shell(folder: Folder) -> None:
     folder.job("a", pre=Script("task.py", '$HOME;  out=`id`|*\terr="x"'))
     assert folder.tasks_run() == ["$HOME;", "a"]
 

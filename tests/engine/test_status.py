@@ -13,7 +13,7 @@ import pytest
 from pegasus_bb import ledger
 from pegasus_bb.cli.status import reservation_line, reservation_status
 from pegasus_bb.engine.journal import failure
-from pegasus_bb.engine.lock import locked
+from pegasus_bb.engine.lock import lock_submit_dir
 from pegasus_bb.engine.status import bytes_below, run_status
 from pegasus_bb.engine.submitdir import find_submit_dir
 from pegasus_bb.errors import RunFailed
@@ -119,7 +119,7 @@ def test_of_a_failed_node_the_last_attempt_is_shown(folder: Folder) -> None:
         ("POST_SCRIPT_FAILURE", "27.0", f"its POST script {MONITORD}"),
     ],
 )
-def test_a_line_of_the_journal_in_words(event: str, detail: str, why: str) -> None:
+def test_failure_message_of_a_journal_line(event: str, detail: str, why: str) -> None:
     assert failure(event, detail) == why
 
 
@@ -131,7 +131,7 @@ def test_held_jobs_are_counted_apart(folder: Folder) -> None:
     lines.insert(0, "INTERNAL *** DAGMAN_STARTED 1.0 ***")
     text = "".join(f"1700000000 {line}\n" for line in lines)
     (folder.path / "jobstate.log").write_text(text)
-    with locked(folder.path / ENGINE_LOCK):
+    with lock_submit_dir(folder.path / ENGINE_LOCK):
         status = run_status(find_submit_dir(folder.path))
         shown = folder.command("status", str(folder.path)).stdout
     assert (status.held, status.running) == (["a"], ["b"])
@@ -193,7 +193,7 @@ def test_bytes_on_the_reservation(
     assert "9.0 MiB of 8.0 MiB used, MORE THAN RESERVED" in line_of_reservation(folder)
 
 
-def test_a_file_system_that_has_less_than_is_reserved_is_said(
+def test_a_file_system_with_less_space_than_reserved_is_reported(
     folder: Folder, request_: Request, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask_for(folder, request_)
@@ -204,7 +204,9 @@ def test_a_file_system_that_has_less_than_is_reserved_is_said(
     assert "used, ONLY 0 B FREE on its file system" in reservation_line(found)
 
 
-def test_one_whose_note_is_lost_is_seen(folder: Folder, request_: Request) -> None:
+def test_a_reservation_whose_note_is_lost_is_reported(
+    folder: Folder, request_: Request
+) -> None:
     ledger.note("requested", name=request_.name, uuid=request_.uuid)
     found = reservation_status(folder.path / "bb")
     assert found is not None and "was lost" in found["message"]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.engine.lock import locked
+from pegasus_bb.engine.lock import lock_submit_dir
 from pegasus_bb.engine.redo import CREATE_DIR, TASK
 from pegasus_bb.files import ENGINE_LOCK
 from pegasus_bb.inventory.leftovers import Leftover, leftovers
@@ -89,7 +89,7 @@ class OneRun(Run):
 
     def at_work(self) -> AbstractContextManager[None]:
         """An engine works on it while the block runs."""
-        return locked(self.submit / ENGINE_LOCK)
+        return lock_submit_dir(self.submit / ENGINE_LOCK)
 
     def submitted_from(self, host: str, job: int = 32) -> None:
         """Its DAGMan is that ``job`` of the schedd on ``host``."""

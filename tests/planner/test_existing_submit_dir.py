@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.engine import lock
-from pegasus_bb.engine.lock import locked
+from pegasus_bb.engine.lock import lock_submit_dir
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import ENGINE_LOCK, write_json
 from pegasus_bb.model.reservation import Request
@@ -74,17 +74,17 @@ def test_an_engine_that_comes_while_a_run_is_moved_goes_away(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It has opened the lock, and gets it when the folder has another name."""
-    real = lock._taken
+    real = lock._try_lock
 
     def taken(handle: int) -> bool:
         move_aside(run)
         run.mkdir()
         return real(handle)
 
-    monkeypatch.setattr(lock, "_taken", taken)
+    monkeypatch.setattr(lock, "_try_lock", taken)
     with (
         pytest.raises(UsageError, match="has just taken its place"),
-        locked(run / ENGINE_LOCK),
+        lock_submit_dir(run / ENGINE_LOCK),
     ):
         raise AssertionError("the engine works in the place of another run")
 

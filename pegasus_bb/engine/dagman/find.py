@@ -1,4 +1,4 @@
-"""Whether a DAGMan works on a submit directory, from its log and the queue."""
+"""Finds whether a DAGMan works on a submit directory, from its log and the queue."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Found:
 
     @property
     def description(self) -> str:
-        """Who it is and what it does, for people; empty where it does nothing."""
+        """The DAGMan job and its state, for messages; empty where it does not run."""
         if self.unknown:
             return f"DAGMan, job {self.life.cluster}, perhaps: {self.unknown}"
         if not self.alive:
@@ -43,24 +43,24 @@ def log_of(place: SubmitDir) -> Path:
 
 
 def lock_of(place: SubmitDir) -> Path:
-    """DAGMan's own lock file: the next one goes on from its log where it is there."""
+    """DAGMan's lock file: if it exists, the next DAGMan recovers from its log."""
     return place.dag.with_name(f"{place.dag.name}.lock")
 
 
 def find(place: SubmitDir) -> Found | None:
     """The DAGMan of ``place``; None where none was ever submitted.
 
-    Asks the queue only about those whose log tells of no end.
+    Asks the queue only about those whose log has no end.
     """
     lives = list(LifeLog(log_of(place)).read().values())
-    found = [_found(life) for life in lives if not life.over]
+    found = [_state_in_queue(life) for life in lives if not life.over]
     for one in found:
         if one.alive or one.unknown:
             return one
     return (found or [Found(lives[-1])])[-1] if lives else None
 
 
-def _found(life: Life) -> Found:
+def _state_in_queue(life: Life) -> Found:
     if not queue.is_here(life.host):
         return Found(life, unknown=f"it was submitted on host {life.host}")
     try:
@@ -69,9 +69,9 @@ def _found(life: Life) -> Found:
         return Found(life, unknown=str(error))
 
 
-def check_alone(place: SubmitDir) -> None:
-    """Raises where a DAGMan works on ``place``, or may: UsageError,
-    SchedulerUnreachable. Nor may jobs of one that has vanished run on."""
+def check_no_dagman(place: SubmitDir) -> None:
+    """Raises UsageError or SchedulerUnreachable where a DAGMan works on ``place``, or
+    may, or where jobs of a vanished one still run."""
     found = find(place)
     if found is None or found.life.over:
         _check_queue(place)
@@ -98,13 +98,14 @@ def check_alone(place: SubmitDir) -> None:
 
 
 def _check_queue(place: SubmitDir) -> None:
-    """`condor_submit_dag -force` begins a new log, which tells of no earlier DAGMan."""
+    """Also find a DAGMan missing from the log: `condor_submit_dag -force` starts
+    anew."""
     if shutil.which("condor_q") is None:
         return
     try:
-        others = queue.logging_to(log_of(place))
+        others = queue.dagmans_logging_to(log_of(place))
     except SchedulerUnreachable:
-        return  # as far as the log tells there is none
+        return  # by its log there is none
     if others:
         raise UsageError(
             f"{place.path}: DAGMan works on it as job {', '.join(others)}, of which "
@@ -122,12 +123,12 @@ class Life:
 
     @property
     def over(self) -> bool:
-        """Whether it is out of the queue, as far as the log says."""
+        """Whether it has left the queue, according to the log."""
         return self.state in ("ended", "removed")
 
 
 class LifeLog:
-    """<dag>.dagman.log, which HTCondor writes; read on from where it was read to."""
+    """<dag>.dagman.log, which HTCondor writes; each ``read`` continues the last one."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -135,13 +136,13 @@ class LifeLog:
         self._lives: dict[int, Life] = {}
 
     def read(self) -> dict[int, Life]:
-        """By job number all that were ever submitted; that of the last event is last.
+        """All DAGMans ever submitted, by job number; the one of the last event is last.
 
         Raises UsageError where the log cannot be read.
         """
         for event in self._events():
             before = self._lives.pop(event.cluster, Life(event.cluster))
-            self._lives[event.cluster] = _after(before, event)
+            self._lives[event.cluster] = _apply(before, event)
         return dict(self._lives)
 
     def _events(self) -> Iterator[Any]:
@@ -158,7 +159,7 @@ class LifeLog:
             ) from error
 
 
-def _after(life: Life, event: Any) -> Life:
+def _apply(life: Life, event: Any) -> Life:
     kind = int(event.type)
     if kind == _SUBMIT:
         found = _HOST.search(event.get("SubmitHost", ""))

@@ -1,4 +1,4 @@
-"""Watches a DAGMan until it has come to an end, or until a person has had enough."""
+"""Follows a DAGMan until it ends, or until a signal stops the following."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import Table
 from pegasus_bb.errors import RunFailed, RunInterrupted, SchedulerUnreachable
 
-_LOOK = 1.0  # seconds between two looks at the files
-_ASK = 60.0  # seconds between two questions to the queue: is it still there?
-_LAGS = 10.0  # seconds that the journal may be behind
-_APPEARS = 60.0  # seconds until a submitted DAGMan is in its log
+_POLL = 1.0  # seconds between two reads of the files
+_QUEUE_POLL = 60.0  # seconds between two queries of the queue for the DAGMan
+_LAG = 10.0  # seconds that the journal may be behind
+_SUBMIT_TIMEOUT = 60.0  # seconds until a submitted DAGMan is in its log
 
 
 def wait_for_life(place: SubmitDir, known: Collection[int]) -> Life:
     """The DAGMan that was just submitted. Raises RunFailed where none shows up."""
     log = LifeLog(log_of(place))
-    deadline = time.monotonic() + _APPEARS
+    deadline = time.monotonic() + _SUBMIT_TIMEOUT
     while True:
         new = [life for number, life in log.read().items() if number not in known]
         if new:
             return new[-1]
         if time.monotonic() > deadline:
             raise RunFailed(
-                f"{log_of(place)}: HTCondor took the DAG, and {_APPEARS:.0f} s later "
-                "its log does not tell of it; condor_q shows whether it runs"
+                f"{log_of(place)}: HTCondor took the DAG, and {_SUBMIT_TIMEOUT:.0f} s "
+                "later its log does not tell of it; condor_q shows whether it runs"
             )
         time.sleep(0.1)
 
 
 class Follower:
-    """Reads what DAGMan and HTCondor write down. Stops what cannot go on."""
+    """Reads the logs of DAGMan and HTCondor. Removes jobs that cannot continue."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Follower:
         signals: Signals,
     ) -> None:
         """``offset``: where the journal of this DAGMan begins."""
-        self.gone = ""  # why the DAGMan was stopped from here
+        self.gone = ""  # why we removed the DAGMan
         self._place, self._watcher, self._signals = place, watcher, signals
         self._replay = Replay(table, place, watcher, _why_held)
         self._tail = Tail(place.journal, offset)
@@ -62,25 +62,25 @@ class Follower:
         self._asked = time.monotonic()
 
     def follow(self, cluster: int) -> Life:
-        """To its end. A signal ends the watching alone: RunInterrupted.
+        """Follow it to its end. Raises RunInterrupted after a signal; DAGMan goes on.
 
-        Raises RunFailed where it has vanished from the queue without a word.
+        Raises RunFailed where it has left the queue and its log has no end.
         """
         while True:
-            life = self._look(cluster)
+            life = self._read(cluster)
             if life is not None and life.over:
                 self._read_to_the_end()
                 return life
             if self._signals.received:
-                raise RunInterrupted(_goes_on(self._place, cluster))
-            self._still_there(cluster)
-            self._stop_in_vain(cluster)
-            for message in self._stageouts.given_up():
+                raise RunInterrupted(_left_running_message(self._place, cluster))
+            self._check_queue(cluster)
+            self._stop_if_lost(cluster)
+            for message in self._stageouts.remove_failed():
                 self._watcher.warn(message)
-            select.select([self._signals.handle], [], [], _LOOK)
+            select.select([self._signals.handle], [], [], _POLL)
 
-    def _stop_in_vain(self, cluster: int) -> None:
-        """Where the reservation has vanished its jobs would wait for ever."""
+    def _stop_if_lost(self, cluster: int) -> None:
+        """Remove the DAGMan of a vanished reservation: its jobs would wait for ever."""
         if self.gone:
             return
         self.gone = self._reservation.gone()
@@ -89,8 +89,8 @@ class Follower:
             queue.remove(cluster)
 
     def _read_to_the_end(self) -> None:
-        """What monitord writes comes later than DAGMan's end."""
-        deadline = time.monotonic() + _LAGS
+        """Wait for monitord, which writes the journal with a delay."""
+        deadline = time.monotonic() + _LAG
         while not self._ended and time.monotonic() < deadline:
             time.sleep(0.2)
             self._read_journal()
@@ -100,8 +100,8 @@ class Follower:
             self._ended = event.event == "DAGMAN_FINISHED"
             self._replay.apply(event)
 
-    def _look(self, cluster: int) -> Life | None:
-        # The log before the journal: what was written before the end is read.
+    def _read(self, cluster: int) -> Life | None:
+        # The log is read first, so that no line written before the end is missed.
         life = self._log.read().get(cluster)
         self._read_journal()
         self._replay.tick()
@@ -113,14 +113,14 @@ class Follower:
         self._held = held
         return life
 
-    def _still_there(self, cluster: int) -> None:
-        if time.monotonic() - self._asked < _ASK:
+    def _check_queue(self, cluster: int) -> None:
+        if time.monotonic() - self._asked < _QUEUE_POLL:
             return
         self._asked = time.monotonic()
         try:
             there = queue.held(cluster) is not None
         except SchedulerUnreachable:
-            return  # says nothing about DAGMan
+            return  # DAGMan may still run
         life = self._log.read().get(cluster)
         if not there and life is not None and not life.over:
             raise RunFailed(
@@ -136,7 +136,7 @@ def _why_held(cluster: int) -> str | None:
         return f"why is not known: {error}"
 
 
-def _goes_on(place: SubmitDir, cluster: int) -> str:
+def _left_running_message(place: SubmitDir, cluster: int) -> str:
     return (
         f"not followed any more; the workflow goes on under DAGMan, job {cluster}\n"
         f"to follow it again: pegasus-bb run {place.path}\n"

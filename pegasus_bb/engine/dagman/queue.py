@@ -1,4 +1,4 @@
-"""Questions to the schedd of this machine."""
+"""Queries the schedd of this machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HELD = "5"
 _SECONDS = 30.0
 
 
-def why_not() -> str:
+def submit_problem() -> str:
     """Why nothing can be submitted from here; empty where it can."""
     for tool in (SUBMIT, _QUEUE):
         if shutil.which(tool) is None:
@@ -25,7 +25,7 @@ def why_not() -> str:
     if os.geteuid() == 0:
         return "HTCondor takes no jobs of root"
     answer = _ask(["-constraint", "false", "-af", "ClusterId"])
-    return "" if answer.status == 0 else f"no schedd answers ({_short(answer)})"
+    return "" if answer.status == 0 else f"no schedd answers ({_first_line(answer)})"
 
 
 def held(cluster: int) -> str | None:
@@ -39,7 +39,7 @@ def held(cluster: int) -> str | None:
 
 
 def jobs_of(cluster: int) -> list[str]:
-    """Jobs of nodes that the DAGMan of that number has in the queue still.
+    """Node jobs of the DAGMan ``cluster`` that are still in the queue.
 
     Raises SchedulerUnreachable.
     """
@@ -47,8 +47,8 @@ def jobs_of(cluster: int) -> list[str]:
     return [row[0] for row in _rows(constraint, "ClusterId")]
 
 
-def logging_to(log: Path) -> list[str]:
-    """DAGMans that note what becomes of them in ``log``, whatever it says of them.
+def dagmans_logging_to(log: Path) -> list[str]:
+    """DAGMans in the queue whose user log is ``log``, whether it names them or not.
 
     Raises SchedulerUnreachable.
     """
@@ -62,7 +62,7 @@ def remove(cluster: int) -> None:
 
 
 def is_here(host: str) -> bool:
-    """Whether a schedd on ``host`` is the one that is asked here; so where unknown."""
+    """Whether the local schedd is the one on ``host``; True where ``host`` is empty."""
     if not host:
         return True
     names = {socket.gethostname(), socket.getfqdn()}
@@ -77,11 +77,11 @@ def _short_name(host: str) -> str:
 
 
 def _rows(which: Sequence[str], *attributes: str) -> list[list[str]]:
-    """A line per job; values as text, empty where undefined."""
+    """One row per job; values as text, empty where undefined."""
     answer = _ask([*which, "-af:t", *attributes])
     if answer.status != 0:
         raise SchedulerUnreachable(
-            f"the schedd gives no answer ({_short(answer)}); try again later"
+            f"the schedd gives no answer ({_first_line(answer)}); try again later"
         )
     rows = (line.split("\t") for line in answer.out.splitlines() if line.strip())
     return [["" if word == "undefined" else word for word in row] for row in rows]
@@ -91,6 +91,6 @@ def _ask(arguments: Sequence[str]) -> Finished:
     return ask([_QUEUE, *arguments], timeout=_SECONDS)
 
 
-def _short(answer: Finished) -> str:
+def _first_line(answer: Finished) -> str:
     lines = [line.strip() for line in (answer.err or answer.out).splitlines()]
     return next((line for line in lines if line), f"exit status {answer.status}")[:200]

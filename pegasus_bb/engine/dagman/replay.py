@@ -1,4 +1,4 @@
-"""Events of the journal -> the table of nodes, and what the watcher hears of them."""
+"""Applies events of the journal to the table of nodes, and reports them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from pegasus_bb.dag.blahp import is_released
 from pegasus_bb.dag.nodes import Script
-from pegasus_bb.engine.evidence import landed_log
-from pegasus_bb.engine.failure_messages import recorded, why_script
+from pegasus_bb.engine.evidence import stage_out_log
+from pegasus_bb.engine.failure_messages import recorded_failure, why_script
 from pegasus_bb.engine.journal import Event, ending
 from pegasus_bb.engine.progress import Watcher
 from pegasus_bb.engine.submitdir import SubmitDir
@@ -16,7 +16,7 @@ from pegasus_bb.runtime.gate import GATE
 
 
 class Replay:
-    """Follows a DAGMan by what it writes down; ``held`` says why a job is held."""
+    """Follows a DAGMan by its journal; ``held`` returns why a job is held."""
 
     def __init__(
         self,
@@ -27,13 +27,13 @@ class Replay:
     ) -> None:
         self._table, self._place = table, place
         self._watcher, self._held = watcher, held
-        self._asking: dict[str, Item] = {}  # nodes whose PRE script may defer
-        self._told: set[tuple[str, str]] = set()  # nodes that are held, and why
-        self._known = {
+        self._deferring: dict[str, Item] = {}  # nodes whose PRE script may defer
+        self._warned: set[tuple[str, str]] = set()  # held nodes, reasons
+        self._handlers = {
             "PRE_SCRIPT_STARTED": self._pre_started,
             "PRE_SCRIPT_SUCCESS": self._pre_ended,
             "PRE_SCRIPT_FAILURE": self._pre_failed,
-            "SUBMIT": self._runs,
+            "SUBMIT": self._mark_running,
             "JOB_SUCCESS": self._job_ended,
             "JOB_FAILURE": self._job_ended,
             "POST_SCRIPT_SUCCESS": self._done,
@@ -42,39 +42,40 @@ class Replay:
         }
 
     def apply(self, event: Event) -> None:
-        """Take in one line. Lines that recovery has repeated change nothing."""
+        """Apply one event. Events that DAGMan repeats after a recovery change
+        nothing."""
         item = self._table.items.get(event.node)
-        act = self._known.get(event.event)
+        act = self._handlers.get(event.event)
         if item is None or act is None or item.state in (State.DONE, State.FAILED):
             return
         act(item, event)
 
     def tick(self) -> None:
-        """Tell of gates that wait: DAGMan keeps to itself that a script was deferred
-        until something else happens."""
+        """Report gates that wait: DAGMan logs a deferred script only when something
+        else happens."""
         if self._place.bb.is_dir() and not (self._place.bb / GATE).exists():
             return
-        for item in self._asking.values():
-            self._waits(item)
+        for item in self._deferring.values():
+            self._defer(item)
 
     def _pre_started(self, item: Item, event: Event) -> None:
         asks_again = item.state in (State.RUNNING, State.DEFERRED)
         if asks_again and item.sequence == event.sequence:
-            self._waits(item)
+            self._defer(item)
             return
-        self._runs(item, event)
+        self._mark_running(item, event)
         if item.node.pre is not None and item.node.pre.defer_status is not None:
-            self._asking[item.node.name] = item
+            self._deferring[item.node.name] = item
 
-    def _waits(self, item: Item) -> None:
+    def _defer(self, item: Item) -> None:
         if item.state is not State.DEFERRED:
             self._table.move(item, State.DEFERRED)
             self._watcher.waiting(item.node.name)
 
     def _pre_ended(self, item: Item, event: Event) -> None:
-        self._asking.pop(item.node.name, None)
+        self._deferring.pop(item.node.name, None)
 
-    def _runs(self, item: Item, event: Event) -> None:
+    def _mark_running(self, item: Item, event: Event) -> None:
         if item.sequence != event.sequence:
             item.sequence, item.began = event.sequence, event.time
         item.status, item.reason = 0, ""
@@ -84,7 +85,7 @@ class Replay:
     def _pre_failed(self, item: Item, event: Event) -> None:
         self._pre_ended(item, event)
         if item.node.pre_skip is not None:
-            return  # DAGMan does not say with which status; its rescue file does
+            return  # its status is not in the journal; the rescue file tells
         item.stage = "pre"
         self._failed(item, event, _script(item.node.pre, "PRE"))
 
@@ -100,14 +101,14 @@ class Replay:
 
     def _post_failed(self, item: Item, event: Event) -> None:
         post, item.stage = item.node.post, "post"
-        if landed_log(item.node, self._place).is_file():
+        if stage_out_log(item.node, self._place).is_file():
             self._failed(item, event, "its results did not come back")
             return
         if post is not None and item.status:
             self._failed(item, event, why_script(item, "post", post, 1))
             return
-        # A grid job's own status is 0 whatever became of it; its record knows.
-        found = recorded(item, self._place.path)
+        # A grid job's status is always 0; its Kickstart record has the real one.
+        found = recorded_failure(item, self._place.path)
         item.status = 1 if found else 0
         self._failed(item, event, found or _script(post, "POST"))
 
@@ -129,9 +130,11 @@ class Replay:
     def _job_held(self, item: Item, event: Event) -> None:
         number = event.detail.partition(".")[0]
         why = self._held(int(number)) if number.isdigit() else None
-        if not why or (item.node.name, why) in self._told:  # released since, or again
+        if (
+            not why or (item.node.name, why) in self._warned
+        ):  # not held any more, or known
             return
-        self._told.add((item.node.name, why))
+        self._warned.add((item.node.name, why))
         then = f"once that is mended: condor_release {number}"
         if is_released(why):
             then = f"HTCondor releases it soon; or now: condor_release {number}"

@@ -14,22 +14,22 @@ from pegasus_bb.engine.dagman.find import (
     Found,
     Life,
     LifeLog,
-    check_alone,
+    check_no_dagman,
     find,
     log_of,
 )
 from pegasus_bb.engine.dagman.follow import Follower, wait_for_life
 from pegasus_bb.engine.dagman.submit import (
     Verdict,
+    follow_problem,
     hand_over,
     read_verdict,
     submit,
-    why_not_followed,
 )
 from pegasus_bb.engine.failure_messages import believe_rescue, not_done
 from pegasus_bb.engine.journal import offset_of, read_history
 from pegasus_bb.engine.local import Outcome
-from pegasus_bb.engine.lock import locked
+from pegasus_bb.engine.lock import lock_submit_dir
 from pegasus_bb.engine.lost_inputs import Ask, refuse
 from pegasus_bb.engine.nodestates import done_before
 from pegasus_bb.engine.preparation import Preparation, check_place, prepare
@@ -46,8 +46,8 @@ from pegasus_bb.errors import (
 
 
 @dataclass(frozen=True)
-class _Begun:
-    """A DAGMan under way, and what was done before it."""
+class _Start:
+    """A DAGMan that was submitted or joined, and what was done before it."""
 
     cluster: int  # 0 where nothing is left to do
     prepared: Preparation
@@ -73,61 +73,61 @@ def run(
     with Signals() as signals:
         found = find(place)
         if found is not None and found.alive:
-            begun = _joined(place, dag, found, restart)
+            start = _join(place, dag, found, restart)
         else:
             check_place(place)
-            with locked(place.lock):
-                begun = _submitted(place, dag, restart, ask)
-        if not begun.cluster:
-            done = len(begun.prepared.done)
-            return Outcome(len(dag.nodes), done, done, 0.0, begun.prepared.aside)
-        return _Following(place, dag, begun, progress or Watcher()).run(signals)
+            with lock_submit_dir(place.lock):
+                start = _submit(place, dag, restart, ask)
+        if not start.cluster:
+            done = len(start.prepared.done)
+            return Outcome(len(dag.nodes), done, done, 0.0, start.prepared.moved)
+        return _Run(place, dag, start, progress or Watcher()).run(signals)
 
 
-def _joined(place: SubmitDir, dag: Dag, found: Found, restart: bool) -> _Begun:
+def _join(place: SubmitDir, dag: Dag, found: Found, restart: bool) -> _Start:
     if restart:
-        check_alone(place)  # says that DAGMan works on it
+        check_no_dagman(place)  # raises: DAGMan works on it
     cluster = found.life.cluster
     history = read_history(place.journal)
     done = frozenset(done_before(place, dag, history))
     prepared = Preparation(history, done, (), ())
-    return _Begun(cluster, prepared, offset_of(place.journal, cluster))
+    return _Start(cluster, prepared, offset_of(place.journal, cluster))
 
 
-def _submitted(place: SubmitDir, dag: Dag, restart: bool, ask: Ask) -> _Begun:
+def _submit(place: SubmitDir, dag: Dag, restart: bool, ask: Ask) -> _Start:
     def check_engine() -> None:
-        problem = queue.why_not() or why_not_followed(place, dag)
+        problem = queue.submit_problem() or follow_problem(place, dag)
         if problem:
             raise UsageError(f"{place.path}: DAGMan cannot run it: {problem}")
 
     prepared = prepare(place, dag, check_engine, restart, ask)
     if len(prepared.done) == len(dag.nodes):
-        return _Begun(0, prepared)
+        return _Start(0, prepared)
     hand_over(place, dag, prepared.done)
     known = LifeLog(log_of(place)).read()
     offset = place.journal.stat().st_size if place.journal.exists() else 0
     submit(place)
-    return _Begun(wait_for_life(place, known).cluster, prepared, offset)
+    return _Start(wait_for_life(place, known).cluster, prepared, offset)
 
 
-class _Following:
+class _Run:
     def __init__(
-        self, place: SubmitDir, dag: Dag, begun: _Begun, watcher: Watcher
+        self, place: SubmitDir, dag: Dag, start: _Start, watcher: Watcher
     ) -> None:
-        self._place, self._dag, self._begun = place, dag, begun
+        self._place, self._dag, self._start = place, dag, start
         self._watcher = watcher
-        self._table = Table(dag, begun.prepared.done)
+        self._table = Table(dag, start.prepared.done)
 
     def run(self, signals: Signals) -> Outcome:
-        began, begun, watcher = time.monotonic(), self._begun, self._watcher
-        follower = Follower(self._place, self._table, begun.offset, watcher, signals)
-        total, before = len(self._dag.nodes), len(begun.prepared.done)
+        began, start, watcher = time.monotonic(), self._start, self._watcher
+        follower = Follower(self._place, self._table, start.offset, watcher, signals)
+        total, before = len(self._dag.nodes), len(start.prepared.done)
         watcher.begin(total, before)
         try:
-            watcher.note(f"DAGMan runs it, as job {begun.cluster}")
-            for note in begun.prepared.notes:
+            watcher.note(f"DAGMan runs it, as job {start.cluster}")
+            for note in start.prepared.notes:
                 watcher.note(note)
-            life = follower.follow(begun.cluster)
+            life = follower.follow(start.cluster)
         finally:
             watcher.close()
         verdict = read_verdict(self._place)
@@ -135,12 +135,10 @@ class _Following:
         if life.state == "ended" and life.status == 0 and ended_well:
             seconds = time.monotonic() - began
             done = self._table.counts[State.DONE]
-            return Outcome(total, done, before, seconds, begun.prepared.aside)
-        raise self._ended_badly(life, follower.gone, verdict)
+            return Outcome(total, done, before, seconds, start.prepared.moved)
+        raise self._error(life, follower.gone, verdict)
 
-    def _ended_badly(
-        self, life: Life, gone: str, verdict: Verdict | None
-    ) -> PegasusBBError:
+    def _error(self, life: Life, gone: str, verdict: Verdict | None) -> PegasusBBError:
         believe_rescue(self._table, self._place, self._dag)
         if gone:
             return ReservationFailed(f"{gone}\n{self._not_done('stopped')}")

@@ -27,7 +27,7 @@ _STAMP = re.compile(r"^\S+ \S+ ")
 
 
 def planner_home(place: SubmitDir) -> Path | None:
-    """The bin folder of the Pegasus that planned ``place``; None: we did, or a hand."""
+    """The bin folder of the Pegasus that planned ``place``; None for other planners."""
     try:
         noted = place.braindump()
         planner, folder = Path(noted["planner"]), Path(noted["bindir"])
@@ -36,10 +36,10 @@ def planner_home(place: SubmitDir) -> Path | None:
     return folder if planner.name == "pegasus-plan" else None
 
 
-def why_not_followed(place: SubmitDir, dag: Dag) -> str:
-    """Why a DAGMan could not be followed on ``place``; empty where it could.
+def follow_problem(place: SubmitDir, dag: Dag) -> str:
+    """Why a DAGMan on ``place`` could not be followed; empty where it could.
 
-    Its journal is what tells, here and to the next run.
+    Following needs a journal, and so does the next run.
     """
     home = planner_home(place)
     if home is not None:
@@ -51,10 +51,10 @@ def why_not_followed(place: SubmitDir, dag: Dag) -> str:
 
 
 def submit(place: SubmitDir) -> str:
-    """Submit the DAG; what the tool said. Raises RunFailed where it was refused.
+    """Submit the DAG; returns the tool's output. Raises RunFailed where it was refused.
 
-    It goes on from the newest rescue file, or from DAGMan's own lock and log. Never
-    with -force, which throws those away: -update_submit only writes <dag>.condor.sub.
+    DAGMan continues from the newest rescue file, or from its lock and log. -force would
+    remove these; -update_submit only writes <dag>.condor.sub.
     """
     home = planner_home(place)
     if home is not None:
@@ -74,12 +74,11 @@ def submit(place: SubmitDir) -> str:
 
 
 def hand_over(place: SubmitDir, dag: Dag, done: Set[str]) -> Path | None:
-    """Let the next DAGMan know what is done, where the newest rescue file does not say
-    so: an engine could not write its own, or nodes are to run again. Gives back the
-    one that was written."""
+    """Write a rescue file for the next DAGMan where the newest does not match ``done``:
+    an engine could not write its own, or nodes are to run again. Returns the file."""
     known = {node.name for node in dag.nodes.values() if node.done}
     known |= read_rescue(place.last_rescue, dag)
-    lock_of(place).unlink(missing_ok=True)  # its log knows less than the journal
+    lock_of(place).unlink(missing_ok=True)  # the journal is more complete than its log
     if done == known:
         return None
     rescue = place.next_rescue()
@@ -92,17 +91,17 @@ def _pegasus_run(home: Path) -> str | None:
 
 
 class Verdict(NamedTuple):
-    """What the log says of the last DAGMan."""
+    """How the last DAGMan ended, by its log."""
 
-    status: int | None  # its exit status; None: it did not come to an end
+    status: int | None  # its exit status; None: it did not end
     errors: tuple[str, ...]  # the last errors and warnings
 
 
 def read_verdict(place: SubmitDir) -> Verdict | None:
     """From <dag>.dagman.out; None where there is no such log.
 
-    The exit status of pegasus-dagman, which pegasus-run puts around DAGMan, does not
-    tell: it is DAGMan's AND monitord's, bit by bit, and 0 where DAGMan was killed.
+    The exit status of pegasus-dagman, which pegasus-run wraps around DAGMan, is of no
+    use: it is the bitwise AND of DAGMan's and monitord's, and 0 if DAGMan was killed.
     """
     try:
         with place.dag.with_name(f"{place.dag.name}.dagman.out").open("rb") as source:

@@ -1,5 +1,5 @@
-"""Looks after what HTCondor does not see: a reservation that is gone, whose jobs Slurm
-keeps for ever, and jobs that Slurm cannot stage out."""
+"""Finds what HTCondor does not see: a vanished reservation, whose jobs Slurm keeps for
+ever, and jobs that Slurm cannot stage out."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.job_reservation.results import NOTES, list_kept
 from pegasus_bb.runtime.storage_decision import may_use_pfs, on_the_pfs
 
-_EVERY = 6  # polls of the gate, which asks no more once the reservation is up
-_TIMES = 3  # that it must be missing, one after the other
-_MOST = 20  # jobs asked after at a time, the oldest first
+_POLLS = 6  # intervals of the gate, which stops once the reservation is ready
+_MISSES = 3  # in a row before it counts as vanished
+_MOST_JOBS = 20  # queried at a time, the oldest first
 _AGAIN = "  the node: counts as failed; it can be tried again"
 _OVER = (State.DONE, State.FAILED, State.FUTILE)
 
 
 class ReservationWatch:
-    """Asks now and then, between the gate's answer and bb_delete."""
+    """Polls the reservation while jobs use it: from its gate to bb_delete."""
 
     def __init__(self, place: SubmitDir, table: Table) -> None:
         self._bb, self._table = BBDir(str(place.bb)), table
@@ -40,24 +40,24 @@ class ReservationWatch:
         self._missed = 0
 
     def gone(self) -> str:
-        """Why the run cannot go on; empty while it can, or that is unknown."""
+        """Why the run cannot go on; empty while it can, or its state is unknown."""
         if time.monotonic() < self._next or not self._bb.has_request:
             return ""
         try:
             request, noted = self._bb.request(), self._bb.reservation()
-            self._next = time.monotonic() + _EVERY * request.poll
+            self._next = time.monotonic() + _POLLS * request.poll
             if noted is None or noted.released_at is not None or self._ending():
                 return ""
             if not reservation_identity.was_ready(self._bb, noted):
-                return ""  # the gate's to judge
+                return ""  # the gate decides
             if on_the_pfs(self._bb, request):
                 return ""
             found = reservation_identity.status(self._bb, noted)
         except PegasusBBError:
-            return ""  # says nothing about the reservation
+            return ""  # its state is unknown
         missing = found.state in (Reserved.ABSENT, Reserved.GONE)
         self._missed = self._missed + 1 if missing else 0
-        if self._missed < _TIMES or self._ending():
+        if self._missed < _MISSES or self._ending():
             return ""
         message = f"reservation {request.name} was up and is not there any more"
         if may_use_pfs(self._bb, request):
@@ -70,7 +70,7 @@ class ReservationWatch:
 
 
 class StageOutWatch:
-    """Asks now and then after jobs that have ended, and that HTCondor still has.
+    """Polls Slurm for jobs that have ended and that HTCondor still has in its queue.
 
     Slurm keeps a job whose stage-out fails in its queue for ever, with its space and
     data. blahp does not know that state, so HTCondor never asks the POST script, which
@@ -81,24 +81,26 @@ class StageOutWatch:
         self._bb, self._table = BBDir(str(place.bb)), table
         self._notes = Path(self._bb.file(NOTES))
         self._next = 0.0
-        self._removed: set[str] = set()  # tries
+        self._removed: set[str] = set()  # attempts, by HTCondor job
 
-    def given_up(self) -> list[str]:
-        """What was taken out of the queue just now, and why, for a person."""
+    def remove_failed(self) -> list[str]:
+        """Remove jobs whose stage-out failed; returns a message for each."""
         if time.monotonic() < self._next or not self._notes.is_dir():
             return []
         try:
             request = self._bb.transient()
-            self._next = time.monotonic() + _EVERY * request.poll
+            self._next = time.monotonic() + _POLLS * request.poll
             slurm = Slurm(request.settings)
-            old = sorted(self._ended(_EVERY * request.poll), key=lambda n: n["time"])
-            messages = (self._judged(slurm, note, request.wait) for note in old[:_MOST])
+            old = sorted(self._ended(_POLLS * request.poll), key=lambda n: n["time"])
+            messages = (
+                self._check(slurm, note, request.wait) for note in old[:_MOST_JOBS]
+            )
             return [message for message in messages if message]
         except PegasusBBError:
-            return []  # no answer says nothing about the jobs
+            return []  # without an answer their state is unknown
 
     def _ended(self, age: float) -> Iterator[dict[str, Any]]:
-        """Notes of the last tries of nodes that are not over, some time ago."""
+        """Notes, older than ``age``, of the last attempts of unfinished nodes."""
         for name, item in self._table.items.items():
             file = self._notes / f"{name}.json"
             if item.state in _OVER or not file.exists():
@@ -111,16 +113,16 @@ class StageOutWatch:
             except (OSError, ValueError, TypeError, KeyError):
                 continue
 
-    def _judged(self, slurm: Slurm, note: dict[str, Any], wait: int) -> str:
+    def _check(self, slurm: Slurm, note: dict[str, Any], wait: int) -> str:
         job = slurm.job(note["slurm"])
         if job is None or job.native != STAGES_OUT:
             return ""
         late = time.time() - note["time"] > wait
         if STAGE_OUT_FAILED not in job.message and not late:
             return ""
-        return self._give_up(note, job)
+        return self._remove(note, job)
 
-    def _give_up(self, note: dict[str, Any], job: Job) -> str:
+    def _remove(self, note: dict[str, Any], job: Job) -> str:
         kept = unstaged_results(self._bb.transient().backend)
         message = (
             f"{note['node']}: Slurm does not get its results off the reservation: "

@@ -58,7 +58,7 @@ def test_a_gate_waits_also_while_dagman_says_nothing(place: SubmitDir) -> None:
     assert player.heard == ["A runs", "A waits"]
 
 
-def test_what_recovery_repeats_is_not_told_twice(place: SubmitDir) -> None:
+def test_events_repeated_by_recovery_are_not_reported_twice(place: SubmitDir) -> None:
     player = Player(place)
     player.plays(*recorded("held-and-killed"))
     told = [words for words in player.heard if words.startswith("E done")]
@@ -66,7 +66,7 @@ def test_what_recovery_repeats_is_not_told_twice(place: SubmitDir) -> None:
     assert player.table.counts[State.DONE] == 6
 
 
-def test_a_job_that_is_held_is_told_with_what_to_do(place: SubmitDir) -> None:
+def test_a_held_job_is_reported_with_advice(place: SubmitDir) -> None:
     player = Player(place, {7: "disk full", 8: JOB_NOT_FOUND, 9: ""})
     for words in ("SUBMIT 7.0", *(f"JOB_HELD {n}.0" for n in (7, 7, 8, 9))):
         player.plays(f"10 E {words} cluster - 1\n")

@@ -41,7 +41,7 @@ def test_a_journal_whose_writer_died_does_not_hide_what_failed(
     place: SubmitDir, tools: Tools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """monitord has stopped before the second attempt of B had its end."""
-    monkeypatch.setattr(follow, "_LAGS", 0.1)
+    monkeypatch.setattr(follow, "_LAG", 0.1)
     tools.journal_ends_after("B SUBMIT 30.0")
     planned = place.dag.read_text()
     place.dag.write_text(planned.replace("exit.sh $RETURN", "pegasus-exitcode s.out"))
@@ -79,7 +79,7 @@ def test_starting_over_moves_notes_aside(place: SubmitDir, tools: Tools) -> None
     listener = Listener()
     done = running.run(place.path, progress=listener, restart=True)
     assert listener.heard[0] == "6 nodes, 0 done"
-    moved = [file.name for file in done.aside]
+    moved = [file.name for file in done.moved]
     assert moved == ["jobstate.log.000", "w.dag.rescue001.000"]
     assert not place.rescues()
     assert not (place.path / "w.dag.lock").exists()
@@ -219,7 +219,7 @@ EXITS = "11/21/26 16:33:32 **** x.2.0 (condor_DAGMAN) pid 1590 EXITING WITH STAT
 
 
 @pytest.mark.parametrize("end", [EXITS.format(1), ""], ids=["failed", "killed"])
-def test_a_false_success_of_pegasus_dagman_is_told(
+def test_a_false_success_of_pegasus_dagman_is_reported(
     place: SubmitDir, tools: Tools, end: str
 ) -> None:
     """It ends with 0 where DAGMan ended with 1, or by a signal, and monitord with 0."""

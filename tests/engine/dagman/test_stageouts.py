@@ -66,7 +66,7 @@ def fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SubmitDirFixture
 
 
 def test_one_that_fails_is_taken_out_of_the_queue(fixture: SubmitDirFixture) -> None:
-    (words,) = fixture.watch.given_up()
+    (words,) = fixture.watch.remove_failed()
     assert "data_out: dwsd: no route" in words
     assert "/dw/3/results/61.0 of job 3" in words
     assert "scancel --hurry 3" in words
@@ -75,11 +75,11 @@ def test_one_that_fails_is_taken_out_of_the_queue(fixture: SubmitDirFixture) -> 
 
 
 def test_once_is_enough_and_not_at_every_look(fixture: SubmitDirFixture) -> None:
-    fixture.watch.given_up()
-    assert fixture.watch.given_up() == []
+    fixture.watch.remove_failed()
+    assert fixture.watch.remove_failed() == []
     assert fixture.asked == ["3"]
     fixture.watch._next = 0.0
-    assert fixture.watch.given_up() == []
+    assert fixture.watch.remove_failed() == []
     assert fixture.removed == [61]
 
 
@@ -92,14 +92,14 @@ def test_one_that_does_not_fail_is_left_alone(
     fixture: SubmitDirFixture, answer: str | None
 ) -> None:
     fixture.answer = answer
-    assert fixture.watch.given_up() == []
+    assert fixture.watch.remove_failed() == []
     assert (fixture.asked, fixture.removed) == (["3"], [])
 
 
 def test_but_only_within_the_time_the_user_allows(fixture: SubmitDirFixture) -> None:
     fixture.answer = AT_IT
     fixture.note(age=3601)
-    assert len(fixture.watch.given_up()) == 1
+    assert len(fixture.watch.remove_failed()) == 1
 
 
 @pytest.mark.parametrize("over", [False, True], ids=["ended just now", "node is over"])
@@ -110,5 +110,5 @@ def test_one_that_needs_no_answer_is_not_asked_after(
         fixture.table.move(fixture.table.items["mix_A"], State.DONE)
     else:
         fixture.note(age=5)
-    assert fixture.watch.given_up() == []
+    assert fixture.watch.remove_failed() == []
     assert fixture.asked == []

@@ -53,7 +53,12 @@ WAYS = [
     Way("hybrid", "bb nvme", own="E", shared=True),
 ]
 ONE_TIER = "hybrid-on-bb"  # each half is that of another way
-REPEATED = ("off-on-bb", "transient-on-nvme", "hybrid-on-bb")  # by other ways
+REPEATED = (
+    "off-on-bb",
+    "transient-on-bb",
+    "transient-on-nvme",
+    "hybrid-on-bb",
+)  # by other ways
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_the_list_above_names_every_node(site: Site) -> None:
     assert sorted(NODES) == sorted(nodes)
 
 
-@at([*NODES, CLEAN_UP], "mix_D", "bb_delete_BB0000002")
+@at([*NODES, CLEAN_UP], "bb_delete_BB0000002")
 def test_the_engine_is_killed(site: Site, node: str) -> None:
     cleanup = "inplace" if node == CLEAN_UP else "leaf"
     site.planned("bb", "--bb-mode", "persistent", "--cleanup", cleanup)
@@ -54,7 +54,7 @@ def test_the_engine_is_killed(site: Site, node: str) -> None:
     assert site.reservations() == []
 
 
-@at(NODES, "bb_setup_BB0000001", "stage_out_remote_cluster_2_0")
+@at(NODES, "stage_out_remote_cluster_2_0")
 def test_a_task_is_killed(site: Site, node: str) -> None:
     site.planned("bb", *PERSISTENT, "-Ddagman.retry=0")
     engine = site.start_run("bb")

@@ -127,7 +127,7 @@ def test_a_submit_directory_that_was_removed(site: Site) -> None:
 @pytest.mark.parametrize(
     ("mode", "way"),
     [
-        ("transient", "gc"),
+        pytest.param("transient", "gc", marks=pytest.mark.sweep),
         pytest.param("transient", "release", marks=pytest.mark.sweep),
         ("transient", "run"),
         ("hybrid", "gc"),

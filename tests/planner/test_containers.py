@@ -67,7 +67,9 @@ def runner(tmp_path: Path) -> WorkflowRunner:
         pytest.param("pegasus", "transient", marks=REAL.marks),
     ],
 )
-@pytest.mark.parametrize("kind", ["installed", "stageable"])
+@pytest.mark.parametrize(
+    "kind", ["installed", pytest.param("stageable", marks=pytest.mark.sweep)]
+)
 def test_every_task_runs_in_its_container(
     runner: WorkflowRunner, planner: str, mode: str, kind: str
 ) -> None:

@@ -171,6 +171,7 @@ def test_a_request_that_is_too_long_is_refused_before_it_is_sent(
     assert client.status() == []
 
 
+@pytest.mark.sweep
 def test_a_hundred_thousand_tasks_wait_are_seen_and_end(
     daemon: Daemon, client: Client
 ) -> None:

@@ -82,7 +82,7 @@ def limited(folder: Folder, limit: int, size: int) -> subprocess.CompletedProces
     )
 
 
-@pytest.mark.parametrize("size", [64, 500, 900])
+@pytest.mark.parametrize("size", [64, 500, 800])
 def test_a_journal_that_cannot_grow(folder: Folder, size: int) -> None:
     for name in "abcd":
         folder.job(name)

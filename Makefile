@@ -32,7 +32,7 @@ test: tools lint  ## check style and types, and every promise once: some minutes
 	$(BIN)/python -m pytest -n 3 $(PYTEST)
 
 test-all:  ## make test, with every repetition, crash and site (the last as root)
-	@$(MAKE) test PYTEST="-n 4 --thorough"
+	@$(MAKE) test PYTEST="-n 4 --thorough --durations 25 --durations-min 20"
 
 nightly: tools  ## as root: tests that take long: hints on a real kernel, in QEMU
 	$(BIN)/python -m pytest -m nightly -rsP tests/nightly

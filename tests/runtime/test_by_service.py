@@ -168,7 +168,7 @@ def test_results_that_drain_at_a_rate_have_it_together(
 ) -> None:
     jobs = make_results(served)
     size = sum((served.scratch / lfn).stat().st_size for lfn in RESULTS)
-    note = {"run": "uuid", "rate": size, "target": None}
+    note = {"run": "uuid", "rate": size, "target": None, "windows": {}, "end": 0}
     served.write("drain.json", note)
     begun = time.time()
     assert do(served, *jobs).returncode == 0

@@ -185,9 +185,8 @@ class PatientClient:
     def _cancel(self, numbers: Sequence[int]) -> None:
         """Cancel tasks: a late copy could be made in a reservation that is released."""
         with contextlib.suppress(NoService, Refused):
-            Client(self._sockets).cancel(
-                numbers
-            )  # the other may be waiting for an answer
+            # Not self._client: it may be waiting for an answer.
+            Client(self._sockets).cancel(numbers)
 
     def _ask(self, ask: Callable[[Client], T]) -> T:
         """The answer to ``ask``, with retries while the service is away."""
@@ -227,13 +226,29 @@ class PatientClient:
 
 
 def _submit(client: Client, specs: Sequence[Spec], numbers: List[int]) -> None:
-    """Submit ``specs`` and add their numbers to ``numbers``. Signals are blocked until
-    the answer: without numbers the tasks could not be cancelled."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM, signal.SIGINT))
-    try:
+    """Submit ``specs`` and add their numbers to ``numbers``. A signal to end waits for
+    the answer: without their numbers the tasks could not be cancelled."""
+    with _signals_wait():
         numbers += client.submit(specs)
+
+
+@contextlib.contextmanager
+def _signals_wait() -> Iterator[None]:
+    """SIGTERM and SIGINT take effect after the body. They are not blocked: the kernel
+    would give them to another thread, and Python calls all handlers in this one."""
+    came: List[int] = []
+
+    def note(number: int, _: object) -> None:
+        came.append(number)
+
+    before = {n: signal.signal(n, note) for n in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for each, handler in before.items():
+            signal.signal(each, handler)
+        for number in came:
+            os.kill(os.getpid(), number)
 
 
 def _wait_for(client: Client, numbers: Sequence[int]) -> Dict[int, Spec]:

@@ -22,6 +22,7 @@ BY_USER = "cancelled by its user"
 _NUMBERS = ("deadline", "hint", "priority", "rate", "size")
 # Later versions have more: `ping` tells a client which ones a service takes.
 KEYS = frozenset(("kind", "source", "dest", "digest", "share", *_NUMBERS))
+_LEAST = 3  # keys: kind, source and dest; most tasks have no more
 _LONGEST_SHARE = 200  # characters
 _LARGEST = 1 << 62  # bytes, bytes per second, or seconds
 _HIGHEST = 100  # priorities are -100 to 100
@@ -48,6 +49,8 @@ class Terms(NamedTuple):
     @classmethod
     def of(cls, spec: Dict[str, Any]) -> Terms:
         """Those of a task that a client has described."""
+        if len(spec) <= _LEAST:
+            return PLAIN
         return _same_terms(*map(spec.get, cls._fields, PLAIN))
 
     @property

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import heapq
-from collections import deque
-from typing import Callable, Deque, Dict, List, Optional, Tuple
+from collections import defaultdict, deque
+from typing import Callable, DefaultDict, Deque, Dict, List, Optional, Tuple
 
 from pegasus_bb.service.task import PENDING, Task
 
@@ -13,7 +13,7 @@ UserFilter = Callable[[int], bool]  # whether a task of this user may be taken
 
 
 def anyone(_: int) -> bool:
-    """The ``May`` of a service that has places for all."""
+    """The ``UserFilter`` of a service that has places for all."""
     return True
 
 
@@ -24,16 +24,17 @@ class _UserQueue:
 
     def __init__(self) -> None:
         self.urgent: List[_Urgent] = []
-        self.by_priority: Dict[int, Deque[Task]] = {}
+        self.by_priority: DefaultDict[int, Deque[Task]] = defaultdict(deque)
 
     def copy(self) -> _UserQueue:
         same = _UserQueue()
         same.urgent = self.urgent.copy()
-        same.by_priority = {p: tasks.copy() for p, tasks in self.by_priority.items()}
+        for priority, tasks in self.by_priority.items():
+            same.by_priority[priority] = tasks.copy()
         return same
 
     def add(self, task: Task) -> None:
-        self.by_priority.setdefault(task.terms.priority, deque()).append(task)
+        self.by_priority[task.terms.priority].append(task)
 
     def first_urgent(self, now: float) -> Optional[_Urgent]:
         """The earliest deadline. A task whose deadline has passed is as one without."""
@@ -116,7 +117,7 @@ class TaskQueue:
             self.add(task)
             return
         queue = self._queue(task.uid)
-        queue.by_priority.setdefault(task.terms.priority, deque()).appendleft(task)
+        queue.by_priority[task.terms.priority].appendleft(task)
 
     def serve(self, uid: int, size: int) -> None:
         """``size`` bytes of a share of ``uid`` are used."""

@@ -22,7 +22,6 @@ BY_USER = "cancelled by its user"
 _NUMBERS = ("deadline", "hint", "priority", "rate", "size")
 # Later versions have more: `ping` tells a client which ones a service takes.
 KEYS = frozenset(("kind", "source", "dest", "digest", "share", *_NUMBERS))
-_LEAST = 3  # keys: kind, source and dest; most tasks have no more
 _LONGEST_SHARE = 200  # characters
 _LARGEST = 1 << 62  # bytes, bytes per second, or seconds
 _HIGHEST = 100  # priorities are -100 to 100
@@ -49,7 +48,7 @@ class Terms(NamedTuple):
     @classmethod
     def of(cls, spec: Dict[str, Any]) -> Terms:
         """Those of a task that a client has described."""
-        if len(spec) <= _LEAST:
+        if len(spec) <= _least_keys(spec):
             return PLAIN
         return _same_terms(*map(spec.get, cls._fields, PLAIN))
 
@@ -145,9 +144,14 @@ def check_spec(spec: Any, spaces: Dataspaces, descriptors: int = 0) -> None:
             raise Refused("bad-task", "a removal has no dest")
     elif not isinstance(dest, str) or not is_place(dest, spaces):
         raise Refused("bad-task", f"dest {dest!r} is no file or folder")
-    if len(spec) > (2 if kind == REMOVE else 3):
+    if len(spec) > _least_keys(spec):
         _check_numbers(spec)
         _check_share(spec)
+
+
+def _least_keys(spec: Dict[str, Any]) -> int:
+    """How many keys every task like this one has; most have no more."""
+    return 3 if "dest" in spec else 2
 
 
 def _check_numbers(spec: Dict[str, Any]) -> None:

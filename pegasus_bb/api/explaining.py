@@ -19,7 +19,7 @@ from pegasus_bb.placement.run_times import times_error
 from pegasus_bb.planner.drain import drain_gain, gain_line, plan_drain
 from pegasus_bb.planner.drain_plan import DrainPlan
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.predictions import compare
+from pegasus_bb.planner.predictions import compare, without_speeds
 from pegasus_bb.planner.reading import (
     no_collection,
     note_on_mode,
@@ -136,8 +136,11 @@ def explained(options: PlanOptions, elsewhere: bool = False) -> WorkflowExplanat
     assert decision is not None  # noqa: S101 - mode off does not come here
     peak = planned_peak(placed, decision.placement)
     explanation = explain_decision(decision, placed.settings, peak)
+    compared = compare(placed)
+    if placed.settings.mode == "auto" and compared is None:
+        refused = refused or without_speeds(placed, "--bb-mode auto")
     return WorkflowExplanation(
-        placed, explanation, compare(placed), drain_gain(placed, drain), refused
+        placed, explanation, compared, drain_gain(placed, drain), refused
     )
 
 

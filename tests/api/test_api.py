@@ -77,6 +77,12 @@ def test_explain_shows_a_table_in_a_notebook(here: User) -> None:
     assert "capacity: 4.0 MiB" in shown
 
 
+def test_auto_without_speeds_says_that_nothing_is_compared(here: User) -> None:
+    found = explain("workflow.yml", **{**GIVEN, "bb_mode": "auto"})
+    assert "--bb-mode auto compares how long a run would take" in str(found.refused)
+    assert "capacity: 4.0 MiB" in str(found)
+
+
 def test_a_refusal_is_part_of_the_explanation(here: User) -> None:
     here.jobs = [job("ID1", use("<b>.txt", "output"))]
     here.read()

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import shutil
+import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
+import click
+
+from pegasus_bb.columns import folded
 from pegasus_bb.errors import UsageError
 
 
 def terminal_width(out: TextIO) -> int | None:
     """Columns of the terminal that ``out`` is; None if it is a file or a pipe."""
     return shutil.get_terminal_size().columns if out.isatty() else None
+
+
+def echo_lines(lines: Iterable[str], err: bool = False) -> None:
+    """Print ``lines``; on a terminal, long ones go on below themselves."""
+    width = terminal_width(sys.stderr if err else sys.stdout)
+    click.echo("\n".join(folded(lines, width)), err=err)
 
 
 def write_page(path: Path, text: str) -> None:

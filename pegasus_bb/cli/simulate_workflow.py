@@ -13,7 +13,7 @@ import click
 import orjson
 
 from pegasus_bb.cli.options import plan_options
-from pegasus_bb.cli.output import write_page
+from pegasus_bb.cli.output import echo_lines, write_page
 from pegasus_bb.cli.progress import progress
 from pegasus_bb.cli.trace import events_of, write_trace
 from pegasus_bb.columns import columns
@@ -30,6 +30,10 @@ from pegasus_bb.simulation.workflow.waits import Waits
 from pegasus_bb.units import format_duration
 
 _DEFAULT = ("off", "persistent")
+_WITHOUT_EXCESS = (
+    "What an earlier run took beyond its simulation is in this table, and not in the\n"
+    "figures below (docs/prediction.md)."
+)
 _HEAD = ("seconds, simulated", "jobs", "starting", "slot", "computing", "storage")
 
 
@@ -93,7 +97,9 @@ def _document(found: Simulated, compared: dict[str, Comparison]) -> dict[str, An
 
 def _print(found: Simulated, compared: dict[str, Comparison]) -> None:
     width = shutil.get_terminal_size((WIDTH, 24)).columns
-    click.echo("\n".join(shown(found.predicted)))
+    echo_lines(shown(found.predicted))
+    if found.predicted.history:
+        click.echo(_WITHOUT_EXCESS)
     for mode, comparison in compared.items():
         click.echo(f"\n== simulated: {mode} beside the PFS alone ==")
         text = render_text(comparison, color=sys.stdout.isatty(), width=width)

@@ -71,10 +71,13 @@ def _reason(
 
 
 def _why_off(off: Prediction, fastest: Prediction) -> str:
+    shortest = f"{off.range} is the shortest"
     if fastest is off or not off.makespan:
-        return f"{off.range} is the shortest"
+        return shortest
     if fastest.low > off.high:
-        return f"{off.range} is the shortest: {fastest.mode} would take {fastest.range}"
+        is_alike = fastest.range == off.range
+        time = "about as long" if is_alike else fastest.range
+        return f"{shortest}: {fastest.mode} would take {time}"
     why = (
         f"{off.range}: {fastest.mode} ({fastest.range}) does not surely win more than "
         f"{ALIKE:.0%}, and it reserves {format_reserved(fastest.byte_hours)}"

@@ -9,7 +9,7 @@ from pegasus_bb.simulation.workflow.choice import Compared
 from pegasus_bb.simulation.workflow.prediction import Prediction
 from pegasus_bb.units import abbreviate, format_duration, format_files, format_reserved
 
-_HEAD = ("mode", "makespan", "stage-in", "tasks", "stage-out", "other", "reserved")
+_HEAD = ("mode", "makespan", "stage-in", "tasks", "stage-out", "other", "GiB hours")
 RANGE = (
     "a range: how much of the run times were calls to the storage is unknown; the "
     "other columns are in the middle of it (docs/demands.md)"
@@ -40,13 +40,14 @@ def remarks(predicted: Compared) -> Iterator[str]:
     yield f"by the speeds of {predicted.speeds}{learned}"
     if predicted.sources:
         told = (f"{name} ({count} jobs)" for name, count in predicted.sources.items())
-        yield f"computing is told from operations by: {', '.join(told)}"
+        yield f"computing times are learned from: {', '.join(told)}"
     yield from _not_in_it(predicted)
 
 
 def _row(found: Prediction) -> tuple[str, ...]:
     parts = (found.stage_in, found.compute, found.stage_out, found.other)
-    reserved = format_reserved(found.byte_hours) if found.byte_hours else "-"
+    hours = format_reserved(found.byte_hours) if found.byte_hours else "-"
+    reserved = hours.replace(_HEAD[-1], "").strip()
     return (found.mode, found.range, *map(format_duration, parts), reserved)
 
 

@@ -63,6 +63,11 @@ def test_a_buffer_is_taken_if_it_can_win_and_cannot_lose(
             (50, 40),
             "35.0 s is the shortest: persistent would take 40 to 50 s",
         ),
+        (
+            (35, 35),
+            (35.01, 35.01),
+            "35.0 s is the shortest: persistent would take about as long",
+        ),
     ],
 )
 def test_the_reason_says_what_is_won(off: Range, buffer: Range, reason: str) -> None:

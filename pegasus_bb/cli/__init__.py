@@ -156,8 +156,10 @@ def _end_unheard(error: OSError) -> NoReturn:
 
 def _say(message: str) -> None:
     """On standard error, if it takes anything; the exit code stays in any case."""
+    from pegasus_bb.cli.output import echo_lines
+
     try:
-        click.echo(f"pegasus-bb: {message}", err=True)
+        echo_lines(f"pegasus-bb: {message}".split("\n"), err=True)
     except OSError:
         from pegasus_bb.engine.terminal import mute
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from typing import Any
 
@@ -12,8 +11,8 @@ import orjson
 from pegasus_bb.check.everything import findings
 from pegasus_bb.check.finding import Finding, Level
 from pegasus_bb.cli.options import PlanCommand, options_of_a_look, plan_options
-from pegasus_bb.cli.output import terminal_width
-from pegasus_bb.columns import folded, printable
+from pegasus_bb.cli.output import echo_lines
+from pegasus_bb.columns import printable
 from pegasus_bb.errors import USAGE
 
 
@@ -33,8 +32,7 @@ def command(ctx: click.Context, /, as_json: bool, quiet: int, **options: Any) ->
     for finding in findings(plan_options(options, mode="persistent")):
         found.append(finding)
         if not as_json and not (quiet and finding.level is Level.OK):
-            lines = folded(_lines(finding), terminal_width(sys.stdout))
-            click.echo("\n".join(lines))
+            echo_lines(_lines(finding))
     if as_json:
         rows = [{**asdict(f), "level": f.level.value} for f in found]
         click.echo(orjson.dumps(rows, option=orjson.OPT_INDENT_2))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,7 @@ from pegasus_bb.cli.options import (
     options_of_a_look,
     plan_options,
 )
-from pegasus_bb.cli.output import terminal_width, write_page
-from pegasus_bb.columns import folded
+from pegasus_bb.cli.output import echo_lines, write_page
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.reading import no_collection
 
@@ -64,8 +62,7 @@ def show(
         if as_json:
             click.echo(orjson.dumps(found.to_json(), option=orjson.OPT_INDENT_2))
         else:
-            lines = folded(found.to_lines(files), terminal_width(sys.stdout))
-            click.echo("\n".join(lines))
+            echo_lines(found.to_lines(files))
         for note in (*found.notes(), *_notes(ctx, found)):
             click.echo(note, err=True)
         if found.refused is not None:

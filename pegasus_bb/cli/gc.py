@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from pegasus_bb.cli.output import echo_lines
 from pegasus_bb.columns import one_line
 from pegasus_bb.errors import DONE
 from pegasus_bb.inventory.leftovers import Leftover, give_back, leftovers
@@ -43,7 +44,7 @@ def _shown(judged: Iterator[Leftover], yes: bool) -> Iterator[Leftover]:
     given = kept = 0
     for one in judged:
         given, kept = given + one.goes, kept + (not one.goes)
-        click.echo(_line(one, yes))
+        echo_lines(_lines(one, yes))
         yield one
     if yes and (given or kept):
         click.echo(f"{given} given back, {kept} kept")
@@ -54,7 +55,7 @@ def _shown(judged: Iterator[Leftover], yes: bool) -> Iterator[Leftover]:
         click.echo(f"{given} would be given back, {kept} would be kept{more}")
 
 
-def _line(one: Leftover, yes: bool) -> str:
+def _lines(one: Leftover, yes: bool) -> Iterator[str]:
     what = "KEPT      "
     if one.goes:
         what = "GIVEN BACK" if yes else "WOULD GO  "
@@ -62,8 +63,8 @@ def _line(one: Leftover, yes: bool) -> str:
     about = f"{one_line(one.record.name)} ({size}, {one.record.backend}): "
     first, *more = [one_line(line) for line in one.why.splitlines()] or [""]
     first = first.removeprefix(f"kept reservation {about}")  # bb_delete's message
-    line = f"{what}  {about}{first}"
-    return "\n".join([line, *(f"            {each}" for each in more)])
+    yield f"{what}  {about}{first}"
+    yield from (f"            {each}" for each in more)
 
 
 def _json(one: Leftover) -> dict[str, Any]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 import json
+import sys
 import time
 from dataclasses import asdict
 
 import click
 
 from pegasus_bb import ledger
+from pegasus_bb.cli.output import terminal_width
 from pegasus_bb.columns import columns, one_line
 from pegasus_bb.inventory.listing import list_reservations
 from pegasus_bb.inventory.run_state import ReservationRecord
@@ -36,12 +38,19 @@ def command(everything: bool, as_json: bool) -> None:
         more = "" if everything else "; those given back: --all"
         click.echo(f"no reservations on {ledger.path()}{more}")
     else:
-        click.echo("\n".join([*table(found), *remarks(found)]))
+        click.echo(
+            "\n".join([*table(found, terminal_width(sys.stdout)), *remarks(found)])
+        )
 
 
-def table(found: list[ReservationRecord]) -> list[str]:
+def table(found: list[ReservationRecord], width: int | None = None) -> list[str]:
+    """No line is longer than ``width`` if it is so without the backends."""
     now = time.time()
-    return columns([_HEAD, *(_row(record, now) for record in found)], _RIGHT)
+    rows = [_HEAD, *(_row(record, now) for record in found)]
+    lines = columns(rows, _RIGHT)
+    if width is None or max(map(len, lines)) <= width:
+        return lines
+    return columns(([*row[:2], *row[3:]] for row in rows), (2, 4))
 
 
 def _row(record: ReservationRecord, now: float) -> tuple[str, ...]:

@@ -8,12 +8,15 @@ from pegasus_bb.columns import columns
 from pegasus_bb.simulation.mix.study import Result
 from pegasus_bb.simulation.mix.summary import case_rows, difference_rows
 
+_BANDWIDTHS = 5  # columns, with that of the case
 
-def study_lines(results: Sequence[Result]) -> Iterator[str]:
+
+def study_lines(results: Sequence[Result], width: int | None = None) -> Iterator[str]:
+    """``width``: of the terminal, if it is one."""
     n, base = len(results[0].outcomes), results[0]
     interval = " and half of its 95 % confidence interval" if n > 1 else ""
     yield f"{n} {'seed' if n == 1 else 'seeds'}, mean{interval}"
-    yield from columns(case_rows(results), right=range(1, 7))
+    yield from _table([*case_rows(results)], width)
     for result in results:
         if result.incomplete:
             yield (
@@ -31,3 +34,15 @@ def study_lines(results: Sequence[Result]) -> Iterator[str]:
         yield f"{result.case.name}, against {base.case.name}:"
         rows = difference_rows(result, base)
         yield from columns(((f"  {what}", *more) for what, *more in rows), right=(1,))
+
+
+def _table(rows: Sequence[Sequence[str]], width: int | None) -> Iterator[str]:
+    """One table, or one below the other if it is wider than the terminal."""
+    lines = columns(rows, right=range(1, 7))
+    if width is None or max(map(len, lines)) <= width:
+        yield from lines
+        return
+    yield from columns((row[:_BANDWIDTHS] for row in rows), right=range(1, 5))
+    yield ""
+    rest = ((row[0], *row[_BANDWIDTHS:]) for row in rows)
+    yield from columns(rest, right=range(1, 3))

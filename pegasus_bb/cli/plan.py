@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,8 +13,7 @@ from pegasus_bb.cli.options import (
     options_of_a_planning,
     plan_options,
 )
-from pegasus_bb.cli.output import terminal_width
-from pegasus_bb.columns import folded
+from pegasus_bb.cli.output import echo_lines
 from pegasus_bb.planner.chosen import ResolvedOptions, resolve_options
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.home import planner_line
@@ -126,7 +124,7 @@ def _print(planned: PlanResult, verbose: int) -> None:
     if verbose and planned.request is not None:
         name, prefix = planned.request.name, planned.request.prefix
         lines.append(f"reservation {name}, as {prefix} until it is up")
-    click.echo("\n".join(folded(lines, terminal_width(sys.stderr))), err=True)
+    echo_lines(lines, err=True)
     click.echo(
         f"Planned. Run it with\n\n  pegasus-bb run {planned.submit_dir}\n\n"
         f"and look at it with\n\n  pegasus-bb status {planned.submit_dir}\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +16,7 @@ from pegasus_bb.cli.mix_options import (
     check_variations,
     variations_of,
 )
-from pegasus_bb.cli.output import write_page
+from pegasus_bb.cli.output import echo_lines, terminal_width, write_page
 from pegasus_bb.cli.progress import progress
 from pegasus_bb.cli.trace import write_trace
 from pegasus_bb.errors import UsageError
@@ -57,7 +58,7 @@ def simulate_mix(options: MixOptions, as_json: bool) -> None:
         document = to_document(mix, results)
         click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
     else:
-        click.echo("\n".join(study_lines(results)))
+        echo_lines(study_lines(results, terminal_width(sys.stdout)))
     if options.html is not None:
         from pegasus_bb.page.campaigns import campaigns_page
 

@@ -13,6 +13,7 @@ import click
 import orjson
 
 from pegasus_bb.cli.fallback import fallback_of, pfs_lines
+from pegasus_bb.cli.output import echo_lines
 from pegasus_bb.columns import columns
 from pegasus_bb.engine.status import RunStatus, bytes_below, run_status
 from pegasus_bb.engine.submitdir import find_submit_dir
@@ -51,7 +52,7 @@ def command(as_json: bool, submit_dir: Path) -> None:
         document["on_pfs"] = [asdict(job) for job in jobs_on_pfs(place.path)[0]]
         click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
     else:
-        click.echo("\n".join(_lines(status, reservation)))
+        echo_lines(_lines(status, reservation))
         if hours is not None:
             so_far = " so far" if status.engine else ""
             click.echo(f"reserved{so_far}: {format_reserved(hours)}")

@@ -13,7 +13,7 @@ def command() -> None:
     """For administrators; docs/slurm-lua.md has all steps."""
 
 
-@command.command("install")
+@command.command("install", short_help="Put our burst_buffer.lua beside slurm.conf.")
 @click.option(
     "--slurm-conf",
     "folder",

@@ -13,6 +13,7 @@ from typing import Any, TextIO
 
 import click
 
+from pegasus_bb.cli.output import echo_lines
 from pegasus_bb.columns import columns, printable
 from pegasus_bb.errors import DONE, NOT_COPIED, UsageError
 from pegasus_bb.model.placement import HINTS
@@ -29,7 +30,7 @@ from pegasus_bb.service.task import DONE as TASK_DONE
 from pegasus_bb.service.task import ENDS
 from pegasus_bb.units import format_duration, format_size, parse_duration, parse_size
 
-_HEAD = ("task", "user", "state", "kind", "bytes", "left", "source", "dest")
+_HEAD = ("task", "uid", "state", "kind", "bytes", "left", "source", "dest")
 _RIGHT = (0, 1, 4, 5)
 _OFTEN = 0.3  # seconds between two looks for the progress line
 _json = click.option(
@@ -51,7 +52,7 @@ def command(ctx: click.Context, sockets: str | None) -> None:
     ctx.obj = sockets
 
 
-@command.command("serve")
+@command.command("serve", short_help="Run the service itself.")
 @click.option("--site", type=click.Path(), help="The site's configuration.")
 @click.option("--node", type=click.Path(), help="A compute node's configuration.")
 @click.pass_obj
@@ -60,7 +61,7 @@ def serve(sockets: str | None, site: str | None, node: str | None) -> None:
     from pegasus_bb.service.server import run
 
     if site and node:
-        raise UsageError("next: give --site CONF, or --node CONF")
+        raise UsageError("serve takes --site CONF or --node CONF, not both")
     if node:
         run(node_config(node))
     else:
@@ -69,7 +70,12 @@ def serve(sockets: str | None, site: str | None, node: str | None) -> None:
 
 @command.command("submit")
 @click.option("--deadline", help="Be done within this time: 90s, 15m, 2h.")
-@click.option("--priority", type=click.IntRange(-100, 100), default=0)
+@click.option(
+    "--priority",
+    type=click.IntRange(-100, 100),
+    default=0,
+    help="Higher goes first, at equal deadlines.",
+)
 @click.option("--rate", help="At most so many bytes per second, such as 100MB.")
 @click.option("--hint", type=click.Choice(list(HINTS)), help="How long it will live.")
 @click.option("--move", is_flag=True, help="Remove SOURCE when the copy is durable.")
@@ -101,9 +107,10 @@ def submit(
     """
     wanted = ("source",) if remove else ("source", "dest")
     if listed is None and len(places) != len(wanted):
-        raise UsageError("next: submit SOURCE DEST, or submit --remove SOURCE")
+        takes = " ".join(wanted).upper()
+        raise UsageError(f"submit takes {takes}; found {len(places)} of them")
     if listed is not None and places:
-        raise UsageError("next: give SOURCE DEST, or --list FILE, not both")
+        raise UsageError("submit takes SOURCE DEST or --list FILE, not both")
     rows = [places] if listed is None else list(_rows(listed, len(wanted)))
     task: dict[str, Any] = {"kind": "remove" if remove else "move" if move else "copy"}
     if deadline:
@@ -179,7 +186,7 @@ def cancel(sockets: str | None, as_json: bool, tasks: tuple[int, ...]) -> None:
     click.echo(f"{found['cancelled']} of {len(tasks)} tasks are cancelled{late}")
 
 
-@command.command("top")
+@command.command("top", short_help="Show tasks and bytes by user and by target.")
 @_json
 @click.pass_obj
 def top(sockets: str | None, as_json: bool) -> None:
@@ -197,7 +204,7 @@ def top(sockets: str | None, as_json: bool) -> None:
             click.echo(table(client.ask("users")))
 
 
-@command.command("control")
+@command.command("control", short_help="Pause, resume, drain or shut down.")
 @click.argument("what", type=click.Choice(["pause", "resume", "drain", "shutdown"]))
 @click.pass_obj
 def control(sockets: str | None, what: str) -> None:
@@ -310,7 +317,7 @@ def _show(found: list[dict[str, Any]]) -> None:
     if not found:
         click.echo("no tasks; those that have ended: --all")
         return
-    click.echo("\n".join(columns([_HEAD, *map(_row, found)], _RIGHT)))
+    echo_lines(columns([_HEAD, *map(_row, found)], _RIGHT))
     for task in found:
         if task["message"] and task["state"] != TASK_DONE:
             click.echo(f"task {task['id']}: {printable(task['message'])}")

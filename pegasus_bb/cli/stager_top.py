@@ -28,7 +28,7 @@ def show(ask: Callable[[], dict[str, Any]]) -> None:
 
 def table(found: dict[str, Any]) -> str:
     """The answer to ``users`` for people."""
-    users = [("user", *_STATES, "bytes"), *map(_user, sorted(found["users"].items()))]
+    users = [("uid", *_STATES, "bytes"), *map(_user, sorted(found["users"].items()))]
     head = ("target", "MB/s", "rate", PENDING, RUNNING, "bytes")
     targets = [head, *map(_target, sorted(found["targets"].items()))]
     lines = columns(users, range(len(users[0])))

@@ -11,7 +11,7 @@ import time
 from types import TracebackType
 from typing import Any, Dict, List, Optional, Sequence, Type
 
-from pegasus_bb.errors import PegasusBBError, UsageError
+from pegasus_bb.errors import SCHEDULER_UNREACHABLE, PegasusBBError, UsageError
 from pegasus_bb.process import start
 from pegasus_bb.service.memory import memory_of, send_descriptors
 from pegasus_bb.service.protocol import (
@@ -35,6 +35,8 @@ _SENTENCE = 4096  # bytes of why it does not
 
 class NoService(PegasusBBError):
     """No service answers on the socket."""
+
+    exit_code = SCHEDULER_UNREACHABLE
 
 
 class Client:

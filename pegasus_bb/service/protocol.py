@@ -10,7 +10,7 @@ import json
 import os
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple
 
-from pegasus_bb.errors import PegasusBBError, UsageError
+from pegasus_bb.errors import USAGE, PegasusBBError, UsageError
 
 VERSION = 1
 LONGEST = 8 << 20  # bytes of a line: some 50,000 tasks
@@ -21,6 +21,8 @@ _LONGEST_PATH = 107  # bytes of a socket's (unix(7))
 
 class Refused(PegasusBBError):
     """The service refuses a request. ``code`` is for programs."""
+
+    exit_code = USAGE
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)

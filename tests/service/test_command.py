@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 from pegasus_bb.cli.stager_top import table
+from pegasus_bb.errors import SCHEDULER_UNREACHABLE, USAGE
 from pegasus_bb.service.client import Client
 from tests.forked import pegasus_bb
 from tests.service.conftest import Daemon
@@ -152,3 +153,20 @@ def test_top_on_a_terminal_goes_on_until_it_is_interrupted(
         pass
     assert process.wait(timeout=60) == 0
     os.close(ours)
+
+
+def test_what_the_service_refuses_is_no_bug_and_no_service_no_answer(
+    daemon: Daemon, client: Client
+) -> None:
+    done = said(daemon, "cancel", "99")
+    assert (done.returncode, done.stdout) == (USAGE, "")
+    assert "you have no task" in done.stderr
+    nowhere = str(daemon.folder / "nowhere")
+    done = said(daemon, "--sockets", nowhere, "status")
+    assert done.returncode == SCHEDULER_UNREACHABLE, done.stderr
+
+
+def test_submit_says_what_it_takes(daemon: Daemon) -> None:
+    done = said(daemon, "submit", "from/a")
+    assert done.returncode == USAGE
+    assert done.stderr == "pegasus-bb: submit takes SOURCE DEST; found 1 of them\n"

@@ -25,19 +25,19 @@ setup: $(VENV)/.installed  ## make .venv with pegasus-bb and what the examples n
 
 tools: $(VENV)/.tools  ## the same with what tests, checks and docs need
 
-demo: setup  ## run both examples on the PFS and on the burst buffer, and compare
+demo: setup  ## compare both examples on the PFS and on the burst buffer
 	$(BIN)/python examples/demo.py
 
 test: tools lint  ## check style and types, and every promise once: some minutes
 	$(BIN)/python -m pytest -n 3 $(PYTEST)
 
-test-all:  ## make test, with every repetition, crash and site (the last as root)
+test-all:  ## the same with repetitions, crashes and, as root, sites
 	@$(MAKE) test PYTEST="-n 4 --thorough --durations 25 --durations-min 20"
 
-nightly: tools  ## as root: tests that take long: hints on a real kernel, in QEMU
+nightly: tools  ## as root: long tests, of hints on a real kernel in QEMU
 	$(BIN)/python -m pytest -m nightly -rsP tests/nightly
 
-testbed: setup  ## as root: build the sites that some tests run on (docs/testbed.md)
+testbed: setup  ## as root: build the sites of some tests (docs/testbed.md)
 	@build() { $(BIN)/pegasus-bb testbed "$$@" up --install && $(BIN)/pegasus-bb testbed "$$@" down; }; \
 	build --slurm 22.05 & other=$$!; \
 	build && build --bb lua || failed=1; \
@@ -55,7 +55,7 @@ format: tools  ## let ruff put the code in order
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: tools  ## what planning, starting a job, a gate's poll, reading records and the staging service cost, against their goals
+bench: tools  ## what each part costs, against its goal
 	$(BIN)/python tests/bench/planning.py
 	$(BIN)/python tests/bench/launch.py
 	$(BIN)/python tests/bench/report.py
@@ -72,7 +72,7 @@ bench: tools  ## what planning, starting a job, a gate's poll, reading records a
 	$(BIN)/python -m tests.bench.drain_workflows
 	$(BIN)/python -m tests.bench.flash
 
-bench-staging: tools  ## copying trees beside cp, rsync, tar, fpsync, dcp, pegasus-transfer: docs/staging.md
+bench-staging: tools  ## copying trees beside cp, rsync, ... (docs/staging.md)
 	$(BIN)/python -m tests.bench.staging $(BENCH)
 
 docs: tools  ## build the documentation into site/; it needs no network
@@ -82,7 +82,7 @@ docs: tools  ## build the documentation into site/; it needs no network
 man: tools  ## write manual pages into build/man
 	$(BIN)/python docs/site/manual.py build/man
 
-wheel: tools  ## write an sdist, a wheel with the helper and one for any machine into dist/
+wheel: tools  ## write an sdist and two wheels into dist/
 	$(BIN)/python -m build --sdist --outdir dist . >/dev/null
 	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
 	PEGASUS_BB_PURE=1 $(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .

@@ -24,29 +24,29 @@ _PATH = click.Path(path_type=Path)
     "--pfs",
     multiple=True,
     type=_PATH,
-    help="a run on the parallel file system",
+    help="A run on the parallel file system",
 )
-@click.option("--bb", multiple=True, type=_PATH, help="a run on the burst buffer")
+@click.option("--bb", multiple=True, type=_PATH, help="A run on the burst buffer")
 @click.option(
     "--json",
     "json_file",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="also write every number to this file (docs/report.md)",
+    help="Also write every number to this file (docs/report.md)",
 )
 @click.option(
     "--html",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="also write a page with figures and tables to this file",
+    help="Also write a page with figures and tables to this file",
 )
 @click.option(
     "--bench",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="output of `pegasus-bb bench --json`, for page and JSON",
+    help="Output of `pegasus-bb bench --json`, for page and JSON",
 )
 @click.option(
     "--probe",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="log of a program that read the PFS meanwhile (docs/report.md)",
+    help="Log of a program that read the PFS meanwhile (docs/report.md)",
 )
 def command(
     pfs: tuple[Path, ...],

@@ -84,8 +84,13 @@ def format_size(size: int) -> str:
 
 def format_reserved(byte_hours: float) -> str:
     """Space times time in the unit of allocations: 3,500.00 GiB hours."""
+    return f"{format_gib_hours(byte_hours).replace('<', 'under ')} GiB hours"
+
+
+def format_gib_hours(byte_hours: float) -> str:
+    """The same for a narrow column: 3,500.00, <0.01."""
     found = byte_hours / (1 << 30)
-    return f"{found:,.2f} GiB hours" if found >= 0.005 else "under 0.01 GiB hours"
+    return f"{found:,.2f}" if found >= 0.005 else "<0.01"
 
 
 def format_files(count: int) -> str:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pegasus_bb.errors import UsageError
 from pegasus_bb.units import (
     format_duration,
+    format_gib_hours,
     format_number,
     format_reserved,
     format_seconds,
@@ -174,3 +175,10 @@ def test_a_size_is_never_1024_of_a_unit() -> None:
 )
 def test_what_was_reserved(byte_hours: float, text: str) -> None:
     assert format_reserved(byte_hours) == text
+
+
+def test_gib_hours_of_a_column_have_no_unit() -> None:
+    assert (format_gib_hours(3500 * 2**30), format_gib_hours(1)) == (
+        "3,500.00",
+        "<0.01",
+    )

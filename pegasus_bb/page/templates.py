@@ -12,7 +12,12 @@ from markupsafe import Markup, escape
 from pegasus_bb.model.text import readable
 from pegasus_bb.page.charts import CONFIG
 from pegasus_bb.page.figure import format_quantity
-from pegasus_bb.units import format_duration, format_reserved, format_size
+from pegasus_bb.units import (
+    format_duration,
+    format_gib_hours,
+    format_reserved,
+    format_size,
+)
 
 _QUANTITY = re.compile(r"\d[\d.]* (?:min \d\d s|h \d\d min|s|times)\b")
 
@@ -52,6 +57,7 @@ def templates() -> Environment:
     )
     found.filters["size"] = lambda size: format_size(int(size))
     found.filters["reserved"] = format_reserved
+    found.filters["gib_hours"] = format_gib_hours
     found.filters["duration"] = format_duration
     found.filters["unbroken"] = _unbroken
     found.filters["sentence"] = _sentence

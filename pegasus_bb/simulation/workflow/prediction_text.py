@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pegasus_bb.columns import columns
 from pegasus_bb.simulation.workflow.choice import Compared
 from pegasus_bb.simulation.workflow.prediction import Prediction
-from pegasus_bb.units import abbreviate, format_duration, format_files, format_reserved
+from pegasus_bb.units import abbreviate, format_duration, format_files, format_gib_hours
 
 _HEAD = ("mode", "makespan", "stage-in", "tasks", "stage-out", "other", "GiB hours")
 RANGE = (
@@ -46,8 +46,7 @@ def remarks(predicted: Compared) -> Iterator[str]:
 
 def _row(found: Prediction) -> tuple[str, ...]:
     parts = (found.stage_in, found.compute, found.stage_out, found.other)
-    hours = format_reserved(found.byte_hours) if found.byte_hours else "-"
-    reserved = hours.replace(_HEAD[-1], "").strip()
+    reserved = format_gib_hours(found.byte_hours) if found.byte_hours else "-"
     return (found.mode, found.range, *map(format_duration, parts), reserved)
 
 

@@ -133,7 +133,7 @@ def test_files_of_one_rule_are_one_row_and_all_files_are_folded_below(
     reason = "made by a job and not staged out: tier bb of site cluster says"
     assert '<td class="lfn">' not in groups
     assert 1 == groups.count(reason) <= files.count(reason)
-    assert re.search(r'<th scope="row">\d files?</th>', groups)
+    assert re.search(r'<th scope="row" class="count">\d files?</th>', groups)
 
 
 def test_the_page_may_not_use_the_network(user: User) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from pegasus_bb.errors import SCHEDULER_UNREACHABLE
 from pegasus_bb.model.placement import HINTS
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime import manifest
@@ -157,7 +158,7 @@ def test_a_service_that_is_away_is_waited_for(served: Site, daemon: Daemon) -> N
 def test_the_wait_has_an_end(served: Site, daemon: Daemon, given: Path) -> None:
     declare(served, timeout="1s")
     done = do(served, transfer("in", given, f"{SCRATCH}/in"))
-    assert done.returncode == 1
+    assert done.returncode == SCHEDULER_UNREACHABLE
     last = done.stderr.decode().splitlines()[-1]
     assert "no staging service" in last and "no other answer in 1 s" in last
     assert f"--sockets {daemon.sockets} status" in last

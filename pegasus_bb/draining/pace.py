@@ -152,7 +152,7 @@ class Pace(Segments):
         """By the process's own schedule."""
         while self._clock() < self._due and not self._hurried.is_set():
             if self._drain.over and os.path.exists(self._drain.over):
-                why = "the last job has computed earlier than was foreseen, so the last"
+                why = "the last job has computed earlier than predicted, so the last"
                 self._say("over", f"{why} {format_size(self._left)} go at full speed")
                 self.hurry()
                 break

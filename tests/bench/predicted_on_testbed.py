@@ -137,7 +137,7 @@ def told(
 
 
 def say(line: str) -> None:
-    """At once, also into a pipe: whoever ends the bench sees how far it came."""
+    """At once, also into a pipe: a bench that is ended has said how far it came."""
     print(line, flush=True)
 
 

@@ -78,7 +78,7 @@ def test_once_the_last_job_has_computed_nothing_waits_any_more(
     assert [when for when, _ in drained(clock, pace, 2 * MIB)] == [0, 100]
     over.touch()
     assert {when for when, _ in drained(clock, pace, 8 * MIB)} == {100}
-    assert capsys.readouterr().err.count("earlier than was foreseen") == 1
+    assert capsys.readouterr().err.count("earlier than predicted") == 1
 
 
 def test_no_time_is_full_speed_without_a_word(

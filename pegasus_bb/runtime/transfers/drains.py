@@ -97,12 +97,12 @@ class Drains:
 
     @property
     def _is_last(self) -> bool:
-        """Whether this job's results were foreseen, and are made by the last jobs."""
+        """Whether the last jobs make the results of this one, as predicted."""
         window = self._note["windows"].get(self._node)
         return window is not None and window[0] >= self._note["end"]
 
     def _tell_others(self) -> None:
-        """The run may have been faster than was foreseen: it must not wait for what
+        """The run may have been faster than predicted: it must not wait for what
         still has time. In vain, they are late as before."""
         with contextlib.suppress(OSError), open(self._over, "w", encoding="ascii"):
             pass

@@ -79,9 +79,8 @@ def _sort(
         next_level = level[ident] + 1
         for child in children[ident]:
             waiting[child] -= 1
-            if (
-                waiting[child] == 0
-            ):  # the queue is in order of level: no parent is deeper
+            # The queue is in order of level: no parent is deeper.
+            if waiting[child] == 0:
                 level[child] = next_level
                 ready.append(child)
     if len(order) < len(waiting):

@@ -25,7 +25,7 @@ def away(away: SlurmSite, monkeypatch: pytest.MonkeyPatch) -> SlurmSite:
     program.write_text("\n".join(lines))
     program.chmod(0o755)
     said(away).touch()
-    monkeypatch.setenv("SQUEUE_USERS", "somebody")  # the service asks for all jobs
+    monkeypatch.setenv("SQUEUE_USERS", "another")  # the service asks for all jobs
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     return away
 

@@ -130,9 +130,8 @@ class Replay:
     def _job_held(self, item: Item, event: Event) -> None:
         number = event.detail.partition(".")[0]
         why = self._held(int(number)) if number.isdigit() else None
-        if (
-            not why or (item.node.name, why) in self._warned
-        ):  # not held any more, or known
+        # Either it is not held any more, or the user knows it.
+        if not why or (item.node.name, why) in self._warned:
             return
         self._warned.add((item.node.name, why))
         then = f"once that is mended: condor_release {number}"

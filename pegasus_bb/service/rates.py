@@ -106,15 +106,12 @@ class Targets:
         self.meters = {name: Meter() for name in self._by_space.values()}
 
     def join(self, task: Task) -> None:
-        """``task`` waits. If it has a share, that is a target with the rate of the last
-        who joined."""
-        name = _share_of(task)
-        if name:
-            self._sharing[name] += 1
-            self.rates[name] = task.terms.rate
-            self._buckets.setdefault(
-                name, Bucket(task.terms.rate)
-            ).rate = task.terms.rate
+        """``task``, which has a share, waits. Its share is a target with the rate of
+        the last who joined."""
+        name, rate = _share_of(task), task.terms.rate
+        self._sharing[name] += 1
+        self.rates[name] = rate
+        self._buckets.setdefault(name, Bucket(rate)).rate = rate
 
     def leave(self, task: Task) -> None:
         """``task``, which has joined, has ended."""

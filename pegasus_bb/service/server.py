@@ -11,6 +11,7 @@ import os
 import resource
 import signal
 import socket
+import sys
 import time
 from typing import TYPE_CHECKING, Iterator, Set, Union
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pegasus_bb.service.slurm.attendant import Attendant
     from pegasus_bb.service.slurm.nodes.attendant import NodeAttendant
 
+_TURN = 0.0005  # seconds until another thread may go on
 _TICK = 5.0  # seconds between two looks at idleness and old tasks
 _FILES = 65_536  # open at a time
 _TOO_MANY = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
@@ -138,6 +140,7 @@ def run(config: Config) -> None:
     _allow_files()
     gc.freeze()  # tasks make no cycles: looking for some costs more than it frees
     gc.set_threshold(100_000, 50, 100)
+    sys.setswitchinterval(_TURN)  # the journal writes while requests are read
     asyncio.run(_serve(config))
 
 

@@ -16,7 +16,7 @@ from pegasus_bb.service.journal import Journal
 from pegasus_bb.service.memory import check_readable, number_of
 from pegasus_bb.service.messages import complain
 from pegasus_bb.service.protocol import Refused
-from pegasus_bb.service.task import FAILED, Origin, Task, check_spec
+from pegasus_bb.service.task import FAILED, Origin, Task, check_specs
 from pegasus_bb.service.waits import Wait, Waiters
 
 _GONE = "its memory went with an earlier service; submit it again"
@@ -52,7 +52,7 @@ class Service:
                 if number_of(task.source) >= 0:
                     self._end(task, FAILED, 0, _GONE)
                 else:
-                    self.dispatch.add(task)
+                    self.dispatch.add([task])
         unfinished = {t.id for t in self.tasks.values() if not t.has_ended}
         notes.sweep(config.users, unfinished)
 
@@ -69,7 +69,8 @@ class Service:
         refuse: Refusal,
         descriptors: Sequence[int] = (),
     ) -> None:
-        """Accept all of ``specs`` or none; ``answer`` comes when they are durable.
+        """Accept all of ``specs`` or none; ``answer`` comes when they are durable. The
+        loop's next call finds them among ``tasks``.
 
         ``raw`` is the request's own line, which goes into the journal as it is.
         ``descriptors`` that tasks read stay the caller's. Raises Refused.
@@ -81,8 +82,7 @@ class Service:
         if self._unfinished[uid] + len(specs) > _MOST:
             why = f"{_MOST:,} of your tasks have not ended; wait for some"
             raise Refused("busy", why)
-        for spec in specs:
-            check_spec(spec, self._spaces, len(descriptors))
+        check_specs(specs, self._spaces, len(descriptors))
         origin = Origin(uid, time.time(), first=self._next)
         first, now = origin.first, origin.submitted
         self._next += len(specs)
@@ -98,10 +98,11 @@ class Service:
                 why = f"the journal of the service takes no more: {error.strerror}"
                 refuse(Refused("not-durable", why))
                 return
-            for number, spec in enumerate(specs, start=first):
-                task = self.tasks[number] = Task(number, origin, spec)
-                self.dispatch.add(task)
+            # The client goes on meanwhile; its next request comes after this.
             answer({"first": first, "count": len(specs)})
+            tasks = [Task(n, origin, spec) for n, spec in enumerate(specs, first)]
+            self.tasks.update((task.id, task) for task in tasks)
+            self.dispatch.add(tasks)
             self.dispatch.hand_out()
 
         head = f'{{"first":{first},"uid":{uid},"at":{now!r},"request":'.encode()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from functools import lru_cache
-from typing import Any, Dict, NamedTuple, Optional
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from pegasus_bb.service.dataspace import Dataspaces, is_place
+from pegasus_bb.service.dataspace import Dataspaces, check_places
 from pegasus_bb.service.memory import number_of
 from pegasus_bb.service.protocol import Refused
 
@@ -19,6 +19,7 @@ DONE, FAILED, CANCELLED = "done", "failed", "cancelled"
 ENDS = (DONE, FAILED, CANCELLED)
 BY_USER = "cancelled by its user"
 
+_FEWEST = 3  # keys of a task; most copies have no more
 _NUMBERS = ("deadline", "hint", "priority", "rate", "size")
 # Later versions have more: `ping` tells a client which ones a service takes.
 KEYS = frozenset(("kind", "source", "dest", "digest", "share", *_NUMBERS))
@@ -48,8 +49,6 @@ class Terms(NamedTuple):
     @classmethod
     def of(cls, spec: Dict[str, Any]) -> Terms:
         """Those of a task that a client has described."""
-        if len(spec) <= _least_keys(spec):
-            return PLAIN
         return _same_terms(*map(spec.get, cls._fields, PLAIN))
 
     @property
@@ -85,12 +84,12 @@ class Task:
     )
 
     def __init__(self, number: int, origin: Origin, spec: Dict[str, Any]) -> None:
-        """``spec`` has passed ``check_spec``."""
+        """``spec`` has passed ``check_specs``."""
         self.id, self.origin = number, origin
         self.kind: str = sys.intern(spec["kind"])  # one text for all
         self.source: str = spec["source"]
         self.dest: str = spec.get("dest", "")
-        self.terms = Terms.of(spec)
+        self.terms = PLAIN if self.dest and len(spec) == _FEWEST else Terms.of(spec)
         self.size: int = spec.get("size", 0)  # bytes, as far as is known
         # What a copy has made; None: it shall not say that.
         self.outcome: Optional[Dict[str, Any]] = {} if spec.get("digest") else None
@@ -125,33 +124,53 @@ class Task:
 _SHOWN = tuple(name for name in Task.__slots__ if name not in ("origin", "terms"))
 
 
-def check_spec(spec: Any, spaces: Dataspaces, descriptors: int = 0) -> None:
-    """Raises Refused where ``spec`` asks for what cannot be. ``descriptors``: how many
-    came with it."""
-    if not isinstance(spec, dict) or not spec.keys() <= KEYS:
+def check_specs(specs: Sequence[Any], spaces: Dataspaces, descriptors: int = 0) -> None:
+    """Raises Refused where one of ``specs`` asks for what cannot be. ``descriptors``:
+    how many came with them."""
+    places = _of_plain_copies(specs)
+    if not places:
+        for spec in specs:
+            places += _places_of(spec, descriptors)
+            _check_numbers(spec)
+            _check_share(spec)
+    check_places(places, spaces)
+
+
+def _of_plain_copies(specs: Sequence[Any]) -> List[str]:
+    """Their places where each has a kind, a source, a dest and no more, as in nearly
+    all large requests; else nothing. A look at all of them together is fast."""
+    if {*map(type, specs)} != {dict} or {*map(len, specs)} != {_FEWEST}:
+        return []
+    kinds = [spec.get("kind") for spec in specs]
+    sources = [spec.get("source") for spec in specs]
+    places = [*sources, *(spec.get("dest") for spec in specs)]
+    if kinds.count(COPY) < len(kinds) or {*map(type, places)} != {str}:
+        return []
+    return [] if "fd://" in "".join(sources) else places
+
+
+def _places_of(spec: Any, descriptors: int) -> Tuple[str, ...]:
+    """What it reads and writes, of those that are places. Raises Refused."""
+    if not isinstance(spec, dict) or not KEYS.issuperset(spec):
         raise Refused("bad-task", f"a task has the keys {', '.join(sorted(KEYS))}")
     kind, source, dest = spec.get("kind"), spec.get("source"), spec.get("dest")
     if kind not in KINDS:
         raise Refused("bad-task", f"kind {kind!r} is none of {', '.join(KINDS)}")
-    if isinstance(source, str) and number_of(source) >= 0:
-        if kind != COPY or number_of(source) >= descriptors:
-            why = f"{source!r}: a descriptor comes with the request and is copied"
-            raise Refused("bad-task", why)
-    elif not isinstance(source, str) or not is_place(source, spaces):
+    if not isinstance(source, str):
         raise Refused("bad-task", f"source {source!r} is no file or folder")
     if kind == REMOVE:
         if dest is not None:
             raise Refused("bad-task", "a removal has no dest")
-    elif not isinstance(dest, str) or not is_place(dest, spaces):
+        dest = source
+    elif not isinstance(dest, str):
         raise Refused("bad-task", f"dest {dest!r} is no file or folder")
-    if len(spec) > _least_keys(spec):
-        _check_numbers(spec)
-        _check_share(spec)
-
-
-def _least_keys(spec: Dict[str, Any]) -> int:
-    """How many keys every task like this one has; most have no more."""
-    return 3 if "dest" in spec else 2
+    number = number_of(source)
+    if number < 0:
+        return source, dest
+    if kind != COPY or number >= descriptors:
+        why = f"{source!r}: a descriptor comes with the request and is copied"
+        raise Refused("bad-task", why)
+    return (dest,)
 
 
 def _check_numbers(spec: Dict[str, Any]) -> None:

@@ -86,7 +86,8 @@ class TaskQueue:
 
     def add(self, task: Task) -> None:
         """``task`` waits from now on; once more where its deadline has moved."""
-        queue = self._queue(task.uid)
+        uid = task.origin.uid
+        queue = self._queues.get(uid) or self._queue(uid)
         if task.terms.deadline is None:
             queue.add(task)
         else:

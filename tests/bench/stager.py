@@ -5,6 +5,7 @@ python tests/bench/stager.py
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 import subprocess
@@ -17,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pegasus_bb.service.client import Client, NoService
+from pegasus_bb.service.client import AsyncClient, Client, NoService
 from pegasus_bb.service.task import Origin, Task
 from pegasus_bb.service.task_queue import TaskQueue
 from pegasus_bb.units import MIB
@@ -127,8 +128,8 @@ def quantile(values: list[float], share: float) -> float:
     return sorted(values)[int(share * (len(values) - 1))]
 
 
-def batches(client: Client, process: int) -> list[Figure]:
-    """Durable tasks a second, and the memory that they wait in."""
+def batches(client: Client, process: int, folder: str) -> list[Figure]:
+    """Durable tasks a second, two batches under way, and the memory they wait in."""
     client.ask("pause")
     tasks = [
         {
@@ -139,8 +140,7 @@ def batches(client: Client, process: int) -> list[Figure]:
         for number in range(BATCH)
     ]
     begun = time.perf_counter()
-    for _ in range(WAITING // BATCH):
-        client.submit(tasks)
+    asyncio.run(submit_two_at_a_time(f"{folder}/sockets/control", tasks))
     speed = WAITING / (time.perf_counter() - begun)
     memory = resident(process)
     return [
@@ -152,6 +152,18 @@ def batches(client: Client, process: int) -> list[Figure]:
             memory <= MEMORY,
         ),
     ]
+
+
+async def submit_two_at_a_time(socket: str, tasks: list[dict[str, Any]]) -> None:
+    """WAITING tasks, in requests of ``tasks``."""
+    client = await AsyncClient.connect(socket)
+
+    async def submit_half() -> None:
+        for _ in range(WAITING // len(tasks) // 2):
+            await client.submit(tasks)
+
+    await asyncio.gather(submit_half(), submit_half())
+    await client.close()
 
 
 def resident(process: int) -> float:
@@ -289,7 +301,7 @@ def main() -> int:
     """0 where every goal is met."""
     measures: list[Callable[[Client, int, str], list[Figure]]] = [
         lambda client, process, folder: requests(client),
-        lambda client, process, folder: batches(client, process),
+        lambda client, process, folder: batches(client, process, folder),
         lambda client, process, folder: slowdown(client, folder),
     ]
     found: list[Figure] = []

@@ -44,7 +44,7 @@ from pegasus_bb.service import journal as stager_journal
 from pegasus_bb.service.config import site_config
 from pegasus_bb.service.dataspace import Dataspace
 from pegasus_bb.service.protocol import Lines, check_version, decode
-from pegasus_bb.service.task import check_spec
+from pegasus_bb.service.task import check_specs
 from pegasus_bb.simulation.draining.provision import provision
 from pegasus_bb.simulation.flash.study import to_geometry
 from pegasus_bb.staging.journal import Journal
@@ -186,8 +186,7 @@ def _stager_request(path: Path) -> None:
     for line in Lines().feed(path.read_bytes()):
         message = decode(line)
         check_version(message)
-        for spec in message.get("tasks") or [{}]:
-            check_spec(spec, spaces, 1)
+        check_specs(message.get("tasks") or [{}], spaces, 1)
 
 
 def _stager_journal(path: Path) -> None:

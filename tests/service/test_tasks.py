@@ -107,7 +107,7 @@ def test_a_drained_service_takes_nothing_and_ends(
     [
         ({"kind": "burn"}, "kind 'burn' is none of copy, move, remove"),
         ({"kind": "copy", "source": "file:///a"}, "dest None is no file"),
-        ({"kind": "remove", "source": "file:///"}, "is no file or folder"),
+        ({"kind": "remove", "source": "file:///"}, "file:///' is a dataspace"),
         ({"kind": "remove", "source": "/a"}, r"is no NAME://path; say file://\.\.\."),
         ({"kind": "remove", "source": "lustre://a"}, "no dataspace lustre"),
         ({"kind": "remove", "source": "file://a/../b"}, r"no '\.\.' in it"),
@@ -120,6 +120,12 @@ def test_a_drained_service_takes_nothing_and_ends(
         ({"kind": "remove", "source": "file://a", "deadline": "now"}, "deadline"),
         ({"kind": "remove", "source": "file://a", "priority": 101}, "priority 101"),
         ({"kind": "remove", "source": "file://a", "shell": "x"}, "a task has the keys"),
+        ({"kind": "remove", "source": "file://a", "rate": "1"}, "rate '1'"),
+        ({"kind": ["copy"], "source": "file://a", "dest": "file://b"}, "kind"),
+        ({"kind": "copy", "source": 1, "dest": "file://b"}, "source 1 is no file"),
+        ({"kind": "copy", "source": "file://a", "to": "file://b"}, "has the keys"),
+        ({"kind": "copy", "source": "file://a", "dest": "lustre://b"}, "no dataspace"),
+        ({"kind": "copy", "source": "fd://0", "dest": "file://b"}, "a descriptor"),
         ("remove", "a task has the keys"),
     ],
 )

@@ -69,8 +69,7 @@ class Service:
         refuse: Refusal,
         descriptors: Sequence[int] = (),
     ) -> None:
-        """Accept all of ``specs`` or none; ``answer`` comes when they are durable. The
-        loop's next call finds them among ``tasks``.
+        """Accept all of ``specs`` or none; ``answer`` comes when they are durable.
 
         ``raw`` is the request's own line, which goes into the journal as it is.
         ``descriptors`` that tasks read stay the caller's. Raises Refused.
@@ -98,11 +97,10 @@ class Service:
                 why = f"the journal of the service takes no more: {error.strerror}"
                 refuse(Refused("not-durable", why))
                 return
-            # The client goes on meanwhile; its next request comes after this.
-            answer({"first": first, "count": len(specs)})
             tasks = [Task(n, origin, spec) for n, spec in enumerate(specs, first)]
             self.tasks.update((task.id, task) for task in tasks)
             self.dispatch.add(tasks)
+            answer({"first": first, "count": len(specs)})
             self.dispatch.hand_out()
 
         head = f'{{"first":{first},"uid":{uid},"at":{now!r},"request":'.encode()

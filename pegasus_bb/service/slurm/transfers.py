@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
@@ -49,9 +48,6 @@ class Transfers:
         if deadline:
             specs = [{**spec, "deadline": deadline} for spec in specs]
 
-        def durable(ok: Dict[str, Any]) -> None:
-            asyncio.get_running_loop().call_soon(accepted, ok)  # the tasks are there
-
         def accepted(ok: Dict[str, Any]) -> None:
             numbers = range(ok["first"], ok["first"] + ok["count"])
             new = [self._service.tasks[number] for number in numbers]
@@ -79,7 +75,7 @@ class Transfers:
             return
         raw = encode({"tasks": specs}).rstrip(b"\n")
         try:
-            self._service.submit(job.uid, specs, raw, durable, refused)
+            self._service.submit(job.uid, specs, raw, accepted, refused)
         except Refused as why:
             if why.code in _LATER:
                 refused(why)

@@ -6,6 +6,7 @@ import glob
 import json
 import re
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import yaml
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import ENGINE_LOCK
 
+_LEVELS, _NAMED = 4, 2  # of submit directories below a folder
 _RESCUE = re.compile(r"\.rescue([0-9]{3})")
 
 
@@ -92,9 +94,23 @@ def find_submit_dir(path: Path) -> SubmitDir:
         names = ", ".join(dag.name for dag in dags) or "none"
         raise UsageError(
             f"{path}: a submit directory has one .dag file, found: {names}; "
-            "plan one with pegasus-bb plan"
+            f"{_below(folder) or 'plan one with pegasus-bb plan'}"
         )
     return SubmitDir(folder, dags[0])
+
+
+def _below(folder: Path) -> str:
+    """What is said of submit directories a few levels below; empty if there are none.
+
+    Pegasus makes them at USER/pegasus/WORKFLOW/run0001 below the folder of --dir.
+    """
+    found = (
+        file.parent
+        for level in range(1, _LEVELS + 1)
+        for file in sorted(folder.glob("*/" * level + "*.dag"))
+    )
+    first = [str(each) for each in islice(found, _NAMED)]
+    return f"name one of those below, say {' or '.join(first)}" if first else ""
 
 
 def _planned_dag(plan: Path) -> str:

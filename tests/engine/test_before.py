@@ -271,6 +271,15 @@ def refusal(folder: Path) -> list[str]:
     return str(caught.value).splitlines()
 
 
+def test_a_folder_above_submit_directories_is_told_of_them(tmp_path: Path) -> None:
+    runs = [tmp_path / "user/pegasus/cybershake" / f"run000{n}" for n in (1, 2, 3)]
+    for run in runs:
+        run.mkdir(parents=True)
+        (run / "cybershake-0.dag").touch()
+    with pytest.raises(UsageError, match=f"found: none; .* {runs[0]} or {runs[1]}$"):
+        find_submit_dir(tmp_path)
+
+
 def test_an_empty_folder_or_none_is_told_how_to_plan(tmp_path: Path) -> None:
     assert refusal(tmp_path)[0].endswith("plan one with pegasus-bb plan")
     assert "not a folder" in refusal(tmp_path / "nowhere")[0]

@@ -2,6 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# compat: a path instead of a finder, which each start of Python would load anew.
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check \
+	--config-settings editable_mode=compat
 .DEFAULT_GOAL := help
 # The tests start thousands of Pythons: each would compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -14,11 +17,11 @@ $(VENV)/.installed: pyproject.toml setup.py $(wildcard pegasus_bb/*/_*.c pegasus
 	@$(PYTHON) -c '' 2>/dev/null || { echo "$(PYTHON) is no Python that starts; pegasus_bb needs 3.10 or newer. Say make PYTHON=/path/to/python3.11" >&2; exit 2; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "pegasus_bb needs Python 3.10 or newer; $(PYTHON) is older. Say make PYTHON=/path/to/python3.11" >&2; exit 2; }
 	@$(PYTHON) -m venv $(VENV) || { echo "$(PYTHON) cannot make a virtual environment: install python3-venv" >&2; exit 2; }
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[examples,pages,simulation]'
+	$(INSTALL) -e '.[examples,pages,simulation]'
 	@touch $@
 
 $(VENV)/.tools: $(VENV)/.installed
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[examples,pages,test,lint,docs]'
+	$(INSTALL) -e '.[examples,pages,test,lint,docs]'
 	@touch $@
 
 setup: $(VENV)/.installed  ## make .venv with pegasus-bb and what the examples need

@@ -166,6 +166,7 @@ def kill_one(
     drains: list[subprocess.Popen[bytes]],
     segments: Callable[[int], list[Segment]],
     wait: float,
+    kill: Callable[[subprocess.Popen[bytes]], None] = subprocess.Popen.kill,
 ) -> float:
     """Kill the first one ``wait`` seconds after each has drained something: when."""
     while not all(segments(number) for number in range(len(drains))):
@@ -174,7 +175,7 @@ def kill_one(
         time.sleep(0.05)
     time.sleep(wait)
     when = time.time()
-    drains[0].kill()
+    kill(drains[0])
     drains[0].wait()
     return when
 

@@ -11,10 +11,14 @@ transfers of a run start in a Python of their own, so nothing can be put beneath
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -27,7 +31,6 @@ from tests.bench.drain_four import (
     DEVICE,
     INTERVAL,
     LIMIT,
-    LONG,
     LONG_WINDOW,
     MIB,
     RUNS,
@@ -42,6 +45,7 @@ from tests.bench.throttled import MEMORY, Loop, Segment, Throttled, throttled
 from tests.end_to_end.conftest import Site
 
 JOBS, RESULT = 10, 30 * MIB
+LONG = 320 * MIB  # of the one result of each run of which one is killed
 SLOTS = "16"  # a stage-out has one as long as it takes
 FAST = {"read": "8GB/s", "write": "8GB/s"}
 TASK = """#!{python} -IS
@@ -177,11 +181,31 @@ def killed(sites: list[Chain], wait: float) -> tuple[list[Segment], float]:
     for site in sites:
         site.planned("killed", "--bb-mode", "persistent")
     engines = [site.start_run("killed") for site in sites]
-    when = kill_one(engines, lambda n: segments_of([sites[n]], "killed"), wait)
+
+    def drained(number: int) -> list[Segment]:
+        return segments_of([sites[number]], "killed")
+
+    when = kill_one(engines, drained, wait, kill_run)
     for engine in engines[1:]:
         if engine.wait():
             raise SystemExit(f"a run has failed: see {sites[0].root.parent}")
     return segments_of(sites[1:], "killed"), when
+
+
+def kill_run(engine: subprocess.Popen[bytes]) -> None:
+    """With all that it has started: a transfer goes on without its engine."""
+    parents = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended
+            parents[int(stat.parent.name)] = int(
+                stat.read_text().split(")")[1].split()[1]
+            )
+    run = [engine.pid]
+    for parent in run:
+        run += [child for child, its in parents.items() if its == parent]
+    for process in run:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
 
 
 if __name__ == "__main__":

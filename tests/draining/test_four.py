@@ -52,7 +52,7 @@ def test_the_limit_is_kept_and_a_dead_one_frees_its_share(tmp_path: Path) -> Non
 def test_of_four_workflows_one_is_killed_and_the_others_have_its_share(
     tmp_path: Path,
 ) -> None:
-    """The killed engine's transfer ends with it, and its lease as that of a program."""
+    """Its engine and its transfer: its lease expires as that of a program."""
     skip_if_shared(tmp_path)
     sites = drain_workflows.chains(tmp_path, tmp_path / "pfs", 1, 64 * MIB)
     drain_workflows.share(sites, tmp_path / "registry", LIMIT)

@@ -6,7 +6,7 @@ import glob
 import json
 import re
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,8 @@ import yaml
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import ENGINE_LOCK
 
-_LEVELS, _NAMED = 4, 2  # of submit directories below a folder
+_LEVELS, _WIDTH = 4, 200  # how far submit directories below a folder are looked for
+_NAMED = 2  # of them
 _RESCUE = re.compile(r"\.rescue([0-9]{3})")
 
 
@@ -104,13 +105,14 @@ def _below(folder: Path) -> str:
 
     Pegasus makes them at USER/pegasus/WORKFLOW/run0001 below the folder of --dir.
     """
-    found = (
-        file.parent
-        for level in range(1, _LEVELS + 1)
-        for file in sorted(folder.glob("*/" * level + "*.dag"))
-    )
-    first = [str(each) for each in islice(found, _NAMED)]
-    return f"name one of those below, say {' or '.join(first)}" if first else ""
+    found: list[Path] = []
+    level = [folder]
+    for _ in range(_LEVELS):
+        folders = chain.from_iterable(each.glob("*/") for each in level)
+        level = sorted(islice(folders, _WIDTH))
+        found += (each for each in level if next(each.glob("*.dag"), None))
+    first = " or ".join(map(str, found[:_NAMED]))
+    return f"name one of those below, say {first}" if first else ""
 
 
 def _planned_dag(plan: Path) -> str:

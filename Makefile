@@ -37,7 +37,8 @@ test: tools lint  ## check style and types, and every promise once: some minutes
 test-all:  ## the same with repetitions, crashes and, as root, sites
 	@$(MAKE) test PYTEST="-n 4 --thorough --durations 25 --durations-min 20"
 
-nightly: tools  ## as root: long tests, of hints on a real kernel in QEMU
+nightly: tools  ## crashes at every call; as root: hints on a real kernel in QEMU
+	$(BIN)/python -m pytest -n 2 --every-call tests/crash
 	$(BIN)/python -m pytest -m nightly -rsP tests/nightly
 
 testbed: setup  ## as root: build the sites of some tests (docs/testbed.md)

@@ -56,7 +56,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--thorough",
         action="store_true",
-        help="all but nightly tests, with many examples, and crashes at every call",
+        help="all but nightly tests, with many examples, and many crashes",
+    )
+    parser.addoption(
+        "--every-call", action="store_true", help="crashes at every system call"
     )
 
 

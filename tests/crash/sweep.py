@@ -99,9 +99,10 @@ def struck_at_calls(
     """Strike at each ``step``-th call; look; let it run again; look.
 
     It is killed before the call. If the call is ``refused`` instead, it may get along
-    without, or fail with words: the kernel's, and no traceback.
+    without, or fail with words: the kernel's, and no traceback. Then it is struck one
+    call later, so that both together come to more of them.
     """
-    for n, root in _roots(tmp_path, step):
+    for n, root in _roots(tmp_path, 2 if refused and step > 1 else 1, step):
         told = story(root)
         number = story.errors[n % len(story.errors)] if refused else 0
         done = told.run(strike_at=n, error=number)
@@ -127,8 +128,8 @@ def _check_words(done: Traced, ends: int, number: int) -> None:
         assert done.status != BUG or "/" in done.said  # a path is named
 
 
-def _roots(tmp_path: Path, step: int) -> Iterator[tuple[int, Path]]:
-    for n in range(1, 1000, step):
+def _roots(tmp_path: Path, first: int, step: int) -> Iterator[tuple[int, Path]]:
+    for n in range(first, 1000, step):
         root = tmp_path / str(n)
         root.mkdir()
         yield n, root

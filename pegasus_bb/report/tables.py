@@ -28,7 +28,7 @@ CLOCK = {
     "gate_wait": "else waiting at the gate",
     "queue": "else queueing",
     "ready_wait": "else ready, not submitted",
-    "other": "else nothing",
+    "other": "else the engine alone",
 }
 STAGING = {
     "in_bytes": "staged in",

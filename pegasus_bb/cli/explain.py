@@ -63,6 +63,8 @@ def show(
             click.echo(orjson.dumps(found.to_json(), option=orjson.OPT_INDENT_2))
         else:
             echo_lines(found.to_lines(files))
+        if html is not None:
+            click.echo(f"drawn: {html}", err=True)
         for note in (*found.notes(), *_notes(ctx, found)):
             click.echo(note, err=True)
         if found.refused is not None:

@@ -82,6 +82,12 @@ def test_the_command_speaks_json(here: User) -> None:
     assert (data["any_order"], data["planned_order"]) == (360, 260)
 
 
+def test_the_command_names_the_page_that_it_wrote(here: User) -> None:
+    result = CliRunner().invoke(command, ["--json", "--html", "page.html"])
+    assert "drawn: page.html" in result.stderr.splitlines()
+    assert json.loads(result.stdout)
+
+
 def test_the_table_comes_before_the_refusal_and_names_every_unknown_file(
     here: User,
 ) -> None:

@@ -19,7 +19,7 @@ from pegasus_bb.ledger import LedgerReservation
 RUNNING = "running"
 PERHAPS = "cannot tell"  # it may run: on another host, or the schedd gives no answer
 DONE = "ended ok"
-FAILED = "failed, data kept"
+FAILED = "failed, reservation kept"
 DEAD = "dead: no engine works on it"
 AWAY = "submit directory not here"
 _HOST = re.compile(r"pid \d+ on host (\S+)")  # engine/lock.py writes it

@@ -6,6 +6,7 @@ was not measured is never stored as zero.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -206,8 +207,8 @@ class Drained:
 
     @property
     def mean(self) -> float:
-        """Bytes per second, over one second at least, like the peak."""
-        return self.size / max(1.0, self.until - self.since)
+        """Bytes per second, over whole seconds, so it is at most the peak."""
+        return self.size / max(1, math.ceil(self.until - self.since))
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,12 +162,12 @@ def _too_late(bb: BBDir, error: PegasusBBError, request: Request) -> PegasusBBEr
     allowed = format_duration(request.wait)
     if isinstance(error, SchedulerUnreachable):
         return SchedulerUnreachable(f"no answer by the end of {allowed}: {error}")
-    late = f"reservation {request.name} did not come up within {allowed}: {error}"
+    late = f"reservation {request.name} did not come up within {allowed} ({error})"
     if may_use_pfs(bb, request):
         return DeadlinePassed(late)
     return DeadlinePassed(
         f"{late}. It is still asked for: `pegasus-bb run` waits on, `pegasus-bb "
-        f"release {request.name}` gives it back; pegasus.bb.wait says how long to wait"
+        f"release {request.name}` gives it back; --bb-wait says how long to wait"
     )
 
 

@@ -38,7 +38,7 @@ def listed(*options: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("status", "doing"), [(0, "ended ok"), (1, "failed, data kept")]
+    ("status", "doing"), [(0, "ended ok"), (1, "failed, reservation kept")]
 )
 def test_a_run_that_has_ended(run: OneRun, status: int, doing: str) -> None:
     run.ends(status)
@@ -202,7 +202,7 @@ def test_the_table_and_what_to_say(run: OneRun) -> None:
     columns = "reservation site/tier backend size state age run doing"
     assert head.split() == columns.split()
     assert " ".join(row.split()[:6]) == "pbbone cori/bb directory 100.0 MiB ready"
-    assert row.endswith("l-pbbone  failed, data kept")
+    assert row.endswith("l-pbbone  failed, reservation kept")
     assert more[0] == "pbbone:"
     assert f"  {run.submit}" in more
     assert f"  next: pegasus-bb run {run.submit}" in more

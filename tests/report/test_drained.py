@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pegasus_bb.model.run import Drained
 from pegasus_bb.report.drained import Cumulative, drained
 
 MIB = 1 << 20
@@ -45,7 +46,22 @@ def test_the_busiest_second_need_not_begin_with_a_segment(tmp_path: Path) -> Non
     assert found.peak == pytest.approx(15)
 
 
-def test_the_mean_of_a_moment_is_not_above_the_busiest_second(tmp_path: Path) -> None:
+@given(
+    st.lists(
+        st.tuples(st.floats(0, 9), st.floats(0.01, 3), st.integers(1, 999)), min_size=1
+    )
+)
+def test_the_mean_is_not_above_the_busiest_second(
+    segments: list[tuple[float, float, int]],
+) -> None:
+    pieces = [(begin, begin + took, size) for begin, took, size in segments]
+    since, until = min(pieces)[0], max(end for _, end, _ in pieces)
+    size = sum(size for *_, size in pieces)
+    found = Drained(since, until, size, Cumulative(pieces).peak(1.0), ())
+    assert found.mean <= found.peak * (1 + 1e-9)
+
+
+def test_the_mean_of_a_moment_is_that_of_a_second(tmp_path: Path) -> None:
     note(tmp_path, "one", [0.0, 0.25, 10])
     found = drained(tmp_path)
     assert found is not None

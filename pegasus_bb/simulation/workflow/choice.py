@@ -75,9 +75,9 @@ def _why_off(off: Prediction, fastest: Prediction) -> str:
     if fastest is off or not off.makespan:
         return shortest
     if fastest.low > off.high:
-        is_alike = fastest.range == off.range
-        time = "about as long" if is_alike else fastest.range
-        return f"{shortest}: {fastest.mode} would take {time}"
+        if fastest.range == off.range:
+            return f"{off.range}, and {fastest.mode} is no shorter"
+        return f"{shortest}, and {fastest.mode} would take {fastest.range}"
     why = (
         f"{off.range}: {fastest.mode} ({fastest.range}) does not surely win more than "
         f"{ALIKE:.0%}, and it reserves {format_reserved(fastest.byte_hours)}"

@@ -61,12 +61,12 @@ def test_a_buffer_is_taken_if_it_can_win_and_cannot_lose(
         (
             (35, 35),
             (50, 40),
-            "35.0 s is the shortest: persistent would take 40 to 50 s",
+            "35.0 s is the shortest, and persistent would take 40 to 50 s",
         ),
         (
             (35, 35),
             (35.01, 35.01),
-            "35.0 s is the shortest: persistent would take about as long",
+            "35.0 s, and persistent is no shorter",
         ),
     ],
 )

@@ -67,8 +67,8 @@ def parse_place(url: str, spaces: Dataspaces) -> Place:
 def check_places(urls: Sequence[str], spaces: Dataspaces) -> None:
     """Raises Refused where one of ``urls`` names nothing below a dataspace's root. One
     look at all together suffices for nearly every large request."""
-    text = "\n".join(urls)
-    is_line_each = text.count("\n") == len(urls) - 1
+    text = "".join(f"{url}\n" for url in urls)
+    is_line_each = text.count("\n") == len(urls)
     if is_line_each and ".." not in text and _lines_of(tuple(spaces)).fullmatch(text):
         return
     for url in urls:
@@ -84,7 +84,7 @@ def _lines_of(names: Tuple[str, ...]) -> Pattern[str]:
     """Short places of printable ASCII in dataspaces of ``names``, one a line."""
     name = "|".join(map(re.escape, names)) or "(?!)"
     path = r"[./]{0,16}[^./\x00-\x1f\x7f-\U0010ffff][ -~]{0,4000}"
-    return re.compile(f"(?:(?:{name})://{path}(?:\n|$))*")
+    return re.compile(f"(?:(?:{name})://{path}\n)+")
 
 
 def parse_rate(where: str, data: Mapping[str, Any]) -> float:

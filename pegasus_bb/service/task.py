@@ -88,7 +88,7 @@ class Task:
         self.id, self.origin = number, origin
         self.kind: str = sys.intern(spec["kind"])  # one text for all
         self.source: str = spec["source"]
-        self.dest: str = spec.get("dest", "")
+        self.dest: str = spec.get("dest") or ""  # a removal may say null
         self.terms = PLAIN if self.dest and len(spec) == _FEWEST else Terms.of(spec)
         self.size: int = spec.get("size", 0)  # bytes, as far as is known
         # What a copy has made; None: it shall not say that.

@@ -27,6 +27,15 @@ def test_many_files_arrive_whole(daemon: Daemon, client: Client) -> None:
     assert all(map(daemon.arrived, names))
 
 
+def test_a_removal_may_say_null_for_its_dest(daemon: Daemon, client: Client) -> None:
+    daemon.make("a", 10)
+    source = f"file://{daemon.folder}/from/a"
+    assert ends(client, {"kind": "remove", "source": source, "dest": None}) == [
+        ("done", "")
+    ]
+    assert [task["dest"] for task in client.status(None, eta=True)] == [""]
+
+
 def test_a_tree_arrives_and_one_that_is_moved_leaves(
     daemon: Daemon, client: Client
 ) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import glob
 import json
+import os
 import re
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -108,11 +109,29 @@ def _below(folder: Path) -> str:
     found: list[Path] = []
     level = [folder]
     for _ in range(_LEVELS):
-        folders = chain.from_iterable(each.glob("*/") for each in level)
+        folders = (
+            Path(each.path)
+            for parent in level
+            for each in _entries(parent)
+            if each.is_dir(follow_symlinks=False)
+        )
         level = sorted(islice(folders, _WIDTH))
-        found += (each for each in level if next(each.glob("*.dag"), None))
+        found += (
+            each
+            for each in level
+            if any(entry.name.endswith(".dag") for entry in _entries(each))
+        )
     first = " or ".join(map(str, found[:_NAMED]))
     return f"name one of those below, say {first}" if first else ""
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    """None of a folder that this user may not list."""
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
 
 
 def _planned_dag(plan: Path) -> str:

@@ -280,6 +280,19 @@ def test_a_folder_above_submit_directories_is_told_of_them(tmp_path: Path) -> No
         find_submit_dir(tmp_path)
 
 
+def test_a_folder_below_that_may_not_be_searched_is_passed_over(
+    of_a_user: Path,
+) -> None:
+    listed = of_a_user / "listed"
+    (listed / "below").mkdir(parents=True)
+    (of_a_user / "loop").symlink_to(".")
+    listed.chmod(0o444)
+    try:
+        assert refusal(of_a_user)[0].endswith("plan one with pegasus-bb plan")
+    finally:
+        listed.chmod(0o755)
+
+
 def test_an_empty_folder_or_none_is_told_how_to_plan(tmp_path: Path) -> None:
     assert refusal(tmp_path)[0].endswith("plan one with pegasus-bb plan")
     assert "not a folder" in refusal(tmp_path / "nowhere")[0]

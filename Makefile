@@ -64,7 +64,7 @@ bench: tools  ## what each part costs, against its goal
 	$(BIN)/python tests/bench/launch.py
 	$(BIN)/python tests/bench/report.py
 	$(BIN)/python tests/bench/pegasus.py
-	$(BIN)/python tests/bench/stager.py
+	$(BIN)/python -m tests.bench.stager
 	$(BIN)/python -m tests.bench.slurm_lua
 	$(BIN)/python tests/bench/campaigns.py
 	$(BIN)/python -m tests.bench.other_chromosome

@@ -49,6 +49,10 @@ class Dispatch:
         self.descriptors = TaskDescriptors()
         self._pool = WorkerPool(config.workers, self._handle)
         self._assignments = Assignments(self.queue, config.workers)
+        # What a worker asked for, by its number -> the tasks that wait, until when.
+        self._grants: Dict[
+            Tuple[WorkerProcess, int], Tuple[List[Task], asyncio.TimerHandle]
+        ] = {}
         self._tries: Dict[int, int] = {}
         self._given_up: Dict[int, Tuple[str, str]] = {}  # task -> its end: state, why
         self._stopping: Set[int] = set()  # tasks that a worker was told to stop
@@ -95,6 +99,14 @@ class Dispatch:
         for worker in self._pool.workers:
             worker.send({"pause": paused})
         self.hand_out()
+
+    def change_rate(self, uid: int, shares: str, rate: float) -> int:
+        """See Targets.change. Tasks that wait for the old rate go on at the new one."""
+        changed = self.targets.change(uid, shares, rate)
+        for (worker, number), (tasks, timer) in list(self._grants.items()):
+            timer.cancel()
+            self._pace(worker, number, 0, tasks)
+        return changed
 
     def cancel(self, task: Task) -> None:
         """``task`` ends as cancelled, a running one between two of its pieces."""
@@ -184,8 +196,12 @@ class Dispatch:
     ) -> None:
         """``tasks`` go on when the rates of their targets allow the next bytes."""
         wait = self.targets.take(tasks, size, time.monotonic())
-        go_on = {"granted": number}
-        asyncio.get_running_loop().call_later(wait, worker.send, go_on)
+        loop, key = asyncio.get_running_loop(), (worker, number)
+        self._grants[key] = tasks, loop.call_later(wait, self._go_on, *key)
+
+    def _go_on(self, worker: WorkerProcess, number: int) -> None:
+        del self._grants[worker, number]
+        worker.send({"granted": number})
 
     def _count(self, task: Task, size: int) -> None:
         task.moved += size

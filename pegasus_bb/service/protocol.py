@@ -7,6 +7,7 @@ either ``ok`` or ``error`` (``code`` and ``message``). docs/stager.md lists all 
 from __future__ import annotations
 
 import json
+import math
 import os
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple
 
@@ -99,6 +100,13 @@ _SOME = Field(lambda v: v is None or _are_numbers(v), f"{_NUMBERS.wanted}, or nu
 _LIST = Field(lambda v: isinstance(v, list), "a list of tasks")
 _COUNT = Field(lambda v: v is None or (type(v) is int and v >= 0), "a number")
 _NAME = Field(lambda v: isinstance(v, str) and v != "", "the name of a dataspace")
+_SHARES = Field(
+    lambda v: isinstance(v, str) and v != "", "how the shares of tasks begin"
+)
+_RATE = Field(
+    lambda v: type(v) in (int, float) and (v == 0 or 1 <= v < math.inf),
+    "1 or more bytes per second, or 0: no limit",
+)
 _FLAG = Field(lambda v: v is None or type(v) is bool, "true or false")
 
 _ALWAYS = frozenset(("v", "id", "do"))
@@ -108,6 +116,7 @@ FIELDS: Dict[str, Dict[str, Field]] = {  # by ``do``
     "status": {"tasks": _SOME, "eta": _FLAG, "everyone": _FLAG},
     "wait": {"tasks": _NUMBERS, "everyone": _FLAG},
     "cancel": {"tasks": _SOME, "all": _FLAG, "everyone": _FLAG},
+    "rate": {"shares": _SHARES, "rate": _RATE},
     "discard": {"space": _NAME},
     **{do: {} for do in ("pause", "resume", "drain", "shutdown", "users")},
 }

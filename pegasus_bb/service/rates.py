@@ -64,7 +64,7 @@ class Bucket:
     virtual scheduling of ITU-T I.371: who asks first goes on first."""
 
     def __init__(self, rate: float) -> None:
-        self.rate = rate  # bytes per second
+        self.rate = rate  # bytes per second, above 0 when ``take`` is called
         self._used_until = -math.inf
 
     def take(self, size: int, now: float) -> float:
@@ -113,13 +113,27 @@ class Targets:
         self.rates[name] = rate
         self._buckets.setdefault(name, Bucket(rate)).rate = rate
 
+    def change(self, uid: int, begins: str, rate: float) -> int:
+        """The tasks of user ``uid`` in shares that begin with ``begins`` have ``rate``
+        together from now on; 0: no limit. Returns how many shares those are."""
+        names = [each for each in self._sharing if each.startswith(f"{uid} {begins}")]
+        bucket = Bucket(rate)
+        for name in names:
+            self.rates.pop(name, None)
+            self._buckets.pop(name, None)
+            if rate:
+                self.rates[name], self._buckets[name] = rate, bucket
+        return len(names)
+
     def leave(self, task: Task) -> None:
         """``task``, which has joined, has ended."""
         name = _share_of(task)
         if name:
             self._sharing[name] -= 1
             if not self._sharing[name]:
-                del self._sharing[name], self.rates[name], self._buckets[name]
+                del self._sharing[name]
+                self.rates.pop(name, None)
+                self._buckets.pop(name, None)
 
     def of(self, tasks: Iterable[Task]) -> Set[str]:
         """The targets that ``tasks`` use."""

@@ -51,6 +51,7 @@ class Requests:
             "status": self._status,
             "wait": self._wait,
             "cancel": self._cancel,
+            "rate": self._rate,
             "discard": self._discard,
         }
         self._control: Dict[str, Method] = {
@@ -144,6 +145,11 @@ class Requests:
         self._service.cancel(tasks)
         wait = self._service.wait(tasks, answer)
         request.connection.keep(wait)
+
+    def _rate(self, request: Request) -> Dict[str, Any]:
+        uid, message = request.connection.uid, request.message
+        change = self._service.dispatch.change_rate
+        return {"shares": change(uid, message["shares"], message["rate"])}
 
     def _discard(self, request: Request) -> Dict[str, Any]:
         """A user names a dataspace, and the configuration the folder: never a path."""

@@ -30,6 +30,7 @@ from tests.service.conftest import Daemon, daemon
 
 from .conftest import Site
 from .job_lists import SCRATCH, do, transfer, until
+from .test_drains import NOTE
 
 __all__ = ["daemon"]
 RESULTS = [f"out{number}" for number in range(30)]
@@ -178,6 +179,19 @@ def test_results_that_drain_at_a_rate_have_it_together(
     ended = sorted(task["ended_at"] for task in tasks)
     assert ended[-1] - begun >= 0.85  # the last one is told, and not waited for
     assert all((served.out / lfn).exists() for lfn in RESULTS)
+
+
+def test_the_last_results_hurry_those_that_still_drain(
+    served: Site, daemon: Daemon, client: Client
+) -> None:
+    """A stage-out that has an hour has it no longer when the last jobs have ended."""
+    daemon.make("early", 1 << 20)
+    early = client.submit([daemon.copy("early", rate=300, share="uuid an_early_node")])
+    jobs = make_results(served)
+    served.write("drain.json", NOTE)
+    done = do(served, *jobs, PEGASUS_DAG_JOB_ID="last")
+    assert done.returncode == 0, done.stderr
+    assert client.wait(early)[0]["state"] == "done"
 
 
 def test_one_that_drains_is_waited_for(served: Site, daemon: Daemon) -> None:

@@ -154,6 +154,31 @@ def test_the_staging_service_hears_the_rate_of_all_together(
     assert told("last") == {}
 
 
+def test_the_last_results_hurry_what_drains_by_the_service(
+    bb: BBDir, tmp_path: Path
+) -> None:
+    """Also what begins to drain after them: the run was faster than predicted."""
+    (tmp_path / "r").write_bytes(bytes(900))
+    results = [way(f"{tmp_path}/r", "/lus/r")]
+    target = {"name": "pfs", "limit": 1e6, "curve": None, "registry": ""}
+
+    def drained(node: str, **changes: Any) -> Drains:
+        found = drains(bb, node, **changes)
+        found._tier = [str(tmp_path)]
+        return found
+
+    assert drained(NODE).overtake(results) is None
+    assert drained("last", rate=MIB).overtake(results) is None
+    assert drained("last", slack=0.1).overtake(results) is None
+    assert drained("last").overtake([way("/lus/in", f"{tmp_path}/in")]) is None
+    assert drained("last").overtake(results) == ("uuid", 0.0)
+    assert drained("last", target=target).overtake(results) == ("uuid", 1e6)
+    assert "deadline" in drained(NODE).spec(results)
+    drained("last").pace(results)
+    assert drained(NODE).spec(results) == {}
+    assert "deadline" in drained(NODE, slack=0.1).spec(results)
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "[", "[]", "{}", '{"rate": "x"}', "null", "3"]

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,10 +22,12 @@ from pegasus_bb.service.client import Client
 from pegasus_bb.service.config import site_config
 from pegasus_bb.service.dataspace import Dataspace, Dataspaces
 from pegasus_bb.service.pacing import SharedRate, Stopwatch, TokenBucket
+from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.rates import Bucket, Targets, share
 from pegasus_bb.units import MIB
 from tests.service.conftest import Daemon
 from tests.service.lives import ROOT
+from tests.service.test_stopped import until
 from tests.service.test_task_queue import task
 from tests.service.test_users import ANN, BOB, Site, copied, site
 
@@ -150,6 +153,51 @@ def test_a_share_is_of_one_user_and_ends_with_its_last_task() -> None:
         targets.leave(each)
     assert targets.rates == {"bb": 50 * MIB}
     assert targets.limited([ann]) == {"bb"}
+
+
+def test_the_rate_of_shares_can_be_changed_while_their_tasks_wait(
+    daemon: Daemon, client: Client
+) -> None:
+    """At the old rate both would take an hour."""
+    for name in ("one", "two", "other"):
+        daemon.make(name, 4_000_000)
+    shares = {"one": "run a", "two": "run b", "other": "another"}
+    numbers = client.submit(
+        [daemon.copy(name, rate=1000, share=of) for name, of in shares.items()]
+    )
+    until(lambda: client.status(numbers)[0]["moved"] > 0)
+    assert client.ask("rate", shares="run ", rate=4e6) == {"shares": 2}
+    begun = time.time()
+    ended = client.wait(numbers[:2])
+    last = max(task["ended_at"] for task in ended)
+    assert 1.5 <= last - begun < 30, "8 MB at 4 MB/s together"
+    assert client.status(numbers)[2]["state"] != "done"
+    assert client.ask("rate", shares="another", rate=0) == {"shares": 1}
+    assert client.wait(numbers[2:])[0]["state"] == "done"
+    assert client.ask("rate", shares="run ", rate=5) == {"shares": 0}
+
+
+def test_the_rate_of_another_users_share_is_not_changed() -> None:
+    targets = Targets({"bb": Dataspace("bb", "/bb")})
+    bobs = task(1, uid=BOB, source="bb://a", dest="bb://b", rate=MIB, share="run")
+    targets.join(bobs)
+    assert targets.change(ANN, "run", 0) == 0
+    assert targets.rates == {f"{BOB} run": MIB}
+    assert targets.change(BOB, "ru", 0) == 1
+    assert targets.limited([bobs]) == set()
+    targets.leave(bobs)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"shares": s} for s in (None, "", 3)]
+    + [{"rate": r} for r in (-1, 0.5, "9", True)],
+)
+def test_a_rate_that_is_none_is_refused(
+    daemon: Daemon, client: Client, wrong: dict[str, Any]
+) -> None:
+    with pytest.raises(Refused, match=f"rate: {next(iter(wrong))} is"):
+        client.ask("rate", **{"shares": "run", "rate": 1, **wrong})
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="a site's service is root's")

@@ -62,6 +62,9 @@ class ServiceCopies(Copies):
         """Ignores ``segments``: the service paces its copies itself."""
         left: List[Tuple[Way, Spec]] = []
         paced = self._drains.spec(ways) if self._drains else {}
+        others = self._drains.overtake(ways) if self._drains else None
+        if others is not None:
+            self._service.change_rate(*others)
         for way in ways:
             more = paced if self._leaves(way) else {}
             try:
@@ -157,6 +160,12 @@ class PatientClient:
             fault = f"is older and takes no {key!r}, so copies are made without it"
             print(f"transfer: the staging service {fault}", file=sys.stderr, flush=True)
         return known
+
+    def change_rate(self, shares: str, rate: float) -> None:
+        """All tasks in shares that begin with ``shares`` have ``rate`` together from
+        now on; 0: no limit. An older service goes on as before. Raises NoService."""
+        with contextlib.suppress(Refused):
+            self._ask(lambda client: client.ask("rate", shares=shares, rate=rate))
 
     def _ping(self) -> Spec:
         if self._about is None:

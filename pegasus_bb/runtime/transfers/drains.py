@@ -68,12 +68,24 @@ class Drains:
             self._ignore_note(error)
             return {}
 
+    def overtake(self, ways: Iterable[Way]) -> Optional[Tuple[str, float]]:
+        """If ``ways`` are the last results: how the shares of this run begin, and the
+        rate of them all together from now on; 0: no limit. Else None."""
+        if not any(map(self.leaves, ways)):
+            return None
+        try:
+            if self._is_last and not (self._note["rate"] or self._note["slack"]):
+                return str(self._note["run"]), self._limit
+        except _BAD as error:
+            self._ignore_note(error)
+        return None
+
     def _spec(self, size: int) -> Dict[str, Any]:
         note, run = self._note, str(self._note["run"])
-        limit = float((note["target"] or {}).get("limit") or 0)
-        rates = {run: note["rate"] or limit}  # by share
+        rates = {run: note["rate"] or self._limit}  # by share
         spec: Dict[str, Any] = {}
-        _, seconds = (0.0, 0.0) if note["rate"] else self._times()
+        at_once = note["rate"] or self._is_over
+        _, seconds = (0.0, 0.0) if at_once else self._times()
         if seconds:
             spec["deadline"] = time.time() + seconds
             rates[f"{run} {self._node}"] = size / seconds
@@ -94,6 +106,15 @@ class Drains:
     @property
     def _over(self) -> str:
         return os.path.join(self._bb.file(FOLDER), _OVER)
+
+    @property
+    def _is_over(self) -> bool:
+        return not self._note["slack"] and os.path.exists(self._over)
+
+    @property
+    def _limit(self) -> float:
+        """Bytes per second of the target; 0: none."""
+        return float((self._note["target"] or {}).get("limit") or 0)
 
     @property
     def _is_last(self) -> bool:
@@ -118,8 +139,7 @@ class Drains:
             curve = Curve.of_json(target["curve"]) if target.get("curve") else None
             folder = target.get("registry") or own
             if not (rate and folder == own):
-                limit = float(target.get("limit") or 0)
-                targets.append(Target(str(target["name"]), folder, limit, curve))
+                targets.append(Target(str(target["name"]), folder, self._limit, curve))
         return [each for each in targets if each.limit or each.curve]
 
     def _times(self) -> Tuple[float, float]:

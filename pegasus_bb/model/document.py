@@ -28,6 +28,7 @@ _DEEPEST = 20  # variables inside variables
 # No path or argument is longer. Ten variables, each with ten times the one before,
 # would fill the memory of any machine.
 _LONGEST = 1 << 20  # characters of one value
+_MOST_NAMES = 20  # of files in an error
 _LONGEST_TEXT = 1 << 28  # of a file after expansion
 
 
@@ -185,8 +186,11 @@ def load_value(path: Path, variables: Mapping[str, str]) -> tuple[Any, str]:
     try:
         text = path.read_text(encoding="utf-8-sig")  # editors may put a BOM in front
     except OSError as error:
+        is_missing = isinstance(error, FileNotFoundError)
         raise CatalogError(
-            f"cannot be read: {error.strerror}", file=str(path)
+            f"cannot be read: {error.strerror}",
+            file=str(path),
+            would_do=_files_beside(path) if is_missing else "",
         ) from error
     except UnicodeDecodeError as error:
         raise CatalogError("is not UTF-8 text", file=str(path)) from error
@@ -196,6 +200,20 @@ def load_value(path: Path, variables: Mapping[str, str]) -> tuple[Any, str]:
         ) from error
     text = expand(text, variables, str(path))
     return parse(text, path), text
+
+
+def _files_beside(path: Path) -> str:
+    """The files of the same kind to name instead, as text for an error."""
+    kind = f"*{path.suffix}"
+    try:
+        found = [each.name for each in path.parent.iterdir()]
+    except OSError as error:
+        return f"the path of a file; {path.parent.resolve()}: {error.strerror}"
+    names = sorted(x for x in found if x.endswith(path.suffix) and x.isprintable())
+    if not names or len(names) > _MOST_NAMES:
+        few = "no" if not names else "many"
+        return f"the path of a file; {path.parent.resolve()} has {few} files {kind}"
+    return suggestion(path.name, names)
 
 
 def as_json(data: Any) -> bytes:

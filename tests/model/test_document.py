@@ -190,6 +190,23 @@ def test_a_file_that_cannot_be_opened_or_decoded(tmp_path: Path) -> None:
             load(tmp_path / name, {})
 
 
+def test_a_file_that_is_not_there_names_those_that_are(tmp_path: Path) -> None:
+    def fix(name: str) -> str:
+        with pytest.raises(CatalogError, match="No such file") as error:
+            load(tmp_path / name, {})
+        return error.value.would_do
+
+    assert fix("site.yml") == f"the path of a file; {tmp_path} has no files *.yml"
+    assert "No such file" in fix("folder/site.yml")
+    for name in ("sites.yml", "tc.yml", "notes.txt", "odd\nname.yml"):
+        (tmp_path / name).touch()
+    assert fix("site.yml") == "did you mean sites.yml?"
+    assert fix("workflow.yml") == "one of sites.yml, tc.yml"
+    for number in range(20):
+        (tmp_path / f"{number}.yml").touch()
+    assert "has many files *.yml" in fix("workflow.yml")
+
+
 def test_a_bomb_of_aliases_is_refused_at_once(tmp_path: Path) -> None:
     levels = "abcdefghi"
     lines = ["a: &a [x, x, x, x, x, x, x, x, x]"]

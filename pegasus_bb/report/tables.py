@@ -112,7 +112,8 @@ def _longest(files: Iterable[Row]) -> Sequence[Row]:
 
 
 def _two_lines(name: str, more: str) -> str:
-    return f"{readable(name)}\n{readable(more)}"
+    """One name over two lines; beside a side each, they would read as two."""
+    return readable(name) if more == name else f"{readable(name)}\n({readable(more)})"
 
 
 def _logged(rows: Iterable[Row]) -> bool:

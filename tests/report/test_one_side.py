@@ -43,7 +43,7 @@ def test_text_has_no_column_and_no_word_of_the_other_side() -> None:
 def test_the_tables_of_logs_have_one_side() -> None:
     text = render_text(compare([], [read_run(LOGGED / "bb")]))
     assert "ratio" not in text
-    assert {"POSIX", "fx.sgt"} <= set(text.split())
+    assert {"(POSIX)", "fx.sgt"} <= set(text.split())
     assert not re.search(r"\bPFS\b", text)
 
 

@@ -155,7 +155,21 @@ def test_jobs_and_files_that_differ_most_come_first_and_not_all_of_them() -> Non
     assert "files: the 8 of 11 whose calls took longest; --json has all." in text
     assert text.index("ID11") < text.index("ID10")
     assert text.index("f11") < text.index("f10")
-    assert not {"ID1", "ID99", "f1"} & set(text.split())
+    assert not {"(ID1)", "(ID99)", "f1"} & set(text.split())
+
+
+def test_the_two_names_of_a_job_read_as_one() -> None:
+    def run() -> Run:
+        three = (("count", "even"), ("count", "odd"), ("split", "split"))
+        return a_run(*(a_task(name, job=job) for name, job in three))
+
+    text = render_text(compare([run()], [run()]))
+    words = [line.split()[:2] for line in text[text.index(" jobs ") :].splitlines()]
+    for name in ("(even)", "(odd)"):
+        at = words.index([name, "BB"])
+        assert words[at - 1] == ["count", "PFS"]
+    assert ["split", "PFS"] in words
+    assert "(split)" not in text
 
 
 def test_darshans_tables_keep_to_a_page() -> None:
@@ -163,7 +177,7 @@ def test_darshans_tables_keep_to_a_page() -> None:
     text = render_text(compare([pfs, bb], [bb, pfs]))
     tables = text[text.index("workflow, seconds") :]
     assert max(map(len, tables.splitlines())) <= WIDTH
-    assert {"POSIX", "MPI-IO", "fx.sgt", "slowest"} <= set(tables.split())
+    assert {"(POSIX)", "(MPI-IO)", "fx.sgt", "slowest"} <= set(tables.split())
 
 
 def test_a_small_number_is_no_zero() -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from pegasus_bb.model.run import NodeTimes, Problem, Task
 from pegasus_bb.report.jobstate import JobStates, read_jobstate
 
+_ROUNDED = 1.0  # seconds that a time of the log may lack
 _LINE_LIMIT = 16 << 20  # characters; a line may name all nodes of a level
 
 
@@ -35,6 +36,36 @@ def read_states(folder: Path) -> tuple[JobStates, tuple[Problem, ...]]:
         why = f"{states.unread} lines that are not of its format were skipped"
         return states, (Problem(str(path), why),)
     return states, ()
+
+
+def to_the_last_record(
+    states: JobStates, tasks: Sequence[Task], folder: str
+) -> tuple[JobStates, tuple[Problem, ...]]:
+    """``states`` of a run that lasts to the end of the last record in submit directory
+    ``folder``.
+
+    pegasus-monitord may end before DAGMan: it takes a DAGMan that was held for one that
+    has ended, and its log lacks what ran after condor_release.
+    """
+    if not states.stretches:
+        return states, ()
+    names = {node.node for node in states.nodes}
+    known = [task for task in tasks if task.node in names]
+    unknown = [task for task in tasks if task.node not in names]
+    *before, (since, until) = states.stretches
+    last = max((task.end for task in unknown), default=until)
+    # Clocks that have nothing to do with each other tell nothing.
+    begun = states.stretches[0][0]
+    is_one_clock = any(begun <= task.start + _ROUNDED <= last for task in known)
+    if last <= until + _ROUNDED or not is_one_clock:
+        return states, ()
+    nodes = len({task.node for task in unknown})
+    why = (
+        f"it ends {last - until:.0f} s before the last record, without {nodes} nodes: "
+        "the run counts to that record, and those nodes did not queue"
+    )
+    longer = replace(states, stretches=(*before, (since, last)))
+    return longer, (Problem(str(Path(folder, "jobstate.log")), why),)
 
 
 def with_starts(

@@ -20,7 +20,12 @@ from pegasus_bb.report.jobstate import JobStates
 from pegasus_bb.report.joining import join
 from pegasus_bb.report.kickstart import read_tasks
 from pegasus_bb.report.live import live_on_jobs, live_on_shared
-from pegasus_bb.report.node_times import read_states, with_starts, with_waits
+from pegasus_bb.report.node_times import (
+    read_states,
+    to_the_last_record,
+    with_starts,
+    with_waits,
+)
 from pegasus_bb.report.records import load_yaml
 from pegasus_bb.report.reserved import reservations
 from pegasus_bb.report.run_notes import count_job_reservations, jobs_on_pfs, staged_out
@@ -138,6 +143,7 @@ def _with_records(
     entries = list(_with_logs(list(_entries(found)), found))
     read = (entry for entry in entries if isinstance(entry, Task))
     tasks = sorted(read, key=lambda task: task.start)
+    states, early = to_the_last_record(states, tasks, run.submit_dir)
     nodes = with_starts(states.nodes, tasks)
     bad = [entry for entry in entries if isinstance(entry, Problem)]
     span = _span(tasks, states.still)
@@ -150,7 +156,7 @@ def _with_records(
         span=span,
         retries=found.retries,
         missing=_missing(found),
-        problems=(*problems, *bad),
+        problems=(*problems, *early, *bad),
     )
     makespan = exact_makespan(run)
     if makespan is None:

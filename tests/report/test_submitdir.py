@@ -119,6 +119,27 @@ def test_records_tell_the_fractions_of_the_makespan(submit_dir: Path) -> None:
     assert sum(by_the_clock(run).values()) == pytest.approx(last - first)
 
 
+def test_a_log_that_ends_before_the_run_does_not_shorten_it(submit_dir: Path) -> None:
+    """So pegasus-monitord leaves it when DAGMan was held and released."""
+    (first,) = read_run(submit_dir).tasks
+    text = (submit_dir / "00/00/cat_ID1.out.000").read_text()
+    later = text.replace("ID1", "ID2").replace("T18:54", "T18:55")
+    (submit_dir / "00/00/sort_ID2.out.000").write_text(later)
+    log = submit_dir / "jobstate.log"
+    log.write_text(
+        f"{first.start - 10} INTERNAL *** DAGMAN_STARTED 1.0 ***\n"
+        f"{first.start - 5} INTERNAL *** DAGMAN_FINISHED 3 ***\n"
+        f"{first.start} INTERNAL *** DAGMAN_STARTED 1.0 ***\n"
+        f"{first.start} cat_ID1 SUBMIT 2.0 cluster - 1\n"
+    )
+    run = read_run(submit_dir)
+    last = max(task.end for task in run.tasks)
+    assert run.makespan == pytest.approx(5 + last - first.start)
+    (problem,) = run.problems
+    assert problem.file == str(log)
+    assert "before the last record, without 1 nodes" in problem.why
+
+
 def test_the_gate_is_the_pre_script_of_create_dir(submit_dir: Path) -> None:
     record = record_text("pegasus::dirmanager", "null")
     (submit_dir / "00/00/create_dir_demo_0_c.out.000").write_text(record)

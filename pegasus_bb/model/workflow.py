@@ -20,6 +20,11 @@ _KEYS_OF_A_USE = {
     *("lfn", "type", "stageOut", "registerReplica", "size", "metadata"),
     *("bypass", "optional", "forPlanning"),
 }
+# Beside these anything that begins with x- (Pegasus's schema wf-5.0.yml).
+_KEYS_OF_A_WORKFLOW = (
+    *("pegasus", "name", "version", "jobs", "jobDependencies", "profiles", "metadata"),
+    *("hooks", "siteCatalog", "replicaCatalog", "transformationCatalog"),
+)
 _KINDS = ("input", "output", "checkpoint")
 _PLAIN_LFN = re.compile(r"[A-Za-z0-9._+@=,:-]{1,255}")
 
@@ -101,6 +106,10 @@ def read_workflow(document: Document, before: Workflow | None = None) -> Workflo
             repr(name),
             "name: my-workflow",
         )
+    more = [key for key in document.data if str(key).startswith("x-")]
+    Entry(document, (), document.data).check_keys(
+        (*_KEYS_OF_A_WORKFLOW, *more), "a workflow"
+    )
     items = document.data.get("jobs")
     if not isinstance(items, list) or not items:
         raise document.error("a workflow without jobs", ["jobs"], repr(items))
@@ -243,6 +252,7 @@ def _read_dependencies(
         entry = Entry(document, ("jobDependencies", index), data)
         if not isinstance(data, dict) or "id" not in data:
             raise entry.error("a dependency needs an id and children")
+        entry.check_keys(("id", "children"), "a dependency")
         ids = [str(data["id"]), *map(str, entry.items("children"))]
         for ident in ids:
             if ident not in jobs:

@@ -169,6 +169,25 @@ def test_a_job_is_refused(refused: Any, more: str, key: str, what: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("more", "key", "what"),
+    [
+        (
+            "jobDependencies: [{id: A, childern: [A]}]",
+            "jobDependencies.0.childern",
+            "did you mean children?",
+        ),
+        ("jobDependancies: []", "jobDependancies", "did you mean jobDependencies?"),
+    ],
+)
+def test_a_key_that_would_lose_an_order_of_jobs_is_refused(
+    refused: Any, more: str, key: str, what: str
+) -> None:
+    error = refused(f"name: w\njobs:\n  - id: A\n    name: a\n{more}\nx-ours: 1\n")
+    assert what in str(error)
+    assert (error.key, error.line) == (key, 5)
+
+
+@pytest.mark.parametrize(
     ("lfn", "what"),
     [
         ("/etc/passwd", "is absolute"),

@@ -18,7 +18,8 @@ from pegasus_bb.units import format_seconds, format_size
 class BreakEven:
     """The parts of the difference between both sides, in seconds.
 
-    A break-even exists only where the whole run gains (``net`` above 0).
+    A break-even exists only where the whole run gains (``net`` above 0), by more than
+    repetitions differ.
     """
 
     won: float  # the users' jobs took this much less on the burst buffer
@@ -27,6 +28,7 @@ class BreakEven:
     reserving: float  # bb_setup, the wait at the gate, bb_delete
     rest: float  # queueing, Pegasus's auxiliary jobs, the engine
     footprint_now: float | None  # bytes of these runs' files
+    is_beyond_scatter: bool = True  # the difference is more than repetitions differ
 
     @property
     def net(self) -> float:
@@ -35,12 +37,16 @@ class BreakEven:
         return self.won - staging - self.reserving - self.rest
 
     @property
+    def _gains(self) -> bool:
+        return self.net > 0 and self.is_beyond_scatter
+
+    @property
     def runs(self) -> float | None:
         """Staging in and reserving as a part of what the run saves otherwise.
 
         It is at most 1, because one run has to win them back.
         """
-        if self.net <= 0:
+        if not self._gains:
             return None
         once = max(0.0, self.staging_in + self.reserving)
         return once / (self.net + once)
@@ -48,7 +54,7 @@ class BreakEven:
     @property
     def footprint(self) -> float | None:
         """The least bytes of files with which a run gains; None if unknown."""
-        if self.net <= 0 or self.footprint_now is None:
+        if not self._gains or self.footprint_now is None:
             return None
         fixed = max(0.0, self.reserving + self.rest)
         return fixed / (self.net + fixed) * self.footprint_now
@@ -59,6 +65,11 @@ class BreakEven:
         return (self._verdict(), self._balance(), *self._break_even())
 
     def _verdict(self) -> str:
+        if not self.is_beyond_scatter:
+            return (
+                f"The difference of {format_seconds(abs(self.net))} is within the "
+                "scatter of the repetitions: there is no break-even."
+            )
         if self.net > 0:
             return f"The burst buffer made the run {format_seconds(self.net)} shorter."
         if self.net < 0:
@@ -78,7 +89,8 @@ class BreakEven:
         }
         saved = _listed(parts)
         cost = _listed({name: -s for name, s in parts.items()})
-        return f"It saved {saved}; it cost {cost} (each second counts once)."
+        it = "It" if self.is_beyond_scatter else "On average it"
+        return f"{it} saved {saved}; it cost {cost} (each second counts once)."
 
     def _break_even(self) -> Iterator[str]:
         if self.runs is None:
@@ -106,7 +118,9 @@ def _listed(seconds: Mapping[str, float]) -> str:
     return ", ".join(shown) or "nothing"
 
 
-def break_even(clock: Mapping[str, Pair], footprint: Pair) -> BreakEven | None:
+def break_even(
+    clock: Mapping[str, Pair], footprint: Pair, is_beyond_scatter: bool = True
+) -> BreakEven | None:
     """From the parts by the clock; None where a side has no records."""
     if any(pair.pfs is None or pair.bb is None for pair in clock.values()):
         return None
@@ -118,6 +132,7 @@ def break_even(clock: Mapping[str, Pair], footprint: Pair) -> BreakEven | None:
         reserving=_more(clock, "reserve", "gate_wait", "release"),
         rest=_more(clock, "auxiliary", "queue", "ready_wait", "other"),
         footprint_now=known.mean if known else None,
+        is_beyond_scatter=is_beyond_scatter,
     )
 
 

@@ -15,6 +15,7 @@ from pegasus_bb.report.benchmark import Benchmark
 from pegasus_bb.report.breakeven import break_even
 from pegasus_bb.report.clock import PARTS, by_the_clock, gate_began, run_time
 from pegasus_bb.report.document import Comparison, ReportedRun
+from pegasus_bb.report.likeness import no_verdict
 from pegasus_bb.report.metrics import io_wait_of, metrics
 from pegasus_bb.report.notes import notes_on, warnings_on
 from pegasus_bb.report.probe import Sample, probed
@@ -83,7 +84,7 @@ def compare(
     columns = metrics(io_wait)
     reported = [tuple(_reported(run) for run in side) for side in sides]
     clock = _clock(*reported)
-    staging = _pairs(sides, _STAGING)
+    workflow, staging = _pairs(sides, WORKFLOW), _pairs(sides, _STAGING)
     return Comparison(
         pfs=reported[0],
         bb=reported[1],
@@ -96,10 +97,14 @@ def compare(
         layers=layer_rows(sides),
         widths=width_rows(sides),
         files=file_rows(sides),
-        workflow=_pairs(sides, WORKFLOW),
+        workflow=workflow,
         clock=clock,
         staging=staging,
-        break_even=break_even(clock, staging["footprint"]),
+        break_even=None
+        if no_verdict(pfs, bb)
+        else break_even(
+            clock, staging["footprint"], workflow["makespan"].beyond_error is not False
+        ),
         warnings=warnings_on(pfs, bb),
         notes=notes_on(pfs, bb, io_wait),
         benchmark=benchmark,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pegasus_bb.model.run import Run
 from pegasus_bb.model.stat import Pair
 from pegasus_bb.report.document import Comparison
-from pegasus_bb.report.likeness import unknown_error
+from pegasus_bb.report.likeness import no_verdict, unknown_error
 from pegasus_bb.units import format_seconds
 
 
@@ -18,8 +19,7 @@ def headline(found: Comparison) -> str:
 
 def certainty(found: Comparison) -> str:
     """What one run of a side leaves open; empty if nothing."""
-    pfs, bb = ([each.run for each in side] for side in (found.pfs, found.bb))
-    return unknown_error(pfs, bb)
+    return unknown_error(*_sides(found))
 
 
 def notes(found: Comparison) -> tuple[str, ...]:
@@ -27,10 +27,16 @@ def notes(found: Comparison) -> tuple[str, ...]:
     return (*filter(None, [certainty(found)]), *found.warnings, *found.notes)
 
 
+def _sides(found: Comparison) -> tuple[list[Run], list[Run]]:
+    return [each.run for each in found.pfs], [each.run for each in found.bb]
+
+
 def _sentence(found: Comparison) -> str:
     pair = found.workflow["makespan"]
     if not found.is_comparison:
         return _of_one_side(found, pair)
+    if why := no_verdict(*_sides(found)):
+        return f"This says nothing of a burst buffer: {why}"
     if not (pair.pfs and pair.bb):
         return "The makespan of a side is unknown, so the sides cannot be compared."
     pfs, bb = (format_seconds(stat.mean) for stat in (pair.pfs, pair.bb))

@@ -1,4 +1,4 @@
-"""Whether runs may be compared at all: of one workflow, and more than once."""
+"""Whether runs may be compared: of one workflow, on both sides, more than once."""
 
 from __future__ import annotations
 
@@ -11,15 +11,51 @@ from pegasus_bb.units import abbreviate
 _SIDES = {"pfs": "the PFS", "bb": "the burst buffer"}
 
 
+def no_verdict(pfs: Sequence[Run], bb: Sequence[Run]) -> str:
+    """Why a difference of these sides says nothing of a burst buffer; empty if it
+    does."""
+    if not (pfs and bb):
+        return ""
+    why = (*_different_labels([*pfs, *bb]), *mistaken_sides(pfs, bb))
+    return why[0] if why else ""
+
+
+def mistaken_sides(pfs: Sequence[Run], bb: Sequence[Run]) -> Iterator[str]:
+    """Warnings: runs that are not what their side is called."""
+    swapped = all(map(_had_buffer, pfs)) and all(run.mode == "off" for run in bb)
+    if pfs and bb and swapped:
+        yield "the sides are swapped, it seems: give the runs in mode off as --pfs."
+    for number, run in enumerate(pfs, start=1):
+        if _had_buffer(run):
+            yield f"PFS run {number} was given as PFS, yet ran in mode {run.mode}."
+    for number, run in enumerate(bb, start=1):
+        if run.fallback:
+            yield (
+                f"BB run {number} was given as BB, yet ran on the PFS (fallback): it "
+                "says nothing about the burst buffer."
+            )
+        elif run.mode == "off":
+            yield f"BB run {number} was given as BB, yet ran without one (mode off)."
+
+
+def unknown_sides(bb: Sequence[Run]) -> Iterator[str]:
+    """Warnings: runs that may be what their side is called."""
+    for number, run in enumerate(bb, start=1):
+        if not (run.mode or run.fallback) and run.submit_dir:
+            yield (
+                f"BB run {number} was given as BB, yet its bb/plan.json names no mode: "
+                "nothing says that it had a burst buffer."
+            )
+
+
+def _had_buffer(run: Run) -> bool:
+    return run.mode not in ("", "off") and not run.fallback
+
+
 def different_workflows(pfs: Sequence[Run], bb: Sequence[Run]) -> Iterator[str]:
     """Warnings: a difference of the makespans is then one of the workflows."""
     runs = [*pfs, *bb]
-    labels = sorted({run.label for run in runs if run.submit_dir})
-    if len(labels) > 1:
-        yield (
-            f"the runs are of different workflows: {', '.join(labels)}. Compare runs "
-            "of one workflow."
-        )
+    yield from _different_labels(runs)
     unequal = _unequal_jobs(runs)
     if unequal:
         yield f"not every run has the same number of jobs: {abbreviate(unequal)}."
@@ -35,6 +71,15 @@ def unknown_error(pfs: Sequence[Run], bb: Sequence[Run]) -> str:
     return (
         f"The error is unknown with one run on {where}: repeat it to see the scatter."
     )
+
+
+def _different_labels(runs: Sequence[Run]) -> Iterator[str]:
+    labels = sorted({run.label for run in runs if run.submit_dir})
+    if len(labels) > 1:
+        yield (
+            f"the runs are of different workflows: {', '.join(labels)}. Compare runs "
+            "of one workflow."
+        )
 
 
 def _unequal_jobs(runs: Sequence[Run]) -> list[str]:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pegasus_bb.model.run import Kind, Run
-from pegasus_bb.report.likeness import different_workflows
+from pegasus_bb.report.likeness import (
+    different_workflows,
+    mistaken_sides,
+    unknown_sides,
+)
 from pegasus_bb.report.metrics import IOWait, off_cpu
 from pegasus_bb.units import abbreviate
 
@@ -15,7 +19,8 @@ def warnings_on(pfs: Sequence[Run], bb: Sequence[Run]) -> tuple[str, ...]:
     return (
         *_on_simulation([*pfs, *bb]),
         *different_workflows(pfs, bb),
-        *_on_modes(pfs, bb),
+        *mistaken_sides(pfs, bb),
+        *unknown_sides(bb),
         *_on_places("PFS", pfs),
         *_on_places("BB", bb),
     )
@@ -107,32 +112,6 @@ def _on_places(side: str, runs: Sequence[Run]) -> Iterator[str]:
                 f"of their own worked on the PFS because the tier was full ({some}): "
                 f"their numbers say nothing about the burst buffer."
             )
-
-
-def _on_modes(pfs: Sequence[Run], bb: Sequence[Run]) -> Iterator[str]:
-    swapped = all(map(_had_buffer, pfs)) and all(run.mode == "off" for run in bb)
-    if pfs and bb and swapped:
-        yield "the sides are swapped, it seems: give the runs in mode off as --pfs."
-    for number, run in enumerate(pfs, start=1):
-        if _had_buffer(run):
-            yield f"PFS run {number} was given as PFS, yet ran in mode {run.mode}."
-    for number, run in enumerate(bb, start=1):
-        if run.fallback:
-            yield (
-                f"BB run {number} was given as BB, yet ran on the PFS (fallback): it "
-                "says nothing about the burst buffer."
-            )
-        elif run.mode == "off":
-            yield f"BB run {number} was given as BB, yet ran without one (mode off)."
-        elif not run.mode and run.submit_dir:
-            yield (
-                f"BB run {number} was given as BB, yet its bb/plan.json names no mode: "
-                "nothing says that it had a burst buffer."
-            )
-
-
-def _had_buffer(run: Run) -> bool:
-    return run.mode not in ("", "off") and not run.fallback
 
 
 def _on_makespans(pfs: Sequence[Run], bb: Sequence[Run]) -> Iterator[str]:

@@ -34,6 +34,46 @@ def test_it_compares_the_makespans(
     assert words in headline(compare(*sides))
 
 
+@pytest.mark.parametrize(
+    ("pfs", "bb", "words"),
+    [
+        ("persistent", "off", "the sides are swapped"),
+        ("persistent", "persistent", "PFS run 1 was given as PFS, yet ran in mode"),
+        ("off", "off", "BB run 1 was given as BB, yet ran without one"),
+    ],
+)
+def test_sides_that_are_not_what_they_are_called_get_no_verdict(
+    pfs: str, bb: str, words: str
+) -> None:
+    found = compare([a_run(mode=pfs, makespan=9.0)], [a_run(mode=bb, makespan=4.0)])
+    sentence = headline(found)
+    assert sentence.startswith("This says nothing of a burst buffer: ")
+    assert words in sentence
+    assert found.break_even is None
+    assert "faster" not in render_text(found)
+
+
+def test_two_workflows_get_no_verdict() -> None:
+    sides = ([a_run(label=label, submit_dir=label)] for label in ("cyber", "genome"))
+    found = compare(*sides)
+    assert "the runs are of different workflows: cyber, genome" in headline(found)
+    assert found.break_even is None
+
+
+def test_a_difference_within_the_scatter_has_no_break_even() -> None:
+    pfs, bb = (
+        [a_run(a_task(duration=d), makespan=d) for d in side]
+        for side in ((60.0, 64.0), (57.0, 61.0))
+    )
+    found = compare(pfs, bb)
+    assert "No difference beyond the scatter" in headline(found)
+    assert found.break_even is not None
+    first, second, *more = found.break_even.sentences
+    assert first.startswith("The difference of 3 s is within the scatter")
+    assert second.startswith("On average it saved 3 s in jobs")
+    assert not more
+
+
 def test_it_is_in_the_text_and_in_the_json() -> None:
     found = compare([a_run(makespan=62.0)], [a_run(makespan=44.5, simulated=True)])
     sentence = headline(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import signal
@@ -13,8 +14,10 @@ from typing import Any, NoReturn
 
 import click
 
-from pegasus_bb.errors import BUG, INTERRUPTED, PegasusBBError
+from pegasus_bb.errors import BUG, INTERRUPTED, USAGE, PegasusBBError
 
+_NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
+_OWNER = "call it as the owner of that path, or have the path made writable for you"
 # Command -> module; a command's module is imported only when it is called.
 COMMANDS = {
     "plan": "pegasus_bb.cli.plan",
@@ -108,6 +111,9 @@ def main() -> None:
         _say(str(error))
         sys.exit(error.exit_code)
     except OSError as error:
+        if error.filename is not None and error.errno in _NOT_ALLOWED:
+            _say(f"{error.filename}: {error.strerror}\n  fix:      {_OWNER}")
+            sys.exit(USAGE)
         if _can_speak():
             raise
         _end_unheard(error)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 
 import pytest
 
-from pegasus_bb.cli import cleanly_ended
+from pegasus_bb.cli import cleanly_ended, main
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
@@ -36,3 +37,18 @@ def test_under_nohup_a_closed_terminal_ends_nothing() -> None:
             os.kill(os.getpid(), signal.SIGHUP)
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+def test_what_the_user_may_not_write_is_a_line_and_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def forbidden(**_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", "run/.engine.lock")
+
+    monkeypatch.setattr("pegasus_bb.cli.cli", forbidden)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == "pegasus-bb: run/.engine.lock: Permission denied"
+    assert second.startswith("  fix:      call it as the owner")

@@ -85,6 +85,9 @@ def axis(channel: type[Channel], key: str, unit: str, **scale: Any) -> Channel:
     return channel(f"{key}:Q", title=title, axis=labels, scale=alt.Scale(**scale))
 
 
+_TICKS = "max(2, width / 80)"  # so that a narrow page has room for their labels
+
+
 def over_time(drawing: Drawn, end: float, *keys: str) -> Drawn:
     """``drawing`` with seconds from 0 to ``end`` across; the first of ``keys`` is x."""
     in_ms = drawing.transform_calculate(**{k: f"datum.{k} * 1000" for k in keys})
@@ -92,7 +95,12 @@ def over_time(drawing: Drawn, end: float, *keys: str) -> Drawn:
     domain = alt.ExprRef(expr=f"[0, {end * 1000}]")
     scale = alt.Scale(type="utc", domain=domain, nice=False)
     labels = alt.Axis(
-        labelExpr=_CLOCK, labelSeparation=8, labelBound=True, tickMinStep=1000
+        labelExpr=_CLOCK,
+        labelSeparation=8,
+        labelBound=True,
+        labelOverlap="greedy",
+        tickMinStep=1000,
+        tickCount=alt.ExprRef(expr=_TICKS),
     )
     across = alt.X(f"{keys[0]}:T", title="hours:min:s", scale=scale, axis=labels)
     found: Drawn = in_ms.encode(x=across)

@@ -17,7 +17,7 @@ PARTS = {
     "stage_in": "staging in, added up",
     "stage_out": "staging out, added up",
     "reserve": "reserving (bb_setup)",
-    "gate_wait": "waiting for the reservation (gate)",
+    "gate_wait": "waiting at the gate",
     "release": "giving back (bb_delete)",
 }
 

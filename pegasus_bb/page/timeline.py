@@ -22,9 +22,9 @@ from pegasus_bb.report.document import Comparison, ReportedRun
 
 # Kind of a bar -> group, and what it is. Each group has lanes of its own.
 _KINDS = {
-    "bb_setup": ("reservation", "reserve"),
-    "gate": ("reservation", "gate wait"),
-    "bb_delete": ("reservation", "release"),
+    "bb_setup": ("reservation", "reserving"),
+    "gate": ("reservation", "waiting at the gate"),
+    "bb_delete": ("reservation", "giving back"),
     "stage_in": ("staging", "stage-in"),
     "stage_inter": ("staging", "stage-in"),
     "stage_out": ("staging", "stage-out"),
@@ -33,7 +33,8 @@ _OTHER = ("other", "other jobs of Pegasus")
 _REST = "other transformations"
 _COLORS = {
     **{"stage-in": STAGE_IN, "stage-out": STAGE_OUT},
-    **{"reserve": INK, "gate wait": WAIT, "release": ALERT, _OTHER[1]: OTHER_JOBS},
+    **{"reserving": INK, "waiting at the gate": WAIT, "giving back": ALERT},
+    _OTHER[1]: OTHER_JOBS,
 }
 _QUEUED = ("lighter", "lighter: queueing")
 _SIDES = {"pfs": "PFS", "bb": "burst buffer"}
@@ -78,7 +79,7 @@ def _in_whole_seconds(bars: Sequence[Row]) -> Iterator[str]:
     waits = {
         "queueing": [bar["queued"] for bar in bars if bar["queued"]],
         "the wait at the gate": [
-            b["seconds"] for b in bars if b["what"] == "gate wait"
+            b["seconds"] for b in bars if b["what"] == "waiting at the gate"
         ],
     }
     for what, seconds in waits.items():

@@ -108,10 +108,10 @@ def test_what_was_not_measured_is_unknown_and_not_none(found: Comparison) -> Non
     waited = [replace(reported.run, gate_wait=2.0) for reported in found.bb]
     (_, kinds, *_) = whole_run(compare(silent, waited))
     rows = {row[0]: row for row in kinds.rows}
-    assert rows["waiting for the reservation (gate)"][1] == "unknown"
+    assert rows["waiting at the gate"][1] == "unknown"
     (_, kinds, *_) = whole_run(
         compare([reported.run for reported in found.pfs], waited)
     )
     rows = {row[0]: row for row in kinds.rows}
-    assert rows["waiting for the reservation (gate)"][1] == "none"
+    assert rows["waiting at the gate"][1] == "none"
     assert rows["reserving (bb_setup)"][1] == "none"

@@ -90,7 +90,7 @@ def test_no_wait_at_the_gate_is_not_in_the_legend() -> None:
     made = a_task(node="create_dir_0", kind=Kind.CREATE_DIR, start=10.5)
     run = a_run(made, nodes=(gate,), mode="persistent", gate_wait=0.0)
     figure = timeline(compare([], [run]))
-    assert "gate wait" not in [label for _, label in figure.legend]
+    assert "waiting at the gate" not in [label for _, label in figure.legend]
 
 
 def test_many_transformations_share_the_last_color() -> None:

@@ -7,7 +7,6 @@ either ``ok`` or ``error`` (``code`` and ``message``). docs/stager.md lists all 
 from __future__ import annotations
 
 import json
-import math
 import os
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple
 
@@ -17,6 +16,7 @@ VERSION = 1
 LONGEST = 8 << 20  # bytes of a line: some 50,000 tasks
 LONGEST_ANSWER = 1 << 30  # of a line that a client takes
 USER_SOCKET, CONTROL_SOCKET = "user", "control"
+LARGEST = 1 << 62  # bytes, bytes per second, or seconds
 _LONGEST_PATH = 107  # bytes of a socket's (unix(7))
 
 
@@ -104,7 +104,7 @@ _SHARES = Field(
     lambda v: isinstance(v, str) and v != "", "how the shares of tasks begin"
 )
 _RATE = Field(
-    lambda v: type(v) in (int, float) and (v == 0 or 1 <= v < math.inf),
+    lambda v: type(v) in (int, float) and (v == 0 or 1 <= v < LARGEST),
     "1 or more bytes per second, or 0: no limit",
 )
 _FLAG = Field(lambda v: v is None or type(v) is bool, "true or false")

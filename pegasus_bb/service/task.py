@@ -8,7 +8,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from pegasus_bb.service.dataspace import Dataspaces, check_places
 from pegasus_bb.service.memory import number_of
-from pegasus_bb.service.protocol import Refused
+from pegasus_bb.service.protocol import LARGEST, Refused
 
 COPY, MOVE, REMOVE = "copy", "move", "remove"
 KINDS = (COPY, MOVE, REMOVE)
@@ -24,7 +24,6 @@ _NUMBERS = ("deadline", "hint", "priority", "rate", "size")
 # Later versions have more: `ping` tells a client which ones a service takes.
 KEYS = frozenset(("kind", "source", "dest", "digest", "share", *_NUMBERS))
 _LONGEST_SHARE = 200  # characters
-_LARGEST = 1 << 62  # bytes, bytes per second, or seconds
 _HIGHEST = 100  # priorities are -100 to 100
 _EXTREME = 5  # the largest hint: RWH_WRITE_LIFE_EXTREME of linux/fcntl.h
 
@@ -183,7 +182,7 @@ def _check_numbers(spec: Dict[str, Any]) -> None:
     if not _is_amount(rate) or 0 < rate < 1:  # its end would be no number
         why = f"rate {rate!r} is not 1 or more bytes per second, nor 0: no limit"
         raise Refused("bad-task", why)
-    if type(size) is not int or not 0 <= size < _LARGEST:
+    if type(size) is not int or not 0 <= size < LARGEST:
         raise Refused("bad-task", f"size {size!r} is no number of bytes")
     if type(priority) is not int or abs(priority) > _HIGHEST:
         raise Refused("bad-task", f"priority {priority!r} is not -100 to 100")
@@ -201,4 +200,4 @@ def _check_share(spec: Dict[str, Any]) -> None:
 
 
 def _is_amount(value: Any) -> bool:
-    return type(value) in (int, float) and 0 <= value < _LARGEST  # neither NaN nor inf
+    return type(value) in (int, float) and 0 <= value < LARGEST  # neither NaN nor inf

@@ -191,7 +191,7 @@ def test_the_rate_of_another_users_share_is_not_changed() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [{"shares": s} for s in (None, "", 3)]
-    + [{"rate": r} for r in (-1, 0.5, "9", True)],
+    + [{"rate": r} for r in (-1, 0.5, "9", True, 1 << 62, 10**400)],
 )
 def test_a_rate_that_is_none_is_refused(
     daemon: Daemon, client: Client, wrong: dict[str, Any]

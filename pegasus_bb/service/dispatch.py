@@ -101,11 +101,14 @@ class Dispatch:
         self.hand_out()
 
     def change_rate(self, uid: int, shares: str, rate: float) -> int:
-        """See Targets.change. Tasks that wait for the old rate go on at the new one."""
+        """See Targets.change. Tasks that wait for the old rate go on at the new one, if
+        that is sooner: none waits longer, however often this is asked."""
         changed = self.targets.change(uid, shares, rate)
+        now = time.monotonic()  # as the clock of the loop
         for (worker, number), (tasks, timer) in list(self._grants.items()):
-            timer.cancel()
-            self._pace(worker, number, 0, tasks)
+            if now + self.targets.take(tasks, 0, now) < timer.when():
+                timer.cancel()
+                self._pace(worker, number, 0, tasks)
         return changed
 
     def cancel(self, task: Task) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,10 @@ class Said(WorkerProcess):
 
     def __init__(self, task: Task) -> None:
         self.uid, self.tasks = task.uid, {task.id: task}
+        self.heard: list[dict[str, Any]] = []
+
+    def send(self, message: dict[str, Any]) -> None:
+        self.heard.append(message)
 
 
 def task(number: int, uid: int) -> Task:
@@ -46,3 +51,19 @@ def test_bytes_of_a_task_that_runs_or_failed_are_charged(
         dispatch.queue.add(task(number, uid))
     found = dispatch.queue.take(0.0)
     assert found is not None and found.uid == 2
+
+
+def test_changes_of_rates_without_end_keep_no_worker_waiting(tmp_path: Path) -> None:
+    """A worker that may go on does so, whatever others ask at the same time."""
+    config = Config(str(tmp_path), str(tmp_path), {})
+    dispatch = Dispatch(config, lambda *_: None, lambda *_: None)
+    worker = Said(task(1, uid=1))
+
+    async def flood() -> None:
+        dispatch._pace(worker, 1, 0, list(worker.tasks.values()))
+        for _ in range(10):
+            dispatch.change_rate(2, "run", 0)
+            await asyncio.sleep(0)
+        assert worker.heard == [{"granted": 1}]
+
+    asyncio.run(flood())

@@ -194,6 +194,31 @@ def test_the_last_results_hurry_those_that_still_drain(
     assert client.wait(early)[0]["state"] == "done"
 
 
+class Told:
+    """A client whose service has lost everything."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def submit(self, tasks: list[dict[str, Any]]) -> range:
+        self.asked.append("submit")
+        return range(len(tasks))
+
+    def ask(self, do: str, **_: object) -> None:
+        self.asked.append(do)
+
+    def wait(self, _: object) -> list[dict[str, Any]]:
+        return []
+
+
+def test_the_last_results_share_the_limit_with_those_that_still_drain() -> None:
+    """If they came after the change, they would have the same limit once more."""
+    patient, client = PatientClient("nowhere", 0.0), Told()
+    patient._client = client  # type: ignore[assignment]
+    assert list(patient.ended([{}], ("uuid", 1e6))) == [None]
+    assert client.asked == ["submit", "rate"]
+
+
 def test_one_that_drains_is_waited_for(served: Site, daemon: Daemon) -> None:
     jobs = make_results(served)
     client = daemon.start()

@@ -63,8 +63,6 @@ class ServiceCopies(Copies):
         left: List[Tuple[Way, Spec]] = []
         paced = self._drains.spec(ways) if self._drains else {}
         others = self._drains.overtake(ways) if self._drains else None
-        if others is not None:
-            self._service.change_rate(*others)
         for way in ways:
             more = paced if self._leaves(way) else {}
             try:
@@ -73,7 +71,7 @@ class ServiceCopies(Copies):
                 yield way, error
         while left:
             again: List[Tuple[Way, Spec]] = []
-            ended = self._service.ended([spec for _, spec in left])
+            ended = self._service.ended([spec for _, spec in left], others)
             for (way, spec), task in zip(left, ended):
                 result = _result_of(way, task, digest)
                 if result is None:
@@ -172,14 +170,18 @@ class PatientClient:
             self._about = self._ask(lambda client: client.ask("ping"))
         return self._about
 
-    def ended(self, specs: Sequence[Spec]) -> Iterator[Optional[Spec]]:
+    def ended(
+        self, specs: Sequence[Spec], change: Optional[Tuple[str, float]] = None
+    ) -> Iterator[Optional[Spec]]:
         """Submit ``specs``; yields each task when it has ended, in order; None if the
-        service has lost it. Cancels all tasks if it is stopped. Raises Refused,
-        NoService."""
+        service has lost it. ``change`` of rates is for them, too. Cancels all tasks if
+        it is stopped. Raises Refused, NoService."""
         numbers: List[int] = []
         try:
             for request in in_requests(specs):
                 self._ask(lambda c: _submit(c, request, numbers))  # noqa: B023
+            if change is not None:
+                self.change_rate(*change)
             for first in range(0, len(specs), _TOGETHER):
                 group = numbers[first : first + _TOGETHER]
                 tasks = self._ask(lambda c: _wait_for(c, group))  # noqa: B023

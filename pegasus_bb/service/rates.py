@@ -110,8 +110,8 @@ class Targets:
         the last who joined."""
         name, rate = _share_of(task), task.terms.rate
         self._sharing[name] += 1
-        self.rates[name] = rate
-        self._buckets.setdefault(name, Bucket(rate)).rate = rate
+        if self.rates.get(name) != rate:  # others may have its bucket since a change
+            self.rates[name], self._buckets[name] = rate, Bucket(rate)
 
     def change(self, uid: int, begins: str, rate: float) -> int:
         """The tasks of user ``uid`` in shares that begin with ``begins`` have ``rate``

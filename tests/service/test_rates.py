@@ -188,6 +188,20 @@ def test_the_rate_of_another_users_share_is_not_changed() -> None:
     targets.leave(bobs)
 
 
+def test_who_joins_a_share_after_a_change_slows_no_other_share() -> None:
+    targets = Targets({"bb": Dataspace("bb", "/bb")})
+    one, two, late = (
+        task(number, source="bb://a", dest="bb://b", rate=rate, share=f"run {share}")
+        for number, (rate, share) in enumerate([(9.0, 1), (9.0, 2), (1.0, 2)])
+    )
+    for each in (one, two):
+        targets.join(each)
+    assert targets.change(one.uid, "run", 1000.0) == 2
+    targets.join(late)
+    assert targets.take([one], 1000, 100.0) == pytest.approx(0.95)
+    assert targets.take([late], 1000, 100.0) == pytest.approx(999.95)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [{"shares": s} for s in (None, "", 3)]

@@ -45,13 +45,16 @@ def to_the_last_record(
     ``folder``.
 
     pegasus-monitord may end before DAGMan: it takes a DAGMan that was held for one that
-    has ended, and its log lacks what ran after condor_release.
+    has ended, and its log lacks what ran after condor_release. Nodes of sub-workflows
+    are never in it; they may run by another clock.
     """
     if not states.stretches:
         return states, ()
     names = {node.node for node in states.nodes}
     known = [task for task in tasks if task.node in names]
     unknown = [task for task in tasks if task.node not in names]
+    own = _nodes_of(Path(folder)) if unknown else set()
+    unknown = [task for task in unknown if not own or task.node in own]
     *before, (since, until) = states.stretches
     last = max((task.end for task in unknown), default=until)
     # Clocks that have nothing to do with each other tell nothing.
@@ -141,15 +144,24 @@ def _last_parents(dag: Path, ended: Mapping[str, float]) -> dict[str, float]:
 
 def _edges(dag: Path) -> Iterator[tuple[list[str], list[str]]]:
     """``PARENT a b CHILD c d``, in letters of either case."""
-    for words in _words(dag):
+    for words in _words(dag, "PARENT"):
         upper = [word.upper() for word in words]
         if upper[:1] == ["PARENT"] and "CHILD" in upper:
             middle = upper.index("CHILD")
             yield words[1:middle], words[middle + 1 :]
 
 
-def _words(dag: Path) -> Iterator[list[str]]:
+def _nodes_of(folder: Path) -> set[str]:
+    """The nodes of the DAG in ``folder``; none if that cannot be told."""
+    dags = list(folder.glob("*.dag"))
+    try:
+        return {words[1] for dag in dags for words in _words(dag, "JOB") if words[1:]}
+    except OSError:
+        return set()
+
+
+def _words(dag: Path, first: str) -> Iterator[list[str]]:
     with dag.open(encoding="utf-8", errors="replace") as source:
         while line := source.readline(_LINE_LIMIT):
-            if line.lstrip()[:6].upper() == "PARENT":
+            if line.lstrip()[: len(first)].upper() == first:
                 yield line.split()

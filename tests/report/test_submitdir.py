@@ -140,6 +140,27 @@ def test_a_log_that_ends_before_the_run_does_not_shorten_it(submit_dir: Path) ->
     assert "before the last record, without 1 nodes" in problem.why
 
 
+def test_a_sub_workflow_by_another_clock_does_not_lengthen_the_run(
+    submit_dir: Path,
+) -> None:
+    """Its nodes are never in the log of the workflow above."""
+    (first,) = read_run(submit_dir).tasks
+    text = (submit_dir / "00/00/cat_ID1.out.000").read_text()
+    below = submit_dir / "below"
+    below.mkdir()
+    hour_later = text.replace("ID1", "ID2").replace("T18:54", "T19:54")
+    (below / "sort_ID2.out.000").write_text(hour_later)
+    (submit_dir / "demo-0.dag").write_text("JOB cat_ID1 00/00/cat_ID1.sub\n")
+    (submit_dir / "jobstate.log").write_text(
+        f"{first.start} INTERNAL *** DAGMAN_STARTED 1.0 ***\n"
+        f"{first.start} cat_ID1 SUBMIT 2.0 cluster - 1\n"
+        f"{first.start + 90} INTERNAL *** DAGMAN_FINISHED 0 ***\n"
+    )
+    run = read_run(submit_dir)
+    assert run.makespan == pytest.approx(90)
+    assert run.problems == ()
+
+
 def test_the_gate_is_the_pre_script_of_create_dir(submit_dir: Path) -> None:
     record = record_text("pegasus::dirmanager", "null")
     (submit_dir / "00/00/create_dir_demo_0_c.out.000").write_text(record)

@@ -16,6 +16,7 @@ from pegasus_bb.service.task import PENDING, RUNNING, Task
 _BURST = 0.05  # seconds of the rate that may go at once
 _PIECE = 0.02  # seconds of the rate that a worker takes at a time
 _SMALLEST = 64 << 10  # bytes of a piece
+_LARGEST = 16 << 20  # bytes of a piece of tasks with a share, whose rate may change
 _MEMORY = 5.0  # seconds over which a speed is a mean
 
 
@@ -148,7 +149,10 @@ class Targets:
     def piece(self, tasks: Collection[Task]) -> int:
         """Bytes after which a worker that does ``tasks`` asks; 0: it need not."""
         rates = [self.rates[name] for name in self.limited(tasks)]
-        return max(_SMALLEST, int(min(rates) * _PIECE)) if rates else 0
+        piece = max(_SMALLEST, int(min(rates) * _PIECE)) if rates else 0
+        if any(task.terms.share for task in tasks):
+            return min(piece or _LARGEST, _LARGEST)
+        return piece
 
     def take(self, tasks: Collection[Task], size: int, now: float) -> float:
         """``tasks`` have moved ``size`` bytes: seconds to wait before they go on."""

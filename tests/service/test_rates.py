@@ -188,6 +188,17 @@ def test_the_rate_of_another_users_share_is_not_changed() -> None:
     targets.leave(bobs)
 
 
+@pytest.mark.parametrize("rate", [0, 1e12])
+def test_a_task_whose_rate_may_change_asks_soon(rate: float) -> None:
+    """Else a lower rate would hold for none of the bytes that are still to be moved."""
+    targets = Targets({"bb": Dataspace("bb", "/bb")})
+    shared = task(1, source="bb://a", dest="bb://b", rate=MIB, share="run")
+    targets.join(shared)
+    targets.change(shared.uid, "run", rate)
+    assert targets.piece([shared]) == 16 * MIB
+    assert targets.piece([task(2, source="bb://a", dest="bb://b")]) == 0
+
+
 def test_who_joins_a_share_after_a_change_slows_no_other_share() -> None:
     targets = Targets({"bb": Dataspace("bb", "/bb")})
     one, two, late = (

@@ -72,7 +72,10 @@ def read_rule(text: str) -> DrainRule:
     size, per, unit = text.partition("/")
     if not per or unit.strip() != "s":
         raise UsageError(f"{text!r} is not one of {WOULD_DO}")
-    rate = parse_size(size)
+    try:
+        rate = parse_size(size)
+    except UsageError as error:
+        raise UsageError(f"{error}; a rate is such as 32MiB/s") from error
     if rate <= 0:
         raise UsageError(f"{text!r}: a rate is above zero")
     return DrainRule("", rate)

@@ -24,6 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.document import Entry, load
 from pegasus_bb.model.machine import Machine
 from pegasus_bb.model.quantities import (
@@ -90,6 +91,12 @@ def read_mix(name: str, machine: Machine, variables: Mapping[str, str]) -> Mix:
     path = Path(name)
     if name == APEX:
         path = Path(__file__).parents[1] / "templates" / "simulation" / "apex.yml"
+    elif not path.exists():
+        raise CatalogError(
+            "there is no such file, and no such mix",
+            file=name,
+            would_do=f"--mix {APEX}, of Cao et al., or a file (docs/sizing.md)",
+        )
     entry = load(path, variables).entry()
     needs = ("applications", "checkpoint", "interval", "campaign")
     check_mapping(entry, (*_OF_MIX, *_OF_QUEUE), needs)

@@ -175,7 +175,7 @@ def test_figures_that_cannot_be_written_cost_no_results(work: Path) -> None:
         (("--seeds", "9" * 20), "is not in the range"),
         (("--mix", "apex"), "is larger than the machine"),
         (MANY, "--nodes, --capacity make 19,602 cases, and a study has at most 10,000"),
-        (("--mix", "none.yml"), "none.yml: cannot be read"),
+        (("--mix", "none.yml"), "none.yml: there is no such file, and no such mix"),
     ],
 )
 def test_a_mistake_is_named(work: Path, words: tuple[str, ...], said: str) -> None:

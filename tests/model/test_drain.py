@@ -73,6 +73,7 @@ CURVE = "a: 1, b: 1, n_ost: 4, stripe: 1MB"
     [
         ("fast", "drain", "is not one of"),
         ("12", "drain", "is not one of"),
+        ("0.25MiB/s", "drain", "a rate is such as 32MiB/s"),
         ("{limit: 1GB/s}", "drain", "without target"),
         ("{target: t}", "drain", "limits nothing"),
         ("{target: t, limit: 1GB/s, speed: 1}", "speed", "no such key"),

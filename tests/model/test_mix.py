@@ -126,3 +126,9 @@ def test_a_mix_of_nothing(tmp_path: Path, instead: str) -> None:
     text = instead + "\n" + MIX[MIX.index("sizes") :]
     with pytest.raises(CatalogError, match="applications"):
         read(tmp_path, text)
+
+
+def test_a_mix_that_there_is_not_names_that_of_the_package(tmp_path: Path) -> None:
+    with pytest.raises(CatalogError, match="no such mix") as error:
+        read_mix(str(tmp_path / "apx"), MACHINE, {})
+    assert error.value.would_do.startswith("--mix apex")

@@ -29,7 +29,9 @@ from pegasus_bb.service.slurm.spool import Spool
 _LOOK = 1.0  # seconds between two looks where no bell rang
 _BEAT = 2.0  # seconds between two signs of life
 _TIDY = 60.0  # seconds between two tries to save what is kept
-_ASK_AFTER = 4  # such tries squeue is asked: it knows a job for 300 s after its end
+# After so many such times squeue is asked: it knows a job for 300 s after its end. And
+# where a job waits for the room of others, which may be over.
+_ASK_AFTER, _ASK_SOON = 4, 0.5
 
 
 class Attendant:
@@ -90,9 +92,11 @@ class Attendant:
             self._tidied = self._loop.time()
             _try(self._buffers.go_on)
             _try(self._jobs.tidy)
-        if self._loop.time() - self._asked >= _ASK_AFTER * _TIDY:
+        since_asked = (self._loop.time() - self._asked) / _TIDY
+        is_urgent = since_asked >= _ASK_SOON and self._jobs.wait_for_room
+        if is_urgent or since_asked >= _ASK_AFTER:
             self._asked = self._loop.time()
-            if self._jobs.may_be_over:
+            if is_urgent or self._jobs.may_be_over:
                 when_known(self._loop, self._give_up)
 
     def _give_up(self, states: States) -> None:

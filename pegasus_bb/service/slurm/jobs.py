@@ -42,6 +42,9 @@ from pegasus_bb.units import abbreviate
 
 # Seconds after which Slurm has forgotten a job in one of these states.
 _FORGOTTEN = 600.0
+# Slurm's word that such a job is over is enough. One that is staged in may have run
+# while the spool took no note.
+_NAMED = (STAGING_IN, FAILED_IN, RUNNING)
 _OVER = (STAGED_OUT, FAILED_OUT)
 _FIRST = ("setup", "data_in")  # hooks that begin a life
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -158,14 +161,20 @@ class Jobs:
             job.state == RUNNING or _waits_long(job) for job in self._jobs.values()
         )
 
+    @property
+    def wait_for_room(self) -> bool:
+        """Whether one does that another holds, which may be over."""
+        states = [job.state for job in self._jobs.values() if job.lines]
+        return NOTED in states and any(state in _NAMED for state in states)
+
     def give_up(self, states: States) -> None:
-        """Tear down those that are over, as Slurm says in ``states``. One that has run
-        has to be in it: what such a job has made may be all there is. Raises
+        """Tear down those that are over, as Slurm says in ``states``. One that may have
+        run has to be in it: what such a job has made may be all there is. Raises
         OSError."""
         for job in list(self._jobs.values()):
             state = states.get(job.number)
-            is_lost = _waits_long(job) or (job.state == RUNNING and state is not None)
-            if is_lost and is_over(state):
+            is_named = job.state in _NAMED and state is not None
+            if (is_named or _waits_long(job)) and is_over(state):
                 complain(f"job {job.number} has ended, and Slurm has not said so")
                 self._tear_down(job)
 

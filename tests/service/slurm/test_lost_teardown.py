@@ -100,3 +100,25 @@ def test_a_job_that_runs_keeps_what_it_has(site: SlurmSite) -> None:
     until(lambda: "state=running" in (site.spool / f"jobs/{running.id}").read_text())
     wait_long(site, running, cancelled)
     until(lambda: folders(site) == {own.name})
+
+
+@pytest.mark.parametrize("state", ["running", "failed-in"])
+def test_one_that_waits_for_its_room_does_not_wait_for_long(
+    site: SlurmSite, state: str
+) -> None:
+    """Half a minute, where four pass else: here 4 s for 32."""
+    site.kill()
+    site.tidies_every = 8
+    site.serve()
+    lines = ["jobbb capacity=8MiB pool=flash"]
+    if state == "failed-in":
+        lines.append("stage_in lustre://nothing job://in")
+    lost, waits = Job(site, *lines), Job(site, lines[0])
+    assert (lost.stage_in()[0] == SUCCESS) == (state == "running")
+    if state == "running":
+        lost.run()
+    told = site.spool / f"jobs/{lost.id}"
+    until(lambda: f"state={state}" in told.read_text())
+    said(site).write_text(f"{lost.id} CANCELLED\n{waits.id} PENDING\n")
+    assert waits.stage_in() == (SUCCESS, "")
+    assert folders(site) == {f"job.{waits.id}"}

@@ -64,7 +64,7 @@ def install(what: Path, place: Path) -> None:
     page = (ROOT / "docs/how-to/install-for-all.md").read_text()
     block = re.search(r"(?s)^```sh\n(.*?)^```", page, re.MULTILINE)
     assert block is not None
-    told = block[1].replace("/opt/pegasus-bb", str(place))
+    told = block[1].replace("/opt/pegasus-bb-users", str(place))
     told = told.replace("/path/to/pegasus_bb", str(what))
     assert told.count(str(place)) == 2
     assert told.count(str(what)) == 1

@@ -196,6 +196,7 @@ class Jobs:
                 return
             job.environ = self._storage.environ(job)
             places = self._storage.resolve(job, job.directives.stage_in)
+            self._storage.resolve(job, job.directives.stage_out)  # before it computes
             if not places:
                 self._staged_in(job, [])
                 return

@@ -38,6 +38,17 @@ def test_it_gets_its_inputs_and_its_results_are_saved(site: SlurmSite) -> None:
     assert list(site.bb.iterdir()) == []
 
 
+def test_a_result_that_could_go_nowhere_fails_before_the_job_computes(
+    site: SlurmSite,
+) -> None:
+    job = Job(site, OWN, "stage_out job://out /etc/out")
+    code, words = job.stage_in()
+    assert code == ERROR
+    assert "/etc/out is below none of" in words
+    job.tear_down(hurry=True)
+    until(lambda: free(site) == 10)
+
+
 def test_an_input_that_is_missing_fails_the_stage_in_with_words(
     site: SlurmSite,
 ) -> None:

@@ -28,8 +28,8 @@ _DEEPEST = 20  # variables inside variables
 # No path or argument is longer. Ten variables, each with ten times the one before,
 # would fill the memory of any machine.
 _LONGEST = 1 << 20  # characters of one value
-_MOST_NAMES = 20  # of files in an error
 _LONGEST_TEXT = 1 << 28  # of a file after expansion
+_MOST_NAMES = 20  # of files in an error
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,7 @@ _AXES = {  # unit -> title and format of an axis
     "to one": ("user time / system time", ""),
 }
 _CLOCK = "floor(datum.value / 36e5) + utcFormat(datum.value, ':%M:%S')"  # 0:00:05
+_TICKS = "max(2, width / 80)"  # so that a narrow page has room for their labels
 
 
 def draw(data: Dataset) -> alt.Chart:
@@ -83,9 +84,6 @@ def axis(channel: type[Channel], key: str, unit: str, **scale: Any) -> Channel:
     title, shown = _AXES.get(unit, (unit, ""))
     labels = alt.Axis(format=shown) if shown else alt.Undefined
     return channel(f"{key}:Q", title=title, axis=labels, scale=alt.Scale(**scale))
-
-
-_TICKS = "max(2, width / 80)"  # so that a narrow page has room for their labels
 
 
 def over_time(drawing: Drawn, end: float, *keys: str) -> Drawn:

@@ -83,6 +83,15 @@ def check_socket(path: str) -> None:
         )
 
 
+def is_amount(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value < LARGEST  # neither NaN nor inf
+
+
+def is_rate(value: Any) -> bool:
+    """Bytes per second; 0: no limit. Below 1 the end of a task would be no number."""
+    return is_amount(value) and not 0 < value < 1
+
+
 class Field(NamedTuple):
     """What may stand under a key of a request; an absent key is as null."""
 
@@ -103,10 +112,7 @@ _NAME = Field(lambda v: isinstance(v, str) and v != "", "the name of a dataspace
 _SHARES = Field(
     lambda v: isinstance(v, str) and v != "", "how the shares of tasks begin"
 )
-_RATE = Field(
-    lambda v: type(v) in (int, float) and (v == 0 or 1 <= v < LARGEST),
-    "1 or more bytes per second, or 0: no limit",
-)
+_RATE = Field(is_rate, "1 or more bytes per second, or 0: no limit")
 _FLAG = Field(lambda v: v is None or type(v) is bool, "true or false")
 
 _ALWAYS = frozenset(("v", "id", "do"))

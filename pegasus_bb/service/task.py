@@ -8,7 +8,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from pegasus_bb.service.dataspace import Dataspaces, check_places
 from pegasus_bb.service.memory import number_of
-from pegasus_bb.service.protocol import LARGEST, Refused
+from pegasus_bb.service.protocol import LARGEST, Refused, is_amount, is_rate
 
 COPY, MOVE, REMOVE = "copy", "move", "remove"
 KINDS = (COPY, MOVE, REMOVE)
@@ -177,9 +177,9 @@ def _check_numbers(spec: Dict[str, Any]) -> None:
     priority, size = spec.get("priority", 0), spec.get("size", 0)
     if type(spec.get("digest", False)) is not bool:
         raise Refused("bad-task", f"digest {spec['digest']!r} is not true or false")
-    if deadline is not None and not _is_amount(deadline):
+    if deadline is not None and not is_amount(deadline):
         raise Refused("bad-task", f"deadline {deadline!r} is no time in seconds")
-    if not _is_amount(rate) or 0 < rate < 1:  # its end would be no number
+    if not is_rate(rate):
         why = f"rate {rate!r} is not 1 or more bytes per second, nor 0: no limit"
         raise Refused("bad-task", why)
     if type(size) is not int or not 0 <= size < LARGEST:
@@ -197,7 +197,3 @@ def _check_share(spec: Dict[str, Any]) -> None:
         raise Refused("bad-task", f"share is no text of {_LONGEST_SHARE} characters")
     if share and not spec.get("rate"):
         raise Refused("bad-task", f"share {share!r}: a task with a share has a rate")
-
-
-def _is_amount(value: Any) -> bool:
-    return type(value) in (int, float) and 0 <= value < LARGEST  # neither NaN nor inf

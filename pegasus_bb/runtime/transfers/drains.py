@@ -74,7 +74,7 @@ class Drains:
         if not any(map(self.leaves, ways)):
             return None
         try:
-            if self._is_last and not (self._note["rate"] or self._note["slack"]):
+            if self._is_last and self._may_hurry:
                 return str(self._note["run"]), self._limit
         except _BAD as error:
             self._ignore_note(error)
@@ -84,7 +84,7 @@ class Drains:
         note, run = self._note, str(self._note["run"])
         rates = {run: note["rate"] or self._limit}  # by share
         spec: Dict[str, Any] = {}
-        at_once = note["rate"] or self._is_over
+        at_once = note["rate"] or (self._may_hurry and os.path.exists(self._over))
         _, seconds = (0.0, 0.0) if at_once else self._times()
         if seconds:
             spec["deadline"] = time.time() + seconds
@@ -100,7 +100,7 @@ class Drains:
         note = self._note
         wait, seconds = (0.0, 0.0) if note["rate"] else self._times()
         log = os.path.join(self._bb.file(FOLDER), f"{self._node or 'transfer'}.jsonl")
-        over = "" if note["rate"] or note["slack"] else self._over
+        over = self._over if self._may_hurry else ""
         return Drain(str(note["run"]), size, seconds, self._targets(), log, wait, over)
 
     @property
@@ -108,8 +108,9 @@ class Drains:
         return os.path.join(self._bb.file(FOLDER), _OVER)
 
     @property
-    def _is_over(self) -> bool:
-        return not self._note["slack"] and os.path.exists(self._over)
+    def _may_hurry(self) -> bool:
+        """Whether nothing waits any more once the last results have begun to leave."""
+        return not (self._note["rate"] or self._note["slack"])
 
     @property
     def _limit(self) -> float:

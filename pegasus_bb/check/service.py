@@ -6,14 +6,13 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from pegasus_bb.check.finding import Finding, ok, wrong
 from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.model.catalogs import Site
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.service.client import Client
-from pegasus_bb.service.config import site_config
+from pegasus_bb.service.config import Config, site_config
 from pegasus_bb.service.dataspace import url_of
 
 _MODES = {"user": 0o666, "control": 0o600}
@@ -25,44 +24,54 @@ def of_service(tier: Tier, site: Site) -> Iterator[Finding]:
     folder = tier.settings.get("service", "")
     if not folder:
         return
-    yield from of_sockets(Path(folder), is_site=folder == site_here().sockets)
+    is_site = folder == site_here().sockets
+    sockets = list(of_sockets(Path(folder), is_site))
+    yield from sockets
     try:
         with Client(folder) as client:
-            roots: Mapping[str, str] = client.ask("ping").get("roots", {})
+            said = client.ask("ping")
     except PegasusBBError as error:
-        mend = "start it on this host (docs/stager.md), or take `service` out of the "
-        yield wrong(
-            "service", str(error), mend + "tier: then jobs of the site transfer"
-        )
+        if not sockets:  # else that is why
+            mend = "start it on this host (docs/stager.md), or take `service` out of "
+            mend += "the tier: then jobs of the site transfer"
+            yield wrong("service", str(error), mend)
         return
-    yield ok("service", f"{folder}: the staging service answers")
+    roots: Mapping[str, str] = said.get("roots", {})
+    yield of_answer(f"{folder}: the staging service", said.get("trouble", ""))
     for what, path in _places(tier, site, roots):
         if not url_of(f"{os.path.realpath(path)}/", roots):
             yield _uncovered(what, path, roots)
 
 
-class SiteHere(NamedTuple):
-    """Folders of the service of this host's site, where docs/slurm-lua.md has them or
-    its configuration says so."""
-
-    state: str
-    sockets: str
-
-
-def site_here() -> SiteHere:
-    """Whether or not this host has one."""
+def site_here() -> Config:
+    """The service of this host's site, whether or not it has one: as its configuration
+    says, or with its folders where docs/slurm-lua.md has them."""
     try:
-        config = site_config(str(_CONFIG))
+        return site_config(str(_CONFIG))
     except UsageError:  # not there, or not for us to read
         return _USUAL
-    return SiteHere(config.state, config.sockets)
+
+
+def of_answer(who: str, trouble: str) -> Finding:
+    """``who`` answers, and says why it can write nothing, if it cannot."""
+    if trouble:
+        mend = "an administrator makes room there; what waits goes on by itself"
+        return wrong("service", f"{who} answers, but {trouble}", mend)
+    return ok("service", f"{who} answers")
 
 
 def of_sockets(folder: Path, is_site: bool) -> Iterator[Finding]:
     """What is wrong with them, where the folder is seen: a service on another host has
     none here. A user's own service lets no other user in; a site's shall."""
-    is_seen = os.path.exists(folder)  # noqa: PTH110 - Path raises for a closed parent
-    for name, mode in _MODES.items() if is_seen else ():
+    try:
+        mode = folder.stat().st_mode
+    except OSError:
+        return
+    if is_site and not mode & 0o001:
+        what = f"{folder} is closed to users: nothing can be asked there"
+        yield wrong("service", what, f"an administrator says: chmod 755 {folder}")
+        return
+    for name, wanted in _MODES.items():
         path = folder / name
         try:
             found = path.stat()
@@ -72,12 +81,12 @@ def of_sockets(folder: Path, is_site: bool) -> Iterator[Finding]:
             continue
         has = stat.S_IMODE(found.st_mode)
         is_own = not is_site and found.st_uid == os.getuid() and has == 0o600
-        if has != mode and not is_own:
-            what = f"{path} has mode {has:04o}, not {mode:04o}"
-            yield wrong("service", what, f"chmod {mode:04o} {path}")
+        if has != wanted and not is_own:
+            what = f"{path} has mode {has:04o}, not {wanted:04o}"
+            yield wrong("service", what, f"chmod {wanted:04o} {path}")
 
 
-_USUAL = SiteHere("/var/lib/pegasus-bb/stager", "/run/pegasus-bb")
+_USUAL = Config("/var/lib/pegasus-bb/stager", "/run/pegasus-bb", {}, is_site=True)
 
 
 def _places(

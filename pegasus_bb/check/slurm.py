@@ -102,6 +102,16 @@ def _of_users(plugin: Plugin) -> Iterator[Finding]:
 def of_pool(pool: Pool, tier: Tier, capacity: int) -> Finding:
     size = round_up(capacity, pool.granularity)
     what = f"pool {pool.name} has {format_size(pool.total)}"
+    whole, rest = divmod(pool.granularity, MIB)
+    granularity = f"granularity: {pool.granularity if rest else f'{whole}MiB'}"
+    is_coarse = tier.granularity > pool.granularity
+    if size > pool.total and is_coarse and capacity == tier.granularity:
+        return wrong(
+            "slurm",
+            f"{what} in all, in granules of {format_size(pool.granularity)}; the tier "
+            f"asks for granules of {format_size(tier.granularity)}",
+            f"{granularity} in the tier",
+        )
     if size > pool.total:
         return wrong(
             "slurm",
@@ -117,12 +127,11 @@ def of_pool(pool: Pool, tier: Tier, capacity: int) -> Finding:
             "patience (--bb-wait), or a lower --bb-capacity",
         )
     if size > capacity or capacity == tier.granularity > pool.granularity:
-        whole, rest = divmod(pool.granularity, MIB)
         return note(
             "slurm",
             f"{what}, in granules of {format_size(pool.granularity)}, not of "
             f"{format_size(tier.granularity)}: {format_size(size)} is reserved",
-            f"granularity: {pool.granularity if rest else f'{whole}MiB'} in the tier, "
-            "so that plan and explain count as the pool does",
+            f"{granularity} in the tier, so that plan and explain count as the pool "
+            "does",
         )
     return ok("slurm", f"{what}, {format_size(pool.free)} of it free now")

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from pegasus_bb.check.finding import Finding, note, ok, wrong
 from pegasus_bb.check.records import of_records
-from pegasus_bb.check.service import of_sockets, site_here
+from pegasus_bb.check.service import of_answer, of_sockets, site_here
+from pegasus_bb.check.site_folders import of_folders
 from pegasus_bb.check.slurm import of_pool
 from pegasus_bb.errors import PegasusBBError, SchedulerUnreachable, UsageError
 from pegasus_bb.model.placement import Placement
@@ -26,6 +27,7 @@ from pegasus_bb.service.slurm.lua import why_not
 from pegasus_bb.units import abbreviate, format_size
 
 _CONF = re.compile(r"^SLURM_CONF\s*=\s*(\S+)", re.MULTILINE)
+_USER = re.compile(r"^SlurmUser\s*=\s*\S+?\((\d+)\)", re.MULTILINE)
 
 
 def of_slurm_lua(tier: Tier, placement: Placement | None) -> Iterator[Finding]:
@@ -35,14 +37,16 @@ def of_slurm_lua(tier: Tier, placement: Placement | None) -> Iterator[Finding]:
     yield from _of_hooks()
     site = site_here()
     yield from of_records(Path(site.state))
+    yield from of_folders(site)
     if "service" not in tier.settings:  # else that is looked at by itself
         sockets = Path(site.sockets)
         yield from of_sockets(sockets, is_site=True)
         if not sockets.exists():
             here = f"there is no {sockets} here"
             yield note("service", f"{here}: right if slurmctld has another host")
+    lua = SlurmLua(tier.settings)
     try:
-        pools = SlurmLua(tier.settings).pools()
+        pools, trouble = lua.pools(), lua.trouble()
     except SchedulerUnreachable as error:
         mend = "an administrator starts the service: docs/slurm-lua.md"
         yield wrong("slurm", f"the staging service does not answer: {error}", mend)
@@ -50,7 +54,7 @@ def of_slurm_lua(tier: Tier, placement: Placement | None) -> Iterator[Finding]:
     except PegasusBBError as error:
         yield wrong("slurm", str(error))
         return
-    yield ok("slurm", "the staging service answers")
+    yield of_answer("the staging service behind Slurm", trouble)
     yield _of_pool(pools, tier, placement)
 
 
@@ -108,9 +112,17 @@ def _of_jobs(spaces: list[JobSpace]) -> Iterator[Finding]:
 
 def _of_hooks() -> Iterator[Finding]:
     """Where the file can be read from here; slurmctld's host may be another."""
-    found = _CONF.search(ask(["scontrol", "show", "config"], timeout=20.0).out)
+    config = ask(["scontrol", "show", "config"], timeout=20.0).out
+    found, user = _CONF.search(config), _USER.search(config)
     path = Path(found[1]).parent / HOOKS if found else None
-    if path is None or not os.access(path, os.R_OK):
+    if path is None or not path.is_file():
+        return
+    mode = path.stat()
+    if not mode.st_mode & 0o004 and user and mode.st_uid != int(user[1]):
+        what = f"{path} has mode {mode.st_mode & 0o777:04o}: SlurmUser cannot read it"
+        yield wrong("slurm", what, f"an administrator says: chmod 644 {path}")
+        return
+    if not os.access(path, os.R_OK):
         return
     text = path.read_text(errors="replace")
     missing = missing_functions(text)

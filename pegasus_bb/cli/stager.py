@@ -144,6 +144,9 @@ def status(
     """Show TASKs, or all of yours that have not ended."""
     with _connected(sockets) as client:
         found = client.status(tasks or None, eta=True)
+        trouble = client.ask("ping").get("trouble")
+    if trouble:
+        click.echo(f"pegasus-bb: {printable(trouble)}", err=True)
     if not tasks and not everything:
         found = [task for task in found if task["state"] not in ENDS]
     if as_json:

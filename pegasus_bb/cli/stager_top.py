@@ -10,7 +10,7 @@ from typing import Any
 from rich.live import Live
 from rich.text import Text
 
-from pegasus_bb.columns import columns
+from pegasus_bb.columns import columns, printable
 from pegasus_bb.service.task import ENDS, PENDING, RUNNING
 from pegasus_bb.units import format_size
 
@@ -33,6 +33,8 @@ def table(found: dict[str, Any]) -> str:
     targets = [head, *map(_target, sorted(found["targets"].items()))]
     lines = columns(users, range(len(users[0])))
     lines += ["", *columns(targets, range(1, len(head)))]
+    if found.get("trouble"):
+        lines.append(printable(found["trouble"]))
     if found["paused"]:
         lines.append("paused; go on with: pegasus-bb stager control resume")
     return "\n".join(lines)

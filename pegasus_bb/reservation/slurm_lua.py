@@ -163,6 +163,11 @@ class SlurmLua(Backend):
             for p in _ask("list")["pools"]
         ]
 
+    def trouble(self) -> str:
+        """Why the staging service can write nothing now; empty where it can. Raises
+        SchedulerUnreachable, ReservationFailed."""
+        return str(_ask("list").get("trouble", ""))
+
     def _status_for(self, buffer: Optional[Buffer], request: Request) -> Status:
         if buffer is None:
             return Status(State.ABSENT, f"Slurm's site has no buffer {request.name}")

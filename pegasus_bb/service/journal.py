@@ -189,7 +189,8 @@ class Journal:
         self._changed = threading.Condition()
         self._untold = 0  # lines whose ``then`` was not called yet
         self._when_quiet: Optional[Callable[[], None]] = None  # lines wait for it
-        self._closed = self._refuses = False
+        self._closed = False
+        self.refuses = ""  # why the latest lines were not written, until some are
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
@@ -285,7 +286,7 @@ class Journal:
             self._complain(error)
             return error
         self._end += len(self._before) + len(data)
-        self._before, self._refuses = b"", False
+        self._before, self.refuses = b"", ""
         return None
 
     def _cut(self) -> None:
@@ -294,10 +295,10 @@ class Journal:
 
     def _complain(self, error: OSError) -> None:
         """Once, until it takes lines again."""
-        if not self._refuses:
-            why = f"{error.strerror}: no task is accepted until it can be written again"
+        why = f"{error.strerror}: no task is accepted until it can be written again"
+        if not self.refuses:
             complain(f"{self._path}: {why}")
-        self._refuses = True
+        self.refuses = f"{self._path}: {why}"
 
 
 def _lines(path: str) -> Iterator[Tuple[int, bytes]]:

@@ -93,7 +93,8 @@ class Requests:
     def _ping(self, _: Request) -> Dict[str, Any]:
         about = {"version": VERSION, "pid": os.getpid(), "since": self._begun}
         roots = as_roots(self._config.spaces)
-        return {**about, "roots": roots, "keys": sorted(KEYS)}
+        found = {**about, "roots": roots, "keys": sorted(KEYS)}
+        return {**found, "trouble": self._service.trouble}
 
     def _submit(self, request: Request) -> None:
         connection, number = request.connection, request.number
@@ -181,7 +182,8 @@ class Requests:
         dispatch = self._service.dispatch
         tasks = self._service.tasks.values()
         targets = dispatch.targets.shown(tasks, time.monotonic())
-        return {"users": counts, "targets": targets, "paused": dispatch.is_paused}
+        about = {"paused": dispatch.is_paused, "trouble": self._service.trouble}
+        return {"users": counts, "targets": targets, **about}
 
     def _named(self, request: Request) -> List[Task]:
         uid, message = request.connection.uid, request.message

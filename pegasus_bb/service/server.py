@@ -20,6 +20,7 @@ from pegasus_bb.service.capabilities import check_site
 from pegasus_bb.service.config import Config
 from pegasus_bb.service.connection import Connection
 from pegasus_bb.service.messages import message_of
+from pegasus_bb.service.ownership import why_open
 from pegasus_bb.service.protocol import USER_SOCKET, Refused
 from pegasus_bb.service.requests import Requests
 from pegasus_bb.service.service import Service
@@ -148,7 +149,9 @@ def _take_folders(config: Config) -> None:
     sockets_mode = 0o755 if config.is_site else 0o700
     for folder, mode in ((config.state, 0o711), (config.sockets, sockets_mode)):
         os.makedirs(folder, mode=mode, exist_ok=True)
-        _check_owner(folder)
+        why = why_open(folder, os.getuid())  # another user made it, in /tmp say
+        if why:
+            raise UsageError(why)
     path = os.path.join(config.state, "lock")
     lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)  # held until the process ends
     until = time.monotonic() + (0 if config.is_site else _ENDING)
@@ -192,13 +195,3 @@ async def _serve(config: Config) -> None:
     with _explained(config):
         server = Server(config, asyncio.get_running_loop())
     await server.serve()
-
-
-def _check_owner(folder: str) -> None:
-    """Raises UsageError for a folder that another user has made, in /tmp say."""
-    found = os.lstat(folder)
-    if found.st_uid != os.getuid() or found.st_mode & 0o022:
-        raise UsageError(
-            f"{folder}: belongs to another user, or others may write to it; fix: "
-            f"chown {os.getuid()} {folder} && chmod go-w {folder}"
-        )

@@ -12,6 +12,7 @@ from pegasus_bb.service import notes
 from pegasus_bb.service.config import Config
 from pegasus_bb.service.discard import Discards
 from pegasus_bb.service.dispatch import Dispatch
+from pegasus_bb.service.full_disk import why_full
 from pegasus_bb.service.journal import Journal
 from pegasus_bb.service.memory import check_readable, number_of
 from pegasus_bb.service.messages import complain
@@ -138,6 +139,11 @@ class Service:
             drained()
 
     @property
+    def trouble(self) -> str:
+        """Why it can write nothing durable now; empty where it can."""
+        return self._journal.refuses or why_full(self._config.state)
+
+    @property
     def is_idle(self) -> bool:
         """Whether no task waits or runs."""
         return not self._unfinished
@@ -159,6 +165,8 @@ class Service:
         where that is worth it."""
         self._note_learned()
         self._note_unwritten()
+        if self._journal.refuses:  # whether it still does
+            self._journal.append({"next": self._next}, lambda error: None)
         journals.forget_old(self._known())
         if self._journal.size > self._worth:
             self._journal.when_quiet(lambda: self._rewrite(self._known()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from pegasus_bb.check import service, slurm_lua
 from pegasus_bb.errors import UsageError
+from pegasus_bb.service.config import Config
 from pegasus_bb.service.slurm.hooks import FUNCTIONS, hooks_text
 from tests.check.site import Site
 from tests.lua_program import host_lua
@@ -24,6 +26,10 @@ BURST = """Name=lua DefaultPool=(null) Granularity=1 TotalSpace=0 FreeSpace=0
 """
 POOL = {"name": "flash", "granularity": 1 << 20, "total": 40 << 30, "free": 40 << 30}
 ANSWER = json.dumps({"v": 1, "ok": {"buffers": [], "pools": [POOL], "kept": []}})
+
+TROUBLED = json.dumps(
+    {"v": 1, "ok": {"pools": [POOL], "trouble": "/var/x: no space left"}}
+)
 
 
 class LuaSite(Site):
@@ -59,7 +65,7 @@ def lua(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, site: Site) -> LuaSite:
     found.__dict__.update(site.__dict__)
     found.glite()
     found.lua_tier()
-    usual = service.SiteHere(str(tmp_path / "state"), str(tmp_path / "sockets"))
+    usual = Config(str(tmp_path / "state"), str(tmp_path / "sockets"), {}, is_site=True)
     monkeypatch.setattr(service, "_USUAL", usual)
     monkeypatch.setattr(service, "_CONFIG", tmp_path / "stager.json")
     return found
@@ -83,6 +89,7 @@ def test_a_site_that_serves_users_is_fine(lua: LuaSite) -> None:
             "the staging service does not answer: it does not run",
         ),
         ({"bbstat": "current count: 0"}, "pegasus-bb site install"),
+        ({"bbstat": TROUBLED}, "Slurm answers, but /var/x: no space left"),
         ({"bbstat": ANSWER.replace("flash", "other")}, "there is no pool flash"),
     ],
 )
@@ -256,3 +263,71 @@ def test_damaged_records_of_the_service_are_named(
     assert len(found) == 3
     for name in set(texts) - {"jobs/8.json"}:
         assert any(f"{state / name} is damaged" in what for what in found)
+
+
+def test_hooks_that_slurmuser_cannot_read_are_named(
+    lua: LuaSite, tmp_path: Path
+) -> None:
+    hooks = tmp_path / "burst_buffer.lua"
+    hooks.write_text(hooks_text("/srv"))
+    hooks.chmod(0o600)
+    lua.answers(config=f"{tmp_path}/slurm.conf\nSlurmUser = slurm(64030)")
+    (found,) = lua.wrong()
+    assert f"{hooks} has mode 0600: SlurmUser cannot read it" in found
+
+
+def test_a_coarse_granularity_is_the_mistake_and_not_the_capacity(
+    lua: LuaSite,
+) -> None:
+    lua.tier(granularity="1TiB")
+    lua.answers()
+    (found,) = lua.wrong()
+    assert "in granules of 1.0 MiB; the tier asks for granules of 1.0 TiB" in found
+    [mend] = [f.would_do for f in lua.check() if f.what in found]
+    assert mend == "granularity: 1MiB in the tier"
+
+
+@pytest.mark.parametrize(
+    ("folder", "mode", "words"),
+    [
+        ("state", 0o777, "others may write to it"),
+        ("sockets", 0o777, "others may write to it"),
+        ("bb", 0o775, "others may write to it"),
+        ("spool", 0o755, "has mode 0755"),
+        ("spool/jobs", 0o770, "has mode 0770"),
+    ],
+)
+def test_folders_with_wrong_modes_are_named(
+    lua: LuaSite, tmp_path: Path, folder: str, mode: int, words: str
+) -> None:
+    modes = {"state": 0o711, "sockets": 0o755, "bb": 0o755}
+    for name, right in {**modes, "spool": 0o700, "spool/jobs": 0o700}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name).chmod(right)
+    for name, right in (("user", 0o666), ("control", 0o600)):
+        (tmp_path / "sockets" / name).touch()
+        (tmp_path / "sockets" / name).chmod(right)
+    pool = {"path": str(tmp_path / "bb"), "capacity": "40GiB"}
+    spool = str(tmp_path / "spool")
+    user = pwd.getpwuid(os.getuid()).pw_name
+    config = {
+        "dataspaces": {"lustre": {"path": "/lus"}},
+        "state": str(tmp_path / "state"),
+        "sockets": str(tmp_path / "sockets"),
+        "slurm": {"user": user, "spool": spool, "pools": {"flash": pool}},
+    }
+    (tmp_path / "stager.json").write_text(json.dumps(config))
+    lua.answers()
+    assert lua.wrong() == []
+    (tmp_path / folder).chmod(mode)
+    (found,) = lua.wrong()
+    assert str(tmp_path / folder) in found and words in found
+
+
+def test_a_folder_of_sockets_that_users_cannot_enter_is_named(
+    lua: LuaSite, tmp_path: Path
+) -> None:
+    (tmp_path / "sockets").mkdir(0o700)
+    lua.answers()
+    (found,) = lua.wrong()
+    assert f"{tmp_path}/sockets is closed to users" in found

@@ -136,7 +136,7 @@ class BufferIsDeleted(OfTheService):
 
 
 class JobIsStagedIn(OfTheService):
-    hooks = ("setup", "data_in")
+    hooks = ("data_in",)
     polled = ("data_in",)
 
     def check_done(self) -> None:
@@ -148,8 +148,8 @@ class JobIsStagedIn(OfTheService):
 class JobIsStagedOut(OfTheService):
     """Slurm calls teardown when it sees the results at their place."""
 
-    earlier = ("setup", "data_in", "pre_run")
-    hooks = ("post_run", "data_out", "teardown")
+    earlier = ("data_in", "pre_run")
+    hooks = ("data_out", "teardown")
 
     def check_left(self) -> None:
         super().check_left()
@@ -172,7 +172,7 @@ class NumberComesAgain(JobIsGivenUp):
     """Slurm has forgotten the job without a teardown, and its results cannot be
     saved."""
 
-    hooks = ("setup", "data_in")
+    hooks = ("data_in",)
     polled = ("data_in",)
 
     def before(self) -> None:
@@ -189,7 +189,7 @@ class NumberComesAgain(JobIsGivenUp):
 
 
 class KeptResultsAreDiscarded(OfTheService):
-    earlier = ("setup", "data_in", "pre_run")
+    earlier = ("data_in", "pre_run")
     hooks = polled = ("discard job=7",)
 
     def before(self) -> None:

@@ -11,14 +11,17 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from pegasus_bb.service import journal
 from pegasus_bb.service.client import Client
+from pegasus_bb.service.full_disk import why_full
 from pegasus_bb.service.journal import Journal, encode_line
 from pegasus_bb.service.protocol import Refused
+from tests.forked import pegasus_bb
 from tests.service.conftest import SERVE, Daemon
 
 NO_LIMIT = resource.RLIM_INFINITY
@@ -131,6 +134,38 @@ def test_the_service_starts_on_a_full_disk(daemon: Daemon, end: str) -> None:
     assert said.count("no task is accepted until") == 1
     again = daemon.start()
     assert [task["state"] for task in again.wait(tasks)] == ["done", "done"]
+
+
+def test_a_disk_that_is_full_is_told_until_there_is_room(daemon: Daemon) -> None:
+    client = daemon.start(idle=0.05)
+    daemon.make("file", 10)
+    assert client.ask("ping")["trouble"] == ""
+    fill_disk(daemon)
+    with pytest.raises(Refused, match="takes no more"):
+        client.submit([daemon.copy("file")])
+    assert "tasks.jsonl: File too large: no task" in client.ask("ping")["trouble"]
+    shown = pegasus_bb(["stager", "status"], daemon.folder, daemon.environ)
+    assert "File too large: no task is accepted" in shown.stderr
+    make_room(daemon)
+    until(lambda: client.ask("ping")["trouble"] == "")
+
+
+@pytest.mark.parametrize(
+    ("left", "words"),
+    [
+        ({"f_bfree": 1, "f_bavail": 1}, "no space left"),
+        ({"f_ffree": 0}, "takes no more files"),
+        ({}, ""),
+        ({"f_files": 0, "f_ffree": 0}, ""),  # btrfs counts none
+    ],
+)
+def test_a_disk_is_full_where_it_has_no_room_or_no_inode(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: dict[str, int], words: str
+) -> None:
+    found = {"f_frsize": 4096, "f_bfree": 9999, "f_bavail": 9999}
+    disk = SimpleNamespace(**{**found, "f_files": 99, "f_ffree": 9, **left})
+    monkeypatch.setattr(os, "statvfs", lambda path: disk)
+    assert words in why_full(str(tmp_path)) and bool(words) == bool(why_full("/"))
 
 
 class Opened:

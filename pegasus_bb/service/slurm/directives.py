@@ -68,6 +68,11 @@ class Directives:
         return len(lines) >= _MOST_PERSIST
 
     @property
+    def wants_more(self) -> bool:
+        """Whether the end of the job asks for more than its teardown."""
+        return bool(self.stage_out or self.deletes or self.shares)
+
+    @property
     def uses_nodes(self) -> bool:
         """Whether the job has a folder on each of its nodes."""
         return any(is_on_node(copy.dest) for copy in self.stage_in) or any(

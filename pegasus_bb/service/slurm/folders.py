@@ -16,6 +16,7 @@ from pegasus_bb.errors import UsageError
 from pegasus_bb.files import sync_directory
 from pegasus_bb.removal import remove
 from pegasus_bb.service.messages import complain, message_of
+from pegasus_bb.service.ownership import why_open
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.slurm.config import Pool
 
@@ -57,12 +58,9 @@ def prepare_pool(pool: Pool) -> None:
             f"pool {pool.name}: {pool.path} is no folder here; mount its storage, or "
             f"make it: mkdir -m 755 {pool.path}"
         )
-    found = os.stat(pool.path)
-    if found.st_uid != os.getuid() or found.st_mode & 0o022:
-        raise UsageError(
-            f"pool {pool.name}: {pool.path}: others than the service can write there; "
-            f"fix: chown {os.getuid()} {pool.path} && chmod 755 {pool.path}"
-        )
+    why = why_open(os.path.realpath(pool.path), os.getuid())
+    if why:
+        raise UsageError(f"pool {pool.name}: {why}")
     for name in os.listdir(pool.path):
         if name.startswith(_GONE):
             remove(os.path.join(pool.path, name))

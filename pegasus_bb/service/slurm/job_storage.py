@@ -97,7 +97,8 @@ class JobStorage:
         """Whether what was to be staged out can still be there: on nodes, or in a
         buffer, which may be one that outlives the job."""
         sources = [copy.source for copy in job.directives.stage_out]
-        return bool(self.nodes(job)) if all(map(is_on_node, sources)) else True
+        in_buffers = not all(map(is_on_node, sources))
+        return in_buffers or bool(sources and self.nodes(job))
 
     def give_back(self, job: Job) -> None:
         """The job's own buffer, and its folders on nodes, are removed with all that is

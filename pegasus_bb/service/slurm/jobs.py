@@ -46,7 +46,7 @@ _FORGOTTEN = 600.0
 # while the spool took no note.
 _NAMED = (STAGING_IN, FAILED_IN, RUNNING)
 _OVER = (STAGED_OUT, FAILED_OUT)
-_FIRST = ("setup", "data_in")  # hooks that begin a life
+_FIRST = "data_in"  # the hook that begins a life
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -76,10 +76,8 @@ class Jobs:
             else:
                 self._jobs[job.number] = job
         self._steps: Dict[str, Callable[[Job], None]] = {
-            "setup": self._note,
             "data_in": self._stage_in,
             "pre_run": self._run,
-            "post_run": self._note,
             "data_out": self._stage_out,
             "teardown": self._tear_down,
         }
@@ -102,7 +100,7 @@ class Jobs:
             self._tear_down(job)
             job = None
         if job is None:
-            if request.do not in _FIRST:
+            if request.do != _FIRST:
                 if request.do == "pre_run":
                     self._nodes.answer(request, "the staging service does not know it")
                 # Torn down before Slurm was started again: all is safe or kept.
@@ -110,7 +108,7 @@ class Jobs:
                 self._spool.heard(request.job)
                 return
             job = self._jobs[request.job] = Job(request.job, request.uid, request.gid)
-        planned = job.start_time
+        planned, changed_at = job.start_time, job.changed_at
         job.hear(request)
         if job.state == STAGING_IN and job.start_time != planned:
             self._files.save(job)
@@ -121,7 +119,8 @@ class Jobs:
             return
         self._steps[request.do](job)
         if request.do in ("data_in", "data_out"):
-            self._tell(job)  # also what could not be told when it changed
+            if job.changed_at == changed_at or job in self._untold:
+                self._tell(job)
             self._spool.heard(job.number)
 
     def tell_again(self) -> None:
@@ -179,10 +178,6 @@ class Jobs:
                 self._tear_down(job)
 
     # -- steps of a job's life
-
-    def _note(self, job: Job) -> None:
-        """What the job heard is enough: the next hook says it once more, and a sync for
-        each job costs the site more than it saves."""
 
     def _stage_in(self, job: Job) -> None:
         if job.state == NOTED and job.lines:
@@ -251,6 +246,9 @@ class Jobs:
 
     def _begin_stage_out(self, job: Job) -> None:
         try:
+            if not job.directives.wants_more:
+                self._end_without_results(job)
+                return
             places = self._storage.resolve(job, job.directives.stage_out)
             if not places:
                 self._staged_out(job, [])
@@ -263,6 +261,12 @@ class Jobs:
             )
         except (Refused, OSError) as error:
             self._fail(job, FAILED_OUT, error)
+
+    def _end_without_results(self, job: Job) -> None:
+        """Its teardown comes next. Syncs would cost the site more than they save: on
+        disk it runs, and has no results."""
+        job.state, job.changed_at, job.message = STAGED_OUT, time.time(), ""
+        self._tell_or_later(job)
 
     def _staged_out(self, job: Job, why: List[str]) -> None:
         try:
@@ -346,8 +350,8 @@ def _is_of_another(request: Request, job: Job) -> bool:
     """Whether Slurm has given the number of ``job`` to another one: it counts anew some
     day. Raises ValueError where ``request`` is of an earlier one."""
     if request.uid != job.uid:
-        if request.do in _FIRST:
+        if request.do == _FIRST:
             return True
         raise ValueError(f"job {job.number} is uid {job.uid}'s, not {request.uid}'s")
     has_run = job.state not in BEFORE_RUN
-    return request.do == "setup" and has_run and request.noted_at > job.changed_at
+    return request.do == _FIRST and has_run and request.noted_at > job.changed_at

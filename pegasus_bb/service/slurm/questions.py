@@ -33,10 +33,16 @@ class Questions:
     """Slurm has proved who asks: ``uid`` and ``gid`` of a request are the caller's."""
 
     def __init__(
-        self, buffers: Buffers, jobs: Jobs, pools: Pools, nodes: Nodes
+        self,
+        buffers: Buffers,
+        jobs: Jobs,
+        pools: Pools,
+        nodes: Nodes,
+        trouble: Callable[[], str],
     ) -> None:
+        """``trouble``: why the service can write nothing now, if it cannot."""
         self._buffers, self._jobs, self._pools = buffers, jobs, pools
-        self._nodes = nodes
+        self._nodes, self._trouble = nodes, trouble
         self._known: Dict[str, Callable[[Request, Dict[str, str]], Any]] = {
             "create": self._create,
             "status": self._status,
@@ -86,6 +92,7 @@ class Questions:
             "pools": self._pools.as_json(),
             "kept": self._jobs.kept.as_json(request.uid),
             "nodes": self._nodes.as_json(),
+            "trouble": self._trouble(),
         }
 
     def _share(self, request: Request, given: Dict[str, str]) -> Any:

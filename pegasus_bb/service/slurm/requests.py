@@ -6,7 +6,7 @@ import re
 import time
 from typing import Dict, List, NamedTuple, Optional
 
-HOOKS = ("setup", "data_in", "pre_run", "post_run", "data_out", "teardown")
+HOOKS = ("data_in", "pre_run", "data_out", "teardown")
 STATUS = "status"
 _WHOLE = re.compile("[0-9]{1,18}", re.ASCII)
 

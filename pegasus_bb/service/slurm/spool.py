@@ -24,13 +24,18 @@ _LOST = 600.0  # seconds after which a bell that scontrol took comes back
 _FOLDERS = ("requests", "answers", "bells", "jobs")
 
 
+def folders_of(spool: str) -> List[str]:
+    """All of them; each is SlurmUser's, with the mode 0700."""
+    return [spool, *(os.path.join(spool, name) for name in _FOLDERS)]
+
+
 class Spool:
     """``folder`` belongs to ``uid``, SlurmUser, and no other user can look into it."""
 
     def __init__(self, folder: str, uid: int) -> None:
         """Makes what is missing. Raises OSError."""
         self._folder, self._uid = folder, uid
-        for path in (folder, *map(self._path, _FOLDERS)):
+        for path in folders_of(folder):
             os.makedirs(path, exist_ok=True)
             os.chmod(path, 0o700)
             self._own(path)

@@ -20,7 +20,7 @@ local BELLS = 64
 local LONGEST = 4096 -- bytes of a place; Linux takes no longer path
 local MOST_PERSIST = 100 -- lines of a job: the service makes each change durable
 -- What is noted in the same second is read in this order.
-local ORDER = { setup = 1, data_in = 2, pre_run = 3, post_run = 4, data_out = 5, teardown = 6 }
+local ORDER = { data_in = 1, pre_run = 2, data_out = 3, teardown = 4 }
 
 -- Files -----------------------------------------------------------------------------
 
@@ -368,17 +368,14 @@ local function has_ended(info)
 	return (tonumber(info and info.job_state) or 0) % 256 > 2 -- pending, running, suspended
 end
 
-function slurm_bb_setup(job_id, uid, gid, pool, bb_size, job_script, job_info)
-	if is_array(job_info) or has_ended(job_info) then
-		return slurm.SUCCESS -- test_data_in says why nothing is made
-	end
-	note("setup", job_id, uid, gid, job_info, { { "pool", pool }, { "size", bb_size } })
+-- data_in, which comes next, says all that the service needs.
+function slurm_bb_setup()
 	return slurm.SUCCESS
 end
 
 function slurm_bb_data_in(job_id, job_script, uid, gid, job_info)
 	if is_array(job_info) or has_ended(job_info) then
-		return slurm.SUCCESS
+		return slurm.SUCCESS -- test_data_in says why nothing is made
 	end
 	ask_anew(job_id)
 	note("data_in", job_id, uid, gid, job_info)
@@ -459,8 +456,8 @@ function slurm_bb_pre_run(job_id, job_script, uid, gid, job_info)
 	return slurm.SUCCESS
 end
 
-function slurm_bb_post_run(job_id, job_script, uid, gid, job_info)
-	note("post_run", job_id, uid, gid, job_info)
+-- data_out, which comes next, says all that the service needs.
+function slurm_bb_post_run()
 	return slurm.SUCCESS
 end
 

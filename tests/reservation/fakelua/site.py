@@ -47,7 +47,7 @@ def site(folder: Path) -> tuple[Buffers, Questions]:
     (folder / "bb").mkdir(exist_ok=True)
     buffers = Buffers(str(folder / "buffers.json"), pools, Trash(), lambda: None)
     jobs: Any = _Jobs(folder)
-    return buffers, Questions(buffers, jobs, pools, jobs)
+    return buffers, Questions(buffers, jobs, pools, jobs, str)
 
 
 def asked(folder: Path, uid: int, *words: str) -> str:

@@ -144,7 +144,7 @@ class Job:
     def stage_out(self, exit_code: int = 0) -> tuple[int, str]:
         for hook in ("post_run", "data_out"):
             assert self.call(hook, exit_code=exit_code) == (SUCCESS, "")
-        return self.until_not_busy("test_data_out")
+        return self.until_not_busy("test_data_out", exit_code=exit_code)
 
     def tear_down(self, hurry: bool = False) -> None:
         words = (self.id, self.script, str(hurry).lower(), self.uid, self.uid)
@@ -152,11 +152,11 @@ class Job:
         requests = self.site.spool / "requests"
         until(lambda: not list(requests.glob("*.teardown")))
 
-    def until_not_busy(self, hook: str) -> tuple[int, str]:
+    def until_not_busy(self, hook: str, **info: Any) -> tuple[int, str]:
         found: list[tuple[int, str]] = []
 
         def is_done() -> bool:
-            found.append(self.call(hook))
+            found.append(self.call(hook, **info))
             return found[-1][1] != "BUSY"
 
         until(is_done)

@@ -30,7 +30,7 @@ ODD = ["²", "७", "-1", "+1", "1_0", " 1", "", "x", "9" * 5000, "1e3", "nan", 
 def test_a_number_that_no_hook_writes_is_refused(key: str, number: str) -> None:
     lines = [line for line in HEAD.split("\n") if not line.startswith(key)]
     with pytest.raises(ValueError):
-        parse_request("1.setup", "\n".join(["do=setup", f"{key}={number}", *lines]))
+        parse_request("1.data_in", "\n".join(["do=data_in", f"{key}={number}", *lines]))
 
 
 @pytest.mark.parametrize("number", [*ODD, "1" * 19 + ".5"])
@@ -80,7 +80,7 @@ class Broken:
 def test_every_failure_is_an_answer(
     error: Exception, code: str, words: str, verb: str
 ) -> None:
-    questions = Questions(*[cast(Any, Broken(error))] * 4)
+    questions = Questions(*[cast(Any, Broken(error))] * 5)
     request = Request("1.status.0", "status", ME, ME, {}, verb.split(), [])
     answer = json.loads(questions.answer(request))["error"]
     assert answer["code"] == code and words in answer["message"]
@@ -137,9 +137,9 @@ def test_a_fault_of_the_service_stops_no_other_note(
         heeded.append(request.do)
 
     monkeypatch.setattr(Jobs, "heed", heed)
-    noted(tmp_path, "7.setup", "8.setup")
+    noted(tmp_path, "7.data_in", "8.data_in")
     assert attend(str(tmp_path)) == 0
-    assert heeded == ["setup"]
+    assert heeded == ["data_in"]
     assert "RuntimeError('a fault')" in capfd.readouterr().err
 
 
@@ -151,14 +151,14 @@ def test_what_is_noted_of_a_job_is_heeded_in_its_order(
     is_full = True
 
     def heed(_: Jobs, request: Request) -> None:
-        if is_full and request.token.endswith("7.setup"):
+        if is_full and request.token.endswith("7.data_in"):
             raise OSError(errno.ENOSPC, "No space left", "state")
         heeded.append((request.job, request.do))
 
     monkeypatch.setattr(Jobs, "heed", heed)
-    noted(tmp_path, "7.setup", "8.setup", "7.data_in")
+    noted(tmp_path, "7.data_in", "8.data_in", "7.teardown")
     assert attend(str(tmp_path)) == 2
-    assert heeded == [(8, "setup")]
+    assert heeded == [(8, "data_in")]
     is_full = False
     assert attend(str(tmp_path)) == 0
-    assert heeded[1:] == [(7, "setup"), (7, "data_in")]
+    assert heeded[1:] == [(7, "data_in"), (7, "teardown")]

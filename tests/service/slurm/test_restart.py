@@ -130,14 +130,14 @@ def test_a_state_that_the_hooks_do_not_know_is_told_again(site: SlurmSite) -> No
     assert "BB_JOB" in job.run()
 
 
-def test_a_setup_of_before_a_job_began_is_no_new_job(site: SlurmSite) -> None:
+def test_a_note_of_before_a_job_began_is_no_new_job(site: SlurmSite) -> None:
     """Its note is still there: it could not be removed."""
     job = Job(site, OWN, *COPIES[1:])
     assert job.stage_in() == (SUCCESS, "")
     own = Path(job.run()["BB_JOB"])
     until(lambda: state(job) == "running")
-    note = site.spool / "requests" / "0000000001.1.setup"
-    note.write_text(f"do=setup\njob={job.id}\nuid={job.uid}\ngid={job.uid}\n\n")
+    note = site.spool / "requests" / "0000000001.1.data_in"
+    note.write_text(f"do=data_in\njob={job.id}\nuid={job.uid}\ngid={job.uid}\n\n")
     until(lambda: not note.exists())
     assert (own.exists(), state(job)) == (True, "running")
     assert site.ask("list")["ok"]["kept"] == []

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Iterator, Sequence
 
 from pegasus_bb.check.finding import Finding, note, ok, wrong
 from pegasus_bb.errors import PegasusBBError
-from pegasus_bb.files import is_there
+from pegasus_bb.files import is_file, is_there
 from pegasus_bb.model.catalogs import Replica
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.tiers import Tier
@@ -66,12 +68,16 @@ def _of_programs(placed: PlanningInput) -> Iterator[Finding]:
     names = {
         j.transformation for j in placed.workflow.jobs.values() if runs_on(j, site)
     }
-    gone = [
-        f"{name} ({program.pfn})"
-        for name in sorted(names)
-        for program in [catalog.executable(name, site)]
-        if program is not None and not _is_here(program.pfn)
-    ]
+    programs = {name: catalog.executable(name, site) for name in sorted(names)}
+    known = [(name, each) for name, each in programs.items() if each is not None]
+    gone = [f"{name} ({p.pfn})" for name, p in known if not _is_here(p.pfn)]
+    closed = [p.pfn for _, p in known if p.kind == "installed" and _is_closed(p.pfn)]
+    if closed:
+        yield wrong(
+            "programs",
+            f"no programs that you may run: {abbreviate(closed)}",
+            f"chmod +x {shlex.quote(closed[0])}",
+        )
     if gone:
         yield note(
             "programs",
@@ -90,6 +96,15 @@ def _is_here(pfn: str) -> bool:
     except PegasusBBError:
         return True  # a name that this machine cannot look up
     return path is None or is_there(path)
+
+
+def _is_closed(pfn: str) -> bool:
+    """Whether the file is here, and lacks the right to be run."""
+    try:
+        path = local_path(pfn)
+    except PegasusBBError:
+        return False
+    return path is not None and is_file(path) and not os.access(path, os.X_OK)
 
 
 def of_size(placed: PlanningInput) -> tuple[list[Finding], PlanningInput | None]:

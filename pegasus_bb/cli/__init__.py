@@ -9,6 +9,8 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -55,6 +57,16 @@ class _Commands(click.Group):
         if not isinstance(command, click.Command):
             raise TypeError(f"{COMMANDS[cmd_name]}.command is not a command")
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """A name that is unknown gets the one that was meant."""
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            close = get_close_matches(args[0], COMMANDS, 1)
+            hint = f"did you mean {close[0]}?" if close else "pegasus-bb -h lists them"
+            ctx.fail(f"there is no command {args[0]!r}; {hint}")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Ctrl-C has one exit code, wherever it comes."""
@@ -114,6 +126,9 @@ def main() -> None:
         if error.filename is not None and error.errno in _NOT_ALLOWED:
             _say(f"{error.filename}: {error.strerror}\n  fix:      {_OWNER}")
             sys.exit(USAGE)
+        if isinstance(error, FileNotFoundError) and not _has_folder():
+            _say("the folder that you are in was removed\n  fix:      cd elsewhere")
+            sys.exit(USAGE)
         if _can_speak():
             raise
         _end_unheard(error)
@@ -140,6 +155,15 @@ def _have_standard_files() -> None:
         os.set_inheritable(number, True)
         # Names and words may be in any alphabet, and are read by none.
         setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", errors="replace"))
+
+
+def _has_folder() -> bool:
+    """Whether the working directory is still there."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _can_speak() -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -11,14 +12,17 @@ import click
 
 from pegasus_bb.api.comparing import compare
 from pegasus_bb.cli.output import write_page
-from pegasus_bb.report.encoding import write_document
+from pegasus_bb.errors import UsageError
+from pegasus_bb.report.encoding import as_text, write_document
 from pegasus_bb.report.render import WIDTH
 
 _PATH = click.Path(path_type=Path)
 
 
 @click.command(
-    name="report", short_help="Compare runs on the PFS with runs on the buffer."
+    name="report",
+    short_help="Compare runs on the PFS with runs on the buffer.",
+    context_settings={"allow_extra_args": True},  # their error is ours
 )
 @click.option(
     "--pfs",
@@ -30,8 +34,8 @@ _PATH = click.Path(path_type=Path)
 @click.option(
     "--json",
     "json_file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Also write every number to this file (docs/report.md)",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    help="Also write every number to this file (docs/report.md); - prints them alone",
 )
 @click.option(
     "--html",
@@ -48,7 +52,9 @@ _PATH = click.Path(path_type=Path)
     type=click.Path(path_type=Path, dir_okay=False),
     help="Log of a program that read the PFS meanwhile (docs/report.md)",
 )
+@click.pass_context
 def command(
+    ctx: click.Context,
     pfs: tuple[Path, ...],
     bb: tuple[Path, ...],
     json_file: Path | None,
@@ -63,15 +69,24 @@ def command(
     Darshan log. Give an option several times for repetitions: the report then shows
     means and standard errors.
     """
+    if ctx.args:
+        run = shlex.quote(ctx.args[0])
+        raise UsageError(
+            f"{ctx.args[0]}: say on which storage it ran: --pfs {run} or --bb {run}"
+        )
     if html is not None:
         import pegasus_bb.page  # noqa: F401 - says now whether it is installed
     gc.disable()  # of many records, a third of the time went into looking for garbage
     found = compare(pfs, bb, bench=bench, probe=probe)
     width = shutil.get_terminal_size((WIDTH, 24)).columns  # $COLUMNS comes first
-    click.echo(found.to_text(width, color=sys.stdout.isatty()), nl=False)
-    if json_file is not None:
+    only_json = json_file == Path("-")
+    if only_json:
+        click.echo(as_text(found.to_json()), nl=False)
+    else:
+        click.echo(found.to_text(width, color=sys.stdout.isatty()), nl=False)
+    if json_file is not None and not only_json:
         write_document(json_file, found.to_json())
         click.echo(f"every number: {json_file}")
     if html is not None:
         write_page(html, found.to_page())
-        click.echo(f"drawn: {html}")
+        click.echo(f"drawn: {html}", err=only_json)

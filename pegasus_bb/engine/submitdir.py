@@ -15,6 +15,7 @@ import yaml
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import ENGINE_LOCK
+from pegasus_bb.similar import similar_path
 
 _LEVELS, _WIDTH = 4, 200  # how far submit directories below a folder are looked for
 _NAMED = 2  # of them
@@ -87,7 +88,9 @@ def find_submit_dir(path: Path) -> SubmitDir:
     if ".." in folder.parts:
         folder = folder.resolve()
     if not folder.is_dir():
-        raise UsageError(f"{path}: not a folder; name a submit directory")
+        what = "not a folder" if folder.exists() else "no such folder"
+        hint = similar_path(path) or "; name a submit directory"
+        raise UsageError(f"{path}: {what}{hint}")
     planned = folder / "bb" / "plan.json"
     if planned.exists():
         return SubmitDir(folder, folder / _planned_dag(planned))

@@ -6,13 +6,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.document import Data, Document, Entry, load, plain
 from pegasus_bb.model.properties import Properties
-from pegasus_bb.model.tiers import KEY, Tier, read_tiers
+from pegasus_bb.model.speeds import KEY as SPEEDS
+from pegasus_bb.model.tiers import KEY as TIERS
+from pegasus_bb.model.tiers import Tier, read_tiers
 from pegasus_bb.model.transformations import TransformationCatalog, read_transformations
 
 # kind -> (file name in the working directory, key in a workflow that carries it)
@@ -22,6 +25,23 @@ SOURCES = {
     "transformation": ("transformations.yml", "transformationCatalog"),
 }
 SCRATCH = ("sharedScratch", "shared-scratch")
+# What pegasus-transfer knows; any other is left to it, unless it looks like a slip.
+_SCHEMES = (
+    *("file", "symlink", "moveto", "gsiftp", "sshftp", "ftp", "http", "https", "scp"),
+    *("sftp", "gsiscp", "s3", "s3s", "gs", "irods", "stash", "osdf", "pelican"),
+    *(
+        "webdav",
+        "webdavs",
+        "go",
+        "docker",
+        "singularity",
+        "library",
+        "shub",
+        "hpss",
+        "srm",
+    ),
+    *("root", "x-gsiftp", "cvmfs"),
+)
 STORAGE = ("localStorage", "sharedStorage", "local-storage", "shared-storage")
 
 
@@ -113,7 +133,7 @@ class Catalogs:
 
     def tier_entry(self, tier: Tier) -> Entry:
         names = [known.name for known in self.tiers[tier.site]]
-        return self.sites.document.entry(KEY, tier.site, names.index(tier.name))
+        return self.sites.document.entry(TIERS, tier.site, names.index(tier.name))
 
 
 def load_inputs(
@@ -195,6 +215,7 @@ def read_sites(document: Document) -> SiteCatalog:
     """The typed view of ``document``. Raises CatalogError."""
     if not isinstance(document.data.get("sites"), list):
         raise document.error("a site catalog needs a list of sites", ["sites"])
+    _check_ours(document)
     sites: dict[str, Site] = {}
     for index, entry in enumerate(document.entry().entries("sites", "a site", "name")):
         site = _read_site(entry, index)
@@ -204,13 +225,33 @@ def read_sites(document: Document) -> SiteCatalog:
     return SiteCatalog(document, sites)
 
 
-def _read_site(entry: Entry, index: int) -> Site:
-    directories = [
-        Directory(str(each.data.get("type", "")), str(each.data["path"]), place)
-        for place, each in enumerate(
-            entry.entries("directories", "a directory", "path")
+def _check_ours(document: Document) -> None:
+    """Refuse a slip in a key of ours: Pegasus passes over all that begin with x-."""
+    for key in map(str, document.data):
+        close = get_close_matches(key, (TIERS, SPEEDS), 1, cutoff=0.8)
+        if close and key not in (TIERS, SPEEDS):
+            what, hint = "a site catalog has no such key", f"did you mean {close[0]}?"
+            raise document.error(what, [key], key, hint)
+
+
+def _check_url(entry: Entry) -> None:
+    """Refuse a slip in the scheme of a file server's URL."""
+    scheme, sign, _ = str(entry.data.get("url", "")).partition("://")
+    close = get_close_matches(scheme, _SCHEMES, 1, cutoff=0.8)
+    if sign and close and scheme not in _SCHEMES:
+        raise entry.below("url").error(
+            "a file server's URL has no such scheme",
+            would_do=f"did you mean {close[0]}://?",
         )
-    ]
+
+
+def _read_site(entry: Entry, index: int) -> Site:
+    directories = []
+    for place, each in enumerate(entry.entries("directories", "a directory", "path")):
+        for server in each.entries("fileServers", "a file server"):
+            _check_url(server)
+        kind, path = str(each.data.get("type", "")), str(each.data["path"])
+        directories.append(Directory(kind, path, place))
     name, profiles = str(entry.data["name"]), entry.profiles()
     return Site(name, tuple(directories), profiles, entry.data, index)
 

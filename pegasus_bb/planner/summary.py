@@ -6,6 +6,7 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.drain import OFF, PACED
@@ -193,7 +194,10 @@ def _origin(catalogs: Catalogs, name: str) -> str:
 
 
 def _sites(catalogs: Catalogs) -> str:
-    return catalogs.sites.document.path.name
+    """The site catalog as a person would name it from where he is."""
+    path = catalogs.sites.document.path
+    inside = path.is_relative_to(Path.cwd())
+    return str(path.relative_to(Path.cwd()) if inside else path)
 
 
 _MODE = "pegasus.mode"

@@ -12,6 +12,7 @@ from pegasus_bb.errors import UsageError
 from pegasus_bb.files import is_dir, is_file
 from pegasus_bb.report.darshan import SUFFIX, UNFINISHED, is_log
 from pegasus_bb.report.records import holds_record
+from pegasus_bb.similar import similar_path
 
 _OUT = re.compile(r"(.+)\.out(?:\.([0-9]{3,9}))?")
 _HEAD = 64 << 10  # bytes in which a record of another name has to begin
@@ -33,11 +34,11 @@ def find_run_files(path: Path) -> RunFiles:
     if is_file(path):
         return _one_file(path)
     if not is_dir(path):
-        raise UsageError(
-            f"{path}: no such file or folder; name a submit directory (the one that "
-            "`pegasus-bb plan` printed), a Kickstart record (<node>.out.000) or a "
-            "Darshan log (*.darshan)"
+        hint = similar_path(path) or (
+            "; name a submit directory (the one that `pegasus-bb plan` printed), a "
+            "Kickstart record (<node>.out.000) or a Darshan log (*.darshan)"
         )
+        raise UsageError(f"{path}: no such file or folder{hint}")
     found = RunFiles()
     for parent, name in _files(str(path), found.unread):
         _note(found, parent, name)

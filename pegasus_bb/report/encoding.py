@@ -67,7 +67,7 @@ def to_document(comparison: Comparison) -> dict[str, Any]:
 def write_document(path: Path, document: dict[str, Any]) -> None:
     """Write ``document`` to ``path``. Raises UsageError where that cannot be."""
     try:
-        path.write_bytes(_as_text(document))
+        path.write_bytes(as_text(document))
     except OSError as error:
         raise UsageError(
             f"{path}: cannot be written ({error.strerror}); name a file in a folder "
@@ -75,7 +75,8 @@ def write_document(path: Path, document: dict[str, Any]) -> None:
         ) from error
 
 
-def _as_text(document: dict[str, Any]) -> bytes:
+def as_text(document: dict[str, Any]) -> bytes:
+    """``document`` as JSON that people can read, too."""
     try:
         return orjson.dumps(
             document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE

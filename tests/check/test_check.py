@@ -89,6 +89,19 @@ def test_an_input_that_is_on_the_site_alone_is_believed(site: Site) -> None:
     assert site.wrong() == []
 
 
+def test_a_program_that_may_not_be_run_is_told(site: Site) -> None:
+    program = site.work / "program"
+    program.touch(0o644)
+
+    def name_it(catalog: dict[str, Any]) -> None:
+        (entry,) = catalog["transformations"][0]["sites"]
+        entry["pfn"] = str(program)
+
+    site.edit("transformations.yml", name_it)
+    found = site.about("programs")
+    assert (found.level, found.would_do) == (Level.WRONG, f"chmod +x {program}")
+
+
 def test_a_program_that_is_not_on_this_machine_is_noted(site: Site) -> None:
     def mistype(catalog: dict[str, Any]) -> None:
         (program,) = catalog["transformations"][0]["sites"]

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from pegasus_bb.cli import cli
 from pegasus_bb.cli.options import _HELP
+from pegasus_bb.errors import USAGE
 from pegasus_bb.model.properties import (
     Properties,
     Setting,
@@ -30,6 +31,18 @@ def test_the_default_that_is_shown_is_the_one_that_holds(name: str) -> None:
     said = Properties({property_of(name): Setting(shown, "help")})
     found = getattr(read_settings(said, Path.cwd()), name)
     assert found == getattr(Settings(), name) or (name, shown) == ("drain", "now")
+
+
+@pytest.mark.parametrize(
+    ("typed", "hint"),
+    [("reprot", "did you mean report?"), ("xyz", "pegasus-bb -h lists them")],
+)
+def test_a_command_that_is_unknown_gets_the_one_that_was_meant(
+    typed: str, hint: str
+) -> None:
+    result = CliRunner().invoke(cli, [typed])
+    assert result.exit_code == USAGE
+    assert f"there is no command {typed!r}; {hint}" in result.output
 
 
 def test_choices_are_in_the_help_of_plan() -> None:

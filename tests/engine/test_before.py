@@ -295,7 +295,14 @@ def test_a_folder_below_that_may_not_be_searched_is_passed_over(
 
 def test_an_empty_folder_or_none_is_told_how_to_plan(tmp_path: Path) -> None:
     assert refusal(tmp_path)[0].endswith("plan one with pegasus-bb plan")
-    assert "not a folder" in refusal(tmp_path / "nowhere")[0]
+    assert refusal(tmp_path / "x")[0].endswith(
+        "no such folder; name a submit directory"
+    )
+
+
+def test_a_slip_in_the_name_of_a_submit_directory_is_told(tmp_path: Path) -> None:
+    (tmp_path / "run0001").mkdir()
+    assert f"did you mean {tmp_path}/run0001?" in refusal(tmp_path / "run001")[0]
 
 
 def test_two_dags_are_both_named(tmp_path: Path) -> None:

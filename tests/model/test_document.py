@@ -200,8 +200,10 @@ def test_a_file_that_is_not_there_names_those_that_are(tmp_path: Path) -> None:
     assert "No such file" in fix("folder/site.yml")
     for name in ("sites.yml", "tc.yml", "notes.txt", "odd\nname.yml"):
         (tmp_path / name).touch()
+    (tmp_path / "site.d.yml").mkdir()
     assert fix("site.yml") == "did you mean sites.yml?"
-    assert fix("workflow.yml") == "one of sites.yml, tc.yml"
+    for name in ("workflow.yml", "nope.yml"):
+        assert fix(name) == "one of sites.yml, tc.yml"
     for number in range(20):
         (tmp_path / f"{number}.yml").touch()
     assert "has many files *.yml" in fix("workflow.yml")

@@ -61,6 +61,26 @@ def test_a_folder_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
     assert isinstance(result.exception, UsageError)
 
 
+def test_a_slip_in_the_name_of_a_run_is_told() -> None:
+    result = CliRunner().invoke(report, ["--bb", str(RECORDED / "gatd")])
+    assert f"did you mean {RECORDED / 'gated'}?" in str(result.exception)
+
+
+def test_a_run_without_its_side_is_told_how_to_say_it() -> None:
+    result = CliRunner().invoke(report, ["run0001"])
+    assert isinstance(result.exception, UsageError)
+    assert "run0001: say on which storage it ran: --pfs run0001 or" in str(
+        result.exception
+    )
+
+
+def test_json_goes_alone_to_standard_output(tmp_path: Path) -> None:
+    run = str(RECORDED / "gated")
+    result = CliRunner().invoke(report, ["--bb", run, "--json", "-"])
+    assert result.exit_code == 0, result.output
+    assert len(json.loads(result.stdout)["runs"]["bb"]) == 1
+
+
 @pytest.mark.parametrize("columns", ["60", "180"])
 def test_the_width_is_the_readers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: str

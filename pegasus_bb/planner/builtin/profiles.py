@@ -12,7 +12,7 @@ from typing import Any
 
 from pegasus_bb.dag.blahp import GRID, GUARDED_RELEASE, PERIODIC_RELEASE
 from pegasus_bb.errors import CatalogError
-from pegasus_bb.model.catalogs import Site
+from pegasus_bb.model.catalogs import Site, SiteCatalog
 from pegasus_bb.model.text import WOULD_DO, is_plain
 
 # namespace -> key -> value, merged from every source and checked
@@ -168,17 +168,17 @@ def short_enough(text: str, what: str) -> None:
         )
 
 
-def style_of(site: Site, profiles: Profiles) -> str:
+def style_of(catalog: SiteCatalog, site: Site, profiles: Profiles) -> str:
     """condor | glite | ssh. Raises CatalogError for any other."""
     style = profiles.get("pegasus", {}).get("style", "condor").lower()
-    if style != "condor" and style not in GRID:
-        raise CatalogError(
-            f"site {site.name} has a style that the built-in planner does not know",
-            key="pegasus.style",
-            found=style,
-            would_do=f"condor, glite or ssh; or {REAL_PLANNER}",
-        )
-    return style
+    if style == "condor" or style in GRID:
+        return style
+    what = f"site {site.name} has a style that the built-in planner does not know"
+    mend = f"condor, glite or ssh; or {REAL_PLANNER}"
+    if site.profile("pegasus", "style") is not None:
+        at = ["sites", site.index, "profiles", "pegasus", "style"]
+        raise catalog.document.error(what, at, style, mend)
+    raise CatalogError(what, key="pegasus.style", found=style, would_do=mend)
 
 
 def condor_keys(profiles: Profiles) -> dict[str, str]:

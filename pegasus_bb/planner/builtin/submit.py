@@ -128,7 +128,7 @@ class SubmitFiles:
             executable, launcher = self._launcher(planned, profiles, record)
         if not planned.on_submit_host:
             assert site is not None  # noqa: S101 - the site that the plan is for
-            style = style_of(site, profiles)
+            style = style_of(self._catalogs.sites, site, profiles)
             guarded = bool(self._context.request)
             role = "compute" if planned.role is COMPUTE else "auxillary"
             keys = (

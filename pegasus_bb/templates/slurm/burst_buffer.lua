@@ -368,18 +368,19 @@ local function has_ended(info)
 	return (tonumber(info and info.job_state) or 0) % 256 > 2 -- pending, running, suspended
 end
 
--- data_in, which comes next, says all that the service needs.
-function slurm_bb_setup()
-	return slurm.SUCCESS
-end
-
-function slurm_bb_data_in(job_id, job_script, uid, gid, job_info)
+-- The sooner the service hears of a job, the sooner it has it staged in: test_data_in
+-- comes two processes later, and BUSY there costs the job Slurm's PollInterval.
+function slurm_bb_setup(job_id, uid, gid, pool, bb_size, job_script, job_info)
 	if is_array(job_info) or has_ended(job_info) then
 		return slurm.SUCCESS -- test_data_in says why nothing is made
 	end
 	ask_anew(job_id)
 	note("data_in", job_id, uid, gid, job_info)
 	return slurm.SUCCESS
+end
+
+function slurm_bb_data_in()
+	return slurm.SUCCESS -- setup has said it
 end
 
 -- Whether Slurm has planned a job at another time than the service knows of. Without
@@ -456,11 +457,6 @@ function slurm_bb_pre_run(job_id, job_script, uid, gid, job_info)
 	return slurm.SUCCESS
 end
 
--- data_out, which comes next, says all that the service needs.
-function slurm_bb_post_run()
-	return slurm.SUCCESS
-end
-
 -- Whether a job that has ended wants more than its teardown: a copy, or a change of a
 -- persistent buffer. Where Slurm does not say what it wants, it may.
 local function wants_more(info)
@@ -468,12 +464,17 @@ local function wants_more(info)
 	return not lines or lines:find("stage_out", 1, true) or lines:find("persist", 1, true)
 end
 
-function slurm_bb_data_out(job_id, job_script, uid, gid, job_info)
+-- The sooner the service hears of it, the less test_data_out has to wait.
+function slurm_bb_post_run(job_id, job_script, uid, gid, job_info)
 	if wants_more(job_info) then
 		ask_anew(job_id)
 		note("data_out", job_id, uid, gid, job_info)
 	end
 	return slurm.SUCCESS
+end
+
+function slurm_bb_data_out()
+	return slurm.SUCCESS -- post_run has said it
 end
 
 function slurm_bb_test_data_out(job_id, job_script, uid, gid, job_info)

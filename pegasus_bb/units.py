@@ -58,9 +58,11 @@ def parse_duration(text: str | int) -> int:
 
 
 def abbreviate(names: Sequence[str], most: int = 3) -> str:
-    """The first ``most`` of ``names``, and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+    """The first ``most`` of ``names``, and how many more there are; never 1 more, which
+    is as long as its name."""
+    if len(names) <= most + 1:
+        return ", ".join(names)
+    return f"{', '.join(names[:most])} and {len(names) - most} more"
 
 
 def format_number(value: float, digits: int = 3) -> str:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.units import (
+    abbreviate,
     format_duration,
     format_gib_hours,
     format_number,
@@ -182,3 +183,11 @@ def test_gib_hours_of_a_column_have_no_unit() -> None:
         "3,500.00",
         "<0.01",
     )
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [("ab", "a, b"), ("abcd", "a, b, c, d"), ("abcde", "a, b, c and 2 more")],
+)
+def test_what_is_left_out_is_more_than_one(names: str, text: str) -> None:
+    assert abbreviate(list(names)) == text

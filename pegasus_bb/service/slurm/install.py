@@ -46,7 +46,9 @@ def hooks_done(folder: str, spool: str, undo: bool) -> str:
     """Install the hooks, or take them out; what to tell the administrator. Raises
     UsageError, see below."""
     if undo:
-        return f"{take_out(folder)}: as it was before\n"
+        path = take_out(folder)
+        is_back = os.path.lexists(path)
+        return f"{path}: {'what was there before is back' if is_back else 'removed'}\n"
     return f"{install(folder, spool)}: tried, and in place\n\n{LINES}"
 
 

@@ -251,8 +251,13 @@ def check_not_planted(path: str) -> None:
 
 
 def _no_service(path: str, error: OSError) -> NoService:
-    if isinstance(error, PermissionError) and os.path.basename(path) == CONTROL_SOCKET:
-        return NoService(f"{path}: only root and SlurmUser may use it")
+    if isinstance(error, PermissionError):
+        if os.path.basename(path) == CONTROL_SOCKET:
+            return NoService(f"{path}: only root and SlurmUser may use it")
+        return NoService(
+            f"{path}: {error.strerror}: the service is closed to you; its "
+            "administrator gives the folder the mode 755, and the socket 666"
+        )
     return NoService(f"{path}: no staging service: {error.strerror}")
 
 

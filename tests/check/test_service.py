@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.check.service import of_sockets
-from pegasus_bb.service.client import Client
+from pegasus_bb.service.client import Client, NoService
 from tests.check.site import Site
 from tests.service.conftest import Daemon, daemon
 
@@ -65,6 +65,18 @@ def test_a_folder_that_the_user_may_not_see_is_no_crash(of_a_user: Path) -> None
         assert list(of_sockets(of_a_user / "closed" / "sockets", True)) == []
     finally:
         (of_a_user / "closed").chmod(0o700)
+
+
+def test_a_service_that_is_closed_to_the_user_is_told(
+    of_a_user: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "getuid", os.geteuid)
+    (of_a_user / "sockets").mkdir(0)
+    try:
+        with pytest.raises(NoService, match="closed to you; its administrator gives"):
+            Client(str(of_a_user / "sockets"))
+    finally:
+        (of_a_user / "sockets").chmod(0o700)
 
 
 @pytest.fixture

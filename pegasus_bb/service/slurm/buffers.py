@@ -48,6 +48,11 @@ class Buffers:
             size = record["size"] if record["state"] != PENDING else 0
             pools.restore(record["name"], record["pool"], size)
 
+    @property
+    def has_deleted(self) -> bool:
+        """Whether one waits for its end until no job uses it any more."""
+        return any(r["state"] == DELETING for r in self._records.values())
+
     def go_on(self) -> None:
         """Delete what was begun, by an earlier service or when the disk was full; grant
         what waits."""

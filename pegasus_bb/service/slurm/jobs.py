@@ -40,12 +40,13 @@ from pegasus_bb.service.slurm.spool import Spool
 from pegasus_bb.service.slurm.transfers import Transfers
 from pegasus_bb.units import abbreviate
 
-# Seconds after which Slurm has forgotten a job in one of these states.
-_FORGOTTEN = 600.0
+# Seconds after which Slurm has forgotten a job in one of these states. All that one has
+# made is saved then, or cannot be.
+_FORGOTTEN = {STAGED_OUT: 30.0, FAILED_OUT: 600.0}
+_LONG = 600.0  # seconds for which a job waits to be started
 # Slurm's word that such a job is over is enough. One that is staged in may have run
 # while the spool took no note.
 _NAMED = (STAGING_IN, FAILED_IN, RUNNING)
-_OVER = (STAGED_OUT, FAILED_OUT)
 _FIRST = "data_in"  # the hook that begins a life
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -147,7 +148,8 @@ class Jobs:
         self.kept.retry()
         for job in list(self._jobs.values()):
             self._go_on_copying(job)
-            if job.state in _OVER and time.time() - job.changed_at > _FORGOTTEN:
+            patience = _FORGOTTEN.get(job.state)
+            if patience and time.time() - job.changed_at > patience:
                 self._tear_down(job)
         self._spool.forget_old_jobs(self._jobs)
 
@@ -162,9 +164,11 @@ class Jobs:
 
     @property
     def wait_for_room(self) -> bool:
-        """Whether one does that another holds, which may be over."""
+        """Whether a job does, or a buffer waits for its end, that others hold, which
+        may be over."""
         states = [job.state for job in self._jobs.values() if job.lines]
-        return NOTED in states and any(state in _NAMED for state in states)
+        is_awaited = NOTED in states or self._buffers.has_deleted
+        return is_awaited and any(state in _NAMED for state in states)
 
     def give_up(self, states: States) -> None:
         """Tear down those that are over, as Slurm says in ``states``. One that may have
@@ -343,7 +347,7 @@ class Jobs:
 
 
 def _waits_long(job: Job) -> bool:
-    return job.state in BEFORE_RUN and time.time() - job.changed_at > _FORGOTTEN
+    return job.state in BEFORE_RUN and time.time() - job.changed_at > _LONG
 
 
 def _is_of_another(request: Request, job: Job) -> bool:

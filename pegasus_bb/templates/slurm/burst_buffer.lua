@@ -464,17 +464,16 @@ local function wants_more(info)
 	return not lines or lines:find("stage_out", 1, true) or lines:find("persist", 1, true)
 end
 
--- The sooner the service hears of it, the less test_data_out has to wait.
-function slurm_bb_post_run(job_id, job_script, uid, gid, job_info)
+function slurm_bb_post_run()
+	return slurm.SUCCESS -- data_out, which comes next, says all
+end
+
+function slurm_bb_data_out(job_id, job_script, uid, gid, job_info)
 	if wants_more(job_info) then
 		ask_anew(job_id)
 		note("data_out", job_id, uid, gid, job_info)
 	end
 	return slurm.SUCCESS
-end
-
-function slurm_bb_data_out()
-	return slurm.SUCCESS -- post_run has said it
 end
 
 function slurm_bb_test_data_out(job_id, job_script, uid, gid, job_info)

@@ -166,9 +166,9 @@ def test_a_job_that_leaves_nothing_waits_for_no_word_at_its_end(
     assert job.stage_in() == (SUCCESS, "")
     own = Path(job.run()["BB_JOB"])
     site.kill()
-    assert job.call("post_run", exit_code=0) == (SUCCESS, "")
+    assert job.call("data_out", exit_code=0) == (SUCCESS, "")
     assert job.call("test_data_out") == (SUCCESS, "")
-    assert job.call("post_run", burst_buffer=None) == (SUCCESS, "")  # it may want more
+    assert job.call("data_out", burst_buffer=None) == (SUCCESS, "")  # it may want more
     assert job.call("test_data_out", burst_buffer=None) == (SUCCESS, "BUSY")
     assert own.is_dir()
     site.serve()
@@ -220,7 +220,7 @@ def test_a_stage_out_of_which_the_service_did_not_hear_is_not_over(
     (Path(job.run()["BB_JOB"]) / "out").write_text("a result")
     until(lambda: "state=running" in (site.spool / "jobs" / str(job.id)).read_text())
     requests = with_no_room(site.spool)
-    assert job.call("post_run", exit_code=0) == (SUCCESS, "")
+    assert job.call("data_out", exit_code=0) == (SUCCESS, "")
     (site.spool / "jobs" / f"{job.id}.asked").unlink()  # neither could be written
     assert job.call("test_data_out") == (SUCCESS, "BUSY")
     (site.spool / "requests").unlink()
@@ -243,7 +243,7 @@ def test_a_state_of_before_the_question_is_no_answer(site: SlurmSite) -> None:
     (Path(job.run()["BB_JOB"]) / "out").write_text("a result")
     until(lambda: "state=running" in (site.spool / "jobs" / str(job.id)).read_text())
     site.kill()
-    job.call("post_run", exit_code=0)
+    job.call("data_out", exit_code=0)
     hooks = site.hooks
     hooks.lua(
         """
@@ -293,7 +293,7 @@ def test_a_job_that_slurm_has_forgotten_gives_its_room_back(site: SlurmSite) -> 
     site.kill()
     record = site.folder / "var" / "jobs" / f"{job.id}.json"
     known = json.loads(record.read_text())
-    record.write_text(json.dumps({**known, "changed_at": known["changed_at"] - 601}))
+    record.write_text(json.dumps({**known, "changed_at": known["changed_at"] - 31}))
     site.serve()
     until(lambda: free(site) == 10)
     assert (site.lustre / "out").read_text() == "a result"

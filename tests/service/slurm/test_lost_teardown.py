@@ -122,3 +122,20 @@ def test_one_that_waits_for_its_room_does_not_wait_for_long(
     said(site).write_text(f"{lost.id} CANCELLED\n{waits.id} PENDING\n")
     assert waits.stage_in() == (SUCCESS, "")
     assert folders(site) == {f"job.{waits.id}"}
+
+
+def test_a_buffer_that_is_deleted_does_not_wait_for_long(site: SlurmSite) -> None:
+    """The job that uses it was cancelled: here, too, 4 s for 32."""
+    site.kill()
+    site.tidies_every = 8
+    site.serve()
+    words = ("name=data", "capacity=2MiB", "uuid=u1")
+    assert site.ask("create", *words)["ok"]["buffer"]["state"] == "ready"
+    lost = Job(site, "persist use data")
+    assert lost.stage_in() == (SUCCESS, "")
+    lost.run()
+    told = site.spool / f"jobs/{lost.id}"
+    until(lambda: "state=running" in told.read_text())
+    assert site.ask("delete", "name=data")["ok"]["buffer"]["state"] == "deleting"
+    said(site).write_text(f"{lost.id} CANCELLED\n")
+    until(lambda: site.ask("status", "name=data")["ok"]["buffer"] is None)

@@ -46,7 +46,7 @@ def test_a_job_that_leaves_nothing_ends_when_the_service_can_be_told(
     assert job.stage_in() == (SUCCESS, "")
     own = Path(job.run()["BB_JOB"])
     with no_room_in(site.spool / "requests"):
-        assert job.call("post_run", exit_code=0) == (SUCCESS, "")
+        assert job.call("data_out", exit_code=0) == (SUCCESS, "")
         assert job.call("test_data_out") == (SUCCESS, "BUSY")
     assert job.call("test_data_out") == (SUCCESS, "")
     until(lambda: "state=staged-out" in told(site, job))
@@ -80,7 +80,7 @@ def test_a_state_that_cannot_be_told_is_told_later(site: SlurmSite) -> None:
     job.run()
     until(lambda: known(job) == "running")
     site.ask_control("pause")
-    assert job.call("post_run", exit_code=0) == (SUCCESS, "")
+    assert job.call("data_out", exit_code=0) == (SUCCESS, "")
     until(lambda: known(job) == "staging-out")
     with no_room_in(site.spool / "jobs"):
         site.ask_control("resume")

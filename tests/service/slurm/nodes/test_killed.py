@@ -84,7 +84,7 @@ def test_a_node_that_is_down_gets_its_orders_later(site: NodeSite, n1: Node) -> 
     assert job.start() == (SUCCESS, "")
     (n1.folders[0] / "out").write_text("a result")
     n1.kill()
-    job.call("post_run", exit_code=0)
+    job.call("data_out", exit_code=0)
     until(lambda: site.waiting == {"n1": "its service does not run"})
     job.tear_down(hurry=True)  # Slurm's StageOutTimeout
     [kept] = site.kept

@@ -31,7 +31,7 @@ from pegasus_bb.service.slurm.job import (
     Job,
     JobFiles,
 )
-from pegasus_bb.service.slurm.job_states import States, is_over
+from pegasus_bb.service.slurm.job_states import JobState, States, is_over, never_began
 from pegasus_bb.service.slurm.job_storage import JobStorage
 from pegasus_bb.service.slurm.kept_results import KeptResults
 from pegasus_bb.service.slurm.nodes.staging import Nodes
@@ -44,8 +44,8 @@ from pegasus_bb.units import abbreviate
 # made is saved then, or cannot be.
 _FORGOTTEN = {STAGED_OUT: 30.0, FAILED_OUT: 600.0}
 _LONG = 600.0  # seconds for which a job waits to be started
-# Slurm's word that such a job is over is enough. One that is staged in may have run
-# while the spool took no note.
+# Slurm's word that such a job is over is enough. One that is staged in may have run:
+# its note of that cannot be heeded while the disk is full.
 _NAMED = (STAGING_IN, FAILED_IN, RUNNING)
 _FIRST = "data_in"  # the hook that begins a life
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -159,7 +159,8 @@ class Jobs:
     def may_be_over(self) -> bool:
         """Whether squeue should be asked."""
         return any(
-            job.state == RUNNING or _waits_long(job) for job in self._jobs.values()
+            job.state in (RUNNING, STAGED_IN) or _waits_long(job)
+            for job in self._jobs.values()
         )
 
     @property
@@ -168,16 +169,14 @@ class Jobs:
         may be over."""
         states = [job.state for job in self._jobs.values() if job.lines]
         is_awaited = NOTED in states or self._buffers.has_deleted
-        return is_awaited and any(state in _NAMED for state in states)
+        return is_awaited and any(state in (*_NAMED, STAGED_IN) for state in states)
 
     def give_up(self, states: States) -> None:
         """Tear down those that are over, as Slurm says in ``states``. One that may have
         run has to be in it: what such a job has made may be all there is. Raises
         OSError."""
         for job in list(self._jobs.values()):
-            state = states.get(job.number)
-            is_named = job.state in _NAMED and state is not None
-            if (is_named or _waits_long(job)) and is_over(state):
+            if _has_ended(job, states.get(job.number)):
                 complain(f"job {job.number} has ended, and Slurm has not said so")
                 self._tear_down(job)
 
@@ -348,6 +347,14 @@ class Jobs:
 
 def _waits_long(job: Job) -> bool:
     return job.state in BEFORE_RUN and time.time() - job.changed_at > _LONG
+
+
+def _has_ended(job: Job, state: Optional[JobState]) -> bool:
+    """Whether it is over as squeue has it, in ``state``."""
+    if job.state == STAGED_IN and state is not None:
+        return never_began(state)
+    is_named = job.state in _NAMED and state is not None
+    return (is_named or _waits_long(job)) and is_over(state)
 
 
 def _is_of_another(request: Request, job: Job) -> bool:

@@ -58,9 +58,8 @@ def folders(site: SlurmSite) -> set[str]:
 
 def test_its_space_comes_back(site: SlurmSite) -> None:
     waits, cancelled, purged, new = staged_in(site, 4)
-    lines = f"{waits.id} PENDING\n{cancelled.id} CANCELLED\n{new.id} CANCELLED\n"
-    said(site).write_text(lines)
-    wait_long(site, waits, cancelled, purged)
+    said(site).write_text(f"{waits.id} PENDING \n{cancelled.id} CANCELLED \n")
+    wait_long(site, waits, purged)
     until(lambda: folders(site) == {f"job.{waits.id}", f"job.{new.id}"})
     assert Path(waits.run()["BB_JOB"]).is_dir()
     for job in (cancelled, purged):
@@ -94,6 +93,21 @@ def test_a_job_that_ran_is_over_only_where_slurm_says_so(site: SlurmSite) -> Non
     unknown.tear_down(hurry=True)
 
 
+def test_one_that_had_a_node_is_not_taken_for_one_that_never_began(
+    site: SlurmSite,
+) -> None:
+    """The note of its start cannot be heeded: the disk of the service is full."""
+    ran, never_began = staged_in(site, 2)
+    lines = f"{ran.id} CANCELLED node1\n{never_began.id} CANCELLED \n"
+    said(site).write_text(lines)
+    wait_long(site, ran)
+    until(lambda: folders(site) == {f"job.{ran.id}"})
+    asked = site.folder / "asked"
+    before = asked.stat().st_size
+    until(lambda: asked.stat().st_size > before + 1)
+    assert folders(site) == {f"job.{ran.id}"}
+
+
 def test_a_job_that_runs_keeps_what_it_has(site: SlurmSite) -> None:
     running, cancelled = staged_in(site, 2)
     own = Path(running.run()["BB_JOB"])
@@ -102,7 +116,7 @@ def test_a_job_that_runs_keeps_what_it_has(site: SlurmSite) -> None:
     until(lambda: folders(site) == {own.name})
 
 
-@pytest.mark.parametrize("state", ["running", "failed-in"])
+@pytest.mark.parametrize("state", ["running", "staged-in", "failed-in"])
 def test_one_that_waits_for_its_room_does_not_wait_for_long(
     site: SlurmSite, state: str
 ) -> None:
@@ -114,7 +128,7 @@ def test_one_that_waits_for_its_room_does_not_wait_for_long(
     if state == "failed-in":
         lines.append("stage_in lustre://nothing job://in")
     lost, waits = Job(site, *lines), Job(site, lines[0])
-    assert (lost.stage_in()[0] == SUCCESS) == (state == "running")
+    assert (lost.stage_in()[0] == SUCCESS) == (state != "failed-in")
     if state == "running":
         lost.run()
     told = site.spool / f"jobs/{lost.id}"

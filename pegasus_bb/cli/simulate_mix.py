@@ -22,6 +22,7 @@ from pegasus_bb.cli.trace import write_trace
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.machine import read_machine
 from pegasus_bb.model.mix import read_mix
+from pegasus_bb.optional import not_installed
 
 if TYPE_CHECKING:  # NumPy is slow to load, and may be missing
     from pegasus_bb.simulation.mix.cases import Case
@@ -71,7 +72,4 @@ def _need_numpy() -> None:
     try:
         import numpy  # noqa: F401
     except ModuleNotFoundError as missing:
-        raise UsageError(
-            "simulate --mix needs NumPy, which is not installed; "
-            "pip install 'pegasus-bb[simulation]' brings it"
-        ) from missing
+        raise not_installed("simulate --mix", "numpy") from missing

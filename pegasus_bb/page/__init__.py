@@ -1,6 +1,6 @@
 """A plan, or a comparison of runs, as one HTML file: figures and tables."""
 
-from pegasus_bb.errors import UsageError
+from pegasus_bb.optional import not_installed
 
 try:
     from pegasus_bb.page.explained import explained_page
@@ -8,9 +8,6 @@ try:
 except ModuleNotFoundError as missing:
     if missing.name not in ("altair", "vl_convert"):
         raise
-    raise UsageError(
-        f"a page needs {missing.name}, which is not installed; "
-        "pip install 'pegasus-bb[pages]' brings it"
-    ) from missing
+    raise not_installed("a page", "altair", "vl-convert-python") from missing
 
 __all__ = ["explained_page", "report_page"]

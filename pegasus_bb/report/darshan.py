@@ -19,6 +19,7 @@ import orjson
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.run import Calls, FileUse, Layer, Problem
+from pegasus_bb.optional import not_installed
 from pegasus_bb.process import Finished, ask
 from pegasus_bb.report.uses import is_data
 
@@ -84,10 +85,8 @@ def read_logs(paths: Sequence[Path]) -> Iterator[Log | Problem]:
     Raises NoPyDarshan where nothing can be read.
     """
     if paths and find_spec("darshan") is None:
-        raise NoPyDarshan(
-            f"{paths[0]}: reading Darshan logs needs PyDarshan, which is not "
-            "installed; pip install 'pegasus-bb[darshan]' brings it"
-        )
+        why = not_installed("reading Darshan logs", "darshan")
+        raise NoPyDarshan(f"{paths[0]}: {why}")
     left = list(paths)
     while left:
         some = left[:_AT_ONCE]

@@ -22,7 +22,7 @@ from pegasus_bb.reservation.slurm import Slurm
 from pegasus_bb.reservation.slurm_lua import SlurmLua
 from pegasus_bb.service.slurm.hooks import dry_run_text, is_version, why_too_old
 from pegasus_bb.service.slurm.install import HOOKS, missing_functions
-from pegasus_bb.service.slurm.job_states import JobState, is_over, job_states
+from pegasus_bb.service.slurm.job_states import JobState, is_over, read_queue
 from pegasus_bb.service.slurm.lua import why_not
 from pegasus_bb.units import abbreviate, format_size
 
@@ -95,12 +95,12 @@ def _of_plugin(tier: Tier) -> Iterator[Finding]:
 
 def _of_jobs(spaces: list[JobSpace]) -> Iterator[Finding]:
     """Slurm keeps the row of a job whose teardown it has killed, and counts it."""
-    states = job_states() if spaces else None
-    if states is None:
+    queue = read_queue() if spaces else None
+    if queue is None:
         return
     # Root alone sees all jobs.
     unknown = None if os.getuid() == 0 else JobState("HIDDEN")
-    over = [s for s in spaces if is_over(states.get(int(s.job), unknown))]
+    over = [s for s in spaces if is_over(queue.states.get(int(s.job), unknown))]
     if over:
         size = format_size(sum(space.size for space in over))
         yield note(

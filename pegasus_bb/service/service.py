@@ -34,7 +34,7 @@ class Service:
     def __init__(self, config: Config, loop: asyncio.AbstractEventLoop) -> None:
         """Knows what an earlier one knew. Raises OSError."""
         self._config = config
-        self._path, self._spaces, self._loop = config.journal, config.spaces, loop
+        self._path, self.spaces, self._loop = config.journal, config.spaces, loop
         self._drained: Optional[Callable[[], None]] = None
         self._discards = Discards(config.spaces)
         self._waiters: Waiters = {}
@@ -82,7 +82,7 @@ class Service:
         if self._unfinished[uid] + len(specs) > _MOST:
             why = f"{_MOST:,} of your tasks have not ended; wait for some"
             raise Refused("busy", why)
-        check_specs(specs, self._spaces, len(descriptors))
+        check_specs(specs, self.spaces, len(descriptors))
         origin = Origin(uid, time.time(), first=self._next)
         first, now = origin.first, origin.submitted
         self._next += len(specs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from functools import partial
-from typing import Callable, Set
+from typing import Callable, Optional, Set
 
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.service.dataspace import Dataspaces
@@ -15,7 +15,7 @@ from pegasus_bb.service.slurm.buffers import Buffers
 from pegasus_bb.service.slurm.config import SlurmConfig
 from pegasus_bb.service.slurm.folders import Trash, prepare_pool
 from pegasus_bb.service.slurm.job import JobFiles
-from pegasus_bb.service.slurm.job_states import States, when_known
+from pegasus_bb.service.slurm.job_states import Queue, when_known
 from pegasus_bb.service.slurm.job_storage import JobStorage
 from pegasus_bb.service.slurm.jobs import Jobs
 from pegasus_bb.service.slurm.nodes.record import Records
@@ -30,8 +30,8 @@ _LOOK = 1.0  # seconds between two looks where no bell rang
 _BEAT = 2.0  # seconds between two signs of life
 _TIDY = 60.0  # seconds between two tries to save what is kept
 # After so many such times squeue is asked: it knows a job for 300 s after its end. And
-# where a job waits for the room of others, which may be over.
-_ASK_AFTER, _ASK_SOON = 4, 0.5
+# where a job waits for the room of others, which may be over; or squeue gave no answer.
+_ASK_AFTER, _ASK_SOON = 2, 0.5
 
 
 class Attendant:
@@ -95,15 +95,18 @@ class Attendant:
             _try(self._buffers.go_on)
             _try(self._jobs.tidy)
         since_asked = (self._loop.time() - self._asked) / _TIDY
-        is_urgent = since_asked >= _ASK_SOON and self._jobs.wait_for_room
+        is_urgent = since_asked >= _ASK_SOON and self._jobs.is_space_awaited
         if is_urgent or since_asked >= _ASK_AFTER:
             self._asked = self._loop.time()
             if is_urgent or self._jobs.may_be_over:
                 when_known(self._loop, self._give_up)
 
-    def _give_up(self, states: States) -> None:
+    def _give_up(self, queue: Optional[Queue]) -> None:
+        if queue is None:
+            self._asked -= (_ASK_AFTER - _ASK_SOON) * _TIDY
+            return
         self._look()  # what was noted before squeue answered
-        _try(partial(self._jobs.give_up, states))
+        _try(lambda: self._jobs.give_up(queue, self._spool.noted_jobs()))
 
     def _look_at_nodes(self) -> None:
         self._nodes_timer = self._loop.call_later(self._look_often, self._look_at_nodes)

@@ -46,7 +46,9 @@ class Job:
             self.lines = request.directives
         if request.fields.get("sched_nodes"):  # else its time is a guess of no weight
             self.start_time = request.number("start_time") or self.start_time
-        self.exit_code = request.number("exit_code") or self.exit_code
+        exit_code = request.number("exit_code")
+        if exit_code is not None:
+            self.exit_code = exit_code
 
     @property
     def directives(self) -> Directives:

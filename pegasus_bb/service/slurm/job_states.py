@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from typing import Callable, Dict, List, NamedTuple, Optional
 
 from pegasus_bb.process import ask
 
-_OVER = "BOOT_FAIL CANCELLED COMPLETED DEADLINE FAILED NODE_FAIL OUT_OF_MEMORY TIMEOUT"
+_OVER = (
+    "BOOT_FAIL CANCELLED COMPLETED DEADLINE FAILED NODE_FAIL OUT_OF_MEMORY PREEMPTED "
+    "REVOKED TIMEOUT"
+)
 _ASK = ("squeue", "--local", "--noheader", "--states=all", "--format=%A %T %N")
 _FILTERS = "SQUEUE_"  # variables that would leave out jobs
 
@@ -25,7 +29,11 @@ class JobState(NamedTuple):
     nodes: str = ""
 
 
-States = Dict[int, JobState]  # by the number of the job
+class Queue(NamedTuple):
+    """All jobs that the caller may see, by number."""
+
+    states: Dict[int, JobState]
+    asked_at: float  # of the epoch
 
 
 def is_over(state: Optional[JobState]) -> bool:
@@ -33,29 +41,30 @@ def is_over(state: Optional[JobState]) -> bool:
     return state is None or state.word in _OVER.split()
 
 
-def never_began(state: Optional[JobState]) -> bool:
-    """Whether squeue says that a job is over, and had no node at any time."""
-    return state is not None and is_over(state) and not state.nodes
+def never_began(state: JobState) -> bool:
+    """Whether a job is over, and had no node at any time."""
+    return is_over(state) and not state.nodes
 
 
-def job_states() -> Optional[States]:
-    """Those of all jobs that this user may see; None where Slurm does not answer."""
+def read_queue() -> Optional[Queue]:
+    """None where Slurm does not answer."""
     environ = {k: v for k, v in os.environ.items() if not k.startswith(_FILTERS)}
+    asked_at = time.time()
     answer = ask(_ASK, env=environ)
     lines: List[List[str]] = [line.split() for line in answer.out.splitlines()]
     good = all(len(line) in (2, 3) and line[0].isdigit() for line in lines)
     if answer.status != 0 or not good:
         return None
-    return {int(number): JobState(*state) for number, *state in lines}
+    states = {int(number): JobState(*state) for number, *state in lines}
+    return Queue(states, asked_at)
 
 
-def when_known(loop: asyncio.AbstractEventLoop, then: Callable[[States], None]) -> None:
-    """Call ``then`` with ``job_states``, later; not at all where Slurm does not
-    answer."""
+def when_known(
+    loop: asyncio.AbstractEventLoop, then: Callable[[Optional[Queue]], None]
+) -> None:
+    """Call ``then`` with ``read_queue``, later."""
 
-    def tell(asked: asyncio.Future[Optional[States]]) -> None:
-        states = asked.result()
-        if states is not None:
-            then(states)
+    def tell(asked: asyncio.Future[Optional[Queue]]) -> None:
+        then(asked.result())
 
-    loop.run_in_executor(None, job_states).add_done_callback(tell)
+    loop.run_in_executor(None, read_queue).add_done_callback(tell)

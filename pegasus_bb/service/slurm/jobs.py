@@ -11,11 +11,12 @@ from __future__ import annotations
 import errno
 import time
 from functools import partial
-from typing import Callable, Dict, List, Optional, Set
+from typing import Callable, Container, Dict, List, Optional, Set
 
 from pegasus_bb.service.messages import complain, message_of
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.slurm.buffers import Buffers
+from pegasus_bb.service.slurm.ends import Ends, holds_space, may_be_over
 from pegasus_bb.service.slurm.job import (
     BEFORE_RUN,
     FAILED_IN,
@@ -31,7 +32,7 @@ from pegasus_bb.service.slurm.job import (
     Job,
     JobFiles,
 )
-from pegasus_bb.service.slurm.job_states import JobState, States, is_over, never_began
+from pegasus_bb.service.slurm.job_states import Queue
 from pegasus_bb.service.slurm.job_storage import JobStorage
 from pegasus_bb.service.slurm.kept_results import KeptResults
 from pegasus_bb.service.slurm.nodes.staging import Nodes
@@ -43,10 +44,7 @@ from pegasus_bb.units import abbreviate
 # Seconds after which Slurm has forgotten a job in one of these states. All that one has
 # made is saved then, or cannot be.
 _FORGOTTEN = {STAGED_OUT: 30.0, FAILED_OUT: 600.0}
-_LONG = 600.0  # seconds for which a job waits to be started
-# Slurm's word that such a job is over is enough. One that is staged in may have run:
-# its note of that cannot be heeded while the disk is full.
-_NAMED = (STAGING_IN, FAILED_IN, RUNNING)
+_NO_ROOM = "it waits for room in its pool"
 _FIRST = "data_in"  # the hook that begins a life
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -70,6 +68,7 @@ class Jobs:
         self.kept = KeptResults(files, storage, transfers)
         self._jobs: Dict[int, Job] = {}
         self._untold: Set[Job] = set()  # the hooks do not know their state yet
+        self._ends = Ends()
         for job in files.read():
             storage.restore(job)
             if job.state in (KEPT, GONE):
@@ -85,14 +84,17 @@ class Jobs:
 
     def go_on(self) -> None:
         """Do what an earlier service was at; tell the hooks what it could not tell."""
+        try:
+            for job in list(self._jobs.values()):
+                self._tell_or_later(job)
+                self._nodes.go_on(job, partial(self._on_nodes, job))
+                self._go_on_copying(job)
+            self.kept.retry()
+        finally:
+            self._transfers.forget_earlier()
         for number in self._spool.known_jobs():
             if number not in self._jobs:
                 self._spool.forget_job(number)
-        for job in list(self._jobs.values()):
-            self._tell_or_later(job)
-            self._nodes.go_on(job, partial(self._on_nodes, job))
-            self._go_on_copying(job)
-        self.kept.retry()
 
     def heed(self, request: Request) -> None:
         """Do what a hook says. Raises OSError, ValueError."""
@@ -150,7 +152,7 @@ class Jobs:
             self._go_on_copying(job)
             patience = _FORGOTTEN.get(job.state)
             if patience and time.time() - job.changed_at > patience:
-                self._tear_down(job)
+                self._try_to_tear_down(job)
         self._spool.forget_old_jobs(self._jobs)
 
     # -- those of whose end no hook has told
@@ -158,27 +160,23 @@ class Jobs:
     @property
     def may_be_over(self) -> bool:
         """Whether squeue should be asked."""
-        return any(
-            job.state in (RUNNING, STAGED_IN) or _waits_long(job)
-            for job in self._jobs.values()
-        )
+        return any(map(may_be_over, self._jobs.values()))
 
     @property
-    def wait_for_room(self) -> bool:
-        """Whether a job does, or a buffer waits for its end, that others hold, which
-        may be over."""
-        states = [job.state for job in self._jobs.values() if job.lines]
-        is_awaited = NOTED in states or self._buffers.has_deleted
-        return is_awaited and any(state in (*_NAMED, STAGED_IN) for state in states)
+    def is_space_awaited(self) -> bool:
+        """Whether a job waits for room, or a buffer for its end, and others hold it,
+        which may be over."""
+        jobs = self._jobs.values()
+        is_awaited = any(job.state == NOTED and job.lines for job in jobs)
+        return (is_awaited or self._buffers.has_deleted) and any(map(holds_space, jobs))
 
-    def give_up(self, states: States) -> None:
-        """Tear down those that are over, as Slurm says in ``states``. One that may have
-        run has to be in it: what such a job has made may be all there is. Raises
-        OSError."""
+    def give_up(self, queue: Queue, noted: Container[int]) -> None:
+        """Tear down those that are over, as ``queue`` has them. ``noted``: the jobs of
+        which a note of a hook is not heeded yet."""
         for job in list(self._jobs.values()):
-            if _has_ended(job, states.get(job.number)):
+            if self._ends.has_ended(job, queue, noted):
                 complain(f"job {job.number} has ended, and Slurm has not said so")
-                self._tear_down(job)
+                self._try_to_tear_down(job)
 
     # -- steps of a job's life
 
@@ -190,7 +188,8 @@ class Jobs:
         """Give the job what it asks for; where there is no room now, it stays noted."""
         try:
             if not self._storage.make(job):
-                self._change(job, NOTED, "it waits for room in its pool")
+                if (job.state, job.message) != (NOTED, _NO_ROOM):
+                    self._change(job, NOTED, _NO_ROOM)
                 return
             job.environ = self._storage.environ(job)
             places = self._storage.resolve(job, job.directives.stage_in)
@@ -289,19 +288,28 @@ class Jobs:
 
     def _tear_down(self, job: Job) -> None:
         """Slurm is done with the job, or gives it up."""
+        is_all_saved = job.state in (*BEFORE_RUN, STAGED_OUT)
         del self._jobs[job.number]
-        is_over = job.state in (*BEFORE_RUN, STAGED_OUT)
         try:
-            if not is_over and self._storage.has_results(job):
+            if not is_all_saved and self._storage.has_results(job):
                 self.kept.keep(job)
             else:
                 self._transfers.cancel(job)
                 self._storage.give_back(job)
                 self._files.remove(job)
-        except OSError:  # the note of the hook stays for the next look
+        except BaseException:  # the note of the hook stays for the next look
             self._jobs[job.number] = job
             raise
+        self._ends.forget(job)
         self._spool.tell_job(job.number, {"state": GONE}, ())
+
+    def _try_to_tear_down(self, job: Job) -> None:
+        """Where that cannot be done now, a later look does it; other jobs do not wait
+        for it."""
+        try:
+            self._tear_down(job)
+        except OSError as error:
+            complain(f"job {job.number}: {message_of(error)}")
 
     def _change(self, job: Job, state: str, message: Optional[str] = None) -> None:
         """The record first, then the word to the hooks, which may come later. Raises
@@ -345,18 +353,6 @@ class Jobs:
         self._spool.tell_job(job.number, job.fields(), environ)
 
 
-def _waits_long(job: Job) -> bool:
-    return job.state in BEFORE_RUN and time.time() - job.changed_at > _LONG
-
-
-def _has_ended(job: Job, state: Optional[JobState]) -> bool:
-    """Whether it is over as squeue has it, in ``state``."""
-    if job.state == STAGED_IN and state is not None:
-        return never_began(state)
-    is_named = job.state in _NAMED and state is not None
-    return (is_named or _waits_long(job)) and is_over(state)
-
-
 def _is_of_another(request: Request, job: Job) -> bool:
     """Whether Slurm has given the number of ``job`` to another one: it counts anew some
     day. Raises ValueError where ``request`` is of an earlier one."""
@@ -364,5 +360,8 @@ def _is_of_another(request: Request, job: Job) -> bool:
         if request.do == _FIRST:
             return True
         raise ValueError(f"job {job.number} is uid {job.uid}'s, not {request.uid}'s")
-    has_run = job.state not in BEFORE_RUN
-    return request.do == _FIRST and has_run and request.noted_at > job.changed_at
+    if request.do != _FIRST:
+        return False
+    if job.state in BEFORE_RUN:  # its lines differ where Slurm has counted anew
+        return bool(job.lines and request.directives not in ([], job.lines))
+    return request.noted_at > job.changed_at

@@ -87,6 +87,8 @@ class KeptResults:
             self._say(job, message_of(error))
 
     def _say(self, job: Job, message: str) -> None:
+        if job.message == message:
+            return
         job.message = message
         with contextlib.suppress(OSError):  # the words only
             self._files.save(job)

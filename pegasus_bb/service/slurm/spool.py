@@ -12,7 +12,7 @@ import fcntl
 import os
 import stat
 import time
-from typing import Container, Dict, Iterable, Iterator, List
+from typing import Container, Dict, Iterable, Iterator, List, Set
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.service.messages import complain
@@ -65,6 +65,11 @@ class Spool:
                 continue
             yield request
 
+    def noted_jobs(self) -> Set[int]:
+        """The jobs of requests that are not done yet. Raises OSError."""
+        parts = (t.split(".") for t in os.listdir(self._path("requests")))
+        return {int(part[2]) for part in parts if len(part) > 3 and part[2].isdigit()}
+
     def forget(self, token: str) -> None:
         """The request is done."""
         _remove(self._path("requests", token))
@@ -73,8 +78,8 @@ class Spool:
         """Give ``text`` to the scontrol that waits for it."""
         self._write(self._path("answers", request.token), text)
         self.forget(request.token)
-        bell = self._bell(request.number("bell") or 0, "taken")
-        _ring(bell)
+        if not _ring(self._bell(request.number("bell") or 0, "taken")):
+            _remove(self._path("answers", request.token))  # scontrol has gone
 
     def hang_bell(self, job: int) -> None:
         """What ends the pre_run of ``job``, which waits for data on its nodes."""

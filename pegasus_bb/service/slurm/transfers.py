@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
+from pegasus_bb.service.dataspace import Dataspaces, parse_place
 from pegasus_bb.service.protocol import Refused, encode
 from pegasus_bb.service.service import Service
 from pegasus_bb.service.slurm.job import Job
@@ -38,6 +41,7 @@ class Transfers:
         called instead. A copy that an earlier call has begun or done is not begun
         again. Raises Refused."""
         batch = self._known(job, places)
+        job.tasks = [task.id for task in batch]
         self._batches[job] = batch
         found = {(task.source, task.dest) for task in batch}
         specs: List[Dict[str, Any]] = [
@@ -90,6 +94,11 @@ class Transfers:
                 task.terms = task.terms._replace(deadline=deadline)
                 self._service.dispatch.queue.add(task)
 
+    def forget_earlier(self) -> None:
+        """All that an earlier service was at goes on: what it accepted is no copy of a
+        later job."""
+        self._earlier.clear()
+
     def is_copying(self, job: Job) -> bool:
         """Whether copies of ``job`` are under way."""
         return job in self._batches
@@ -106,7 +115,8 @@ class Transfers:
         found = []
         for source, dest in places:
             key = (job.uid, source, dest)
-            task = mine.get(key) or self._earlier.pop(key, None)
+            earlier = self._earlier.pop(key, None)
+            task = mine.get(key) or earlier
             if task is not None and task.state not in (FAILED, CANCELLED):
                 found.append(task)
         return found
@@ -115,20 +125,33 @@ class Transfers:
         def all_ended() -> None:
             if self._batches.get(job) is batch:
                 del self._batches[job]
-                ended(_failures(batch, job.has_failed))
+                ended(_failures(batch, self._service.spaces, job.has_failed))
 
         self._service.wait(batch, all_ended)
 
 
-def _failures(tasks: List[Task], absent_is_fine: bool) -> List[str]:
-    """A task that has failed need not have made all of its results."""
+def _failures(tasks: List[Task], spaces: Dataspaces, absent_is_fine: bool) -> List[str]:
+    """A job that has failed need not have made all of its results."""
     found = []
     for task in tasks:
-        is_absent = absent_is_fine and "No such file" in task.message
-        if task.state != DONE and not is_absent:
+        is_fine = absent_is_fine and _is_source_absent(task, spaces)
+        if task.state != DONE and not is_fine:
             what = "was cancelled" if task.state == CANCELLED else task.message
             found.append(f"{task.source}: {what}")
     return found
+
+
+def _is_source_absent(task: Task, spaces: Dataspaces) -> bool:
+    """Whether the source was never made: it, or a folder above it, is missing below the
+    buffer's own folder. Where that is missing, too, or anything of the destination, a
+    file system may not be mounted."""
+    place = parse_place(task.source, spaces)
+    path, _, why = task.message.rpartition(": ")
+    root = spaces[place.space].root.strip("/")
+    least = min(2, len(place.parts))
+    places = (place.parts[:n] for n in range(least, len(place.parts) + 1))
+    paths = ["/".join((root, *parts)).lstrip("/") for parts in places]
+    return why == os.strerror(errno.ENOENT) and path.lstrip("/") in paths
 
 
 def _key(task: Task) -> Tuple[int, str, str]:

@@ -104,6 +104,21 @@ def test_a_failed_job_need_not_have_made_all_results(site: SlurmSite) -> None:
     assert (site.lustre / "log").read_text() == "why"
 
 
+def test_a_missing_destination_is_no_missing_result(site: SlurmSite) -> None:
+    """A file system that is not mounted: the job failed, and its log is there."""
+    job = Job(site, OWN, "stage_out job://log lustre://log")
+    job.stage_in()
+    (Path(job.run()["BB_JOB"]) / "log").write_text("why")
+    elsewhere = site.lustre.rename(site.folder / "elsewhere")
+    code, words = job.stage_out(exit_code=768)
+    assert code == ERROR and f"{site.lustre}: No such file" in words
+    job.tear_down()
+    elsewhere.rename(site.lustre)
+    site.kill()
+    site.serve()  # which tries again at once
+    until(lambda: (site.lustre / "log").exists())
+
+
 def test_it_waits_for_room_and_gets_it_when_another_ends(site: SlurmSite) -> None:
     first = Job(site, "jobbb capacity=7MiB pool=flash")
     assert first.stage_in() == (SUCCESS, "")

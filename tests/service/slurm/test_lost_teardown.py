@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,57 @@ def test_one_that_had_a_node_is_not_taken_for_one_that_never_began(
     before = asked.stat().st_size
     until(lambda: asked.stat().st_size > before + 1)
     assert folders(site) == {f"job.{ran.id}"}
+
+
+def asked_twice_more(site: SlurmSite) -> None:
+    """Back when squeue was asked, and its answer was heard."""
+    asked = site.folder / "asked"
+    before = asked.stat().st_size if asked.exists() else 0
+    until(lambda: asked.exists() and asked.stat().st_size > before + 1)
+
+
+def test_one_whose_start_cannot_be_heeded_keeps_its_results(site: SlurmSite) -> None:
+    """The disk of the service is full; Slurm has forgotten the job."""
+    [job] = staged_in(site, 1)
+    said(site).write_text(f"{job.id} PENDING \n")
+    wait_long(site, job)
+    assert site.process is not None
+    resource.prlimit(site.process.pid, resource.RLIMIT_FSIZE, (100, -1))
+    job.run()
+    said(site).write_text("")
+    asked_twice_more(site)
+    assert folders(site) == {f"job.{job.id}"}
+
+
+def test_one_that_waits_for_room_is_forgotten_too(site: SlurmSite) -> None:
+    first, second = (Job(site, "jobbb capacity=8MiB pool=flash") for _ in range(2))
+    assert first.stage_in() == (SUCCESS, "")
+    record = site.folder / "var" / "jobs" / f"{second.id}.json"
+    second.call("setup")
+    until(record.exists)
+    written = record.stat().st_mtime_ns
+    said(site).write_text(f"{first.id} PENDING \n{second.id} PENDING \n")
+    asked_twice_more(site)
+    assert record.stat().st_mtime_ns == written  # it costs no disk a write each time
+    said(site).write_text(f"{first.id} PENDING \n")
+    wait_long(site, second)
+    until(lambda: not record.exists())
+
+
+def test_after_a_question_without_an_answer_squeue_is_soon_asked_again(
+    site: SlurmSite,
+) -> None:
+    site.kill()
+    site.tidies_every = 8  # seconds: asked each 16, and 4 after a failure
+    site.serve()
+    [job] = staged_in(site, 1)
+    job.run()
+    told = site.spool / f"jobs/{job.id}"
+    until(lambda: "state=running" in told.read_text())
+    said(site).write_text("slurm_load_jobs error: no answer")
+    until((site.folder / "asked").exists)
+    said(site).write_text(f"{job.id} CANCELLED node1\n")
+    until(lambda: not folders(site))
 
 
 def test_a_job_that_runs_keeps_what_it_has(site: SlurmSite) -> None:

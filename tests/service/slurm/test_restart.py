@@ -61,6 +61,31 @@ def test_while_its_data_is_copied_in_and_out(site: SlurmSite) -> None:
     assert (site.lustre / "out").read_text() == "a result"
 
 
+def test_a_later_job_with_the_same_lines_has_copies_of_its_own(
+    site: SlurmSite,
+) -> None:
+    """The first one's was under way when the service was started."""
+    lines = (
+        "persist store Chain1 size=1MiB",
+        "stage_out bb://Chain1/out lustre://out",
+        "persist delete Chain1",
+    )
+    for text in ("first", "second"):
+        job = Job(site, *lines)
+        assert job.stage_in() == (SUCCESS, "")
+        Path(job.run()["BB_PERSISTENT_Chain1"], "out").write_text(text)
+        if text == "first":
+            site.ask_control("pause")
+            job.call("data_out", exit_code=0)
+            record = site.folder / "var" / "jobs" / f"{job.id}.json"
+            until(lambda record=record: json.loads(record.read_text())["tasks"])
+            again(site)
+        assert job.stage_out() == (SUCCESS, "")
+        job.tear_down()
+        until(lambda: not site.ask("list")["ok"]["buffers"])
+        assert (site.lustre / "out").read_text() == text
+
+
 def test_between_any_two_steps(site: SlurmSite) -> None:
     site.file("in", "an input")
     job = Job(site, OWN, *COPIES)

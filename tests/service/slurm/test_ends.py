@@ -1,0 +1,77 @@
+"""What squeue says of a job decides whether it has ended without a word of a hook."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from pegasus_bb.service.slurm.ends import Ends
+from pegasus_bb.service.slurm.job import (
+    FAILED_IN,
+    NOTED,
+    RUNNING,
+    STAGED_IN,
+    STAGING_IN,
+    STAGING_OUT,
+    Job,
+)
+from pegasus_bb.service.slurm.job_states import JobState, Queue
+
+MINUTE = 60.0
+
+
+def job(state: str, minutes_ago: float) -> Job:
+    found = Job(7, 1000, 1000)
+    found.state, found.changed_at = state, time.time() - minutes_ago * MINUTE
+    return found
+
+
+def has_ended(one: Job, state: JobState | None, noted: bool = False) -> bool:
+    states = {} if state is None else {one.number: state}
+    return Ends().has_ended(one, Queue(states, time.time()), [7] if noted else [])
+
+
+CANCELLED, AFTER_A_RUN = JobState("CANCELLED"), JobState("CANCELLED", "node1")
+
+
+@pytest.mark.parametrize("state", [NOTED, STAGING_IN, FAILED_IN, STAGED_IN])
+def test_one_that_never_began_has(state: str) -> None:
+    assert has_ended(job(state, 1), CANCELLED)
+    assert not has_ended(job(state, 1), JobState("PENDING"))
+    assert not has_ended(job(state, 1), None)
+    assert has_ended(job(state, 11), None)
+
+
+@pytest.mark.parametrize("word", ["COMPLETED", "TIMEOUT", "PREEMPTED", "REVOKED"])
+def test_one_that_ran_has(word: str) -> None:
+    assert has_ended(job(RUNNING, 1), JobState(word, "node1"))
+    assert not has_ended(job(STAGED_IN, 1), JobState(word, "node1"))
+    assert not has_ended(job(RUNNING, 1), JobState("COMPLETING", "node1"))
+
+
+def test_one_whose_note_waits_has_not() -> None:
+    assert not has_ended(job(STAGED_IN, 11), None, noted=True)
+    assert not has_ended(job(STAGED_IN, 1), CANCELLED, noted=True)
+
+
+def test_what_squeue_said_before_its_latest_change_does_not_count() -> None:
+    late = job(STAGING_IN, -1)
+    assert not has_ended(late, CANCELLED)
+
+
+def test_one_whose_results_are_copied_has_not() -> None:
+    assert not has_ended(job(STAGING_OUT, 90), AFTER_A_RUN)
+    assert not has_ended(job(STAGING_OUT, 90), None)
+
+
+def test_one_that_runs_has_where_squeue_does_not_know_it_for_an_hour() -> None:
+    ends, runs, now = Ends(), job(RUNNING, 300), time.time()
+
+    def known(minute: float, states: dict[int, JobState]) -> bool:
+        return ends.has_ended(runs, Queue(states, now + minute * MINUTE), [])
+
+    assert not known(0, {}) and not known(59, {})
+    assert not known(60, {7: JobState("RUNNING", "node1")})
+    assert not known(62, {}) and not known(121, {})
+    assert known(123, {})

@@ -67,9 +67,9 @@ class Copies:
     """A service that has done each task when it is submitted; it has failed it where a
     folder is in the way, and where the disk fails it does it later."""
 
-    def __init__(self, roots: dict[str, Dataspace]) -> None:
+    def __init__(self, spaces: dict[str, Dataspace]) -> None:
         self.tasks: dict[int, Task] = {}
-        self._roots = roots
+        self.spaces = spaces
 
     def submit(
         self, uid: int, specs: Any, raw: bytes, accepted: Any, refused: Any
@@ -103,8 +103,8 @@ class Copies:
         assert tasks == []
 
     def _path(self, url: str) -> str:
-        place = parse_place(url, self._roots)
-        return os.path.join(self._roots[place.space].root, *place.parts)
+        place = parse_place(url, self.spaces)
+        return os.path.join(self.spaces[place.space].root, *place.parts)
 
 
 def attend(root: str) -> int:

@@ -194,6 +194,10 @@ class Jobs:
             job.environ = self._storage.environ(job)
             places = self._storage.resolve(job, job.directives.stage_in)
             self._storage.resolve(job, job.directives.stage_out)  # before it computes
+            if not places and job.folder and not job.buffers:
+                self._change_in_memory(job, STAGED_IN)
+                self._tell_or_later(job)
+                return
             if not places:
                 self._staged_in(job, [])
                 return
@@ -249,7 +253,7 @@ class Jobs:
     def _begin_stage_out(self, job: Job) -> None:
         try:
             if not job.directives.wants_more:
-                self._end_without_results(job)
+                self._change_in_memory(job, STAGED_OUT)  # its hooks ask no more
                 return
             places = self._storage.resolve(job, job.directives.stage_out)
             if not places:
@@ -263,12 +267,6 @@ class Jobs:
             )
         except (Refused, OSError) as error:
             self._fail(job, FAILED_OUT, error)
-
-    def _end_without_results(self, job: Job) -> None:
-        """Its teardown comes next. Syncs would cost the site more than they save: on
-        disk it runs, and has no results."""
-        job.state, job.changed_at, job.message = STAGED_OUT, time.time(), ""
-        self._tell_or_later(job)
 
     def _staged_out(self, job: Job, why: List[str]) -> None:
         try:
@@ -310,6 +308,11 @@ class Jobs:
             self._tear_down(job)
         except OSError as error:
             complain(f"job {job.number}: {message_of(error)}")
+
+    def _change_in_memory(self, job: Job, state: str) -> None:
+        """Syncs would cost the site more than they save: a later service comes to the
+        same state from the one on disk, and from what Slurm says next."""
+        job.state, job.changed_at, job.message = state, time.time(), ""
 
     def _change(self, job: Job, state: str, message: Optional[str] = None) -> None:
         """The record first, then the word to the hooks, which may come later. Raises

@@ -47,7 +47,8 @@ def wait_long(site: SlurmSite, *jobs: Job) -> None:
 
 
 def staged_in(site: SlurmSite, count: int) -> list[Job]:
-    jobs = [Job(site, OWN) for _ in range(count)]
+    site.file("in")
+    jobs = [Job(site, OWN, "stage_in lustre://in job://in") for _ in range(count)]
     for job in jobs:
         assert job.stage_in() == (SUCCESS, "")
     return jobs

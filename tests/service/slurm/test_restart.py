@@ -183,6 +183,21 @@ def test_results_of_a_job_that_slurm_gives_up_are_saved_all_the_same(
     assert (site.lustre / "out").read_text() == "a result"
 
 
+def test_between_any_two_steps_of_a_job_without_copies(site: SlurmSite) -> None:
+    """Some of its states are on no disk."""
+    job = Job(site, OWN)
+    assert job.stage_in() == (SUCCESS, "")
+    again(site)
+    own = Path(job.run()["BB_JOB"])
+    until(lambda: state(job) == "running")
+    again(site)
+    assert own.is_dir() and state(job) == "running"
+    assert job.stage_out() == (SUCCESS, "")
+    again(site)
+    job.tear_down()
+    until(lambda: not own.exists())
+
+
 def test_what_no_hook_wrote_stops_no_one(site: SlurmSite) -> None:
     requests = site.spool / "requests"
     (requests / "0000000001.a").write_bytes(b"\xff\x00 garbage")

@@ -49,7 +49,6 @@ def test_a_job_that_leaves_nothing_ends_when_the_service_can_be_told(
         assert job.call("data_out", exit_code=0) == (SUCCESS, "")
         assert job.call("test_data_out") == (SUCCESS, "BUSY")
     assert job.call("test_data_out") == (SUCCESS, "")
-    until(lambda: "state=staged-out" in told(site, job))
     job.tear_down()
     until(lambda: not own.exists())
 

@@ -6,6 +6,7 @@ import os
 from typing import Callable, Dict, List, Tuple
 
 from pegasus_bb.service.dataspace import Dataspaces
+from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.slurm.buffers import READY, Buffers
 from pegasus_bb.service.slurm.directives import Copy, is_on_node
 from pegasus_bb.service.slurm.folders import Trash, make_folder
@@ -95,8 +96,12 @@ class JobStorage:
 
     def has_results(self, job: Job) -> bool:
         """Whether what was to be staged out can still be there: on nodes, or in a
-        buffer, which may be one that outlives the job."""
-        sources = [copy.source for copy in job.directives.stage_out]
+        buffer, which may be one that outlives the job. Lines that an earlier version
+        took, and this one refuses, may have named some."""
+        try:
+            sources = [copy.source for copy in job.directives.stage_out]
+        except Refused:
+            return True
         in_buffers = not all(map(is_on_node, sources))
         return in_buffers or bool(sources and self.nodes(job))
 

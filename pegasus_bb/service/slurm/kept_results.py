@@ -55,7 +55,7 @@ class KeptResults:
                 "created": job.noted_at,
                 "path": self._storage.path(job),
                 "nodes": self._storage.nodes(job),
-                "dests": [c.dest for c in job.directives.stage_out[:_SHOWN]],
+                "dests": _dests(job),
                 "message": job.message,
             }
             for job in self._jobs
@@ -108,3 +108,11 @@ class KeptResults:
         self._storage.give_back(job)
         self._files.remove(job)
         self._jobs.remove(job)
+
+
+def _dests(job: Job) -> List[str]:
+    """Some of them; none where lines that an earlier version took are refused now."""
+    try:
+        return [copy.dest for copy in job.directives.stage_out[:_SHOWN]]
+    except Refused:
+        return []

@@ -198,6 +198,28 @@ def test_between_any_two_steps_of_a_job_without_copies(site: SlurmSite) -> None:
     until(lambda: not own.exists())
 
 
+def test_results_of_lines_that_are_refused_now_are_kept(site: SlurmSite) -> None:
+    """An earlier version took them."""
+    job = Job(site, OWN, COPIES[1])
+    assert job.stage_in() == (SUCCESS, "")
+    own = Path(job.run()["BB_JOB"])
+    (own / "out").write_text("a result")
+    until(lambda: state(job) == "running")
+    site.kill()
+    record = site.folder / "var" / "jobs" / f"{job.id}.json"
+    known = json.loads(record.read_text())
+    lines = [*known["lines"], "#BB_LUA dance"]
+    record.write_text(json.dumps({**known, "lines": lines}))
+    site.serve()
+    job.tear_down(hurry=True)
+    [kept] = site.ask("list")["ok"]["kept"]
+    assert (kept["job"], kept["dests"]) == (job.id, [])
+    assert "dance" in kept["message"]
+    assert (own / "out").read_text() == "a result"
+    assert "ok" in site.ask("discard", f"job={job.id}")
+    until(lambda: not own.exists())
+
+
 def test_what_no_hook_wrote_stops_no_one(site: SlurmSite) -> None:
     requests = site.spool / "requests"
     (requests / "0000000001.a").write_bytes(b"\xff\x00 garbage")

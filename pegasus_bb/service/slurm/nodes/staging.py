@@ -210,7 +210,11 @@ class Nodes:
         if record.want == IN and why:
             self._let_go(record, abbreviate(why))
             return
-        ended(why)
+        try:
+            ended(why)
+        except OSError:  # it is told so at the next look
+            self._ended[record.folder] = ended
+            raise
         if record.want == IN:
             self._tell_pre_run(record, "")
             self._files.save(record)

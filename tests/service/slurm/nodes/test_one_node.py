@@ -46,6 +46,22 @@ def test_a_jobs_own_buffer_and_its_node_work_together(site: NodeSite, n1: Node) 
     until(lambda: n1.folders == [] and list(site.bb.iterdir()) == [])
 
 
+def test_it_starts_when_that_can_be_recorded(site: NodeSite, n1: Node) -> None:
+    """A folder has the name of its record until then."""
+    site.file("in", "an input")
+    job = NodeJob(site, *BOTH_WAYS)
+    assert job.stage_in() == (SUCCESS, "")
+    record = site.folder / "var" / "jobs" / f"{job.id}.json"
+    record.unlink()
+    record.mkdir()
+    starting = job.begin()
+    until(lambda: n1.folders and (n1.folders[0] / "mesh" / "in").exists())
+    until(lambda: all(row == "" for row in site.waiting.values()))
+    assert starting.poll() is None
+    record.rmdir()
+    assert job.begun(starting) == (SUCCESS, "")
+
+
 def test_an_input_that_is_missing_keeps_the_job_from_starting(
     site: NodeSite, n1: Node
 ) -> None:

@@ -2,7 +2,8 @@
 
 Every folder that is met is moved up into the top one before it is looked into. So two
 descriptors do for any tree, a path cannot get too long, and a crash leaves a tree
-that the next call goes on with.
+that the next call goes on with. A folder of another user becomes ours first, where we
+may do that: his processes that have it open would make names faster than we unlink.
 """
 
 from __future__ import annotations
@@ -105,11 +106,26 @@ def _open(parent: Optional[int], name: str) -> int:
     """Open folder ``name`` of ``parent``; a task may have taken our rights to it."""
     handle = os.open(name, os.O_PATH | _FOLDER, dir_fd=parent)
     try:
-        if os.fstat(handle).st_mode & stat.S_IRWXU != stat.S_IRWXU:
+        found = os.fstat(handle)
+        lacks_rights = found.st_mode & stat.S_IRWXU != stat.S_IRWXU
+        if _took(handle, found) or lacks_rights:
             os.chmod(f"/proc/self/fd/{handle}", stat.S_IRWXU)
         return os.open(".", os.O_RDONLY | _FOLDER, dir_fd=handle)
     finally:
         os.close(handle)
+
+
+def _took(handle: int, found: os.stat_result) -> bool:
+    """Whether a folder of another user is ours now. Who made it could undo any change
+    of its mode."""
+    me = os.geteuid()
+    if found.st_uid == me:
+        return me == 0 and stat.S_IMODE(found.st_mode) != stat.S_IRWXU
+    try:
+        os.chown(f"/proc/self/fd/{handle}", me, -1)
+    except OSError:  # we are not root, or root is no one there
+        return False
+    return True
 
 
 def _batches(folder: int) -> Iterator[List[str]]:

@@ -135,3 +135,15 @@ def test_what_cannot_go_is_named_in_full(
         with pytest.raises(PermissionError) as refusal:
             removal.remove(str(top / "tree"))
     assert refusal.value.filename == str(top / "tree" / "deep" / "f")
+
+
+def test_a_user_makes_no_call_to_own_what_is_his(
+    of_a_user: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a parallel file system each would be a request more for every folder."""
+    tree, calls = of_a_user / "tree", list[str]()
+    (tree / "deep").mkdir(parents=True)
+    monkeypatch.setattr(os, "chown", lambda *_: calls.append("chown"))
+    monkeypatch.setattr(os, "chmod", lambda *_: calls.append("chmod"))
+    removal.remove(str(tree))
+    assert (left(of_a_user), calls) == ([], [])

@@ -51,7 +51,10 @@ class Buffers:
     @property
     def has_deleted(self) -> bool:
         """Whether one waits for its end until no job uses it any more."""
-        return any(r["state"] == DELETING for r in self._records.values())
+        return any(
+            record["state"] == DELETING and name not in self._going
+            for name, record in self._records.items()
+        )
 
     def go_on(self) -> None:
         """Delete what was begun, by an earlier service or when the disk was full; grant

@@ -10,15 +10,16 @@ import asyncio
 import errno
 import os
 import struct
-from typing import Callable, List, Sequence
+from functools import partial
+from typing import Callable, Dict, Iterator, List, NamedTuple, Sequence
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import sync_directory
 from pegasus_bb.removal import remove
-from pegasus_bb.service.messages import complain, message_of
 from pegasus_bb.service.ownership import why_open
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.slurm.config import Pool
+from pegasus_bb.service.slurm.removers import Removers
 
 _GONE = ".gone."  # folders that are being removed
 _ACL = "system.posix_acl_access"
@@ -28,12 +29,12 @@ _OWNER, _USER, _GROUP, _MASK, _OTHER = 0x01, 0x02, 0x04, 0x10, 0x20  # linux/pos
 _READ, _ALL = 5, 7  # r-x, rwx
 
 
-Later = Callable[[Callable[[], None], Callable[[], None]], None]
+Then = Callable[[], None]
 Freed = Callable[[str], bool]
 
 
-def _at_once(work: Callable[[], None], then: Callable[[], None]) -> None:
-    work()
+def _remove_at_once(path: str, then: Then) -> None:
+    remove(path)
     then()
 
 
@@ -41,18 +42,17 @@ def _no_discard(pool: str) -> bool:
     return False
 
 
-def _try(work: Callable[[], None]) -> None:
-    """What cannot be removed now is removed at the next start (``prepare_pool``)."""
-    try:
-        work()
-    except OSError as error:
-        complain(f"not removed: {message_of(error)}")
+class Left(NamedTuple):
+    """A folder that is being removed. ``size``: its bytes, if only its name tells."""
+
+    path: str
+    name: str  # its former one
+    size: int
 
 
 def prepare_pool(pool: Pool) -> None:
-    """The pool's folder is there and closed to users' hands; what an earlier service
-    began to remove is removed. Raises OSError, and UsageError where users could put
-    folders there themselves."""
+    """The pool's folder is there and closed to users' hands. Raises OSError, and
+    UsageError where users could put folders there themselves."""
     if not os.path.isdir(pool.path):
         raise UsageError(
             f"pool {pool.name}: {pool.path} is no folder here; mount its storage, or "
@@ -61,9 +61,6 @@ def prepare_pool(pool: Pool) -> None:
     why = why_open(os.path.realpath(pool.path), os.getuid())
     if why:
         raise UsageError(f"pool {pool.name}: {why}")
-    for name in os.listdir(pool.path):
-        if name.startswith(_GONE):
-            remove(os.path.join(pool.path, name))
 
 
 def make_folder(pool: Pool, name: str, uid: int, gid: int) -> str:
@@ -80,47 +77,80 @@ def make_folder(pool: Pool, name: str, uid: int, gid: int) -> str:
     return path
 
 
-class Trash:
-    """Where folders go. ``later`` runs its first argument elsewhere, and then calls the
-    second one; by default it does both at once. ``freed`` hears of each pool that got
-    space back."""
+def left_in(pool: Pool) -> Iterator[Left]:
+    """What was begun to be removed, also by an earlier service. Raises OSError."""
+    for entry in os.listdir(pool.path):
+        if entry.startswith(_GONE):
+            name, _, number = entry[len(_GONE) :].rpartition(".")
+            size = number.partition("=")[2]  # none of first versions
+            path = os.path.join(pool.path, entry)
+            yield Left(path, name, int(size) if size.isdigit() else 0)
 
-    def __init__(self, later: Later = _at_once, freed: Freed = _no_discard) -> None:
-        self._later, self._freed = later, freed
+
+class Trash:
+    """Where folders go. ``remove`` removes its first argument, now or later, and then
+    calls the second one; by default it does both at once. ``freed`` hears of each pool
+    that got space back."""
+
+    def __init__(
+        self,
+        remove: Callable[[str, Then], None] = _remove_at_once,
+        freed: Freed = _no_discard,
+    ) -> None:
+        self._remove, self._freed = remove, freed
+        self._going: Dict[str, List[Then]] = {}  # by path
 
     @classmethod
     def beside(
         cls, loop: asyncio.AbstractEventLoop, freed: Freed = _no_discard
     ) -> Trash:
-        """Removes in a thread: a loop that waits for a million files serves no one."""
+        """Removes in threads: a loop that waits for a million files serves no one."""
+        return cls(Removers(loop).remove, freed)
 
-        def later(work: Callable[[], None], then: Callable[[], None]) -> None:
-            loop.run_in_executor(None, _try, work).add_done_callback(lambda _: then())
-
-        return cls(later, freed)
-
-    def drop(self, pool: Pool, name: str, then: Callable[[], None]) -> None:
+    def drop(self, pool: Pool, name: str, then: Then, size: int = 0) -> None:
         """Nothing has the name ``name`` any more; ``then`` is called when its bytes are
-        gone, too. Raises OSError."""
-        gone = _free_name(pool, name)
+        gone, too. ``size`` of them belong to no record from now on: ``left_in`` tells
+        the next service. Raises OSError."""
+        gone = _free_name(pool, name, size)
         try:
             os.rename(os.path.join(pool.path, name), gone)
-        except FileNotFoundError:
-            then()
-            return
+        except FileNotFoundError:  # an earlier call, or service, may have renamed it
+            left = {each.path for each in left_in(pool) if each.name == name}
+        else:
+            left = {gone}
         sync_directory(pool.path)
+        if not left:
+            then()
+
+        def one_gone(path: str) -> None:
+            left.discard(path)
+            if not left:
+                then()
+
+        for path in list(left):
+            self.go_on(pool, path, partial(one_gone, path))
+
+    def go_on(self, pool: Pool, path: str, then: Then) -> None:
+        """Remove what is ``left_in`` the pool at ``path``."""
+        if path in self._going:
+            self._going[path].append(then)
+            return
+        self._going[path] = [then]
 
         def removed() -> None:
-            then()
+            for each in self._going.pop(path):
+                each()
             self._freed(pool.name)
 
-        self._later(lambda: remove(gone), removed)
+        self._remove(path, removed)
 
 
-def _free_name(pool: Pool, name: str) -> str:
+def _free_name(pool: Pool, name: str, size: int) -> str:
     number = 0
     while True:
         path = os.path.join(pool.path, f"{_GONE}{name}.{number}")
+        if size:
+            path += f"={size}"
         if not os.path.lexists(path):
             return path
         number += 1

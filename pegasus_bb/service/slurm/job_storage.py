@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import Callable, Dict, List, Tuple
 
 from pegasus_bb.service.dataspace import Dataspaces
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.slurm.buffers import READY, Buffers
 from pegasus_bb.service.slurm.directives import Copy, is_on_node
-from pegasus_bb.service.slurm.folders import Trash, make_folder
+from pegasus_bb.service.slurm.folders import Trash, left_in, make_folder
 from pegasus_bb.service.slurm.job import Job
 from pegasus_bb.service.slurm.nodes.staging import Nodes
 from pegasus_bb.service.slurm.place_resolver import PlaceResolver
@@ -17,7 +18,11 @@ from pegasus_bb.service.slurm.pools import Pools
 
 
 class JobStorage:
-    """``save`` makes a job durable; ``freed`` is called when space came back."""
+    """``save`` makes a job durable; ``freed`` is called when space came back.
+
+    The holder of a job's space is its life: another one of the same number may begin
+    while its folder is still being removed.
+    """
 
     def __init__(
         self,
@@ -29,16 +34,23 @@ class JobStorage:
         save: Callable[[Job], None],
         freed: Callable[[], None],
     ) -> None:
+        """Removes what an earlier service began to remove; until it is gone, its bytes
+        are no one's. Raises OSError."""
         self._spaces, self._pools, self._buffers = spaces, pools, buffers
         self._trash, self._save, self._freed = trash, save, freed
         self._nodes = nodes
+        for pool in pools.all:
+            for left in left_in(pool):
+                holder = os.path.basename(left.path)
+                pools.restore(holder, pool.name, left.size)
+                trash.go_on(pool, left.path, partial(self._gone, holder, pool.name))
 
     def restore(self, job: Job) -> None:
         """``job`` has its buffer, and uses others, since before the service was
         started. Raises UsageError."""
         self._buffers.restore_use(job.buffers, job.life)
         if job.folder and job.size:
-            self._pools.restore(job.folder, job.pool, job.size)
+            self._pools.restore(job.life, job.pool, job.size)
 
     def make(self, job: Job) -> bool:
         """Whether ``job`` has all buffers that it asks for now. Raises Refused,
@@ -112,17 +124,17 @@ class JobStorage:
         self._nodes.give_back(job)
         if not job.folder:
             return
+        gone = partial(self._gone, job.life, job.pool)
+        self._trash.drop(self._pools.pool(job.pool), job.folder, gone, job.size)
 
-        def gone() -> None:
-            self._pools.release(job.folder, job.pool)
-            self._freed()
-
-        self._trash.drop(self._pools.pool(job.pool), job.folder, gone)
+    def _gone(self, holder: str, pool: str) -> None:
+        self._pools.release(holder, pool)
+        self._freed()
 
     def _grant(self, job: Job, capacity: int) -> bool:
         pool = self._pools.pool(job.directives.pool)
         folder = job.folder or _free_folder(job.number, pool.path)
-        granted = self._pools.grant(folder, pool.name, capacity)
+        granted = self._pools.grant(job.life, pool.name, capacity)
         if granted is None:
             return False
         if not job.folder:
@@ -131,7 +143,7 @@ class JobStorage:
                 self._save(job)  # before the folder: a crash must not lose it
             except OSError:
                 job.folder, job.pool, job.size = "", "", 0
-                self._pools.release(folder, pool.name)
+                self._pools.release(job.life, pool.name)
                 raise
         make_folder(pool, folder, job.uid, job.gid)
         return True

@@ -12,12 +12,18 @@ from pegasus_bb.units import format_size, round_up
 
 
 class Pools:
-    """A holder is the name of a folder in a pool: a job's, or a persistent buffer's."""
+    """A holder is a persistent buffer, the life of a job, or a folder that an earlier
+    service began to remove."""
 
     def __init__(self, pools: Sequence[Pool]) -> None:
         self._pools = {pool.name: pool for pool in pools}
         self._default = pools[0].name
         self._granted: Dict[str, Dict[str, int]] = {name: {} for name in self._pools}
+
+    @property
+    def all(self) -> List[Pool]:
+        """In the order of the configuration."""
+        return list(self._pools.values())
 
     def pool(self, name: str) -> Pool:
         """The pool ``name``; the default for an empty name. Raises Refused."""

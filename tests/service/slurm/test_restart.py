@@ -272,3 +272,28 @@ def refusal(config: Path) -> str:
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     return done.stderr
+
+
+def test_what_cannot_be_removed_keeps_no_service_from_starting(
+    away: SlurmSite,
+) -> None:
+    """A user has mounted something in a folder of his."""
+    mounted = away.bb / ".gone.job.7.0=9437184" / "mnt"  # 9 MiB
+    mounted.mkdir(parents=True)
+    away.before = ["unshare", "--mount", "--", "sh", "-c"]
+    away.before += ['mount --bind "$0" "$0" && exec "$@"', str(mounted)]
+    probe = [*away.before, "true"]
+    if subprocess.run(probe, capture_output=True, check=False).returncode != 0:
+        pytest.skip("this user may not mount")
+    away.serve()
+    job = Job(away, OWN)
+    job.call("setup")
+    job.call("data_in")
+    until(lambda: state(job) == "noted")  # there is no room for two more
+    assert mounted.exists()
+    away.kill(15)
+    away.before = []
+    away.serve()
+    assert job.until_not_busy("test_data_in") == (SUCCESS, "")
+    until(lambda: not mounted.parent.exists())
+    away.kill(15)

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import itertools
 import os
 import signal
+import subprocess
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import Any, cast
+from unittest.mock import Mock
 
 import pytest
 
+from pegasus_bb.removal import remove
+from pegasus_bb.service.slurm import removers
 from pegasus_bb.service.slurm.config import Pool
 from pegasus_bb.service.slurm.folders import Trash
+from pegasus_bb.service.slurm.job import Job
+from pegasus_bb.service.slurm.job_storage import JobStorage
+from pegasus_bb.service.slurm.pools import Pools
 
 MIB = 1 << 20
 ANN = 61001
@@ -67,3 +79,127 @@ def test_a_folder_goes_though_its_user_makes_names_in_it(
     Trash().drop(pool, growing.name, lambda: gone.append("all"))
     assert gone == ["all"] and list(growing.parent.iterdir()) == []
     assert time.monotonic() - begun < PATIENCE
+
+
+class Garbage:
+    """What cannot be removed until it is ``mended``."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.why, self.tries = "", 0
+        self.endless = set[str]()  # names of those with which no slice is enough
+        monkeypatch.setattr(removers, "remove", self.remove)
+        monkeypatch.setattr(removers, "_AGAIN", 0.02)
+
+    def remove(self, path: str, deadline: float) -> None:
+        self.tries += 1
+        if path.rpartition(".gone.")[2].partition(".")[0] in self.endless:
+            time.sleep(0.01)
+            raise TimeoutError("not emptied in time")
+        if self.why:
+            raise OSError(errno.EBUSY, self.why, path)
+        remove(path, deadline)
+
+
+@pytest.fixture
+def garbage(monkeypatch: pytest.MonkeyPatch) -> Garbage:
+    return Garbage(monkeypatch)
+
+
+async def is_so(condition: Callable[[], bool]) -> None:
+    until = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < until
+        await asyncio.sleep(0.01)
+
+
+def test_what_cannot_be_removed_is_named_once_and_tried_again(
+    pool: Pool, garbage: Garbage, capfd: pytest.CaptureFixture[str]
+) -> None:
+    gone, garbage.why = list[str](), "it is busy"
+    (Path(pool.path) / "data").mkdir()
+
+    async def drop() -> None:
+        trash = Trash.beside(asyncio.get_running_loop())
+        trash.drop(pool, "data", lambda: gone.append("data"))
+        await is_so(lambda: garbage.tries > 3)
+        assert gone == []
+        trash.drop(pool, "data", lambda: gone.append("data, asked again"))
+        assert gone == []
+        garbage.why = ""
+        await is_so(lambda: gone == ["data", "data, asked again"])
+
+    asyncio.run(drop())
+    said = capfd.readouterr().err
+    assert said.count("not removed") == 1 and ".gone.data.0: it is busy" in said
+
+
+def test_removals_without_end_keep_no_other_waiting(
+    pool: Pool, garbage: Garbage
+) -> None:
+    gone, garbage.endless = list[str](), {"a", "b", "c"}
+    for name in "abcd":
+        (Path(pool.path) / name).mkdir()
+
+    async def drop() -> None:
+        trash = Trash.beside(asyncio.get_running_loop())
+        for name in "abcd":
+            trash.drop(pool, name, partial(gone.append, name))
+        await is_so(lambda: gone == ["d"])
+        garbage.endless.clear()
+        await is_so(lambda: sorted(gone) == ["a", "b", "c", "d"])
+
+    asyncio.run(drop())
+
+
+def test_a_removal_does_not_keep_the_service_from_ending() -> None:
+    program = (
+        "import asyncio, time; from pegasus_bb.service.slurm import removers\n"
+        "removers.remove = lambda *_: time.sleep(60)\n"
+        "async def main():\n"
+        "    removers.Removers(asyncio.get_running_loop()).remove('x', print)\n"
+        "    await asyncio.sleep(0.1)\n"
+        "asyncio.run(main())\n"
+    )
+    argv = [sys.executable, "-c", program]
+    assert subprocess.run(argv, timeout=30, check=False).returncode == 0
+
+
+def storage(pool: Pool, trash: Trash) -> tuple[Pools, JobStorage]:
+    pools = Pools([pool])
+    parts = (cast(Any, {}), pools, cast(Any, Mock()), trash, cast(Any, Mock()))
+    return pools, JobStorage(*parts, lambda job: None, lambda: None)
+
+
+def test_space_is_in_use_until_its_bytes_are_gone(pool: Pool, garbage: Garbage) -> None:
+    """Of a job that runs once more, and of one that a later service has forgotten."""
+
+    def job() -> Job:
+        found = Job(7, os.getuid(), os.getgid())
+        found.lines = ["#BB_LUA jobbb capacity=4MiB pool=flash"]
+        return found
+
+    async def first_service() -> None:
+        pools, jobs = storage(pool, Trash.beside(asyncio.get_running_loop()))
+        first, second = job(), job()
+        second.noted_at += 60
+        assert jobs.make(first)
+        jobs.give_back(first)
+        assert jobs.make(second) and pools.free(pool) == 2 * MIB
+        garbage.why = ""
+        await is_so(lambda: pools.free(pool) == 6 * MIB)
+        garbage.why = "it is busy"
+        jobs.give_back(second)
+        await is_so(lambda: garbage.tries > 5)
+        assert pools.free(pool) == 6 * MIB
+
+    async def later_service() -> None:
+        pools, _ = storage(pool, Trash.beside(asyncio.get_running_loop()))
+        assert pools.free(pool) == 6 * MIB
+        await is_so(lambda: garbage.tries > 10)
+        garbage.why = ""
+        await is_so(lambda: pools.free(pool) == 10 * MIB)
+
+    garbage.why = "it is busy"
+    asyncio.run(first_service())
+    asyncio.run(later_service())
+    assert list(Path(pool.path).iterdir()) == []

@@ -13,7 +13,7 @@ from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.service import Service
 from pegasus_bb.service.slurm.config import Pool
 from pegasus_bb.service.slurm.directives import NODE, is_on_node
-from pegasus_bb.service.slurm.folders import Trash, make_folder, prepare_pool
+from pegasus_bb.service.slurm.folders import Trash, left_in, make_folder, prepare_pool
 from pegasus_bb.service.slurm.nodes.config import SPACE, NodeConfig
 from pegasus_bb.service.slurm.nodes.contents import contents_of
 from pegasus_bb.service.slurm.nodes.mailbox import ANSWERS, ORDERS, Letter, Mailbox
@@ -47,6 +47,8 @@ class NodeAttendant:
         self._mailbox.open(config.name)
         self._mailbox.sweep(config.name, ANSWERS)
         self._trash = Trash.beside(loop, service.freed)
+        for left in left_in(self._pool):
+            self._trash.go_on(self._pool, left.path, lambda: None)
         self._files = NodeJobs(os.path.join(state, "errands"))  # as first versions did
         self._jobs = {job.folder: job for job in self._files.read()}
         self._transfers = Transfers(service, self._files.save)

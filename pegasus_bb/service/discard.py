@@ -14,6 +14,7 @@ from typing import Any, Dict, Mapping, Set
 from pegasus_bb.service.config_checks import check, parsed
 from pegasus_bb.service.dataspace import Dataspace, Dataspaces
 from pegasus_bb.service.messages import complain
+from pegasus_bb.service.programs import ask
 from pegasus_bb.units import parse_duration
 
 KEY = "discard"
@@ -76,29 +77,6 @@ class Discards:
 async def _trim(root: str) -> str:
     """Why it failed; empty if it did not. ``root`` is a full path, so no option."""
     path = os.pathsep.join(filter(None, (os.environ.get("PATH"), _SYSTEM)))
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *(_PROGRAM, root),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.PIPE,
-            env={"PATH": path, "LC_ALL": "C"},
-            cwd="/",
-        )
-    except OSError as error:
-        return f"{_PROGRAM}: {error.strerror}"
-    try:
-        _, said = await process.communicate()
-    except asyncio.CancelledError:
-        _kill(process)
-        raise
-    status = f"{_PROGRAM} ended with status {process.returncode}"
-    why = said.decode(errors="replace").strip() or status
-    return why if process.returncode else ""
-
-
-def _kill(process: asyncio.subprocess.Process) -> None:
-    try:
-        process.kill()
-    except ProcessLookupError:
-        pass
+    done = await ask((_PROGRAM, root), {"PATH": path, "LC_ALL": "C"})
+    status = f"{_PROGRAM} ended with status {done.status}"
+    return done.err.strip() or status if done.status else ""

@@ -15,7 +15,7 @@ from pegasus_bb.service.slurm.config import Pool
 from pegasus_bb.service.slurm.directives import NODE, is_on_node
 from pegasus_bb.service.slurm.folders import Trash, left_in, make_folder, prepare_pool
 from pegasus_bb.service.slurm.nodes.config import SPACE, NodeConfig
-from pegasus_bb.service.slurm.nodes.contents import contents_of
+from pegasus_bb.service.slurm.nodes.lists import Lists
 from pegasus_bb.service.slurm.nodes.mailbox import ANSWERS, ORDERS, Letter, Mailbox
 from pegasus_bb.service.slurm.nodes.node_job import NodeJob, NodeJobs
 from pegasus_bb.service.slurm.nodes.record import GONE, IN, LIST
@@ -41,7 +41,7 @@ class NodeAttendant:
     ) -> None:
         """Goes on where an earlier one has stopped. Raises OSError, UsageError."""
         self._config, self._spaces, self._loop = config, spaces, loop
-        self._pool = Pool(SPACE, config.path, 0, 0)
+        self._pool, self._lists = Pool(SPACE, config.path, 0, 0), Lists(config.path)
         prepare_pool(self._pool)
         self._mailbox = Mailbox(config.mailbox)
         self._mailbox.open(config.name)
@@ -135,12 +135,13 @@ class NodeAttendant:
         self._complain(why)
 
     def _list(self, job: NodeJob, letter: Letter, sources: List[str]) -> None:
-        """In a thread: all that is there is read."""
+        """Later: all that is there is read."""
         by_place = {self._place(job, source): source for source in sources}
-        about = (job.uid, self._config.path, list(by_place))
-        looking = self._loop.run_in_executor(None, contents_of, *about)
+        looking = self._loop.create_task(self._lists.of(job.uid, list(by_place)))
 
         def done(future: Any) -> None:
+            if future.cancelled():  # the service ends, and the letter stays
+                return
             try:
                 found = {by_place[place]: f for place, f in future.result().items()}
             except (OSError, ValueError) as error:

@@ -1,6 +1,7 @@
 """What lies below places of a node, looked at with the rights of the job's user.
 
-A program of its own: it becomes the user before it opens anything, and prints JSON.
+A program of its own, which lists.py starts: it becomes the user before it opens
+anything, and prints JSON.
 """
 
 from __future__ import annotations
@@ -10,39 +11,17 @@ import json
 import os
 import stat
 import sys
-from typing import Dict, Iterator, List, Sequence, Tuple
+from typing import Dict, Iterator, List, Tuple
 
-from pegasus_bb.process import ask
 from pegasus_bb.service.dataspace import Dataspace, open_parent, parse_place
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.worker import become
 
-_PACKAGE = os.path.abspath(__file__).rsplit(os.sep + "pegasus_bb" + os.sep, 1)[0]
-_START = (
-    "import sys; sys.path.insert(0, sys.argv[1]); "
-    "from pegasus_bb.service.slurm.nodes.contents import main; main(sys.argv[2:])"
-)
-_LONGEST = 86400.0  # seconds
 _PIECE = 1 << 20
 _NICE = 15  # as of workers: other jobs may compute here
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 Files = Dict[str, str]  # digest by path; a file itself has the path ""
-
-
-def contents_of(uid: int, root: str, sources: Sequence[str]) -> Dict[str, Files]:
-    """The files below each ``node://`` place of ``sources`` that is there.
-
-    Raises OSError where they cannot be read.
-    """
-    argv = [sys.executable, "-E", "-s", "-c", _START, _PACKAGE, str(uid), root]
-    environ = {"PATH": "/usr/bin:/bin"}
-    done = ask(argv, _LONGEST, cwd="/", env=environ, stdin=json.dumps(list(sources)))
-    if done.status != 0:
-        last = (done.err.strip().splitlines() or ["no reason is known"])[-1]
-        raise OSError(0, last, root)
-    found: Dict[str, Files] = json.loads(done.out)
-    return found
 
 
 def main(argv: List[str]) -> None:

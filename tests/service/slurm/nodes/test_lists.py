@@ -1,0 +1,47 @@
+"""What jobs left on a node is listed, whatever a user does to lists of his own."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.service.slurm.nodes import lists
+from pegasus_bb.service.slurm.nodes.lists import Lists
+
+ANN, BOB = 61001, 61002
+PROGRAM = """
+import os, signal, sys
+if sys.argv[1] == "61001":
+    open(os.path.join(sys.argv[2], str(os.getpid())), "w").close()
+    os.kill(os.getpid(), signal.SIGSTOP)
+print("{}")
+"""
+
+
+@pytest.fixture(autouse=True)
+def _stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All lists of ANN stop."""
+    monkeypatch.setattr(lists, "_PROGRAM", (sys.executable, "-c", PROGRAM))
+
+
+def test_stopped_lists_of_a_user_keep_no_other_waiting(tmp_path: Path) -> None:
+    async def story() -> None:
+        all_lists = Lists(str(tmp_path))
+        of_ann = [asyncio.ensure_future(all_lists.of(ANN, [])) for _ in range(50)]
+        await asyncio.sleep(0)
+        assert await asyncio.wait_for(all_lists.of(BOB, []), 20) == {}
+        assert len(list(tmp_path.iterdir())) <= 1  # the others wait for their turn
+        assert not any(each.done() for each in of_ann)
+
+    asyncio.run(story())  # and they do not keep the service from ending
+
+
+def test_a_list_without_an_answer_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lists, "_LONGEST", 0.5)
+    with pytest.raises(OSError, match="gave no answer"):
+        asyncio.run(Lists(str(tmp_path)).of(ANN, []))

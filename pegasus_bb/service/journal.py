@@ -184,6 +184,7 @@ class Journal:
     def __init__(self, path: str, hand_over: Callable[[Callable[[], None]], Any]):
         """``hand_over`` runs what it is given in the thread of the caller."""
         self._path, self._hand_over = path, hand_over
+        self._file = -1  # where it is not open
         self._open()
         self._lines: List[Tuple[bytes, Then]] = []
         self._changed = threading.Condition()
@@ -196,12 +197,22 @@ class Journal:
 
     def _open(self) -> None:
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        self._file = os.open(self._path, flags, 0o600)
-        self._end = os.lseek(self._file, 0, os.SEEK_END)
-        # What a crash has torn ends where the next line begins.
-        is_torn = self._end and os.pread(self._file, 1, self._end - 1) != b"\n"
-        self._before = b"\n" if is_torn else b""
-        sync_directory(os.path.dirname(self._path))
+        file = os.open(self._path, flags, 0o600)
+        try:
+            self._end = os.lseek(file, 0, os.SEEK_END)
+            # What a crash has torn ends where the next line begins.
+            is_torn = self._end and os.pread(file, 1, self._end - 1) != b"\n"
+            self._before = b"\n" if is_torn else b""
+            sync_directory(os.path.dirname(self._path))
+        except BaseException:
+            os.close(file)
+            raise
+        self._file = file
+
+    def _shut(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+        self._file = -1
 
     def append(self, line: Dict[str, Any], then: Then) -> None:
         """Write ``line``; ``then`` is called when it is durable, or with the error."""
@@ -237,12 +248,12 @@ class Journal:
 
     def rewrite(self, found: Recovered) -> None:
         """Put only what ``found`` holds into it; see ``when_quiet``. Raises OSError: it
-        goes on with what it had."""
+        goes on with what it had. Where it cannot be opened, the next line tries again.
+        """
         try:
             rewrite(self._path, found)
         finally:
-            os.close(self._file)
-            self._file = -1  # nothing goes into a file that may have no name any more
+            self._shut()  # nothing goes into a file that may have no name any more
             self._open()
 
     def close(self) -> None:
@@ -251,7 +262,7 @@ class Journal:
             self._closed = True
             self._changed.notify()
         self._thread.join()
-        os.close(self._file)
+        self._shut()
 
     def _work(self) -> None:
         while True:
@@ -275,6 +286,8 @@ class Journal:
     def _written(self, data: bytes) -> Optional[OSError]:
         """None when ``data`` is durable; else no half of it may be read later."""
         try:
+            if self._file < 0:
+                self._open()
             self._cut()  # where an earlier one could not be cut
             view = memoryview(self._before + data)
             while view:

@@ -27,9 +27,6 @@ from pegasus_bb.service.messages import complain
 from pegasus_bb.service.task import ENDS, PLAIN, Origin, Task, Terms
 
 Then = Callable[[Optional[OSError]], None]
-KEEP = 3600.0  # seconds for which an ended task can still be asked for
-_KEPT = 10_000  # of these at the most, once they are older than
-_NEW = 60.0  # seconds: its client may be just about to ask
 _LOST = 1_000_000  # numbers that the tasks of damaged lines may have had
 _SEAL = re.compile(rb"\t([0-9a-f]{8})")
 
@@ -61,7 +58,6 @@ def read(path: str) -> Recovered:
             found.damaged.append(number)
     if found.damaged:
         found.next_id += _LOST  # no other task gets the number of a lost one
-    forget_old(found)
     return found
 
 
@@ -358,17 +354,3 @@ def _spec(task: Task) -> Dict[str, Any]:
         if getattr(task, key):
             spec[key] = getattr(task, key)
     return spec
-
-
-def forget_old(found: Recovered) -> None:
-    """Drop ended tasks that are older than ``KEEP``, or too many. While one task of a
-    request has not ended, its client may ask for all of them."""
-    tasks = found.tasks.values()
-    open_requests = {task.origin.first for task in tasks if not task.has_ended}
-    old = [t for t in tasks if t.has_ended and t.origin.first not in open_requests]
-    old.sort(key=lambda task: -task.ended_at)
-    now = time.time()
-    for place, task in enumerate(old):
-        age = now - task.ended_at
-        if age > KEEP or (place >= _KEPT and age > _NEW):
-            del found.tasks[task.id]

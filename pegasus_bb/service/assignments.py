@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections import deque
-from typing import Callable, Deque, List, Optional, Sequence
+from typing import Callable, List, Sequence, Tuple
 
-from pegasus_bb.service.task import PENDING, Task
-from pegasus_bb.service.task_queue import TaskQueue, UserFilter, anyone
+from pegasus_bb.service.task import Task
+from pegasus_bb.service.task_queue import TaskQueue, UserFilter, no_one
 
 _TOGETHER = 64  # tasks of one assignment
 _BYTES = 32 << 20  # of one assignment of several tasks
 _TASK = 4096  # bytes of its user's share that a task costs, whatever it moves
+
+# Of each worker with an assignment: its user, whether tasks of it have a rate.
+Busy = Sequence[Tuple[int, bool]]
 
 
 def free_slots(owners: Sequence[int], most: int) -> UserFilter:
@@ -28,38 +30,35 @@ def _are_together(one: Task, other: Task) -> bool:
 
 class Assignments:
     """Takes tasks out of ``queue`` in its order. A task with a rate of its own holds
-    a worker for long, so at most half of the workers do such tasks at a time."""
+    a worker for long, so at most half of ``workers`` do such tasks at a time. Where one
+    user has that half, another may have one more, and there is one more worker."""
 
     def __init__(self, queue: TaskQueue, workers: int) -> None:
-        self._queue, self.most_slow = queue, max(1, workers // 2)
-        self._slow: Deque[Task] = deque()  # whose turn has come, and no place is free
+        self._queue, self._workers = queue, workers
+        self._most_slow = max(1, workers // 2)
 
     def copy(self) -> Assignments:
         """The same queue, to take tasks from without effect on this one."""
-        same = Assignments(self._queue.copy(), 0)
-        same.most_slow, same._slow = self.most_slow, self._slow.copy()
-        return same
+        return Assignments(self._queue.copy(), self._workers)
 
     def next(
-        self,
-        slow: int,
-        is_alone: Callable[[Task], bool],
-        now: float,
-        may_run: UserFilter = anyone,
+        self, busy: Busy, is_alone: Callable[[Task], bool], now: float
     ) -> List[Task]:
         """The tasks of the next assignment, which wait no more; none if none may run.
 
-        ``slow``: workers that do a task with a rate. ``is_alone``: whether a task
-        cannot be done together with others. ``now``: a time.time(). ``may_run``: whose
-        tasks there is a place for.
+        ``is_alone``: whether a task cannot be done together with others. ``now``: a
+        time.time().
         """
+        slow = [uid for uid, is_slow in busy if is_slow]
+        may_be_slow = free_slots(slow, self._most_slow)
+        workers = self._workers + (len(slow) > self._most_slow)
+        may_run = free_slots([uid for uid, _ in busy], workers)
         taken: List[Task] = []
         size = 0
         while len(taken) < _TOGETHER:
-            may_be_slow = slow < self.most_slow and (
-                not taken or bool(taken[0].terms.share)
-            )
-            task = self._next(may_be_slow, now, may_run)
+            if taken and not taken[0].terms.share:
+                may_be_slow = no_one
+            task = self._queue.take(now, may_run, may_be_slow)
             if task is None:
                 break
             if task in taken:  # its deadline has moved meanwhile
@@ -76,18 +75,3 @@ class Assignments:
         if taken:
             self._queue.serve(taken[0].uid, _TASK * len(taken))
         return taken
-
-    def _next(
-        self, may_be_slow: bool, now: float, may_run: UserFilter
-    ) -> Optional[Task]:
-        while self._slow and self._slow[0].state != PENDING:
-            self._slow.popleft()
-        for task in self._slow if may_be_slow else ():
-            if task.state == PENDING and may_run(task.uid):
-                self._slow.remove(task)
-                return task
-        while True:
-            found = self._queue.take(now, may_run)
-            if found is None or not found.terms.rate or may_be_slow:
-                return found
-            self._slow.append(found)

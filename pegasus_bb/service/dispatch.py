@@ -68,11 +68,8 @@ class Dispatch:
     def hand_out(self) -> None:
         """Give waiting tasks to workers that have none."""
         while not (self.is_paused or self._is_resting):
-            slow = sum(
-                any(t.terms.rate for t in w.tasks.values()) for w in self._pool.busy
-            )
-            may_run = self._pool.may_run
-            tasks = self._assignments.next(slow, self._is_alone, time.time(), may_run)
+            busy = [(worker.uid, worker.is_slow) for worker in self._pool.busy]
+            tasks = self._assignments.next(busy, self._is_alone, time.time())
             if not tasks:
                 break
             for task in tasks:
@@ -138,7 +135,6 @@ class Dispatch:
             self.descriptors.tasks().__contains__,
             self.estimates,
             self.targets,
-            self._config.workers,
             time.time(),
         )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Callable, Deque, Dict, List, NamedTuple, Optional, Sequence, Set
 
-from pegasus_bb.service.assignments import Assignments, free_slots
+from pegasus_bb.service.assignments import Assignments
 from pegasus_bb.service.estimate import Estimates
 from pegasus_bb.service.rates import Targets, pair_of, share
 from pegasus_bb.service.task import Task
@@ -36,7 +36,6 @@ class Forecast(NamedTuple):
     is_alone: Callable[[Task], bool]
     estimates: Estimates
     targets: Targets
-    workers: int
     now: float  # a time.time()
 
     def seconds_left(self) -> Dict[int, float]:
@@ -48,9 +47,8 @@ class Forecast(NamedTuple):
         passed = 0.0
         while True:
             while True:
-                slow = sum(worker.is_slow for worker in working)
-                may_run = free_slots([worker.uid for worker in working], self.workers)
-                tasks = self.queue.next(slow, self.is_alone, self.now + passed, may_run)
+                busy = [(worker.uid, worker.is_slow) for worker in working]
+                tasks = self.queue.next(busy, self.is_alone, self.now + passed)
                 if not tasks:
                     break
                 working.append(self._begun(tasks))

@@ -27,9 +27,6 @@ from pegasus_bb.service.messages import complain
 from pegasus_bb.service.task import ENDS, PLAIN, Origin, Task, Terms
 
 Then = Callable[[Optional[OSError]], None]
-KEEP = 3600.0  # seconds for which an ended task can still be asked for
-_KEPT = 10_000  # of these at the most, once they are older than
-_NEW = 60.0  # seconds: its client may be just about to ask
 _LOST = 1_000_000  # numbers that the tasks of damaged lines may have had
 _SEAL = re.compile(rb"\t([0-9a-f]{8})")
 
@@ -61,7 +58,6 @@ def read(path: str) -> Recovered:
             found.damaged.append(number)
     if found.damaged:
         found.next_id += _LOST  # no other task gets the number of a lost one
-    forget_old(found)
     return found
 
 
@@ -184,6 +180,7 @@ class Journal:
     def __init__(self, path: str, hand_over: Callable[[Callable[[], None]], Any]):
         """``hand_over`` runs what it is given in the thread of the caller."""
         self._path, self._hand_over = path, hand_over
+        self._file = -1  # where it is not open
         self._open()
         self._lines: List[Tuple[bytes, Then]] = []
         self._changed = threading.Condition()
@@ -196,12 +193,22 @@ class Journal:
 
     def _open(self) -> None:
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        self._file = os.open(self._path, flags, 0o600)
-        self._end = os.lseek(self._file, 0, os.SEEK_END)
-        # What a crash has torn ends where the next line begins.
-        is_torn = self._end and os.pread(self._file, 1, self._end - 1) != b"\n"
-        self._before = b"\n" if is_torn else b""
-        sync_directory(os.path.dirname(self._path))
+        file = os.open(self._path, flags, 0o600)
+        try:
+            self._end = os.lseek(file, 0, os.SEEK_END)
+            # What a crash has torn ends where the next line begins.
+            is_torn = self._end and os.pread(file, 1, self._end - 1) != b"\n"
+            self._before = b"\n" if is_torn else b""
+            sync_directory(os.path.dirname(self._path))
+        except BaseException:
+            os.close(file)
+            raise
+        self._file = file
+
+    def _shut(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+        self._file = -1
 
     def append(self, line: Dict[str, Any], then: Then) -> None:
         """Write ``line``; ``then`` is called when it is durable, or with the error."""
@@ -237,12 +244,12 @@ class Journal:
 
     def rewrite(self, found: Recovered) -> None:
         """Put only what ``found`` holds into it; see ``when_quiet``. Raises OSError: it
-        goes on with what it had."""
+        goes on with what it had. Where it cannot be opened, the next line tries again.
+        """
         try:
             rewrite(self._path, found)
         finally:
-            os.close(self._file)
-            self._file = -1  # nothing goes into a file that may have no name any more
+            self._shut()  # nothing goes into a file that may have no name any more
             self._open()
 
     def close(self) -> None:
@@ -251,7 +258,7 @@ class Journal:
             self._closed = True
             self._changed.notify()
         self._thread.join()
-        os.close(self._file)
+        self._shut()
 
     def _work(self) -> None:
         while True:
@@ -275,6 +282,8 @@ class Journal:
     def _written(self, data: bytes) -> Optional[OSError]:
         """None when ``data`` is durable; else no half of it may be read later."""
         try:
+            if self._file < 0:
+                self._open()
             self._cut()  # where an earlier one could not be cut
             view = memoryview(self._before + data)
             while view:
@@ -345,17 +354,3 @@ def _spec(task: Task) -> Dict[str, Any]:
         if getattr(task, key):
             spec[key] = getattr(task, key)
     return spec
-
-
-def forget_old(found: Recovered) -> None:
-    """Drop ended tasks that are older than ``KEEP``, or too many. While one task of a
-    request has not ended, its client may ask for all of them."""
-    tasks = found.tasks.values()
-    open_requests = {task.origin.first for task in tasks if not task.has_ended}
-    old = [t for t in tasks if t.has_ended and t.origin.first not in open_requests]
-    old.sort(key=lambda task: -task.ended_at)
-    now = time.time()
-    for place, task in enumerate(old):
-        age = now - task.ended_at
-        if age > KEEP or (place >= _KEPT and age > _NEW):
-            del found.tasks[task.id]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from pegasus_bb.service import journal as journals
@@ -17,12 +16,12 @@ from pegasus_bb.service.journal import Journal
 from pegasus_bb.service.memory import check_readable, number_of
 from pegasus_bb.service.messages import complain
 from pegasus_bb.service.protocol import Refused
+from pegasus_bb.service.retention import Retention
 from pegasus_bb.service.task import FAILED, Origin, Task, check_specs
 from pegasus_bb.service.waits import Wait, Waiters
 
 _GONE = "its memory went with an earlier service; submit it again"
 _COMPACT = 32 << 20  # bytes of a journal that is worth writing anew
-_MOST = 1_000_000  # tasks of one user that have not ended
 
 Answer = Callable[[Dict[str, Any]], None]  # takes what stands under "ok"
 Refusal = Callable[[Refused], None]
@@ -42,14 +41,13 @@ class Service:
         found = journals.read(self._path)
         self.dispatch.estimates.recall(found.learned)
         self.tasks, self._next = found.tasks, found.next_id
+        self._retention = Retention(self.tasks)
         self.dispatch.tags = found.tags
         self._journal = Journal(self._path, loop.call_soon_threadsafe)
         self._rewrite(found)
         self._unwritten: List[Task] = []  # have ended, and the journal did not take it
-        self._unfinished: Counter[int] = Counter()  # tasks by user
         for task in self.tasks.values():
             if not task.has_ended:
-                self._unfinished[task.uid] += 1
                 if number_of(task.source) >= 0:
                     self._end(task, FAILED, 0, _GONE)
                 else:
@@ -79,20 +77,18 @@ class Service:
             raise Refused("draining", "the service takes no new task: it will end")
         if not isinstance(specs, list) or not specs:
             raise Refused("bad-task", "tasks is a list with at least one task")
-        if self._unfinished[uid] + len(specs) > _MOST:
-            why = f"{_MOST:,} of your tasks have not ended; wait for some"
-            raise Refused("busy", why)
+        self._retention.check_room(uid, len(specs))
         check_specs(specs, self.spaces, len(descriptors))
         origin = Origin(uid, time.time(), first=self._next)
         first, now = origin.first, origin.submitted
         self._next += len(specs)
         if descriptors:
             self._hold(uid, first, specs, descriptors)
-        self._unfinished[uid] += len(specs)
+        self._retention.accept(origin, len(specs))
 
         def durable(error: Optional[OSError]) -> None:
             if error is not None:
-                self._count_off(uid, len(specs))
+                self._retention.give_up(origin)
                 for number in range(first, first + len(specs)):
                     self.dispatch.descriptors.close(number)
                 why = f"the journal of the service takes no more: {error.strerror}"
@@ -146,7 +142,7 @@ class Service:
     @property
     def is_idle(self) -> bool:
         """Whether no task waits or runs."""
-        return not self._unfinished
+        return self._retention.is_idle
 
     def freed(self, space: str) -> bool:
         """Files of a dataspace were removed; whether its free space is discarded."""
@@ -167,7 +163,7 @@ class Service:
         self._note_unwritten()
         if self._journal.refuses:  # whether it still does
             self._journal.append({"next": self._next}, lambda error: None)
-        journals.forget_old(self._known())
+        self._retention.forget_old()
         if self._journal.size > self._worth:
             self._journal.when_quiet(lambda: self._rewrite(self._known()))
 
@@ -193,11 +189,6 @@ class Service:
             line = {"learned": self.dispatch.estimates.learned()}
             self._journal.append(line, lambda error: None)
 
-    def _count_off(self, uid: int, tasks: int) -> None:
-        self._unfinished[uid] -= tasks
-        if not self._unfinished[uid]:
-            del self._unfinished[uid]
-
     def _hold(
         self,
         uid: int,
@@ -222,7 +213,7 @@ class Service:
     def _end(self, task: Task, state: str, size: int, why: str) -> None:
         task.state, task.moved, task.message = state, size, why
         task.ended_at = time.time()
-        self._count_off(task.uid, 1)
+        self._retention.end(task)
         self._waiters.setdefault(task.id, [])
         self._note_ends([task])
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict, deque
-from typing import Callable, DefaultDict, Deque, Dict, List, Optional, Tuple
+from operator import itemgetter
+from typing import Callable, DefaultDict, Deque, Dict, List, Optional, Sequence, Tuple
 
 from pegasus_bb.service.task import PENDING, Task
 
@@ -17,8 +18,13 @@ def anyone(_: int) -> bool:
     return True
 
 
+def no_one(_: int) -> bool:
+    """The ``UserFilter`` where no place is free."""
+    return False
+
+
 class _UserQueue:
-    """The tasks of one user that wait. One that does not any more is dropped late."""
+    """Tasks of one user that wait. One that does not any more is dropped late."""
 
     __slots__ = ("by_priority", "urgent")
 
@@ -61,6 +67,9 @@ class _UserQueue:
         return None
 
 
+_Queues = Dict[int, _UserQueue]  # by user
+
+
 class TaskQueue:
     """Tasks that wait. A cancelled one is dropped when its turn comes.
 
@@ -69,63 +78,85 @@ class TaskQueue:
     nothing any more: the task would make others late as well. Without a deadline the
     user who was served the fewest bytes is next. A user who comes anew starts where the
     turn is, as in start-time fair queueing (Goyal et al. 1996): having been away wins
-    nothing, and what was served while no task of his waited counts.
+    nothing, and what was served while no task of his waited counts. Tasks with a rate
+    wait apart from the others: they may have no place when those have one.
     """
 
     def __init__(self) -> None:
-        self._queues: Dict[int, _UserQueue] = {}  # of users of whom tasks wait
+        self._plain: _Queues = {}  # of users of whom tasks wait
+        self._rated: _Queues = {}  # the same of tasks that have a rate
         self._served: Dict[int, float] = {}  # bytes, by user
         self._turn = 0.0  # bytes of the user whose turn was last
 
     def copy(self) -> TaskQueue:
         """The same queue, to take tasks from without effect on this one."""
         same = TaskQueue()
-        same._queues = {uid: queue.copy() for uid, queue in self._queues.items()}
+        same._plain = {uid: queue.copy() for uid, queue in self._plain.items()}
+        same._rated = {uid: queue.copy() for uid, queue in self._rated.items()}
         same._served, same._turn = self._served.copy(), self._turn
         return same
 
     def add(self, task: Task) -> None:
         """``task`` waits from now on; once more where its deadline has moved."""
-        uid = task.origin.uid
-        queue = self._queues.get(uid) or self._queue(uid)
-        if task.terms.deadline is None:
-            queue.add(task)
+        terms, uid = task.terms, task.origin.uid
+        queues = self._rated if terms.rate else self._plain
+        queue = queues.get(uid) or self._queue(task)
+        if terms.deadline is None:
+            queue.by_priority[terms.priority].append(task)
         else:
-            key = (task.terms.deadline, -task.terms.priority, task.id, task)
-            heapq.heappush(queue.urgent, key)
+            urgent = (terms.deadline, -terms.priority, task.id, task)
+            heapq.heappush(queue.urgent, urgent)
 
-    def take(self, now: float, may_run: UserFilter = anyone) -> Optional[Task]:
+    def take(
+        self, now: float, may_run: UserFilter = anyone, may_be_slow: UserFilter = anyone
+    ) -> Optional[Task]:
         """The next task, which does not wait any more; None if none may be taken.
-        ``now``: a time.time()."""
-        queues = [queue for uid, queue in self._queues.items() if may_run(uid)]
-        urgent = [first for first in (q.first_urgent(now) for q in queues) if first]
-        if urgent:
-            task = min(urgent)[3]
-            heapq.heappop(self._queues[task.uid].urgent)
-            return task
-        for uid in sorted(filter(may_run, self._queues), key=self._served.__getitem__):
-            first = self._queues[uid].first()
-            if first is not None:
-                self._queues[uid].by_priority[first.terms.priority].popleft()
-                self._turn = max(self._turn, self._served[uid])
-                return first
-            del self._queues[uid]
-        return None
+        ``now``: a time.time(). ``may_be_slow``: whose tasks may have a rate."""
+        rated = filter(may_be_slow, filter(may_run, self._rated))
+        places = [(self._plain, uid) for uid in filter(may_run, self._plain)]
+        places += [(self._rated, uid) for uid in rated]
+        found = [queues[uid].first_urgent(now) for queues, uid in places]
+        urgent = [first for first in found if first]
+        if not urgent:
+            return self._next_by_share(places)
+        first = min(urgent)
+        queues, uid = places[found.index(first)]
+        heapq.heappop(queues[uid].urgent)
+        return first[3]
+
+    def _next_by_share(self, places: Sequence[Tuple[_Queues, int]]) -> Optional[Task]:
+        """The next task without a deadline of the queues at ``places``."""
+        found = []
+        for queues, uid in places:
+            task = queues[uid].first()
+            if task is None:
+                del queues[uid]
+            else:
+                rank = self._served[uid], -task.terms.priority, task.id
+                found.append((rank, task, queues[uid]))
+        if not found:
+            return None
+        _, task, queue = min(found, key=itemgetter(0))
+        queue.by_priority[task.terms.priority].popleft()
+        # Who had no place until now was away, too: that wins one turn and no more.
+        self._turn = max(self._turn, self._served[task.uid])
+        self._served[task.uid] = self._turn
+        return task
 
     def put_back(self, task: Task) -> None:
         """``task``, which was just taken, is the next again."""
         if task.terms.deadline is not None:
             self.add(task)
             return
-        queue = self._queue(task.uid)
-        queue.by_priority[task.terms.priority].appendleft(task)
+        self._queue(task).by_priority[task.terms.priority].appendleft(task)
 
     def serve(self, uid: int, size: int) -> None:
         """``size`` bytes of a share of ``uid`` are used."""
         self._served[uid] = self._served.get(uid, 0.0) + size
 
-    def _queue(self, uid: int) -> _UserQueue:
-        if uid not in self._queues:
-            self._queues[uid] = _UserQueue()
+    def _queue(self, task: Task) -> _UserQueue:
+        queues, uid = self._rated if task.terms.rate else self._plain, task.uid
+        if uid not in queues:
+            queues[uid] = _UserQueue()
             self._served[uid] = max(self._served.get(uid, 0.0), self._turn)
-        return self._queues[uid]
+        return queues[uid]

@@ -11,11 +11,9 @@ import sys
 import time
 from typing import Any, Callable, Dict, List, Optional, Set
 
-from pegasus_bb.service.assignments import free_slots
 from pegasus_bb.service.memory import send_descriptors
 from pegasus_bb.service.protocol import LONGEST, encode
 from pegasus_bb.service.task import Task
-from pegasus_bb.service.task_queue import UserFilter
 
 # A user may stop (SIGSTOP) the workers that run as him. A thread of their own gives
 # signs of life, so slow storage is not taken for that; a host that swaps may take long.
@@ -51,6 +49,11 @@ class WorkerProcess:
     def assign(self, tasks: List[Task]) -> None:
         """These are its own until it says that it is idle."""
         self.tasks, self.since = {task.id: task for task in tasks}, time.monotonic()
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether a task of its assignment has a rate, and may hold it for long."""
+        return any(task.terms.rate for task in self.tasks.values())
 
     def send(self, message: Dict[str, Any]) -> None:
         """Tell it something; a worker that has died hears nothing."""
@@ -136,7 +139,7 @@ def _kill(process: asyncio.subprocess.Process) -> None:
 
 
 class WorkerPool:
-    """``most`` workers, or one more (``places``); an idle one makes way for one of
+    """``most`` workers, or one more (see Assignments); an idle one makes way for one of
     another user."""
 
     def __init__(self, most: int, on_message: OnMessage) -> None:
@@ -147,11 +150,6 @@ class WorkerPool:
     def busy(self) -> List[WorkerProcess]:
         """Those with an assignment."""
         return [worker for worker in self.workers if worker.tasks]
-
-    @property
-    def may_run(self) -> UserFilter:
-        """Whose assignment can be given now."""
-        return free_slots([worker.uid for worker in self.busy], self._most)
 
     def worker_of(self, uid: int) -> WorkerProcess:
         """An idle worker of ``uid``, which is started if there is none."""

@@ -209,6 +209,29 @@ def test_a_journal_that_cannot_be_written_anew_goes_on_as_it_is(
     assert (set(opened.found.tasks), opened.found.damaged) == ({1, 2, 3}, [])
 
 
+@pytest.mark.parametrize("failing", [(os, "open"), (journal, "sync_directory")])
+def test_a_journal_that_cannot_be_opened_anew_is_opened_by_the_next_line(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch, failing: tuple[Any, str]
+) -> None:
+    """No descriptor is free for a moment."""
+    assert opened.append(1) is None
+    found = opened.found
+    with monkeypatch.context() as patch:
+        patch.setattr(*failing, fail)
+        for _ in range(2):
+            with pytest.raises(OSError, match="No space"):
+                opened.journal.rewrite(found)
+        error = opened.append(2)
+        assert error is not None and error.errno == errno.ENOSPC
+    assert opened.append(3) is None and opened.journal.refuses == ""
+    opened.journal.rewrite(opened.found)
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space"):
+        patch.setattr(*failing, fail)
+        opened.journal.rewrite(opened.found)
+    opened.journal.close()
+    assert (set(opened.found.tasks), opened.found.damaged) == ({1, 3}, [])
+
+
 def test_every_line_is_answered_where_half_of_one_cannot_be_cut_off(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:

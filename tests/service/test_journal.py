@@ -15,7 +15,6 @@ from pegasus_bb.service.config import Config
 from pegasus_bb.service.dataspace import Dataspace
 from pegasus_bb.service.journal import encode_line
 from pegasus_bb.service.service import Service
-from pegasus_bb.service.task import Origin, Task
 from tests.service.conftest import Daemon
 
 SPEC = {"kind": "remove", "source": "file:///x"}
@@ -170,23 +169,6 @@ def test_what_was_learned_outlives_the_service(daemon: Daemon) -> None:
     assert daemon.process.wait(timeout=20) == 0
     client = daemon.start()
     assert seconds_left() == before
-
-
-def test_ends_are_kept_while_a_task_of_the_request_has_not_ended(
-    daemon: Daemon, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Others may end thousands of tasks meanwhile."""
-    monkeypatch.setattr(journal, "_KEPT", 0)
-    spec = {"kind": "remove", "source": "file:///x"}
-    tasks = {n: Task(n, Origin(1, 0.0, n // 3), spec) for n in range(6)}
-    for number in (0, 1, 3, 4, 5):
-        tasks[number].state = "done"
-    found = journal.Recovered(6, tasks, {})
-    journal.forget_old(found)
-    assert sorted(found.tasks) == [0, 1, 2]
-    path = str(daemon.folder / "journal")
-    journal.rewrite(path, found)
-    assert sorted(journal.read(path).tasks) == [0, 1, 2]
 
 
 # As services of before wrote it: a request as it came, and what a start made of others.

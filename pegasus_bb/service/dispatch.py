@@ -236,6 +236,8 @@ class Dispatch:
         if task.id in self._given_up:
             return
         if not self.tags.get(task.id):
+            if task.state == PENDING:
+                self.queue.count_cancelled()
             self._end(task, state, 0, why)
             return
         self._given_up[task.id] = state, why

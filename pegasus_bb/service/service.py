@@ -164,6 +164,7 @@ class Service:
         if self._journal.refuses:  # whether it still does
             self._journal.append({"next": self._next}, lambda error: None)
         self._retention.forget_old()
+        self.dispatch.queue.tidy()
         if self._journal.size > self._worth:
             self._journal.when_quiet(lambda: self._rewrite(self._known()))
 

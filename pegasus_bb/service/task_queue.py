@@ -39,6 +39,17 @@ class _UserQueue:
             same.by_priority[priority] = tasks.copy()
         return same
 
+    @property
+    def size(self) -> int:
+        return len(self.urgent) + sum(map(len, self.by_priority.values()))
+
+    def drop_ended(self) -> None:
+        self.urgent = [each for each in self.urgent if each[3].state == PENDING]
+        heapq.heapify(self.urgent)
+        for priority, tasks in self.by_priority.items():
+            waiting = deque(task for task in tasks if task.state == PENDING)
+            self.by_priority[priority] = waiting
+
     def add(self, task: Task) -> None:
         self.by_priority[task.terms.priority].append(task)
 
@@ -71,7 +82,8 @@ _Queues = Dict[int, _UserQueue]  # by user
 
 
 class TaskQueue:
-    """Tasks that wait. A cancelled one is dropped when its turn comes.
+    """Tasks that wait. A cancelled one is dropped when its turn comes, or when half of
+    all are such.
 
     Deadlines: earliest first (Liu and Layland 1973: optimal for one server that is not
     overloaded); of equal ones the higher priority. A deadline that has passed wins
@@ -87,6 +99,7 @@ class TaskQueue:
         self._rated: _Queues = {}  # the same of tasks that have a rate
         self._served: Dict[int, float] = {}  # bytes, by user
         self._turn = 0.0  # bytes of the user whose turn was last
+        self._cancelled = 0  # tasks that may be here still
 
     def copy(self) -> TaskQueue:
         """The same queue, to take tasks from without effect on this one."""
@@ -153,6 +166,18 @@ class TaskQueue:
     def serve(self, uid: int, size: int) -> None:
         """``size`` bytes of a share of ``uid`` are used."""
         self._served[uid] = self._served.get(uid, 0.0) + size
+
+    def count_cancelled(self) -> None:
+        """A task that waited does not any more."""
+        self._cancelled += 1
+
+    def tidy(self) -> None:
+        """Drop cancelled tasks, once they are half of all: so each costs little."""
+        queues = [*self._plain.values(), *self._rated.values()]
+        if 2 * self._cancelled > sum(queue.size for queue in queues):
+            for queue in queues:
+                queue.drop_ended()
+            self._cancelled = 0
 
     def _queue(self, task: Task) -> _UserQueue:
         queues, uid = self._rated if task.terms.rate else self._plain, task.uid

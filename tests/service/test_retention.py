@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import json
 import os
 import time
@@ -40,11 +41,18 @@ def with_service(folder: Path, use: Callable[[Service], Awaitable[None]]) -> Non
     asyncio.run(talk())
 
 
-async def submitted(service: Service, count: int) -> list[Task]:
+async def until_ended(service: Service, tasks: list[Task]) -> None:
+    ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    service.wait(tasks, lambda: ended.set_result(None))
+    await ended
+
+
+async def submitted(service: Service, count: int, **more: Any) -> list[Task]:
     """``count`` tasks of one request. Raises Refused."""
     answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-    raw = json.dumps({"tasks": [SPEC] * count}).encode()
-    service.submit(UID, [SPEC] * count, raw, answer.set_result, answer.set_exception)
+    specs = [{**SPEC, **more}] * count
+    raw = json.dumps({"tasks": specs}).encode()
+    service.submit(UID, specs, raw, answer.set_result, answer.set_exception)
     first = (await answer)["first"]
     return [service.tasks[number] for number in range(first, first + count)]
 
@@ -70,6 +78,32 @@ def test_requests_of_which_one_task_waits_hold_no_memory_without_end(
         service.cancel(waiting[:1])
         service.tidy()
         assert len(await submitted(service, 5)) == 5
+
+    with_service(tmp_path, use)
+
+
+def test_cancelled_tasks_behind_one_that_waits_are_not_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_NEW", -1.0)
+    monkeypatch.setattr(module, "_KEPT", 0)
+
+    def held() -> int:
+        return sum(type(each) is Task for each in gc.get_objects())
+
+    async def use(service: Service) -> None:
+        gc.collect()
+        before = held()
+        for more in ({}, {"rate": 1.0}, {"deadline": 9e9}):
+            await submitted(service, 1, **more)
+            for _ in range(3):
+                tasks = await submitted(service, 50, **more)
+                service.cancel(tasks)
+                await until_ended(service, tasks)
+                del tasks
+            service.tidy()
+        gc.collect()
+        assert held() - before < 100  # the journal's latest lines are of some
 
     with_service(tmp_path, use)
 

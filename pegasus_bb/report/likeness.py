@@ -16,7 +16,12 @@ def no_verdict(pfs: Sequence[Run], bb: Sequence[Run]) -> str:
     does."""
     if not (pfs and bb):
         return ""
-    why = (*_different_labels([*pfs, *bb]), *mistaken_sides(pfs, bb))
+    why = (
+        *_different_labels([*pfs, *bb]),
+        *mistaken_sides(pfs, bb),
+        *_incomplete("PFS", pfs),
+        *_incomplete("BB", bb),
+    )
     return why[0] if why else ""
 
 
@@ -59,6 +64,15 @@ def different_workflows(pfs: Sequence[Run], bb: Sequence[Run]) -> Iterator[str]:
     unequal = _unequal_jobs(runs)
     if unequal:
         yield f"not every run has the same number of jobs: {abbreviate(unequal)}."
+
+
+def _incomplete(side: str, runs: Sequence[Run]) -> Iterator[str]:
+    for number, run in enumerate(runs, start=1):
+        if run.missing:
+            yield (
+                f"{side} run {number} is not complete, {len(run.missing)} nodes have no "
+                f"record: pegasus-bb run {run.submit_dir}"
+            )
 
 
 def unknown_error(pfs: Sequence[Run], bb: Sequence[Run]) -> str:

@@ -53,6 +53,15 @@ def test_sides_that_are_not_what_they_are_called_get_no_verdict(
     assert "faster" not in render_text(found)
 
 
+def test_a_run_that_was_stopped_gets_no_verdict() -> None:
+    stopped = a_run(makespan=4.0, missing=("a", "b"), submit_dir="submit/bb")
+    found = compare([a_run(makespan=9.0)], [stopped])
+    assert (
+        "BB run 1 is not complete, 2 nodes have no record: pegasus-bb run submit/bb"
+    ) in headline(found)
+    assert found.break_even is None
+
+
 def test_two_workflows_get_no_verdict() -> None:
     sides = ([a_run(label=label, submit_dir=label)] for label in ("cyber", "genome"))
     found = compare(*sides)

@@ -36,7 +36,7 @@ def table(found: dict[str, Any]) -> str:
     if found.get("trouble"):
         lines.append(printable(found["trouble"]))
     if found["paused"]:
-        lines.append("paused; go on with: pegasus-bb stager control resume")
+        lines.append("paused; go on with `control resume`, and the same --sockets")
     return "\n".join(lines)
 
 

@@ -108,7 +108,7 @@ def shell(home: Home, user: str) -> None:
 def status(home: Home) -> None:
     """Show what the daemons report. Exit status 1 if nothing is up."""
     found = testbed.status(home)
-    built = "built" if found.built else "not built yet; `pegasus-bb testbed up` does it"
+    built = "built" if found.built else "not built yet; `up` does it"
     click.echo(f"{found.folder}: {built}")
     if found.holder is None:
         click.echo("down")

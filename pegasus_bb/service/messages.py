@@ -15,6 +15,8 @@ def message_of(error: Exception) -> str:
 
 
 def complain(message: str) -> None:
-    """One line of the journal; where that is a file on a full disk, none."""
+    """One line of the journal; where that is a file on a full disk, none. A path in it
+    may have any character."""
+    line = "".join(each if each.isprintable() else "?" for each in message)
     with contextlib.suppress(OSError):
-        print(f"stager: {message}", file=sys.stderr, flush=True)
+        print(f"stager: {line}", file=sys.stderr, flush=True)

@@ -105,7 +105,7 @@ def inside(
     """
     pid = holder_of(home)
     if pid is None:
-        raise PegasusBBError("no testbed is up; say `pegasus-bb testbed up`")
+        raise PegasusBBError("this testbed is not up: give `up` with the same options")
     added = _environ(home)
     environ: Mapping[str, str] = {
         **added,

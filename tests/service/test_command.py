@@ -124,7 +124,7 @@ def test_top_once_shows_users_and_targets(daemon: Daemon, client: Client) -> Non
         **{"rate": 0.0, "speed": 0, "bytes": 1_000_000, "pending": 3, "running": 0}
     }
     shown = said(daemon, "top").stdout
-    assert "paused; go on with" in shown and "MB/s" in shown
+    assert "paused; go on with `control resume`" in shown and "MB/s" in shown
 
 
 def test_a_target_has_a_line_with_its_rate_and_its_queue() -> None:

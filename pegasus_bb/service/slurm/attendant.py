@@ -65,7 +65,8 @@ class Attendant:
         transfers = NodeTransfers(service, files.save, nodes)
         self._jobs = Jobs(self._spool, files, storage, self._buffers, transfers, nodes)
         self._questions = Questions(
-            self._buffers, self._jobs, self._pools, nodes, lambda: service.trouble
+            *(self._buffers, self._jobs, self._pools, nodes),
+            lambda: service.trouble or ("it is paused" * service.dispatch.is_paused),
         )
         self._look_often = config.nodes.poll if config.nodes else _LOOK
         self._nodes_timer = self._timer = loop.call_soon(self._begin)

@@ -21,6 +21,7 @@ _POOL = re.compile("[a-z][a-z0-9_-]{0,31}")
 _USER = re.compile("[a-z_][a-z0-9_.-]*")
 _PLACE = re.compile("(?:[a-z][a-z0-9_-]*:/)?/(.+)")
 _BUFFER_PLACE = re.compile("bb://[A-Za-z][A-Za-z0-9]*/.+")
+_SHOWN = 80  # characters of a line that is refused
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
 _LONGEST = 4096  # bytes of a place; Linux takes no longer path
 _MOST_PERSIST = 100  # lines of a job: the service makes each change durable
@@ -97,7 +98,8 @@ def parse_directives(lines: Sequence[str]) -> Directives:
             number += 1
             why = _read(found, line)
             if why:
-                shown = _CONTROL.sub(" ", line[:80])
+                shown = _CONTROL.sub(" ", line[:_SHOWN])
+                shown += " [...]" * (len(line) > _SHOWN)
                 raise Refused("bad-directive", f"directive {number}, {shown}: {why}")
     return found
 

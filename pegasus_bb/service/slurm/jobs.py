@@ -326,6 +326,8 @@ class Jobs:
         except OSError:
             job.state, job.changed_at, job.message = before
             raise
+        if state in (FAILED_IN, FAILED_OUT):
+            complain(f"job {job.number} of uid {job.uid}: {state}: {job.message}")
         self._tell_or_later(job)
 
     def _fail(self, job: Job, state: str, error: Exception) -> None:

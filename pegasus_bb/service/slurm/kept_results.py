@@ -6,7 +6,7 @@ import contextlib
 from functools import partial
 from typing import Any, Dict, List
 
-from pegasus_bb.service.messages import message_of
+from pegasus_bb.service.messages import complain, message_of
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.service.slurm.job import GONE, Job, JobFiles
 from pegasus_bb.service.slurm.job_storage import JobStorage
@@ -89,6 +89,7 @@ class KeptResults:
     def _say(self, job: Job, message: str) -> None:
         if job.message == message:
             return
+        complain(f"job {job.number} of uid {job.uid}: its results are kept: {message}")
         job.message = message
         with contextlib.suppress(OSError):  # the words only
             self._files.save(job)

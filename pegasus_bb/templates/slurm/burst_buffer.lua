@@ -301,7 +301,7 @@ local function refusal(directives)
 			seen.number = seen.number + 1
 			local what = mistake(line, seen)
 			if what then
-				local shown = plain(line:sub(1, 80))
+				local shown = plain(#line > 80 and line:sub(1, 80) .. " [...]" or line)
 				return string.format("pegasus_bb: directive %d, %s: %s", seen.number, shown, what)
 			end
 		end

@@ -55,9 +55,10 @@ class Mailbox:
         found = os.stat(folder)
         if found.st_uid != os.getuid() or found.st_mode & 0o077:
             raise UsageError(
-                f"mailbox {folder}: other users can look into it or write there; fix: "
-                f"chown {os.getuid()} {folder} && chmod 700 {folder}; on NFS, root "
-                "must stay root (no_root_squash)"
+                f"mailbox {folder}: it is uid {found.st_uid}'s with mode "
+                f"{found.st_mode & 0o777:o}; this service is uid {os.getuid()}'s and "
+                f"wants it for itself; fix: chown -R {os.getuid()} {folder} && "
+                f"chmod 700 {folder}; on NFS, root must stay root (no_root_squash)"
             )
 
     def open(self, node: str) -> None:

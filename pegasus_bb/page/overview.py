@@ -29,6 +29,7 @@ _TASKS = {
 }
 # A ratio of these would read the other way round, or mean nothing.
 _NO_RATIO = ("jobs", "io_rate", "bandwidth", "user_system", "in_rate", "out_rate")
+_ALWAYS = ("io_wait",)  # shown where it is unknown, too: a note says why
 _DIFFERENCE = {True: "beyond error", False: "within error", None: ""}
 _SIDES = {"pfs": "PFS", "bb": "BB"}
 
@@ -79,7 +80,7 @@ def _table(
     rows = [
         (names.get(key, key.replace("_", " ")), *_cells(found, key, pair, unit, none))
         for key, unit in (units or dict.fromkeys(pairs, "s")).items()
-        if (pair := pairs.get(key)) and _has_any(pair)
+        if (pair := pairs.get(key)) and (_has_any(pair) or key in _ALWAYS)
     ]
     absent = {s for s in found.sides if jobs and getattr(jobs, s) is None}
     return Table(caption, ("", *_head(found)), tuple(_told(rows, absent, found)))

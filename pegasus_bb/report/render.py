@@ -120,6 +120,8 @@ def _remarks(comparison: Comparison) -> Iterator[str]:
         yield "+-: standard error of the mean over repetitions."
     if comparison.repeated and comparison.is_comparison:
         yield "*: the difference is within twice the error."
+    if comparison.is_comparison:
+        yield "?: one value on a side, so the error is unknown."
     yield "A job's mean time is run time / jobs; --json has makespan and queue."
     yield "read, written: bytes that calls moved, the page cache's included."
     yield from _on_the_rest(comparison)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from pegasus_bb.model.run import PARTS
 from pegasus_bb.model.stat import Pair, Stat
-from pegasus_bb.page.figure import RATIO, TO_ONE, UNKNOWN, Cell, Number, Table
+from pegasus_bb.page.figure import FINE, RATIO, TO_ONE, UNKNOWN, Cell, Number, Table
 from pegasus_bb.report.compare import STAGING_UNITS
 from pegasus_bb.report.document import Comparison, Row
 from pegasus_bb.report.metrics import IOWait
@@ -28,7 +28,7 @@ _TASKS = {
     "makespan": "from the first one's start to the last one's end",
 }
 # A ratio of these would read the other way round, or mean nothing.
-_NO_RATIO = ("jobs", "io_rate", "bandwidth", "user_system", "in_rate", "out_rate")
+_NO_RATIO = ("jobs", "io_rate", "bandwidth", "in_rate", "out_rate")
 _ALWAYS = ("io_wait",)  # shown where it is unknown, too: a note says why
 _DIFFERENCE = {True: "beyond error", False: "within error", None: ""}
 _SIDES = {"pfs": "PFS", "bb": "BB"}
@@ -107,12 +107,8 @@ def _head(found: Comparison) -> Iterator[str]:
             yield "standard error"
     if found.is_comparison:
         yield "PFS/BB"
-    if _tells_error(found):
+    if found.tells_error:
         yield "difference"
-
-
-def _tells_error(found: Comparison) -> bool:
-    return min(len(found.pfs), len(found.bb)) > 1
 
 
 def _cells(
@@ -125,9 +121,9 @@ def _cells(
             yield _error(stat, unit)
     has_ratio = key not in _NO_RATIO and pair.ratio is not None
     if found.is_comparison:
-        yield Number(pair.ratio, RATIO) if has_ratio else ""
-    if _tells_error(found):
-        yield _DIFFERENCE[pair.beyond_error] if has_ratio else ""
+        yield Number(pair.ratio, FINE if pair.is_fine else RATIO) if has_ratio else ""
+    if found.tells_error:
+        yield _DIFFERENCE[pair.beyond_error]
 
 
 def _knows_jobs(found: Comparison, key: str, side: str) -> bool:

@@ -55,7 +55,7 @@ def templates() -> Environment:
         keep_trailing_newline=True,
         finalize=_printable,
     )
-    found.filters["size"] = lambda size: format_size(int(size))
+    found.filters["size"] = lambda size: format_size(round(size))
     found.filters["reserved"] = format_reserved
     found.filters["gib_hours"] = format_gib_hours
     found.filters["duration"] = format_duration

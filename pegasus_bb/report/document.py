@@ -85,6 +85,15 @@ class Comparison:
         return max(len(self.pfs), len(self.bb)) > 1
 
     @property
+    def tells_error(self) -> bool:
+        """Whether a difference of the sides has an error."""
+        return min(len(self.pfs), len(self.bb)) > 1
+
+    @property
+    def has_two_of_each(self) -> bool:
+        return len(self.pfs) == len(self.bb) == 2
+
+    @property
     def simulated(self) -> bool:
         """Whether a run of it never happened."""
         return any(reported.run.simulated for reported in (*self.pfs, *self.bb))

@@ -7,7 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from pegasus_bb.model.run import Run
 from pegasus_bb.page import report_page
+from pegasus_bb.page.figure import RATIO, Number
 from pegasus_bb.page.overview import whole_run
 from pegasus_bb.page.reported import FIGURES
 from pegasus_bb.page.transformations import transformations
@@ -16,7 +18,7 @@ from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.submitdir import read_run
 from tests.page.comparisons import a_benchmark, a_comparison
 from tests.page.html import Balanced, without_scripts
-from tests.report.made import RECORDED
+from tests.report.made import RECORDED, a_run, a_task
 
 
 @pytest.fixture
@@ -56,6 +58,31 @@ def test_one_run_has_no_column_of_errors_and_no_empty_one(found: Comparison) -> 
     heads = ("standard error", "difference")
     (table, *_) = transformations(found).tables
     assert set(heads) < set(table.head)
+
+
+def test_a_verdict_needs_no_ratio() -> None:
+    def run(read: int, system: float) -> Run:
+        return a_run(a_task(rbytes=read, stime=system))
+
+    sides = ([run(read, s), run(read, s)] for read, s in ((7 << 20, 0.1), (0, 0.2)))
+    (table, *_) = transformations(compare(*sides)).tables
+    rows = {row[0]: row[-2:] for row in table.rows}
+    assert rows["bytes from block devices"] == ("", "beyond error")
+    assert rows["user to system time"] == (Number(2.0, RATIO), "beyond error")
+
+
+def test_the_words_of_a_verdict_are_explained(found: Comparison) -> None:
+    one, two, three = (
+        without_scripts(
+            report_page(
+                {"": compare(*([side[0].run] * n for side in (found.pfs, found.bb)))}
+            )
+        )
+        for n in (1, 2, 3)
+    )
+    assert "<dt>within error</dt>" not in one
+    assert "one comparison in five is beyond error by chance" in two
+    assert "twice the standard error of their difference.</dd>" in three
 
 
 def test_what_a_side_has_not_is_none_and_has_no_ratio(found: Comparison) -> None:

@@ -19,7 +19,9 @@ from pegasus_bb.units import (
     format_size,
 )
 
-_QUANTITY = re.compile(r"\d[\d.]* (?:min \d\d s|h \d\d min|s|times)\b")
+_QUANTITY = re.compile(
+    r"\d[\d.]* (?:\u00b1 [\d.]+ )?(?:min \d\d s|h \d\d min|s|times)\b"
+)
 
 
 def _printable(value: object) -> object:

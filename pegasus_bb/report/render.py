@@ -43,7 +43,7 @@ def render_text(
     found = tables(comparison, box.SIMPLE_HEAD if color else PLAIN)
     # Paths are not folded: a reader copies them.
     for line in _top(comparison):
-        console.print(escape(readable(line)))
+        console.print(escape(readable(_plain(line))))
     for line in _runs(comparison):
         console.print(escape(readable(line)), soft_wrap=True)
     # rich crops what does not fit, so the page is made as wide as the tables.
@@ -51,10 +51,14 @@ def render_text(
     console.print(*found, sep="\n")
     console.width = width
     for line in _remarks(comparison):
-        console.print(escape(readable(line)))
+        console.print(escape(readable(_plain(line))))
     for line in _unread(comparison):
         console.print(escape(readable(line)), soft_wrap=True)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+
+
+def _plain(line: str) -> str:
+    return line.replace("\u00b1", "+-")  # as the tables have it
 
 
 def _top(comparison: Comparison) -> Iterator[str]:

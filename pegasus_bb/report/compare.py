@@ -103,7 +103,10 @@ def compare(
         break_even=None
         if no_verdict(pfs, bb)
         else break_even(
-            clock, staging["footprint"], workflow["makespan"].beyond_error is not False
+            [run.clock for run in reported[0]],
+            [run.clock for run in reported[1]],
+            staging["footprint"],
+            workflow["makespan"],
         ),
         warnings=warnings_on(pfs, bb),
         notes=notes_on(pfs, bb, io_wait),

@@ -57,7 +57,7 @@ def test_the_first_screen_has_the_numbers_of_the_json_and_a_picture(
         if isinstance(side, dict):
             assert format_seconds(side["mean"]) in found["headlines"][0]
     assert found["first"] < 400
-    assert found["height"] < (6000 if width == min(WIDTHS) else 3000)
+    assert found["height"] < (6000 if width == min(WIDTHS) else 3100)
 
 
 def test_one_run_alone_is_drawn(tmp_path: Path) -> None:

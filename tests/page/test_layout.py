@@ -9,6 +9,7 @@ import pytest
 
 from pegasus_bb.model.run import Run
 from pegasus_bb.page import report_page
+from pegasus_bb.page.bought import bought
 from pegasus_bb.page.figure import RATIO, Number
 from pegasus_bb.page.overview import whole_run
 from pegasus_bb.page.reported import FIGURES
@@ -93,6 +94,24 @@ def test_what_a_side_has_not_is_none_and_has_no_ratio(found: Comparison) -> None
             if table.caption == "auxiliary jobs: bb_setup":
                 pfs = {row[1] for row in table.rows}
                 assert pfs == {"none"}
+
+
+@pytest.mark.parametrize(
+    ("pfs", "bb", "words"),
+    [
+        (1, 1, "Where each second of the makespan went."),
+        (2, 2, "went; means of 2 runs. Lines are the standard error of the makespan."),
+        (1, 2, "went; means of 1 run and 2 runs. Lines are"),
+    ],
+)
+def test_the_first_figure_says_what_it_is(
+    found: Comparison, pfs: int, bb: int, words: str
+) -> None:
+    several = compare([found.pfs[0].run] * pfs, [found.bb[0].run] * bb)
+    figure = bought(several)
+    assert words in figure.charts[0].title
+    labels = {label for _, label in figure.legend}
+    assert {"reservation (set up, wait, give back)", "everything else"} < labels
 
 
 def test_one_side_alone_has_a_page(found: Comparison) -> None:

@@ -45,6 +45,7 @@ class Table:
     head: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     more: int = 0  # rows that only --json has
+    note: str = ""  # below it
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from pegasus_bb.model.run import PARTS
 from pegasus_bb.model.stat import Pair, Stat
@@ -53,7 +54,16 @@ def _whole_run(found: Comparison) -> Iterator[Table]:
     del added_up["makespan"]
     yield _table(found, "Jobs by kind, added up", added_up, PARTS, none=NONE)
     names = {**STAGING, "results_safe": "until the last result is safe"}
-    yield _table(found, "Staging and results", found.staging, names, STAGING_UNITS)
+    table = _table(found, "Staging and results", found.staging, names, STAGING_UNITS)
+    yield replace(table, note=_on_durability(found))
+
+
+def _on_durability(found: Comparison) -> str:
+    safe = found.staging["results_safe"]
+    in_mode_off = all(run.run.mode == "off" for run in found.pfs)
+    if not (found.pfs and in_mode_off and safe.bb) or safe.pfs:
+        return ""
+    return "Unknown on the PFS: in mode off no run notes when a result is durable."
 
 
 def _each_kind(found: Comparison) -> Iterator[Table]:

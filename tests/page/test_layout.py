@@ -72,6 +72,18 @@ def test_a_verdict_needs_no_ratio() -> None:
     assert rows["user to system time"] == (Number(2.0, RATIO), "beyond error")
 
 
+@pytest.mark.parametrize(("mode", "told"), [("off", True), ("persistent", False)])
+def test_what_no_run_notes_in_mode_off_is_said_below_the_table(
+    mode: str, told: bool
+) -> None:
+    found = compare([a_run(a_task(), mode=mode)], [a_run(a_task(), safe=3.0)])
+    (*_, staging) = whole_run(found)
+    assert (staging.note[:20] == "Unknown on the PFS: ") is told
+    assert ("when a result is durable." in report_page({"": found})) is told
+    (*_, alone) = whole_run(compare([], [a_run(a_task(), safe=3.0)]))
+    assert not alone.note
+
+
 def test_the_words_of_a_verdict_are_explained(found: Comparison) -> None:
     one, two, three = (
         without_scripts(

@@ -70,8 +70,8 @@ def _incomplete(side: str, runs: Sequence[Run]) -> Iterator[str]:
     for number, run in enumerate(runs, start=1):
         if run.missing:
             yield (
-                f"{side} run {number} is not complete, {len(run.missing)} nodes have no "
-                f"record: pegasus-bb run {run.submit_dir}"
+                f"{side} run {number} is not complete, {len(run.missing)} nodes have "
+                f"no record: pegasus-bb run {run.submit_dir}"
             )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Sequence
+from typing import Optional, Sequence
 
 from pegasus_bb.errors import UsageError
 
@@ -118,6 +118,19 @@ def format_seconds(seconds: float) -> str:
     if abs(seconds) < 9.995:
         return f"{format_number(seconds)} s"
     return format_duration(seconds)
+
+
+def format_measured(seconds: float, error: Optional[float]) -> str:
+    """``seconds`` and their standard error, to the same digit: 2.44 \u00b1 0.08 s."""
+    if error is None:
+        return format_seconds(seconds)
+    largest = max(abs(seconds), error)
+    if not 0.0009995 <= largest < 59.95:
+        return f"{format_seconds(seconds)} \u00b1 {format_seconds(error)}"
+    places = 2 - math.floor(math.log10(largest)) - (largest < 1)
+    if error:  # no error reads 0
+        places = max(places, min(4, -math.floor(math.log10(error))))
+    return f"{seconds:.{places}f} \u00b1 {error:.{places}f} s"
 
 
 def round_up(size: int, granule: int) -> int:

@@ -13,6 +13,7 @@ from pegasus_bb.units import (
     abbreviate,
     format_duration,
     format_gib_hours,
+    format_measured,
     format_number,
     format_reserved,
     format_seconds,
@@ -191,3 +192,21 @@ def test_gib_hours_of_a_column_have_no_unit() -> None:
 )
 def test_what_is_left_out_is_more_than_one(names: str, text: str) -> None:
     assert abbreviate(list(names)) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "error", "text"),
+    [
+        (2.44, 0.08, "2.44 \u00b1 0.08 s"),
+        (0.434, 0.43, "0.43 \u00b1 0.43 s"),
+        (44.51, 0.01, "44.51 \u00b1 0.01 s"),
+        (12.0, 0.0, "12.0 \u00b1 0.0 s"),
+        (62.0, 3.1, "1 min 02 s \u00b1 3.1 s"),
+        (0.0, 0.0, "0 s \u00b1 0 s"),
+        (44.5, None, "44.5 s"),
+    ],
+)
+def test_an_error_has_the_digits_of_its_number(
+    seconds: float, error: float | None, text: str
+) -> None:
+    assert format_measured(seconds, error) == text

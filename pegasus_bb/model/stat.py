@@ -44,12 +44,32 @@ class Pair:
 
         None if a side has one repetition: its scatter is unknown.
         """
+        difference, error = self.difference, self.difference_error
+        if difference is None or error is None:
+            return None
+        return abs(difference) > 2 * error
+
+    @property
+    def difference(self) -> float | None:
+        """Burst buffer less PFS; None if a side is unknown."""
+        if self.pfs is None or self.bb is None:
+            return None
+        return self.bb.mean - self.pfs.mean
+
+    @property
+    def difference_error(self) -> float | None:
+        """Its standard error; None if a side has one repetition."""
         if self.pfs is None or self.bb is None:
             return None
         if self.pfs.error is None or self.bb.error is None:
             return None
-        difference = abs(self.pfs.mean - self.bb.mean)
-        return difference > 2 * math.hypot(self.pfs.error, self.bb.error)
+        return math.hypot(self.pfs.error, self.bb.error)
+
+    @property
+    def is_fine(self) -> bool:
+        """Whether two decimals of the ratio would hide a difference beyond the
+        error."""
+        return bool(self.beyond_error and self.ratio and round(self.ratio, 2) == 1)
 
 
 def stat(values: Iterable[float | None]) -> Stat | None:

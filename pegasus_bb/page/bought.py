@@ -9,6 +9,7 @@ import altair as alt
 from pegasus_bb.model.stat import Stat
 from pegasus_bb.page.charts import (
     COMPUTE,
+    LINES,
     OTHER_JOBS,
     STAGE_IN,
     STAGE_OUT,
@@ -17,7 +18,7 @@ from pegasus_bb.page.charts import (
     chart,
     draw,
 )
-from pegasus_bb.page.figure import Chart, Column, Dataset, Figure, Row
+from pegasus_bb.page.figure import Chart, Column, Dataset, Figure, Row, format_quantity
 from pegasus_bb.page.overview import whole_run
 from pegasus_bb.report.document import Comparison
 
@@ -28,11 +29,24 @@ _GROUPS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "jobs": (("compute",), COMPUTE),
     "staging in": (("stage_in",), STAGE_IN),
     "staging out": (("stage_out",), STAGE_OUT),
-    "reserving": (("reserve", "gate_wait", "release"), WAIT),
-    "queueing and all else": (
+    "reservation (set up, wait, give back)": (
+        ("reserve", "gate_wait", "release"),
+        WAIT,
+    ),
+    "everything else": (
         ("auxiliary", "queue", "ready_wait", "other"),
         OTHER_JOBS,
     ),
+}
+# Of a group of several parts each has a name of its own.
+_PARTS = {
+    "reserve": "setting up the reservation",
+    "gate_wait": "waiting at the gate",
+    "release": "giving back the reservation",
+    "auxiliary": "other jobs of Pegasus",
+    "queue": "queueing",
+    "ready_wait": "ready, not submitted",
+    "other": "the engine's own time",
 }
 _MAKESPAN = "makespan"
 _COLUMNS = (
@@ -52,7 +66,18 @@ def bought(found: Comparison) -> Figure:
     seen = {row["group"] for row in rows if row["seconds"]}
     legend = tuple((c, name) for name, (_, c) in _GROUPS.items() if name in seen)
     tables = whole_run(found)
-    return Figure("bought", _TITLE, "", (_bars(rows),), tables, legend=legend)
+    return Figure(
+        "bought", _TITLE, "", (_bars(rows, _caption(found)),), tables, legend=legend
+    )
+
+
+def _caption(found: Comparison) -> str:
+    what = "Where each second of the makespan went"
+    if not found.repeated:
+        return f"{what}."
+    numbers = dict.fromkeys(len(getattr(found, side)) for side in found.sides)
+    runs = " and ".join(format_quantity(number, "runs") for number in numbers)
+    return f"{what}; means of {runs}.{LINES[:-1]} of the makespan."
 
 
 def _rows(found: Comparison, side: str) -> Iterator[Row]:
@@ -60,8 +85,8 @@ def _rows(found: Comparison, side: str) -> Iterator[Row]:
         for part in parts:
             stat = getattr(found.clock[part], side)
             if stat is not None and stat.mean > 0:
-                what = group if part == parts[0] else part.replace("_", " ")
-                yield {**_row(side, what, stat), "group": group, "order": number}
+                row = _row(side, _PARTS.get(part, group), stat)
+                yield {**row, "group": group, "order": number}
     makespan = getattr(found.workflow[_MAKESPAN], side)
     if makespan is not None:
         low, high = (makespan.mean + s * (makespan.error or 0.0) for s in (-1, 1))
@@ -73,7 +98,7 @@ def _row(side: str, what: str, stat: Stat) -> Row:
     return {"name": _SIDES[side], "what": what, "seconds": stat.mean}
 
 
-def _bars(rows: list[Row]) -> Chart:
+def _bars(rows: list[Row], caption: str) -> Chart:
     data = Dataset(_COLUMNS, rows)
     names = list(dict.fromkeys(row["name"] for row in rows))
     longest = max(row.get("high", row["seconds"]) for row in rows)
@@ -96,4 +121,4 @@ def _bars(rows: list[Row]) -> Chart:
     if any(row.get("high", 0.0) > row.get("low", 0.0) for row in rows):
         layers.append(whole.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q"))
     label = "Makespan of each side by what went on; the table has the numbers"
-    return chart(alt.layer(*layers), label, _BAR * len(names), data)
+    return chart(alt.layer(*layers), label, _BAR * len(names), data, caption)

@@ -10,7 +10,8 @@ from pegasus_bb.model.text import readable
 from pegasus_bb.units import format_number, format_seconds, format_size
 
 ROWS = 200  # of a table; --json has all of them
-RATIO, TO_ONE = "ratio", "to one"  # units of quotients; others are s, B, B/s, or a noun
+# Units of quotients; others are s, B, B/s, or a noun. FINE: of one near 1.
+RATIO, FINE, TO_ONE = "ratio", "fine ratio", "to one"
 UNKNOWN = "unknown"
 Legend = tuple[str, str]  # color, what it stands for
 Row = Mapping[str, Any]  # key of a column -> a number of the JSON, or a text
@@ -44,6 +45,7 @@ class Table:
     head: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     more: int = 0  # rows that only --json has
+    note: str = ""  # below it
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +113,13 @@ def format_quantity(value: float | None, unit: str) -> str:
     if unit == "s":
         return format_seconds(value)
     if unit in ("B", "B/s"):
-        return format_size(int(value)) + unit.removeprefix("B")
+        return format_size(round(value)) + unit.removeprefix("B")
     if unit == RATIO:
         return f"{value:.2f} times"
+    if unit == FINE:
+        return f"{value:.4f} times"
     if unit == TO_ONE:
-        return f"{format_number(value)} to 1"
+        return f"{format_number(round(value, 6))} to 1"  # an error may be of rounding
     noun = unit.removesuffix("es" if unit.endswith("sses") else "s")
     return f"{_count(value)} {noun if value == 1 else unit}".rstrip()
 

@@ -57,8 +57,10 @@ class _Part(NamedTuple):
 
 
 def live(found: Comparison) -> Figure:
-    """The first run on the burst buffer that has a record of its tier."""
-    for run in found.bb:
+    """The run on the burst buffer that the timeline shows, else the first that has a
+    record of its tier."""
+    drawn = [found.typical("bb")[1]] if found.bb else []
+    for run in (*drawn, *found.bb):
         parts = list(_parts(run))
         if parts:
             ends = [run.time.at(task.start) + task.duration for task in run.run.tasks]

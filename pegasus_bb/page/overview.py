@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from pegasus_bb.model.run import PARTS
 from pegasus_bb.model.stat import Pair, Stat
-from pegasus_bb.page.figure import RATIO, TO_ONE, UNKNOWN, Cell, Number, Table
+from pegasus_bb.page.figure import FINE, RATIO, TO_ONE, UNKNOWN, Cell, Number, Table
 from pegasus_bb.report.compare import STAGING_UNITS
 from pegasus_bb.report.document import Comparison, Row
 from pegasus_bb.report.metrics import IOWait
@@ -28,7 +29,8 @@ _TASKS = {
     "makespan": "from the first one's start to the last one's end",
 }
 # A ratio of these would read the other way round, or mean nothing.
-_NO_RATIO = ("jobs", "io_rate", "bandwidth", "user_system", "in_rate", "out_rate")
+_NO_RATIO = ("jobs", "io_rate", "bandwidth", "in_rate", "out_rate")
+_ALWAYS = ("io_wait",)  # shown where it is unknown, too: a note says why
 _DIFFERENCE = {True: "beyond error", False: "within error", None: ""}
 _SIDES = {"pfs": "PFS", "bb": "BB"}
 
@@ -52,7 +54,16 @@ def _whole_run(found: Comparison) -> Iterator[Table]:
     del added_up["makespan"]
     yield _table(found, "Jobs by kind, added up", added_up, PARTS, none=NONE)
     names = {**STAGING, "results_safe": "until the last result is safe"}
-    yield _table(found, "Staging and results", found.staging, names, STAGING_UNITS)
+    table = _table(found, "Staging and results", found.staging, names, STAGING_UNITS)
+    yield replace(table, note=_on_durability(found))
+
+
+def _on_durability(found: Comparison) -> str:
+    safe = found.staging["results_safe"]
+    in_mode_off = all(run.run.mode == "off" for run in found.pfs)
+    if not (found.pfs and in_mode_off and safe.bb) or safe.pfs:
+        return ""
+    return "Unknown on the PFS: in mode off no run notes when a result is durable."
 
 
 def _each_kind(found: Comparison) -> Iterator[Table]:
@@ -79,7 +90,7 @@ def _table(
     rows = [
         (names.get(key, key.replace("_", " ")), *_cells(found, key, pair, unit, none))
         for key, unit in (units or dict.fromkeys(pairs, "s")).items()
-        if (pair := pairs.get(key)) and _has_any(pair)
+        if (pair := pairs.get(key)) and (_has_any(pair) or key in _ALWAYS)
     ]
     absent = {s for s in found.sides if jobs and getattr(jobs, s) is None}
     return Table(caption, ("", *_head(found)), tuple(_told(rows, absent, found)))
@@ -106,12 +117,8 @@ def _head(found: Comparison) -> Iterator[str]:
             yield "standard error"
     if found.is_comparison:
         yield "PFS/BB"
-    if _tells_error(found):
+    if found.tells_error:
         yield "difference"
-
-
-def _tells_error(found: Comparison) -> bool:
-    return min(len(found.pfs), len(found.bb)) > 1
 
 
 def _cells(
@@ -124,9 +131,9 @@ def _cells(
             yield _error(stat, unit)
     has_ratio = key not in _NO_RATIO and pair.ratio is not None
     if found.is_comparison:
-        yield Number(pair.ratio, RATIO) if has_ratio else ""
-    if _tells_error(found):
-        yield _DIFFERENCE[pair.beyond_error] if has_ratio else ""
+        yield Number(pair.ratio, FINE if pair.is_fine else RATIO) if has_ratio else ""
+    if found.tells_error:
+        yield _DIFFERENCE[pair.beyond_error]
 
 
 def _knows_jobs(found: Comparison, key: str, side: str) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime, timezone
 
 from pegasus_bb.page.figure import RATIO, UNKNOWN, Cell, Number, Table
 from pegasus_bb.report.document import Comparison, ReportedRun
 
-_RUNS = ("run", "mode", "tier", "makespan", "jobs")
+_RUNS = ("run", "began", "mode", "tier", "makespan", "time in jobs")
 
 
 def workflows(comparisons: Mapping[str, Comparison]) -> Table:
@@ -45,7 +46,17 @@ def repetitions(found: Comparison) -> Table:
 def _run(name: str, reported: ReportedRun) -> Iterator[Cell]:
     run = reported.run
     yield name
+    yield _moment(reported.time.begun)
     yield run.mode or UNKNOWN
     yield run.tier or "none"
     yield Number(run.makespan, "s")
     yield Number(reported.clock.get("compute"), "s")
+
+
+def _moment(epoch: float | None) -> str:
+    """In UTC, so that a page says the same wherever it was made."""
+    try:
+        moment = datetime.fromtimestamp(epoch or 0.0, timezone.utc)
+    except (OverflowError, ValueError, OSError):  # a record may say anything
+        return UNKNOWN
+    return UNKNOWN if epoch is None else f"{moment:%Y-%m-%d %H:%M:%S} UTC"

@@ -19,7 +19,9 @@ from pegasus_bb.units import (
     format_size,
 )
 
-_QUANTITY = re.compile(r"\d[\d.]* (?:min \d\d s|h \d\d min|s|times)\b")
+_QUANTITY = re.compile(
+    r"\d[\d.]* (?:\u00b1 [\d.]+ )?(?:min \d\d s|h \d\d min|s|times)\b"
+)
 
 
 def _printable(value: object) -> object:
@@ -55,7 +57,7 @@ def templates() -> Environment:
         keep_trailing_newline=True,
         finalize=_printable,
     )
-    found.filters["size"] = lambda size: format_size(int(size))
+    found.filters["size"] = lambda size: format_size(round(size))
     found.filters["reserved"] = format_reserved
     found.filters["gib_hours"] = format_gib_hours
     found.filters["duration"] = format_duration

@@ -19,6 +19,7 @@ from pegasus_bb.page.charts import (
 from pegasus_bb.page.figure import Dataset, Figure, Legend, Row
 from pegasus_bb.page.gantt import BARS, COLUMNS, gantt
 from pegasus_bb.report.document import Comparison, ReportedRun
+from pegasus_bb.units import format_seconds
 
 # Kind of a bar -> group, and what it is. Each group has lanes of its own.
 _KINDS = {
@@ -42,7 +43,7 @@ _SIDES = {"pfs": "PFS", "bb": "burst buffer"}
 
 def timeline(found: Comparison) -> Figure:
     """Jobs have the color of their transformation, lighter while they queue."""
-    runs = {_SIDES[side]: getattr(found, side)[0] for side in found.sides}
+    runs = {_SIDES[side]: found.typical(side)[1] for side in found.sides}
     named = _named(runs.values())
     bars = {side: sorted(_bars(run, named), key=_start) for side, run in runs.items()}
     every = [bar for each in bars.values() for bar in each]
@@ -68,10 +69,18 @@ def _about(found: Comparison, bars: Mapping[str, Sequence[Row]]) -> str:
     if rounded := list(_in_whole_seconds([b for each in bars.values() for b in each])):
         about += f" In whole seconds, as in jobstate.log: {', '.join(rounded)}."
     if found.repeated:
-        about += " The first repetition is drawn."
+        about += f" Drawn: {', '.join(_drawn(found, side) for side in found.sides)}."
     if any(len(each) > BARS for each in bars.values()):
         about += f" Of each run the {BARS} longest bars are drawn."
     return about
+
+
+def _drawn(found: Comparison, side: str) -> str:
+    name, reported = found.typical(side)
+    stat, makespan = getattr(found.workflow["makespan"], side), reported.run.makespan
+    if stat is None or makespan is None or stat.n == 1:
+        return name
+    return f"{name} ({format_seconds(makespan)}; mean {format_seconds(stat.mean)})"
 
 
 def _in_whole_seconds(bars: Sequence[Row]) -> Iterator[str]:

@@ -1,17 +1,31 @@
 """What the burst buffer saved and what it cost in a whole run, and its break-even.
 
 All seconds are means over repetitions, by the clock (clock.py): what runs beside the
-users' jobs costs nothing.
+users' jobs costs nothing. Sentences have their standard errors.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from pegasus_bb.model.stat import Pair
-from pegasus_bb.units import format_seconds, format_size
+from pegasus_bb.model.stat import Pair, stat
+from pegasus_bb.units import format_measured, format_size
+
+# What sentences call the parts of the clock.
+BALANCE: Mapping[str, tuple[str, ...]] = {
+    "jobs": ("compute",),
+    "staging in": ("stage_in",),
+    "staging out": ("stage_out",),
+    "the reservation": ("reserve", "gate_wait", "release"),
+    "other jobs of Pegasus": ("auxiliary",),
+    "queueing": ("queue",),
+    "being ready, not submitted": ("ready_wait",),
+    "the engine's own time": ("other",),
+}
+_UNKNOWN = Pair(None, None)
+Clock = Mapping[str, float]  # clock.PARTS -> seconds; empty: nothing is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +42,13 @@ class BreakEven:
     reserving: float  # bb_setup, the wait at the gate, bb_delete
     rest: float  # queueing, Pegasus's auxiliary jobs, the engine
     footprint_now: float | None  # bytes of these runs' files
-    is_beyond_scatter: bool = True  # the difference is more than repetitions differ
+    makespan: Pair = _UNKNOWN
+    balance: Mapping[str, Pair] = field(default_factory=dict)  # BALANCE, seconds
+
+    @property
+    def is_beyond_scatter(self) -> bool:
+        """Whether the difference is more than repetitions differ."""
+        return self.makespan.beyond_error is not False
 
     @property
     def net(self) -> float:
@@ -62,42 +82,45 @@ class BreakEven:
     @property
     def sentences(self) -> tuple[str, ...]:
         """The verdict, what it is made of, and the break-even if there is one."""
-        return (self._verdict(), self._balance(), *self._break_even())
+        return (self._verdict(), *self._parts(), *self._break_even())
 
     def _verdict(self) -> str:
+        took = format_measured(abs(self.net), self.makespan.difference_error)
         if not self.is_beyond_scatter:
+            word = "shorter" if self.net > 0 else "longer"
             return (
-                f"The difference of {format_seconds(abs(self.net))} is within the "
-                "scatter of the repetitions: there is no break-even."
+                f"On average the burst buffer's runs were {took} {word}: within the "
+                "scatter, so there is no break-even."
             )
         if self.net > 0:
-            return f"The burst buffer made the run {format_seconds(self.net)} shorter."
+            return f"The burst buffer made the run {took} shorter."
         if self.net < 0:
             return (
-                f"The burst buffer made the run {format_seconds(-self.net)} longer: "
-                "there is no break-even."
+                f"The burst buffer made the run {took} longer: there is no break-even."
             )
         return "The run took as long with the burst buffer: there is no break-even."
 
-    def _balance(self) -> str:
-        parts = {
-            "jobs": self.won,
-            "staging in": -self.staging_in,
-            "staging out": -self.staging_out,
-            "reserving": -self.reserving,
-            "queueing and all else": -self.rest,
-        }
-        saved = _listed(parts)
-        cost = _listed({name: -s for name, s in parts.items()})
-        it = "It" if self.is_beyond_scatter else "On average it"
-        return f"{it} saved {saved}; it cost {cost} (each second counts once)."
+    def _parts(self) -> Iterator[str]:
+        """What it saved and cost (each second counts once); apart what is within the
+        scatter."""
+        within = {k: p for k, p in self.balance.items() if p.beyond_error is False}
+        beyond = {k: p for k, p in self.balance.items() if k not in within}
+        if self.is_beyond_scatter:
+            saved, cost = _listed(beyond, -1), _listed(beyond, 1)
+            yield f"It saved {saved}; it cost {cost} (each second counts once)."
+        else:
+            found = _both_ways(beyond)
+            only = "only " if len(found) == 1 else ""
+            yield f"Beyond the scatter is {only}{', '.join(found) or 'no part of it'}."
+        if others := _both_ways(within):
+            yield f"Within the scatter: {', '.join(others)}."
 
     def _break_even(self) -> Iterator[str]:
         if self.runs is None:
             return
         yield (
-            f"Break-even: staging in and reserving take {self.runs:.2f} of what the "
-            "run saves otherwise."
+            f"Break-even: staging in and the reservation take {self.runs:.2f} of what "
+            "the run saves otherwise."
         )
         if self.footprint is None or self.footprint_now is None:
             yield "Break-even in data: unknown, because no size of a file is known."
@@ -110,32 +133,55 @@ class BreakEven:
         )
 
 
-def _listed(seconds: Mapping[str, float]) -> str:
-    """Those above 0, as far as milliseconds tell."""
-    shown = [
-        f"{format_seconds(s)} in {name}" for name, s in seconds.items() if s > 1e-3
-    ]
-    return ", ".join(shown) or "nothing"
+def _listed(parts: Mapping[str, Pair], sign: int) -> str:
+    """Differences of that sign, as far as milliseconds tell."""
+    return ", ".join(_differences(parts, sign)) or "nothing"
+
+
+def _both_ways(parts: Mapping[str, Pair]) -> list[str]:
+    more, less = (
+        _differences(parts, sign, word) for word, sign in ((" more", 1), (" less", -1))
+    )
+    return [*more, *less]
+
+
+def _differences(parts: Mapping[str, Pair], sign: int, word: str = "") -> Iterator[str]:
+    for name, pair in parts.items():
+        seconds = sign * (pair.difference or 0.0)
+        if seconds > 1e-3:
+            took = format_measured(seconds, pair.difference_error)
+            yield f"{took}{word} in {name}"
 
 
 def break_even(
-    clock: Mapping[str, Pair], footprint: Pair, is_beyond_scatter: bool = True
+    pfs: Sequence[Clock],
+    bb: Sequence[Clock],
+    footprint: Pair,
+    makespan: Pair = _UNKNOWN,
 ) -> BreakEven | None:
-    """From the parts by the clock; None where a side has no records."""
-    if any(pair.pfs is None or pair.bb is None for pair in clock.values()):
-        return None
+    """From the runs of each side by the clock; None where a side has no records."""
     known = footprint.bb or footprint.pfs
+    balance = {name: _pair(parts, pfs, bb) for name, parts in BALANCE.items()}
+    if any(pair.difference is None for pair in balance.values()):
+        return None
+    more = {name: pair.difference or 0.0 for name, pair in balance.items()}
     return BreakEven(
-        won=0.0 - _more(clock, "compute"),
-        staging_in=_more(clock, "stage_in"),
-        staging_out=_more(clock, "stage_out"),
-        reserving=_more(clock, "reserve", "gate_wait", "release"),
-        rest=_more(clock, "auxiliary", "queue", "ready_wait", "other"),
+        won=0.0 - more.pop("jobs"),
+        staging_in=more.pop("staging in"),
+        staging_out=more.pop("staging out"),
+        reserving=more.pop("the reservation"),
+        rest=math.fsum(more.values()),
         footprint_now=known.mean if known else None,
-        is_beyond_scatter=is_beyond_scatter,
+        makespan=makespan,
+        balance=balance,
     )
 
 
-def _more(clock: Mapping[str, Pair], *parts: str) -> float:
-    pairs = [clock[part] for part in parts]
-    return math.fsum(p.bb.mean - p.pfs.mean for p in pairs if p.bb and p.pfs)
+def _pair(parts: Sequence[str], *sides: Sequence[Clock]) -> Pair:
+    """Of the sums of each run: their errors are not those of the parts."""
+    return Pair(
+        *(
+            stat(math.fsum(run[part] for part in parts) for run in side if run)
+            for side in sides
+        )
+    )

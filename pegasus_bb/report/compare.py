@@ -16,7 +16,7 @@ from pegasus_bb.report.breakeven import break_even
 from pegasus_bb.report.clock import PARTS, by_the_clock, gate_began, run_time
 from pegasus_bb.report.document import Comparison, ReportedRun
 from pegasus_bb.report.likeness import no_verdict
-from pegasus_bb.report.metrics import io_wait_of, metrics
+from pegasus_bb.report.metrics import io_wait_of, metrics, on_several_processors
 from pegasus_bb.report.notes import notes_on, warnings_on
 from pegasus_bb.report.probe import Sample, probed
 from pegasus_bb.report.rows import (
@@ -81,7 +81,7 @@ def compare(
         )
     sides = Sides(pfs, bb)
     io_wait = io_wait_of([*pfs, *bb])
-    columns = metrics(io_wait)
+    columns = metrics(io_wait, on_several_processors([*pfs, *bb]))
     reported = [tuple(_reported(run) for run in side) for side in sides]
     clock = _clock(*reported)
     workflow, staging = _pairs(sides, WORKFLOW), _pairs(sides, _STAGING)
@@ -103,7 +103,10 @@ def compare(
         break_even=None
         if no_verdict(pfs, bb)
         else break_even(
-            clock, staging["footprint"], workflow["makespan"].beyond_error is not False
+            [run.clock for run in reported[0]],
+            [run.clock for run in reported[1]],
+            staging["footprint"],
+            workflow["makespan"],
         ),
         warnings=warnings_on(pfs, bb),
         notes=notes_on(pfs, bb, io_wait),

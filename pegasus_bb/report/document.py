@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -85,9 +86,31 @@ class Comparison:
         return max(len(self.pfs), len(self.bb)) > 1
 
     @property
+    def tells_error(self) -> bool:
+        """Whether a difference of the sides has an error."""
+        return min(len(self.pfs), len(self.bb)) > 1
+
+    @property
+    def has_two_of_each(self) -> bool:
+        return len(self.pfs) == len(self.bb) == 2
+
+    @property
     def simulated(self) -> bool:
         """Whether a run of it never happened."""
         return any(reported.run.simulated for reported in (*self.pfs, *self.bb))
+
+    def typical(self, side: str) -> tuple[str, ReportedRun]:
+        """The name and the run whose makespan is nearest to the mean of ``side``."""
+        heads = {"pfs": "PFS", "bb": "BB"}
+        runs = [each for each in self.named_runs() if each[0].startswith(heads[side])]
+        stat = getattr(self.workflow["makespan"], side)
+        mean = stat.mean if stat else 0.0
+
+        def distance(named: tuple[str, ReportedRun]) -> float:
+            makespan = named[1].run.makespan
+            return math.inf if makespan is None else abs(makespan - mean)
+
+        return min(runs, key=distance)
 
     def named_runs(self) -> Iterator[tuple[str, ReportedRun]]:
         """("PFS run 1", run), and so on, the PFS first."""

@@ -19,7 +19,7 @@ from pegasus_bb.report.compare import STAGING_UNITS
 from pegasus_bb.report.document import Comparison, ReportedRun, Row
 from pegasus_bb.report.headline import headline, notes
 from pegasus_bb.report.layers import LAYER_METRICS
-from pegasus_bb.report.metrics import IOWait, off_cpu
+from pegasus_bb.report.metrics import TaskMetric
 
 VERSION = 2
 _NODE = (
@@ -32,6 +32,7 @@ _SECONDS = ("won", "staging_in", "staging_out", "reserving", "rest", "net")
 def to_document(comparison: Comparison) -> dict[str, Any]:
     """A mapping of plain values; what is not measured is null, never zero."""
     benchmark = comparison.benchmark
+    (waited,) = (m for m in comparison.metrics if m.key == "io_wait")
     return {
         "version": VERSION,
         "io_wait": comparison.io_wait.value,
@@ -58,8 +59,8 @@ def to_document(comparison: Comparison) -> dict[str, Any]:
         "bench": benchmark.document if benchmark is not None else None,
         "probe": [asdict(each) for each in comparison.probe],
         "runs": {
-            "pfs": [_run(run, comparison.io_wait) for run in comparison.pfs],
-            "bb": [_run(run, comparison.io_wait) for run in comparison.bb],
+            "pfs": [_run(run, waited) for run in comparison.pfs],
+            "bb": [_run(run, waited) for run in comparison.bb],
         },
     }
 
@@ -119,7 +120,7 @@ def _picked(source: object, names: Iterable[str]) -> dict[str, Any]:
     return {name: getattr(source, name) for name in names}
 
 
-def _run(reported: ReportedRun, io_wait: IOWait) -> dict[str, Any]:
+def _run(reported: ReportedRun, waited: TaskMetric) -> dict[str, Any]:
     run, time = reported.run, reported.time
     return {
         **_picked(run, ("label", "mode", "tier", "backend", "simulated")),
@@ -145,7 +146,7 @@ def _run(reported: ReportedRun, io_wait: IOWait) -> dict[str, Any]:
         "retries": run.retries,
         "missing": list(run.missing),
         "problems": [asdict(problem) for problem in run.problems],
-        "tasks": [_task(task, io_wait, time) for task in run.tasks],
+        "tasks": [_task(task, waited, time) for task in run.tasks],
         "nodes": [_picked(node, _NODE) for node in run.nodes],
     }
 
@@ -173,8 +174,7 @@ def _live(live: LiveBytes | None, time: RunTime) -> dict[str, Any] | None:
     }
 
 
-def _task(task: Task, io_wait: IOWait, time: RunTime) -> dict[str, Any]:
-    waited = task.iowait if io_wait is IOWait.MEASURED else off_cpu(task)
+def _task(task: Task, waited: TaskMetric, time: RunTime) -> dict[str, Any]:
     return {
         **_picked(task, ("transformation", "job", "node")),
         "kind": task.kind.value,
@@ -189,7 +189,7 @@ def _task(task: Task, io_wait: IOWait, time: RunTime) -> dict[str, Any]:
         "bytes_written": task.wchar,
         "block_read": task.rbytes,
         "block_written": task.wbytes,
-        "io_wait": waited,
+        "io_wait": waited.of((task,)),
         "io_time": task.calls.seconds if task.calls else None,
         "layers": [_layer(layer) for layer in task.layers],
         "files": [

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pegasus_bb.model.run import Run
-from pegasus_bb.model.stat import Pair
+from pegasus_bb.model.stat import Pair, Stat
 from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.likeness import no_verdict, unknown_error
-from pegasus_bb.units import format_seconds
+from pegasus_bb.units import format_measured, format_seconds
 
 
 def headline(found: Comparison) -> str:
@@ -39,16 +39,28 @@ def _sentence(found: Comparison) -> str:
         return f"This says nothing of a burst buffer: {why}"
     if not (pair.pfs and pair.bb):
         return "The makespan of a side is unknown, so the sides cannot be compared."
-    pfs, bb = (format_seconds(stat.mean) for stat in (pair.pfs, pair.bb))
-    both = f"{bb} on the burst buffer, {pfs} on the PFS"
+    both = f"{_took(pair.bb, 'the burst buffer')}, {_took(pair.pfs, 'the PFS')}"
     if pair.beyond_error is False:
-        return f"No difference beyond the scatter of the repetitions: {both}."
+        return f"No difference beyond the scatter: {both}.{_unseen(pair)}"
     ratio = pair.ratio
     if not ratio:
         return f"The run took {both}."
     times = max(ratio, 1 / ratio)
     word = "faster" if ratio >= 1 else "slower"
     return f"The burst buffer was {times:.2f} times {word}: {both}."
+
+
+def _took(stat: Stat, where: str) -> str:
+    runs = f" ({stat.n} runs)" if stat.n > 1 else ""
+    return f"{format_measured(stat.mean, stat.error)} on {where}{runs}"
+
+
+def _unseen(pair: Pair) -> str:
+    """The least difference that would be beyond the error."""
+    if not pair.difference_error:
+        return ""
+    least = format_seconds(float(f"{2 * pair.difference_error:.2g}"))
+    return f" A difference below {least} could not have been seen."
 
 
 def _of_one_side(found: Comparison, pair: Pair) -> str:

@@ -106,9 +106,12 @@ def _digits(value: float, most: int = 5) -> str:
     return f"{value:.{min(places, most)}f}"
 
 
+_DOUBT = {True: "", False: "*", None: "?"}  # beyond_error -> mark
+
+
 def _ratio(pair: Pair) -> str:
-    """PFS to BB; a star where the difference is within the error."""
+    """PFS to BB; marked where the difference is within the error, or that unknown."""
     if pair.ratio is None:
         return UNKNOWN
-    doubtful = pair.beyond_error is False and pair.ratio != 1
-    return _digits(pair.ratio) + ("*" if doubtful else "")
+    doubt = _DOUBT[pair.beyond_error] if pair.ratio != 1 else ""
+    return (_digits(pair.ratio) if not pair.is_fine else f"{pair.ratio:.4f}") + doubt

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, TypeVar
 
-from pegasus_bb.model.run import Run, Task
+from pegasus_bb.model.run import Kind, Run, Task
 from pegasus_bb.model.stat import total
 
 # Clocks and CPU counters are rounded apart: a task that never waits may come out
@@ -42,6 +42,7 @@ class Metric(Generic[T]):
 
 
 TaskMetric = Metric[Sequence[Task]]
+Transformation = tuple[Kind, str]
 
 
 def off_cpu(task: Task) -> float | None:
@@ -58,6 +59,19 @@ def off_cpu(task: Task) -> float | None:
     return max(0.0, waited)
 
 
+def on_several_processors(runs: Iterable[Run]) -> frozenset[Transformation]:
+    """Transformations of which a task has CPU times, and no time off CPU by them.
+
+    A mean of the other tasks would be one of those that were picked.
+    """
+    return frozenset(
+        (task.kind, task.transformation)
+        for run in runs
+        for task in run.tasks
+        if None not in (task.utime, task.stime) and off_cpu(task) is None
+    )
+
+
 def io_wait_of(runs: Iterable[Run]) -> IOWait:
     """MEASURED where every one of the users' tasks has the kernel's count."""
     tasks = [t for run in runs for t in run.tasks if t.kind.value == "compute"]
@@ -65,11 +79,19 @@ def io_wait_of(runs: Iterable[Run]) -> IOWait:
     return IOWait.MEASURED if measured else IOWait.OFF_CPU
 
 
-def metrics(io_wait: IOWait) -> tuple[TaskMetric, ...]:
-    """Every quantity of a report, in the order in which it is shown."""
+def metrics(
+    io_wait: IOWait, refused: Collection[Transformation] = ()
+) -> tuple[TaskMetric, ...]:
+    """Every quantity of a report, in the order in which it is shown.
+
+    The time off CPU of ``refused`` is unknown in every run.
+    """
 
     def waited(task: Task) -> float | None:
-        return task.iowait if io_wait is IOWait.MEASURED else off_cpu(task)
+        if io_wait is IOWait.MEASURED:
+            return task.iowait
+        known = (task.kind, task.transformation) not in refused
+        return off_cpu(task) if known else None
 
     return (
         Metric("jobs", "1", lambda tasks: float(len(tasks))),

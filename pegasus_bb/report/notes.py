@@ -10,7 +10,7 @@ from pegasus_bb.report.likeness import (
     mistaken_sides,
     unknown_sides,
 )
-from pegasus_bb.report.metrics import IOWait, off_cpu
+from pegasus_bb.report.metrics import IOWait, on_several_processors
 from pegasus_bb.units import abbreviate
 
 
@@ -68,14 +68,12 @@ def _on_threads(runs: Sequence[Run]) -> Iterator[str]:
 def _busy_processors(runs: Sequence[Run], io_wait: IOWait) -> Iterator[str]:
     if io_wait is IOWait.MEASURED:
         return
-    tasks = [t for run in runs for t in run.tasks if t.kind is Kind.COMPUTE]
-    names = sorted(
-        {t.transformation for t in tasks if t.utime is not None and off_cpu(t) is None}
-    )
+    busy = on_several_processors(runs)
+    names = sorted(name for kind, name in busy if kind is Kind.COMPUTE)
     if names:
         yield (
             f"no time off CPU is given for {', '.join(names)}: more than one processor "
-            "was busy at once, so the difference says nothing."
+            "was busy at once in a run, so the difference says nothing in any."
         )
 
 

@@ -43,7 +43,7 @@ def render_text(
     found = tables(comparison, box.SIMPLE_HEAD if color else PLAIN)
     # Paths are not folded: a reader copies them.
     for line in _top(comparison):
-        console.print(escape(readable(line)))
+        console.print(escape(readable(_plain(line))))
     for line in _runs(comparison):
         console.print(escape(readable(line)), soft_wrap=True)
     # rich crops what does not fit, so the page is made as wide as the tables.
@@ -51,10 +51,14 @@ def render_text(
     console.print(*found, sep="\n")
     console.width = width
     for line in _remarks(comparison):
-        console.print(escape(readable(line)))
+        console.print(escape(readable(_plain(line))))
     for line in _unread(comparison):
         console.print(escape(readable(line)), soft_wrap=True)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+
+
+def _plain(line: str) -> str:
+    return line.replace("\u00b1", "+-")  # as the tables have it
 
 
 def _top(comparison: Comparison) -> Iterator[str]:
@@ -120,6 +124,8 @@ def _remarks(comparison: Comparison) -> Iterator[str]:
         yield "+-: standard error of the mean over repetitions."
     if comparison.repeated and comparison.is_comparison:
         yield "*: the difference is within twice the error."
+    if comparison.is_comparison:
+        yield "?: one value on a side, so the error is unknown."
     yield "A job's mean time is run time / jobs; --json has makespan and queue."
     yield "read, written: bytes that calls moved, the page cache's included."
     yield from _on_the_rest(comparison)

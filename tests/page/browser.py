@@ -43,6 +43,12 @@ const look = {
     ['auto', 'scroll'].includes(getComputedStyle(each).overflowY)).length,
   sideways: [...document.querySelectorAll('.scroll')].filter(each =>
     each.checkVisibility() && each.scrollWidth > each.clientWidth).length,
+  open: (() => {
+    for (const each of document.querySelectorAll('details')) each.open = true;
+    return [...document.querySelectorAll('.scroll')].filter(each =>
+      each.querySelector('thead')?.textContent.includes('difference') &&
+      each.scrollWidth > each.clientWidth).map(each => each.ariaLabel);
+  })(),
   headlines: [...document.querySelectorAll('.headline')].map(each => each.textContent),
   paper: getComputedStyle(document.body).backgroundColor,
   keys: [...document.querySelectorAll('a, summary, [tabindex]')].filter(each =>

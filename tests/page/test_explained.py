@@ -58,6 +58,13 @@ def wide(width: int) -> list[dict[str, Any]]:
     ]
 
 
+def test_what_is_to_be_reserved_says_how_it_is_computed(user: User) -> None:
+    text = " ".join(page_of(user).split())
+    assert re.search(
+        r"To reserve: 4\.0 MiB \(\d+ B, 10 % headroom, in steps of 4\.0 MiB\)\.", text
+    )
+
+
 def test_few_jobs_have_a_box_each(user: User) -> None:
     found = flow_of(user)
     assert list(found.groups) == [INPUTS, "job ID1", "job ID2", RESULTS]

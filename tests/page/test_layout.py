@@ -7,7 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from pegasus_bb.model.run import Run
 from pegasus_bb.page import report_page
+from pegasus_bb.page.bought import bought
+from pegasus_bb.page.figure import RATIO, Number
 from pegasus_bb.page.overview import whole_run
 from pegasus_bb.page.reported import FIGURES
 from pegasus_bb.page.transformations import transformations
@@ -16,7 +19,7 @@ from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.submitdir import read_run
 from tests.page.comparisons import a_benchmark, a_comparison
 from tests.page.html import Balanced, without_scripts
-from tests.report.made import RECORDED
+from tests.report.made import RECORDED, a_run, a_task
 
 
 @pytest.fixture
@@ -58,6 +61,43 @@ def test_one_run_has_no_column_of_errors_and_no_empty_one(found: Comparison) -> 
     assert set(heads) < set(table.head)
 
 
+def test_a_verdict_needs_no_ratio() -> None:
+    def run(read: int, system: float) -> Run:
+        return a_run(a_task(rbytes=read, stime=system))
+
+    sides = ([run(read, s), run(read, s)] for read, s in ((7 << 20, 0.1), (0, 0.2)))
+    (table, *_) = transformations(compare(*sides)).tables
+    rows = {row[0]: row[-2:] for row in table.rows}
+    assert rows["bytes from block devices"] == ("", "beyond error")
+    assert rows["user to system time"] == (Number(2.0, RATIO), "beyond error")
+
+
+@pytest.mark.parametrize(("mode", "told"), [("off", True), ("persistent", False)])
+def test_what_no_run_notes_in_mode_off_is_said_below_the_table(
+    mode: str, told: bool
+) -> None:
+    found = compare([a_run(a_task(), mode=mode)], [a_run(a_task(), safe=3.0)])
+    (*_, staging) = whole_run(found)
+    assert (staging.note[:20] == "Unknown on the PFS: ") is told
+    assert ("when a result is durable." in report_page({"": found})) is told
+    (*_, alone) = whole_run(compare([], [a_run(a_task(), safe=3.0)]))
+    assert not alone.note
+
+
+def test_the_words_of_a_verdict_are_explained(found: Comparison) -> None:
+    one, two, three = (
+        without_scripts(
+            report_page(
+                {"": compare(*([side[0].run] * n for side in (found.pfs, found.bb)))}
+            )
+        )
+        for n in (1, 2, 3)
+    )
+    assert "<dt>within error</dt>" not in one
+    assert "one comparison in five is beyond error by chance" in two
+    assert "twice the standard error of their difference.</dd>" in three
+
+
 def test_what_a_side_has_not_is_none_and_has_no_ratio(found: Comparison) -> None:
     text = without_scripts(report_page({"": found}))
     assert "0.00 times" not in text
@@ -66,6 +106,24 @@ def test_what_a_side_has_not_is_none_and_has_no_ratio(found: Comparison) -> None
             if table.caption == "auxiliary jobs: bb_setup":
                 pfs = {row[1] for row in table.rows}
                 assert pfs == {"none"}
+
+
+@pytest.mark.parametrize(
+    ("pfs", "bb", "words"),
+    [
+        (1, 1, "Where each second of the makespan went."),
+        (2, 2, "went; means of 2 runs. Lines are the standard error of the makespan."),
+        (1, 2, "went; means of 1 run and 2 runs. Lines are"),
+    ],
+)
+def test_the_first_figure_says_what_it_is(
+    found: Comparison, pfs: int, bb: int, words: str
+) -> None:
+    several = compare([found.pfs[0].run] * pfs, [found.bb[0].run] * bb)
+    figure = bought(several)
+    assert words in figure.charts[0].title
+    labels = {label for _, label in figure.legend}
+    assert {"reservation (set up, wait, give back)", "everything else"} < labels
 
 
 def test_one_side_alone_has_a_page(found: Comparison) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.page import report_page
-from pegasus_bb.page.figure import RATIO, TO_ONE, Column, Dataset, format_quantity
+from pegasus_bb.page.figure import FINE, RATIO, TO_ONE, Column, Dataset, format_quantity
 from pegasus_bb.page.reported import FIGURES
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.document import Comparison
@@ -92,11 +92,14 @@ def _is_drawn(row: dict[str, Any], key: str) -> bool:
         (185.4, "s", "3 min 05 s"),
         (2048.0, "B", "2.0 KiB"),
         (3 << 20, "B/s", "3.0 MiB/s"),
+        (50.66, "B/s", "51 B/s"),
         (1.386, RATIO, "1.39 times"),
+        (0.99924, FINE, "0.9992 times"),
         (2.25, TO_ONE, "2.25 to 1"),
         (1.0, "processes", "1 process"),
         (16.0, "jobs", "16 jobs"),
         (2_000_000.0, "jobs", "2,000,000 jobs"),
+        (6.28e-16, TO_ONE, "0 to 1"),
         (12_345.0, TO_ONE, "12,345 to 1"),
     ],
 )

@@ -9,6 +9,7 @@ import pytest
 from pegasus_bb.model.run import Kind, NodeTimes, Run
 from pegasus_bb.page.charts import JOBS
 from pegasus_bb.page.figure import Figure, Row
+from pegasus_bb.page.runs import repetitions
 from pegasus_bb.page.timeline import timeline
 from pegasus_bb.report.clock import gate_wait
 from pegasus_bb.report.compare import compare
@@ -103,6 +104,22 @@ def test_many_transformations_share_the_last_color() -> None:
     assert len(labels) == len(JOBS) + 1
     assert labels[-1] == "other transformations"
     assert "t00" not in labels  # it took least
+
+
+def test_the_run_nearest_to_the_mean_is_drawn_and_named(queued: Run) -> None:
+    pfs = [replace(queued, makespan=m) for m in (9.0, 5.5, 3.0)]
+    one = replace(queued, makespan=4.0)
+    found = compare(pfs, [one])
+    assert found.typical("pfs") == ("PFS run 2", found.pfs[1])
+    about = timeline(found).about
+    assert "Drawn: PFS run 2 (5.5 s; mean 5.83 s), BB run 1." in about
+    assert "Drawn" not in timeline(compare([one], [one])).about
+
+
+def test_each_run_has_when_it_began(queued: Run) -> None:
+    table = repetitions(compare([queued, queued], []))
+    assert table.head[1::4] == ("began", "time in jobs")
+    assert table.rows[0][1] == "1970-01-01 00:00:10 UTC"
 
 
 def test_the_seconds_of_both_sides_are_on_one_axis(queued: Run) -> None:

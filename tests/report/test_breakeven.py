@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pegasus_bb.model.stat import Pair, Stat
+from pegasus_bb.model.stat import Pair, Stat, stat
 from pegasus_bb.report.breakeven import BreakEven, break_even
 from pegasus_bb.report.clock import PARTS
 
@@ -15,9 +15,16 @@ def pair(pfs: float, bb: float) -> Pair:
     return Pair(Stat(pfs, None, 1), Stat(bb, None, 1))
 
 
+def clocks(**seconds: tuple[float, ...]) -> list[dict[str, float]]:
+    """A clock for each run."""
+    runs = range(max(map(len, seconds.values()), default=1))
+    nothing = (0.0,) * len(runs)
+    return [{p: seconds.get(p, nothing)[run] for p in PARTS} for run in runs]
+
+
 def found(**seconds: tuple[float, float]) -> BreakEven:
-    clock = {part: pair(*seconds.get(part, (0.0, 0.0))) for part in PARTS}
-    result = break_even(clock, pair(GIB, GIB))
+    sides = (clocks(**{p: (s[n],) for p, s in seconds.items()}) for n in (0, 1))
+    result = break_even(*sides, pair(GIB, GIB))
     assert result is not None
     return result
 
@@ -33,7 +40,7 @@ def test_a_run_that_gains_breaks_even_within_itself() -> None:
         "out (each second counts once).",
     )
     assert even.sentences[2] == (
-        "Break-even: staging in and reserving take 0.40 of what the run saves "
+        "Break-even: staging in and the reservation take 0.40 of what the run saves "
         "otherwise."
     )
 
@@ -48,7 +55,7 @@ def test_a_run_that_loses_has_no_break_even_though_its_jobs_gain() -> None:
     assert even.sentences == (
         "The burst buffer made the run 59.0 s longer: there is no break-even.",
         "It saved 20.0 s in jobs, 2.18 s in staging in; it cost 13.0 s in "
-        "reserving, 1 min 08 s in queueing and all else (each second counts once).",
+        "the reservation, 1 min 08 s in queueing (each second counts once).",
     )
 
 
@@ -80,13 +87,38 @@ def test_where_the_buffer_costs_nothing_any_files_gain() -> None:
 
 
 def test_without_sizes_there_is_no_footprint() -> None:
-    clock = {part: pair(0, 0) for part in PARTS} | {"compute": pair(2, 1)}
-    even = break_even(clock, Pair(None, None))
+    even = break_even(clocks(compute=(2.0,)), clocks(compute=(1.0,)), Pair(None, None))
     assert even is not None
     assert even.footprint is None
     assert "unknown" in even.sentences[3]
 
 
 def test_without_records_there_is_none() -> None:
-    clock = {part: Pair(None, None) for part in PARTS}
-    assert break_even(clock, Pair(None, None)) is None
+    assert break_even([{}], clocks(), Pair(None, None)) is None
+    assert break_even(clocks(), [], Pair(None, None)) is None
+
+
+def test_parts_within_the_scatter_are_told_apart_and_all_have_errors() -> None:
+    pfs = {"compute": (1.58, 2.42)}
+    bb = {
+        **{"compute": (1.6, 2.0), "other": (0.05, 0.35)},
+        **{"reserve": (0.2, 0.18), "gate_wait": (0.15, 0.13)},
+    }
+    makespan = Pair(stat([1.58, 2.42]), stat([2.05, 2.61]))
+    even = break_even(clocks(**pfs), clocks(**bb), pair(GIB, GIB), makespan)
+    assert even is not None
+    assert even.sentences == (
+        "On average the burst buffer's runs were 0.33 \u00b1 0.50 s longer: within the "
+        "scatter, so there is no break-even.",
+        "Beyond the scatter is only 0.33 \u00b1 0.02 s more in the reservation.",
+        "Within the scatter: 0.20 \u00b1 0.15 s more in the engine's own time, 0.20 "
+        "\u00b1 0.47 s less in jobs.",
+    )
+
+
+def test_parts_are_named_one_by_one() -> None:
+    even = found(compute=(10, 9), other=(0, 0.182), auxiliary=(0, 0.011))
+    assert (
+        "it cost 0.011 s in other jobs of Pegasus, 0.182 s in the engine's own time"
+        in even.sentences[1]
+    )

@@ -8,9 +8,12 @@ import pytest
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.run import Calls, Kind, Problem, Run, Task
-from pegasus_bb.model.stat import Stat
+from pegasus_bb.model.stat import Pair, Stat
+from pegasus_bb.page.footprint import footprint
+from pegasus_bb.page.overview import each_kind
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.document import Comparison, Row
+from pegasus_bb.report.encoding import to_document
 from tests.report.made import a_run, a_task
 
 
@@ -128,6 +131,29 @@ def test_sides_that_were_swapped_are_pointed_out_before_all_else() -> None:
 def test_a_task_on_several_processors_has_no_time_off_cpu() -> None:
     comparison = compare([a_run(BUSY)], [a_run(BUSY)])
     assert row(comparison, "solver").cells["io_wait"].pfs is None
+
+
+def test_one_task_on_several_processors_takes_the_time_off_cpu_of_all_of_its_kind() -> (
+    None
+):
+    """A mean of the repetitions that are left would be of those that were picked."""
+    idle = a_run(a_task("solver"), a_task())
+    found = compare([a_run(BUSY, a_task()), idle], [idle, idle])
+    nothing = Pair(None, None)
+    assert row(found, "solver").cells["io_wait"] == nothing
+    assert found.all_compute.cells["io_wait"] == nothing
+    assert {r.name for r in found.jobs if r.cells["io_wait"] == nothing} == {"solver"}
+    assert row(found, "cat").cells["io_wait"].bb is not None
+    document = to_document(found)
+    tasks = [task for run in document["runs"]["bb"] for task in run["tasks"]]
+    unknown = {t["transformation"] for t in tasks if t["io_wait"] is None}
+    assert unknown == {"solver"}
+    (table, *_) = each_kind(found)
+    (line,) = (line for line in table.rows if line[0] == "time off CPU")
+    assert line[1:] == ("unknown", "", "unknown", "", "", "")
+    (_, chart) = footprint(found).charts
+    points = chart.spec["datasets"]["rows"]
+    assert {r["job"].split()[0] for r in points if "io_wait" in r} == {"cat"}
 
 
 def test_staging_is_bytes_and_bytes_per_second() -> None:

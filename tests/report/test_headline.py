@@ -10,6 +10,7 @@ from pegasus_bb.report.compare import compare
 from pegasus_bb.report.encoding import to_document
 from pegasus_bb.report.headline import certainty, headline
 from pegasus_bb.report.render import render_text
+from pegasus_bb.units import format_measured
 from tests.report.made import a_run, a_task
 
 
@@ -22,7 +23,7 @@ from tests.report.made import a_run, a_task
             "1.39 times faster: 44.5 s on the burst buffer, 1 min 02 s on",
         ),
         ([79.0], [138.0], "1.75 times slower: 2 min 18 s on the burst buffer, 1 min"),
-        ([60.0, 64.0], [58.0, 62.0], "No difference beyond the scatter of the rep"),
+        ([60.0, 64.0], [58.0, 62.0], "No difference beyond the scatter: 1 min 00 s"),
         ([60.0], [None], "The makespan of a side is unknown"),
         ([0.0], [7.0], "The run took 7 s on the burst buffer, 0 s on the PFS."),
     ],
@@ -77,10 +78,32 @@ def test_a_difference_within_the_scatter_has_no_break_even() -> None:
     found = compare(pfs, bb)
     assert "No difference beyond the scatter" in headline(found)
     assert found.break_even is not None
-    first, second, *more = found.break_even.sentences
-    assert first.startswith("The difference of 3 s is within the scatter")
-    assert second.startswith("On average it saved 3 s in jobs")
-    assert not more
+    first, second, third = found.break_even.sentences
+    assert first.startswith(
+        "On average the burst buffer's runs were 3.00 \u00b1 2.83 s"
+    )
+    assert second == "Beyond the scatter is no part of it."
+    assert third == "Within the scatter: 3.00 \u00b1 2.83 s less in jobs."
+
+
+def test_repetitions_have_their_errors_and_what_could_not_be_seen() -> None:
+    sides = ([a_run(makespan=m) for m in side] for side in ((1.58, 2.42), (2.36, 2.52)))
+    found = compare(*sides)
+    assert headline(found) == (
+        "No difference beyond the scatter: 2.44 \u00b1 0.08 s on the burst buffer (2 "
+        "runs), 2.00 \u00b1 0.42 s on the PFS (2 runs). A difference below 0.86 s "
+        "could not have been seen."
+    )
+    makespan = to_document(found)["workflow"]["makespan"]
+    for side in (makespan["pfs"], makespan["bb"]):
+        assert format_measured(side["mean"], side["error"]) in headline(found)
+    first = render_text(found, width=500).splitlines()[0]
+    assert first == headline(found).replace("\u00b1", "+-")
+    assert "<span>2.44 \u00b1 0.08 s</span>" in report_page({"": found})
+
+
+def test_sides_that_scatter_not_at_all_leave_nothing_unseen() -> None:
+    assert "below" not in headline(compare([a_run()] * 2, [a_run()] * 2))
 
 
 def test_it_is_in_the_text_and_in_the_json() -> None:
@@ -103,7 +126,7 @@ def test_it_is_in_the_text_and_in_the_json() -> None:
 def test_one_run_of_a_side_has_no_error(on_pfs: int, on_bb: int, words: str) -> None:
     found = compare([a_run()] * on_pfs, [a_run()] * on_bb)
     assert certainty(found).startswith(words)
-    text, notes = render_text(found), to_document(found)["notes"]
+    text, notes = render_text(found, width=500), to_document(found)["notes"]
     assert bool(words) == (certainty(found) in text.splitlines()[1:2])
     assert bool(words) == (certainty(found) in notes[:1])
 

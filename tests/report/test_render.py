@@ -98,7 +98,7 @@ def test_on_a_terminal_heads_stand_out(pfs: Run, bb: Run) -> None:
 def numbers(text: str) -> set[str]:
     """Every number and every mark of doubt of the tables, wherever it stands."""
     tables = text[text.index("workflow, seconds") : text.index("ratio: PFS to BB")]
-    return set(re.findall(r"(?:\+-)?[0-9]+(?:\.[0-9]+)?\*?", tables))
+    return set(re.findall(r"(?:\+-)?[0-9]+(?:\.[0-9]+)?[*?]?", tables))
 
 
 @pytest.fixture
@@ -132,6 +132,19 @@ def test_no_digit_and_no_star_is_lost_in_a_narrow_terminal(
     assert "1.25*" in everything
     assert numbers(text) == everything
     assert {"written", "system", "CPU", "ratio"} < set(text.split())
+
+
+def test_a_ratio_without_an_error_is_marked(pfs: Run, bb: Run) -> None:
+    once, twice = compare([pfs], [bb]), compare([pfs, pfs], [bb, bb])
+    assert " 1.88?" in render_text(once)
+    assert "?: one value on a side, so the error is unknown." in render_text(once)
+    assert " 1.88\n" in render_text(twice)
+    assert not re.search(r"\d\?", render_text(twice))
+
+
+def test_a_difference_beyond_the_error_is_not_rounded_away() -> None:
+    pfs, bb = ([a_run(a_task(duration=d))] * 2 for d in (124.9, 125.0))
+    assert " 0.9992 " in render_text(compare(pfs, bb))
 
 
 def test_off_a_terminal_lines_are_those_of_a_page(scattered: Comparison) -> None:
@@ -218,4 +231,4 @@ def test_a_log_of_one_task_brings_two_columns() -> None:
     assert "in calls" not in bare
     assert "  2.00   2.0 MiB " in logged
     assert "  0.50   8.0 MiB " in logged
-    assert "  4.00           " in logged  # of rates no ratio: more is better
+    assert " 4.00?           " in logged  # of rates no ratio: more is better

@@ -67,16 +67,21 @@ def _live(explanation: Explanation) -> list[str]:
 def _capacity(explanation: Explanation) -> str:
     if explanation.capacity is None:
         return "capacity: none; the error below says why"
-    how = (
-        "as given"
-        if explanation.headroom is None
-        else f"{explanation.headroom} % headroom"
-    )
     each = "up to " if explanation.has_only_job_reservations else ""
     per = " for each job" if explanation.has_only_job_reservations else ""
     free = "; it has to be free on its node, nothing is reserved"
     return (
-        f"capacity: {each}{format_size(explanation.capacity)}{per} ({how}, in steps of "
+        f"capacity: {each}{format_size(explanation.capacity)}{per} "
+        f"({_origin(explanation)}, in steps of "
         f"{format_size(explanation.granularity)}) on {explanation.site}, "
         f"{explanation.backend}{free if explanation.backend == NODE_LOCAL else ''}"
+    )
+
+
+def _origin(explanation: Explanation) -> str:
+    given = explanation.given
+    if given is None:
+        return f"{explanation.headroom} % headroom"
+    return (
+        "as given" if given == explanation.capacity else f"{format_size(given)} given"
     )

@@ -9,7 +9,7 @@ from typing import Any
 from pegasus_bb.model.placement import JobReservation, PlacedFile, Placement
 from pegasus_bb.model.properties import AUTO, Settings
 from pegasus_bb.placement.decision import PlacementDecision, Selection
-from pegasus_bb.placement.sizing import wanted_capacity
+from pegasus_bb.placement.sizing import given_capacity
 from pegasus_bb.units import format_files, format_size
 
 Row = tuple[str, str, str, str, str]  # of a table: files, size, tier, how, reason
@@ -40,6 +40,7 @@ class Explanation:
     any_order: int  # peak in any order of the jobs: all of them
     planned_order: int  # peak if jobs run level by level, with clean-ups at once
     headroom: int | None  # per cent; None if the capacity was given
+    given: int | None  # bytes, before they are rounded up; None: auto
     capacity: int | None  # to reserve; None if unknown
     granularity: int
     unknown: tuple[str, ...]  # LFNs on the tier without a known size
@@ -73,7 +74,7 @@ def explain(
     placement may lack a capacity."""
     placement = decision.placement
     tier, other = placement.tier, placement.other_tier
-    given = wanted_capacity(tier, settings) != AUTO
+    given = given_capacity(tier, settings)
     return Explanation(
         site=tier.site,
         tier=tier.name,
@@ -83,7 +84,8 @@ def explain(
         need=placement.need,
         any_order=placement.need,
         planned_order=planned_order,
-        headroom=None if given else settings.headroom,
+        headroom=settings.headroom if given == AUTO else None,
+        given=None if given == AUTO else given,
         capacity=placement.capacity or None,
         granularity=tier.granularity,
         unknown=placement.unknown,

@@ -25,7 +25,7 @@ from pegasus_bb.placement.sizing import (
     wanted_capacity,
 )
 from pegasus_bb.placement.survey import runs_on, staged_with
-from pegasus_bb.units import format_size, round_up
+from pegasus_bb.units import format_size
 
 
 def reserve_for_jobs(given: PlanningInput, placement: Placement) -> Placement:
@@ -110,7 +110,7 @@ def capacity_maker(tier: Tier, settings: Settings) -> Callable[[int], int]:
     def capacity(need: int) -> int:
         if wanted == AUTO:
             return automatic_capacity(tier, settings.headroom, need)
-        return round_up(wanted, tier.granularity)
+        return wanted
 
     return capacity
 

@@ -22,7 +22,13 @@ _LIMIT = 1 << 62  # Slurm counts in 64 bits, and adds requests up
 
 
 def wanted_capacity(tier: Tier, settings: Settings) -> int:
-    """The bytes that the user wants, or AUTO: from the setting, else from the tier."""
+    """The bytes that the user wants, in whole granules: so many will be reserved. Or
+    AUTO."""
+    return round_up(given_capacity(tier, settings), tier.granularity)
+
+
+def given_capacity(tier: Tier, settings: Settings) -> int:
+    """The bytes that the user gave, or AUTO: from the setting, else from the tier."""
     if settings.capacity is not None:
         return settings.capacity
     return AUTO if tier.capacity is None else tier.capacity
@@ -49,7 +55,7 @@ def choose_capacity(
     else:
         if wanted < need:
             raise too_small(given, tier, need)
-        capacity = round_up(wanted, tier.granularity)
+        capacity = wanted
     _check_limits(given, tier, capacity)
     return capacity
 

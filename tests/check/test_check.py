@@ -116,6 +116,7 @@ def test_a_program_that_is_not_on_this_machine_is_noted(site: Site) -> None:
 
 def test_a_capacity_below_the_sum_means_phases_or_the_pfs(site: Site) -> None:
     site.sizes()
+    site.tier(granularity="1")
     told = [site.about("capacity", capacity=size) for size in ("156", "155", "120")]
     assert [found.what.split(" for ")[1] for found in told] == [
         "156 B of files",

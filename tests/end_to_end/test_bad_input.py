@@ -93,6 +93,7 @@ def old_python(site: Site) -> None:
 
 def all_pinned(site: Site) -> None:
     (site.work / "pinned.yml").write_text("'*': bb\n")
+    site.declare(granularity="1KiB")
 
 
 def nothing(site: Site) -> None:

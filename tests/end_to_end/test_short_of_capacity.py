@@ -13,7 +13,7 @@ from .chains import INPUT, Chains, watched
 from .conftest import Site
 
 CHAINS = Chains(width=3, rungs=4)
-CAPACITY = 2_000_000  # of 4.5 MB; two levels have 1.8 MB
+CAPACITY = 2 << 20  # of 4.5 MB; two levels have 1.8 MB
 
 
 @pytest.fixture

@@ -72,6 +72,7 @@ def test_with_phases_it_leaves_before_the_next_one(
     chain: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else pacing would hold back the jobs that need its space."""
+    chain.tier = {**chain.tier, "granularity": "1"}
     words = early_results(chain)
     monkeypatch.chdir(chain.folder)
     plans: list[Any] = []

@@ -25,6 +25,7 @@ def long(user: User) -> User:
     user.jobs = chain()
     user.replicas = {"in": [{"site": "far", "pfn": "http://far/in"}]}
     user.defines = ["pegasus.bb.capacity=120"]
+    user.tier = {"granularity": "1"}
     return user
 
 
@@ -46,7 +47,7 @@ def test_what_fits_at_once_needs_no_phases(long: User) -> None:
 def test_with_in_place_clean_up_the_jobs_run_in_phases(long: User) -> None:
     assert phases(long) == PlannedPhases(limit=120, ends=(1, 4), peak=110)
     assert moved(long) == set()
-    assert long.decide().capacity == 4 * MIB
+    assert long.decide().capacity == 120
 
 
 @pytest.mark.parametrize("cleanup", ["none", "leaf", "constraint"])
@@ -81,6 +82,16 @@ def test_what_the_user_pinned_to_the_tier_does_not_move(long: User) -> None:
     assert long.decision().moved == MovedFiles(
         ("b", "c", "out"), benefit=20
     )  # of a, which had to compete
+
+
+@pytest.mark.parametrize("given", ["3MiB", "4MiB"])
+def test_files_have_what_rounding_the_capacity_up_adds(long: User, given: str) -> None:
+    """Both reserve 4 MiB, and so much is needed."""
+    long.tier, long.ending = {"granularity": "4MiB"}, Ending("leaf")
+    long.jobs[0]["uses"][0] = use("in", "input", **sized(4 * MIB - 65))
+    long.defines = [f"pegasus.bb.capacity={given}"]
+    assert moved(long) == set()
+    assert long.decide().capacity == 4 * MIB
 
 
 def test_pinned_files_take_space_only_while_they_live(long: User) -> None:
@@ -156,6 +167,17 @@ def test_explain_shows_phases_and_moved_files(case: str) -> None:
     if os.environ.get("REFRESH_GOLDEN"):
         file.write_text(result.stdout)
     assert result.stdout == file.read_text()
+
+
+@pytest.mark.usefixtures("here")
+def test_explain_shows_the_given_capacity_before_it_is_rounded_up(long: User) -> None:
+    long.tier = {"granularity": "4MiB"}
+    long.read()
+    words = ["--output-dir", "out", "--bb-capacity", "3MiB"]
+    shown = CliRunner().invoke(command, words).stdout
+    assert "capacity: 4.0 MiB (3.0 MiB given, in steps of 4.0 MiB) on" in shown
+    data = json.loads(CliRunner().invoke(command, [*words, "--json"]).stdout)
+    assert (data["given"], data["capacity"]) == (3 * MIB, 4 * MIB)
 
 
 @pytest.mark.usefixtures("here")

@@ -89,7 +89,7 @@ def test_pinned_files_above_the_capacity_are_refused_with_both_figures(
     user: User,
 ) -> None:
     user.jobs = [job("ID1", use("big", "output", **said("bb", 10 * MIB)))]
-    user.tier = {"capacity": "9MiB"}
+    user.tier = {"capacity": "9MiB", "granularity": "1MiB"}
     with pytest.raises(CatalogError, match=r"9.0 MiB .* below .* 10.0 MiB") as error:
         user.decide()
     text = (user.folder / "sites.yml").read_text().splitlines()
@@ -100,7 +100,7 @@ def test_a_property_below_the_need_is_refused_where_it_is_set(
     user: User,
 ) -> None:
     user.placement = "'*.txt': bb"
-    user.defines = ["pegasus.bb.capacity=10"]
+    user.defines, user.tier = ["pegasus.bb.capacity=10"], {"granularity": "1"}
     with pytest.raises(CatalogError, match="below") as error:
         user.decide()
     assert (error.value.file, error.value.key) == ("-D", "pegasus.bb.capacity")

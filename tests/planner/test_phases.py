@@ -45,6 +45,7 @@ def sized(runner: Any, sizes: Callable[[str], int | None], **changes: Any) -> Pl
     """Every file on the tier, a staged program as well; each with its size."""
     runner.persistent()
     placement: Placement = runner.context.placement
+    placement = replace(placement, tier=replace(placement.tier, granularity=1))
     files = dict(placement.files)
     files["count"] = PlacedFile("count", "input", "bb", "copy", 0, "a test")
     files = {lfn: replace(f, size=sizes(lfn)) for lfn, f in files.items()}

@@ -17,6 +17,10 @@ _SIZE_FACTOR.update(
 _SIZE_FACTOR.update(
     {f"{u}B": 1000 ** (i + 1) for i, u in enumerate(("K", "M", "G", "T", "P"))}
 )
+_ANY_SIZE = (
+    "write a whole number and a unit, KiB, MiB, GiB, TiB or KB, MB, GB, TB, such as "
+    "700GiB"
+)
 _DURATION_FACTOR = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -34,12 +38,19 @@ def parse_size(text: str | int) -> int:
     match = re.fullmatch(r"([0-9]+) ?([A-Za-z]*)", value)
     if match is None or match.group(2) not in _SIZE_FACTOR:
         why = "decimal sizes are not taken" if "." in value else "not a size"
-        raise UsageError(
-            f"{value!r}: {why}; write a whole number and a unit, such as 700GiB"
-        )
+        would_do = _closest_size(match) if match else ""
+        raise UsageError(f"{value!r}: {why}; {would_do or _ANY_SIZE}")
     if len(match.group(1)) > 18:
         raise UsageError(f"{value[:30]}...: larger than any storage; see the unit")
     return int(match.group(1)) * _SIZE_FACTOR[match.group(2)]
+
+
+def _closest_size(match: re.Match[str]) -> str:
+    """The size that differs from ``match`` in the case of its unit, as text for an
+    error; empty if there is none."""
+    number, typed = match.groups()
+    units = (unit for unit in _SIZE_FACTOR if unit.lower() == typed.lower())
+    return next((f"did you mean {number}{unit}?" for unit in units), "")
 
 
 def parse_duration(text: str | int) -> int:

@@ -55,6 +55,20 @@ def test_any_other_text_is_no_size(text: str) -> None:
     assert size == int(digits) * UNITS[text.strip()[len(digits) :].strip()]
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("64MIB", "64MiB"), ("64mb", "64MB"), ("64 kb", "64KB"), ("7g", "7G")],
+)
+def test_a_unit_in_another_case_is_suggested(typed: str, meant: str) -> None:
+    with pytest.raises(UsageError, match=f"not a size; did you mean {meant}[?]"):
+        parse_size(typed)
+
+
+def test_the_units_are_named() -> None:
+    with pytest.raises(UsageError, match="a unit, KiB, MiB, GiB, TiB or KB, MB, GB"):
+        parse_size("64 sectors")
+
+
 @given(st.integers(0, 10**9), st.sampled_from(sorted(SECONDS)))
 def test_a_duration_is_its_number_times_its_unit(number: int, unit: str) -> None:
     assert parse_duration(f"{number}{unit}") == number * SECONDS[unit]

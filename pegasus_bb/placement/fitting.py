@@ -40,7 +40,7 @@ def fit_into_capacity(
     placement, tier = decision.placement, decision.placement.tier
     limit = wanted_capacity(tier, given.settings)
     if placement.unknown:
-        raise unknown_sizes(given, tier, placement.unknown)
+        raise unknown_sizes(given, tier, placement.unknown, placement.need)
     if given.has_sub_workflows:
         raise too_small(given, tier, placement.need)
     phased = given.ending.cleanup == PHASED

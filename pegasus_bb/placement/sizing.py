@@ -15,7 +15,7 @@ from pegasus_bb.model.properties import AUTO, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.placement.survey import searched_pfns
-from pegasus_bb.units import format_size, parse_size, room_for, round_up
+from pegasus_bb.units import MIB, format_size, parse_size, room_for, round_up
 
 _PROPERTY = "pegasus.bb.capacity"
 _LIMIT = 1 << 62  # Slurm counts in 64 bits, and adds requests up
@@ -50,7 +50,7 @@ def choose_capacity(
     wanted = wanted_capacity(tier, given.settings)
     if wanted == AUTO:
         if unknown:
-            raise unknown_sizes(given, tier, unknown)
+            raise unknown_sizes(given, tier, unknown, need)
         capacity = automatic_capacity(tier, given.settings.headroom, need)
     else:
         if wanted < need:
@@ -71,26 +71,41 @@ def _error(
 
 
 def unknown_sizes(
-    given: PlanningInput, tier: Tier, unknown: Sequence[str]
+    given: PlanningInput, tier: Tier, unknown: Sequence[str], need: int
 ) -> CatalogError:
+    """``need``: bytes of the files whose size is known."""
     wanted = wanted_capacity(tier, given.settings)
     names = [
         _with_searched_pfns(lfn, given.catalogs, tier.site) for lfn in unknown[:10]
     ]
     shown = ", ".join(names) + (", ..." if len(unknown) > 10 else "")
-    what = "an automatic capacity"
-    if wanted != AUTO:
-        what = f"to fit into {format_size(wanted)}, below the sizes that are known,"
-    return _error(
-        given,
-        tier,
-        f"{what} needs the size of every file on tier {tier.name}; "
-        f"it is not known for {len(unknown)}: {shown}",
-        "auto" if wanted == AUTO else wanted,
-        "say how much to reserve, such as --bb-capacity 700GiB; after one run, learn "
-        "the sizes from it (--bb-history SUBMIT_DIR), or write them into the workflow "
-        "(`pegasus-bb sizes`)",
+    learn = (
+        "learn the sizes from one run (--bb-history SUBMIT_DIR), or write them into "
+        "the workflow (`pegasus-bb sizes`)"
     )
+    if wanted == AUTO:
+        what = (
+            "an automatic capacity needs the size of every file on tier "
+            f"{tier.name}; it is not known for {len(unknown)}: {shown}"
+        )
+        would_do = (
+            f"say how much to reserve, such as {example_option(tier)}; or {learn}"
+        )
+        return _error(given, tier, what, "auto", would_do)
+    have = "file has" if len(unknown) == 1 else "files have"
+    what = (
+        f"{format_size(wanted)} is less than the {format_size(need)} that are known to "
+        f"be needed on tier {tier.name}, and {len(unknown)} {have} no known size: "
+        f"{shown}"
+    )
+    return _error(given, tier, what, wanted, f"reserve more, or {learn}")
+
+
+def example_option(tier: Tier) -> str:
+    """An option for an error's text; its capacity is within the quota of ``tier``."""
+    quota = quota_of(tier)
+    is_less = quota is not None and quota < 64 * MIB
+    return f"--bb-capacity {tier.settings['quota'] if is_less else '64MiB'}"
 
 
 def _with_searched_pfns(lfn: str, catalogs: Catalogs, site: str) -> str:
@@ -115,7 +130,7 @@ def too_small(
 def _check_limits(given: PlanningInput, tier: Tier, capacity: int) -> None:
     if capacity > _LIMIT:
         what = "no scheduler can count so many bytes"
-        raise _error(given, tier, what, capacity, "such as 700GiB")
+        raise _error(given, tier, what, capacity, f"such as {example_option(tier)}")
     quota = quota_of(tier)
     if quota is not None and capacity > quota:
         raise _error(

@@ -66,6 +66,19 @@ def test_auto_with_unknown_sizes_is_refused_and_names_the_first_ten(
     assert error.value.key == "x-storage-tiers.cluster.0.capacity"
 
 
+@pytest.mark.parametrize(
+    ("quota", "example"), [({}, "64MiB"), ({"quota": "8MiB"}, "8MiB")]
+)
+def test_the_example_of_a_capacity_is_within_the_quota(
+    user: User, quota: dict[str, str], example: str
+) -> None:
+    user.jobs = [job("ID1", use("out", "output"))]
+    user.tier = {"backend": "directory", "path": "/tmp/bb", **quota}
+    with pytest.raises(CatalogError) as error:
+        user.decide()
+    assert f"such as --bb-capacity {example};" in error.value.would_do
+
+
 def test_an_input_that_is_not_where_the_catalog_says_is_named_with_the_path(
     user: User,
 ) -> None:

@@ -200,7 +200,7 @@ def test_phases_that_the_executable_dag_does_not_allow_are_refused(runner: Any) 
 def test_a_size_that_is_unknown_is_asked_for_by_name(runner: Any) -> None:
     sized(runner, lambda lfn: None if lfn == "b.txt" else 10)
     runner.sites["x-storage-tiers"] = {"cori": [{"capacity": "15"}]}
-    with pytest.raises(CatalogError, match=r"not known for 1: b\.txt"):
+    with pytest.raises(CatalogError, match=r"1 file has no known size: b\.txt"):
         fit(runner, 15)
 
 

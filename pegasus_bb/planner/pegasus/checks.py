@@ -12,7 +12,7 @@ from pegasus_bb.model.properties import AUTO
 from pegasus_bb.model.reservation import SLURM_BACKENDS
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.placement.decision import PlanningInput
-from pegasus_bb.placement.sizing import wanted_capacity
+from pegasus_bb.placement.sizing import example_option, wanted_capacity
 from pegasus_bb.rewrite.inputs import (
     Inputs,
     ProfileSetting,
@@ -180,7 +180,7 @@ def _check_sizes(workflow: Workflow, job: Job, decided: PlanningInput) -> None:
             "sub-workflow are not known before it is planned",
             ["jobs", job.index],
             job.name,
-            "say how much to reserve, such as --bb-capacity 700GiB",
+            f"say how much to reserve, such as {example_option(placement.tier)}",
         )
     homes = [
         f.lfn for f in placement.files.values() if f.how == "write" and f.tier == PFS

@@ -164,6 +164,13 @@ def suggestion(word: str, known: Collection[str], prefix: str = "") -> str:
     return "one of " + ", ".join(prefix + each for each in known)
 
 
+def one_of(word: str, allowed: Collection[str]) -> str:
+    """All ``allowed`` words, and the one closest to ``word``, as text for an error."""
+    listed = "one of " + ", ".join(allowed)
+    close = get_close_matches(word, allowed, 1)
+    return f"did you mean {close[0]}? It is {listed}" if close else listed
+
+
 def load(path: Path, variables: Mapping[str, str]) -> Document:
     """Read ``path``, a mapping in YAML or JSON, with ``${VAR}`` expanded.
 
@@ -300,11 +307,19 @@ def parse(text: str, path: Path) -> Any:
 
         message = str(error) or "nested too deeply"
         named = re.search(r"line (\d+)", message)
+        line = int(named.group(1)) if named else fault_line(text)
         raise CatalogError(
             f"is not YAML: {message.splitlines()[0]}",
             file=str(path),
-            line=int(named.group(1)) if named else fault_line(text),
+            line=line,
+            would_do="a tab; indent with spaces" if _has_tab(text, line) else "",
         ) from error
+
+
+def _has_tab(text: str, line: int) -> bool:
+    """Whether a tab indents ``line``, counted from 1, which YAML does not allow."""
+    shown = "".join(text.split("\n")[max(line - 1, 0) : line])  # it may be past the end
+    return "\t" in shown[: len(shown) - len(shown.lstrip())]
 
 
 def _merged(data: Any) -> Any:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -172,7 +173,9 @@ def read_settings(properties: Properties, cwd: Path) -> Settings:
 def _choice(*allowed: str) -> Callable[[str], str]:
     def read(text: str) -> str:
         if text not in allowed:
-            raise UsageError(f"{text!r} is not one of {', '.join(allowed)}")
+            close = get_close_matches(text, allowed, 1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise UsageError(f"{text!r} is not one of {', '.join(allowed)}{hint}")
         return text
 
     return read

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.model.document import Document, Entry
+from pegasus_bb.model.document import Document, Entry, one_of
 from pegasus_bb.model.drain import TierDrain, read_drain
 from pegasus_bb.model.pools import Pool, read_pools
 from pegasus_bb.model.reservation import NODE_LOCAL, SLURM_BACKENDS, SLURM_LUA
@@ -164,7 +164,7 @@ def _check_choices(
 ) -> None:
     for key, allowed in choices.items():
         if key in values and values[key] not in allowed:
-            would_do = "one of " + ", ".join(allowed)
+            would_do = one_of(values[key], allowed)
             raise entry.below(key).error(f"unknown {key}", values[key], would_do)
 
 

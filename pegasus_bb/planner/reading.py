@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.catalogs import Catalogs, Site, load_inputs, read_sites
-from pegasus_bb.model.document import Document
+from pegasus_bb.model.document import Document, suggestion
 from pegasus_bb.model.drain import OFF
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History, combine
@@ -121,6 +121,8 @@ def place(options: PlanOptions, given: UserInput) -> PlanningInput:
     workflow = read_workflow(given.workflow)
     graph = build_graph(workflow)
     site = execution_site(options, catalogs)
+    for name in options.output_sites:
+        named_site(catalogs, "--output-sites", name)
     history = _history(settings)
     check_fallback(settings, site)
     containers_file(workflow, catalogs, site)  # refuses what cannot be started
@@ -189,7 +191,7 @@ def no_collection() -> Iterator[None]:
 def execution_site(options: PlanOptions, catalogs: Catalogs) -> Site:
     """The one site where the tasks run. Raises UsageError and CatalogError."""
     known = catalogs.sites.sites
-    named = [catalogs.sites.site(name) for name in options.sites]
+    named = [named_site(catalogs, "--sites", name) for name in options.sites]
     sites = named or [known[name] for name in known if name != "local"]
     if len(sites) > 1:
         sites = [site for site in sites if site.name != "local"]
@@ -205,6 +207,17 @@ def execution_site(options: PlanOptions, catalogs: Catalogs) -> Site:
             would_do="add a directory of type sharedScratch",
         )
     return sites[0]
+
+
+def named_site(catalogs: Catalogs, option: str, name: str) -> Site:
+    """The site ``name``, which ``option`` names. Raises UsageError."""
+    known = catalogs.sites.sites
+    if name not in known:
+        raise UsageError(
+            f"{option} {name}: {catalogs.sites.document.path.name} declares no such "
+            f"site; {suggestion(name, known)}"
+        )
+    return known[name]
 
 
 def check_fallback_applies(options: PlanOptions, settings: Settings) -> None:
@@ -251,7 +264,7 @@ def choose_tier(catalogs: Catalogs, settings: Settings, site: str) -> Tier:
         raise catalogs.sites.document.error(
             f"site {site} declares no storage tier, so there is no burst buffer to use",
             [KEY] if KEY in catalogs.sites.document.data else [],
-            would_do=f"add under {KEY}: {site}: a list with - name: bb, backend: ...",
+            would_do=_tier_to_use(catalogs, site),
         )
     if not settings.tier:
         return tiers[0]
@@ -262,6 +275,17 @@ def choose_tier(catalogs: Catalogs, settings: Settings, site: str) -> Tier:
         "pegasus.bb.tier",
         f"site {site} has no such tier",
         "one of " + ", ".join(tier.name for tier in tiers),
+    )
+
+
+def _tier_to_use(catalogs: Catalogs, site: str) -> str:
+    """The fix if ``site`` declares no tier."""
+    if not catalogs.tiers:
+        return f"add under {KEY}: {site}: a list with - name: bb, backend: ..."
+    other = next(iter(catalogs.tiers))
+    return (
+        f"site {other} declares one: --sites {other}; or declare one for {site} under "
+        f"{KEY}"
     )
 
 

@@ -169,6 +169,7 @@ def test_a_variable_that_cannot_be_replaced_is_an_error_with_its_line(
         ("{[1]: 2}\n", 0, "is not YAML"),
         ("a: &a [*a]\n", 1, "is not YAML"),
         ("[" * 5000, 1, "is not YAML"),
+        ("[", 2, "is not YAML"),
     ],
 )
 def test_what_cannot_be_read_is_an_error_with_a_line(
@@ -177,6 +178,15 @@ def test_what_cannot_be_read_is_an_error_with_a_line(
     with pytest.raises(CatalogError, match=what) as error:
         load(written(tmp_path, text), {})
     assert error.value.line == line
+
+
+def test_a_tab_that_indents_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CatalogError) as error:
+        load(written(tmp_path, "a:\n\tb: 1\n"), {})
+    assert error.value.would_do == "a tab; indent with spaces"
+    with pytest.raises(CatalogError) as error:
+        load(written(tmp_path, "a:\t[1\n"), {})
+    assert error.value.would_do == ""
 
 
 def test_a_file_that_cannot_be_opened_or_decoded(tmp_path: Path) -> None:

@@ -76,6 +76,7 @@ def test_every_setting() -> None:
         ("name", "x" * 21, "at most 20"),
         ("name", "ümlaut", "letters and digits"),
         ("python", "/usr/bin/python\n3", "control character"),
+        ("mode", "persistant", "hybrid, auto; did you mean persistent[?]"),
         ("guard", "none", "not one of stat, digest"),
         ("open", "late", "there is no such setting"),
         ("modes", "off", "did you mean pegasus.bb.mode?"),

@@ -57,7 +57,10 @@ def test_every_key(tmp_path: Path) -> None:
     ("line", "key", "what", "would_do"),
     [
         ("backend: lustre", "backend", "unknown backend", "one of datawarp, directory"),
-        ("access: stripped", "access", "unknown access", "one of striped, private"),
+        (
+            *("access: stripped", "access", "unknown access"),
+            "did you mean striped? It is one of striped, private",
+        ),
         ("inputs: bb", "inputs", "unknown inputs", "one of stage, link, pfs"),
         ("outputs: stage", "outputs", "unknown outputs", "one of bb, pfs"),
         ("intermediate: x", "intermediate", "unknown intermediate", "one of bb, pfs"),

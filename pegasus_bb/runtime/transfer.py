@@ -197,8 +197,8 @@ def _report(jobs: List[Job], failures: List[Done]) -> int:
     print(f"{len(jobs) - len(failures)} of {len(jobs)} jobs of the list done")
     sys.stdout.flush()
     for job, _, error in failures:
-        kind = {Transfer: "transfer", Mkdir: "mkdir", Remove: "remove"}[type(job)]
-        print(f"transfer: {kind}: {_why(job, error)}", file=sys.stderr)
+        kind = {Transfer: "", Mkdir: "mkdir: ", Remove: "remove: "}[type(job)]
+        print(f"transfer: {kind}{_why(job, error)}", file=sys.stderr)
     return 1 if failures else 0
 
 

@@ -151,6 +151,7 @@ class TestStageOut:
         done = do(site, *jobs)
         assert done.returncode == 1
         assert b"run0001/b: is not there" in done.stderr
+        assert b"transfer: transfer" not in done.stderr
         assert b"2 of 3 jobs" in done.stdout
         noted = manifest.read(str(site.bb / "manifest.jsonl"), "run-1")
         assert set(noted) == {"a", "c"} == set(names(site.out))

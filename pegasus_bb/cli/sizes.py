@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,8 +65,23 @@ def _write(workflow: Path, output: Path, sizes: Mapping[str, int], quiet: bool) 
     files = {str(use["lfn"]) for use in known}
     left = {str(use["lfn"]) for use in uses} - files
     click.echo(f"{output}: sizes of {format_files(len(files))} added")
-    if left:
-        click.echo(f"not in the records: {', '.join(sorted(left))}")
+    inputs = left - _made(data)
+    if inputs:
+        click.echo(_of_inputs(sorted(inputs)))
+    if left - inputs:
+        click.echo(f"not in the records: {', '.join(sorted(left - inputs))}")
+
+
+def _of_inputs(lfns: Sequence[str]) -> str:
+    if len(lfns) == 1:
+        return f"{lfns[0]} is an input; its size comes from its replica"
+    return f"{', '.join(lfns)} are inputs; their sizes come from their replicas"
+
+
+def _made(data: Mapping[str, Any]) -> set[str]:
+    """The files that jobs make."""
+    uses = (use for job in data.get("jobs") or () for use in job.get("uses") or ())
+    return {str(use["lfn"]) for use in uses if use.get("type") != "input"}
 
 
 def _uses_without_size(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

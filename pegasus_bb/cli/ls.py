@@ -10,7 +10,6 @@ from dataclasses import asdict
 
 import click
 
-from pegasus_bb import ledger
 from pegasus_bb.cli.output import terminal_width
 from pegasus_bb.columns import columns, one_line
 from pegasus_bb.inventory.listing import list_reservations
@@ -35,8 +34,8 @@ def command(everything: bool, as_json: bool) -> None:
         document = [asdict(record) for record in found]
         click.echo(json.dumps(document, indent=2))
     elif not found:
-        more = "" if everything else "; those given back: --all"
-        click.echo(f"no reservations on {ledger.path()}{more}")
+        more = "" if everything else " (pegasus-bb ls --all shows those given back)"
+        click.echo(f"no reservations{more}")
     else:
         click.echo(
             "\n".join([*table(found, terminal_width(sys.stdout)), *remarks(found)])

@@ -27,7 +27,7 @@ from pegasus_bb.engine.rescue import write_rescue
 from pegasus_bb.engine.scheduler import Scheduler
 from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
 from pegasus_bb.engine.table import State, Table
-from pegasus_bb.errors import RunFailed, RunInterrupted
+from pegasus_bb.errors import INTERRUPTED, RunFailed, RunInterrupted
 
 GRACE = 10.0  # seconds between SIGTERM and SIGKILL when a run is stopped
 
@@ -150,7 +150,8 @@ class _Run:
         done = set(self._table.names(State.DONE))
         try:
             write_rescue(rescue, self._dag, self._place.dag.name, done, failed)
-            journal.engine(f"DAGMAN_FINISHED {1 if abort is None else abort}")
+            status = INTERRUPTED if signals else 1
+            journal.engine(f"DAGMAN_FINISHED {status if abort is None else abort}")
         except OSError as full:  # the next run reads the journal, as after a crash
             how = f"{self._place.path}: {full.strerror}: no rescue file was written"
             message = not_done(self._table, self._place, None, how)

@@ -114,7 +114,7 @@ def _in_doubt(record: ReservationRecord) -> str:
     """Why it is kept without looking further; empty where the run is dead."""
     if not record.on_ledger or record.ended or record.state == State.UNKNOWN.value:
         return record.message
-    if record.run in (runs.DONE, runs.FAILED, runs.DEAD):
+    if record.run in (runs.DONE, runs.FAILED, runs.STOPPED, runs.DEAD):
         return ""
     reason = f": {record.run_words}" if record.run_words else ""
     about = "its " if record.run == runs.AWAY else "its run: "

@@ -12,7 +12,7 @@ from pegasus_bb.engine.dagman.find import find
 from pegasus_bb.engine.journal import read_history
 from pegasus_bb.engine.processes import left_over
 from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
-from pegasus_bb.errors import PegasusBBError, RunFailed
+from pegasus_bb.errors import INTERRUPTED, PegasusBBError, RunFailed
 from pegasus_bb.files import lock_holder
 from pegasus_bb.ledger import LedgerReservation
 
@@ -20,8 +20,10 @@ RUNNING = "running"
 PERHAPS = "cannot tell"  # it may run: on another host, or the schedd gives no answer
 DONE = "ended ok"
 FAILED = "failed, reservation kept"
+STOPPED = "stopped, reservation kept"  # by Ctrl-C or SIGTERM
 DEAD = "dead: no engine works on it"
 AWAY = "submit directory not here"
+_ENDS = {0: DONE, INTERRUPTED: STOPPED}  # any other exit status: FAILED
 _HOST = re.compile(r"pid \d+ on host (\S+)")  # engine/lock.py writes it
 
 NOT_OURS = "not on this ledger"
@@ -45,7 +47,7 @@ def run_state(submit_dir: Path) -> RunState:
         history = read_history(place.journal)
         if history.finished is None or history.crashed:
             return _without_an_end(place)
-        return RunState(DONE if history.finished == 0 else FAILED)
+        return RunState(_ENDS.get(history.finished, FAILED))
     except (PegasusBBError, OSError) as error:
         return RunState(PERHAPS, str(error))
 

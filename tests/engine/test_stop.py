@@ -14,6 +14,7 @@ from pegasus_bb.engine import journal as journal_module
 from pegasus_bb.engine import local
 from pegasus_bb.engine.processes import Processes
 from pegasus_bb.errors import UsageError
+from pegasus_bb.inventory.run_state import STOPPED, run_state
 
 from .conftest import Folder, children_named
 from .test_resume import DIAMOND, diamond
@@ -33,6 +34,7 @@ def test_a_signal_stops_cleanly_and_it_can_go_on(folder: Folder, number: int) ->
     assert children_named(f"_PEGASUS_BB_NODE={folder.path}#") == []
     assert ("b", "JOB_ABORTED") in folder.events()
     assert folder.rescues() == ["w.dag.rescue001"]
+    assert run_state(folder.path) == (STOPPED, "")
     (folder.path / "go").touch()
     assert folder.run().done_before == 2
     assert [folder.times()[name] for name in DIAMOND] == [1, 2, 1, 1]

@@ -38,7 +38,12 @@ def listed(*options: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("status", "doing"), [(0, "ended ok"), (1, "failed, reservation kept")]
+    ("status", "doing"),
+    [
+        (0, "ended ok"),
+        (1, "failed, reservation kept"),
+        (130, "stopped, reservation kept"),
+    ],
 )
 def test_a_run_that_has_ended(run: OneRun, status: int, doing: str) -> None:
     run.ends(status)
@@ -177,7 +182,7 @@ def test_those_given_back_show_with_all(saved: OneRun) -> None:
     assert list_reservations() == []
     [found] = list_reservations(everything=True)
     assert (found.ended, found.state) == ("released", "")
-    assert "no reservations on" in listed()
+    assert listed() == "no reservations (pegasus-bb ls --all shows those given back)\n"
     assert "released" in listed("--all")
 
 

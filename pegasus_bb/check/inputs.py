@@ -10,6 +10,7 @@ from pegasus_bb.check.finding import Finding, note, ok, wrong
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.files import is_file, is_there
 from pegasus_bb.model.catalogs import Replica
+from pegasus_bb.model.document import Document
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.paths import local_path
@@ -54,13 +55,22 @@ def _of_replicas(placed: PlanningInput) -> Iterator[Finding]:
         if file.role == INPUT and lfn in replicas and not _is_anywhere(replicas[lfn])
     ]
     if gone:
+        at = _place_of(placed.catalogs.replicas.document, gone[0])
         yield wrong(
             "replicas",
-            f"not where the catalog says: {abbreviate(gone)}",
+            f"{at}: not where the catalog says: {abbreviate(gone)}",
             f"the path on this machine, or site: {site} for files that are only there",
         )
     else:
         yield ok("replicas", "every input has a replica; those of this machine exist")
+
+
+def _place_of(catalog: Document, lfn: str) -> str:
+    """The file of ``catalog``, and the line of the entry of ``lfn``."""
+    entries = enumerate(catalog.data.get("replicas") or ())
+    index = next(n for n, entry in entries if str(entry["lfn"]) == lfn)
+    line = catalog.line(["replicas", index])
+    return f"{catalog.path}:{line}" if line else str(catalog.path)
 
 
 def _of_programs(placed: PlanningInput) -> Iterator[Finding]:

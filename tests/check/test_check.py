@@ -47,7 +47,7 @@ def no_style(site: Site) -> None:
         (
             lambda s: (s.work / "in.txt").unlink(),
             {},
-            "not where the catalog says: in.txt",
+            r"replicas\.yml:[1-9]\d*: not where the catalog says: in\.txt",
         ),
         (
             lambda s: s.edit("replicas.yml", lambda r: r.update(replicas=[])),

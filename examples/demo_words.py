@@ -35,8 +35,9 @@ _PREDICTED = (
     "error: 0% if the run was in the range; else how much longer (+) or shorter (-) "
     "the nearer end of the range is than the run.",
     "auto takes: the mode that --bb-mode auto chooses with these runs as its history; "
-    "persistent is the burst buffer, off the PFS. loses: how much longer that side "
-    "took than the other one.",
+    "persistent is the burst buffer, off the PFS. transient is a reservation for each "
+    "job, which was not run here. loses: how much longer that side took than the other "
+    "one; -: it was not run.",
 )
 _HEAD = ("makespan of", "", "from", "predicted", "was", "error", "auto takes", "loses")
 _SINGLE = (

@@ -32,7 +32,7 @@ def _workflow(name: str, found: Comparison, sides: Mapping[str, int]) -> Iterato
     if len(sides) > 1:
         yield Number(pair.ratio, RATIO)
         if even and even.footprint is not None:
-            yield Number(even.footprint, "B")
+            yield Number(even.footprint, "B") if even.footprint else "any size"
         else:
             yield "no break-even" if even and even.net <= 0 else UNKNOWN
         yield Number(even.footprint_now if even else None, "B")

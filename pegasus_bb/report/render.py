@@ -94,7 +94,9 @@ def _predicted(run: Run) -> Iterator[str]:
     said = (
         f"{low:.1f} to {high:.1f} s" if high - low > 0.1 else f"{run.predicted:.1f} s"
     )
-    where = "in the range" if low < run.makespan < high else f"{error:+.0%}"
+    long = "long" if error > 0 else "short"
+    wrong = f"the prediction was {abs(error):.0%} too {long}"
+    where = "in the range" if low < run.makespan < high else wrong
     yield f"  predicted makespan {said}, measured {run.makespan:.1f} s ({where})"
 
 

@@ -17,7 +17,7 @@ from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.service.config import Config
 from pegasus_bb.service.dataspace import Dataspace, parse_place
 from pegasus_bb.service.protocol import Refused
-from pegasus_bb.service.slurm import spool
+from pegasus_bb.service.slurm import folders, removers, spool
 from pegasus_bb.service.slurm.attendant import Attendant
 from pegasus_bb.service.slurm.config import Pool, SlurmConfig
 from pegasus_bb.service.task import DONE, FAILED, Origin, Task
@@ -26,8 +26,22 @@ MIB = 1 << 20
 spool.BELLS = 1  # each costs two calls of a start
 
 
+class RemovesAtOnce:
+    """What it cannot remove now is left to the next service."""
+
+    def __init__(self, loop: Any) -> None:
+        self._loop = loop
+
+    def remove(self, path: str, then: Callable[[], None]) -> None:
+        if not removers.why_left(path):
+            self._loop.call_soon(then)
+
+
+folders.Removers = RemovesAtOnce  # type: ignore[assignment,misc]
+
+
 class Loop:
-    """An event loop that does at once what is to be done soon, and no more."""
+    """An event loop that does what is to be done soon, and no more."""
 
     def __init__(self) -> None:
         self.soon: list[Callable[[], None]] = []
@@ -121,7 +135,8 @@ def attend(root: str) -> int:
     except (OSError, PegasusBBError) as error:
         print(error)
         return 2
-    loop.soon[0]()
+    for step in loop.soon:
+        step()
     attendant.close()
     return len(os.listdir(f"{root}/spool/requests"))
 

@@ -134,6 +134,9 @@ def test_speeds_that_were_measured_are_planned_by(site: Site) -> None:
 
 def test_files_that_have_no_room_are_predicted_on_the_pfs(site: Site) -> None:
     speeds(site, pfs=SLOW, bb=FAST)
+    sites = site.document("sites.yml")
+    sites["x-storage-tiers"]["cluster"][0]["granularity"] = "100KiB"
+    site.save("sites.yml", sites)
 
     def compute(capacity: str) -> dict[str, float]:
         said = ("--bb-capacity", capacity, "--cleanup", "none", "--json")

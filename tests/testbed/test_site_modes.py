@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.site]
 NVME = {"name": "nvme", "backend": "node-local", "mount": "any", "granularity": "1MiB"}
 MODES = ("persistent", "transient", "hybrid")
 CHAINS = Chains(width=2, rungs=3)
-CAPACITY = 1_300_000  # of 2.4 MB; two levels have 1.2 MB
+CAPACITY = 2 << 20  # of 2.4 MB; three levels have 1.8 MB
 RESULT, OTHER = 40 << 20, 1 << 20  # declared bytes that make hybrid pay
 
 

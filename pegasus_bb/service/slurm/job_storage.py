@@ -20,8 +20,8 @@ from pegasus_bb.service.slurm.pools import Pools
 class JobStorage:
     """``save`` makes a job durable; ``freed`` is called when space came back.
 
-    The holder of a job's space is its life: another one of the same number may begin
-    while its folder is still being removed.
+    A job's space is held by its folder in this life of it: another one of the same
+    number may begin while the folder is still being removed.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class JobStorage:
         started. Raises UsageError."""
         self._buffers.restore_use(job.buffers, job.life)
         if job.folder and job.size:
-            self._pools.restore(job.life, job.pool, job.size)
+            self._pools.restore(_holder(job, job.folder), job.pool, job.size)
 
     def make(self, job: Job) -> bool:
         """Whether ``job`` has all buffers that it asks for now. Raises Refused,
@@ -124,7 +124,7 @@ class JobStorage:
         self._nodes.give_back(job)
         if not job.folder:
             return
-        gone = partial(self._gone, job.life, job.pool)
+        gone = partial(self._gone, _holder(job, job.folder), job.pool)
         self._trash.drop(self._pools.pool(job.pool), job.folder, gone, job.size)
 
     def _gone(self, holder: str, pool: str) -> None:
@@ -134,7 +134,7 @@ class JobStorage:
     def _grant(self, job: Job, capacity: int) -> bool:
         pool = self._pools.pool(job.directives.pool)
         folder = job.folder or _free_folder(job.number, pool.path)
-        granted = self._pools.grant(job.life, pool.name, capacity)
+        granted = self._pools.grant(_holder(job, folder), pool.name, capacity)
         if granted is None:
             return False
         if not job.folder:
@@ -143,10 +143,14 @@ class JobStorage:
                 self._save(job)  # before the folder: a crash must not lose it
             except OSError:
                 job.folder, job.pool, job.size = "", "", 0
-                self._pools.release(job.life, pool.name)
+                self._pools.release(_holder(job, folder), pool.name)
                 raise
         make_folder(pool, folder, job.uid, job.gid)
         return True
+
+
+def _holder(job: Job, folder: str) -> str:
+    return f"{folder} of {job.life}"
 
 
 def _free_folder(number: int, pool: str) -> str:

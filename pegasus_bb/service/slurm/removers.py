@@ -42,7 +42,7 @@ class Removers:
         while True:
             path, then, told = self._waiting.get()
             try:
-                why = _why_left(path)
+                why = why_left(path)
             except TimeoutError:
                 self._waiting.put((path, then, told))
                 continue
@@ -59,7 +59,7 @@ class Removers:
         self._loop.call_later(_AGAIN, again)
 
 
-def _why_left(path: str) -> str:
+def why_left(path: str) -> str:
     """Empty where it is gone. Raises TimeoutError where its time is over."""
     try:
         remove(path, time.monotonic() + _SLICE)

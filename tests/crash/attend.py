@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from typing import Any, cast
+from unittest.mock import patch
 
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.service.config import Config
@@ -35,9 +36,6 @@ class RemovesAtOnce:
     def remove(self, path: str, then: Callable[[], None]) -> None:
         if not removers.why_left(path):
             self._loop.call_soon(then)
-
-
-folders.Removers = RemovesAtOnce  # type: ignore[assignment,misc]
 
 
 class Loop:
@@ -121,6 +119,7 @@ class Copies:
         return os.path.join(self.spaces[place.space].root, *place.parts)
 
 
+@patch.object(folders, "Removers", RemovesAtOnce)
 def attend(root: str) -> int:
     """How many requests are left; 2 where it could not begin."""
     roots = {"lustre": f"{root}/lustre", "flash": f"{root}/bb"}

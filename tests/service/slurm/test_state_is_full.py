@@ -211,4 +211,4 @@ def test_a_job_that_cannot_be_noted_has_nothing(state: State) -> None:
         with suppress(OSError):
             JobStorage(*parts, save, state.free_one).make(job)
     assert (job.folder, state.free()) == ("job.7", 8)
-    state.pools.release(job.life, "flash")
+    state.pools.release(f"job.7 of {job.life}", "flash")

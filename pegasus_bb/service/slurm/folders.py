@@ -71,7 +71,7 @@ def make_folder(pool: Pool, name: str, uid: int, gid: int) -> str:
     except FileExistsError:
         if os.lstat(path).st_uid not in (uid, os.getuid()):
             raise
-        share_folder(path, ())  # with no one, whoever could read it before
+        share_folder(path, ())  # those who could read it can no more
     if os.getuid() != uid:
         os.chown(path, uid, gid, follow_symlinks=False)
     sync_directory(pool.path)

@@ -194,12 +194,8 @@ class Jobs:
             job.environ = self._storage.environ(job)
             places = self._storage.resolve(job, job.directives.stage_in)
             self._storage.resolve(job, job.directives.stage_out)  # before it computes
-            if not places and job.folder and not job.buffers:
-                self._change_in_memory(job, STAGED_IN)
-                self._tell_or_later(job)
-                return
             if not places:
-                self._staged_in(job, [])
+                self._have_nothing_staged_in(job)
                 return
             self._change(job, STAGING_IN, "")
             self._transfers.copy(
@@ -209,6 +205,14 @@ class Jobs:
             )
         except (Refused, OSError) as error:
             self._fail(job, FAILED_IN, error)
+
+    def _have_nothing_staged_in(self, job: Job) -> None:
+        """Its own buffer is on record, if it has one; use of others has to be."""
+        if job.folder and not job.buffers:
+            self._change_in_memory(job, STAGED_IN)
+            self._tell_or_later(job)
+        else:
+            self._staged_in(job, [])
 
     def _go_on_copying(self, job: Job) -> None:
         """Begin once more what is not under way: the service was killed, or took no

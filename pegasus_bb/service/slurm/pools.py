@@ -12,8 +12,8 @@ from pegasus_bb.units import format_size, round_up
 
 
 class Pools:
-    """A holder is a persistent buffer, the life of a job, or a folder that an earlier
-    service began to remove."""
+    """A holder is a persistent buffer, a folder of one life of a job, or a folder that
+    an earlier service began to remove."""
 
     def __init__(self, pools: Sequence[Pool]) -> None:
         self._pools = {pool.name: pool for pool in pools}

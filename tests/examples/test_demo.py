@@ -111,7 +111,7 @@ def test_the_end_says_where_the_numbers_are(
         f"cybershake bb pfs and bb {of_bb}".split(),
     ]
     assert lines[told - 7].split() == ["cybershake", "makespan", "4.00", "2.00", "2.00"]
-    assert lines[end - 2].endswith("longer that side took than the other one.")
+    assert lines[end - 2].endswith("than the other one; -: it was not run.")
     assert lines[end + 1] == "drawn, for a browser: demo/report.html"
     page = (tmp_path / "demo/report.html").read_text()
     assert '<h1 class="headline">The burst buffer was ' in page

@@ -58,8 +58,10 @@ class FailingSite(LuaSite):
         return sum(found.startswith(hook) for _, found in self.calls(name))
 
     def is_held(self, name: str) -> bool:
+        """Whether a hook has failed; Slurm also says when one is under way."""
         said = self.reason(self.numbers[name]).splitlines()
-        return any(reason.startswith("burst_buffer/lua") for reason in said)
+        words = "burst_buffer/lua"
+        return any(x.startswith(words) and "in progress" not in x for x in said)
 
     def has_row(self, name: str) -> bool:
         """Whether `scontrol show burst` shows the job."""

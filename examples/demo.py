@@ -222,7 +222,8 @@ class Demo:
 
 def demonstrate(folder: Path, root: Path, sizes: Sizes, examples: list[str]) -> None:
     """The whole demo below ``folder``. Raises DemoError."""
-    fresh_folder(folder)
+    if fresh_folder(folder):
+        tell(f"removed the demo before, and its report: {folder}")
     storage = fast_storage(folder, sizes.need())
     shell = Shell(root, Path(sys.executable).parent)
     demo = Demo(folder, sizes, shell, storage)

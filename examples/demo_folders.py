@@ -30,8 +30,9 @@ class Storage:
     same_disk: bool  # whether the PFS's scratch lies on the same disk
 
 
-def fresh_folder(folder: Path) -> None:
-    """An empty ``folder`` with our marker; an older one goes, if it is ours."""
+def fresh_folder(folder: Path) -> bool:
+    """An empty ``folder`` with our marker; an older one goes, if it is ours. Whether
+    one went."""
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise DemoError(f"{folder} is not a folder: move it away")
     if folder.exists() and not _is_ours(folder) and any(folder.iterdir()):
@@ -40,10 +41,12 @@ def fresh_folder(folder: Path) -> None:
             "removed: move it away, or name another with --demo-dir"
         )
     _remove_storage_of(folder)
-    if folder.exists():
+    went = folder.exists()
+    if went:
         shutil.rmtree(folder)
     folder.mkdir(parents=True)
     _mark(folder, folder)
+    return went
 
 
 def fast_storage(folder: Path, need: int) -> Storage:

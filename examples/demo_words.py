@@ -28,18 +28,17 @@ _LINKED = (
     "(pegasus.transfer.links): on the PFS side its stage_in copies nothing."
 )
 _PREDICTED = (
-    "A line is a simulation of one side, from the speeds of both and the runs in the "
-    "column from. Two numbers are a range: one run does not tell how much of a task is "
-    "computing, and how much is calls to the storage; runs on both sides do "
-    "(docs/demands.md).",
-    "error: 0% if the run was in the range; else how much longer (+) or shorter (-) "
-    "the nearer end of the range is than the run.",
-    "auto takes: the mode that --bb-mode auto chooses with these runs as its history; "
-    "persistent is the burst buffer, off the PFS. transient is a reservation for each "
-    "job, which was not run here. loses: how much longer that side took than the other "
-    "one; -: it was not run.",
+    "A line predicts one side by a simulation, from the runs of the sides in column "
+    "from. One run gives a range, since it does not tell computing from calls to the "
+    "storage (docs/demands.md).",
+    "error: 0% is in the range; else how much more (+) or less (-) than the run the "
+    "nearer end of the range is.",
+    "auto takes: what --bb-mode auto chooses with these runs as its history: "
+    "persistent (the burst buffer), off (the PFS) or transient (a reservation for each "
+    "job).",
+    "loses: how much longer that choice took than the faster side; -: it was not run.",
 )
-_HEAD = ("makespan of", "", "from", "predicted", "was", "error", "auto takes", "loses")
+_HEAD = ("workflow", "side", "from", "predicted", "was", "error", "auto takes", "loses")
 _SINGLE = (
     "These are single runs: differences of this size may be noise. To repeat them, and "
     "see the errors:"
@@ -81,7 +80,8 @@ def _predicted(report: dict[str, Any]) -> None:
         pair = example["comparison"]["workflow"]["makespan"]
         took = {side: pair[side] and pair[side]["mean"] for side in SIDES}
         rows += [_row(name, found, took) for found in example["predicted"]]
-    say("\n" + "\n".join(columns_of(rows, right=(3, 4, 5, 7))))
+    say("\nMakespans in seconds, as predicted and as they were:")
+    say("\n".join(columns_of(rows, right=(3, 4, 5, 7))))
     for paragraph in _PREDICTED:
         tell(paragraph)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -27,7 +28,8 @@ def of_htcondor(style: str) -> Iterator[Finding]:
     yield from _of_version()
     why = submit_problem()
     if why:
-        yield wrong("htcondor", f"nothing can be submitted: {why}")
+        mend = "" if os.geteuid() else "check as the user who will run the workflow"
+        yield wrong("htcondor", f"nothing can be submitted: {why}", mend)
     else:
         yield ok("htcondor", "a schedd answers")
     if style == "glite":

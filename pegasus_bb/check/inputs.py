@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 from collections.abc import Iterator, Sequence
 
 from pegasus_bb.check.finding import Finding, note, ok, wrong
@@ -13,6 +14,7 @@ from pegasus_bb.model.catalogs import Replica
 from pegasus_bb.model.document import Document
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.tiers import Tier
+from pegasus_bb.model.transformations import Executable
 from pegasus_bb.paths import local_path
 from pegasus_bb.placement.decision import PlacementDecision, PlanningInput
 from pegasus_bb.placement.lint import lint_replicas
@@ -80,7 +82,7 @@ def _of_programs(placed: PlanningInput) -> Iterator[Finding]:
     }
     programs = {name: catalog.executable(name, site) for name in sorted(names)}
     known = [(name, each) for name, each in programs.items() if each is not None]
-    gone = [f"{name} ({p.pfn})" for name, p in known if not _is_here(p.pfn)]
+    gone = {f"{name} ({p.pfn})": p for name, p in known if not _is_here(p.pfn)}
     closed = [p.pfn for _, p in known if p.kind == "installed" and _is_closed(p.pfn)]
     if closed:
         yield wrong(
@@ -88,12 +90,25 @@ def _of_programs(placed: PlanningInput) -> Iterator[Finding]:
             f"no programs that you may run: {abbreviate(closed)}",
             f"chmod +x {shlex.quote(closed[0])}",
         )
-    if gone:
+    needed = [name for name, program in gone.items() if _is_needed_here(program)]
+    if needed:
+        yield wrong(
+            "programs",
+            f"not on this machine: {abbreviate(needed)}",
+            "the pfn in the transformation catalog",
+        )
+    elif gone:
         yield note(
             "programs",
-            f"not on this machine: {abbreviate(gone)}",
+            f"not on this machine: {abbreviate(list(gone))}",
             f"none if site {site} has them; else the pfn in the transformation catalog",
         )
+
+
+def _is_needed_here(program: Executable) -> bool:
+    """Whether no other machine could have it: it is staged from here, or jobs run here,
+    since there is no HTCondor."""
+    return program.site == "local" or shutil.which("condor_version") is None
 
 
 def _is_anywhere(known: Sequence[Replica]) -> bool:

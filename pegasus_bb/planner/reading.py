@@ -274,7 +274,7 @@ def choose_tier(catalogs: Catalogs, settings: Settings, site: str) -> Tier:
     raise catalogs.properties.error(
         "pegasus.bb.tier",
         f"site {site} has no such tier",
-        "one of " + ", ".join(tier.name for tier in tiers),
+        suggestion(settings.tier, [tier.name for tier in tiers]),
     )
 
 

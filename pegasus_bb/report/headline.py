@@ -5,7 +5,7 @@ from __future__ import annotations
 from pegasus_bb.model.run import Run
 from pegasus_bb.model.stat import Pair, Stat
 from pegasus_bb.report.document import Comparison
-from pegasus_bb.report.likeness import no_verdict, unknown_error
+from pegasus_bb.report.likeness import incomplete, no_verdict, unknown_error
 from pegasus_bb.units import format_measured, format_seconds
 
 
@@ -46,6 +46,8 @@ def _sentence(found: Comparison) -> str:
     if not ratio:
         return f"The run took {both}."
     times = max(ratio, 1 / ratio)
+    if times < 1.005:
+        return f"The sides took equally long, within 0.5 %: {both}."
     word = "faster" if ratio >= 1 else "slower"
     return f"The burst buffer was {times:.2f} times {word}: {both}."
 
@@ -65,6 +67,9 @@ def _unseen(pair: Pair) -> str:
 
 def _of_one_side(found: Comparison, pair: Pair) -> str:
     where = "on the PFS" if found.pfs else "on the burst buffer"
+    pfs, bb = _sides(found)
+    if why := [*incomplete("PFS", pfs), *incomplete("BB", bb)]:
+        return f"This is a part of a run: {why[0]}"
     stat = pair.pfs or pair.bb
     if stat is None:
         return f"How long the run {where} took is unknown."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from pegasus_bb.model.run import Kind, Run
@@ -19,8 +19,8 @@ def no_verdict(pfs: Sequence[Run], bb: Sequence[Run]) -> str:
     why = (
         *_different_labels([*pfs, *bb]),
         *mistaken_sides(pfs, bb),
-        *_incomplete("PFS", pfs),
-        *_incomplete("BB", bb),
+        *incomplete("PFS", pfs),
+        *incomplete("BB", bb),
     )
     return why[0] if why else ""
 
@@ -30,6 +30,7 @@ def mistaken_sides(pfs: Sequence[Run], bb: Sequence[Run]) -> Iterator[str]:
     swapped = all(map(_had_buffer, pfs)) and all(run.mode == "off" for run in bb)
     if pfs and bb and swapped:
         yield "the sides are swapped, it seems: give the runs in mode off as --pfs."
+        return
     for number, run in enumerate(pfs, start=1):
         if _had_buffer(run):
             yield f"PFS run {number} was given as PFS, yet ran in mode {run.mode}."
@@ -64,14 +65,20 @@ def different_workflows(pfs: Sequence[Run], bb: Sequence[Run]) -> Iterator[str]:
     unequal = _unequal_jobs(runs)
     if unequal:
         yield f"not every run has the same number of jobs: {abbreviate(unequal)}."
+    unequal = _unequal_inputs(runs)
+    if unequal:
+        yield f"inputs are not of one size in every run: {abbreviate(unequal)}."
 
 
-def _incomplete(side: str, runs: Sequence[Run]) -> Iterator[str]:
+def incomplete(side: str, runs: Sequence[Run]) -> Iterator[str]:
+    """Runs that were stopped, or that still go on."""
     for number, run in enumerate(runs, start=1):
         if run.missing:
+            nodes = "1 node" if len(run.missing) == 1 else f"{len(run.missing)} nodes"
             yield (
-                f"{side} run {number} is not complete, {len(run.missing)} nodes have "
-                f"no record: pegasus-bb run {run.submit_dir}"
+                f"{side} run {number} is not complete: {nodes} left no record "
+                f"({abbreviate(run.missing)}). To go on: pegasus-bb run "
+                f"{run.submit_dir}"
             )
 
 
@@ -103,3 +110,16 @@ def _unequal_jobs(runs: Sequence[Run]) -> list[str]:
     ]
     names = sorted(set().union(*counts))
     return [name for name in names if len({count[name] for count in counts}) > 1]
+
+
+def _unequal_inputs(runs: Sequence[Run]) -> list[str]:
+    """LFNs that no job writes, and that are longer in one run than in another."""
+    sizes: dict[str, set[int]] = defaultdict(set)
+    for run in runs:
+        files = [f for t in run.tasks if t.kind is Kind.COMPUTE for f in t.files]
+        made = {file.name for file in files if file.output}
+        for file in files:
+            is_lfn = not file.name.startswith("/")
+            if is_lfn and file.size is not None and file.name not in made:
+                sizes[file.name].add(file.size)
+    return sorted(name for name, found in sizes.items() if len(found) > 1)

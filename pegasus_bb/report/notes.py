@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from pegasus_bb.model.run import Kind, Run
 from pegasus_bb.report.likeness import (
     different_workflows,
+    incomplete,
     mistaken_sides,
     unknown_sides,
 )
 from pegasus_bb.report.metrics import IOWait, on_several_processors
-from pegasus_bb.units import abbreviate
+from pegasus_bb.units import abbreviate, format_size
 
 
 def warnings_on(pfs: Sequence[Run], bb: Sequence[Run]) -> tuple[str, ...]:
@@ -78,8 +79,10 @@ def _busy_processors(runs: Sequence[Run], io_wait: IOWait) -> Iterator[str]:
 
 
 def _on_runs(side: str, runs: Sequence[Run]) -> Iterator[str]:
+    yield from incomplete(side, runs)
     for number, run in enumerate(runs, start=1):
         yield from _on_run(f"{side} run {number}", run)
+        yield from _on_capacity(f"{side} run {number}", run)
 
 
 def _on_run(name: str, run: Run) -> Iterator[str]:
@@ -88,15 +91,22 @@ def _on_run(name: str, run: Run) -> Iterator[str]:
     failed = [task for task in run.tasks if task.exit_code]
     if failed:
         yield f"{name}: {_count(len(failed), 'task')} failed; their numbers are in."
-    if run.missing:
-        yield (
-            f"{name} is not complete: {_count(len(run.missing), 'node')} left no "
-            f"record ({abbreviate(run.missing)})."
-        )
     if run.retries:
         yield (
             f"{name}: {_count(run.retries, 'attempt')} before the last of a node "
             "are not in the numbers (but in the makespan)."
+        )
+
+
+def _on_capacity(name: str, run: Run) -> Iterator[str]:
+    live = run.live
+    most = max((size for _, size in live.steps), default=0) if live else 0
+    if live and live.capacity and most > live.capacity:
+        yield (
+            f"{name}: up to {format_size(most)} were on the tier at once, of "
+            f"{format_size(live.capacity)} that were reserved. A tier with quotas, "
+            "such as DataWarp, would have failed its jobs: plan with a larger "
+            "--bb-capacity, or without one."
         )
 
 

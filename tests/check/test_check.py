@@ -102,15 +102,18 @@ def test_a_program_that_may_not_be_run_is_told(site: Site) -> None:
     assert (found.level, found.would_do) == (Level.WRONG, f"chmod +x {program}")
 
 
-def test_a_program_that_is_not_on_this_machine_is_noted(site: Site) -> None:
+def test_a_program_that_is_not_on_this_machine_may_be_on_the_site(site: Site) -> None:
     def mistype(catalog: dict[str, Any]) -> None:
         (program,) = catalog["transformations"][0]["sites"]
         program["pfn"] = "/opt/bin/mistyped"
 
     assert "programs" not in [f.about for f in site.check()]
     site.edit("transformations.yml", mistype)
+    (alone,) = site.wrong()  # all jobs run here
+    site.condor()
     found = site.about("programs")
     assert found.level is Level.NOTE
+    assert alone.startswith(f"programs: {found.what} -> ")
     assert "(/opt/bin/mistyped)" in found.what
 
 

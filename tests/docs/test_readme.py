@@ -38,7 +38,7 @@ def test_five_lines_lead_to_a_report(words: Path, tmp_path: Path) -> None:
     reader["PATH"] += f":{tmp_path}/repository/.venv/bin"
     reader |= {name: str(folder / name.lower()) for name in ("SCRATCH", "RESULTS")}
     explain, check, plan, run, report = lines()
-    runs = {"off": "submit/reader/pegasus/words/run0001"}
+    runs = {"off": "reader/pegasus/words/run0001"}
     runs["persistent"] = runs["off"].replace("run0001", "run0002")
     with Session(folder, reader) as session:
         session.do(Command(explain))

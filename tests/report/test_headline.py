@@ -24,6 +24,7 @@ from tests.report.made import a_run, a_task
         ),
         ([79.0], [138.0], "1.75 times slower: 2 min 18 s on the burst buffer, 1 min"),
         ([60.0, 64.0], [58.0, 62.0], "No difference beyond the scatter: 1 min 00 s"),
+        ([60.0], [60.1], "The sides took equally long, within 0.5 %: 1 min 00 s"),
         ([60.0], [None], "The makespan of a side is unknown"),
         ([0.0], [7.0], "The run took 7 s on the burst buffer, 0 s on the PFS."),
     ],
@@ -57,10 +58,14 @@ def test_sides_that_are_not_what_they_are_called_get_no_verdict(
 def test_a_run_that_was_stopped_gets_no_verdict() -> None:
     stopped = a_run(makespan=4.0, missing=("a", "b"), submit_dir="submit/bb")
     found = compare([a_run(makespan=9.0)], [stopped])
-    assert (
-        "BB run 1 is not complete, 2 nodes have no record: pegasus-bb run submit/bb"
-    ) in headline(found)
+    words = (
+        "BB run 1 is not complete: 2 nodes left no record (a, b). To go on: "
+        "pegasus-bb run submit/bb"
+    )
+    assert headline(found).endswith(words)
     assert found.break_even is None
+    alone = compare([], [stopped])
+    assert headline(alone) == f"This is a part of a run: {words}"
 
 
 def test_two_workflows_get_no_verdict() -> None:

@@ -67,7 +67,7 @@ def parse_place(url: str, spaces: Dataspaces) -> Place:
 def check_places(urls: Sequence[str], spaces: Dataspaces) -> None:
     """Raises Refused where one of ``urls`` names nothing below a dataspace's root. One
     look at all together suffices for nearly every large request."""
-    text = "".join(f"{url}\n" for url in urls)
+    text = "\n".join([*urls, ""])
     is_line_each = text.count("\n") == len(urls)
     if is_line_each and ".." not in text and _lines_of(tuple(spaces)).fullmatch(text):
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from typing import Any, Callable, Dict, Iterable, List, Set, Tuple
+from typing import Any, Callable, Dict, List, Sequence, Set, Tuple
 
 from pegasus_bb.service.assignments import Assignments
 from pegasus_bb.service.config import Config
@@ -58,10 +58,10 @@ class Dispatch:
         self._stopping: Set[int] = set()  # tasks that a worker was told to stop
         self._complaint = ""  # why no worker can be started; empty: one could be
 
-    def add(self, tasks: Iterable[Task]) -> None:
-        """New tasks, which wait."""
+    def add(self, tasks: Sequence[Task]) -> None:
+        """New tasks of one request, which wait."""
+        self.queue.add_all(tasks)
         for task in tasks:
-            self.queue.add(task)
             if task.terms.share:
                 self.targets.join(task)
 

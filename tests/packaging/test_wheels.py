@@ -33,13 +33,10 @@ def project(folder: Path) -> Path:
     return folder / "project"
 
 
-def wheel(folder: Path, pure: str) -> Path:
-    subprocess.run(
-        [*pip(sys.executable), "wheel", "--no-deps", "--wheel-dir", folder, "."],
-        cwd=project(folder),
-        env={**os.environ, "PEGASUS_BB_PURE": pure},
-        check=True,
-    )
+def wheel(source: Path, folder: Path, pure: str) -> Path:
+    words = ["wheel", "--no-deps", "--wheel-dir", folder, source]
+    environment = {**os.environ, "PEGASUS_BB_PURE": pure}
+    subprocess.run([*pip(sys.executable), *words], env=environment, check=True)
     found = next(folder.glob("*.whl"))
     assert found.name.endswith("-none-any.whl") == (pure == "1")
     assert "-py3-none-" in found.name
@@ -53,9 +50,8 @@ def sdist(folder: Path) -> Path:
 
 
 MADE = {
-    "pure": lambda folder: wheel(folder, "1"),
-    "with the helper": lambda folder: wheel(folder, "0"),
-    "sdist": sdist,
+    "pure": lambda folder: wheel(project(folder), folder, "1"),
+    "with the helper, from the sdist": lambda f: wheel(sdist(f), f, "0"),
 }
 
 

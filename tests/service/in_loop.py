@@ -1,0 +1,48 @@
+"""A service in the loop of a test, without sockets and workers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from pegasus_bb.service.config import Config
+from pegasus_bb.service.dataspace import Dataspace
+from pegasus_bb.service.service import Service
+from pegasus_bb.service.task import Task
+
+SPEC = {"kind": "remove", "source": "file:///x"}
+UID = 1000
+
+
+def with_service(folder: Path, use: Callable[[Service], Awaitable[None]]) -> None:
+    """``use`` gets a service that begins no task."""
+
+    async def talk() -> None:
+        config = Config(str(folder), str(folder), {"file": Dataspace("file", "/")})
+        service = Service(config, asyncio.get_running_loop())
+        service.dispatch.pause(True)
+        try:
+            await use(service)
+        finally:
+            service.close()
+
+    asyncio.run(talk())
+
+
+async def until_ended(service: Service, tasks: list[Task]) -> None:
+    ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    service.wait(tasks, lambda: ended.set_result(None))
+    await ended
+
+
+async def submitted(service: Service, count: int, **more: Any) -> list[Task]:
+    """``count`` tasks of one request. Raises Refused."""
+    answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+    specs = [{**SPEC, **more}] * count
+    raw = json.dumps({"tasks": specs}).encode()
+    service.submit(UID, specs, raw, answer.set_result, answer.set_exception)
+    first = (await answer)["first"]
+    return [service.tasks[number] for number in range(first, first + count)]

@@ -116,20 +116,22 @@ def _is_anywhere(known: Sequence[Replica]) -> bool:
 
 
 def _is_here(pfn: str) -> bool:
-    try:
-        path = local_path(pfn)
-    except PegasusBBError:
-        return True  # a name that this machine cannot look up
+    path = _path_of(pfn)
     return path is None or is_there(path)
 
 
 def _is_closed(pfn: str) -> bool:
     """Whether the file is here, and lacks the right to be run."""
-    try:
-        path = local_path(pfn)
-    except PegasusBBError:
-        return False
+    path = _path_of(pfn)
     return path is not None and is_file(path) and not os.access(path, os.X_OK)
+
+
+def _path_of(pfn: str) -> str | None:
+    """None: this machine cannot look it up."""
+    try:
+        return local_path(pfn)
+    except PegasusBBError:
+        return None
 
 
 def of_size(placed: PlanningInput) -> tuple[list[Finding], PlanningInput | None]:

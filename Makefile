@@ -92,5 +92,5 @@ wheel: tools  ## write an sdist and two wheels into dist/
 	PEGASUS_BB_PURE=1 $(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
 
 clean:  ## remove what make made
-	-@$(PYTHON) examples/demo.py --clean
+	-@[ ! -e $(VENV)/.installed ] || $(BIN)/python examples/demo.py --clean
 	rm -rf $(VENV) demo site build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

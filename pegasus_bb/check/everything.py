@@ -12,7 +12,7 @@ from pegasus_bb.check.inputs import of_files, of_size
 from pegasus_bb.check.pegasus import of_pegasus
 from pegasus_bb.check.planning import of_planning
 from pegasus_bb.check.service import of_service
-from pegasus_bb.check.storage import of_scratch, of_tier
+from pegasus_bb.check.storage import of_output, of_scratch, of_tier
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.catalogs import Site
 from pegasus_bb.placement.decision import PlanningInput
@@ -63,11 +63,14 @@ def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
     decided: PlanningInput | None = None
     try:
         placed = place(options, given)
-        output_site(options, placed.catalogs)
+        output = output_site(options, placed.catalogs)
     except PegasusBBError as error:
         yield wrong("workflow", str(error))
     else:
         yield from of_files(placed)
+        storage = placed.catalogs.sites.site(output).storage if output else None
+        if folder := options.output_dir or (storage and storage.path):
+            yield from of_output(folder)
         size, decided = of_size(placed)
         yield from size
     yield from _of_python(given)

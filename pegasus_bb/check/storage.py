@@ -11,7 +11,7 @@ from pegasus_bb.check.pools import of_pools
 from pegasus_bb.check.slurm import of_slurm
 from pegasus_bb.check.slurm_lua import of_slurm_lua
 from pegasus_bb.errors import PegasusBBError
-from pegasus_bb.files import is_dir
+from pegasus_bb.files import is_dir, is_there
 from pegasus_bb.model.catalogs import Site
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.reservation import SLURM_LUA
@@ -48,6 +48,8 @@ def of_tier(tier: Tier, mode: str, placement: Placement | None) -> Iterator[Find
 
 def _of_directory(tier: Tier, capacity: int) -> Finding:
     path = Path(tier.settings.get("path", ""))
+    if file := _file_at(path):
+        return wrong("tier", f"{file} is no folder", "a folder, as the tier's path")
     there = _nearest(path)
     if not os.access(there, os.W_OK | os.X_OK):
         what = f"no folder can be made in {there}"
@@ -67,7 +69,9 @@ def of_scratch(site: Site, mode: str) -> Iterator[Finding]:
     """This machine looks there for the results of jobs with job reservations."""
     path = Path(site.scratch.path if site.scratch else "")
     there = _nearest(path)
-    if there == path:
+    if file := _file_at(path):
+        yield wrong("scratch", f"{file} is no folder", "another sharedScratch")
+    elif there == path:
         yield ok("scratch", f"{path} is seen from here")
     elif mode not in ("transient", "hybrid"):
         return
@@ -90,6 +94,18 @@ def of_submit_dir(folder: Path) -> Finding:
         return ok("submit", f"{folder} can be made")
     what = f"{folder} cannot be made: {there} is not yours to write"
     return wrong("submit", what, "another --dir")
+
+
+def of_output(folder: str | Path) -> Iterator[Finding]:
+    """Where results go, as far as that is on this machine."""
+    if file := _file_at(Path(folder)):
+        yield wrong("output", f"{file} is no folder", "another --output-dir")
+
+
+def _file_at(path: Path) -> Path | None:
+    """``path`` or what is above it, if that is there and no folder."""
+    found = next((p for p in (path, *path.parents) if is_there(p)), Path("/"))
+    return None if is_dir(found) else found
 
 
 def _nearest(path: Path) -> Path:

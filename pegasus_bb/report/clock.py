@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pegasus_bb.model.run import Kind, Run
+from pegasus_bb.model.run import Kind, NodeTimes, Run
 
 PARTS = (
     "compute",
@@ -71,17 +71,24 @@ def _intervals(run: Run) -> Iterator[tuple[str, Interval]]:
     exact = {rounded: since for (rounded, _), (since, _) in pairs}
     for gate in _gates(run):
         yield "gate_wait", gate
+    ends = {task.node: task.end for task in run.tasks if task.kind is Kind.COMPUTE}
     for node in run.nodes:
         yield from _named("queue", node.submitted, node.executing)
         for since, until in node.unsubmitted:
             yield "ready_wait", (exact.get(since, since), until)
-        if run.mode in _ROOMS:
-            yield from _named("stage_out", node.terminated, node.ended)
+        if run.mode in _ROOMS and node.node in ends:
+            yield from _named("stage_out", _over(node, ends[node.node]), node.ended)
     for stretch in stretches:
         yield "other", stretch
     if not run.stretches and run.tasks:
         first = min(task.start for task in run.tasks)
         yield "other", (first, max(task.end for task in run.tasks))
+
+
+def _over(node: NodeTimes, end: float) -> float | None:
+    """When its POST script began: its last task had ended, and the log has no fractions
+    of a second."""
+    return None if node.terminated is None else max(node.terminated, end)
 
 
 def begun(run: Run) -> float | None:
@@ -106,8 +113,13 @@ def _exact_stretches(run: Run) -> list[Interval]:
 
 
 def _exact(since: float, run: Run) -> float:
-    """A job state log leaves out fractions: the first task of that second tells."""
-    return _first_in(since, (task.start for task in run.tasks))
+    """A job state log leaves out fractions: the first task of that second tells. One of
+    the next second says that it was late in its own: an engine's first task comes soon.
+    """
+    starts = [task.start for task in run.tasks]
+    found = _first_in(since, starts)
+    is_late = found == since and _first_in(since + 1, starts) > since + 1
+    return since + 1 if is_late else found
 
 
 def _exact_end(until: float, run: Run) -> float:

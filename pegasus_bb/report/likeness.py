@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pegasus_bb.model.run import Kind, Run
-from pegasus_bb.units import abbreviate
+from pegasus_bb.units import abbreviate, format_size
 
+_SAME_DATA = 1.05  # results may differ a little from run to run
 _SIDES = {"pfs": "the PFS", "bb": "the burst buffer"}
 
 
@@ -18,6 +19,7 @@ def no_verdict(pfs: Sequence[Run], bb: Sequence[Run]) -> str:
         return ""
     why = (
         *_different_labels([*pfs, *bb]),
+        *_different_data([*pfs, *bb]),
         *mistaken_sides(pfs, bb),
         *incomplete("PFS", pfs),
         *incomplete("BB", bb),
@@ -62,12 +64,10 @@ def different_workflows(pfs: Sequence[Run], bb: Sequence[Run]) -> Iterator[str]:
     """Warnings: a difference of the makespans is then one of the workflows."""
     runs = [*pfs, *bb]
     yield from _different_labels(runs)
+    yield from _different_data(runs)
     unequal = _unequal_jobs(runs)
     if unequal:
         yield f"not every run has the same number of jobs: {abbreviate(unequal)}."
-    unequal = _unequal_inputs(runs)
-    if unequal:
-        yield f"inputs are not of one size in every run: {abbreviate(unequal)}."
 
 
 def incomplete(side: str, runs: Sequence[Run]) -> Iterator[str]:
@@ -77,8 +77,18 @@ def incomplete(side: str, runs: Sequence[Run]) -> Iterator[str]:
             nodes = "1 node" if len(run.missing) == 1 else f"{len(run.missing)} nodes"
             yield (
                 f"{side} run {number} is not complete: {nodes} left no record "
-                f"({abbreviate(run.missing)}). To go on: pegasus-bb run "
+                f"({abbreviate(run.missing)}). How to go on: pegasus-bb status "
                 f"{run.submit_dir}"
+            )
+
+
+def resumed(side: str, runs: Sequence[Run]) -> Iterator[str]:
+    """Runs whose makespan has work that was done twice."""
+    for number, run in enumerate(runs, start=1):
+        if len(run.stretches) > 1:
+            yield (
+                f"{side} run {number} was stopped and resumed: what it had to do again "
+                "is in its makespan, as the engine's own time; the pause is not."
             )
 
 
@@ -103,6 +113,16 @@ def _different_labels(runs: Sequence[Run]) -> Iterator[str]:
         )
 
 
+def _different_data(runs: Sequence[Run]) -> Iterator[str]:
+    sizes = [run.footprint for run in runs if run.footprint and not run.missing]
+    if sizes and max(sizes) > _SAME_DATA * min(sizes):
+        least, most = format_size(min(sizes)), format_size(max(sizes))
+        yield (
+            f"the files of a run have {least}, those of another {most}. Compare runs "
+            "of the same inputs."
+        )
+
+
 def _unequal_jobs(runs: Sequence[Run]) -> list[str]:
     counts = [
         Counter(t.transformation for t in run.tasks if t.kind is Kind.COMPUTE)
@@ -110,16 +130,3 @@ def _unequal_jobs(runs: Sequence[Run]) -> list[str]:
     ]
     names = sorted(set().union(*counts))
     return [name for name in names if len({count[name] for count in counts}) > 1]
-
-
-def _unequal_inputs(runs: Sequence[Run]) -> list[str]:
-    """LFNs that no job writes, and that are longer in one run than in another."""
-    sizes: dict[str, set[int]] = defaultdict(set)
-    for run in runs:
-        files = [f for t in run.tasks if t.kind is Kind.COMPUTE for f in t.files]
-        made = {file.name for file in files if file.output}
-        for file in files:
-            is_lfn = not file.name.startswith("/")
-            if is_lfn and file.size is not None and file.name not in made:
-                sizes[file.name].add(file.size)
-    return sorted(name for name, found in sizes.items() if len(found) > 1)

@@ -9,6 +9,7 @@ from pegasus_bb.report.likeness import (
     different_workflows,
     incomplete,
     mistaken_sides,
+    resumed,
     unknown_sides,
 )
 from pegasus_bb.report.metrics import IOWait, on_several_processors
@@ -22,6 +23,8 @@ def warnings_on(pfs: Sequence[Run], bb: Sequence[Run]) -> tuple[str, ...]:
         *different_workflows(pfs, bb),
         *mistaken_sides(pfs, bb),
         *unknown_sides(bb),
+        *resumed("PFS", pfs),
+        *resumed("BB", bb),
         *_on_places("PFS", pfs),
         *_on_places("BB", bb),
     )

@@ -89,6 +89,23 @@ def test_an_input_that_is_on_the_site_alone_is_believed(site: Site) -> None:
     assert site.wrong() == []
 
 
+@pytest.mark.parametrize("about", ["tier", "scratch", "output"])
+def test_a_file_where_a_folder_is_needed_is_told(site: Site, about: str) -> None:
+    file = site.work / "file"
+    file.touch()
+
+    def name_it(sites: dict[str, Any]) -> None:
+        local, cluster = sites["sites"]
+        if about == "tier":
+            sites["x-storage-tiers"]["cori"][0]["path"] = f"{file}/below"
+        else:
+            of = cluster if about == "scratch" else local
+            of["directories"][-1]["path"] = str(file)
+
+    site.edit("sites.yml", name_it)
+    assert f"{about}: {file} is no folder" in " ".join(site.wrong())
+
+
 def test_a_program_that_may_not_be_run_is_told(site: Site) -> None:
     program = site.work / "program"
     program.touch(0o644)

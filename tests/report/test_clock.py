@@ -52,6 +52,7 @@ def test_a_log_of_whole_seconds_does_not_begin_before_the_first_task() -> None:
     run = a_run(a_task(start=7.75, duration=2), stretches=((7.0, 9.0),))
     assert parts(run) == {"compute": 2}
     assert begun(run) == 7.75
+    assert begun(a_run(a_task(start=8.02), stretches=((7.0, 20.0),))) == 8.0
     assert begun(a_run(a_task(start=9.5), stretches=((7.0, 20.0),))) == 7.0
     assert begun(a_run(a_task(start=7.75), stretches=((7.25, 9.0),))) == 7.25
     assert begun(a_run()) is None
@@ -80,6 +81,16 @@ def test_what_a_jobs_own_reservation_stages_out_is_staging_out(mode: str) -> Non
     cat = NodeTimes("cat", terminated=5, ended=9)
     run = a_run(a_task(node="cat", duration=5), nodes=(cat,), mode=mode)
     assert parts(run) == {"compute": 5, "stage_out": 4}
+
+
+def test_a_script_that_ends_in_the_next_second_has_not_taken_one() -> None:
+    def run(kind: Kind) -> Run:
+        node = NodeTimes("n", terminated=5, ended=6)
+        task = a_task(kind=kind, node="n", start=5, duration=0.9)
+        return a_run(task, nodes=(node,), mode="transient", stretches=((5, 6),))
+
+    assert parts(run(Kind.COMPUTE)) == pytest.approx({"compute": 0.9, "stage_out": 0.1})
+    assert parts(run(Kind.STAGE_IN)) == pytest.approx({"stage_in": 0.9, "other": 0.1})
 
 
 def test_a_run_of_which_nothing_is_known_has_no_parts() -> None:

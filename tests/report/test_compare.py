@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.errors import UsageError
-from pegasus_bb.model.run import Calls, FileUse, Kind, LiveBytes, Problem, Run, Task
+from pegasus_bb.model.run import Calls, Kind, LiveBytes, Problem, Run, Task
 from pegasus_bb.model.stat import Pair, Stat
 from pegasus_bb.page.footprint import footprint
 from pegasus_bb.page.overview import each_kind
@@ -105,6 +105,10 @@ def on_bb(*tasks: Task, **fields: Any) -> Run:
             on_bb(live=LiveBytes(((0.0, 3 << 20), (9.0, 0)), 2 << 20, 0)),
             "BB run 1: up to 3.0 MiB were on the tier at once, of 2.0 MiB that were",
         ),
+        (
+            on_bb(stretches=((0.0, 4.0), (9.0, 12.0))),
+            "BB run 1 was stopped and resumed",
+        ),
         (on_bb(BUSY), "no time off CPU is given for solver"),
         (on_bb(THREADED), "1 task spent more seconds in calls than the task took"),
     ],
@@ -121,22 +125,6 @@ def test_runs_that_raise_no_doubt_have_no_further_note() -> None:
     assert noted(compare([counted], [counted]), "I/O wait is the kernel's own count")
     record = a_run(a_task(), submit_dir="")
     assert not noted(compare([record], [record]), "names no mode")
-
-
-def test_inputs_of_different_sizes_are_pointed_out() -> None:
-    def run(size: int | None, made: int = 9, program: int = 1) -> Run:
-        files = (
-            FileUse("f.in", "/pfs/f.in", size),
-            FileUse("f.out", "/pfs/f.out", made, output=True),
-            FileUse("/bin/cat", "/bin/cat", program),
-        )
-        reads = FileUse("f.out", "/pfs/f.out", made)
-        return a_run(a_task(files=files), a_task(files=(reads,)))
-
-    words = "inputs are not of one size in every run: f.in."
-    assert noted(compare([run(1), run(1)], [run(2)]), words)
-    assert not noted(compare([run(1, 1, 1)], [run(1, 2, 2)]), "of one size")
-    assert not noted(compare([run(1)], [run(None)]), "of one size")
 
 
 def test_sides_that_were_swapped_are_pointed_out_before_all_else() -> None:

@@ -59,13 +59,26 @@ def test_a_run_that_was_stopped_gets_no_verdict() -> None:
     stopped = a_run(makespan=4.0, missing=("a", "b"), submit_dir="submit/bb")
     found = compare([a_run(makespan=9.0)], [stopped])
     words = (
-        "BB run 1 is not complete: 2 nodes left no record (a, b). To go on: "
-        "pegasus-bb run submit/bb"
+        "BB run 1 is not complete: 2 nodes left no record (a, b). How to go on: "
+        "pegasus-bb status submit/bb"
     )
     assert headline(found).endswith(words)
     assert found.break_even is None
     alone = compare([], [stopped])
     assert headline(alone) == f"This is a part of a run: {words}"
+
+
+def test_runs_of_other_inputs_get_no_verdict() -> None:
+    first, other = a_run(footprint=1 << 20), a_run(footprint=3 << 20, makespan=4.0)
+    words = "the files of a run have 1.0 MiB, those of another 3.0 MiB"
+    for pfs, bb in (([first], [other]), ([first, other], [first])):
+        found = compare(pfs, bb)
+        assert words in headline(found)
+        assert words in found.warnings[0]
+    alike = a_run(footprint=(1 << 20) + 999, makespan=4.0)
+    assert "faster" in headline(compare([first], [alike]))
+    partial = a_run(footprint=9, missing=("a",))
+    assert words[:12] not in " ".join(compare([first], [partial]).warnings)
 
 
 def test_two_workflows_get_no_verdict() -> None:

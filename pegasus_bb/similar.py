@@ -10,7 +10,7 @@ def similar_path(path: Path) -> str:
     """A sentence with the entry beside ``path`` whose name is closest; empty if none is
     close. For the end of an error's text."""
     try:
-        names = [entry.name for entry in path.parent.iterdir()]
+        names = [e.name for e in path.parent.iterdir() if e.name != path.name]
     except OSError:
         return ""
     close = [name for name in get_close_matches(path.name, names, 1) if _plain(name)]

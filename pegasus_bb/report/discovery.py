@@ -13,8 +13,10 @@ from pegasus_bb.files import is_dir, is_file
 from pegasus_bb.report.darshan import SUFFIX, UNFINISHED, is_log
 from pegasus_bb.report.records import holds_record
 from pegasus_bb.similar import similar_path
+from pegasus_bb.units import abbreviate
 
 _OUT = re.compile(r"(.+)\.out(?:\.([0-9]{3,9}))?")
+_BRAINDUMPS = ("braindump.yml", "braindump.txt")  # Pegasus 5, and 4
 _HEAD = 64 << 10  # bytes in which a record of another name has to begin
 
 
@@ -26,6 +28,7 @@ class RunFiles:
     unfinished: list[Path] = field(default_factory=list)  # Darshan's too
     unread: dict[str, str] = field(default_factory=dict)  # folder -> why
     planned: set[str] = field(default_factory=set)  # nodes, as in records
+    submit_dirs: list[str] = field(default_factory=list)
     retries: int = 0
 
 
@@ -42,11 +45,22 @@ def find_run_files(path: Path) -> RunFiles:
     found = RunFiles()
     for parent, name in _files(str(path), found.unread):
         _note(found, parent, name)
+    _check_one_run(path, found.submit_dirs)
     if not found.records and not found.planned:
         found.records = _records_of_other_names(path)
     if not found.records and not found.logs:
         raise _nothing_to_read(path, found)
     return found
+
+
+def _check_one_run(path: Path, submit_dirs: list[str]) -> None:
+    """Raises UsageError if ``path`` is above runs. A run may have more of them below:
+    sub-workflows."""
+    if submit_dirs and str(path) not in submit_dirs:
+        raise UsageError(
+            f"{path} is no submit directory; name one, such as those below it: "
+            f"{abbreviate(sorted(submit_dirs))}"
+        )
 
 
 def _nothing_to_read(path: Path, found: RunFiles) -> UsageError:
@@ -98,6 +112,8 @@ def _note(found: RunFiles, parent: str, name: str) -> None:
     path = f"{parent}/{name}"
     if name.endswith(".sub") and not name.endswith(".condor.sub"):
         found.planned.add(path[:-4])
+    elif name in _BRAINDUMPS:
+        found.submit_dirs.append(parent)
     elif name.endswith(SUFFIX):
         found.logs.append(Path(path))
     elif name.endswith(UNFINISHED):

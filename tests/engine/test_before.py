@@ -303,6 +303,8 @@ def test_an_empty_folder_or_none_is_told_how_to_plan(tmp_path: Path) -> None:
 def test_a_slip_in_the_name_of_a_submit_directory_is_told(tmp_path: Path) -> None:
     (tmp_path / "run0001").mkdir()
     assert f"did you mean {tmp_path}/run0001?" in refusal(tmp_path / "run001")[0]
+    (tmp_path / "workflow.yml").touch()
+    assert "did you mean" not in refusal(tmp_path / "workflow.yml")[0]
 
 
 def test_two_dags_are_both_named(tmp_path: Path) -> None:

@@ -283,6 +283,17 @@ def test_a_path_that_is_not_there_is_refused(tmp_path: Path) -> None:
         read_run(tmp_path / "missing")
 
 
+def test_a_folder_above_runs_is_refused(tmp_path: Path) -> None:
+    for name in ("off", "pfs"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "braindump.yml").touch()
+        (tmp_path / name / "cat_ID1.out.000").write_text(record_text())
+    with pytest.raises(UsageError, match=r"such as those below it: .*/off, "):
+        read_run(tmp_path)
+    (tmp_path / "braindump.yml").touch()  # the others are sub-workflows
+    assert len(read_run(tmp_path).tasks) == 2
+
+
 def test_a_folder_that_was_never_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no Kickstart record .* been run"):
         read_run(tmp_path)

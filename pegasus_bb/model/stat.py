@@ -8,6 +8,10 @@ import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+# Student's t, 97.5 %, for 1, 2, ... degrees of freedom.
+_T = (12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+_NORMAL = 1.96
+
 
 @dataclass(frozen=True, slots=True)
 class Stat:
@@ -40,14 +44,13 @@ class Pair:
 
     @property
     def beyond_error(self) -> bool | None:
-        """Whether the sides differ by more than twice the error of the difference.
+        """Whether the sides differ by more than ``least_difference``.
 
         None if a side has one repetition: its scatter is unknown.
         """
-        difference, error = self.difference, self.difference_error
-        if difference is None or error is None:
+        if self.difference is None or self.least_difference is None:
             return None
-        return abs(difference) > 2 * error
+        return abs(self.difference) > self.least_difference
 
     @property
     def difference(self) -> float | None:
@@ -66,10 +69,32 @@ class Pair:
         return math.hypot(self.pfs.error, self.bb.error)
 
     @property
+    def least_difference(self) -> float | None:
+        """What sides that are equal exceed in one of 20 comparisons: Welch's t-test,
+        5 %. None if a side has one repetition."""
+        if self.pfs is None or self.bb is None or self.difference_error is None:
+            return None
+        shares = [(side.error or 0.0) ** 2 for side in (self.pfs, self.bb)]
+        if not sum(shares):
+            return 0.0
+        pairs = zip(shares, (self.pfs.n, self.bb.n), strict=True)
+        freedom = sum(shares) ** 2 / sum(s * s / (n - 1) for s, n in pairs)
+        return _student(freedom) * self.difference_error
+
+    @property
     def is_fine(self) -> bool:
         """Whether two decimals of the ratio would hide a difference beyond the
         error."""
         return bool(self.beyond_error and self.ratio and round(self.ratio, 2) == 1)
+
+
+def _student(freedom: float) -> float:
+    """Student's t for a two-sided 5 %: to 1 % from two degrees of freedom on, too large
+    below. It is nearly linear in 1 / freedom, between the table's rows and after."""
+    row = max(1, min(int(freedom), len(_T) - 1))
+    before, after = _T[row - 1], _T[row]
+    part = (1 / row - 1 / freedom) / (1 / row - 1 / (row + 1))
+    return max(_NORMAL, before + part * (after - before))
 
 
 def stat(values: Iterable[float | None]) -> Stat | None:

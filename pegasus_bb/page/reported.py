@@ -72,7 +72,6 @@ def report_page(
             simulated=is_simulated,
             compared=any(part.compared for part in parts),
             tells_error=any(found.tells_error for found in comparisons.values()),
-            few_runs=any(found.has_two_of_each for found in comparisons.values()),
             title=", ".join(label for label in labels if label),
             overview=overview,
         )

@@ -91,10 +91,6 @@ class Comparison:
         return min(len(self.pfs), len(self.bb)) > 1
 
     @property
-    def has_two_of_each(self) -> bool:
-        return len(self.pfs) == len(self.bb) == 2
-
-    @property
     def simulated(self) -> bool:
         """Whether a run of it never happened."""
         return any(reported.run.simulated for reported in (*self.pfs, *self.bb))

@@ -59,9 +59,9 @@ def _took(stat: Stat, where: str) -> str:
 
 def _unseen(pair: Pair) -> str:
     """The least difference that would be beyond the error."""
-    if not pair.difference_error:
+    if not pair.least_difference:
         return ""
-    least = format_seconds(float(f"{2 * pair.difference_error:.2g}"))
+    least = format_seconds(float(f"{pair.least_difference:.2g}"))
     return f" A difference below {least} could not have been seen."
 
 

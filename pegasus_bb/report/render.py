@@ -125,7 +125,7 @@ def _remarks(comparison: Comparison) -> Iterator[str]:
     if comparison.repeated:
         yield "+-: standard error of the mean over repetitions."
     if comparison.repeated and comparison.is_comparison:
-        yield "*: the difference is within twice the error."
+        yield "*: the difference may be chance (Welch's t-test, 5 %)."
     if comparison.is_comparison:
         yield "?: one value on a side, so the error is unknown."
     yield "A job's mean time is run time / jobs; --json has makespan and queue."

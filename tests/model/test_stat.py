@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from pegasus_bb.model.stat import Pair, Stat, stat, total
@@ -63,7 +65,29 @@ def test_the_ratio_is_pfs_to_bb(
         ([], [9.0, 11.0], None),
     ],
 )
-def test_a_difference_must_be_twice_its_error_to_count(
+def test_a_difference_must_be_more_than_chance_to_count(
     pfs: list[float], bb: list[float], beyond: bool | None
 ) -> None:
     assert Pair(stat(pfs), stat(bb)).beyond_error is beyond
+
+
+@pytest.mark.parametrize("runs", [2, 3, 5, 20])
+def test_of_equal_sides_one_comparison_in_twenty_is_beyond_error(runs: int) -> None:
+    chance = random.Random(1)
+
+    def side() -> list[float]:
+        return [chance.gauss(0, 1) for _ in range(runs)]
+
+    found = [Pair(stat(side()), stat(side())).beyond_error for _ in range(2000)]
+    assert 0.01 < sum(map(bool, found)) / len(found) < 0.06
+
+
+def test_the_least_difference_is_that_of_welchs_test() -> None:
+    found = Pair(
+        stat([1.0, 2.0, 3.0, 4.0]), stat([1.0, 2.0, 3.0, 4.0])
+    ).least_difference
+    assert found == pytest.approx(2.447 * 0.9129, rel=0.01)  # t of 6 degrees of freedom
+    many = [float(n % 2) for n in range(1000)]
+    normal = Pair(stat(many), stat(many))
+    assert normal.least_difference == pytest.approx(1.96 * normal.difference_error)
+    assert Pair(stat([1.0, 1.0]), stat([2.0, 2.0])).beyond_error is True

@@ -109,7 +109,7 @@ def test_repetitions_have_their_errors_and_what_could_not_be_seen() -> None:
     found = compare(*sides)
     assert headline(found) == (
         "No difference beyond the scatter: 2.44 \u00b1 0.08 s on the burst buffer (2 "
-        "runs), 2.00 \u00b1 0.42 s on the PFS (2 runs). A difference below 0.86 s "
+        "runs), 2.00 \u00b1 0.42 s on the PFS (2 runs). A difference below 4.9 s "
         "could not have been seen."
     )
     makespan = to_document(found)["workflow"]["makespan"]

@@ -107,7 +107,8 @@ class BreakEven:
         beyond = {k: p for k, p in self.balance.items() if k not in within}
         if self.is_beyond_scatter:
             saved, cost = _listed(beyond, -1), _listed(beyond, 1)
-            yield f"It saved {saved}; it cost {cost} (each second counts once)."
+            it = "Beyond the scatter it" if within else "It"
+            yield f"{it} saved {saved}; it cost {cost} (each second counts once)."
         else:
             found = _both_ways(beyond)
             only = "only " if len(found) == 1 else ""

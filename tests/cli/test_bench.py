@@ -69,6 +69,7 @@ def bench(work: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.sweep
 def test_a_table_for_each_tier(measured: Measured) -> None:
     work, _, done = measured
     assert f"pfs: {work}/pfs (" in done.stdout

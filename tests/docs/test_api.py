@@ -16,6 +16,7 @@ from pegasus_bb import RunComparison, WorkflowExplanation, WorkflowPlan
 PAGE = Path(__file__).resolve().parents[2] / "docs/reference/api.md"
 
 
+@pytest.mark.sweep
 def test_the_example_runs(words: Path) -> None:
     block = re.search(r"^```python\n(.*?)^```", PAGE.read_text(), re.M | re.S)
     assert block is not None

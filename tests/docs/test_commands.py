@@ -28,6 +28,7 @@ def in_words(words: Path, folder: Path) -> Session:
     return Session(words, {**reader, **variables})
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("page", CONTINUED, ids=lambda page: page.stem)
 def test_a_tutorial_that_continues(words: Path, tmp_path: Path, page: Path) -> None:
     with in_words(words, tmp_path) as session:

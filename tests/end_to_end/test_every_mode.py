@@ -52,7 +52,7 @@ WAYS = [
     Way("hybrid", "bb", own="E", shared=True),
     Way("hybrid", "bb nvme", own="E", shared=True),
 ]
-ONE_TIER = "hybrid-on-bb"  # each half is that of another way
+HALVES = ("transient-on-nvme", "hybrid-on-bb")  # each half is that of another way
 REPEATED = (
     "off-on-bb",
     "transient-on-bb",
@@ -64,7 +64,7 @@ REPEATED = (
 @pytest.mark.parametrize(
     "way",
     [
-        pytest.param(way, marks=[pytest.mark.sweep] if str(way) == ONE_TIER else [])
+        pytest.param(way, marks=[pytest.mark.sweep] if str(way) in HALVES else [])
         for way in WAYS
     ],
     ids=str,

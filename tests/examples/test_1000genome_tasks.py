@@ -94,6 +94,7 @@ def merged(finished: dict[str, bytes]) -> Tables:
 # What the tasks compute
 
 
+@pytest.mark.sweep
 def test_every_file_is_at_most_as_large_as_declared(
     tiny: Path, finished: dict[str, bytes]
 ) -> None:

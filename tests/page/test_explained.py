@@ -8,6 +8,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.page import explained_page
 from pegasus_bb.page.live import levels
@@ -158,6 +160,7 @@ def test_a_name_is_text_whatever_it_holds(user: User) -> None:
     Balanced().feed(text)
 
 
+@pytest.mark.sweep
 def test_twice_the_jobs_cost_twice_as_much(tmp_path: Path) -> None:
     def cost(width: int) -> int:
         user = User(tmp_path, jobs=wide(width))

@@ -145,6 +145,7 @@ def test_one_that_waits_for_room_is_forgotten_too(site: SlurmSite) -> None:
     until(lambda: not record.exists())
 
 
+@pytest.mark.sweep
 def test_after_a_question_without_an_answer_squeue_is_soon_asked_again(
     site: SlurmSite,
 ) -> None:
@@ -169,7 +170,13 @@ def test_a_job_that_runs_keeps_what_it_has(site: SlurmSite) -> None:
     until(lambda: folders(site) == {own.name})
 
 
-@pytest.mark.parametrize("state", ["running", "staged-in", "failed-in"])
+@pytest.mark.parametrize(
+    "state",
+    [
+        "staged-in",
+        *(pytest.param(s, marks=pytest.mark.sweep) for s in ("running", "failed-in")),
+    ],
+)
 def test_one_that_waits_for_its_room_does_not_wait_for_long(
     site: SlurmSite, state: str
 ) -> None:

@@ -173,6 +173,7 @@ def test_each_job_of_a_pipeline_ends_with_a_checkpoint(
     assert newest.progress == pytest.approx(wall - jobs * 50 - (jobs - 1) * read)
 
 
+@pytest.mark.sweep
 def test_compute_and_buffer_nodes_fail_at_the_same_rate() -> None:
     """In 5000 hours, with a fault of a compute node in 2 hours."""
     machine = replace(SAFE, faults=Faults(2 * HOUR, 0.0))

@@ -198,15 +198,25 @@ def _locked(root: str) -> Iterator[None]:
         if os.fstat(handle).st_uid == os.getuid():  # despite the umask
             os.fchmod(handle, mode)
     except OSError as error:
-        raise SchedulerUnreachable(
-            f"{root}: the folder of this tier cannot be used ({error.strerror}); "
-            "is it mounted, and is the key `path` of the tier right?"
-        ) from error
+        raise SchedulerUnreachable(_why_unusable(root, error)) from error
     try:
         _wait_for(handle, root)
         yield
     finally:
         os.close(handle)
+
+
+def _why_unusable(root: str, error: OSError) -> str:
+    if os.path.exists(root) and not os.path.isdir(root):
+        return (
+            f"{root} is no folder, so nothing is reserved in it: mend the key `path` "
+            "of the tier, and plan again. To forget reservation NAME of such a run: "
+            "pegasus-bb release NAME --discard --gone NAME"
+        )
+    return (
+        f"{root}: the folder of this tier cannot be used ({error.strerror}); is it "
+        "mounted, and is the key `path` of the tier right?"
+    )
 
 
 def _wait_for(handle: int, root: str) -> None:

@@ -203,6 +203,21 @@ def test_damaged_grants_are_no_answer(bench: DirectoryBench, text: str) -> None:
     assert bench.folder().exists()
 
 
+def test_a_file_in_place_of_the_folder_is_told_from_storage_that_is_away(
+    bench: DirectoryBench,
+) -> None:
+    """``release --gone`` is named only where it can lose nothing."""
+    bench.root.rmdir()
+    away = bench.backend.status(REQUEST)
+    assert "is it mounted" in away.message
+    assert "--gone" not in away.message
+    bench.root.touch()
+    file = bench.backend.status(REQUEST)
+    assert (away.state, file.state) == (State.UNKNOWN, State.UNKNOWN)
+    assert f"{bench.root} is no folder, so nothing is reserved in it" in file.message
+    assert "pegasus-bb release NAME --discard --gone NAME" in file.message
+
+
 def test_a_job_that_goes_on_writing_is_named(
     bench: DirectoryBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

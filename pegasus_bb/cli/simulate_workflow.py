@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +30,6 @@ from pegasus_bb.simulation.workflow.waits import Waits
 from pegasus_bb.units import format_duration
 
 _DEFAULT = ("off", "persistent")
-_WITHOUT_EXCESS = (
-    "What an earlier run took beyond its simulation is in this table, and not in the\n"
-    "figures below (docs/prediction.md)."
-)
 _HEAD = ("seconds, simulated", "jobs", "starting", "slot", "computing", "storage")
 
 
@@ -79,7 +75,23 @@ def _compared(found: Simulated) -> dict[str, Comparison]:
     """Each mode beside mode off, by its name; mode off alone beside itself."""
     off = found.runs["off"]
     others = {mode: runs for mode, runs in found.runs.items() if mode != "off"}
-    return {mode: compare(off, runs) for mode, runs in (others or found.runs).items()}
+    return {
+        mode: _with_doubt(compare(off, runs), found, mode)
+        for mode, runs in (others or found.runs).items()
+    }
+
+
+def _with_doubt(compared: Comparison, found: Simulated, mode: str) -> Comparison:
+    """The ranges of the first table may say something else."""
+    if not found.predicted.history:
+        return compared
+    of_both = [p for p in found.predicted.modes if p.mode in ("off", mode)]
+    ranges = " and ".join(f"{p.range} in mode {p.mode}" for p in of_both)
+    doubt = (
+        "these runs leave out what earlier runs took beyond their simulation. With it: "
+        f"{ranges} (docs/prediction.md)."
+    )
+    return replace(compared, warnings=(doubt, *compared.warnings))
 
 
 def _document(found: Simulated, compared: dict[str, Comparison]) -> dict[str, Any]:
@@ -98,8 +110,6 @@ def _document(found: Simulated, compared: dict[str, Comparison]) -> dict[str, An
 def _print(found: Simulated, compared: dict[str, Comparison]) -> None:
     width = shutil.get_terminal_size((WIDTH, 24)).columns
     echo_lines(shown(found.predicted))
-    if found.predicted.history:
-        click.echo(_WITHOUT_EXCESS)
     for mode, comparison in compared.items():
         click.echo(f"\n== simulated: {mode} beside the PFS alone ==")
         text = render_text(comparison, color=sys.stdout.isatty(), width=width)

@@ -4,6 +4,7 @@ was."""
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -193,6 +194,19 @@ def test_several_earlier_runs_are_all_learned_from(
     assert "times_error" not in json.loads(once.stdout)
     refused = site.bb("explain", *given, "--bb-history", "none")
     assert refused.returncode == 2 and "none" in refused.stderr
+
+
+def test_a_simulation_says_what_its_runs_leave_out(
+    site: Site, learning: History
+) -> None:
+    speeds(site, pfs=SLOW, bb=FAST)
+    words = ("simulate", "--sites", "cluster", "--output-sites", "local", *learning)
+    said = " ".join(site.bb(*words, check=True).stdout.split())
+    pattern = r"simulation\. With it: (.+?) in mode off and (.+?) in mode persistent"
+    [doubt] = re.findall(pattern, said)
+    table = said.partition("preferred: ")[0]
+    for mode, makespan in zip(("off", "persistent"), doubt, strict=True):
+        assert f"{mode} {makespan} " in table
 
 
 @pytest.mark.sweep

@@ -106,8 +106,12 @@ def format_gib_hours(byte_hours: float) -> str:
     return f"{found:,.2f}" if found >= 0.005 else "<0.01"
 
 
+def format_count(count: int, noun: str) -> str:
+    return f"{count} {noun}" + ("" if count == 1 else "s")
+
+
 def format_files(count: int) -> str:
-    return "1 file" if count == 1 else f"{count} files"
+    return format_count(count, "file")
 
 
 def format_duration(seconds: float) -> str:

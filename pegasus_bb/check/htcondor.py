@@ -20,7 +20,7 @@ _SECONDS = 20.0
 
 def of_htcondor(style: str) -> Iterator[Finding]:
     """``style``: how the site's jobs are submitted, glite, ssh or condor."""
-    if shutil.which("condor_version") is None:
+    if not is_installed():
         reason = "no HTCondor on PATH: `pegasus-bb run` starts every job here"
         mend = "for jobs elsewhere, a submit host with HTCondor"
         yield note("htcondor", reason, mend)
@@ -41,6 +41,10 @@ def of_htcondor(style: str) -> Iterator[Finding]:
         reason += " is not seen from here"
         mend = f"{_ATTRIBUTES} there, and the paths of this machine's home and scratch"
         yield note("blahp", reason, mend)
+
+
+def is_installed() -> bool:
+    return shutil.which("condor_version") is not None
 
 
 def _of_version() -> Iterator[Finding]:

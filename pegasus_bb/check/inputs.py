@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 from collections.abc import Iterator, Sequence
 
+from pegasus_bb.check import htcondor
 from pegasus_bb.check.finding import Finding, note, ok, wrong
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.files import is_file, is_there
@@ -14,7 +14,6 @@ from pegasus_bb.model.catalogs import Replica
 from pegasus_bb.model.document import Document
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.model.transformations import Executable
 from pegasus_bb.paths import local_path
 from pegasus_bb.placement.decision import PlacementDecision, PlanningInput
 from pegasus_bb.placement.lint import lint_replicas
@@ -90,7 +89,8 @@ def _of_programs(placed: PlanningInput) -> Iterator[Finding]:
             f"no programs that you may run: {abbreviate(closed)}",
             f"chmod +x {shlex.quote(closed[0])}",
         )
-    needed = [name for name, program in gone.items() if _is_needed_here(program)]
+    all_here = not htcondor.is_installed()  # every job runs on this machine
+    needed = [name for name, p in gone.items() if all_here or p.site == "local"]
     if needed:
         yield wrong(
             "programs",
@@ -103,12 +103,6 @@ def _of_programs(placed: PlanningInput) -> Iterator[Finding]:
             f"not on this machine: {abbreviate(list(gone))}",
             f"none if site {site} has them; else the pfn in the transformation catalog",
         )
-
-
-def _is_needed_here(program: Executable) -> bool:
-    """Whether no other machine could have it: it is staged from here, or jobs run here,
-    since there is no HTCondor."""
-    return program.site == "local" or shutil.which("condor_version") is None
 
 
 def _is_anywhere(known: Sequence[Replica]) -> bool:

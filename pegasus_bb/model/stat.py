@@ -48,9 +48,10 @@ class Pair:
 
         None if a side has one repetition: its scatter is unknown.
         """
-        if self.difference is None or self.least_difference is None:
+        difference, least = self.difference, self.least_difference
+        if difference is None or least is None:
             return None
-        return abs(self.difference) > self.least_difference
+        return abs(difference) > least
 
     @property
     def difference(self) -> float | None:

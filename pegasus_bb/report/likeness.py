@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pegasus_bb.model.run import Kind, Run
-from pegasus_bb.units import abbreviate, format_size
+from pegasus_bb.units import abbreviate, format_count, format_size
 
 _SAME_DATA = 1.05  # results may differ a little from run to run
 _SIDES = {"pfs": "the PFS", "bb": "the burst buffer"}
@@ -74,7 +74,7 @@ def incomplete(side: str, runs: Sequence[Run]) -> Iterator[str]:
     """Runs that were stopped, or that still go on."""
     for number, run in enumerate(runs, start=1):
         if run.missing:
-            nodes = "1 node" if len(run.missing) == 1 else f"{len(run.missing)} nodes"
+            nodes = format_count(len(run.missing), "node")
             yield (
                 f"{side} run {number} is not complete: {nodes} left no record "
                 f"({abbreviate(run.missing)}). How to go on: pegasus-bb status "

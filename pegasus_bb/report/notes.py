@@ -13,7 +13,7 @@ from pegasus_bb.report.likeness import (
     unknown_sides,
 )
 from pegasus_bb.report.metrics import IOWait, on_several_processors
-from pegasus_bb.units import abbreviate, format_size
+from pegasus_bb.units import abbreviate, format_count, format_size
 
 
 def warnings_on(pfs: Sequence[Run], bb: Sequence[Run]) -> tuple[str, ...]:
@@ -64,8 +64,8 @@ def _on_threads(runs: Sequence[Run]) -> Iterator[str]:
     over = sum(t.calls.seconds > 1.05 * t.duration + 1 for t in tasks if t.calls)
     if over:
         yield (
-            f"{_count(over, 'task')} spent more seconds in calls than the task took: "
-            "several threads were in calls at once."
+            f"{format_count(over, 'task')} spent more seconds in calls than the task "
+            "took: several threads were in calls at once."
         )
 
 
@@ -90,13 +90,13 @@ def _on_runs(side: str, runs: Sequence[Run]) -> Iterator[str]:
 
 def _on_run(name: str, run: Run) -> Iterator[str]:
     if run.problems:
-        yield f"{name}: {_count(len(run.problems), 'record')} could not be read."
-    failed = [task for task in run.tasks if task.exit_code]
+        yield f"{name}: {format_count(len(run.problems), 'record')} could not be read."
+    failed = sum(bool(task.exit_code) for task in run.tasks)
     if failed:
-        yield f"{name}: {_count(len(failed), 'task')} failed; their numbers are in."
+        yield f"{name}: {format_count(failed, 'task')} failed; their numbers are in."
     if run.retries:
         yield (
-            f"{name}: {_count(run.retries, 'attempt')} before the last of a node "
+            f"{name}: {format_count(run.retries, 'attempt')} before the last of a node "
             "are not in the numbers (but in the makespan)."
         )
 
@@ -117,7 +117,7 @@ def _on_places(side: str, runs: Sequence[Run]) -> Iterator[str]:
     for number, run in enumerate(runs, start=1):
         if run.jobs_on_pfs:
             some = abbreviate([each.node for each in run.jobs_on_pfs])
-            jobs = _count(run.job_reservations, "job")
+            jobs = format_count(run.job_reservations, "job")
             yield (
                 f"{side} run {number}: {len(run.jobs_on_pfs)} of {jobs} with a place "
                 f"of their own worked on the PFS because the tier was full ({some}): "
@@ -142,7 +142,3 @@ def _in_whole_seconds(run: Run) -> bool:
     """Whether rounding may change the makespan by a per cent or more."""
     made, seconds = run.makespan_from == "jobstate.log", run.makespan or 0.0
     return made and seconds < 100 and seconds == int(seconds)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")

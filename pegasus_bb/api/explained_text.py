@@ -46,7 +46,7 @@ def _totals(explanation: Explanation) -> list[str]:
     if not explanation.has_only_job_reservations:
         lines += _live(explanation)
     if explanation.unknown:
-        names = abbreviate(explanation.unknown)
+        names = abbreviate(sorted(explanation.unknown))
         lines.append(f"size unknown, not counted: {names}")
     if explanation.streams:
         policy, why = explanation.streams
@@ -56,12 +56,18 @@ def _totals(explanation: Explanation) -> list[str]:
 
 
 def _live(explanation: Explanation) -> list[str]:
-    tier, least = explanation.tier, format_size(explanation.planned_order)
+    tier, least = explanation.tier, _at_least(explanation)
     return [
-        f"needed on tier {tier}: {format_size(explanation.any_order)} in any order of "
-        "the jobs, even if all clean-ups run last",
-        f"needed if jobs run level by level with clean-ups between: {least}",
+        f"needed on tier {tier}: {least}{format_size(explanation.any_order)} in any "
+        "order of the jobs, even if all clean-ups run last",
+        "needed if jobs run level by level with clean-ups between: "
+        f"{least}{format_size(explanation.planned_order)}",
     ]
+
+
+def _at_least(explanation: Explanation) -> str:
+    """What stands before a sum that lacks files without a known size."""
+    return "at least " if explanation.unknown else ""
 
 
 def _capacity(explanation: Explanation) -> str:

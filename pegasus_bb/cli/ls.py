@@ -13,7 +13,8 @@ import click
 from pegasus_bb.cli.output import terminal_width
 from pegasus_bb.columns import columns, one_line
 from pegasus_bb.inventory.listing import list_reservations
-from pegasus_bb.inventory.run_state import ReservationRecord
+from pegasus_bb.inventory.run_state import FAILED, STOPPED, ReservationRecord
+from pegasus_bb.model.reservation import State
 from pegasus_bb.units import format_duration, format_size
 
 _HEAD = ("reservation", "site/tier", "backend", "size", "state", "age", "run", "doing")
@@ -63,8 +64,14 @@ def _row(record: ReservationRecord, now: float) -> tuple[str, ...]:
         record.state or record.ended,
         age,
         record.label or "-",
-        record.run or "-",
+        _doing(record),
     )
+
+
+def _doing(record: ReservationRecord) -> str:
+    stands = record.state not in ("", State.ABSENT.value)
+    kept = stands and record.run in (FAILED, STOPPED)
+    return f"{record.run}, reservation kept" if kept else record.run or "-"
 
 
 def _age(seconds: float) -> str:

@@ -82,7 +82,7 @@ def command(
     Exit status: 0 if all nodes are done, or ABORT-DAG-ON ends the DAG with 0; 80 if a
     node failed; 130 if interrupted.
     """
-    progress = Quiet(sys.stderr) if quiet else Lines(sys.stderr, submit_dir)
+    progress = (Quiet if quiet else Lines)(sys.stderr, submit_dir)
     try:
         with _system_errors(submit_dir):
             chosen = choose_engine(find_submit_dir(submit_dir), engine, restart)

@@ -7,22 +7,15 @@ from pathlib import Path
 
 from pegasus_bb.dag.nodes import Dag, Script
 from pegasus_bb.dag.reader import read_dag
-from pegasus_bb.dag.roles import Role, role_of
+from pegasus_bb.engine.causes import last_lines
 from pegasus_bb.engine.evidence import evidence, inner_dag, job_files
+from pegasus_bb.engine.failed_run import FailedRun, unreleased_note
 from pegasus_bb.engine.journal import ending, read_history
-from pegasus_bb.engine.lost_inputs import LostInput, find_lost_inputs, messages
 from pegasus_bb.engine.nodestates import table_now
 from pegasus_bb.engine.rescue import read_failed, read_rescue
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import Item, State, Table
-from pegasus_bb.errors import (
-    RESERVATION_FAILED,
-    CatalogError,
-    PegasusBBError,
-    UsageError,
-)
-from pegasus_bb.model.reservation import Reservation
-from pegasus_bb.model.reservation import State as Reserved
+from pegasus_bb.errors import CatalogError
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.exitcode import judge
@@ -94,37 +87,17 @@ def believe_rescue(table: Table, place: SubmitDir, dag: Dag) -> None:
 def not_done(table: Table, place: SubmitDir, rescue: Path | None, how: str) -> str:
     """Says how far the run came, which nodes failed and why, and how to continue."""
     counts, total = table.counts, len(table.items)
-    failed = [i for i in table.items.values() if i.state is State.FAILED]
-    left = total - counts[State.DONE] - len(failed)
+    run = FailedRun(place, table)
+    left = total - counts[State.DONE] - len(run.failed)
     lines = [
         f"{how}: {counts[State.DONE]} of {total} nodes are done, "
-        f"{len(failed)} failed, {left} did not finish"
+        f"{len(run.failed)} failed, {left} did not finish"
     ]
-    lines += failure_messages(failed, place)
+    lines += failure_messages(run.failed, place)
     if rescue is not None:
         lines.append(f"rescue file: {rescue.name}")
-    gone = lost_messages(place)
-    if gone:
-        return "\n".join([*lines, *gone])
-    lost = _lost_inputs(table, place, failed)
-    lines += messages(lost)
-    option = "--remake " if lost else ""
-    lines.append(f"to continue: pegasus-bb run {option}{place.path}")
-    refused = (i for i in failed if i.status == RESERVATION_FAILED)
-    if any(role_of(item.node.name) is Role.BB_SETUP for item in refused):
-        lines.append(
-            "             (pool and capacity are the plan's: where one is the cause, "
-            "plan again)"
-        )
-    return "\n".join([*lines, *leftover_messages(place)])
-
-
-def _lost_inputs(
-    table: Table, place: SubmitDir, failed: Iterable[Item]
-) -> list[LostInput]:
-    nodes = {name: item.node for name, item in table.items.items()}
-    done = set(table.names(State.DONE))
-    return find_lost_inputs(place, nodes, done, {item.node.name for item in failed})
+    lines += last_lines(run)
+    return "\n".join([*lines, *([] if run.has_vanished else leftover_messages(place))])
 
 
 def failure_messages(items: Iterable[Item], place: SubmitDir) -> list[str]:
@@ -149,12 +122,12 @@ def evidence_lines(item: Item, place: SubmitDir) -> list[str]:
     found = evidence(item, place)
     lines: list[str] = []
     shown: list[list[str]] = []
-    for file, last_lines in [one for one in found if one.lines] or found:
-        if last_lines in shown:  # .err often repeats what the record in .out has
+    for file, last in [one for one in found if one.lines] or found:
+        if last in shown:  # .err often repeats what the record in .out has
             continue
-        shown += [last_lines] if last_lines else []
+        shown += [last] if last else []
         lines.append(f"  see {file}")
-        lines += (f"  | {line}" for line in last_lines)
+        lines += (f"  | {line}" for line in last)
     return lines
 
 
@@ -174,29 +147,12 @@ def _sub_workflow_messages(dag_file: Path) -> list[str]:
     return failure_messages(failed, place)
 
 
-def lost_messages(place: SubmitDir) -> list[str]:
-    """Lines about a reservation that was ready and has vanished; none where it still
-    exists or the scheduler does not answer."""
-    bb, noted = BBDir(str(place.bb)), _unreleased_note(place)
-    if (
-        noted is None
-        or not reservation_identity.was_ready(bb, noted)
-        or not _has_vanished(bb, noted)
-    ):
-        return []
-    return [
-        f"lost:        reservation {noted.name} is not there any more, nor what lived "
-        "only there",
-        f"start over:  pegasus-bb run --restart {place.path}",
-    ]
-
-
 def leftover_messages(place: SubmitDir) -> list[str]:
     """Lines about the reservation that still exists, and how to release it."""
     moved = readable_decision(BBDir(str(place.bb)))
     if moved:
         return [f"note:        {decision_message(moved)}"]
-    noted = _unreleased_note(place)
+    noted = unreleased_note(place)
     if noted is None:
         return []
     size = format_size(noted.size)
@@ -211,21 +167,3 @@ def leftover_messages(place: SubmitDir) -> list[str]:
         "data, until it is given back",
         f"to drop it:  pegasus-bb release {noted.name} --discard",
     ]
-
-
-def _unreleased_note(place: SubmitDir) -> Reservation | None:
-    bb = BBDir(str(place.bb))
-    try:
-        noted = None if readable_decision(bb) else bb.reservation()
-    except UsageError:  # the next run reports the problem
-        return None
-    over = noted is None or noted.released_at is not None or noted.failure
-    return None if over else noted
-
-
-def _has_vanished(bb: BBDir, noted: Reservation) -> bool:
-    try:
-        found = reservation_identity.status(bb, noted)
-    except PegasusBBError:
-        return False
-    return found.state in (Reserved.ABSENT, Reserved.GONE)

@@ -1,12 +1,15 @@
-"""Finds inputs of failed nodes that are missing though the nodes that made them are
+"""Finds inputs of failed nodes that are missing though the nodes that make them are
 done.
 
 Such a node fails in every further run. Its makers have to run again, and before them
-the makers of their own inputs, where a clean-up has removed these.
+the makers of their own inputs, where a clean-up has removed these. The record of a
+maker tells a file that was lost from one that was never made.
 """
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from collections import deque
 from collections.abc import Callable, Mapping, Set
@@ -17,17 +20,20 @@ from typing import Any
 
 from pegasus_bb.dag.nodes import Dag, Node
 from pegasus_bb.dag.roles import Role, of_role, role_of
+from pegasus_bb.engine.evidence import job_files
 from pegasus_bb.engine.redo import Redo, tier_seen_from_here, with_nodes_below
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import PegasusBBError, RunFailed
 from pegasus_bb.model.document import load_value
+from pegasus_bb.report.records import read_records
 from pegasus_bb.runtime.absent import absent_files, forget_absent
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.delete import file_folders
+from pegasus_bb.runtime.results_guard import ResultsGuard, local_path
 from pegasus_bb.runtime.transfers.jobs import Transfer, read_jobs
 
 Ask = Callable[[str], bool]  # shows a message; whether the user says yes
-_READERS = (Role.TASK, Role.CLUSTER, Role.STAGE_OUT)
+_READERS = (Role.TASK, Role.CLUSTER, Role.STAGE_OUT, Role.BB_DELETE)
 _SHOWN = 5
 _JOB_ID = re.compile(r'^\+pegasus_wf_dax_job_id = "(.*)"$', re.MULTILINE)
 _CLUSTERED = re.compile(r" -N (\S+) ")  # one per task of a cluster
@@ -45,8 +51,19 @@ class LostInput:
     lfn: str
     reader: str
     maker: str
+    never_made: bool = False  # the record of the maker says that it was not there
 
     def __str__(self) -> str:
+        if self.never_made:
+            return (
+                f"{self.maker} ended well and has not made {self.lfn}, which "
+                f"{self.reader} reads"
+            )
+        if role_of(self.reader) is Role.BB_DELETE:
+            return (
+                f"{self.lfn} is neither at its destination nor on the tier; "
+                f"{self.maker}, which makes it, is done"
+            )
         return (
             f"{self.lfn}, which {self.reader} reads, is not on the tier any more; "
             f"{self.maker}, which makes it, is done"
@@ -83,7 +100,7 @@ def _search(
             maker = flow.maker(lfn)
             if maker not in done:
                 continue
-            lost.append(LostInput(lfn, reader, maker))
+            lost.append(LostInput(lfn, reader, maker, flow.was_not_made(lfn, maker)))
             if maker not in again:
                 again.add(maker)
                 waiting.append(maker)
@@ -108,7 +125,9 @@ def remake_lost_inputs(
     lost = find_lost_inputs(place, dag.nodes, done, failed)
     if not lost:
         return Redo()
-    makers = frozenset(one.maker for one in lost)
+    makers = {one.maker for one in lost}
+    if of_role(done, Role.LEAF_CLEANUP):  # it has removed the folder, too
+        makers |= set(of_role(done, Role.CREATE_DIR))
     message = "\n".join(messages(lost))
     if not ask(f"{message}\nRun {', '.join(sorted(makers))} again?"):
         command = f"pegasus-bb run --remake {place.path}"
@@ -121,7 +140,10 @@ def remake_lost_inputs(
 
 def messages(lost: list[LostInput]) -> list[str]:
     more = len(lost) - _SHOWN
-    lines = [f"lost:        {one}" for one in lost[:_SHOWN]]
+    lines = [
+        f"{'never made:' if one.never_made else 'lost:':13}{one}"
+        for one in lost[:_SHOWN]
+    ]
     return lines + ([f"             and {more} more"] if more > 0 else [])
 
 
@@ -134,8 +156,29 @@ class Dataflow:
     def inputs(self, name: str) -> list[str]:
         if role_of(name) is Role.STAGE_OUT:
             return self._transferred(name)
+        if role_of(name) is Role.BB_DELETE:
+            return self._removed_results()
         uses = (use for job in self._jobs_of(name) for use in self._uses(job))
         return [use["lfn"] for use in uses if use.get("type") == "input"]
+
+    def _removed_results(self) -> list[str]:
+        """Unsafe results that are not at their destination; one that was edited there
+        is the user's, and is not made again in its place."""
+        bb = BBDir(str(self._place.bb))
+        outputs = bb.placement()["outputs"]
+        unsafe = [one.lfn for one in ResultsGuard(bb).unsafe()]
+        return [lfn for lfn in unsafe if not os.path.lexists(local_path(outputs[lfn]))]
+
+    def was_not_made(self, lfn: str, maker: str) -> bool:
+        """Whether the last record of ``maker`` notes that ``lfn`` was not there."""
+        found = job_files(self._nodes[maker], self._place.path)
+        outputs = [file for file in found if ".out" in file.name]
+        for record in (one for file in outputs for one in read_records(file)):
+            files = (record.data or {}).get("files")
+            noted = files.get(lfn) if isinstance(files, dict) else None
+            if isinstance(noted, dict):
+                return noted.get("error") == errno.ENOENT
+        return False
 
     def maker(self, lfn: str) -> str:
         """The node that makes ``lfn``, or stages it in; empty where none does."""

@@ -4,12 +4,13 @@ an earlier run aside where the user starts over, and find what must run again.""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from pathlib import Path
 
 from pegasus_bb.dag.nodes import Dag
 from pegasus_bb.dag.roles import RESERVATION, Role, of_role, role_of
+from pegasus_bb.engine.brought_again import bring_again
 from pegasus_bb.engine.dagman.find import check_no_dagman
 from pegasus_bb.engine.journal import History, read_history
 from pegasus_bb.engine.lost_inputs import Ask, remake_lost_inputs
@@ -24,13 +25,16 @@ from pegasus_bb.errors import (
     UsageError,
 )
 from pegasus_bb.model.reservation import Reservation, State
+from pegasus_bb.planner.planned_by import PlanningCommand
 from pegasus_bb.planner.seal.directory import buffer_users, check_directory
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import ELSEWHERE, BBDir
 from pegasus_bb.runtime.job_reservation.results import NOTES
 from pegasus_bb.runtime.results_guard import ResultsGuard
 from pegasus_bb.runtime.storage_decision import DECISION_FILE, on_the_pfs
+from pegasus_bb.units import abbreviate
 
+_SHOWN = 4  # names in a note
 _OVER = (State.FAILED, State.ABSENT, State.GONE)
 _GONE = (State.ABSENT, State.GONE)
 # Lines about DAGMan's own files and configuration, which the local engine ignores.
@@ -77,15 +81,26 @@ def prepare(
     history = read_history(place.journal)
     done = done_before(place, dag, history)
     check_reservation(place, dag, done)
-    redo = (
+    failed = failed_before(place, dag, history)
+    redone = (
         request_again(place, dag, done)
-        or remake_lost_inputs(place, dag, done, failed_before(place, dag, history), ask)
-        or stage_out_again(place, dag, done)
+        or remake_lost_inputs(place, dag, done, failed, ask)
+        or stage_out_again(place, dag, done),
+        bring_again(place, dag, done, failed),
     )
-    notes = (redo.message,) if redo else ()
-    return Preparation(
-        history, frozenset(done - redo.nodes), (*moved, *redo.moved), notes
-    )
+    nodes = frozenset[str]().union(*(redo.nodes for redo in redone))
+    notes = (*_changed_note(place), *(redo.message for redo in redone if redo))
+    moved += [path for redo in redone for path in redo.moved]
+    return Preparation(history, frozenset(done - nodes), tuple(moved), notes)
+
+
+def _changed_note(place: SubmitDir) -> Iterator[str]:
+    changed = PlanningCommand.of_run(place.bb).changed()
+    if changed:
+        yield (
+            f"{abbreviate(changed, _SHOWN)}: written since this run was planned, and "
+            "not read again; a new plan reads it"
+        )
 
 
 def check_place(place: SubmitDir) -> None:

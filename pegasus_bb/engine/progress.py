@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TextIO
 
+from pegasus_bb.engine.over_use import OverUse
 from pegasus_bb.engine.terminal import unbreakable
 from pegasus_bb.runtime.gate import GATE
 from pegasus_bb.units import format_duration
@@ -43,16 +44,25 @@ class Watcher:
 class Quiet(Watcher):
     """Shows warnings only, for `run --quiet`."""
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(self, out: TextIO, submit_dir: Path | None = None) -> None:
         self._out = unbreakable(out)
+        self._over_use = OverUse(submit_dir)
+
+    def ended(self, name: str, how: str, seconds: float) -> None:
+        self._warn_of_over_use()
+
+    def _warn_of_over_use(self) -> None:
+        message = self._over_use.message()
+        if message:
+            self.warn(message)
 
     def warn(self, message: str) -> None:
         print(message, file=self._out, flush=True)
 
 
-class Lines(Watcher):
+class Lines(Quiet):
     def __init__(self, out: TextIO, submit_dir: Path | None = None) -> None:
-        self._out = unbreakable(out)
+        super().__init__(out, submit_dir)
         self._gate = submit_dir / "bb" / GATE if submit_dir else None
         self._total = self._done = 0
         self._waiting: set[str] = set()
@@ -80,11 +90,9 @@ class Lines(Watcher):
         if how != "done" or self._done % step == 0 or self._done == self._total:
             count, took = f"[{self._done}/{self._total}] ", format_duration(seconds)
             self._say(shortened(count, name, f": {how} ({took})", self._width()))
+        self._warn_of_over_use()
 
     def note(self, message: str) -> None:
-        self._say(message)
-
-    def warn(self, message: str) -> None:
         self._say(message)
 
     def close(self) -> None:

@@ -19,8 +19,8 @@ from pegasus_bb.ledger import LedgerReservation
 RUNNING = "running"
 PERHAPS = "cannot tell"  # it may run: on another host, or the schedd gives no answer
 DONE = "ended ok"
-FAILED = "failed, reservation kept"
-STOPPED = "stopped, reservation kept"  # by Ctrl-C or SIGTERM
+FAILED = "failed"
+STOPPED = "stopped"  # by Ctrl-C or SIGTERM
 DEAD = "dead: no engine works on it"
 AWAY = "submit directory not here"
 _ENDS = {0: DONE, INTERRUPTED: STOPPED}  # any other exit status: FAILED

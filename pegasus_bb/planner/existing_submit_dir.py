@@ -60,9 +60,10 @@ def _check_no_run(folder: Path) -> None:
         _check_reservation_gone(folder, bb.request())
     if noted is not None and noted.released_at is None and not noted.failure:
         raise UsageError(
-            f"the run in {folder} still holds reservation {noted.name}, and its paths "
-            f"would break; finish it with `pegasus-bb run {folder}`, or drop its data "
-            f"with `pegasus-bb release {noted.name} --discard`"
+            f"the run in {folder} still holds reservation {noted.name}, and its "
+            f"paths would break. Finish it: pegasus-bb run {folder} (by its old plan; "
+            "a catalog that was mended since needs a new one). Or drop its data, and "
+            f"plan again: pegasus-bb release {noted.name} --discard"
         )
 
 

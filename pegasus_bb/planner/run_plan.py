@@ -52,6 +52,7 @@ class RunPlan:
     python: str = ""  # the Python of compute nodes; empty: the system's own
     darshan: str = ""  # the library that tasks preload; empty: none
     drain: DrainPlan | None = None  # None: results leave as soon as they are there
+    cwd: Path = Path()  # where the command line was typed
 
     @property
     def mode(self) -> str:
@@ -128,6 +129,7 @@ def plan_run(
         output_dir=options.absolute(folder) if folder else None,
         cleanup=options.cleanup,
         arguments=options.arguments,
+        cwd=options.cwd,
         request=None if mode == "transient" else request,
         transient=(
             _job_request(decided, uuid, directories)

@@ -16,6 +16,7 @@ from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.placement.lint import link_target
 from pegasus_bb.placement.stream_choice import outputs_to_make
+from pegasus_bb.planner.planned_by import PLANNED_BY, planned_by
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal.phases import PHASES, phases_json
 from pegasus_bb.planner.seal.sealing import ExecutableWorkflow
@@ -35,6 +36,7 @@ def run_files(
     """The files of the whole run, by path below bb/. ``decided`` is the planning input
     before it was rewritten."""
     yield "plan.json", as_json(_plan(planned, context))
+    yield PLANNED_BY, as_json(planned_by(decided, context))
     if context.darshan:
         yield darshan.NOTE, as_json({"library": context.darshan})
         yield darshan.SETTINGS, darshan.CONFIGURATION

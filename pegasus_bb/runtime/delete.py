@@ -12,7 +12,7 @@ import os
 import shlex
 import time
 from dataclasses import replace
-from typing import List, Optional, Sequence, Tuple
+from typing import List, Optional, Sequence
 
 from pegasus_bb.errors import DataNotSafe, ReservationFailed, UsageError
 from pegasus_bb.model.reservation import Request, Reservation, State
@@ -63,11 +63,14 @@ def release(
     decision = on_the_pfs(bb, request)
     if decision and not (discard or why_nothing_lost):
         _check_on_the_pfs(bb, decision)
-    if not decision and not discard:
-        noted, never_there = _find_note(bb, noted, backend, dry_run)
+    if not decision:
+        if not discard:
+            noted = _find_note(bb, noted, dry_run)
+        never_there = _never_there(bb, noted, backend, dry_run)
         if never_there:
             return never_there
-        check_results(bb, backend, why_nothing_lost)
+        if not discard:
+            check_results(bb, backend, why_nothing_lost)
     if dry_run:
         return _would_release(bb, noted, decision, why_nothing_lost)
     message = release_reservation(
@@ -147,24 +150,33 @@ def _noted(bb: BBDir) -> Optional[Reservation]:
 
 
 def _find_note(
-    bb: BBDir, noted: Optional[Reservation], backend: Backend, dry_run: bool
-) -> Tuple[Optional[Reservation], str]:
-    """The note, recovered if it was lost; and a message if there never was a
-    reservation."""
-    name = bb.request().name
+    bb: BBDir, noted: Optional[Reservation], dry_run: bool
+) -> Optional[Reservation]:
+    """The note, recovered if it was lost."""
     if noted is None:
         noted = reservation_identity.recover_note(bb)
         if noted is not None and not dry_run:
             bb.note_reservation(noted)
-        if noted is not None or reservation_identity.requested_at(bb):
-            return noted, ""
+    return noted
+
+
+def _never_there(
+    bb: BBDir, noted: Optional[Reservation], backend: Backend, dry_run: bool
+) -> str:
+    """A message if there never was a reservation; else empty."""
+    name = bb.request().name
+    if noted is None:
+        if reservation_identity.requested_at(bb):
+            return ""
         _check_planned(bb)
-        return None, f"reservation {name} was never asked for"
-    if not _never_made(bb, noted, backend):
-        return noted, ""
+        return f"reservation {name} was never asked for"
+    if not reservation_identity.was_never_made(bb, noted):
+        return ""
+    if reservation_identity.status(bb, noted, backend).state is not State.ABSENT:
+        return ""
     if not dry_run:
         _list_end(bb, "refused")
-    return noted, (
+    return (
         f"reservation {name} was never made, so there is nothing to "
         f"give back: it was refused ({noted.failure})"
     )
@@ -188,17 +200,6 @@ def _note_end(bb: BBDir, noted: Optional[Reservation], event: str) -> None:
 
 def _list_end(bb: BBDir, event: str) -> None:
     program.list_event(event, bb.request(), bb.submit_dir)
-
-
-def _never_made(bb: BBDir, noted: Reservation, backend: Backend) -> bool:
-    """Whether the request was refused, no reservation was ever ready or staged out, and
-    the backend knows none."""
-    used = os.path.lexists(
-        bb.file("ready.json")
-    ) or reservation_identity.has_progressed(bb, noted)
-    if used or not noted.was_refused:
-        return False  # without a call of the backend
-    return backend.status(bb.request()).state is State.ABSENT
 
 
 def check_results(bb: BBDir, backend: Backend, why_nothing_lost: str = "") -> None:

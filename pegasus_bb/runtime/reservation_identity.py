@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any, Dict, Optional
 
@@ -72,6 +73,10 @@ def judge(
     """``status``, for an answer ``shown`` that the backend has given already."""
     if noted is None:
         return on_storage(backend, request, last_storage_id(bb), shown)
+    if was_never_made(bb, noted) and (
+        shown.state is State.ABSENT or backend.is_uninitialised()
+    ):  # a tier whose root is missing as a whole holds no reservation either
+        return Status(State.ABSENT, f"it was never made: {noted.failure}")
     place = str(_ready(bb, noted).get("place", ""))
     if not place and not noted.owner:  # requested, but not known to exist
         return shown
@@ -137,6 +142,14 @@ def has_progressed(bb: BBDir, noted: Reservation) -> bool:
     if was_ready(bb, noted):
         return True
     return bool(manifest.read(bb.file("manifest.jsonl"), noted.uuid))
+
+
+def was_never_made(bb: BBDir, noted: Reservation) -> bool:
+    """Whether the request was refused, and no reservation was ever ready or staged
+    out."""
+    if not noted.was_refused:
+        return False
+    return not os.path.lexists(bb.file(_READY)) and not has_progressed(bb, noted)
 
 
 def recover_note(bb: BBDir) -> Optional[Reservation]:

@@ -40,7 +40,7 @@ class ResultsGuard:
 
     def why_unsafe(self, lfn: str) -> str:
         noted = self._read()
-        place = _local_path(str(self._outputs.get(lfn, "")))
+        place = local_path(str(self._outputs.get(lfn, "")))
         return _why_unsafe(
             place, noted.get(lfn, {}), bool(self._read_all), self._vanishing
         )
@@ -66,7 +66,8 @@ class ResultsGuard:
         return self._noted
 
 
-def _local_path(place: str) -> str:
+def local_path(place: str) -> str:
+    """The path of a destination; empty if this machine's file system has none."""
     if not place.startswith("/"):
         url = urlsplit(place)
         return unquote(url.path) if url.scheme == "file" else ""

@@ -82,7 +82,7 @@ def test_a_gate_that_waited_when_its_engine_was_killed(site: Site) -> None:
     log, gated = submit / "jobstate.log", "create_dir_diamond_0_cluster"
     assert wait_for_event(log, gated, "PRE_SCRIPT_STARTED", engine)
     [first, waits] = listed(site)
-    assert (first["run"], first["state"]) == ("failed, reservation kept", "ready")
+    assert (first["run"], first["state"]) == ("failed", "ready")
     assert (waits["run"], waits["label"]) == ("running", "diamond")
     assert "GIVEN BACK" not in site.bb("gc", "--yes", check=True).stdout
     kill(engine)

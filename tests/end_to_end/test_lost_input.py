@@ -12,6 +12,7 @@ from pegasus_bb.engine.lost_inputs import find_lost_inputs
 from pegasus_bb.engine.submitdir import find_submit_dir
 
 from .conftest import Site, expected
+from .test_unsafe_again import before
 
 
 def failed(site: Site, lost: str, *more: str) -> Path:
@@ -69,6 +70,20 @@ def test_where_the_tier_is_not_seen_from_here_the_job_s_note_tells(
     assert (lost.lfn, lost.reader, lost.maker) == ("b.dat", "mix_D", "mix_B")
     assert [one.lfn for one in removed] == ["a.dat", "in.txt"]  # by clean-ups
     assert find_lost_inputs(place, nodes, done, {"mix_E"}) == []
+
+
+def test_a_result_that_is_nowhere_any_more_is_made_again(site: Site) -> None:
+    """It was removed from its destination when its scratch copy had been cleaned up."""
+    folder = site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0")
+    once, result = site.root / "once", site.results("bb") / "e.dat"
+    removed = f"[ -e {once} ] || rm {result}; : > {once}"
+    before(folder / "bb" / "bin" / "delete", removed, f"--bb {folder}/bb")
+    done = site.run("bb")
+    assert "e.dat is neither at its destination nor on the tier; mix_E" in done.stderr
+    assert f"to continue: pegasus-bb run --remake {folder}" in done.stderr
+    done = site.bb("run", "--remake", str(folder))
+    assert done.returncode == 0, done.stderr
+    assert site.content("bb") == expected() and site.reservations() == []
 
 
 def lose(site: Site) -> None:

@@ -101,3 +101,5 @@ def test_where_the_buffer_has_it_no_more_nothing_is_run_again(site: Site) -> Non
         in (site.submit_dir("bb") / "00/00/bb_delete_BB0000002.out.001").read_text()
     )
     assert result(site).read_bytes() == expected()[FIRST] + b"mine\n"
+    name = site.request("bb")["name"]
+    assert f"to accept:   pegasus-bb release {name} --discard" in done.stderr

@@ -50,7 +50,7 @@ def stuck(bench: DataWarpBench, destination: str, words: str = WORDS) -> None:
 def test_it_is_listed_with_the_words_of_slurm_and_what_would_do(run: OneRun) -> None:
     found = run.held()
     assert (found.state, found.size) == ("staging-out", 8 << 20)
-    assert found.run == "failed, reservation kept"
+    assert found.run == "failed"
     assert found.message == f"kept by Slurm, with the results of node work: {WORDS}"
     assert found.submit_dir == str(run.submit)
     assert found.next == (f"scancel --hurry {NUMBER}",)

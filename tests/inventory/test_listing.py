@@ -41,8 +41,8 @@ def listed(*options: str) -> str:
     ("status", "doing"),
     [
         (0, "ended ok"),
-        (1, "failed, reservation kept"),
-        (130, "stopped, reservation kept"),
+        (1, "failed"),
+        (130, "stopped"),
     ],
 )
 def test_a_run_that_has_ended(run: OneRun, status: int, doing: str) -> None:

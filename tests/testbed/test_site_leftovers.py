@@ -18,7 +18,7 @@ from tests.testbed.workflow_runner import (
 
 pytestmark = [pytest.mark.site]
 BACKENDS = {"datawarp": "datawarp", "lua": "slurm-lua"}
-ENDED = ("failed, reservation kept", "dead: no engine works on it")
+ENDED = ("failed", "dead: no engine works on it")
 
 
 def listed(runner: WorkflowRunner) -> dict[str, Any]:

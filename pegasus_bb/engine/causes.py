@@ -1,0 +1,190 @@
+"""Why a run has failed, and what would do: one table of causes.
+
+Each cause looks at the facts of the failed run, and answers with the last lines that
+`pegasus-bb run` prints, or with none if it does not apply. The first that applies
+counts. A user who follows these lines, and nothing else, gets a finished run or a
+clean release: a test does so for each cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from pegasus_bb.dag.roles import Role, role_of
+from pegasus_bb.engine.failed_run import FailedRun
+from pegasus_bb.engine.lost_inputs import messages
+from pegasus_bb.engine.table import Item
+from pegasus_bb.errors import (
+    DATA_NOT_SAFE,
+    DEADLINE_PASSED,
+    RESERVATION_FAILED,
+    SCHEDULER_UNREACHABLE,
+)
+from pegasus_bb.units import abbreviate, format_size
+
+Cause = Callable[[FailedRun], Iterator[str]]
+
+_FULL = ("No space left on device", "Disk quota exceeded", "ENOSPC", "EDQUOT")
+_NO_COPY = "none of them is in"  # runtime/delete.py
+_TRANSFERS_OUT = (Role.STAGE_OUT, Role.STAGE_INTER)
+_SHOWN = 3  # names in a line
+
+
+def last_lines(run: FailedRun) -> list[str]:
+    """The lines of the first cause that applies, each with its label."""
+    return next(filter(None, (list(cause(run)) for cause in CAUSES.values())), [])
+
+
+def reservation_vanished(run: FailedRun) -> Iterator[str]:
+    if run.has_vanished and run.reservation is not None:
+        name = run.reservation.name
+        yield (
+            f"lost:        reservation {name} is not there any more, nor what lived "
+            "only there"
+        )
+        yield f"start over:  pegasus-bb run --restart {run.place.path}"
+
+
+def reservation_refused(run: FailedRun) -> Iterator[str]:
+    """bb_setup or the gate ended with the scheduler's refusal."""
+    refused = run.with_status(RESERVATION_FAILED, Role.BB_SETUP, Role.CREATE_DIR)
+    if refused and not run.was_ready:
+        yield "cause:       the reservation was refused; once that is mended:"
+        yield _continue(run)
+        yield from _plan_again(run)
+
+
+def no_answer(run: FailedRun) -> Iterator[str]:
+    if run.with_status(SCHEDULER_UNREACHABLE):
+        yield "cause:       no answer about the reservation; it is kept"
+        yield f"{_continue(run)}   (once there is an answer)"
+
+
+def deadline_passed(run: FailedRun) -> Iterator[str]:
+    if run.with_status(DEADLINE_PASSED):
+        yield "cause:       the reservation is late, and is still asked for"
+        yield f"{_continue(run)}   (waits anew)"
+
+
+def never_made(run: FailedRun) -> Iterator[str]:
+    """A node ended well without a file that it promised."""
+    missing = [one for one in run.lost if one.never_made]
+    if missing:
+        yield from messages(missing)
+        yield "             mend the program or its arguments, then:"
+        yield _continue(run, "--remake ")
+        yield "             or mend the name in the workflow, then:"
+        yield from _plan_again(run)
+
+
+def input_lost(run: FailedRun) -> Iterator[str]:
+    if run.lost:
+        yield from messages(run.lost)
+        yield _continue(run, "--remake ")
+
+
+def destination_full(run: FailedRun) -> Iterator[str]:
+    """A stage-out found no room where results go."""
+    for item in run.failed:
+        if role_of(item.node.name) in _TRANSFERS_OUT and _says_full(run, item):
+            yield "cause:       the place of the results is full; make room, then:"
+            yield _continue(run)
+            return
+
+
+def tier_full(run: FailedRun) -> Iterator[str]:
+    full = [item.node.name for item in run.failed if _says_full(run, item)]
+    if full and run.request is not None:
+        size = run.request.capacity
+        yield (
+            f"cause:       the tier is full ({format_size(size)} are reserved), says "
+            f"{abbreviate(full, _SHOWN)}"
+        )
+        yield from _plan_again(run, capacity=2 * size)
+
+
+def catalog_changed(run: FailedRun) -> Iterator[str]:
+    """The user has mended a catalog, which the run does not read again."""
+    changed = run.command.changed()
+    if changed:
+        names = abbreviate([Path(path).name for path in changed], _SHOWN)
+        yield f"changed:     {names}, since the planning; a run does not read it again"
+        yield from _plan_again(run)
+        yield f"{_continue(run)}   (by the old plan)"
+
+
+def program_missing(run: FailedRun) -> Iterator[str]:
+    programs = list(filter(None, map(run.missing_program, run.failed)))
+    if programs:
+        yield f"cause:       {programs[0]} cannot be started; put it there, then:"
+        yield _continue(run)
+        yield "             or mend the transformation catalog, then:"
+        yield from _plan_again(run)
+
+
+def results_not_safe(run: FailedRun) -> Iterator[str]:
+    kept = run.with_status(DATA_NOT_SAFE, Role.BB_DELETE)
+    if kept and any(_NO_COPY in line for line in run.lines(kept[0])):
+        yield "cause:       results were changed since; the tier has no copy any more"
+        yield f"to accept:   pegasus-bb release {run.bb.request().name} --discard"
+    elif kept:
+        yield "cause:       results are not safe yet; a run stages them out again"
+        yield _continue(run)
+
+
+def task_failed(run: FailedRun) -> Iterator[str]:
+    tasks = (Role.TASK, Role.CLUSTER)
+    if any(role_of(item.node.name) in tasks for item in run.failed):
+        yield _continue(run)
+        yield (
+            "             (it brings mended programs and inputs; a mended catalog "
+            "needs a new plan)"
+        )
+
+
+def anything_else(run: FailedRun) -> Iterator[str]:
+    yield _continue(run)
+
+
+CAUSES: dict[str, Cause] = {
+    cause.__name__: cause
+    for cause in (
+        reservation_vanished,
+        reservation_refused,
+        no_answer,
+        deadline_passed,
+        never_made,
+        input_lost,
+        destination_full,
+        tier_full,
+        catalog_changed,
+        program_missing,
+        results_not_safe,
+        task_failed,
+        anything_else,
+    )
+}
+
+
+def _continue(run: FailedRun, option: str = "") -> str:
+    return f"to continue: pegasus-bb run {option}{run.place.path}"
+
+
+def _plan_again(run: FailedRun, capacity: int = 0) -> Iterator[str]:
+    """The commands that give the reservation back and plan anew."""
+    size = f"{capacity >> 20}MiB" if capacity else ""
+    plan = run.command.again(size) or "pegasus-bb plan, as before"
+    if size and not run.command.again():
+        plan += f", with --bb-capacity {size}"
+    release = ""
+    if run.reservation is not None:
+        discard = " --discard" if run.was_ready else ""
+        release = f"pegasus-bb release {run.reservation.name}{discard}"
+    first, *rest = filter(None, (release, plan))
+    yield f"plan again:  {first}"
+    yield from (f"             {line}" for line in rest)
+
+
+def _says_full(run: FailedRun, item: Item) -> bool:
+    return any(word in line for line in run.lines(item) for word in _FULL)

@@ -1,0 +1,110 @@
+"""What is known of a run that has failed: the facts from which its cause is found."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+
+from pegasus_bb.dag.roles import Role, role_of
+from pegasus_bb.engine.evidence import evidence
+from pegasus_bb.engine.lost_inputs import LostInput, find_lost_inputs
+from pegasus_bb.engine.submitdir import SubmitDir
+from pegasus_bb.engine.table import Item, State, Table
+from pegasus_bb.errors import PegasusBBError, UsageError
+from pegasus_bb.model.reservation import Request, Reservation
+from pegasus_bb.model.reservation import State as Reserved
+from pegasus_bb.planner.planned_by import PlanningCommand
+from pegasus_bb.runtime import reservation_identity
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.storage_decision import readable_decision
+
+
+class FailedRun:
+    """Reads files, and asks the scheduler, only on demand. Raises nothing."""
+
+    def __init__(self, place: SubmitDir, table: Table) -> None:
+        self.place, self._table = place, table
+        self.bb = BBDir(str(place.bb))
+
+    @cached_property
+    def failed(self) -> list[Item]:
+        return [i for i in self._table.items.values() if i.state is State.FAILED]
+
+    @cached_property
+    def command(self) -> PlanningCommand:
+        return PlanningCommand.of_run(self.place.bb)
+
+    @cached_property
+    def request(self) -> Request | None:
+        try:
+            return self.bb.request() if self.bb.has_request else None
+        except UsageError:
+            return None
+
+    @cached_property
+    def reservation(self) -> Reservation | None:
+        """The note of a reservation that the run still has, or has asked for."""
+        return unreleased_note(self.place)
+
+    @cached_property
+    def was_ready(self) -> bool:
+        noted = self.reservation
+        return noted is not None and reservation_identity.was_ready(self.bb, noted)
+
+    @cached_property
+    def has_vanished(self) -> bool:
+        """Whether the reservation was ready and is not there any more; False if the
+        scheduler does not answer."""
+        if self.reservation is None or not self.was_ready:
+            return False
+        try:
+            found = reservation_identity.status(self.bb, self.reservation)
+        except PegasusBBError:
+            return False
+        return found.state in (Reserved.ABSENT, Reserved.GONE)
+
+    @cached_property
+    def lost(self) -> list[LostInput]:
+        nodes = {name: item.node for name, item in self._table.items.items()}
+        done = set(self._table.names(State.DONE))
+        failed = {item.node.name for item in self.failed}
+        return find_lost_inputs(self.place, nodes, done, failed)
+
+    def with_status(self, status: int, *roles: Role) -> list[Item]:
+        """Failed nodes whose script or job ended with ``status``; ``roles``: only
+        those."""
+        return [
+            item
+            for item in self.failed
+            if status in (item.status, item.pre_status)
+            and (not roles or role_of(item.node.name) in roles)
+        ]
+
+    def lines(self, item: Item) -> Iterator[str]:
+        """The last lines that the job of ``item`` and its scripts have written."""
+        for found in evidence(item, self.place):
+            yield from found.lines
+
+    def missing_program(self, item: Item) -> str:
+        """The program of ``item`` if this machine shows that it cannot be started."""
+        for line in self.lines(item):
+            program, separator, _ = line.strip().partition(": cannot be started: ")
+            if separator and program.startswith("/") and not _can_start(program):
+                return program
+        return ""
+
+
+def unreleased_note(place: SubmitDir) -> Reservation | None:
+    bb = BBDir(str(place.bb))
+    try:
+        noted = None if readable_decision(bb) else bb.reservation()
+    except UsageError:  # the next run reports the problem
+        return None
+    over = noted is None or noted.released_at is not None or noted.failure
+    return None if over else noted
+
+
+def _can_start(program: str) -> bool:
+    return Path(program).is_file() and os.access(program, os.X_OK)

@@ -1,0 +1,265 @@
+"""A user whose run has failed follows its last lines, and nothing else: each cause of
+the table ends in a finished run or a clean release."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.engine.causes import CAUSES
+
+from .conftest import Site, until
+from .test_unsafe_again import before
+
+CONTINUE, AGAIN, OVER = "to continue", "plan again", "start over"
+INPUT, RESULT = b"ACGT\n", b"a of ACGT\n"
+# One task makes a.txt of in.txt, the next makes the result of a.txt.
+TASK = "#!/bin/sh\nset -e\n[ $1 = a ]\n{does}\nsed 's/^/a of /' $2 > $3\n"
+
+
+def nothing(site: Site) -> None:
+    """The way on needs no hand."""
+
+
+@dataclass(frozen=True)
+class Story:
+    """How the run comes to fail, what the user mends, and which lines he follows."""
+
+    said: str
+    breaks: Callable[[Site], None]
+    mends: Callable[[Site], None] = nothing
+    follows: str = CONTINUE
+    options: tuple[str, ...] = ()
+    tier: dict[str, Any] | None = None
+    after_planning: Callable[[Site], None] = nothing
+
+
+def task(site: Site, does: str = "", name: str = "a") -> None:
+    program = site.root / f"{name}.sh"
+    program.write_text(TASK.format(does=does))
+    program.chmod(0o755)
+
+
+def second_task(does: str) -> Callable[[Site], None]:
+    return lambda site: task(site, does, "b")
+
+
+def mended(site: Site) -> None:
+    task(site, name="a")
+    task(site, name="b")
+
+
+def in_submit_dir(name: str, happens: str) -> Callable[[Site], None]:
+    """Puts ``happens`` before a program of the run, as long as the user has not
+    mended it."""
+
+    def put(site: Site) -> None:
+        program = site.submit_dir("bb") / "bb" / "bin" / name
+        site.trouble.touch()
+        does = happens.replace("RESULTS", str(site.results("bb")))
+        trouble = f"[ ! -e {site.trouble} ] || {{ {does}; }}"
+        bb = ("--bb", str(program.parents[1])) if name == "delete" else ()
+        before(program, trouble, *bb)
+
+    return put
+
+
+def made_room(site: Site) -> None:
+    site.trouble.unlink()
+
+
+def came_up(site: Site) -> None:
+    until(lambda: ": ready" in site.bb("status", str(site.submit_dir("bb"))).stdout)
+
+
+def wrong_arguments(site: Site) -> None:
+    _edit_arguments(site, "--wrong")
+
+
+def right_arguments(site: Site) -> None:
+    _edit_arguments(site, "a")
+
+
+def _edit_arguments(site: Site, first: str) -> None:
+    workflow = site.document("workflow.yml")
+    workflow["jobs"][0]["arguments"][0] = first
+    site.save("workflow.yml", workflow)
+
+
+def failed_once_and_mended(site: Site) -> None:
+    assert site.run("bb").returncode == 80
+    right_arguments(site)
+
+
+def without(path: str) -> Callable[[Site], None]:
+    return lambda site: (site.root / path).rename(site.root / "away") and None
+
+
+def brought_back(path: str) -> Callable[[Site], None]:
+    return lambda site: (site.root / "away").rename(site.root / path) and None
+
+
+STORIES = {
+    "reservation_vanished": Story(
+        "is not there any more",
+        second_task("rm -r ../../../../../pbb*; exit 1"),
+        mended,
+        OVER,
+    ),
+    "reservation_refused": Story(
+        "cannot be made",
+        nothing,
+        lambda site: (site.root / "mnt").mkdir(),
+        tier={"path": "mnt/fast"},
+    ),
+    "no_answer": Story(
+        "no answer about the reservation",
+        nothing,
+        options=("--bb-wait", "0s", "--bb-poll", "1s"),
+        tier={"fail": "status*2: unreachable"},
+    ),
+    "deadline_passed": Story(
+        "is late, and is still asked for",
+        nothing,
+        options=("--bb-wait", "0s", "--bb-poll", "1s"),
+        mends=came_up,
+        tier={"delay": "2s"},
+    ),
+    "never_made": Story(
+        "has not made a.txt", lambda site: task(site, "exit 0"), mended
+    ),
+    "input_lost": Story("is not on the tier any more", second_task("rm $2"), mended),
+    "destination_full": Story(
+        "the place of the results is full",
+        nothing,
+        made_room,
+        after_planning=in_submit_dir(
+            "transfer",
+            "cat > $0.$$; exec < $0.$$; ! grep -q RESULTS $0.$$ || "
+            "{ echo No space left on device >&2; exit 1; }",
+        ),
+    ),
+    "tier_full": Story(
+        "the tier is full", second_task("cat $2 > /dev/full"), mended, AGAIN
+    ),
+    "catalog_changed": Story(
+        "workflow.yml, since the planning",
+        wrong_arguments,
+        nothing,
+        AGAIN,
+        after_planning=failed_once_and_mended,
+    ),
+    "program_missing": Story(
+        "cannot be started",
+        nothing,
+        brought_back("b.sh"),
+        after_planning=without("b.sh"),
+    ),
+    "results_not_safe": Story(
+        "results are not safe",
+        nothing,
+        made_room,
+        options=("--cleanup", "none"),
+        after_planning=in_submit_dir("delete", "rm -f RESULTS/r.txt"),
+    ),
+    # Its program was brought to the tier: the mended one has to come, too.
+    "task_failed": Story("exit status 3", lambda site: task(site, "exit 3"), mended),
+    "anything_else": Story(
+        "is not there",
+        nothing,
+        brought_back("inputs/in.txt"),
+        after_planning=without("inputs/in.txt"),
+    ),
+}
+
+
+@pytest.fixture
+def two_tasks(site: Site) -> Site:
+    (site.root / "inputs" / "in.txt").write_bytes(INPUT)
+    site.save("workflow.yml", _workflow())
+    site.save("transformations.yml", _transformations(site.root))
+    mended(site)
+    return site
+
+
+def _workflow() -> dict[str, Any]:
+    def job(name: str, reads: str, writes: str, out: bool) -> dict[str, Any]:
+        made = {"lfn": writes, "type": "output", "stageOut": out}
+        uses = [{"lfn": reads, "type": "input"}, {**made, "registerReplica": False}]
+        entry = {"type": "job", "name": name, "id": name.upper()}
+        return {**entry, "arguments": ["a", reads, writes], "uses": uses}
+
+    jobs = [job("a", "in.txt", "a.txt", False), job("b", "a.txt", "r.txt", True)]
+    return {"pegasus": "5.0", "name": "two", "jobs": jobs}
+
+
+def _transformations(root: Path) -> dict[str, Any]:
+    """The first program is brought to the tier, the second is there."""
+    programs = [
+        {"name": "a", "sites": [{"name": "local", "pfn": f"{root}/a.sh"}]},
+        {"name": "b", "sites": [{"name": "cluster", "pfn": f"{root}/b.sh"}]},
+    ]
+    programs[0]["sites"][0]["type"] = "stageable"  # type: ignore[index]
+    programs[1]["sites"][0]["type"] = "installed"  # type: ignore[index]
+    return {"pegasus": "5.0", "transformations": programs}
+
+
+def test_every_cause_has_a_story() -> None:
+    assert list(STORIES) == list(CAUSES)
+
+
+@pytest.mark.parametrize("cause", STORIES)
+def test_the_last_lines_of_a_failed_run_lead_to_its_end(
+    two_tasks: Site, cause: str
+) -> None:
+    site, story = two_tasks, STORIES[cause]
+    if story.tier:
+        site.declare(**story.tier)
+    if cause == "reservation_refused":
+        site.declare(path=str(site.root / "mnt/fast"))
+    story.breaks(site)
+    capacity = ("--bb-capacity", "1MiB", "-Ddagman.retry=0")
+    site.planned("bb", "--bb-mode", "persistent", *capacity, *story.options)
+    story.after_planning(site)
+    failed = site.run("bb")
+    assert failed.returncode != 0 and story.said in failed.stderr, failed.stderr
+    story.mends(site)
+    done = followed(site, failed.stderr, story.follows)
+    assert done.returncode == 0, done.stderr
+    assert site.content("bb") == {"r.txt": b"a of " + RESULT}
+    assert site.reservations() == []
+    if cause == "tier_full":
+        assert site.request("bb")["capacity"] == 2 << 20
+
+
+def followed(site: Site, said: str, label: str) -> subprocess.CompletedProcess[str]:
+    """Type the commands that ``said`` has under ``label``, and what a plan prints."""
+    done = None
+    for command in commands(said, label):
+        done = site.bb(*command)
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+        if command[0] == "plan":
+            (run,) = re.findall(r"^  pegasus-bb (run .*)$", done.stdout, re.MULTILINE)
+            done = site.bb(*shlex.split(run))
+    assert done is not None, f"no line {label!r} in {said}"
+    return done
+
+
+def commands(said: str, label: str) -> list[list[str]]:
+    """The arguments of each pegasus-bb command under ``label``."""
+    found: list[list[str]] = []
+    wanted = False
+    for line in said.splitlines():
+        if line[:1].strip():
+            wanted = line.startswith(f"{label}:")
+        typed = re.search(r"pegasus-bb ((?:run|plan|release) .*?)(?:   \(.*)?$", line)
+        if wanted and typed:
+            found.append(shlex.split(typed[1]))
+    return found

@@ -11,7 +11,6 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.planner.run_plan import RunPlan
@@ -21,7 +20,7 @@ _CAPACITY = "--bb-capacity"
 _OWN_FOLDER = "--relative-submit-dir"
 
 
-def planned_by(decided: PlanningInput, context: RunPlan) -> dict[str, Any]:
+def planned_by(decided: PlanningInput, context: RunPlan) -> bytes:
     """The contents of planned_by.json. A stamp is size and mtime_ns."""
     catalogs = decided.catalogs
     documents = (
@@ -32,7 +31,8 @@ def planned_by(decided: PlanningInput, context: RunPlan) -> dict[str, Any]:
     )
     stamps = {str(document.path): _stamp(document.path) for document in documents}
     read = {path: stamp for path, stamp in stamps.items() if stamp}
-    return {"cwd": str(context.cwd), "argv": list(context.arguments), "read": read}
+    noted = {"cwd": str(context.cwd), "argv": context.arguments, "read": read}
+    return json.dumps(noted, indent=2).encode() + b"\n"  # a name may be no text
 
 
 @dataclass(frozen=True)

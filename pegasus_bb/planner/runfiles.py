@@ -36,7 +36,7 @@ def run_files(
     """The files of the whole run, by path below bb/. ``decided`` is the planning input
     before it was rewritten."""
     yield "plan.json", as_json(_plan(planned, context))
-    yield PLANNED_BY, as_json(planned_by(decided, context))
+    yield PLANNED_BY, planned_by(decided, context)
     if context.darshan:
         yield darshan.NOTE, as_json({"library": context.darshan})
         yield darshan.SETTINGS, darshan.CONFIGURATION

@@ -192,7 +192,8 @@ def files_of(submit: Path) -> dict[str, bytes]:
     names |= {uuid[:8]: "SHORT", number: "PROPERTIES", "pegasus.bb.drain=now\n": ""}
     found = {}
     for path in submit.rglob("*"):
-        if path.is_file() and path.suffix != ".pyc" and path.name != "braindump.yml":
+        command = path.name in ("braindump.yml", "planned_by.json")
+        if path.is_file() and path.suffix != ".pyc" and not command:
             data = path.read_bytes()
             for name, word in names.items():
                 data = data.replace(name.encode(), word.encode())

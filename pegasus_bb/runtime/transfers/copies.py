@@ -17,6 +17,7 @@ from typing import (
     List,
     Optional,
     Sequence,
+    Set,
     Tuple,
     Union,
 )
@@ -65,6 +66,7 @@ class Copies:
         self._lines: Optional[Dict[str, Dict[str, Any]]] = (
             None  # at the start of the job
         )
+        self._dests: Optional[Set[str]] = None  # of those lines
         self._left: Dict[str, Dict[bytes, List[str]]] = {}  # by folder, read once
 
     def copy(self, ways: Sequence[Way]) -> Iterator[Copied]:
@@ -205,7 +207,9 @@ class Copies:
             return False
         if self._roots.own(dest):
             return True
-        return any(entry.get("dest") == dest for entry in self._noted().values())
+        if self._dests is None:
+            self._dests = {str(entry.get("dest")) for entry in self._noted().values()}
+        return dest in self._dests
 
     def _remove_parts(self, dest: str) -> None:
         """Remove temporary files of killed attempts at ``dest``, to free space.

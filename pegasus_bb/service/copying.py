@@ -297,7 +297,8 @@ def _lost_a_name(opened: Opened, landed: Landed, now: os.stat_result) -> bool:
     if now.st_nlink >= opened.found.st_nlink or stamp(now)[:3] != landed.source[:3]:
         return False
     path = f"/proc/self/fd/{opened.source.fd}/{opened.name}"
-    return digest_file(path) == landed.digest and stamp(os.lstat(path)) == stamp(now)
+    digest = digest_file(path, landed.digest)
+    return digest == landed.digest and stamp(os.lstat(path)) == stamp(now)
 
 
 def _parent(task: Dict[str, Any], side: str, make: bool = True) -> Tuple[Folder, str]:
@@ -329,7 +330,8 @@ def _copied_earlier(opened: Opened) -> Optional[Landed]:
             f"/proc/self/fd/{opened.source.fd}/{opened.name}",
             f"/proc/self/fd/{opened.dest.fd}/{opened.as_name}",
         )
-        digest, other = (digest_file(path) for path in paths)
+        digest = digest_file(paths[0])
+        other = digest_file(paths[1], digest)
     except OSError:
         return None
     same = Landed(found.st_size, digest, stamp(found), stamp(opened.found))

@@ -8,6 +8,7 @@ from typing import Callable, Dict, Iterator, Sequence, Tuple
 
 from pegasus_bb.files import sync_directory
 from pegasus_bb.removal import remove
+from pegasus_bb.staging.digests import is_by_blocks
 from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file
 from pegasus_bb.staging.folderlinks import Links
 from pegasus_bb.staging.onefile import Copied, copy_file, digest_file
@@ -35,12 +36,13 @@ def copy_path(
     return copy_file(source, dest, digest, writing)
 
 
-def digest_path(path: str) -> str:
-    """``sha256:...`` of a file's bytes, or of a folder's tree.
+def digest_path(path: str, like: str = "") -> str:
+    """``sha256:...`` of a file's bytes, or of a folder's tree. ``like``: the digest
+    that a file may have.
 
     Raises OSError, and CopyFailed for anything else.
     """
-    return digest_tree(path) if os.path.isdir(path) else digest_file(path)
+    return digest_tree(path) if os.path.isdir(path) else digest_file(path, like)
 
 
 def copy_tree(
@@ -161,9 +163,18 @@ def _digest_of(path: str, known: Dict[str, str]) -> str:
         elif not entry.is_file():
             raise not_a_file(entry.path)
         else:
-            what = known.get(name) or digest_file(entry.path)
+            what = _digest_of_file(entry.path, known.get(name, ""))
         hasher.update(os.fsencode(f"{name}\0{what}\0"))
     return "sha256:" + hasher.hexdigest()
+
+
+def _digest_of_file(path: str, known: str) -> str:
+    """``known``, unless it is of blocks and the copy, which has no holes, is read as a
+    whole from now on."""
+    if known and not is_by_blocks(known):
+        return known
+    found = digest_file(path)
+    return known if known and is_by_blocks(found) else found
 
 
 def _size(path: str) -> int:

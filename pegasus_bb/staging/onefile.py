@@ -17,7 +17,7 @@ import time
 from typing import NamedTuple, Optional
 
 from pegasus_bb.files import sync_directory
-from pegasus_bb.staging.digests import SHA256, Digest
+from pegasus_bb.staging.digests import SHA256, Digest, is_by_blocks
 from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file, on_a_line
 from pegasus_bb.staging.hints import set_hint
 from pegasus_bb.staging.moves import Tell
@@ -70,14 +70,19 @@ def still_changing(source: str, why: str) -> CopyFailed:
     )
 
 
-def digest_file(path: str) -> str:
-    """``sha256:...`` of a file's bytes. Raises OSError, CopyFailed."""
+def digest_file(path: str, like: str = "") -> str:
+    """``sha256:...`` of a file's bytes; of the same kind as digest ``like``, if that is
+    given. Raises OSError, CopyFailed."""
     handle = open_source(path)
     try:
-        from pegasus_bb.staging.hashing import hash_of
+        from pegasus_bb.staging.hashing import has_huge_holes, hash_blocks, hash_of
 
         status = os.fstat(handle)
-        return hash_of(handle, status.st_size, is_sparse(status), SHA256)
+        size, sparse = status.st_size, is_sparse(status)
+        huge = is_by_blocks(like) if like else has_huge_holes(handle, size, sparse)
+        if huge:
+            return hash_blocks(handle, size, SHA256)
+        return hash_of(handle, size, sparse, SHA256)
     finally:
         os.close(handle)
 

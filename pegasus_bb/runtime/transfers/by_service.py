@@ -118,7 +118,7 @@ def _verified_copy(way: Way) -> Optional[Landed]:
     try:
         source, dest = os.stat(way.source), os.lstat(way.target)
         digest = digest_file(way.target)
-        if source.st_size != dest.st_size or digest_file(way.source) != digest:
+        if source.st_size != dest.st_size or digest_file(way.source, digest) != digest:
             return None
     except OSError:
         return None

@@ -19,6 +19,7 @@ from typing import (
 )
 
 from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.refusals import sync_folder
 from pegasus_bb.removal import remove
 from pegasus_bb.service.dataspace import Dataspace, enter_made, open_parent, parse_place
 from pegasus_bb.service.memory import copy_memory, number_of
@@ -183,7 +184,7 @@ class Copying:
                 if str(error.filename).startswith(handle):
                     error.filename = source.path + str(error.filename)[len(handle) :]
                 raise
-        os.fsync(source.fd)
+        sync_folder(source.fd)
         return 0
 
     def _memory(self, task: Dict[str, Any]) -> int:
@@ -268,7 +269,7 @@ class Copying:
             remove_copied(source, dest, journal)
             write_note(opened.task, os.fstat(dest.fd))
             os.rmdir(opened.name, dir_fd=opened.source.fd)
-            os.fsync(opened.source.fd)
+            sync_folder(opened.source.fd)
         return size  # the service removes the journal when the end is durable
 
     def _finish(self, opened: Opened, landed: Landed) -> int:
@@ -287,7 +288,7 @@ class Copying:
                 "the source stays; the copy is whole"
             )
         os.unlink(opened.name, dir_fd=opened.source.fd)
-        os.fsync(opened.source.fd)
+        sync_folder(opened.source.fd)
         return landed.size
 
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Callable, Dict, Iterator, Sequence, Tuple
 
 from pegasus_bb.files import sync_directory
+from pegasus_bb.refusals import SYMBOLIC_LINK, keep_mode, warn_refused
 from pegasus_bb.removal import remove
 from pegasus_bb.staging.digests import is_by_blocks
 from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file
@@ -100,7 +101,7 @@ def _copy_entries(
                 yield name, copy(entry.path, to).digest
             else:
                 raise not_a_file(entry.path)
-    os.chmod(dest, os.stat(source).st_mode & 0o777)
+    keep_mode(dest, os.stat(source).st_mode & 0o777, dest)
     sync_directory(dest)
 
 
@@ -109,7 +110,13 @@ def _copy_link(
 ) -> Iterator[Tuple[str, str]]:
     link = links.copied_link(path)
     if not link.is_resolved:
-        os.symlink(link.target, to)
+        try:
+            os.symlink(link.target, to)
+        except OSError as error:
+            if not os.path.isfile(path):
+                raise
+            warn_refused(SYMBOLIC_LINK, to, error)
+            yield name, copy(os.path.realpath(path), to).digest
     elif os.path.isdir(link.target):
         inner = links.below(path, link.target)
         yield from _copy_entries(link.target, to, inner, copy, name)

@@ -17,11 +17,12 @@ import time
 from typing import NamedTuple, Optional
 
 from pegasus_bb.files import sync_directory
+from pegasus_bb.refusals import MODE, keep_mode, warn_refused
 from pegasus_bb.staging.digests import SHA256, Digest, is_by_blocks
 from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file, on_a_line
 from pegasus_bb.staging.hints import set_hint
 from pegasus_bb.staging.moves import Tell
-from pegasus_bb.staging.parts import part_name
+from pegasus_bb.staging.parts import part_name, path_of_copy
 from pegasus_bb.staging.pour import Poured, ignore_progress, is_sparse, pour
 from pegasus_bb.staging.writing import DEFAULT_WRITING, Writing
 
@@ -125,14 +126,16 @@ def copy_into(
     Raises OSError, Changed; ``part`` is removed then.
     """
     mode = stat.S_IMODE(before.st_mode) & 0o777
-    out = os.open(part, _WRITE, 0o600, dir_fd=folder)
+    out = os.open(part, _WRITE, mode, dir_fd=folder)
     try:
         try:
             set_hint(out, writing.hint)
             size, sparse = before.st_size, is_sparse(before)
             poured = pour(source, out, size, sparse, digest, tell, writing.segments)
             check_unchanged(source, before, poured.size)
-            os.fchmod(out, mode)
+            refusal = keep_mode(out, mode)
+            if refusal is not None:
+                warn_refused(MODE, path_of_copy(out), refusal)
             if durable:
                 os.fsync(out)
         finally:

@@ -108,6 +108,8 @@ def _result_of(
         return _verified_copy(way)
     if task["state"] != DONE:
         return CopyFailed(f"staging service: {task['message']}")
+    if task.get("message"):
+        print(f"transfer: warning: {task['message']}", file=sys.stderr, flush=True)
     if task.get("outcome"):
         return Landed.of_note(task["outcome"])
     return _verified_copy(way) if digest else Landed(task["moved"], "", [], [])

@@ -25,6 +25,7 @@ from typing import (
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.files import append_all
 from pegasus_bb.paths import cut_name, is_below
+from pegasus_bb.refusals import keep_mode
 from pegasus_bb.removal import remove
 from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.scratch_root import Roots
@@ -268,5 +269,5 @@ def _make_executable(way: Way, landed: Landed) -> Landed:
     if not way.attempt.job.executable:
         return landed
     mode = os.lstat(way.target).st_mode & 0o777
-    os.chmod(way.target, mode | (mode & 0o444) >> 2)
+    keep_mode(way.target, mode | (mode & 0o444) >> 2, way.target)
     return landed._replace(stamp=stamp(os.lstat(way.target)))

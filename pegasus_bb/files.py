@@ -13,6 +13,8 @@ import stat
 import time
 from typing import Any, Callable, Dict, Iterable, Iterator, Union
 
+from pegasus_bb.refusals import keep_mode, sync_folder
+
 ENGINE_LOCK = ".engine.lock"  # in a submit directory; held while it runs
 
 
@@ -37,7 +39,7 @@ def sync_directory(path: str) -> None:
 def _sync_directory(path: str) -> None:
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        os.fsync(handle)
+        sync_folder(handle)
     finally:
         os.close(handle)
 
@@ -81,7 +83,7 @@ def _put(path: str, text: str, mode: int, name: Callable[[str, str], None]) -> N
         with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape") as out:
             out.write(text)
             out.flush()
-            os.fchmod(out.fileno(), mode)
+            keep_mode(out.fileno(), mode)
             os.fsync(out.fileno())
         name(part, path)
     except BaseException:

@@ -70,7 +70,42 @@ def note(event: str, **fields: Any) -> None:
 
 
 def entries() -> List[Dict[str, Any]]:
-    """Every line, oldest first; none if there is no ledger or it is unreadable."""
+    """Every line, oldest first; none if there is no ledger or it is unreadable.
+
+    A command asks about each of its reservations: the file is read once, and again
+    only when it has changed.
+    """
+    return _lines().all
+
+
+class _Lines:
+    def __init__(self, state: Tuple[object, ...], lines: List[Dict[str, Any]]) -> None:
+        self.state, self.all = state, lines
+        self.by_name: Dict[str, List[Dict[str, Any]]] = {}
+        for line in reversed(lines):
+            self.by_name.setdefault(str(line.get("name")), []).append(line)
+
+
+_known = _Lines((), [])
+
+
+def _lines() -> _Lines:
+    global _known
+    state = _state_of(path())
+    if _known.state != state:
+        _known = _Lines(state, _read())
+    return _known
+
+
+def _state_of(file: str) -> Tuple[object, ...]:
+    try:
+        found = os.stat(file)
+    except OSError as error:
+        return file, error.errno
+    return file, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def _read() -> List[Dict[str, Any]]:
     damaged: List[int] = []
     try:
         lines = list(read_journal(path(), damaged.append))
@@ -98,7 +133,7 @@ def _warn(message: str) -> None:
 
 def find(name: str) -> List[Dict[str, Any]]:
     """The lines of the reservation of that name, newest first."""
-    return [entry for entry in reversed(entries()) if entry.get("name") == name]
+    return _lines().by_name.get(name, [])
 
 
 def reservations() -> List[LedgerReservation]:

@@ -89,7 +89,7 @@ def test_a_line_for_which_only_a_part_has_room_is_an_error(
     assert [entry["n"] for entry in read_journal(journal)] == [1, 3]
 
 
-@pytest.mark.parametrize("call", ["fsync", "fchmod", "replace"])
+@pytest.mark.parametrize("call", ["fsync", "replace"])
 def test_an_error_names_the_file_that_was_meant(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:

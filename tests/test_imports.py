@@ -14,7 +14,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "pegasus_bb"
 
 BASE = {"errors", "units", "process", "files", "paths", "removal", "columns"}
-BASE |= {"optional", "similar"}
+BASE |= {"optional", "similar", "refusals"}
 MODEL = BASE | {"model"}
 DECIDE = MODEL | {"dag", "placement", "reservation", "report", "simulation"}
 # room -> what it may import beside itself
@@ -22,7 +22,8 @@ MAY_IMPORT = {
     "errors": set(),
     "units": {"errors"},
     "process": {"errors"},
-    "files": {"errors"},
+    "files": {"errors", "refusals"},
+    "refusals": set(),
     "paths": {"errors"},
     "removal": set(),
     "columns": set(),
@@ -56,7 +57,7 @@ MAY_IMPORT = {
 }
 # Files that travel to compute nodes: the standard library, and these only.
 TRAVELS = ["errors.py", "units.py", "process.py", "files.py", "ledger.py"]
-TRAVELS += ["paths.py", "removal.py"]
+TRAVELS += ["paths.py", "refusals.py", "removal.py"]
 TRAVELS_TOO = ["model/reservation.py", "reservation/*.py", "runtime/**/*.py"]
 TRAVELS_TOO += ["draining/*.py", "staging/*.py", "service/**/*.py"]
 

@@ -322,7 +322,7 @@ def _show(found: list[dict[str, Any]]) -> None:
         return
     echo_lines(columns([_HEAD, *map(_row, found)], _RIGHT))
     for task in found:
-        if task["message"] and task["state"] != TASK_DONE:
+        if task["message"]:
             click.echo(f"task {task['id']}: {printable(task['message'])}")
 
 

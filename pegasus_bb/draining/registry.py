@@ -18,6 +18,7 @@ import time
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from pegasus_bb.files import await_lock
+from pegasus_bb.refusals import keep_mode
 
 EXPIRES = 20.0  # seconds
 BURST = 0.05  # seconds that a slot may begin in the past: who waited woke up late
@@ -92,7 +93,7 @@ class Registry:
         part = self._path(f"{self._name}.part")
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _SAFE, 0o644)
         with os.fdopen(handle, "w") as out:
-            os.fchmod(handle, 0o644)  # whatever the umask: other users read it
+            keep_mode(handle, 0o644)  # whatever the umask: other users read it
             json.dump(lease, out)
         os.rename(part, self._path(self._name))
 
@@ -138,7 +139,7 @@ def _opened(path: str) -> int:
     except FileExistsError:
         return _regular(os.open(path, os.O_RDWR | _SAFE), path)
     folder = os.stat(os.path.dirname(path)).st_mode
-    os.fchmod(handle, 0o600 | (folder & 0o022) * 3 & 0o066)
+    keep_mode(handle, 0o600 | (folder & 0o022) * 3 & 0o066)
     return handle
 
 

@@ -143,7 +143,10 @@ def _is_in_the_way(source: str, dest: str) -> bool:
         return True
     try:
         same = Path(source).samefile(dest)
-        return not same and digest_path(source) != digest_path(dest)
+        if same:
+            return False
+        digest = digest_path(source)
+        return digest_path(dest, digest) != digest
     except OSError:
         return True
 

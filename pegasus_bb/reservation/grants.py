@@ -20,6 +20,7 @@ from typing import Any, Dict, Iterator, Optional
 from pegasus_bb.errors import SchedulerUnreachable, UsageError
 from pegasus_bb.files import await_lock, read_json, write_text
 from pegasus_bb.model.reservation import check_reservation_name
+from pegasus_bb.refusals import keep_mode
 from pegasus_bb.reservation import identity
 
 _STATE, _LOCK = ".pegasus_bb.json", ".pegasus_bb.lock"
@@ -196,7 +197,7 @@ def _locked(root: str) -> Iterator[None]:
         mode = os.stat(root).st_mode & 0o666
         handle = os.open(os.path.join(root, _LOCK), os.O_RDWR | os.O_CREAT, mode)
         if os.fstat(handle).st_uid == os.getuid():  # despite the umask
-            os.fchmod(handle, mode)
+            keep_mode(handle, mode)
     except OSError as error:
         raise SchedulerUnreachable(_why_unusable(root, error)) from error
     try:

@@ -10,6 +10,7 @@ import stat
 from typing import Sequence
 
 from pegasus_bb.errors import ReservationFailed
+from pegasus_bb.refusals import set_mode
 from pegasus_bb.removal import remove
 
 
@@ -37,7 +38,7 @@ def _make_with_parent_mode(folder: str) -> None:
         os.mkdir(folder)
     except FileExistsError:
         return
-    os.chmod(folder, stat.S_IMODE(os.stat(above).st_mode))
+    set_mode(folder, stat.S_IMODE(os.stat(above).st_mode), folder)
 
 
 def check_pool_folders(folders: Sequence[str]) -> None:

@@ -13,6 +13,7 @@ from typing import Any, Dict, List, NamedTuple
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import read_json
+from pegasus_bb.refusals import keep_mode
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.proc import CannotStart, find_program
 from pegasus_bb.runtime.records.options import Options, parse_options
@@ -44,7 +45,8 @@ def in_container(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> List[st
     before = argv[:place]
     if options.flags.get("make executable"):  # of the task, not of the container
         before.remove("-X")
-        os.chmod(task.argv[0], os.stat(task.argv[0]).st_mode | stat.S_IXUSR)
+        mode = os.stat(task.argv[0]).st_mode | stat.S_IXUSR
+        keep_mode(task.argv[0], mode, task.argv[0])
     return [*before, *_STARTS[container["type"]](container, task, environ)]
 
 

@@ -38,6 +38,9 @@ def _make(path: str, hint: int) -> None:
     try:
         set_hint(handle, hint)
         os.utime(handle, ns=(_NEVER, _NEVER))
+    except OSError:
+        os.unlink(os.path.realpath(path))  # it would look like an empty result
+        raise
     finally:
         os.close(handle)
 

@@ -6,6 +6,7 @@ upgraded.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import py_compile
 import re
@@ -15,6 +16,7 @@ from importlib.util import MAGIC_NUMBER, cache_from_source
 from typing import List
 
 from pegasus_bb.errors import UsageError
+from pegasus_bb.refusals import keep_mode
 
 PROGRAMS = (
     "setup",
@@ -35,6 +37,7 @@ FILES = (
     "ledger.py",
     "paths.py",
     "process.py",
+    "refusals.py",
     "removal.py",
     "units.py",
     "model/__init__.py",
@@ -85,9 +88,11 @@ def install_runtime(bb_path: str, python: str = "") -> None:
     for name in PROGRAMS:
         path = os.path.join(folder, name)
         part = path + ".part"
-        with open(part, "w", encoding="utf-8", errors="surrogateescape") as out:
-            out.write(start + _BODY.format(name=name))
-        os.chmod(part, 0o755)  # noqa: S103 - others run it, on compute nodes too
+        text = start + _BODY.format(name=name)
+        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o755)
+        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape") as out:
+            out.write(text)
+            keep_mode(handle, 0o755, path)  # others run it, on compute nodes too
         os.replace(part, path)
 
 
@@ -138,7 +143,8 @@ def _copy(source: str, dest: str) -> None:
 def _compile(source: str, dest: str) -> None:
     """Compile once for all runs: the result stays next to ``source``."""
     status = os.stat(source)
-    os.utime(dest, ns=(status.st_atime_ns, status.st_mtime_ns))  # Python checks it
+    with contextlib.suppress(OSError):  # Python compiles anew where that is refused
+        os.utime(dest, ns=(status.st_atime_ns, status.st_mtime_ns))
     compiled = cache_from_source(source)
     try:
         if not _is_current(compiled, status):

@@ -14,6 +14,7 @@ import time
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.refusals import keep_mode
 from pegasus_bb.runtime.darshan import with_darshan
 from pegasus_bb.runtime.proc import CannotStart, Child, Ended, find_program
 from pegasus_bb.runtime.records.options import Options, job_facts, parse_options
@@ -98,7 +99,7 @@ def _run(
             print(trouble, file=sys.stderr)
             return Outcome(program, begun, time.time(), 127, None)
         if options.flags.get("make executable") and os.path.isfile(name):
-            os.chmod(name, os.stat(name).st_mode | 0o111)  # noqa: S103 - kickstart's -X
+            keep_mode(name, os.stat(name).st_mode | 0o111, name)  # kickstart's -X
         program = find_program(name, environ)
         environ = with_darshan(_bb(), program, environ)
         child = Child(program, options.argv, environ, streams.numbers)

@@ -107,10 +107,10 @@ def _lies_in(path: str, folder: str) -> bool:
 
 
 def _digest_fault(dest: str, expected: str) -> str:
-    if not expected.startswith("sha256:"):
+    if not expected.startswith("sha256"):
         return f"{dest}: the manifest has no digest that can be checked ({expected})"
     try:
-        digest = digest_path(dest)
+        digest = digest_path(dest, expected)
     except OSError as error:
         return f"{dest}: cannot be read ({error.strerror})"
     except CopyFailed as error:

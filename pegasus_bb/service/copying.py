@@ -19,6 +19,7 @@ from typing import (
 )
 
 from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.refusals import sync_folder
 from pegasus_bb.removal import remove
 from pegasus_bb.service.dataspace import Dataspace, enter_made, open_parent, parse_place
 from pegasus_bb.service.memory import copy_memory, number_of
@@ -183,7 +184,7 @@ class Copying:
                 if str(error.filename).startswith(handle):
                     error.filename = source.path + str(error.filename)[len(handle) :]
                 raise
-        os.fsync(source.fd)
+        sync_folder(source.fd)
         return 0
 
     def _memory(self, task: Dict[str, Any]) -> int:
@@ -268,7 +269,7 @@ class Copying:
             remove_copied(source, dest, journal)
             write_note(opened.task, os.fstat(dest.fd))
             os.rmdir(opened.name, dir_fd=opened.source.fd)
-            os.fsync(opened.source.fd)
+            sync_folder(opened.source.fd)
         return size  # the service removes the journal when the end is durable
 
     def _finish(self, opened: Opened, landed: Landed) -> int:
@@ -287,7 +288,7 @@ class Copying:
                 "the source stays; the copy is whole"
             )
         os.unlink(opened.name, dir_fd=opened.source.fd)
-        os.fsync(opened.source.fd)
+        sync_folder(opened.source.fd)
         return landed.size
 
 
@@ -297,7 +298,8 @@ def _lost_a_name(opened: Opened, landed: Landed, now: os.stat_result) -> bool:
     if now.st_nlink >= opened.found.st_nlink or stamp(now)[:3] != landed.source[:3]:
         return False
     path = f"/proc/self/fd/{opened.source.fd}/{opened.name}"
-    return digest_file(path) == landed.digest and stamp(os.lstat(path)) == stamp(now)
+    digest = digest_file(path, landed.digest)
+    return digest == landed.digest and stamp(os.lstat(path)) == stamp(now)
 
 
 def _parent(task: Dict[str, Any], side: str, make: bool = True) -> Tuple[Folder, str]:
@@ -329,7 +331,8 @@ def _copied_earlier(opened: Opened) -> Optional[Landed]:
             f"/proc/self/fd/{opened.source.fd}/{opened.name}",
             f"/proc/self/fd/{opened.dest.fd}/{opened.as_name}",
         )
-        digest, other = (digest_file(path) for path in paths)
+        digest = digest_file(paths[0])
+        other = digest_file(paths[1], digest)
     except OSError:
         return None
     same = Landed(found.st_size, digest, stamp(found), stamp(opened.found))

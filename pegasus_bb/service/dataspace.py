@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any, Dict, List, Mapping, NamedTuple, Pattern, Sequence, Tuple
 
 from pegasus_bb.errors import UsageError
+from pegasus_bb.refusals import sync_folder
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.staging.items import Folder
 from pegasus_bb.units import parse_size
@@ -153,8 +154,10 @@ def open_parent(space: Dataspace, parts: Tuple[str, ...], make: bool) -> Folder:
 
 def enter_made(parent: Folder, name: str) -> Folder:
     """The folder ``name`` of ``parent``, made if it is not there. Raises OSError."""
-    _make(parent, name)
-    return _enter(parent, name)
+    is_new = _make(parent, name)
+    folder = _enter(parent, name)
+    folder.is_new = is_new
+    return folder
 
 
 def _root(path: str, is_last: bool) -> Folder:
@@ -178,16 +181,17 @@ def _through(folder: Folder, name: str) -> Folder:
         return Folder(handle, folder.at(name))
 
 
-def _make(folder: Folder, name: str) -> None:
+def _make(folder: Folder, name: str) -> bool:
+    """Make the folder ``name``; whether it was not there. Raises OSError."""
     try:
         os.mkdir(name, 0o777, dir_fd=folder.fd)
     except FileExistsError:
-        return
+        return False
     except OSError as error:
         error.filename = folder.at(name)
         raise
     try:
-        os.fsync(folder.fd)
+        sync_folder(folder.fd)
     except OSError as error:
         if error.errno != errno.EBADF:
             raise
@@ -195,6 +199,7 @@ def _make(folder: Folder, name: str) -> None:
         raise PermissionError(
             errno.EACCES, os.strerror(errno.EACCES), folder.path
         ) from error
+    return True
 
 
 def _enter(folder: Folder, name: str) -> Folder:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import Dict, List, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from pegasus_bb.staging.failures import CopyFailed
 from pegasus_bb.staging.items import Folder, stamp
 from pegasus_bb.staging.journal import Journal
-from pegasus_bb.staging.tree import set_mode
+from pegasus_bb.staging.tree import keep_mode_of, mode_of
 
 _NEAR = 8  # folders that stay open while one in them is emptied
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -24,8 +24,8 @@ class _Level:
         """Names can be taken out of it from now on, if it is the user's own."""
         self.name, self.stays = name, ""  # the first path that has to stay
         self.names = os.listdir(sides[0].fd)
-        self.mode = stat.S_IMODE(os.fstat(sides[0].fd).st_mode) & 0o777
-        set_mode(sides[0].fd, self.mode | 0o700)
+        self.mode = mode_of(sides[0])
+        keep_mode_of(sides[0], self.mode | 0o700)
         self.sides: Optional[Sides] = sides
         self._identity = _identity(sides)
 
@@ -41,14 +41,22 @@ class _Level:
         return self.sides
 
 
+class _Linked(NamedTuple):
+    """A file of several names, of which one went."""
+
+    before: os.stat_result  # when it was copied
+    now: List[int]  # its stamp
+    copy: List[int]  # that of the copy of the name that went
+
+
 class Emptying:
     """Removes what was copied of one tree, however deep; few folders are open."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        # File of several names -> its stamp since one of them went, that of its copy.
-        # The journal has one of the names, and each that goes changes the file.
-        self._linked: Dict[Tuple[int, int], List[List[int]]] = {}
+        # By device and inode. Each name of a file that goes changes the file, and the
+        # journal may have one of the names only.
+        self._linked: Dict[Tuple[int, int], _Linked] = {}
 
     def run(self, source: Folder, dest: Folder) -> str:
         """The first path below ``source`` that has to stay; empty if there is none."""
@@ -71,7 +79,7 @@ class Emptying:
                 continue
             levels.pop()
             if level.stays:
-                set_mode(sides[0].fd, level.mode)
+                keep_mode_of(sides[0], level.mode)
             if not levels:
                 return level.stays
             sides = levels[-1].opened_from(sides)
@@ -109,8 +117,11 @@ class Emptying:
             targets = [os.readlink(name, dir_fd=side.fd) for side in sides]
             return targets[0] == targets[1]
         known = self._linked.get((found.st_dev, found.st_ino))
-        is_noted = self._journal.has(path, found, copy, digest=True)
-        return is_noted or known == [stamp(found), stamp(copy)]
+        if known is not None and known.now == stamp(found):
+            if known.copy == stamp(copy):
+                return True
+            found = known.before
+        return self._journal.has(path, found, copy, digest=True)
 
     def _unlink(
         self, source: Folder, name: str, found: os.stat_result, copy: os.stat_result
@@ -126,7 +137,8 @@ class Emptying:
             os.close(handle)
         if (now.st_size, stamp(now)[:3]) == (found.st_size, stamp(found)[:3]):
             key = found.st_dev, found.st_ino
-            self._linked[key] = [stamp(now), stamp(copy)]
+            before = self._linked[key].before if key in self._linked else found
+            self._linked[key] = _Linked(before, stamp(now), stamp(copy))
 
 
 def _identity(sides: Sides) -> List[Tuple[int, int]]:

@@ -16,6 +16,7 @@ import stat
 import tempfile
 from typing import List, Sequence
 
+from pegasus_bb.refusals import keep_mode, sync_folder
 from pegasus_bb.service.protocol import Refused
 from pegasus_bb.staging.digests import SHA256
 from pegasus_bb.staging.failures import CopyFailed
@@ -78,9 +79,9 @@ def copy_memory(
         )
     except Changed as error:
         raise CopyFailed(f"it changed while it was copied ({error})") from error
-    os.chmod(part, _MODE, dir_fd=dest.fd)  # a memfd has 0777
+    keep_mode(f"/proc/self/fd/{dest.fd}/{part}", _MODE, dest.at(name))  # it has 0777
     os.rename(part, name, src_dir_fd=dest.fd, dst_dir_fd=dest.fd)
-    os.fsync(dest.fd)
+    sync_folder(dest.fd)
     return poured.size
 
 

@@ -13,6 +13,7 @@ import stat
 from typing import Any, Dict, Optional
 
 from pegasus_bb.files import write_text
+from pegasus_bb.refusals import sync_folder
 from pegasus_bb.staging.durable import sync_file_system
 from pegasus_bb.staging.failures import CopyFailed
 from pegasus_bb.staging.items import Folder
@@ -51,8 +52,8 @@ def rename(
             return False
         raise
     _remove_second_name(source, name, found)
-    os.fsync(dest.fd)
-    os.fsync(source.fd)
+    sync_folder(dest.fd)
+    sync_folder(source.fd)
     return True
 
 

@@ -93,7 +93,7 @@ class Task:
         # What a copy has made; None: it shall not say that.
         self.outcome: Optional[Dict[str, Any]] = {} if spec.get("digest") else None
         self.state = PENDING
-        self.message = ""  # why it failed
+        self.message = ""  # why it failed, or a warning
         self.moved = 0  # bytes
         self.ended_at = 0.0
 

@@ -27,6 +27,7 @@ import time
 from typing import Any, Callable, Dict, List, Optional, Sequence, Set
 
 from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.refusals import WARNINGS
 from pegasus_bb.service import capabilities
 from pegasus_bb.service.copying import Copying, Stopped
 from pegasus_bb.service.memory import Inbox
@@ -139,10 +140,13 @@ class Worker:
         self._moved: Dict[int, int] = {}
         self._told = 0.0  # a time.monotonic()
         self._lock = threading.Lock()
+        self._warnings: List[str] = []  # for the next task that ends
 
     def run(self, tasks: List[Dict[str, Any]]) -> None:
         """Do ``tasks``: small files together, as one batch; the others one by one."""
         self._moved = {}
+        WARNINGS.said.clear()  # each user is told
+        WARNINGS.say = self._warnings.append
         copying = Copying(
             self._began,
             self._ended,
@@ -164,7 +168,8 @@ class Worker:
         self._control.await_go(tag)
 
     def _ended(self, task: int, size: int, failure: Optional[BaseException]) -> None:
-        state, message = DONE, ""
+        state, message = DONE, "; ".join(self._warnings)
+        self._warnings.clear()
         if isinstance(failure, Stopped):
             state, message = CANCELLED, BY_USER
         elif isinstance(failure, (OSError, PegasusBBError)):

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define VERSION 6
+#define VERSION 7
 #define SETTLE INT64_C(50000000) /* ns; a file that changed since is not read yet */
 #define EARLY (64 << 10) /* bytes of a file that is worth the call */
 #ifndef F_SET_RW_HINT /* of an older libc */
@@ -30,13 +30,17 @@ struct task { /* "=iiIIQ" in helper.py */
   uint64_t hint; /* as in hints.py; 0: none */
 };
 
-struct state {
-  uint64_t dev, ino;
-  int64_t mtime_ns, ctime_ns;
+struct moment { /* in two: nanoseconds alone end in 2262 */
+  int64_t seconds, ns;
 };
 
-struct result { /* "=iiqQQqqQQqq32s" in helper.py */
-  int32_t step, error;
+struct state {
+  uint64_t dev, ino;
+  struct moment mtime, ctime;
+};
+
+struct result { /* "=iiqQQqqqqQQqqqq32s" in helper.py */
+  int32_t step, error; /* of a file that is done: why it has not the mode of its source */
   int64_t size;
   struct state source, copy;
   unsigned char digest[32];
@@ -46,13 +50,20 @@ typedef unsigned char *sha256(const unsigned char *, size_t, unsigned char *);
 
 int pbb_version(void) { return VERSION; }
 
-static int64_t ns(struct timespec t) { return t.tv_sec * INT64_C(1000000000) + t.tv_nsec; }
+static struct moment moment(struct timespec t) {
+  struct moment at = {t.tv_sec, t.tv_nsec};
+  return at;
+}
+
+static int same(struct timespec one, struct timespec other) {
+  return one.tv_sec == other.tv_sec && one.tv_nsec == other.tv_nsec;
+}
 
 static void note(struct state *state, const struct stat *found) {
   state->dev = found->st_dev;
   state->ino = found->st_ino;
-  state->mtime_ns = ns(found->st_mtim);
-  state->ctime_ns = ns(found->st_ctim);
+  state->mtime = moment(found->st_mtim);
+  state->ctime = moment(found->st_ctim);
 }
 
 static int fail(struct result *result, enum step step, int error) {
@@ -75,10 +86,12 @@ static void part_of(const char *name, const char *tag, char *part) {
 /* As onefile.py's: the time of a write is there before its bytes. */
 static int settled(int source, struct stat *found) {
   struct timespec now, rest = {0, 0};
-  int64_t age;
+  int64_t seconds, age;
   if (fstat(source, found) != 0) return -1;
   clock_gettime(CLOCK_REALTIME, &now);
-  age = ns(now) - ns(found->st_ctim);
+  seconds = (int64_t)now.tv_sec - found->st_ctim.tv_sec;
+  if (seconds > 1 || seconds < -1) return 0;
+  age = seconds * INT64_C(1000000000) + now.tv_nsec - found->st_ctim.tv_nsec;
   if (age >= SETTLE || age <= -SETTLE) return 0;
   rest.tv_nsec = SETTLE - age;
   nanosleep(&rest, NULL);
@@ -103,15 +116,16 @@ static int take(int source, struct stat *before, char *buffer, size_t room,
   }
   if (fstat(source, &after) != 0) return fail(result, SOURCE, errno);
   if (size != (size_t)before->st_size || after.st_size != before->st_size ||
-      ns(after.st_mtim) != ns(before->st_mtim) || /* programs can set back this one */
-      ns(after.st_ctim) != ns(before->st_ctim))
+      !same(after.st_mtim, before->st_mtim) || /* programs can set back this one */
+      !same(after.st_ctim, before->st_ctim))
     return fail(result, CHANGED, 0);
   result->size = size;
   note(&result->source, before);
   return 0;
 }
 
-static int fill(int out, const struct stat *source, const char *buffer, size_t size) {
+static int fill(int out, const struct stat *source, const char *buffer, size_t size,
+                struct result *result) {
   struct stat made;
   mode_t mode = source->st_mode & 0777;
   while (size > 0) {
@@ -124,7 +138,8 @@ static int fill(int out, const struct stat *source, const char *buffer, size_t s
   if (source->st_size >= EARLY) /* or the kernel stops us for having too much unwritten */
     sync_file_range(out, 0, source->st_size, SYNC_FILE_RANGE_WRITE);
   if (fstat(out, &made) != 0) return -1; /* umask and default ACLs take bits away */
-  return (made.st_mode & 0777) == mode ? 0 : fchmod(out, mode);
+  if ((made.st_mode & 0777) != mode && fchmod(out, mode) != 0) result->error = errno;
+  return 0;
 }
 
 static int give(const struct task *task, const char *part, const struct stat *source,
@@ -133,7 +148,7 @@ static int give(const struct task *task, const char *part, const struct stat *so
   int out = openat(task->to_folder, part, flags, source->st_mode & 0777);
   if (out < 0) return fail(result, PART, errno);
   if (task->hint) fcntl(out, F_SET_RW_HINT, &task->hint); /* it only advises */
-  if (fill(out, source, buffer, result->size) != 0) error = errno;
+  if (fill(out, source, buffer, result->size, result) != 0) error = errno;
   if (close(out) != 0 && error == 0) error = errno; /* NFS tells of a full disk here */
   if (error == 0) return 0;
   unlinkat(task->to_folder, part, 0);

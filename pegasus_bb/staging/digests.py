@@ -1,12 +1,15 @@
 """Kinds of digests. Their text begins with the name: sha256:...
 
 Manifests have SHA-256, which every Python can compute. `pegasus-bb stage` may use a
-faster one for large files.
+faster one for large files. A file with huge holes has a digest of its blocks with data
+(hashing.py): sha256-blocks:...
 """
 
 from __future__ import annotations
 
 from typing import Any, Callable, NamedTuple
+
+_BLOCKS = "-blocks"
 
 
 class Digest(NamedTuple):
@@ -15,8 +18,13 @@ class Digest(NamedTuple):
     name: str
     new: Callable[[], Any]
 
-    def text(self, hasher: Any) -> str:
-        return f"{self.name}:{hasher.hexdigest()}"
+    def text(self, hasher: Any, by_blocks: bool = False) -> str:
+        return f"{self.name}{_BLOCKS if by_blocks else ''}:{hasher.hexdigest()}"
+
+
+def is_by_blocks(text: str) -> bool:
+    """Whether a digest is of the blocks with data, as of files with huge holes."""
+    return text.partition(":")[0].endswith(_BLOCKS)
 
 
 def _new_sha256() -> Any:

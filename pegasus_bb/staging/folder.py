@@ -7,7 +7,9 @@ from functools import partial
 from typing import Callable, Dict, Iterator, Sequence, Tuple
 
 from pegasus_bb.files import sync_directory
+from pegasus_bb.refusals import SYMBOLIC_LINK, keep_mode, warn_refused
 from pegasus_bb.removal import remove
+from pegasus_bb.staging.digests import is_by_blocks
 from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file
 from pegasus_bb.staging.folderlinks import Links
 from pegasus_bb.staging.onefile import Copied, copy_file, digest_file
@@ -35,12 +37,13 @@ def copy_path(
     return copy_file(source, dest, digest, writing)
 
 
-def digest_path(path: str) -> str:
-    """``sha256:...`` of a file's bytes, or of a folder's tree.
+def digest_path(path: str, like: str = "") -> str:
+    """``sha256:...`` of a file's bytes, or of a folder's tree. ``like``: the digest
+    that a file may have.
 
     Raises OSError, and CopyFailed for anything else.
     """
-    return digest_tree(path) if os.path.isdir(path) else digest_file(path)
+    return digest_tree(path) if os.path.isdir(path) else digest_file(path, like)
 
 
 def copy_tree(
@@ -98,7 +101,7 @@ def _copy_entries(
                 yield name, copy(entry.path, to).digest
             else:
                 raise not_a_file(entry.path)
-    os.chmod(dest, os.stat(source).st_mode & 0o777)
+    keep_mode(dest, os.stat(source).st_mode & 0o777, dest)
     sync_directory(dest)
 
 
@@ -107,7 +110,13 @@ def _copy_link(
 ) -> Iterator[Tuple[str, str]]:
     link = links.copied_link(path)
     if not link.is_resolved:
-        os.symlink(link.target, to)
+        try:
+            os.symlink(link.target, to)
+        except OSError as error:
+            if not os.path.isfile(path):
+                raise
+            warn_refused(SYMBOLIC_LINK, to, error)
+            yield name, copy(os.path.realpath(path), to).digest
     elif os.path.isdir(link.target):
         inner = links.below(path, link.target)
         yield from _copy_entries(link.target, to, inner, copy, name)
@@ -161,9 +170,18 @@ def _digest_of(path: str, known: Dict[str, str]) -> str:
         elif not entry.is_file():
             raise not_a_file(entry.path)
         else:
-            what = known.get(name) or digest_file(entry.path)
+            what = _digest_of_file(entry.path, known.get(name, ""))
         hasher.update(os.fsencode(f"{name}\0{what}\0"))
     return "sha256:" + hasher.hexdigest()
+
+
+def _digest_of_file(path: str, known: str) -> str:
+    """``known``, unless it is of blocks and the copy, which has no holes, is read as a
+    whole from now on."""
+    if known and not is_by_blocks(known):
+        return known
+    found = digest_file(path)
+    return known if known and is_by_blocks(found) else found
 
 
 def _size(path: str) -> int:

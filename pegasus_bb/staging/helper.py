@@ -15,6 +15,7 @@ import struct
 from glob import escape, glob
 from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
 
+from pegasus_bb.refusals import MODE, warn_refused
 from pegasus_bb.staging.failures import (
     CopyFailed,
     explained,
@@ -24,10 +25,10 @@ from pegasus_bb.staging.failures import (
 from pegasus_bb.staging.items import Answer, Batch, Copier, Item, Landed, Rescheduled
 from pegasus_bb.staging.moves import Tell
 
-VERSION = 6
+VERSION = 7
 _BUFFER = 1 << 20  # bytes per thread
 _TASK = struct.Struct("=iiIIQ")
-_RESULT = struct.Struct("=iiqQQqqQQqq32s")
+_RESULT = struct.Struct("=iiqQQqqqqQQqqqq32s")
 _ELF = struct.Struct("=40xQ10xHH2x")  # where section headers begin, their size, number
 _ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
@@ -118,11 +119,21 @@ class Helper(Copier):
     def _answer(self, item: Item, row: Tuple[Any, ...]) -> Answer:
         step, error, size = row[:3]
         if step == Step.DONE:
+            if error:
+                refused = OSError(error, os.strerror(error))
+                warn_refused(MODE, item.dest_path, refused)
             digest = f"sha256:{row[-1].hex()}" if self._hash else ""
-            return Landed(size, digest, list(row[7:11]), list(row[3:7]))
+            return Landed(size, digest, _stamp(row[9:15]), _stamp(row[3:9]))
         if step == Step.CHANGED:
             return Rescheduled()
         return _failure(item, Step(step), error)
+
+
+def _stamp(row: Tuple[int, ...]) -> List[int]:
+    """As items.stamp; a time is there in seconds and nanoseconds."""
+    device, inode, *times = row
+    seconds, rest = times[::2], times[1::2]
+    return [device, inode, *(s * 1_000_000_000 + ns for s, ns in zip(seconds, rest))]
 
 
 def _failure(item: Item, step: Step, code: int) -> CopyFailed:

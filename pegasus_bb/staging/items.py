@@ -20,10 +20,11 @@ class Folder:
     that replaces a folder of the path meanwhile has no effect.
     """
 
-    __slots__ = ("device", "fd", "inode", "path")
+    __slots__ = ("device", "fd", "inode", "is_new", "path")
 
     def __init__(self, fd: int, path: str) -> None:
         self.fd, self.path = fd, path
+        self.is_new = False  # made by this process
         status = os.fstat(fd)
         self.device, self.inode = status.st_dev, status.st_ino
 
@@ -39,6 +40,18 @@ class Folder:
         """The subfolder ``name``, which may not be a link. Raises OSError."""
         flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
         return Folder(os.open(name, flags, dir_fd=self.fd), self.at(name))
+
+    def make(self, name: str, mode: int) -> Folder:
+        """The subfolder ``name``, made with ``mode`` if it is not there; not a link.
+        Raises OSError."""
+        is_new = True
+        try:
+            os.mkdir(name, mode, dir_fd=self.fd)
+        except FileExistsError:
+            is_new = False  # what is no folder is refused below
+        made = self.enter(name)
+        made.is_new = is_new
+        return made
 
     def is_same(self, other: Folder) -> bool:
         return (self.device, self.inode) == (other.device, other.inode)

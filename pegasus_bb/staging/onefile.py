@@ -17,11 +17,12 @@ import time
 from typing import NamedTuple, Optional
 
 from pegasus_bb.files import sync_directory
-from pegasus_bb.staging.digests import SHA256, Digest
+from pegasus_bb.refusals import MODE, keep_mode, warn_refused
+from pegasus_bb.staging.digests import SHA256, Digest, is_by_blocks
 from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file, on_a_line
 from pegasus_bb.staging.hints import set_hint
 from pegasus_bb.staging.moves import Tell
-from pegasus_bb.staging.parts import part_name
+from pegasus_bb.staging.parts import part_name, path_of_copy
 from pegasus_bb.staging.pour import Poured, ignore_progress, is_sparse, pour
 from pegasus_bb.staging.writing import DEFAULT_WRITING, Writing
 
@@ -70,14 +71,19 @@ def still_changing(source: str, why: str) -> CopyFailed:
     )
 
 
-def digest_file(path: str) -> str:
-    """``sha256:...`` of a file's bytes. Raises OSError, CopyFailed."""
+def digest_file(path: str, like: str = "") -> str:
+    """``sha256:...`` of a file's bytes; of the same kind as digest ``like``, if that is
+    given. Raises OSError, CopyFailed."""
     handle = open_source(path)
     try:
-        from pegasus_bb.staging.hashing import hash_of
+        from pegasus_bb.staging.hashing import has_huge_holes, hash_blocks, hash_of
 
         status = os.fstat(handle)
-        return hash_of(handle, status.st_size, is_sparse(status), SHA256)
+        size, sparse = status.st_size, is_sparse(status)
+        huge = is_by_blocks(like) if like else has_huge_holes(handle, size, sparse)
+        if huge:
+            return hash_blocks(handle, size, SHA256)
+        return hash_of(handle, size, sparse, SHA256)
     finally:
         os.close(handle)
 
@@ -120,14 +126,16 @@ def copy_into(
     Raises OSError, Changed; ``part`` is removed then.
     """
     mode = stat.S_IMODE(before.st_mode) & 0o777
-    out = os.open(part, _WRITE, 0o600, dir_fd=folder)
+    out = os.open(part, _WRITE, mode, dir_fd=folder)
     try:
         try:
             set_hint(out, writing.hint)
             size, sparse = before.st_size, is_sparse(before)
             poured = pour(source, out, size, sparse, digest, tell, writing.segments)
             check_unchanged(source, before, poured.size)
-            os.fchmod(out, mode)
+            refusal = keep_mode(out, mode)
+            if refusal is not None:
+                warn_refused(MODE, path_of_copy(out), refusal)
             if durable:
                 os.fsync(out)
         finally:

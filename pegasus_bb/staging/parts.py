@@ -34,6 +34,13 @@ def part_name(dest: str) -> str:
     return os.path.join(folder, part_of(name, new_tag()))
 
 
+def path_of_copy(part: int) -> str:
+    """The path that the open temporary file ``part`` will have, for messages."""
+    folder, name = os.path.split(os.readlink(f"/proc/self/fd/{part}"))
+    match = _PART.fullmatch(os.fsencode(name))
+    return os.path.join(folder, os.fsdecode(match.group(1)) if match else name)
+
+
 def remove_parts(folder: int, name: str, tags: Sequence[str]) -> None:
     """Remove temporary files of ``name`` by the tries of ``tags`` from an open
     folder."""

@@ -45,14 +45,19 @@ def pour(
     if not (cloned or sparse):
         _check_room(out, size)
     if digest is not None:
-        from pegasus_bb.staging.hashing import hash_of, pour_hashed  # needs threads
+        from pegasus_bb.staging import hashing  # needs threads
 
+        if hashing.has_huge_holes(source, size, sparse):
+            moved = size
+            if not cloned:
+                moved = move_all(source, out, size, sparse, tell, segments=segments)
+            return Poured(moved, hashing.hash_blocks(source, size, digest))
         if not cloned:
             return Poured(
-                *pour_hashed(source, out, size, sparse, digest, tell, segments)
+                *hashing.pour_hashed(source, out, size, sparse, digest, tell, segments)
             )
         tell(size)
-        return Poured(size, hash_of(source, size, sparse, digest))
+        return Poured(size, hashing.hash_of(source, size, sparse, digest))
     if not cloned:
         moved = move_all(source, out, size, sparse, tell, segments=segments)
         return Poured(moved, "")

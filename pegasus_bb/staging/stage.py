@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import stat
 from typing import Callable, Dict, Iterator, List, Optional, Tuple
 
 from pegasus_bb.errors import UsageError
@@ -19,7 +18,7 @@ from pegasus_bb.staging.moves import Tell
 from pegasus_bb.staging.parts import remove_parts
 from pegasus_bb.staging.pour import ignore_progress, is_sparse
 from pegasus_bb.staging.segments import Segments
-from pegasus_bb.staging.tree import Tree, Wanted, all_of_it, set_mode
+from pegasus_bb.staging.tree import Tree, Wanted, all_of_it, mode_of
 
 Fail = Callable[[CopyFailed], None]
 
@@ -73,8 +72,8 @@ class Stage:
             if self._folders is not None:
                 self._tree(mover, *self._folders)
             elif os.path.isdir(self.source):
-                os.makedirs(self.dest, exist_ok=True)
-                self._tree(mover, Folder.open(self.source), Folder.open(self.dest))
+                source = Folder.open(self.source)
+                self._tree(mover, source, _made(self.dest, mode_of(source) | 0o700))
             else:
                 self._move(mover, iter([_single(self.source, self.dest)]), _alone)
         except OSError as error:
@@ -97,9 +96,11 @@ class Stage:
         earlier = self._journal.tags
         tree = Tree(source, dest, mover.tag, self.fail, earlier, self._wanted)
         self._move(mover, tree.items(), tree.failed)
-        tree.finish(self._has_another_name)
+        if tree.has_further_names:
+            names = tree.further_names(self._has_another_name)
+            self._move(mover, names, tree.failed)
+        tree.finish()
         self.folders, self.links = tree.folders, tree.links
-        set_mode(dest.fd, stat.S_IMODE(os.fstat(source.fd).st_mode) & 0o777)
         tree.sync()
 
     def _move(
@@ -155,6 +156,15 @@ class Stage:
 
     def _name(self, item: Item) -> str:
         return item.dest_path[len(self.dest) + 1 :]
+
+
+def _made(path: str, mode: int) -> Folder:
+    """The folder at ``path``, through links, made with ``mode`` if it is not there."""
+    is_new = not os.path.isdir(path)
+    os.makedirs(path, mode, exist_ok=True)
+    folder = Folder.open(path)
+    folder.is_new = is_new
+    return folder
 
 
 def _alone(_: Item) -> None:

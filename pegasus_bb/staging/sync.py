@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from typing import Dict, Iterable, List, Tuple
 
+from pegasus_bb.refusals import sync_folder
 from pegasus_bb.staging.durable import sync_file_system
 from pegasus_bb.staging.items import Folder, Item
 from pegasus_bb.staging.parts import part_of
@@ -53,7 +54,7 @@ def _together(items: List[Item]) -> Broken:
 def _folders(folders: Iterable[Folder]) -> Iterable[Tuple[Folder, OSError]]:
     for folder in folders:
         try:
-            os.fsync(folder.fd)
+            sync_folder(folder.fd)
         except OSError as error:
             yield folder, error
 

@@ -10,6 +10,7 @@ import os
 import stat
 from typing import Callable, Iterator, List, Optional, Sequence, Set, Tuple
 
+from pegasus_bb.refusals import HARD_LINK, SYMBOLIC_LINK, keep_mode, warn_refused
 from pegasus_bb.staging.durable import sync_file_system
 from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file, on_a_line
 from pegasus_bb.staging.hard_links import HardLink, HardLinks
@@ -65,7 +66,9 @@ class Tree:
 
     def items(self) -> Iterator[Item]:
         """Every regular file below the source; one with several names only once."""
-        yield from self._folder(*self._top)
+        source, dest = self._top
+        self._open_up(dest, mode_of(source))
+        yield from self._folder(source, dest)
         while self._waiting:
             left = self._waiting[-1]
             path = "/".join(filter(None, (left.path, left.names[-1])))
@@ -88,9 +91,13 @@ class Tree:
         if item.mark.st_nlink > 1:
             self._failed.add(self._below(item.dest_path))
 
-    def finish(self, linked: Linked) -> None:
-        """Make further names of files and set modes of folders, when all items are
-        copied.
+    @property
+    def has_further_names(self) -> bool:
+        return bool(self._names.further)
+
+    def further_names(self, linked: Linked) -> Iterator[Item]:
+        """Make further names of files, when all items are copied; yields those of which
+        the file system refuses that, to be copied as files of their own.
 
         ``linked`` is called for each file that got a name, with its path below the copy
         and its stamps before and after: a new name changes the ctime.
@@ -100,14 +107,17 @@ class Tree:
                 self._fail(self._without_first(each))
                 continue
             try:
-                self._put_name(each, linked)
+                yield from self._put_name(each, linked)
             except OSError as error:
                 top = self._top[1]
                 self._fail(explained(error, top.at(each.first), top.at(each.name)))
+
+    def finish(self) -> None:
+        """Set the modes of folders to which nothing is written any more."""
         for path, mode in reversed(self._modes):
             try:
                 folder = _open_below(self._top[1], path)  # keeps the descriptor open
-                set_mode(folder.fd, mode)
+                keep_mode_of(folder, mode)
             except OSError as error:
                 source, dest = self._top
                 self._fail(explained(error, source.at(path), dest.at(path)))
@@ -170,7 +180,7 @@ class Tree:
             elif not self._is_wanted(entry, dest):
                 return
             elif entry.is_symlink():
-                self._put_link(source, name, dest)
+                yield from self._put_link(source, name, dest)
             elif entry.is_file():
                 yield from self._file(source, entry, dest)
             else:
@@ -195,30 +205,36 @@ class Tree:
         yield item_of(source, entry.name, dest, entry.name, found, found)
 
     def _make_copy(self, source: Folder, dest: Folder, name: str) -> Folder:
-        mode = stat.S_IMODE(os.fstat(source.fd).st_mode) & 0o777
-        try:
-            os.mkdir(name, mode | 0o700, dir_fd=dest.fd)
-        except FileExistsError:
-            pass  # a link or a file of that name is refused below
-        made = dest.enter(name)
-        if mode & 0o700 != 0o700:
-            self._modes.append((self._below(made.path), mode))
-        set_mode(made.fd, mode | 0o700)
+        made = dest.make(name, mode_of(source) | 0o700)
+        self._open_up(made, mode_of(source))
         self._devices.setdefault(made.device, made)
         self.folders += 1
         return made
 
-    def _put_link(self, source: Folder, name: str, dest: Folder) -> None:
-        self.links += 1
-        target = os.readlink(name, dir_fd=source.fd)
-        if _link(dest, name) == target:
-            return
-        remove_parts(dest.fd, name, self._earlier)
-        part = part_of(name, self._tag)
-        os.symlink(target, part, dir_fd=dest.fd)
-        self._named(part, dest, name)
+    def _open_up(self, folder: Folder, mode: int) -> None:
+        """Let this user write to ``folder`` of the copy until all is there. In the end
+        a new one has ``mode``, and one that was there has its own."""
+        now = mode_of(folder)
+        if not folder.is_new and not (self._earlier and now == mode | 0o700):
+            mode = now  # else a killed try has made it
+        if mode & 0o700 != 0o700:
+            self._modes.append((self._below(folder.path), mode))
+        keep_mode_of(folder, mode | 0o700)
 
-    def _put_name(self, each: HardLink, linked: Linked) -> None:
+    def _put_link(self, source: Folder, name: str, dest: Folder) -> Iterator[Item]:
+        target = os.readlink(name, dir_fd=source.fd)
+        if _link(dest, name) != target:
+            remove_parts(dest.fd, name, self._earlier)
+            part = part_of(name, self._tag)
+            try:
+                os.symlink(target, part, dir_fd=dest.fd)
+            except OSError as error:
+                yield _file_of_link(source, name, dest, error)
+                return
+            self._named(part, dest, name)
+        self.links += 1
+
+    def _put_name(self, each: HardLink, linked: Linked) -> Iterator[Item]:
         top = self._top[1]
         first, dest = (_open_below(top, os.path.dirname(path)) for path in each)
         known, name = (os.path.basename(path) for path in each)
@@ -226,10 +242,15 @@ class Tree:
         before = os.stat(known, dir_fd=first.fd, follow_symlinks=False)
         if _is_named(before, dest, name):
             return
-        part = part_of(name, self._tag)
-        os.link(
-            known, part, src_dir_fd=first.fd, dst_dir_fd=dest.fd, follow_symlinks=False
-        )
+        part, sides = part_of(name, self._tag), (first.fd, dest.fd)
+        try:
+            _link_file(known, part, *sides)
+        except OSError as error:
+            warn_refused(HARD_LINK, dest.at(name), error)
+            source = _open_below(self._top[0], os.path.dirname(each.name))
+            found = os.stat(name, dir_fd=source.fd, follow_symlinks=False)
+            yield item_of(source, name, dest, name, found, found)
+            return
         self._named(part, dest, name)
         after = os.stat(known, dir_fd=first.fd, follow_symlinks=False)
         linked(each.first, stamp(before), stamp(after))
@@ -252,6 +273,21 @@ def _open_below(top: Folder, path: str) -> Folder:
     return folder
 
 
+def _file_of_link(source: Folder, name: str, dest: Folder, error: OSError) -> Item:
+    """The file that link ``name`` leads to, to be copied in the place of the link that
+    was refused by ``error``. Raises ``error`` where it leads to no file."""
+    path = os.path.realpath(f"/proc/self/fd/{source.fd}/{name}")
+    try:
+        found = os.stat(path)
+    except OSError:
+        raise error from None
+    if not stat.S_ISREG(found.st_mode):
+        raise error
+    warn_refused(SYMBOLIC_LINK, dest.at(name), error)
+    folder = Folder.open(os.path.dirname(path))
+    return item_of(folder, os.path.basename(path), dest, name, found, found)
+
+
 def _loop_error(folder: Folder, what: str) -> CopyFailed:
     return CopyFailed(
         f"{on_a_line(folder.path)}: is {what} itself, through another mount, so it was "
@@ -259,13 +295,16 @@ def _loop_error(folder: Folder, what: str) -> CopyFailed:
     )
 
 
-def set_mode(folder: int, mode: int) -> None:
-    """Set the mode bits 0777 of an open folder, unless another user owns it. The other
-    bits stay: groups share folders by set-gid and sticky. Raises OSError."""
-    status = os.fstat(folder)
-    now = stat.S_IMODE(status.st_mode)
-    if now & 0o777 != mode and os.geteuid() in (0, status.st_uid):
-        os.fchmod(folder, now & 0o7000 | mode)
+def mode_of(folder: Folder) -> int:
+    """Its mode bits 0777."""
+    return stat.S_IMODE(os.fstat(folder.fd).st_mode) & 0o777
+
+
+def keep_mode_of(folder: Folder, mode: int) -> None:
+    """Set the mode bits 0777 of ``folder``, unless another user owns it. The other bits
+    stay: groups share folders by set-gid and sticky."""
+    if os.geteuid() in (0, os.fstat(folder.fd).st_uid):
+        keep_mode(folder.fd, mode, folder.path)
 
 
 def _is_named(file: os.stat_result, folder: Folder, name: str) -> bool:
@@ -276,6 +315,10 @@ def _is_named(file: os.stat_result, folder: Folder, name: str) -> bool:
     except OSError:
         return False
     return os.path.samestat(file, there)
+
+
+def _link_file(name: str, part: str, source: int, dest: int) -> None:
+    os.link(name, part, src_dir_fd=source, dst_dir_fd=dest, follow_symlinks=False)
 
 
 def _link(folder: Folder, name: str) -> str:

@@ -22,7 +22,7 @@ _EXITKILL = 0x100000  # should the tests themselves be killed, nothing stays beh
 _OPTIONS = _FORK | _VFORK | _CLONE | _EXEC | _SECCOMP | _EXITKILL
 _EVENT_SECCOMP, _EVENT_STOP = 7, 128
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _FILTER = 38, 22, 2
-_RET_TRACE, _RET_ALLOW = 0x7FF00000, 0x7FFF0000
+_RET_TRACE, _RET_ALLOW, _RET_ERRNO = 0x7FF00000, 0x7FFF0000, 0x50000
 _LOAD, _EQUAL, _RETURN = 0x20, 0x15, 0x06  # of the filter's machine
 _WALL, _OF_THIS_THREAD = 0x40000000, 0x20000000
 
@@ -110,8 +110,19 @@ def _become(
         os._exit(126)
 
 
-def _filter(numbers: Collection[int]) -> ctypes.Array[ctypes.c_char]:
-    """struct sock_fprog with its program behind it: trace ``numbers``, allow all else.
+def refuse_all(numbers: Collection[int], error: int) -> None:
+    """From now on the calls ``numbers`` of this process end with ``error``."""
+    program = _filter(numbers, _RET_ERRNO | error)
+    _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    if _libc.prctl(_PR_SET_SECCOMP, _FILTER, ctypes.addressof(program), 0, 0) != 0:
+        raise NotPermitted("no system call can be refused here")
+
+
+def _filter(
+    numbers: Collection[int], action: int = _RET_TRACE
+) -> ctypes.Array[ctypes.c_char]:
+    """struct sock_fprog with its program behind it: ``action`` for ``numbers``, allow
+    all else.
 
     The numbers are those of this machine's own calls; nothing here is a barrier.
     """
@@ -119,7 +130,7 @@ def _filter(numbers: Collection[int]) -> ctypes.Array[ctypes.c_char]:
     lines = [(_LOAD, 0, 0, 0)]  # the number of the call
     for n, number in enumerate(wanted):
         lines.append((_EQUAL, len(wanted) - n, 0, number))
-    lines += [(_RETURN, 0, 0, _RET_ALLOW), (_RETURN, 0, 0, _RET_TRACE)]
+    lines += [(_RETURN, 0, 0, _RET_ALLOW), (_RETURN, 0, 0, action)]
     code = b"".join(struct.pack("HBBI", *line) for line in lines)
     head = struct.calcsize("HxxxxxxP")
     whole = ctypes.create_string_buffer(head + len(code))

@@ -19,6 +19,8 @@ from pegasus_bb import ledger
 from pegasus_bb.cli.gc import command as gc_command
 from pegasus_bb.cli.ls import command
 from pegasus_bb.engine.processes import Processes
+from pegasus_bb.files import read_journal
+from pegasus_bb.inventory.leftovers import leftovers
 from pegasus_bb.inventory.listing import list_reservations
 from tests.engine.dagman.conftest import Tools, tools
 from tests.inventory.conftest import OneRun, Runs
@@ -211,3 +213,23 @@ def test_the_table_and_what_to_say(run: OneRun) -> None:
     assert more[0] == "pbbone:"
     assert f"  {run.submit}" in more
     assert f"  next: pegasus-bb run {run.submit}" in more
+
+
+def test_however_many_there_are_the_ledger_is_read_once(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("pbbone", "pbbtwo", "pbbthree"):
+        one = runs.dead(name)
+        Path(one.bb.file("ready.json")).unlink()  # the ledger says when it was asked
+    read: list[str] = []
+
+    def noted(path: str, *more: Any) -> Any:
+        read.append(path)
+        return read_journal(path, *more)
+
+    monkeypatch.setattr(ledger, "read_journal", noted)
+    assert [record.state for record in list_reservations()] == ["ready"] * 3
+    assert len([one for one in leftovers() if one.record.state == "ready"]) == 3
+    assert len(read) == 1
+    ledger.note("released", name="pbbone", uuid="uuid-pbbone")
+    assert len(list_reservations()) == 3 and len(read) == 2

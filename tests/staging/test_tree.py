@@ -147,16 +147,40 @@ def test_further_names_of_a_file_that_did_not_arrive_are_left(
     assert contents(trees.dest) == contents(trees.source)
 
 
-def test_a_folder_that_a_group_shares_stays_so(trees: TwoTrees) -> None:
+def test_folders_that_are_there_keep_their_modes(trees: TwoTrees) -> None:
     trees.write("d/new", "1")
-    trees.source.chmod(0o755)
-    for path in (trees.dest, trees.dest / "d"):
-        path.mkdir()
-        path.chmod(0o3775)
+    trees.write("closed/new", "1")
+    trees.source.chmod(0o700)
+    for name, mode in (("", 0o2775), ("d", 0o3775), ("closed", 0o550)):
+        (trees.dest / name).mkdir()
+        (trees.dest / name).chmod(mode)
     (trees.source / "d").chmod(0o750)
     trees.stage()
-    assert modes(trees.root / "to") == {"d": 0o3750, "d/new": 0o644}
-    assert stat.S_IMODE(trees.dest.stat().st_mode) == 0o3755
+    assert modes(trees.dest) == {
+        "d": 0o3775,
+        "d/new": 0o644,
+        "closed": 0o550,
+        "closed/new": 0o644,
+    }
+    assert stat.S_IMODE(trees.dest.stat().st_mode) == 0o2775
+
+
+def test_folders_of_a_killed_try_get_the_modes_of_their_sources(
+    trees: TwoTrees,
+) -> None:
+    trees.write("d/new", "1")
+    (trees.source / "d").chmod(0o550)
+    trees.source.chmod(0o750)
+
+    def kill(size: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        trees.stage(tell=kill)
+    assert modes(trees.dest)["d"] == 0o750
+    trees.stage()
+    assert modes(trees.dest) == {"d": 0o550, "d/new": 0o644}
+    assert stat.S_IMODE(trees.dest.stat().st_mode) == 0o750
 
 
 def test_a_folder_of_another_user_keeps_its_mode_and_what_it_has(

@@ -10,6 +10,7 @@ from typing import Dict
 
 from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.model.reservation import SLURM_LUA, Request
+from pegasus_bb.refusals import keep_mode
 from pegasus_bb.removal import remove
 from pegasus_bb.runtime.job_reservation.planned import JobReservation, landing_of
 from pegasus_bb.runtime.job_reservation.space import (
@@ -94,9 +95,7 @@ def _check_staged_in(request: Request, space: Space, lfn: str) -> None:
             f"{lfn}: was not staged in whole: {here} has {copied.st_size} bytes, "
             f"{there} {wanted.st_size}"
         )
-    mode = stat.S_IMODE(wanted.st_mode) & 0o777
-    if stat.S_IMODE(copied.st_mode) != mode:  # keep programs executable
-        os.chmod(here, mode)
+    keep_mode(here, stat.S_IMODE(wanted.st_mode) & 0o777, here)  # programs are such
 
 
 def _why_no_path(request: Request, environ: Dict[str, str]) -> str:

@@ -83,7 +83,8 @@ class StageOutLanding:
             return message
         wrong.pop(lfn, None)
         try:
-            if digest_path(path) == self._files[lfn]["digest"]:
+            expected = self._files[lfn]["digest"]
+            if digest_path(path, expected) == expected:
                 return ""
         except CopyFailed as error:
             return str(error)

@@ -61,9 +61,9 @@ class Options:
 def parse_options(argv: Sequence[str]) -> Options:
     """Read ``argv`` up to PROGRAM; the rest is the task's. Raises UsageError."""
     options = Options()
-    arguments = list(argv)
-    while arguments and arguments[0].startswith("-") and len(arguments[0]) > 1:
-        word = arguments.pop(0)
+    arguments = list(reversed(argv))  # the end of a list is quickly taken off
+    while arguments and arguments[-1].startswith("-") and len(arguments[-1]) > 1:
+        word = arguments.pop()
         if word == "--":
             break
         letter, value = word[1], word[2:]
@@ -77,14 +77,14 @@ def parse_options(argv: Sequence[str]) -> Options:
         if not value:
             if not arguments:
                 raise UsageError(f"-{letter} needs a value")
-            value = arguments.pop(0)
+            value = arguments.pop()
         if letter in "sS":
             (options.final if letter == "s" else options.initial).extend(_files(value))
         else:
             options.values[_WITH_VALUE[letter]] = _unquoted(value)
     if not arguments:
         raise UsageError("no program to run; next: record [OPTION...] PROGRAM [ARG...]")
-    options.argv = arguments
+    options.argv = arguments[::-1]
     for name in ("terminate after", "kill after", "tail"):
         if options.value(name) != "all" or name != "tail":
             options.number(name, 0)

@@ -108,6 +108,8 @@ def _result_of(
         return _verified_copy(way)
     if task["state"] != DONE:
         return CopyFailed(f"staging service: {task['message']}")
+    if task.get("message"):
+        print(f"transfer: warning: {task['message']}", file=sys.stderr, flush=True)
     if task.get("outcome"):
         return Landed.of_note(task["outcome"])
     return _verified_copy(way) if digest else Landed(task["moved"], "", [], [])
@@ -118,7 +120,7 @@ def _verified_copy(way: Way) -> Optional[Landed]:
     try:
         source, dest = os.stat(way.source), os.lstat(way.target)
         digest = digest_file(way.target)
-        if source.st_size != dest.st_size or digest_file(way.source) != digest:
+        if source.st_size != dest.st_size or digest_file(way.source, digest) != digest:
             return None
     except OSError:
         return None

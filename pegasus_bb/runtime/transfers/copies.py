@@ -17,6 +17,7 @@ from typing import (
     List,
     Optional,
     Sequence,
+    Set,
     Tuple,
     Union,
 )
@@ -24,6 +25,7 @@ from typing import (
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.files import append_all
 from pegasus_bb.paths import cut_name, is_below
+from pegasus_bb.refusals import keep_mode
 from pegasus_bb.removal import remove
 from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.scratch_root import Roots
@@ -65,6 +67,7 @@ class Copies:
         self._lines: Optional[Dict[str, Dict[str, Any]]] = (
             None  # at the start of the job
         )
+        self._dests: Optional[Set[str]] = None  # of those lines
         self._left: Dict[str, Dict[bytes, List[str]]] = {}  # by folder, read once
 
     def copy(self, ways: Sequence[Way]) -> Iterator[Copied]:
@@ -205,7 +208,9 @@ class Copies:
             return False
         if self._roots.own(dest):
             return True
-        return any(entry.get("dest") == dest for entry in self._noted().values())
+        if self._dests is None:
+            self._dests = {str(entry.get("dest")) for entry in self._noted().values()}
+        return dest in self._dests
 
     def _remove_parts(self, dest: str) -> None:
         """Remove temporary files of killed attempts at ``dest``, to free space.
@@ -264,5 +269,5 @@ def _make_executable(way: Way, landed: Landed) -> Landed:
     if not way.attempt.job.executable:
         return landed
     mode = os.lstat(way.target).st_mode & 0o777
-    os.chmod(way.target, mode | (mode & 0o444) >> 2)
+    keep_mode(way.target, mode | (mode & 0o444) >> 2, way.target)
     return landed._replace(stamp=stamp(os.lstat(way.target)))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Callable, Container, List
+from bisect import bisect_left
+from typing import Callable, Container, Dict, Iterable, List, Optional
 
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.paths import is_below, plain_path
@@ -58,6 +59,8 @@ class Remover:
         self._keep = [*keep, *scratch.outputs.values()]
         if scratch.prefix:
             self._keep.append(scratch.prefix)
+        self._kept: Optional[Dict[str, str]] = None
+        self._promised = sorted(scratch.promised)
 
     def remove(self, job: Remove) -> str:
         """Remove the path of ``job``, if it exists. Raises RemoveRefused, OSError."""
@@ -96,9 +99,8 @@ class Remover:
                 )
 
     def _results_in(self, path: str, recursive: bool) -> List[str]:
-        promised = self._scratch.promised
+        promised, scratch = self._promised, self._scratch
         results: List[str] = []
-        scratch = self._scratch
         for root in (
             scratch.root.rstrip("/"),
             scratch.pfs_root,
@@ -107,14 +109,15 @@ class Remover:
             if not root or not promised:
                 continue
             if is_below(root, path) or root == path:
-                return sorted(promised)
+                return promised
             if not is_below(path, root):
                 continue
             lfn = path[len(root) + 1 :]
-            if lfn in promised:
+            if lfn in scratch.promised:
                 results.append(lfn)
-            elif recursive:
-                results += sorted(each for each in promised if is_below(each, lfn))
+            elif recursive:  # "0" is the character after "/"
+                first = bisect_left(promised, f"{lfn}/")
+                results += promised[first : bisect_left(promised, f"{lfn}0")]
         return results
 
     def _targets(self, path: str, recursive: bool) -> List[str]:
@@ -139,7 +142,26 @@ class Remover:
         mine = {os.path.normpath(path), os.path.realpath(path)}
         if os.path.islink(path):  # only the link itself would go
             mine = {os.path.normpath(path)}
-        for kept in self._keep:
-            for spelt in (os.path.normpath(kept), os.path.realpath(kept)):
-                if any(spelt == p or spelt.startswith(p + "/") for p in mine):
-                    raise RemoveRefused(f"{path}: {kept} must stay, so it was kept")
+        if self._kept is None:
+            self._kept = _with_folders(self._keep)
+        for each in mine & self._kept.keys():
+            raise RemoveRefused(f"{path}: {self._kept[each]} must stay, so it was kept")
+
+
+def _with_folders(keep: Iterable[str]) -> Dict[str, str]:
+    """Every path of ``keep`` and every folder that contains it, each as it is spelt and
+    without links -> the path of ``keep``. A removal looks up its own path."""
+    kept: Dict[str, str] = {}
+    real: Dict[str, str] = {}  # folder -> its real path
+    for path in keep:
+        folder, name = os.path.split(os.path.normpath(path))
+        if folder not in real:
+            real[folder] = os.path.realpath(folder)
+        there = os.path.join(real[folder], name)
+        if os.path.islink(there):
+            there = os.path.realpath(there)
+        for spelt in (os.path.join(folder, name), there):
+            while spelt not in kept:
+                kept[spelt] = path
+                spelt = os.path.dirname(spelt)
+    return kept

@@ -28,6 +28,10 @@ class Scratch:
         self.promised = frozenset(promised)  # including remote destinations
         self.pfs_root = str(placement.get("pfs_scratch", ""))
         self.pools: Mapping[str, str] = placement.get("pools", {})
+        self.has_homes = bool(self.pfs_root) and any(
+            entry.get("tier") == PFS and entry.get("how") != "link"
+            for entry in self.files.values()
+        )
         self._planned = str(placement.get("scratch", ""))
         self._prefix = str(placement.get("prefix", ""))
         self._binding, self._why = binding, why
@@ -123,13 +127,6 @@ class Scratch:
     def vanishing(self) -> List[str]:
         """The folders that are removed with the reservation."""
         return [self.prefix, *self.pools.values()] if self.prefix else []
-
-    @property
-    def has_homes(self) -> bool:
-        return bool(self.pfs_root) and any(
-            entry.get("tier") == PFS and entry.get("how") != "link"
-            for entry in self.files.values()
-        )
 
     def is_root(self, path: str) -> bool:
         return bool(self.root) and os.path.normpath(path) == os.path.normpath(self.root)

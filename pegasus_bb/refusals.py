@@ -1,0 +1,88 @@
+"""What a file system may refuse without a loss: modes, links, syncs of folders.
+
+GPFS, ZFS, SMB, vfat and mounts of object stores refuse some of these. The bytes of a
+file matter more: they arrive, and a warning says once what was not kept. Standard
+library only and Python 3.7: this file travels to compute nodes.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+from typing import Callable, Optional, Set, Union
+
+Refusal = Optional[OSError]
+
+# A folder of such a file system has nothing to sync.
+_NO_SYNC = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
+
+MODE, HARD_LINK, SYMBOLIC_LINK = "mode", "hard link", "symbolic link"
+_MESSAGES = {
+    MODE: "its mode bits were not set",
+    HARD_LINK: "is a file of its own, and not another name of one file",
+    SYMBOLIC_LINK: "is a copy of what its link leads to",
+}
+
+
+class _Warnings:
+    """Says each kind of refusal once; a worker of the staging service has its own
+    ``say``."""
+
+    def __init__(self) -> None:
+        self.said: Set[str] = set()
+        self.say: Callable[[str], None] = _print
+
+
+def _print(message: str) -> None:
+    print(f"warning: {message}", file=sys.stderr, flush=True)
+
+
+WARNINGS = _Warnings()
+
+
+def warn_refused(kind: str, path: str, error: OSError) -> None:
+    """Say that the file system has refused to keep ``kind`` of ``path``."""
+    if kind in WARNINGS.said:
+        return
+    WARNINGS.said.add(kind)
+    where = path if path.isprintable() else repr(path)
+    WARNINGS.say(
+        f"{where}: {_MESSAGES[kind]}: its file system refuses that "
+        f"({error.strerror}). Others there may be the same; this is said once"
+    )
+
+
+def keep_mode(handle: Union[int, str], mode: int, path: str = "") -> Refusal:
+    """As ``set_mode`` for the bits 0777; set-gid and sticky stay."""
+    return set_mode(handle, _mode_of(handle) & 0o7000 | mode & 0o777, path)
+
+
+def set_mode(handle: Union[int, str], mode: int, path: str = "") -> Refusal:
+    """Give a file or folder ``mode``; returns the refusal, which is also said if
+    ``path`` is given. Nothing is asked of the file system if the file has that mode.
+    Raises OSError if there is no such file."""
+    if _mode_of(handle) == mode:
+        return None
+    try:
+        os.chmod(handle, mode)
+    except OSError as error:
+        if path:
+            warn_refused(MODE, path, error)
+        return error
+    return None
+
+
+def _mode_of(handle: Union[int, str]) -> int:
+    return stat.S_IMODE(os.stat(handle).st_mode)
+
+
+def sync_folder(handle: int) -> None:
+    """Make the entries of an open folder durable. Raises OSError, but not where the
+    file system has no such sync."""
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in _NO_SYNC:
+            raise

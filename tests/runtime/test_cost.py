@@ -1,0 +1,184 @@
+"""No program of a run takes (files) x (results) steps.
+
+Each is run at two sizes, and its calls are counted: a busy machine changes no count.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.runtime import await_stage_out, count, exitcode, record, transfer
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.launch import launch
+from pegasus_bb.runtime.scratch_root import MARK
+from pegasus_bb.runtime.transfers.jobs import read_jobs
+from tests.counting import calls
+
+from . import job_lists
+from .conftest import NODE, Site
+from .job_reservation_site import JOB, JobSite
+from .lifecycle import Run
+
+FEW, MANY = 20, 80
+SLACK = 1.02  # what is done once makes it less than MANY / FEW
+Work = Callable[[], object]
+
+
+def transfers(site: Site, jobs: list[dict[str, Any]]) -> Work:
+    listed = read_jobs(json.dumps(jobs))
+    options = transfer.parse_options([])
+    return lambda: transfer.run(site.bbdir, listed, options, {}) == 0 or pytest.fail()
+
+
+def many_results(root: Path, number: int, folders: bool = False) -> tuple[Site, Any]:
+    """A site with results that are staged out, and the jobs that did that."""
+    site = Site(root)
+    names = [f"sub{n % 7}/out{n}" for n in range(number)]
+    site.place(
+        dict.fromkeys(names, "bb write"), {name: f"{site.out}/{name}" for name in names}
+    )
+    (site.scratch / MARK).write_text("run-1\n")
+    for name in names:
+        made = site.scratch / name / "file" if folders else site.scratch / name
+        made.parent.mkdir(parents=True, exist_ok=True)
+        made.write_text(name)
+    jobs = [
+        job_lists.transfer(name, site.scratch / name, site.out / name) for name in names
+    ]
+    return site, jobs
+
+
+def stage_out(root: Path, number: int) -> Work:
+    return transfers(*many_results(root, number))
+
+
+def stage_out_of_folders_again(root: Path, number: int) -> Work:
+    site, jobs = many_results(root, number, folders=True)
+    transfers(site, jobs)()
+    return transfers(site, jobs)
+
+
+def clean_up(root: Path, number: int) -> Work:
+    site, jobs = many_results(root, number)
+    transfers(site, jobs)()
+    paths = [site.scratch / job["lfn"] for job in jobs]
+    return transfers(site, [job_lists.folder("remove", path) for path in paths])
+
+
+def clean_up_of_folders(root: Path, number: int) -> Work:
+    site, jobs = many_results(root, number, folders=True)
+    transfers(site, jobs)()
+    paths = [site.scratch / job["lfn"] for job in jobs]
+    return transfers(site, [job_lists.folder("remove", path, True) for path in paths])
+
+
+def launch_with_links(root: Path, number: int) -> Work:
+    site = Site(root)
+    links = {f"sub{n % 7}/in{n}": f"{site.pfs_scratch}/in{n}" for n in range(number)}
+    site.link(links)
+    return lambda: launch(site.bbdir, ["/bin/true"], {"PEGASUS_DAG_JOB_ID": NODE})
+
+
+def launch_on_a_reservation(root: Path, number: int) -> Work:
+    site = JobSite(root, "directory")
+    names = [f"sub{n % 7}/{n}" for n in range(number)]
+    script = "".join(f"echo {name} > {name}.out; " for name in names)
+    for name in names:
+        (site.scratch / name).parent.mkdir(exist_ok=True)
+        (site.scratch / name).write_text(name)
+    outputs = [f"{name}.out" for name in names]
+    site.reserve(stage_in=names, stage_out=outputs, read=[], write=[])
+    environ = {"PEGASUS_DAG_JOB_ID": NODE, "CONDOR_JOBID": JOB}
+    os.chdir(site.scratch)
+    argv = ["/bin/sh", "-c", script]
+    return lambda: launch(site.bbdir, argv, environ) == 0 or pytest.fail()
+
+
+def await_results(root: Path, number: int) -> Work:
+    launch_on_a_reservation(root, number)()
+    bb = BBDir(str(root / "submit" / "bb"))
+    return lambda: await_stage_out.poll(bb, NODE, JOB)
+
+
+def record_of_files(root: Path, number: int) -> Work:
+    files = [word for n in range(number) for word in ("-s", f"out{n}={root}/out{n}")]
+    argv = ["-l", f"{root}/record", *files, "/bin/true", *map(str, range(number))]
+    return lambda: record.run_recorded(argv, dict(os.environ))
+
+
+def count_with_arguments(root: Path, number: int) -> Work:
+    return lambda: count.main([f"{root}/io", "/bin/true", *map(str, range(number))])
+
+
+def exitcode_of_records(root: Path, number: int) -> Work:
+    path = root / "node.out"
+    path.write_text("- invocation: True\n      raw: 0\n" * number)
+    return lambda: exitcode.check(0, str(path)) == 0 or pytest.fail()
+
+
+def run_with_results(root: Path, number: int) -> Run:
+    run = Run(root)
+    assert run.setup() == 0 and run.gate() == 0
+    for n in range(number):
+        run.stage_out(f"out{n}")
+    return run
+
+
+def setup_again(root: Path, number: int) -> Work:
+    return run_with_results(root, number).setup
+
+
+def gate_again(root: Path, number: int) -> Work:
+    return run_with_results(root, number).gate
+
+
+def delete_of_results(root: Path, number: int) -> Work:
+    return run_with_results(root, number).delete
+
+
+def delete_that_keeps_results(root: Path, number: int) -> Work:
+    run = run_with_results(root, number)
+    for path in run.results.iterdir():
+        path.write_text("something else")
+    return run.delete
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        setup_again,
+        gate_again,
+        launch_with_links,
+        launch_on_a_reservation,
+        await_results,
+        record_of_files,
+        count_with_arguments,
+        exitcode_of_records,
+        stage_out,
+        stage_out_of_folders_again,
+        clean_up,
+        clean_up_of_folders,
+        delete_of_results,
+        delete_that_keeps_results,
+    ],
+    ids=lambda program: program.__name__,
+)
+def test_a_program_takes_steps_by_its_files_and_not_by_files_times_results(
+    program: Callable[[Path, int], Work],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
+    monkeypatch.chdir(tmp_path)  # and back, after the test
+    counted = []
+    for number in (FEW, MANY):
+        root = tmp_path / str(number)
+        root.mkdir()
+        counted.append(calls(program(root, number)))
+    assert counted[1] < SLACK * MANY / FEW * counted[0]

@@ -14,7 +14,7 @@ from pegasus_bb.errors import (
     UsageError,
 )
 from pegasus_bb.model.reservation import Request, check_reservation_name
-from pegasus_bb.process import Finished, ask
+from pegasus_bb.process import REQUIRED, Finished, ask
 from pegasus_bb.reservation.scontrol import Job, Plugin, parse_burst, parse_jobs
 from pegasus_bb.reservation.squeue import FORMAT, parse_queue
 
@@ -149,7 +149,23 @@ class Slurm:
         message = _failure_message(answer, "sbatch")
         if _NO_ANSWER.search(message):
             raise SchedulerUnreachable(message)
-        raise ReservationFailed(f"{message}{self._advice(message)}")
+        raise ReservationFailed(f"{message}{self._advice(message)}{self._defaults()}")
+
+    def _defaults(self) -> str:
+        """The defaults for sbatch in the environment that took part in a refusal."""
+        given = [option[2:].partition("=")[0] for option in self.options]
+        keys = [
+            key
+            for key in REQUIRED
+            if os.environ.get(key) and key[7:].lower() not in given
+        ]
+        if not keys:
+            return ""
+        shown = " and ".join(f"{key}={os.environ[key]}" for key in keys)
+        return (
+            f"; sbatch was given {shown} by the environment: unset that, or name "
+            f"{', '.join(key[7:].lower() for key in keys)} in the tier"
+        )
 
     def _advice(self, message: str) -> str:
         if "root can not allocate" in message:

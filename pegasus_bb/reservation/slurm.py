@@ -86,13 +86,17 @@ class Slurm:
         if answer.status != 0:
             raise SchedulerUnreachable(_failure_message(answer, "scontrol show burst"))
         plugins = parse_burst(answer.out)
-        named = [plugin for plugin in plugins if plugin.name == "datawarp"]
         if not plugins:
             raise ReservationFailed(
                 "this Slurm has no burst buffer: `scontrol show burst` answers with "
                 "nothing. BurstBufferType=burst_buffer/datawarp (or /lua) is missing "
                 "from slurm.conf, or this is the wrong cluster"
             )
+        if "TotalSpace" not in plugins[0].header or not answer.out.endswith("\n"):
+            raise SchedulerUnreachable(
+                f"scontrol show burst: the answer is cut: {answer.out[-60:]!r}"
+            )
+        named = [plugin for plugin in plugins if plugin.name == "datawarp"]
         return (named or plugins)[0]
 
     def jobs(self, *names: str) -> List[Job]:

@@ -18,6 +18,10 @@ from pegasus_bb.units import format_size
 # The scheduler's clock and ours may differ, and it counts whole seconds.
 _CLOCKS_DIFFER = 60.0
 _READY = "ready.json"
+GONE = (
+    "Where it is gone for good, with all that was on it: pegasus-bb release {0} "
+    "--discard --gone {0}"
+)
 
 
 def mismatch(status: Status, request: Request, noted: Optional[Reservation]) -> str:
@@ -72,10 +76,21 @@ def judge(
     """``status``, for an answer ``shown`` that the backend has given already."""
     if noted is None:
         return on_storage(backend, request, last_storage_id(bb), shown)
-    place = str(_ready(bb, noted).get("place", ""))
+    ready = _ready(bb, noted)
+    if _was_never_its_own(shown, request, ready.get("unaccounted")):
+        shown = Status(State.ABSENT, f"no {request.name} is listed any more")
+    place = str(ready.get("place", ""))
     if not place and not noted.owner:  # requested, but not known to exist
         return shown
     return on_storage(backend, request, place, shown)
+
+
+def _was_never_its_own(shown: Status, request: Request, before: Any) -> bool:
+    """Whether bytes in use that put a missing reservation in doubt were in use
+    ``before``, when it was ready."""
+    if shown.state is not State.UNKNOWN or not isinstance(before, int):
+        return False
+    return 0 < shown.unaccounted < before + request.capacity
 
 
 def on_storage(backend: Backend, request: Request, place: str, shown: Status) -> Status:
@@ -86,12 +101,7 @@ def on_storage(backend: Backend, request: Request, place: str, shown: Status) ->
     why = backend.why_other_storage(place)
     if not why:
         return shown
-    name = request.name
-    return Status(
-        State.UNKNOWN,
-        f"{why}: is it mounted? Where it is gone for good, with all that was on it: "
-        f"pegasus-bb release {name} --discard --gone {name}",
-    )
+    return Status(State.UNKNOWN, f"{why}: is it mounted? {GONE.format(request.name)}")
 
 
 def note_ready(bb: BBDir, noted: Reservation, status: Status) -> None:
@@ -103,6 +113,7 @@ def note_ready(bb: BBDir, noted: Reservation, status: Status) -> None:
             "size": status.size,
             "created": status.created,
             "place": open_backend(request.backend, request.settings).storage_id(),
+            "unaccounted": status.unaccounted,
             "time": time.time(),
         }
         write_json(bb.file(_READY), note)

@@ -91,6 +91,20 @@ def test_a_controller_that_is_down_is_waited_for(run: SlurmRun) -> None:
     assert run.gate() == 0
 
 
+@pytest.mark.parametrize("flags", ["EnablePersistent,PrivateData", "EnablePersistent"])
+def test_bytes_that_were_never_its_own_do_not_keep_a_buffer_that_is_gone(
+    run: SlurmRun, capsys: Captured, flags: str
+) -> None:
+    """Others' hidden buffers; a server that is down. Each counts as in use."""
+    run.slurm(flags=flags, unseen=500)
+    run.setup()
+    assert run.gate() == 0
+    run.slurm(buffers=[], jobs=[])
+    assert run.gate() == 76
+    assert "was up and is gone" in words(capsys)
+    assert run.delete() == 0
+
+
 def test_a_buffer_that_slurm_has_not_read_back_is_kept(
     run: SlurmRun, capsys: Captured
 ) -> None:

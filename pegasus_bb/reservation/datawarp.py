@@ -31,6 +31,7 @@ from pegasus_bb.reservation.base import (
     Unstaged,
     no_listing,
 )
+from pegasus_bb.reservation.queue_reasons import advice
 from pegasus_bb.reservation.scontrol import Buffer, Job, Plugin
 from pegasus_bb.reservation.slurm import (
     STAGE_OUT_FAILED,
@@ -201,9 +202,10 @@ class DataWarp(Backend):
             return Status(State.FAILED, f"{message}, held by Slurm: {job.message}")
         if job.state is State.ABSENT:
             return Status(State.ABSENT, message)
-        if job.state is State.PENDING:
-            self._check_size(plugin, request)
-        return Status(job.state, f"{message}: {job.message or 'no reason given'}")
+        if job.state is not State.PENDING:
+            return Status(job.state, f"{message}: {job.message or 'no reason given'}")
+        self._check_size(plugin, request)
+        return Status(job.state, f"{message}: {_why_pending(job, plugin, request)}")
 
     def _create_job(self, request: Request) -> Optional[Job]:
         """The newest create job that Slurm still remembers.
@@ -364,6 +366,15 @@ class DataWarp(Backend):
 
 def _row(plugin: Plugin, name: str) -> Optional[Buffer]:
     return next((row for row in plugin.buffers if row.name == name), None)
+
+
+def _why_pending(job: Job, plugin: Plugin, request: Request) -> str:
+    why, pool = job.message or "no reason given", plugin.pool(request.pool)
+    if job.reason == "BurstBufferResources" and pool is not None:
+        size = format_size(round_up(request.capacity, pool.granularity))
+        return f"{why}, waits for {size}; {format_size(pool.free)} free in {pool.name}"
+    would_do = advice(job)
+    return f"{why}; {would_do}" if would_do else why
 
 
 def _missing_buffer_message(request: Request, number: str) -> str:

@@ -111,6 +111,10 @@ class Slurm:
         """Ended jobs of this user whose results are not staged out yet."""
         return self._queue(f"--states={STAGES_OUT}", f"--user={os.getuid()}")
 
+    def waiting(self) -> List[Job]:
+        """Jobs of this user that have not begun."""
+        return self._queue("--states=PENDING", f"--user={os.getuid()}")
+
     def _queue(self, *which: str) -> List[Job]:
         answer = _ask(["squeue", "--noheader", *which, f"--Format={FORMAT}"])
         if answer.status != 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import time
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from pegasus_bb.engine.progress import Lines
 from tests.reservation.fakeslurm.fakeslurm import FRESH
 from tests.runtime.lifecycle import NAME, Run, words
 
@@ -58,6 +60,25 @@ def test_asked_for_ready_and_given_back(run: SlurmRun) -> None:
         "access_mode=striped type=scratch",
         f"#BB destroy_persistent name={NAME}",
     ]
+
+
+def test_a_run_says_what_its_gate_waits_for_and_once_while_that_stays(
+    run: SlurmRun,
+) -> None:
+    filler = {"name": "filler", "uid": 1, "created": 0}
+    run.slurm(total=1000, buffers=[{**filler, "size": 950}])
+    run.setup()
+    out = io.StringIO()
+    lines = Lines(out, run.submit)
+    for free in (50, 50, 60):
+        run.slurm(buffers=[{**filler, "size": 1000 - free}])
+        assert run.gate() == 75
+        lines.waiting("create_dir")
+    waits = "create_dir waits for the burst buffer: job 1 that asks for pbb4f1c2a9e is "
+    waits += (
+        "PENDING: BurstBufferResources, waits for 100.0 MiB; {} MiB free in wlm_pool"
+    )
+    assert out.getvalue().splitlines() == [waits.format(50.0), waits.format(60.0)]
 
 
 def test_a_rescue_run_finds_its_own_though_slurm_forgot_the_job(run: SlurmRun) -> None:

@@ -6,7 +6,7 @@ Argument lists only: no shell ever sees a name that a user gave.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Mapping, NamedTuple, Optional, Sequence
+from typing import TYPE_CHECKING, Dict, Mapping, NamedTuple, Optional, Sequence
 
 if TYPE_CHECKING:
     import subprocess
@@ -15,6 +15,14 @@ _DEVNULL = -3  # subprocess.DEVNULL, without the 6 ms that importing it costs ev
 
 # One language and one time format, so that parsers see what they were written for.
 _PLAIN = {"LC_ALL": "C", "SLURM_TIME_FORMAT": "standard"}
+
+# Slurm's commands take options from the environment: SQUEUE_PARTITION hides jobs,
+# SBATCH_GPUS asks for nodes, SLURM_* of an enclosing job does both. None of it reaches
+# a command, except what says which Slurm is meant, and what a site may require.
+_SLURM = ("sacct", "sbatch", "scancel", "scontrol", "sinfo", "squeue")
+_OPTIONS = ("SACCT_", "SBATCH_", "SCANCEL_", "SCONTROL_", "SINFO_", "SLURM_", "SQUEUE_")
+_WHICH_SLURM = ("SLURM_CLUSTERS", "SLURM_CONF", "SLURM_JWT", "SLURM_SACK_SOCKET")
+REQUIRED = ("SBATCH_ACCOUNT", "SBATCH_PARTITION", "SBATCH_QOS", "SBATCH_WCKEY")
 
 
 class Finished(NamedTuple):
@@ -36,10 +44,11 @@ def ask(
 
     A program that is not there answers 127, one that outlasts ``timeout`` seconds
     (it is killed) 124; both say so in ``err``. Never raises for what a program does.
+    A command of Slurm gets no options from the environment, except REQUIRED.
     """
     import subprocess
 
-    environ = dict(os.environ if env is None else env)
+    environ = _without_options(argv[0], os.environ if env is None else env)
     environ.update(_PLAIN)
     try:
         done = subprocess.run(
@@ -60,6 +69,13 @@ def ask(
         done.stdout.decode(errors="replace"),
         done.stderr.decode(errors="replace"),
     )
+
+
+def _without_options(program: str, environ: Mapping[str, str]) -> Dict[str, str]:
+    if program.rsplit("/", 1)[-1] not in _SLURM:
+        return dict(environ)
+    kept = _WHICH_SLURM + REQUIRED
+    return {k: v for k, v in environ.items() if k in kept or not k.startswith(_OPTIONS)}
 
 
 def start(

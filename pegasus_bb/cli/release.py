@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -17,7 +18,7 @@ from pegasus_bb.inventory.nothing_lost import why_nothing_lost
 from pegasus_bb.ledger import LedgerReservation
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.delete import give_up, release
-from pegasus_bb.runtime.release import discard_orphan, give_up_orphan
+from pegasus_bb.runtime.release import discard_orphan, give_up_orphan, naming_the_way_on
 
 
 @click.command("release", short_help="Give a reservation back by hand.")
@@ -40,27 +41,39 @@ def command(name: str, discard: bool, gone: str | None) -> None:
     --discard loses data that is only on the burst buffer. It needs the name of the
     reservation: as NAME, or typed once more on a terminal.
 
-    If the folder of a directory tier is missing, it may only be unmounted. --gone NAME
-    says that it will not come back, and records its data as lost.
+    If the folder of a directory tier is missing, it may only be unmounted; and Slurm
+    may not tell whether a buffer is there. --gone NAME says that it will not come back,
+    and records its data as lost.
     """
     one = _locate(name)
-    known, bb = one.entry.name, one.bb
+    known = one.entry.name
     if gone is not None and (gone != known or not discard):
         raise UsageError(
             f"--gone {gone!r}: say --discard with it, and the name of the reservation "
             f"once more, {known}; nothing was given up"
         )
+    with ExitStack() as stack:
+        if discard and one.request is not None:
+            stack.enter_context(naming_the_way_on(one.request))
+        _give_back(name, one, discard, bool(gone))
+
+
+def _give_back(name: str, one: LocatedReservation, discard: bool, gone: bool) -> None:
+    known, bb = one.entry.name, one.bb
     if bb is None:
-        click.echo(_unseen(one, discard, bool(gone)))
+        click.echo(_unseen(one, discard, gone))
         return
     place = find_submit_dir(Path(bb.path).parent)
     with lock_submit_dir(place.lock):
         check_not_running(place)
-        if one.is_of_one_job:
+        if one.is_of_one_job and not gone:
             click.echo(discard_of_one_job(known))
             return
         if discard:
             _confirm(name, known)
+        if one.is_of_one_job and one.request is not None:
+            click.echo(give_up_orphan(one.request, one.submit_dir))
+            return
         click.echo(give_up(bb) if gone else _release(place, bb, discard))
     if discard:
         click.echo(f"`pegasus-bb run --restart {place.path}` starts over")

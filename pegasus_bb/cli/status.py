@@ -15,6 +15,7 @@ import orjson
 from pegasus_bb.cli.fallback import fallback_of, pfs_lines
 from pegasus_bb.cli.output import echo_lines
 from pegasus_bb.columns import columns
+from pegasus_bb.engine.dagman.waits import wait_messages
 from pegasus_bb.engine.status import RunStatus, bytes_below, run_status
 from pegasus_bb.engine.submitdir import find_submit_dir
 from pegasus_bb.errors import PegasusBBError
@@ -47,6 +48,7 @@ def command(as_json: bool, submit_dir: Path) -> None:
     hours = reserved_byte_hours(place.path)
     if as_json:
         document = {**asdict(status), "reservation": reservation, "fallback": fallback}
+        document["waits"] = [wait._asdict() for wait in status.waits]
         document["reserved_byte_hours"] = hours
         document["job_reservations"] = count_job_reservations(place.path)
         document["on_pfs"] = [asdict(job) for job in jobs_on_pfs(place.path)[0]]
@@ -122,6 +124,7 @@ def _lines(status: RunStatus, reservation: dict[str, Any] | None) -> Iterator[st
     yield from columns([shown, counts], right=range(len(shown)))
     if status.running:
         yield f"running: {abbreviate(status.running, _SHOWN)}"
+    yield from wait_messages(status.waits)
     if status.held:
         yield f"held: {abbreviate(status.held, _SHOWN)}"
         yield (

@@ -8,7 +8,8 @@ from typing import TextIO
 
 from pegasus_bb.engine.over_use import OverUse
 from pegasus_bb.engine.terminal import unbreakable
-from pegasus_bb.runtime.gate import GATE
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.gate import waiting_reason
 from pegasus_bb.units import format_duration
 
 # Beyond this many nodes a log gets a line per percent and per failure, not per node.
@@ -26,7 +27,8 @@ class Watcher:
         """A script or the job of a node was started."""
 
     def waiting(self, name: str) -> None:
-        """A script of the node was deferred: it runs again later."""
+        """A script of the node was deferred: it runs again later. Called again if the
+        reason of the gate has changed."""
 
     def ended(self, name: str, how: str, seconds: float) -> None:
         """A node ended: done, failed, or failed with a retry to come."""
@@ -63,26 +65,23 @@ class Quiet(Watcher):
 class Lines(Quiet):
     def __init__(self, out: TextIO, submit_dir: Path | None = None) -> None:
         super().__init__(out, submit_dir)
-        self._gate = submit_dir / "bb" / GATE if submit_dir else None
+        self._bb = BBDir(str(submit_dir / "bb")) if submit_dir else None
         self._total = self._done = 0
-        self._waiting: set[str] = set()
+        self._waiting: dict[str, str] = {}  # by node: what was said
 
     def begin(self, total: int, done: int) -> None:
         self._total, self._done = total, done
         before = f", {done} of them done before" if done else ""
         self._say(f"{total} nodes{before}")
 
-    def running(self, name: str) -> None:
-        self._waiting.discard(name)
-
     def waiting(self, name: str) -> None:
-        if name not in self._waiting:  # only once, however often it is deferred
-            at_gate = self._gate is not None and self._gate.exists()
-            self._say(
-                f"{name} waits: "
-                + ("waiting for the burst buffer" if at_gate else "not yet")
-            )
-        self._waiting.add(name)
+        reason = waiting_reason(self._bb) if self._bb is not None else None
+        said = "waits: not yet"
+        if reason is not None:
+            said = f"waits for the burst buffer{': ' if reason else ''}{reason}"
+        if self._waiting.get(name) != said:  # once, however often it is deferred
+            self._say(f"{name} {said}")
+        self._waiting[name] = said
 
     def ended(self, name: str, how: str, seconds: float) -> None:
         self._done += how == "done"

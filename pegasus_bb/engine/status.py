@@ -1,5 +1,5 @@
-"""Finds how far a run is from its files. HTCondor's queue is asked only whether a
-DAGMan whose log has no end is still there."""
+"""Finds how far a run is from its files. HTCondor's queue is asked whether a DAGMan
+whose log has no end is still there; if it is, Slurm is asked why its jobs wait."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.engine.dagman.find import find
+from pegasus_bb.engine.dagman.waits import Wait, slurm_waits
 from pegasus_bb.engine.failure_messages import failure_messages
 from pegasus_bb.engine.journal import read_history
 from pegasus_bb.engine.nodestates import table_now
@@ -28,6 +29,7 @@ class RunStatus:
     nodes: dict[str, int] = field(default_factory=dict)  # by state, and total
     running: list[str] = field(default_factory=list)
     held: list[str] = field(default_factory=list)
+    waits: list[Wait] = field(default_factory=list)  # jobs that Slurm has not begun
     failed: list[str] = field(default_factory=list)
     last_failures: list[str] = field(default_factory=list)  # lines for a person
     finished: int | None = None  # exit status of the last run that came to an end
@@ -46,6 +48,8 @@ def run_status(place: SubmitDir) -> RunStatus:
     status.nodes["total"] = len(dag.nodes)
     status.running = table.names(State.RUNNING)
     status.held = table.names(State.HELD)
+    if dagman is not None and dagman.alive and status.running:
+        status.waits = slurm_waits(dagman.life.cluster)
     status.failed = table.names(State.FAILED)
     failed = [table.items[name] for name in status.failed]
     status.last_failures = failure_messages(failed, place)

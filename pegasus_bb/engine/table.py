@@ -35,6 +35,7 @@ class Item:
     status: int = 0  # of the job, negative: the signal that ended it
     pre_status: int = 0
     began: float = 0.0
+    queued: float = 0.0  # when its job was submitted; 0: it has begun
     site: str = ""
     local: bool = False  # a job of universe local takes no slot
     stage: str = ""  # pre | job | post: which part failed last

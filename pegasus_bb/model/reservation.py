@@ -97,6 +97,7 @@ class Status:
     size: int = 0  # bytes granted, 0 if unknown
     created: float = 0.0  # seconds since the epoch, 0.0 if unknown
     uuid: str = ""  # the run whose identity file it carries, if readable
+    unaccounted: int = 0  # bytes of its pool in use by nothing that is listed
 
 
 @dataclass(frozen=True)

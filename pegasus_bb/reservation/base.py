@@ -15,6 +15,7 @@ class Pool(NamedTuple):
     granularity: int
     total: int
     free: int
+    used: int = 0  # by all that the scheduler knows, also what it does not show
 
 
 class Row(NamedTuple):
@@ -100,8 +101,9 @@ class Backend(ABC):
         """Release the reservation and its data, and return when it is gone.
 
         The caller has made sure that nothing is lost. The call is bounded in time.
-        It succeeds if the reservation is already absent. Raises ReservationFailed if
-        the reservation stays, or is not this run's.
+        It succeeds if no reservation is listed; `status` says whether that means
+        absent. Raises ReservationFailed if the reservation stays, or is not this
+        run's; SchedulerUnreachable if its end cannot be seen.
         """
 
     @abstractmethod

@@ -31,6 +31,7 @@ from pegasus_bb.reservation.base import (
     Unstaged,
     no_listing,
 )
+from pegasus_bb.reservation.queue_reasons import advice
 from pegasus_bb.reservation.scontrol import Buffer, Job, Plugin
 from pegasus_bb.reservation.slurm import (
     STAGE_OUT_FAILED,
@@ -141,7 +142,6 @@ class DataWarp(Backend):
         plugin = self.slurm.plugin()
         row = _row(plugin, name)
         if row is None:
-            self._check_accounted(plugin, request)
             return
         self._note_foreign_bytes(plugin, request)
         self._check_owner(row, request)
@@ -168,14 +168,12 @@ class DataWarp(Backend):
     ) -> Status:
         try:
             if row is not None:
-                self._note_foreign_bytes(plugin, request)
-                return self._checked_status_of_row(row, request)
+                foreign = self._note_foreign_bytes(plugin, request)
+                shown = self._checked_status_of_row(row, request)
+                return replace(shown, unaccounted=foreign)
             status = self._status_of_job(self._newest(jobs, request), plugin, request)
-            if status.state is State.ABSENT:
-                self._check_accounted(plugin, request)
-            return status
-        except SchedulerUnreachable as error:
-            return Status(State.UNKNOWN, str(error))
+            doubt = self._doubt(plugin, request)
+            return doubt if doubt and status.state is State.ABSENT else status
         except ReservationFailed as error:
             return Status(State.FAILED, str(error))
 
@@ -204,9 +202,10 @@ class DataWarp(Backend):
             return Status(State.FAILED, f"{message}, held by Slurm: {job.message}")
         if job.state is State.ABSENT:
             return Status(State.ABSENT, message)
-        if job.state is State.PENDING:
-            self._check_size(plugin, request)
-        return Status(job.state, f"{message}: {job.message or 'no reason given'}")
+        if job.state is not State.PENDING:
+            return Status(job.state, f"{message}: {job.message or 'no reason given'}")
+        self._check_size(plugin, request)
+        return Status(job.state, f"{message}: {_why_pending(job, plugin, request)}")
 
     def _create_job(self, request: Request) -> Optional[Job]:
         """The newest create job that Slurm still remembers.
@@ -231,31 +230,34 @@ class DataWarp(Backend):
 
     # -- missing rows
 
-    def _note_foreign_bytes(self, plugin: Plugin, request: Request) -> None:
+    def _note_foreign_bytes(self, plugin: Plugin, request: Request) -> int:
         pool = plugin.pool(request.pool)
-        if pool is not None:
-            self._foreign_bytes[request.name] = max(0, plugin.unaccounted(pool))
+        foreign = plugin.unaccounted(pool) if pool is not None else 0
+        self._foreign_bytes[request.name] = foreign
+        return foreign
 
-    def _check_accounted(self, plugin: Plugin, request: Request) -> None:
-        """Raises SchedulerUnreachable if a missing row may not mean absent.
+    def _doubt(self, plugin: Plugin, request: Request) -> Optional[Status]:
+        """UNKNOWN if a missing row may not mean absent.
 
         If DataWarp did not answer slurmctld at its start, slurmctld shows no buffers,
         but reads from the pools how many bytes are in use.
         """
         pool = plugin.pool(request.pool)
         if pool is None:
-            return
+            return None
         size = round_up(request.capacity, pool.granularity)
         others = self._foreign_bytes.get(request.name, 0)
         unaccounted = plugin.unaccounted(pool)
-        if unaccounted - others >= size > 0:
-            raise SchedulerUnreachable(
-                f"Slurm shows no buffer {request.name}, yet {format_size(unaccounted)} "
-                f"of pool {pool.name} are in use that no row accounts for: DataWarp "
-                "may not have answered slurmctld when it started. `dwstat instances`, "
-                "or an administrator, can tell whether it is there; `scontrol "
-                "reconfigure` or a restart of slurmctld reads it again"
-            )
+        if not unaccounted - others >= size > 0:
+            return None
+        message = (
+            f"Slurm shows no buffer {request.name}, yet {format_size(unaccounted)} of "
+            f"pool {pool.name} are in use that no row accounts for: a server may be "
+            "down, or DataWarp did not answer slurmctld when it started. `dwstat "
+            "instances`, or an administrator, can tell whether it is there; `scontrol "
+            "reconfigure` or a restart of slurmctld reads it again"
+        )
+        return Status(State.UNKNOWN, message, unaccounted=unaccounted)
 
     # -- refusals
 
@@ -320,10 +322,10 @@ class DataWarp(Backend):
         while True:
             try:
                 plugin = self.slurm.plugin()
-                if _row(plugin, request.name) is None:
-                    self._check_accounted(plugin, request)
+                doubt = self._doubt(plugin, request)
+                if _row(plugin, request.name) is None and doubt is None:
                     return
-                message = ""
+                message = doubt.message if doubt else ""
             except SchedulerUnreachable as error:
                 message = str(error)
             if time.monotonic() >= until:
@@ -364,6 +366,15 @@ class DataWarp(Backend):
 
 def _row(plugin: Plugin, name: str) -> Optional[Buffer]:
     return next((row for row in plugin.buffers if row.name == name), None)
+
+
+def _why_pending(job: Job, plugin: Plugin, request: Request) -> str:
+    why, pool = job.message or "no reason given", plugin.pool(request.pool)
+    if job.reason == "BurstBufferResources" and pool is not None:
+        size = format_size(round_up(request.capacity, pool.granularity))
+        return f"{why}, waits for {size}; {format_size(pool.free)} free in {pool.name}"
+    would_do = advice(job)
+    return f"{why}; {would_do}" if would_do else why
 
 
 def _missing_buffer_message(request: Request, number: str) -> str:

@@ -114,9 +114,12 @@ class Plugin(NamedTuple):
         return next((p for p in self.pools if name in ("", p.name)), None)
 
     def unaccounted(self, pool: Pool) -> int:
-        """Bytes of ``pool`` in use that no row accounts for, not even rows of jobs."""
+        """Bytes of ``pool`` in use by nothing that Slurm knows.
+
+        Slurm counts in UsedSpace what it hides (Flags=PrivateData).
+        """
         shown = sum(size for name, size in self.spaces if name in ("", pool.name))
-        return pool.total - pool.free - shown
+        return max(0, pool.total - pool.free - max(shown, pool.used))
 
 
 class Job(NamedTuple):
@@ -223,11 +226,14 @@ def _pools(header: str, fields: Dict[str, str]) -> List[Pool]:
 
 
 def _pool(name: str, fields: Dict[str, str]) -> Pool:
+    """Older versions of Slurm print no FreeSpace."""
+    total, used = (size_of(fields.get(key, "")) for key in ("TotalSpace", "UsedSpace"))
     return Pool(
         name=name,
         granularity=size_of(fields.get("Granularity", "")) or 1,
-        total=size_of(fields.get("TotalSpace", "")),
-        free=size_of(fields.get("FreeSpace", "")),
+        total=total,
+        free=size_of(fields["FreeSpace"]) if "FreeSpace" in fields else total - used,
+        used=used,
     )
 
 

@@ -14,7 +14,7 @@ from pegasus_bb.errors import (
     UsageError,
 )
 from pegasus_bb.model.reservation import Request, check_reservation_name
-from pegasus_bb.process import Finished, ask
+from pegasus_bb.process import REQUIRED, Finished, ask
 from pegasus_bb.reservation.scontrol import Job, Plugin, parse_burst, parse_jobs
 from pegasus_bb.reservation.squeue import FORMAT, parse_queue
 
@@ -86,13 +86,17 @@ class Slurm:
         if answer.status != 0:
             raise SchedulerUnreachable(_failure_message(answer, "scontrol show burst"))
         plugins = parse_burst(answer.out)
-        named = [plugin for plugin in plugins if plugin.name == "datawarp"]
         if not plugins:
             raise ReservationFailed(
                 "this Slurm has no burst buffer: `scontrol show burst` answers with "
                 "nothing. BurstBufferType=burst_buffer/datawarp (or /lua) is missing "
                 "from slurm.conf, or this is the wrong cluster"
             )
+        if "TotalSpace" not in plugins[0].header or not answer.out.endswith("\n"):
+            raise SchedulerUnreachable(
+                f"scontrol show burst: the answer is cut: {answer.out[-60:]!r}"
+            )
+        named = [plugin for plugin in plugins if plugin.name == "datawarp"]
         return (named or plugins)[0]
 
     def jobs(self, *names: str) -> List[Job]:
@@ -106,6 +110,10 @@ class Slurm:
     def staging_out(self) -> List[Job]:
         """Ended jobs of this user whose results are not staged out yet."""
         return self._queue(f"--states={STAGES_OUT}", f"--user={os.getuid()}")
+
+    def waiting(self) -> List[Job]:
+        """Jobs of this user that have not begun."""
+        return self._queue("--states=PENDING", f"--user={os.getuid()}")
 
     def _queue(self, *which: str) -> List[Job]:
         answer = _ask(["squeue", "--noheader", *which, f"--Format={FORMAT}"])
@@ -149,7 +157,23 @@ class Slurm:
         message = _failure_message(answer, "sbatch")
         if _NO_ANSWER.search(message):
             raise SchedulerUnreachable(message)
-        raise ReservationFailed(f"{message}{self._advice(message)}")
+        raise ReservationFailed(f"{message}{self._advice(message)}{self._defaults()}")
+
+    def _defaults(self) -> str:
+        """The defaults for sbatch in the environment that took part in a refusal."""
+        given = [option[2:].partition("=")[0] for option in self.options]
+        keys = [
+            key
+            for key in REQUIRED
+            if os.environ.get(key) and key[7:].lower() not in given
+        ]
+        if not keys:
+            return ""
+        shown = " and ".join(f"{key}={os.environ[key]}" for key in keys)
+        return (
+            f"; sbatch was given {shown} by the environment: unset that, or name "
+            f"{', '.join(key[7:].lower() for key in keys)} in the tier"
+        )
 
     def _advice(self, message: str) -> str:
         if "root can not allocate" in message:

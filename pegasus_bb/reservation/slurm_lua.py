@@ -56,6 +56,16 @@ class Refused(ReservationFailed):
         self.code = code
 
 
+class _Answer(Dict[str, Any]):
+    """An object of the service's answer; a missing part leaves all unknown."""
+
+    def __missing__(self, key: str) -> Any:
+        raise SchedulerUnreachable(
+            f"the staging service's answer has no {key!r}: is it of another version? "
+            "Install the same pegasus_bb on both sides"
+        )
+
+
 class SlurmLua(Backend):
     """Each call is one scontrol, which Slurm authenticates."""
 
@@ -88,17 +98,19 @@ class SlurmLua(Backend):
     def status(self, request: Request) -> Status:
         try:
             buffer = _buffer("status", f"name={check_reservation_name(request.name)}")
+            return self._status_for(buffer, request)
         except SchedulerUnreachable as error:
             return Status(State.UNKNOWN, str(error))
         except ReservationFailed as error:
             return Status(State.FAILED, str(error))
-        return self._status_for(buffer, request)
 
     def list_reservations(self, requests: Sequence[Request]) -> Listing:
         try:
-            answer = _ask("list")
+            return self._listing(_ask("list"), requests)
         except (SchedulerUnreachable, ReservationFailed) as error:
             return no_listing(requests, str(error))
+
+    def _listing(self, answer: Dict[str, Any], requests: Sequence[Request]) -> Listing:
         buffers = {buffer["name"]: buffer for buffer in answer["buffers"]}
         return Listing(
             [self._status_for(buffers.get(r.name), r) for r in requests],
@@ -280,11 +292,10 @@ def _ask(*arguments: str) -> Dict[str, Any]:
 
 def _read(line: str) -> Dict[str, Any]:
     try:
-        answer = json.loads(line)
+        answer = json.loads(line, object_hook=_Answer)
         error = answer.get("error")
         if error is None and answer["v"] == _VERSION:
-            ok: Dict[str, Any] = answer["ok"]
-            return ok
+            return _Answer(answer["ok"])
     except (ValueError, KeyError, TypeError, AttributeError):
         error = {"code": "lost", "message": f"the answer cannot be read: {line[:200]}"}
     if error is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from typing import Optional, Sequence
+from typing import Any, Dict, Optional, Sequence
 
 from pegasus_bb.errors import (
     DeadlinePassed,
@@ -66,6 +66,7 @@ def poll(bb: BBDir) -> str:
         if waited >= request.wait:
             return _refused(bb, request, _too_late(bb, error, request))
         allowed = format_duration(request.wait)
+        _note_reason(bb, str(error))
         raise ReservationNotReady(
             f"not yet: {error}; waited {format_duration(waited)} of {allowed}"
         ) from error
@@ -174,10 +175,30 @@ def _too_late(bb: BBDir, error: PegasusBBError, request: Request) -> PegasusBBEr
 def _waited(bb: BBDir) -> float:
     now = time.time()
     try:
-        return max(0.0, now - float(read_json(bb.file(GATE))["since"]))
-    except (OSError, ValueError, TypeError, KeyError):
+        return max(0.0, now - float(_wait(bb)["since"]))
+    except (ValueError, TypeError, KeyError):
         write_json(bb.file(GATE), {"since": now})
         return 0.0
+
+
+def _wait(bb: BBDir) -> Dict[str, Any]:
+    """The note of a wait: ``since`` and ``reason``; empty if there is none."""
+    try:
+        return dict(read_json(bb.file(GATE)))
+    except (OSError, ValueError, TypeError):
+        return {}
+
+
+def waiting_reason(bb: BBDir) -> Optional[str]:
+    """Why the gate waits, by its last poll; empty before that, None if none waits."""
+    is_waiting = os.path.exists(bb.file(GATE))
+    return str(_wait(bb).get("reason", "")) if is_waiting else None
+
+
+def _note_reason(bb: BBDir, reason: str) -> None:
+    """Note it for `run` and `status`; once, while it stays the same."""
+    if waiting_reason(bb) != reason:
+        write_json(bb.file(GATE), {**_wait(bb), "reason": reason})
 
 
 def _end_wait(bb: BBDir, refusal: str = "") -> None:

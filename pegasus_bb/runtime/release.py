@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from typing import Callable, Optional
+from contextlib import contextmanager
+from typing import Callable, Iterator, Optional
 
-from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
+from pegasus_bb.errors import PegasusBBError, ReservationFailed, SchedulerUnreachable
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.reservation.base import Backend
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import program
 from pegasus_bb.runtime.freed import tell_freed
-from pegasus_bb.runtime.reservation_identity import foreign, mismatch, on_storage
+from pegasus_bb.runtime.reservation_identity import GONE, foreign, mismatch, on_storage
 from pegasus_bb.units import format_size
 
 
@@ -86,9 +87,12 @@ def absent_message(request: Request, noted: Optional[Reservation]) -> str:
 
 
 def why_storage_is_gone(request: Request, place: str) -> str:
-    """Why the storage ``place`` is not there. Raises ReservationFailed if it may be."""
+    """Why the storage ``place`` is not there, or why nothing tells whether it is.
+
+    Raises ReservationFailed if the reservation is there, or is known to be absent.
+    """
     backend = open_backend(request.backend, request.settings)
-    why = backend.why_other_storage(place)
+    why = backend.why_other_storage(place) or why_unknown(request)
     if not why:
         raise ReservationFailed(
             f"nothing says that the storage of reservation {request.name} is gone; it "
@@ -96,6 +100,30 @@ def why_storage_is_gone(request: Request, place: str) -> str:
             "--discard"
         )
     return why
+
+
+def why_unknown(request: Request) -> str:
+    """Why nothing tells whether the reservation is there; empty if something does."""
+    backend = open_backend(request.backend, request.settings)
+    shown = backend.status(request)
+    if shown.state is State.UNKNOWN:
+        return shown.message
+    try:
+        backend.pools()
+    except PegasusBBError as error:  # no Slurm here, say
+        return str(error)
+    return ""
+
+
+@contextmanager
+def naming_the_way_on(request: Request) -> Iterator[None]:
+    """Add to an error how to give up a reservation of which nothing is known."""
+    try:
+        yield
+    except (ReservationFailed, SchedulerUnreachable) as error:
+        if "--gone" in str(error) or not why_unknown(request):
+            raise
+        raise type(error)(f"{error}. {GONE.format(request.name)}") from error
 
 
 def discard_orphan(request: Request, asked: float, submit_dir: str) -> str:

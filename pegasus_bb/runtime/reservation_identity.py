@@ -19,6 +19,10 @@ from pegasus_bb.units import format_size
 # The scheduler's clock and ours may differ, and it counts whole seconds.
 _CLOCKS_DIFFER = 60.0
 _READY = "ready.json"
+GONE = (
+    "Where it is gone for good, with all that was on it: pegasus-bb release {0} "
+    "--discard --gone {0}"
+)
 
 
 def mismatch(status: Status, request: Request, noted: Optional[Reservation]) -> str:
@@ -77,10 +81,21 @@ def judge(
         shown.state is State.ABSENT or backend.is_uninitialised()
     ):  # a tier whose root is missing as a whole holds no reservation either
         return Status(State.ABSENT, f"it was never made: {noted.failure}")
-    place = str(_ready(bb, noted).get("place", ""))
+    ready = _ready(bb, noted)
+    if _was_never_its_own(shown, request, ready.get("unaccounted")):
+        shown = Status(State.ABSENT, f"no {request.name} is listed any more")
+    place = str(ready.get("place", ""))
     if not place and not noted.owner:  # requested, but not known to exist
         return shown
     return on_storage(backend, request, place, shown)
+
+
+def _was_never_its_own(shown: Status, request: Request, before: Any) -> bool:
+    """Whether bytes in use that put a missing reservation in doubt were in use
+    ``before``, when it was ready."""
+    if shown.state is not State.UNKNOWN or not isinstance(before, int):
+        return False
+    return 0 < shown.unaccounted < before + request.capacity
 
 
 def on_storage(backend: Backend, request: Request, place: str, shown: Status) -> Status:
@@ -91,12 +106,7 @@ def on_storage(backend: Backend, request: Request, place: str, shown: Status) ->
     why = backend.why_other_storage(place)
     if not why:
         return shown
-    name = request.name
-    return Status(
-        State.UNKNOWN,
-        f"{why}: is it mounted? Where it is gone for good, with all that was on it: "
-        f"pegasus-bb release {name} --discard --gone {name}",
-    )
+    return Status(State.UNKNOWN, f"{why}: is it mounted? {GONE.format(request.name)}")
 
 
 def note_ready(bb: BBDir, noted: Reservation, status: Status) -> None:
@@ -108,6 +118,7 @@ def note_ready(bb: BBDir, noted: Reservation, status: Status) -> None:
             "size": status.size,
             "created": status.created,
             "place": open_backend(request.backend, request.settings).storage_id(),
+            "unaccounted": status.unaccounted,
             "time": time.time(),
         }
         write_json(bb.file(_READY), note)

@@ -7,7 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from pegasus_bb.cli.release import command as release
+from pegasus_bb.errors import PegasusBBError, ReservationFailed
 from pegasus_bb.inventory.leftovers import give_back, leftovers
 from pegasus_bb.inventory.listing import list_reservations
 from pegasus_bb.inventory.run_state import ReservationRecord
@@ -42,6 +45,10 @@ def note_asked(runs: Runs, name: str, size: int) -> None:
     runs.note(**line, size=size)
 
 
+def released(*arguments: str) -> str:
+    return CliRunner().invoke(release, arguments, catch_exceptions=False).output
+
+
 def shown() -> dict[str, ReservationRecord]:
     return {record.name: record for record in list_reservations()}
 
@@ -72,6 +79,25 @@ def test_with_the_controller_down_all_is_unknown(
     assert "Unable to contact slurm" in found.message
     [verdict] = leftovers()
     assert (verdict.goes, "Unable to contact slurm" in verdict.why) == (False, True)
+
+
+@pytest.mark.parametrize("trouble", ["unread", "down", "no plugin"])
+def test_discarding_what_slurm_does_not_tell_of_has_a_way_on(
+    runs: Runs, bench: DataWarpBench, trouble: str
+) -> None:
+    """slurmctld has not read DataWarp's buffers; it is away; its site has none now."""
+    up(runs, "pbbone")
+    words = ["pbbone", "--discard", "--gone", "pbbone"]
+    with pytest.raises(ReservationFailed, match="nothing says"):
+        released(*words)
+    rows = bench.read()["buffers"]
+    bench.change(down=trouble == "down", plugin=trouble != "no plugin")
+    if trouble == "unread":
+        bench.change(buffers=[], jobs=[], unseen=sum(row["size"] for row in rows))
+    with pytest.raises(PegasusBBError, match="--discard --gone pbbone"):
+        released("pbbone", "--discard")
+    assert "was given up" in released(*words)
+    assert list_reservations() == []
 
 
 def test_a_request_that_waits_on_is_withdrawn(runs: Runs, bench: DataWarpBench) -> None:

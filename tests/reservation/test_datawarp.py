@@ -125,6 +125,22 @@ def test_what_sbatch_refuses_is_told_with_what_would_do(
     assert ("reconfigure" in str(error.value)) == (index == 2)
 
 
+def test_a_refusal_names_the_default_that_the_environment_gave_to_sbatch(
+    bench: DataWarpBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SBATCH_PARTITION", "gpu")
+    monkeypatch.setenv("SBATCH_ACCOUNT", "m1")  # the tier has its own
+    play(
+        "sbatch",
+        "echo 'invalid partition specified' >&2; exit 1",
+        tmp_path,
+        monkeypatch,
+    )
+    with pytest.raises(ReservationFailed, match="SBATCH_PARTITION=gpu") as error:
+        DataWarp({**SETTINGS, "account": "m2"}).create(REQUEST)
+    assert "SBATCH_ACCOUNT" not in str(error.value)
+
+
 def test_a_slurm_that_makes_buffers_for_operators_alone_names_the_remedy(
     bench: DataWarpBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

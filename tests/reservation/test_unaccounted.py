@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from pegasus_bb.errors import SchedulerUnreachable
 from pegasus_bb.model.reservation import State
+from pegasus_bb.process import ask
 from pegasus_bb.reservation.datawarp import DataWarp
+from pegasus_bb.reservation.scontrol import parse_burst
+from pegasus_bb.runtime.release import release_reservation
 from tests.reservation.contract import REQUEST, ready
-from tests.reservation.test_datawarp import SETTINGS, DataWarpBench, bench
+from tests.reservation.test_datawarp import SETTINGS, DataWarpBench, bench, play
 
 __all__ = ["bench"]
 
@@ -28,8 +32,9 @@ def test_space_that_no_row_accounts_for_may_be_the_buffer(bench: DataWarpBench) 
     assert status.state is State.UNKNOWN
     for word in ("100.0 MiB of pool wlm_pool", "dwstat", "scontrol reconfigure"):
         assert word in status.message
+    fresh = DataWarp(SETTINGS)
     with pytest.raises(SchedulerUnreachable, match="no row accounts for"):
-        DataWarp(SETTINGS).delete(REQUEST)
+        release_reservation(REQUEST, None, fresh, lambda: fresh.status(REQUEST))
 
 
 @pytest.mark.parametrize(("unseen", "state"), [(99, "absent"), (100, "unknown")])
@@ -65,6 +70,23 @@ def test_an_end_that_is_not_seen_is_not_success(
     monkeypatch.setattr(bench.backend.slurm, "submit", submit_then_unread)
     with pytest.raises(SchedulerUnreachable, match="no row accounts for"):
         bench.backend.delete(REQUEST)
+
+
+def test_a_slurm_that_prints_no_free_space_hides_nothing() -> None:
+    text = "Name=datawarp DefaultPool=p Granularity=1MiB TotalSpace=9MiB UsedSpace=4MiB"
+    [plugin] = parse_burst(text + "\n")
+    assert plugin.pools[0].free == 5 << 20
+    assert plugin.unaccounted(plugin.pools[0]) == 0
+
+
+@pytest.mark.parametrize("cut", [12, 90, 230])
+def test_an_answer_that_is_cut_tells_nothing(
+    bench: DataWarpBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cut: int
+) -> None:
+    ready(bench)
+    whole = ask(["scontrol", "show", "burst"]).out
+    play("scontrol", f"printf %s '{whole[:cut]}'", tmp_path, monkeypatch)
+    assert bench.backend.status(REQUEST).state is State.UNKNOWN
 
 
 def test_another_pool_does_not_matter(bench: DataWarpBench) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import time
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from pegasus_bb.engine.progress import Lines
 from tests.reservation.fakeslurm.fakeslurm import FRESH
 from tests.runtime.lifecycle import NAME, Run, words
 
@@ -60,6 +62,25 @@ def test_asked_for_ready_and_given_back(run: SlurmRun) -> None:
     ]
 
 
+def test_a_run_says_what_its_gate_waits_for_and_once_while_that_stays(
+    run: SlurmRun,
+) -> None:
+    filler = {"name": "filler", "uid": 1, "created": 0}
+    run.slurm(total=1000, buffers=[{**filler, "size": 950}])
+    run.setup()
+    out = io.StringIO()
+    lines = Lines(out, run.submit)
+    for free in (50, 50, 60):
+        run.slurm(buffers=[{**filler, "size": 1000 - free}])
+        assert run.gate() == 75
+        lines.waiting("create_dir")
+    waits = "create_dir waits for the burst buffer: job 1 that asks for pbb4f1c2a9e is "
+    waits += (
+        "PENDING: BurstBufferResources, waits for 100.0 MiB; {} MiB free in wlm_pool"
+    )
+    assert out.getvalue().splitlines() == [waits.format(50.0), waits.format(60.0)]
+
+
 def test_a_rescue_run_finds_its_own_though_slurm_forgot_the_job(run: SlurmRun) -> None:
     run.setup()
     run.gate()
@@ -89,6 +110,20 @@ def test_a_controller_that_is_down_is_waited_for(run: SlurmRun) -> None:
     assert run.delete() == 78
     run.slurm(down=False)
     assert run.gate() == 0
+
+
+@pytest.mark.parametrize("flags", ["EnablePersistent,PrivateData", "EnablePersistent"])
+def test_bytes_that_were_never_its_own_do_not_keep_a_buffer_that_is_gone(
+    run: SlurmRun, capsys: Captured, flags: str
+) -> None:
+    """Others' hidden buffers; a server that is down. Each counts as in use."""
+    run.slurm(flags=flags, unseen=500)
+    run.setup()
+    assert run.gate() == 0
+    run.slurm(buffers=[], jobs=[])
+    assert run.gate() == 76
+    assert "was up and is gone" in words(capsys)
+    assert run.delete() == 0
 
 
 def test_a_buffer_that_slurm_has_not_read_back_is_kept(

@@ -219,7 +219,7 @@ def test_a_reservation_that_comes_too_late_is_not_waited_for(
     falling = start(home, "fallback-late", planner, *FALLBACK, *late)
     submit_host.hold("other", "filler", 1024 << 20)
     too_late = "did not come up within 6.0 s"
-    waits = "create_dir_diamond_0_cluster waits: waiting for the burst"
+    waits = "create_dir_diamond_0_cluster waits for the burst buffer"
     fails, falls = failing.start("bb"), falling.start("bb")
     fails.until((failing.submit_dir("bb") / "bb/gate.err").exists)
     falls.until((falling.submit_dir("bb") / "bb/storage_decision.json").exists)

@@ -10,6 +10,7 @@ from pegasus_bb.engine.children import Signals
 from pegasus_bb.engine.dagman import queue
 from pegasus_bb.engine.dagman.find import Life, LifeLog, log_of
 from pegasus_bb.engine.dagman.replay import Replay
+from pegasus_bb.engine.dagman.waits import QueueWatch
 from pegasus_bb.engine.dagman.watch import ReservationWatch, StageOutWatch
 from pegasus_bb.engine.journal import Tail
 from pegasus_bb.engine.progress import Watcher
@@ -57,6 +58,7 @@ class Follower:
         self._tail = Tail(place.journal, offset)
         self._reservation = ReservationWatch(place, table)
         self._stageouts = StageOutWatch(place, table)
+        self._queue = QueueWatch(place, table)
         self._log = LifeLog(log_of(place))
         self._held, self._ended = "", False
         self._asked = time.monotonic()
@@ -77,6 +79,8 @@ class Follower:
             self._stop_if_lost(cluster)
             for message in self._stageouts.remove_failed():
                 self._watcher.warn(message)
+            for message in self._queue.messages(cluster):
+                self._watcher.note(message)
             select.select([self._signals.handle], [], [], _POLL)
 
     def _stop_if_lost(self, cluster: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import socket
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from pegasus_bb.process import Finished, ask
 SUBMIT = "condor_submit_dag"
 _QUEUE = "condor_q"
 _HELD = "5"
+_SLURM_JOB = re.compile(r"slurm/\d+/(\d+)")  # in GridJobId
 _SECONDS = 30.0
 
 
@@ -45,6 +47,17 @@ def jobs_of(cluster: int) -> list[str]:
     """
     constraint = ["-constraint", f"DAGManJobId == {cluster}"]
     return [row[0] for row in _rows(constraint, "ClusterId")]
+
+
+def slurm_jobs_of(cluster: int) -> dict[str, str]:
+    """Slurm's number -> node, of node jobs of the DAGMan ``cluster`` in Slurm.
+
+    Raises SchedulerUnreachable.
+    """
+    constraint = ["-constraint", f"DAGManJobId == {cluster}"]
+    rows = _rows(constraint, "DAGNodeName", "GridJobId")
+    found = ((row[0], _SLURM_JOB.search(row[-1])) for row in rows)
+    return {number[1]: node for node, number in found if number}
 
 
 def dagmans_logging_to(log: Path) -> list[str]:

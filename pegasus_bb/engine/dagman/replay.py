@@ -12,7 +12,8 @@ from pegasus_bb.engine.journal import Event, ending
 from pegasus_bb.engine.progress import Watcher
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import Item, State, Table
-from pegasus_bb.runtime.gate import GATE
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.gate import waiting_reason
 
 
 class Replay:
@@ -28,12 +29,14 @@ class Replay:
         self._table, self._place = table, place
         self._watcher, self._held = watcher, held
         self._deferring: dict[str, Item] = {}  # nodes whose PRE script may defer
+        self._reason = ""  # of the gate, as it was told last
         self._warned: set[tuple[str, str]] = set()  # held nodes, reasons
         self._handlers = {
             "PRE_SCRIPT_STARTED": self._pre_started,
             "PRE_SCRIPT_SUCCESS": self._pre_ended,
             "PRE_SCRIPT_FAILURE": self._pre_failed,
-            "SUBMIT": self._mark_running,
+            "SUBMIT": self._submitted,
+            "EXECUTE": self._executes,
             "JOB_SUCCESS": self._job_ended,
             "JOB_FAILURE": self._job_ended,
             "POST_SCRIPT_SUCCESS": self._done,
@@ -53,10 +56,11 @@ class Replay:
     def tick(self) -> None:
         """Report gates that wait: DAGMan logs a deferred script only when something
         else happens."""
-        if self._place.bb.is_dir() and not (self._place.bb / GATE).exists():
+        reason = waiting_reason(BBDir(str(self._place.bb)))
+        if self._place.bb.is_dir() and reason is None:
             return
         for item in self._deferring.values():
-            self._defer(item)
+            self._defer(item, reason or "")
 
     def _pre_started(self, item: Item, event: Event) -> None:
         asks_again = item.state in (State.RUNNING, State.DEFERRED)
@@ -67,10 +71,11 @@ class Replay:
         if item.node.pre is not None and item.node.pre.defer_status is not None:
             self._deferring[item.node.name] = item
 
-    def _defer(self, item: Item) -> None:
-        if item.state is not State.DEFERRED:
+    def _defer(self, item: Item, reason: str = "") -> None:
+        if item.state is not State.DEFERRED or reason not in ("", self._reason):
             self._table.move(item, State.DEFERRED)
             self._watcher.waiting(item.node.name)
+        self._reason = reason or self._reason
 
     def _pre_ended(self, item: Item, event: Event) -> None:
         self._deferring.pop(item.node.name, None)
@@ -81,6 +86,13 @@ class Replay:
         item.status, item.reason = 0, ""
         self._table.move(item, State.RUNNING)
         self._watcher.running(item.node.name)
+
+    def _submitted(self, item: Item, event: Event) -> None:
+        self._mark_running(item, event)
+        item.queued = event.time
+
+    def _executes(self, item: Item, event: Event) -> None:
+        item.queued = 0.0
 
     def _pre_failed(self, item: Item, event: Event) -> None:
         self._pre_ended(item, event)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import takewhile
 from typing import Dict, List, NamedTuple, Optional, Sequence
 
 from pegasus_bb.errors import UsageError
@@ -23,6 +24,7 @@ _PLACE = re.compile("(?:[a-z][a-z0-9_-]*:/)?/(.+)")
 _BUFFER_PLACE = re.compile("bb://[A-Za-z][A-Za-z0-9]*/.+")
 _SHOWN = 80  # characters of a line that is refused
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
+_TAB_IN_VALUE = re.compile("(?:capacity|pool)=[^ ]*\t")
 _LONGEST = 4096  # bytes of a place; Linux takes no longer path
 _MOST_PERSIST = 100  # lines of a job: the service makes each change durable
 
@@ -106,9 +108,10 @@ def parse_directives(lines: Sequence[str]) -> Directives:
 
 def _read(found: Directives, line: str) -> Optional[str]:
     """Adds ``line`` to ``found``; else the mistake in it."""
-    if _CONTROL.search(line):
-        return "it has a control character"
-    words = line[len(DIRECTIVE) :].split()
+    odd = _odd_character(line)
+    if odd:
+        return odd
+    words = _words(line)
     verb = words[0] if words else ""
     if verb != "jobbb" and "capacity=" in line:
         return "Slurm would count 'capacity=' as a buffer of the job"
@@ -119,6 +122,25 @@ def _read(found: Directives, line: str) -> Optional[str]:
     if verb == "persist":
         return _persist(found, words[1:])
     return f"write: {DIRECTIVE} jobbb, stage_in, stage_out or persist"
+
+
+def _odd_character(line: str) -> Optional[str]:
+    """Why a character of ``line`` cannot stand there. A tab is a blank, except where
+    Slurm reads on to the next blank."""
+    found = _CONTROL.search(line.replace("\t", " "))
+    if found and found[0] == "\r":
+        return "it has a carriage return, as files of Windows do: dos2unix removes it"
+    if found:
+        return f"it has the control character 0x{ord(found[0]):02x}"
+    if _TAB_IN_VALUE.search(line):
+        return "it has a tab behind capacity= or pool=, where Slurm takes blanks only"
+    return None
+
+
+def _words(line: str) -> List[str]:
+    """The words up to a comment."""
+    words = re.split("[ \t]+", line[len(DIRECTIVE) :].strip(" \t"))
+    return list(takewhile(lambda word: word and not word.startswith("#"), words))
 
 
 def _job_buffer(found: Directives, words: List[str]) -> Optional[str]:

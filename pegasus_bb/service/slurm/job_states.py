@@ -8,7 +8,6 @@ It calls no other then. So where jobs wait for long, squeue is asked.
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from typing import Callable, Dict, List, NamedTuple, Optional
 
@@ -19,7 +18,6 @@ _OVER = (
     "REVOKED TIMEOUT"
 )
 _ASK = ("squeue", "--local", "--noheader", "--states=all", "--format=%A %T %N")
-_FILTERS = "SQUEUE_"  # variables that would leave out jobs
 
 
 class JobState(NamedTuple):
@@ -48,9 +46,8 @@ def never_began(state: JobState) -> bool:
 
 def read_queue() -> Optional[Queue]:
     """None where Slurm does not answer."""
-    environ = {k: v for k, v in os.environ.items() if not k.startswith(_FILTERS)}
     asked_at = time.time()
-    answer = ask(_ASK, env=environ)
+    answer = ask(_ASK)
     lines: List[List[str]] = [line.split() for line in answer.out.splitlines()]
     good = all(len(line) in (2, 3) and line[0].isdigit() for line in lines)
     if answer.status != 0 or not good:

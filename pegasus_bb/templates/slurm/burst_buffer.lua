@@ -273,14 +273,37 @@ end
 
 local CHECKS = { jobbb = job_buffer, stage_in = copy, stage_out = copy, persist = persist }
 
-local function mistake(line, seen)
-	if line:find("%c") then
-		return "it has a control character"
+-- Why a character of a line cannot stand there; nil if all can. A tab is a blank, except
+-- where Slurm reads on to the next blank.
+local function odd_character(line)
+	local odd = line:gsub("\t", " "):match("%c")
+	if odd == "\r" then
+		return "it has a carriage return, as files of Windows do: dos2unix removes it"
+	elseif odd then
+		return string.format("it has the control character 0x%02x", odd:byte())
+	elseif line:find("capacity=[^ ]*\t") or line:find("pool=[^ ]*\t") then
+		return "it has a tab behind capacity= or pool=, where Slurm takes blanks only"
 	end
+end
+
+-- The words up to a comment.
+local function words_of(line)
 	local words = {}
 	for word in line:sub(#DIRECTIVE + 1):gmatch("%S+") do
+		if word:sub(1, 1) == "#" then
+			break
+		end
 		words[#words + 1] = word
 	end
+	return words
+end
+
+local function mistake(line, seen)
+	local odd = odd_character(line)
+	if odd then
+		return odd
+	end
+	local words = words_of(line)
 	local check = CHECKS[words[1] or ""]
 	if not check then
 		return "write: " .. DIRECTIVE .. " jobbb, stage_in, stage_out or persist"

@@ -52,8 +52,8 @@ def _of_directory(tier: Tier, capacity: int) -> Finding:
         return wrong("tier", f"{file} is no folder", "a folder, as the tier's path")
     there = _nearest(path)
     if not os.access(there, os.W_OK | os.X_OK):
-        what = f"no folder can be made in {there}"
-        return wrong("tier", what, "a path of your own, or its mode")
+        what = f"tier {tier.name}: {path} cannot be made: no folder can be made in "
+        return wrong("tier", f"{what}{there}", "a path of your own, or its mode")
     found = os.statvfs(there)
     free = found.f_bavail * found.f_frsize
     if capacity > free:

@@ -12,6 +12,7 @@ from typing import Any
 
 from pegasus_bb.errors import CatalogError, UsageError
 from pegasus_bb.model.document import Data, Document, Entry, load, plain
+from pegasus_bb.model.pegasus4 import conversion
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.model.speeds import KEY as SPEEDS
 from pegasus_bb.model.tiers import KEY as TIERS
@@ -106,6 +107,15 @@ class ReplicaCatalog:
     document: Document
     replicas: dict[str, list[Replica]]
 
+    def error(
+        self, lfn: str, what: str, found: object = "", would_do: str = ""
+    ) -> CatalogError:
+        """An error about the entry of ``lfn``, with its line."""
+        entries = enumerate(self.document.data.get("replicas") or ())
+        index = next((n for n, entry in entries if str(entry["lfn"]) == lfn), None)
+        keys = ["replicas"] if index is None else ["replicas", index]
+        return self.document.error(what, keys, found, would_do)
+
     def with_directory(self, folder: Path) -> ReplicaCatalog:
         """These replicas, preceded by every file below ``folder`` (--input-dir)."""
         files = {
@@ -190,10 +200,11 @@ def _document(
     file = f"pegasus.catalog.{kind}.file"
     form = properties.get(f"pegasus.catalog.{kind}", "YAML")
     if form != "YAML":
+        converter = conversion(kind, properties.get(file, "FILE"))
         raise properties.error(
             f"pegasus.catalog.{kind}",
             f"a {kind} catalog of this form is not supported",
-            "YAML, the form of Pegasus 5",
+            f"YAML, the form of Pegasus 5: {converter}",
         )
     if file in properties:
         return load(cwd / properties[file], variables)

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pegasus_bb.model.document import Data, Document, Entry, plain
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.document import Data, Document, Entry, Key, plain
 from pegasus_bb.paths import local_path
 
 # Container type -> URL schemes that its program pulls, and how that names them.
@@ -65,6 +66,24 @@ def full_name(namespace: str, name: str, version: str) -> str:
 class TransformationCatalog:
     document: Document
     transformations: dict[str, Transformation]
+
+    def error(
+        self, name: str, what: str, found: object = "", would_do: str = ""
+    ) -> CatalogError:
+        """An error about the transformation of full ``name``, with its line."""
+        at = next(self.places(name), ("transformations",))
+        return self.document.error(what, at, found, would_do)
+
+    def places(self, name: str, site: str = "") -> Iterator[tuple[Key, ...]]:
+        """The keys of the entries of full ``name``, those of ``site`` before."""
+        for index, data in enumerate(self.document.data.get("transformations") or ()):
+            parts = (str(data.get(key, "")) for key in ("namespace", "name", "version"))
+            if full_name(*parts) != name:
+                continue
+            for place, program in enumerate(data.get("sites") or () if site else ()):
+                if program["name"] == site:
+                    yield "transformations", index, "sites", place
+            yield "transformations", index
 
     def executable(self, full_name: str, site: str) -> Executable | None:
         """The program on ``site``, installed before stageable; else one that can be
@@ -198,9 +217,10 @@ def _read_container(entry: Entry, site: str) -> dict[str, Any]:
 def _image(entry: Entry, kind: str, site: str) -> str:
     image = str(entry.data.get("image", ""))
     on = str(entry.data.get("image.site") or site)
-    if kind == "singularity" and image.startswith(("/", "file://")):
+    path = local_path(image)
+    if kind == "singularity" and path is not None:
         if on in (site, "local"):
-            return str(local_path(image))
+            return path
         raise entry.below("image.site").error(
             f"no job of site {site} can read an image file of another site",
             on,

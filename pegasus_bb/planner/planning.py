@@ -70,7 +70,8 @@ def plan(options: PlanOptions) -> PlanResult:
         check_existing(context.submit_dir, options.force)
         planning = rewrite_planning(decided, context)
         executable = _build(decided, planning, context)
-        check_path_overlap(executable, pfs_scratch(executable, decided, context))
+        scratch = pfs_scratch(executable, decided, context)
+        check_path_overlap(executable, decided.catalogs, scratch)
         on_tier = context.placement is not None
         write(
             executable,
@@ -91,14 +92,15 @@ def check_can_be_planned(options: PlanOptions, decided: PlanningInput) -> None:
     context = plan_run(options, decided, None, plan_drain(decided))
     check_existing(context.submit_dir, options.force)
     executable = plan_in_memory(decided, context)
-    check_path_overlap(executable, pfs_scratch(executable, decided, context))
+    scratch = pfs_scratch(executable, decided, context)
+    check_path_overlap(executable, decided.catalogs, scratch)
 
 
 def plan_in_memory(decided: PlanningInput, context: RunPlan) -> Executable:
     """What ``plan`` would write. Raises UsageError as ``plan`` does."""
     planning = rewrite_planning(decided, context)
     executable = _build(decided, planning, context)
-    check_files(executable, planning.catalogs, context)
+    check_files(executable, planning, context)
     return executable
 
 

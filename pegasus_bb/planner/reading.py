@@ -28,6 +28,7 @@ from pegasus_bb.model.tiers import KEY, Tier
 from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.placement.decision import Ending, PlanningInput
+from pegasus_bb.placement.lint import lint_pfns
 from pegasus_bb.placement.place_files import place_files, reserve
 from pegasus_bb.placement.sizing import wanted_capacity
 from pegasus_bb.placement.stream_choice import with_streams
@@ -120,6 +121,7 @@ def place(options: PlanOptions, given: UserInput) -> PlanningInput:
     catalogs, settings = given.catalogs, given.settings
     workflow = read_workflow(given.workflow)
     graph = build_graph(workflow)
+    lint_pfns(graph, catalogs)
     site = execution_site(options, catalogs)
     for name in options.output_sites:
         named_site(catalogs, "--output-sites", name)

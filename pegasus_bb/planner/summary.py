@@ -17,6 +17,7 @@ from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.paths import local_path
 from pegasus_bb.placement.decision import PlacementDecision, PlanningInput, Selection
 from pegasus_bb.placement.sizing import wanted_capacity
+from pegasus_bb.planner.builtin.arguments import loses_text
 from pegasus_bb.planner.drain_plan import rule_of
 from pegasus_bb.planner.run_plan import untested_python_note
 from pegasus_bb.units import abbreviate, format_files, format_size
@@ -278,6 +279,15 @@ def _data_reuse(planning: PlanningInput) -> Iterator[str]:
         )
 
 
+def _arguments(planning: PlanningInput) -> Iterator[str]:
+    jobs = [j.id for j in planning.workflow.jobs.values() if loses_text(j.arguments)]
+    if jobs:
+        yield (
+            f"job {abbreviate(jobs)} loses empty arguments and backslashes, as "
+            "in Pegasus, which joins and splits them: write '' and \\\\"
+        )
+
+
 def _shell_hooks(planning: PlanningInput) -> Iterator[str]:
     owners = abbreviate(list(_hook_owners(planning.workflow)))
     if owners:
@@ -302,6 +312,7 @@ def _mode(planning: PlanningInput) -> Iterator[str]:
 
 
 _BUILTIN: tuple[Callable[[PlanningInput], Iterator[str]], ...] = (
+    _arguments,
     _registration,
     _data_reuse,
     _shell_hooks,

@@ -105,6 +105,13 @@ class Entry:
         except UsageError as error:
             raise self.error(f"{what}{error}", would_do=would_do) from error
 
+    def flag(self, key: str, default: bool) -> bool:
+        """The truth under ``key``; Pegasus takes no word but true and false."""
+        value = self.data.get(key, default)
+        if value is True or value is False:
+            return value
+        raise self.below(key).error(f"{key} is true or false", repr(value), "true")
+
     def items(self, key: str) -> list[Any]:
         value = self.data.get(key)
         if value is None:
@@ -145,8 +152,9 @@ class Entry:
         return profiles
 
     def check_keys(self, known: Collection[str], what: str) -> None:
-        """Refuse a key that is not ``known``."""
-        key = next((key for key in self.data if key not in known), None)
+        """Refuse a key that is neither ``known`` nor an extension of a user's, x-."""
+        strange = [key for key in self.data if key not in known]
+        key = next((key for key in strange if not str(key).startswith("x-")), None)
         if key is not None:
             raise self.document.error(
                 f"{what} has no such key",

@@ -25,6 +25,20 @@ _PULLED = {
     "docker": {"docker": ""},
     "shifter": {"docker": "docker:", "shifter": ""},
 }
+OS = ("os.type", "os.release", "os.version")
+# Any other key is a mistake, but for extensions (x-): pegasus-plan refuses it as well.
+_OF_A_TRANSFORMATION = (
+    *("namespace", "name", "version", "sites", "profiles", "requires"),
+    *("hooks", "metadata", "checksum"),
+)
+_OF_A_PROGRAM = (
+    *("name", "pfn", "type", "container", "profiles", "arch", *OS),
+    *("bypass", "metadata"),
+)
+_OF_A_CONTAINER = (
+    *("name", "type", "image", "image.site", "mounts", "profiles"),
+    *("bypass", "checksum", "metadata", "dockerfile"),
+)
 _URL = re.compile(r"([a-z][a-z0-9+.-]*):/*(.*)", re.DOTALL)
 _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]*")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -123,6 +137,7 @@ def _merged(known: Transformation | None, more: Transformation) -> Transformatio
 
 def _transformation(entry: Entry) -> Transformation:
     data = entry.data
+    entry.check_keys(_OF_A_TRANSFORMATION, "a transformation")
     sites = entry.entries("sites", "a site of a transformation", "name", "pfn")
     return Transformation(
         namespace=str(data.get("namespace", "")),
@@ -137,6 +152,7 @@ def _transformation(entry: Entry) -> Transformation:
 
 def _executable(entry: Entry) -> Executable:
     site = entry.data
+    entry.check_keys(_OF_A_PROGRAM, "a site of a transformation")
     kind, container = site.get("type", "installed"), site.get("container") or ""
     return Executable(
         str(site["name"]),
@@ -194,6 +210,7 @@ def _container(document: Document, name: str, site: str) -> dict[str, Any]:
 
 def _read_container(entry: Entry, site: str) -> dict[str, Any]:
     kind = str(entry.data.get("type", ""))
+    entry.check_keys(_OF_A_CONTAINER, "a container")
     if kind not in _PULLED:
         raise entry.below("type").error(
             "no program is known for containers of this type",

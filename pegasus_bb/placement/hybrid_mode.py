@@ -123,7 +123,7 @@ def _read_once(
 def _read_in_place(catalogs: Catalogs, site: str, lfn: str) -> str:
     """How an input that leaves the tier is read: through a link to its replica on the
     site, else from a copy in the site's scratch."""
-    linked = catalogs.properties.get(_LINKS, "true").strip().lower() == "true"
+    linked = catalogs.properties.flag(_LINKS, True)
     is_on_site = link_target(catalogs, site, lfn) is not None
     return LINK if linked and is_on_site else PFS
 

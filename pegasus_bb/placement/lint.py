@@ -174,10 +174,8 @@ def link_target(catalogs: Catalogs, site: str, lfn: str) -> str | None:
 
 def is_linked(catalogs: Catalogs, site: str, lfn: str) -> bool:
     """Whether a run on the PFS links this input instead of copying it."""
-    wanted = catalogs.properties.get("pegasus.transfer.links", "false")
-    if wanted.strip().lower() != "true":
-        return False
-    return link_target(catalogs, site, lfn) is not None
+    wanted = catalogs.properties.flag("pegasus.transfer.links", False)
+    return wanted and link_target(catalogs, site, lfn) is not None
 
 
 def _link_error(catalogs: Catalogs, tier: Tier, file: PlacedFile) -> CatalogError:

@@ -115,9 +115,8 @@ def _fetch(
 def _can_be_linked(draft: Draft, source: Source) -> bool:
     """Whether pegasus.transfer.links makes this a link instead of a copy, as
     pegasus-plan does. On a tier the placement decides, whatever the job list has."""
-    wanted = draft.catalogs.properties.get("pegasus.transfer.links", "false")
     here = source.site == draft.site and source.url.startswith("file://")
-    return here and wanted.strip().lower() == "true"
+    return here and draft.catalogs.properties.flag("pegasus.transfer.links", False)
 
 
 def _sources_of(draft: Draft, job: Job, lfn: str) -> tuple[Source, ...]:

@@ -31,6 +31,7 @@ from pegasus_bb.planner.builtin.places import Places
 from pegasus_bb.planner.builtin.profiles import REAL_PLANNER, merge, of_properties
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal.view import BUILT_IN
+from pegasus_bb.planner.settings_left_out import check_settings
 from pegasus_bb.rewrite.inputs import LOCAL
 from pegasus_bb.rewrite.lifecycle import DELETE, SETUP
 
@@ -50,7 +51,8 @@ def build(planning: PlanningInput, context: RunPlan) -> Executable:
 
     Raises UsageError and CatalogError.
     """
-    check_context(context, planning.catalogs)
+    check_context(context)
+    check_settings(planning)
     check_results_survive(planning.workflow, context)
     draft = _start(planning, context)
     _place_jobs(draft)

@@ -22,7 +22,7 @@ _SITE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _STREAMS = {"stdin", "stdout", "stderr"}
 
 
-def check_context(context: RunPlan, catalogs: Catalogs) -> None:
+def check_context(context: RunPlan) -> None:
     """Raises UsageError if a name of the run cannot stand in a DAG."""
     if _PLAIN_PATH.fullmatch(str(context.submit_dir)) is None:
         raise UsageError(
@@ -39,13 +39,6 @@ def check_context(context: RunPlan, catalogs: Catalogs) -> None:
         raise UsageError(
             f"the site name {context.site!r} becomes part of node names: use letters, "
             "digits, _ . and -"
-        )
-    configuration = catalogs.properties.get("pegasus.data.configuration", "sharedfs")
-    if configuration != "sharedfs":
-        raise catalogs.properties.error(
-            "pegasus.data.configuration",
-            "the built-in planner has one data configuration, sharedfs",
-            f"-Dpegasus.data.configuration=sharedfs, or {REAL_PLANNER}",
         )
 
 

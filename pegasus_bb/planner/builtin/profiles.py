@@ -53,6 +53,9 @@ _PEGASUS_PROPERTIES = (
     "queue",
     "project",
     "glite.arguments",
+    "gridstart.launcher",
+    "gridstart.launcher.arguments",
+    "style",
 )
 _REQUESTS = {
     "cores": "request_cpus",

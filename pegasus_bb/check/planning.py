@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pegasus_bb.check.finding import Finding, note, ok, wrong
-from pegasus_bb.check.storage import of_submit_dir
 from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.model.finding import Finding, note, ok, wrong
 from pegasus_bb.paths import local_path
 from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.placement.survey import runs_on
 from pegasus_bb.planner.existing_submit_dir import check_existing
+from pegasus_bb.planner.local_files import of_submit_dir
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.checks import check_style, check_sub_workflows
 from pegasus_bb.planner.pegasus.home import Home

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pegasus_bb.errors import CatalogError, UsageError
-from pegasus_bb.model.document import Data, Document, Entry, load, plain
+from pegasus_bb.model.document import Data, Document, Entry, Key, load, plain
 from pegasus_bb.model.pegasus4 import conversion
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.model.speeds import KEY as SPEEDS
@@ -124,10 +124,13 @@ class ReplicaCatalog:
         self, lfn: str, what: str, found: object = "", would_do: str = ""
     ) -> CatalogError:
         """An error about the entry of ``lfn``, with its line."""
+        return self.document.error(what, self.keys(lfn), found, would_do)
+
+    def keys(self, lfn: str) -> tuple[Key, ...]:
+        """The keys of the entry of ``lfn``, or of the list if there is none."""
         entries = enumerate(self.document.data.get("replicas") or ())
         index = next((n for n, entry in entries if str(entry["lfn"]) == lfn), None)
-        keys = ["replicas"] if index is None else ["replicas", index]
-        return self.document.error(what, keys, found, would_do)
+        return ("replicas",) if index is None else ("replicas", index)
 
     def with_directory(self, folder: Path) -> ReplicaCatalog:
         """These replicas, preceded by every file below ``folder`` (--input-dir)."""

@@ -135,6 +135,7 @@ class Settings:
     headroom: int = 10  # per cent added to an automatic capacity
     name: str = "pbb"  # prefix of the reservation's name
     python: str = ""  # the Python of compute nodes; empty: the system's own
+    check: str = "on"  # off: plan without a look at the files of this machine
     counters: str = "on"  # off: no I/O counters with a plain pegasus-plan's records
     # A path: the libdarshan.so that tasks preload | auto: find one | off
     darshan: str = "off"
@@ -249,6 +250,7 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
     "headroom": _between(0, 1000, _whole),
     "name": _name,
     "python": _program,
+    "check": _choice("on", "off"),
     "counters": _choice("on", "off"),
     "darshan": _program,
     "fallback": _choice("fail", "pfs"),

@@ -5,6 +5,8 @@ The table for people is docs/exit-codes.md; a test holds the two together.
 
 from __future__ import annotations
 
+from typing import Sequence
+
 DONE = 0
 BUG = 1
 USAGE = 2
@@ -86,20 +88,36 @@ class NotMeasured(PegasusBBError):
     exit_code = NOT_MEASURED
 
 
-class CatalogError(UsageError):
-    """A mistake in a file of the user's: file, line, key, found, fix."""
+class UnplacedError(UsageError):
+    """A mistake in a value whose place the caller knows: it makes a CatalogError of
+    this. ``at`` has the keys from the caller's entry to the value."""
 
     def __init__(
         self,
         what: str,
-        file: str = "",
+        at: Sequence[str | int] = (),
+        found: str = "",
+        would_do: str = "",
+    ) -> None:
+        super().__init__(what)
+        self.what, self.at, self.found, self.would_do = what, at, found, would_do
+
+
+class CatalogError(UsageError):
+    """A mistake in a file of the user's: file, line, key, found, fix. Code that does
+    not know the file raises an UnplacedError."""
+
+    def __init__(
+        self,
+        what: str,
+        file: str,
         line: int = 0,
         key: str = "",
         found: str = "",
         would_do: str = "",
     ) -> None:
-        place = ":".join(str(part) for part in (file, line) if part)
-        lines = [f"{place}: {what}" if place else what]
+        place = f"{file}:{line}" if line else file
+        lines = [f"{place}: {what}"]
         if key:
             lines.append(f"  key:      {key}")
         if found:

@@ -6,8 +6,6 @@ import os
 import re
 from typing import Mapping, Match
 
-from pegasus_bb.errors import CatalogError
-
 # What the path of a node-local disk may take from the environment of a job: variables
 # that batch systems set, and whose values are whole paths, or one name.
 PATH_VARIABLES = (
@@ -103,18 +101,11 @@ def _is_odd(path: str) -> bool:
 
 
 def local_path(pfn: str) -> str | None:
-    """The path of a PFN that is a path or a file:// URL, else None.
-
-    Raises CatalogError for a relative path: it is not known relative to what.
-    """
-    if pfn.startswith("file://"):
-        path = pfn[len("file://") :]
-        return path if path.startswith("/") else "/" + path.partition("/")[2]
-    if "://" in pfn:
+    """The path of a PFN that is a full path or a file URL; None for any other PFN. A
+    file URL may have one slash (RFC 8089), as those of Java's File.toURI()."""
+    if pfn.startswith("/"):
+        return pfn
+    scheme, _, rest = pfn.partition(":")
+    if scheme.lower() != "file" or not rest.startswith("/"):
         return None
-    if not pfn.startswith("/"):
-        raise CatalogError(
-            f"the PFN {pfn!r} is neither a URL nor an absolute path",
-            would_do="write /absolute/path or a URL",
-        )
-    return pfn
+    return "/" + rest[2:].partition("/")[2] if rest.startswith("//") else rest

@@ -1,10 +1,10 @@
-"""Where the disk of a node is: a path with variables of the job, read strictly."""
+"""Paths of node disks, with variables of the job, read strictly; and file URLs."""
 
 from __future__ import annotations
 
 import pytest
 
-from pegasus_bb.paths import node_path, node_path_fault
+from pegasus_bb.paths import local_path, node_path, node_path_fault
 
 JOB = {"TMPDIR": "/tmp/job.7", "SLURM_JOB_ID": "7", "PBS_JOBID": "7[2].head"}
 
@@ -24,6 +24,23 @@ JOB = {"TMPDIR": "/tmp/job.7", "SLURM_JOB_ID": "7", "PBS_JOBID": "7[2].head"}
 def test_the_job_s_own_values_stand_for_variables(path: str, there: str) -> None:
     assert node_path_fault(path) == ""
     assert node_path(path, JOB) == there
+
+
+@pytest.mark.parametrize(
+    ("pfn", "path"),
+    [
+        ("/a/b", "/a/b"),
+        ("file:///a/b", "/a/b"),
+        ("file:/a/b", "/a/b"),
+        ("File:/a/b", "/a/b"),
+        ("file://host/a/b", "/a/b"),
+        ("file:a/b", None),
+        ("a/b", None),
+        ("http://host/a", None),
+    ],
+)
+def test_a_file_url_has_one_slash_or_three(pfn: str, path: str | None) -> None:
+    assert local_path(pfn) == path
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ class Keywords(TypedDict, total=False):
     relative_submit_dir: str
     cleanup: str  # none | leaf | inplace
     force: bool
+    check: bool  # False: as --no-check
     bb_mode: str  # off | persistent | transient | hybrid | auto
     bb_planner: str  # auto | builtin | pegasus
     bb_tier: str
@@ -44,6 +45,7 @@ class Keywords(TypedDict, total=False):
     bb_headroom: int  # per cent
     bb_name: str
     bb_python: str
+    bb_check: str
     bb_counters: str
     bb_darshan: str
     bb_speeds: FilePath
@@ -62,6 +64,8 @@ def options_of(
     for name in keywords.keys() - Keywords.__annotations__.keys():
         raise TypeError(f"{name!r} is no keyword of plan and explain")
     given = {name: value for name, value in keywords.items() if value is not None}
+    if not given.pop("check", True):
+        given["bb_check"] = "off"
     settings = {f.name: given.pop(f"bb_{f.name}", None) for f in fields(Settings)}
     bb_options = {
         property_of(n): _text(v) for n, v in settings.items() if v is not None

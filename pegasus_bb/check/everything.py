@@ -6,16 +6,17 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 
-from pegasus_bb.check.finding import Finding, Level, ok, wrong
 from pegasus_bb.check.htcondor import of_htcondor
 from pegasus_bb.check.inputs import of_files, of_size
 from pegasus_bb.check.pegasus import of_pegasus
 from pegasus_bb.check.planning import of_planning
 from pegasus_bb.check.service import of_service
-from pegasus_bb.check.storage import of_output, of_scratch, of_tier
+from pegasus_bb.check.storage import of_tier
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.catalogs import Site
+from pegasus_bb.model.finding import Finding, Level, ok, wrong
 from pegasus_bb.placement.decision import PlanningInput
+from pegasus_bb.planner.local_files import of_output, of_scratch
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.home import resolve_home
 from pegasus_bb.planner.predictions import choose_mode
@@ -63,30 +64,28 @@ def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
     decided: PlanningInput | None = None
     try:
         placed = place(options, given)
-        output = output_site(options, placed.catalogs)
+        output_site(options, placed.catalogs)
     except PegasusBBError as error:
         yield wrong("workflow", str(error))
     else:
         yield from of_files(placed)
-        storage = placed.catalogs.sites.site(output).storage if output else None
-        if folder := options.output_dir or (storage and storage.path):
-            yield from of_output(folder)
+        yield from of_output(options, placed)
         size, decided = of_size(placed)
         yield from size
     yield from _of_python(given)
     with suppress(PegasusBBError):  # the workflow's finding has it
-        site = execution_site(options, given.catalogs)
+        site, mode = execution_site(options, given.catalogs), given.settings.mode
         yield from _of_planner(options, given, site, decided, seen)
         yield from of_htcondor((site.profile("pegasus", "style") or "condor").lower())
-        yield from of_scratch(site, given.settings.mode)
-        if given.settings.mode != "off":
+        yield from of_scratch(given.catalogs, site, mode in ("transient", "hybrid"))
+        if mode != "off":
             tier = choose_tier(given.catalogs, given.settings, site.name)
             placement = decided.placement if decided else None
-            yield from of_tier(tier, given.settings.mode, placement)
+            yield from of_tier(given.catalogs, tier, mode, placement)
             yield from of_service(tier, site)
             other = placement.other_tier if placement else None
             if placement and other and placement.job_reservations:
-                yield from of_tier(other, "transient", None)
+                yield from of_tier(given.catalogs, other, "transient", None)
 
 
 def _of_planner(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from pegasus_bb.check.finding import Finding, note, ok, wrong
 from pegasus_bb.engine.dagman.queue import submit_problem
+from pegasus_bb.model.finding import Finding, note, ok, wrong
+from pegasus_bb.planner.local_files import has_htcondor
 from pegasus_bb.process import ask
 
 _VERSION = re.compile(r"\$CondorVersion: (\d+)\.(\d+)\.(\d+)")
@@ -20,7 +20,7 @@ _SECONDS = 20.0
 
 def of_htcondor(style: str) -> Iterator[Finding]:
     """``style``: how the site's jobs are submitted, glite, ssh or condor."""
-    if not is_installed():
+    if not has_htcondor():
         reason = "no HTCondor on PATH: `pegasus-bb run` starts every job here"
         mend = "for jobs elsewhere, a submit host with HTCondor"
         yield note("htcondor", reason, mend)
@@ -41,10 +41,6 @@ def of_htcondor(style: str) -> Iterator[Finding]:
         reason += " is not seen from here"
         mend = f"{_ATTRIBUTES} there, and the paths of this machine's home and scratch"
         yield note("blahp", reason, mend)
-
-
-def is_installed() -> bool:
-    return shutil.which("condor_version") is not None
 
 
 def _of_version() -> Iterator[Finding]:

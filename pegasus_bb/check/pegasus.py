@@ -8,11 +8,11 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from pegasus_bb.check.finding import Finding, note, ok, wrong
 from pegasus_bb.engine.dagman.queue import SUBMIT
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.files import is_dir, is_file
 from pegasus_bb.model.catalogs import Site
+from pegasus_bb.model.finding import Finding, note, ok, wrong
 from pegasus_bb.planner.pegasus.checks import check_kickstart
 from pegasus_bb.planner.pegasus.home import Home
 from pegasus_bb.planner.reading import UserInput

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pegasus_bb.check.finding import Finding, note, ok, wrong
-from pegasus_bb.check.storage import of_submit_dir
 from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.model.finding import Finding, note, ok, wrong
+from pegasus_bb.paths import local_path
 from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.placement.survey import runs_on
 from pegasus_bb.planner.existing_submit_dir import check_existing
+from pegasus_bb.planner.local_files import of_submit_dir
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.checks import check_style, check_sub_workflows
 from pegasus_bb.planner.pegasus.home import Home
@@ -73,7 +74,7 @@ def _check_images(decided: PlanningInput) -> None:
     used = {program.container for program in programs if program is not None}
     for index, container in enumerate(catalog.document.data.get("containers") or []):
         image = str(container.get("image", ""))
-        is_file = image.startswith(("file://", "/"))
+        is_file = local_path(image) is not None
         if is_file and container["name"] in used and "image.site" not in container:
             raise catalog.document.error(
                 f"pegasus-plan does not stage the image {image}: it is on no site",

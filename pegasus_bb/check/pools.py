@@ -7,8 +7,8 @@ import re
 import shutil
 from collections.abc import Iterator
 
-from pegasus_bb.check.finding import Finding, note, ok, wrong
 from pegasus_bb.files import is_dir
+from pegasus_bb.model.finding import Finding, note, ok, wrong
 from pegasus_bb.model.pools import Pool
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.process import ask

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from pegasus_bb.check.finding import Finding, wrong
 from pegasus_bb.errors import UsageError
+from pegasus_bb.model.finding import Finding, wrong
 from pegasus_bb.service.slurm.buffers import read_buffers
 from pegasus_bb.service.slurm.job import read_job
 from pegasus_bb.service.slurm.nodes.record import read_nodes_record

@@ -7,9 +7,9 @@ import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from pegasus_bb.check.finding import Finding, ok, wrong
 from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.model.catalogs import Site
+from pegasus_bb.model.finding import Finding, ok, wrong
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.service.client import Client
 from pegasus_bb.service.config import Config, site_config

@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from pegasus_bb.check.finding import Finding, wrong
+from pegasus_bb.model.finding import Finding, wrong
 from pegasus_bb.service.config import Config
 from pegasus_bb.service.ownership import why_open
 from pegasus_bb.service.slurm.spool import folders_of

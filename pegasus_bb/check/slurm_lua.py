@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from pegasus_bb.check.finding import Finding, note, ok, wrong
 from pegasus_bb.check.records import of_records
 from pegasus_bb.check.service import of_answer, of_sockets, site_here
 from pegasus_bb.check.site_folders import of_folders
 from pegasus_bb.check.slurm import of_pool
 from pegasus_bb.errors import PegasusBBError, SchedulerUnreachable, UsageError
+from pegasus_bb.model.finding import Finding, note, ok, wrong
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.process import ask

@@ -9,11 +9,11 @@ import click
 import orjson
 
 from pegasus_bb.check.everything import findings
-from pegasus_bb.check.finding import Finding, Level
 from pegasus_bb.cli.options import PlanCommand, options_of_a_look, plan_options
 from pegasus_bb.cli.output import echo_lines
 from pegasus_bb.columns import printable
 from pegasus_bb.errors import USAGE
+from pegasus_bb.model.finding import Finding, Level
 
 
 @click.command("check", cls=PlanCommand)

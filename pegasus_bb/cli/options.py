@@ -66,6 +66,9 @@ _HELP = {
     "headroom": _Ours("PERCENT", "Added to an automatic capacity.", "10"),
     "name": _Ours("TEXT", "First letters of the reservation's name.", "pbb"),
     "python": _Ours("PATH", "The Python of the compute nodes.", "the system's"),
+    "check": _Ours(
+        "on|off", "off: plan without a look at inputs, programs and free space.", "on"
+    ),
     "counters": _Ours(
         "on|off", "off: a real pegasus-plan in mode off gets no option of ours.", "on"
     ),

@@ -38,14 +38,21 @@ class _KeepingArguments(PlanCommand):
     short_help="Turn an abstract workflow into a submit directory.",
 )
 @options_of_a_planning
+@click.option(
+    "--check/--no-check",
+    default=True,
+    help="no: as --bb-check off, for a run whose files are made later.",
+)
 @click.option("--dry-run", is_flag=True, help="Say what explain says; write nothing.")
 @click.pass_context
-def command(ctx: click.Context, /, dry_run: bool, **options: Any) -> None:
+def command(ctx: click.Context, /, dry_run: bool, check: bool, **options: Any) -> None:
     """Plan WORKFLOW (default: workflow.yml) so that it runs on a burst buffer.
 
     Takes pegasus-plan's options. Every --bb-X is a property pegasus.bb.X as well.
     A real pegasus-plan does the planning if there is one.
     """
+    if not check:
+        options["bb_check"] = "off"
     wanted = plan_options(options, mode="persistent" if dry_run else "")
     chosen = resolve_options(wanted)
     if chosen.predicted is not None and not (ctx.params["as_json"] or _is_quiet(ctx)):

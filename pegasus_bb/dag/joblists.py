@@ -14,6 +14,7 @@ import orjson
 
 from pegasus_bb.dag.nodes import Dag
 from pegasus_bb.errors import CatalogError
+from pegasus_bb.paths import local_path
 
 Entry = dict[str, Any]
 Entries = Sequence[Entry]
@@ -35,8 +36,9 @@ def job_lists(dag: Dag, submit_dir: Path) -> Callable[[str], Entries]:
 
 
 def path_of(url: str) -> str:
-    """The path of a URL: /a/b for ``file://host/a/./b`` and ``symlink:///a/b``."""
-    path = "/" + url.partition("://")[2].partition("/")[2]
+    """The path of a URL: /a/b for ``file://host/a/./b``, ``file:/a/b`` and
+    ``symlink:///a/b``."""
+    path = local_path(url) or "/" + url.partition("://")[2].partition("/")[2]
     plain = "/." not in path and "//" not in path and not path.endswith("/")
     return path if plain else posixpath.normpath(path)
 

@@ -54,6 +54,7 @@ class Dag:
     children: dict[str, list[str]] = field(default_factory=dict)
     max_jobs: dict[str, int] = field(default_factory=dict)  # per category
     other: list[str] = field(default_factory=list)  # lines that we do not interpret
+    file: str = field(default="the DAG", compare=False)  # that it was read from
 
 
 def submit_text(folder: Path, node: Node) -> str:

@@ -42,6 +42,7 @@ def read_dag(path: Path) -> Dag:
             reader.read(source, str(path))
     except OSError as error:
         raise CatalogError(f"cannot be read: {error.strerror}", str(path)) from error
+    reader.dag.file = str(path)
     return reader.dag
 
 

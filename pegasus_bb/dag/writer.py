@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pegasus_bb.dag.nodes import KINDS, Dag, Node, Script
-from pegasus_bb.errors import CatalogError
+from pegasus_bb.errors import UnplacedError
 from pegasus_bb.files import sync_directory
 
 _NAME = re.compile(r"""[^\s"'=+\\#\x00-\x1f\x7f][^\s"'=+\\\x00-\x1f\x7f]*""")
@@ -24,7 +24,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 def write_dag(dag: Dag, path: Path) -> None:
     """Write ``dag`` to ``path``, whole or not at all, with its nodes in their order.
 
-    Raises CatalogError if a value cannot stand in a DAG file, such as one with a
+    Raises UnplacedError if a value cannot stand in a DAG file, such as one with a
     newline, which would start a line of its own.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -46,15 +46,13 @@ def _lines(dag: Dag) -> Iterator[str]:
     for category, limit in dag.max_jobs.items():
         yield f"MAXJOBS {_word(category, 'category')} {limit}"
     for node in dag.nodes.values():
-        _check(node)
+        check_node(node)
         yield from _node_lines(node)
     for parent, children in dag.children.items():
         for name in (parent, *children):
             if name not in dag.nodes:
-                raise CatalogError(
-                    "an edge of the DAG leads to a node that it does not have",
-                    found=name,
-                )
+                what = "an edge of the DAG leads to a node that it does not have"
+                raise UnplacedError(f"{what}: {name}")
         if children:
             yield f"PARENT {parent} CHILD {' '.join(children)}"
 
@@ -99,8 +97,8 @@ def script_line(when: str, node: str, script: Script) -> str:
     return f"{words} {arguments}" if arguments else words
 
 
-def _check(node: Node) -> None:
-    """Refuse values that DAGMan would misread."""
+def check_node(node: Node, at: Sequence[str] = ()) -> None:
+    """Refuse values that DAGMan would misread. Raises UnplacedError at ``at``."""
     reserved = node.name.upper() in ("PARENT", "CHILD", "ALL_NODES")
     if reserved or _NAME.fullmatch(node.name) is None:
         raise _invalid("name of a node", node.name, "letters, digits, _ and -")
@@ -110,27 +108,28 @@ def _check(node: Node) -> None:
     if node.directory:
         _word(node.directory, f"directory of {node.name}")
     if node.category:
-        _word(node.category, f"category of {node.name}")
-    for script in (node.pre, node.post):
+        _word(node.category, f"category of {node.name}", at and (*at, "CATEGORY"))
+    for script, key in ((node.pre, "PRE"), (node.post, "POST")):
         if script is not None:
-            _word(script.executable, f"script of {node.name}")
-            _single_line(script.arguments, f"script arguments of {node.name}")
+            _word(script.executable, f"script of {node.name}", at and (*at, key))
+            there = at and (*at, f"{key}.ARGUMENTS")
+            _single_line(script.arguments, f"script arguments of {node.name}", there)
     for key, text in node.vars.items():
         if _MACRO.fullmatch(key) is None:
             raise _invalid(f"macro of {node.name}", key, "letters, digits and _")
         _single_line(text, f"macro {key} of {node.name}")
 
 
-def _word(text: str, what: str) -> str:
+def _word(text: str, what: str, at: Sequence[str] = ()) -> str:
     if _WORD.fullmatch(text) is None or text[0] in "{@" or text[-1] == "\\":
-        raise _invalid(what, text, "a path or name without blanks and quotes")
+        raise _invalid(what, text, "a path or name without blanks and quotes", at)
     return text
 
 
-def _single_line(text: str, what: str) -> str:
+def _single_line(text: str, what: str, at: Sequence[str] = ()) -> str:
     # An older DAGMan joins a line that ends in a backslash with the next one.
     if _CONTROL.search(text) or text.endswith("\\"):
-        raise _invalid(what, text, "text on one line, with no backslash at its end")
+        raise _invalid(what, text, "text on one line, with no backslash at its end", at)
     return text
 
 
@@ -138,7 +137,9 @@ def _quoted(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _invalid(what: str, found: str, would_do: str) -> CatalogError:
-    return CatalogError(
-        f"{what} cannot stand in a DAG file", found=repr(found), would_do=would_do
+def _invalid(
+    what: str, found: str, would_do: str, at: Sequence[str] = ()
+) -> UnplacedError:
+    return UnplacedError(
+        f"{what} cannot stand in a DAG file", at, repr(found), would_do
     )

@@ -55,7 +55,7 @@ class Table:
         for item in self.items.values():
             for child in item.children:
                 self.items[child].waiting += 1
-        _check_cycle(self.items)
+        _check_cycle(self.items, dag.file)
         for name in done:
             self.move(self.items[name], State.DONE)
         for name in done:
@@ -101,7 +101,7 @@ class Table:
         return free
 
 
-def _check_cycle(items: dict[str, Item]) -> None:
+def _check_cycle(items: dict[str, Item], file: str) -> None:
     parents = {name: item.waiting for name, item in items.items()}
     free = deque(name for name, count in parents.items() if not count)
     seen = 0
@@ -113,8 +113,6 @@ def _check_cycle(items: dict[str, Item]) -> None:
                 free.append(child)
     if seen < len(items):
         stuck = [name for name, count in parents.items() if count]
-        raise CatalogError(
-            "the DAG has a cycle: these nodes wait for each other",
-            found=abbreviate(stuck, 8),
-            would_do="take out one of the PARENT lines between them",
-        )
+        what = "the DAG has a cycle: these nodes wait for each other"
+        mend = "take out one of the PARENT lines between them"
+        raise CatalogError(what, file, found=abbreviate(stuck, 8), would_do=mend)

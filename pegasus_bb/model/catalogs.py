@@ -11,12 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from pegasus_bb.errors import CatalogError, UsageError
-from pegasus_bb.model.document import Data, Document, Entry, load, plain
+from pegasus_bb.model.document import Data, Document, Entry, Key, load, plain
+from pegasus_bb.model.pegasus4 import conversion
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.model.speeds import KEY as SPEEDS
 from pegasus_bb.model.tiers import KEY as TIERS
 from pegasus_bb.model.tiers import Tier, read_tiers
-from pegasus_bb.model.transformations import TransformationCatalog, read_transformations
+from pegasus_bb.model.transformations import (
+    OS,
+    TransformationCatalog,
+    read_transformations,
+)
 
 # kind -> (file name in the working directory, key in a workflow that carries it)
 SOURCES = {
@@ -42,6 +47,15 @@ _SCHEMES = (
     ),
     *("root", "x-gsiftp", "cvmfs"),
 )
+# Any other key is a mistake, but for extensions (x-): pegasus-plan refuses it as well.
+_OF_A_SITE = ("name", "arch", "directories", "grids", "profiles", *OS)
+_OF_A_DIRECTORY = (
+    *("type", "path", "sharedFileSystem", "freeSize", "totalSize"),
+    "fileServers",
+)
+_OF_A_SERVER = ("url", "operation", "profiles")
+_OF_A_REPLICA = ("lfn", "pfns", "regex", "checksum", "metadata")
+_OF_A_PFN = ("site", "pfn")
 STORAGE = ("localStorage", "sharedStorage", "local-storage", "shared-storage")
 
 
@@ -105,6 +119,18 @@ class ReplicaCatalog:
 
     document: Document
     replicas: dict[str, list[Replica]]
+
+    def error(
+        self, lfn: str, what: str, found: object = "", would_do: str = ""
+    ) -> CatalogError:
+        """An error about the entry of ``lfn``, with its line."""
+        return self.document.error(what, self.keys(lfn), found, would_do)
+
+    def keys(self, lfn: str) -> tuple[Key, ...]:
+        """The keys of the entry of ``lfn``, or of the list if there is none."""
+        entries = enumerate(self.document.data.get("replicas") or ())
+        index = next((n for n, entry in entries if str(entry["lfn"]) == lfn), None)
+        return ("replicas",) if index is None else ("replicas", index)
 
     def with_directory(self, folder: Path) -> ReplicaCatalog:
         """These replicas, preceded by every file below ``folder`` (--input-dir)."""
@@ -190,10 +216,11 @@ def _document(
     file = f"pegasus.catalog.{kind}.file"
     form = properties.get(f"pegasus.catalog.{kind}", "YAML")
     if form != "YAML":
+        converter = conversion(kind, properties.get(file, "FILE"))
         raise properties.error(
             f"pegasus.catalog.{kind}",
             f"a {kind} catalog of this form is not supported",
-            "YAML, the form of Pegasus 5",
+            f"YAML, the form of Pegasus 5: {converter}",
         )
     if file in properties:
         return load(cwd / properties[file], variables)
@@ -247,8 +274,11 @@ def _check_url(entry: Entry) -> None:
 
 def _read_site(entry: Entry, index: int) -> Site:
     directories = []
+    entry.check_keys(_OF_A_SITE, "a site")
     for place, each in enumerate(entry.entries("directories", "a directory", "path")):
+        each.check_keys(_OF_A_DIRECTORY, "a directory of a site")
         for server in each.entries("fileServers", "a file server"):
+            server.check_keys(_OF_A_SERVER, "a file server")
             _check_url(server)
         kind, path = str(each.data.get("type", "")), str(each.data["path"])
         directories.append(Directory(kind, path, place))
@@ -261,6 +291,7 @@ def read_replicas(document: Document) -> ReplicaCatalog:
     replicas: dict[str, list[Replica]] = {}
     for entry in document.entry().entries("replicas", "a replica", "lfn"):
         lfn = str(entry.data["lfn"])
+        entry.check_keys(_OF_A_REPLICA, "a replica")
         if entry.data.get("regex"):
             raise entry.below("regex").error(
                 "patterns of replicas are not supported here",
@@ -272,6 +303,7 @@ def read_replicas(document: Document) -> ReplicaCatalog:
         if declared is not None:
             size = entry.below("metadata", "size").size("a file's size: ")
         for pfn in entry.entries("pfns", "a replica", "pfn"):
+            pfn.check_keys(_OF_A_PFN, "a place of a replica")
             site = str(pfn.data.get("site", "local"))
             replica = Replica(lfn, str(pfn.data["pfn"]), site, size)
             replicas.setdefault(lfn, []).append(replica)

@@ -105,6 +105,13 @@ class Entry:
         except UsageError as error:
             raise self.error(f"{what}{error}", would_do=would_do) from error
 
+    def flag(self, key: str, default: bool) -> bool:
+        """The truth under ``key``; Pegasus takes no word but true and false."""
+        value = self.data.get(key, default)
+        if value is True or value is False:
+            return value
+        raise self.below(key).error(f"{key} is true or false", repr(value), "true")
+
     def items(self, key: str) -> list[Any]:
         value = self.data.get(key)
         if value is None:
@@ -145,8 +152,9 @@ class Entry:
         return profiles
 
     def check_keys(self, known: Collection[str], what: str) -> None:
-        """Refuse a key that is not ``known``."""
-        key = next((key for key in self.data if key not in known), None)
+        """Refuse a key that is neither ``known`` nor an extension of a user's, x-."""
+        strange = [key for key in self.data if key not in known]
+        key = next((key for key in strange if not str(key).startswith("x-")), None)
         if key is not None:
             raise self.document.error(
                 f"{what} has no such key",
@@ -178,6 +186,7 @@ def load(path: Path, variables: Mapping[str, str]) -> Document:
     """
     data, text = load_value(path, variables)
     if not isinstance(data, dict):
+        _refuse_old(text, path)
         raise CatalogError(
             "is not a mapping of keys to values",
             file=str(path),
@@ -202,11 +211,18 @@ def load_value(path: Path, variables: Mapping[str, str]) -> tuple[Any, str]:
     except UnicodeDecodeError as error:
         raise CatalogError("is not UTF-8 text", file=str(path)) from error
     except ValueError as error:  # NUL, or half a surrogate pair
-        raise CatalogError(
-            "is not the name of a file", found=repr(str(path))
-        ) from error
+        raise CatalogError("is not the name of a file", repr(str(path))) from error
     text = expand(text, variables, str(path))
     return parse(text, path), text
+
+
+def _refuse_old(text: str, path: Path) -> None:
+    """Raises CatalogError for a file of Pegasus 4."""
+    from pegasus_bb.model.pegasus4 import old_form  # for errors only
+
+    old = old_form(text, str(path))
+    if old is not None:
+        raise CatalogError(old[0], str(path), 1, would_do=old[1])
 
 
 def _files_beside(path: Path) -> str:
@@ -305,6 +321,7 @@ def parse(text: str, path: Path) -> Any:
     except (InvalidYamlError, ValueError, TypeError, RecursionError) as error:
         from pegasus_bb.model.lines import fault_line  # slow to import
 
+        _refuse_old(text, path)
         message = str(error) or "nested too deeply"
         named = re.search(r"line (\d+)", message)
         line = int(named.group(1)) if named else fault_line(text)

@@ -21,6 +21,7 @@ from pegasus_bb.units import parse_duration, parse_size
 PREFIX = "pegasus.bb."
 MODES = ("off", "persistent", "transient", "hybrid", "auto")
 PLANNERS = ("auto", "builtin", "pegasus")
+_TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 AUTO = 0  # a capacity from the sizes of the files, whatever the tier says
 
 
@@ -56,6 +57,15 @@ class Properties(Mapping[str, str]):
         if setting is None:
             return ""
         return f"{setting.origin}:{setting.line}" if setting.line else setting.origin
+
+    def flag(self, key: str, default: bool) -> bool:
+        """The truth of ``key``, in the words of Pegasus. Raises CatalogError."""
+        text = self.get(key, "").strip().lower()
+        if not text:
+            return default
+        if text in _TRUE or text in _FALSE:
+            return text in _TRUE
+        raise self.error(key, f"{key} is true or false", "true, or false")
 
     def error(self, key: str, what: str, would_do: str = "") -> CatalogError:
         """An error about the property ``key``, with the place where it is set."""
@@ -125,6 +135,7 @@ class Settings:
     headroom: int = 10  # per cent added to an automatic capacity
     name: str = "pbb"  # prefix of the reservation's name
     python: str = ""  # the Python of compute nodes; empty: the system's own
+    check: str = "on"  # off: plan without a look at the files of this machine
     counters: str = "on"  # off: no I/O counters with a plain pegasus-plan's records
     # A path: the libdarshan.so that tasks preload | auto: find one | off
     darshan: str = "off"
@@ -239,6 +250,7 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
     "headroom": _between(0, 1000, _whole),
     "name": _name,
     "python": _program,
+    "check": _choice("on", "off"),
     "counters": _choice("on", "off"),
     "darshan": _program,
     "fallback": _choice("fail", "pfs"),

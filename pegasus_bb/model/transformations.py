@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pegasus_bb.model.document import Data, Document, Entry, plain
+from pegasus_bb.errors import CatalogError
+from pegasus_bb.model.document import Data, Document, Entry, Key, plain
 from pegasus_bb.paths import local_path
 
 # Container type -> URL schemes that its program pulls, and how that names them.
@@ -24,6 +25,20 @@ _PULLED = {
     "docker": {"docker": ""},
     "shifter": {"docker": "docker:", "shifter": ""},
 }
+OS = ("os.type", "os.release", "os.version")
+# Any other key is a mistake, but for extensions (x-): pegasus-plan refuses it as well.
+_OF_A_TRANSFORMATION = (
+    *("namespace", "name", "version", "sites", "profiles", "requires"),
+    *("hooks", "metadata", "checksum"),
+)
+_OF_A_PROGRAM = (
+    *("name", "pfn", "type", "container", "profiles", "arch", *OS),
+    *("bypass", "metadata"),
+)
+_OF_A_CONTAINER = (
+    *("name", "type", "image", "image.site", "mounts", "profiles"),
+    *("bypass", "checksum", "metadata", "dockerfile"),
+)
 _URL = re.compile(r"([a-z][a-z0-9+.-]*):/*(.*)", re.DOTALL)
 _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]*")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -66,6 +81,24 @@ class TransformationCatalog:
     document: Document
     transformations: dict[str, Transformation]
 
+    def error(
+        self, name: str, what: str, found: object = "", would_do: str = ""
+    ) -> CatalogError:
+        """An error about the transformation of full ``name``, with its line."""
+        at = next(self.places(name), ("transformations",))
+        return self.document.error(what, at, found, would_do)
+
+    def places(self, name: str, site: str = "") -> Iterator[tuple[Key, ...]]:
+        """The keys of the entries of full ``name``, those of ``site`` before."""
+        for index, data in enumerate(self.document.data.get("transformations") or ()):
+            parts = (str(data.get(key, "")) for key in ("namespace", "name", "version"))
+            if full_name(*parts) != name:
+                continue
+            for place, program in enumerate(data.get("sites") or () if site else ()):
+                if program["name"] == site:
+                    yield "transformations", index, "sites", place
+            yield "transformations", index
+
     def executable(self, full_name: str, site: str) -> Executable | None:
         """The program on ``site``, installed before stageable; else one that can be
         staged from another site; else None."""
@@ -104,6 +137,7 @@ def _merged(known: Transformation | None, more: Transformation) -> Transformatio
 
 def _transformation(entry: Entry) -> Transformation:
     data = entry.data
+    entry.check_keys(_OF_A_TRANSFORMATION, "a transformation")
     sites = entry.entries("sites", "a site of a transformation", "name", "pfn")
     return Transformation(
         namespace=str(data.get("namespace", "")),
@@ -118,6 +152,7 @@ def _transformation(entry: Entry) -> Transformation:
 
 def _executable(entry: Entry) -> Executable:
     site = entry.data
+    entry.check_keys(_OF_A_PROGRAM, "a site of a transformation")
     kind, container = site.get("type", "installed"), site.get("container") or ""
     return Executable(
         str(site["name"]),
@@ -175,6 +210,7 @@ def _container(document: Document, name: str, site: str) -> dict[str, Any]:
 
 def _read_container(entry: Entry, site: str) -> dict[str, Any]:
     kind = str(entry.data.get("type", ""))
+    entry.check_keys(_OF_A_CONTAINER, "a container")
     if kind not in _PULLED:
         raise entry.below("type").error(
             "no program is known for containers of this type",
@@ -198,9 +234,10 @@ def _read_container(entry: Entry, site: str) -> dict[str, Any]:
 def _image(entry: Entry, kind: str, site: str) -> str:
     image = str(entry.data.get("image", ""))
     on = str(entry.data.get("image.site") or site)
-    if kind == "singularity" and image.startswith(("/", "file://")):
+    path = local_path(image)
+    if kind == "singularity" and path is not None:
         if on in (site, "local"):
-            return str(local_path(image))
+            return path
         raise entry.below("image.site").error(
             f"no job of site {site} can read an image file of another site",
             on,

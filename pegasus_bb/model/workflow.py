@@ -37,6 +37,7 @@ class Use:
     register: bool = False
     size: int | None = None  # declared bytes; None if not declared
     tier: str = ""  # the file's metadata bb.tier, empty if it has none
+    optional: bool = False  # an input without a replica is left out
 
 
 @dataclass(slots=True)
@@ -106,10 +107,7 @@ def read_workflow(document: Document, before: Workflow | None = None) -> Workflo
             repr(name),
             "name: my-workflow",
         )
-    more = [key for key in document.data if str(key).startswith("x-")]
-    Entry(document, (), document.data).check_keys(
-        (*_KEYS_OF_A_WORKFLOW, *more), "a workflow"
-    )
+    document.entry().check_keys(_KEYS_OF_A_WORKFLOW, "a workflow")
     items = document.data.get("jobs")
     if not isinstance(items, list) or not items:
         raise document.error("a workflow without jobs", ["jobs"], repr(items))
@@ -209,10 +207,11 @@ def _read_use(job: Entry, place: int, data: Any, lfns: dict[str, str]) -> Use:
     return Use(
         lfn,
         kind,
-        bool(data.get("stageOut", made)),
-        bool(data.get("registerReplica", made)),
+        entry.flag("stageOut", made),
+        entry.flag("registerReplica", made),
         size,
         str(metadata.get("bb.tier", "")),
+        entry.flag("optional", False),
     )
 
 

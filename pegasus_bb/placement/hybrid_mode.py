@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
-from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import PFS, PlacedFile, Placement
 from pegasus_bb.model.properties import AUTO
@@ -124,11 +123,8 @@ def _read_once(
 def _read_in_place(catalogs: Catalogs, site: str, lfn: str) -> str:
     """How an input that leaves the tier is read: through a link to its replica on the
     site, else from a copy in the site's scratch."""
-    linked = catalogs.properties.get(_LINKS, "true").strip().lower() == "true"
-    try:
-        is_on_site = link_target(catalogs, site, lfn) is not None
-    except CatalogError:  # an invalid URL, which its stage-in reports
-        return PFS
+    linked = catalogs.properties.flag(_LINKS, True)
+    is_on_site = link_target(catalogs, site, lfn) is not None
     return LINK if linked and is_on_site else PFS
 
 

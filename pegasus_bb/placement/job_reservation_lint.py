@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import JobReservation, Placement
 from pegasus_bb.model.tiers import Tier
@@ -137,7 +136,7 @@ def _is_folder(catalogs: Catalogs, lfn: str) -> bool:
             path = local_path(replica.pfn)
             if path and Path(path).is_dir():
                 return True
-        except (CatalogError, OSError, ValueError):
+        except (OSError, ValueError):
             continue
     return False
 

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Mapping
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.document import Entry
+from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.placement import PlacedFile
 from pegasus_bb.model.properties import Settings, property_of
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.paths import local_path
-from pegasus_bb.placement.survey import INPUT
+from pegasus_bb.placement.survey import INPUT, staged_name
 
 # URLs and submit files quote these in different ways.
 _UNQUOTED = re.compile(r"""[\s"'`\\%$?#]""")
@@ -79,23 +80,23 @@ def _lint_job_tier(entry: Entry, tier: Tier) -> None:
         )
 
 
-def lint_names(workflow: Workflow, lfns: Mapping[str, object]) -> None:
+def lint_names(
+    workflow: Workflow, catalogs: Catalogs, lfns: Mapping[str, object]
+) -> None:
     """Raises CatalogError for names that cannot be transferred to the buffer and
     back."""
     for lfn in lfns:
         if _UNQUOTED.search(lfn):
-            raise _name_error(
-                workflow,
-                lfn,
+            what = (
                 "an LFN with a blank, a quote or one of ` \\ % $ ? # cannot be carried "
-                "through URLs and submit files",
+                "through URLs and submit files"
             )
+            raise _name_error(workflow, catalogs, lfn, what)
         if "/" in lfn:
             above = next((p for p in _folders(lfn) if p in lfns), None)
             if above is not None:
-                raise _name_error(
-                    workflow, lfn, f"the file {above} would have to be a folder as well"
-                )
+                what = f"the file {above} would have to be a folder as well"
+                raise _name_error(workflow, catalogs, lfn, what)
 
 
 def _folders(lfn: str) -> Iterable[str]:
@@ -105,10 +106,15 @@ def _folders(lfn: str) -> Iterable[str]:
         place = lfn.find("/", place + 1)
 
 
-def _name_error(workflow: Workflow, lfn: str, what: str) -> CatalogError:
+def _name_error(
+    workflow: Workflow, catalogs: Catalogs, lfn: str, what: str
+) -> CatalogError:
     use = workflow.first_use([lfn])
-    if use is None:
-        return CatalogError(what, found=repr(lfn), would_do="rename the transformation")
+    if use is None:  # a staged program
+        known = catalogs.transformations
+        programs = known.transformations.items()
+        name = next(name for name, each in programs if staged_name(each) == lfn)
+        return known.error(name, what, repr(lfn), "rename the transformation")
     keys = [*use[1], "lfn"]
     return workflow.document.error(what, keys, repr(lfn), "rename the file")
 
@@ -133,6 +139,21 @@ def lint_replicas(
         )
 
 
+def lint_pfns(graph: Graph, catalogs: Catalogs) -> None:
+    """Raises CatalogError for a replica, of an input, that is no place at all."""
+    known = catalogs.replicas.replicas
+    for lfn in graph.consumers:
+        for replica in () if lfn in graph.producer else known.get(lfn, ()):
+            pfn = replica.pfn
+            if "://" not in pfn and local_path(pfn) is None:
+                raise catalogs.replicas.error(
+                    lfn,
+                    f"the PFN of {lfn!r} is neither a URL nor an absolute path",
+                    repr(pfn),
+                    "/absolute/path or a URL",
+                )
+
+
 def lint_links(catalogs: Catalogs, tier: Tier, files: Iterable[PlacedFile]) -> None:
     """Raises CatalogError for a link without a target that the site's nodes can
     open."""
@@ -153,24 +174,17 @@ def link_target(catalogs: Catalogs, site: str, lfn: str) -> str | None:
 
 def is_linked(catalogs: Catalogs, site: str, lfn: str) -> bool:
     """Whether a run on the PFS links this input instead of copying it."""
-    wanted = catalogs.properties.get("pegasus.transfer.links", "false")
-    if wanted.strip().lower() != "true":
-        return False
-    try:
-        return link_target(catalogs, site, lfn) is not None
-    except CatalogError:  # an invalid URL, which planning reports
-        return False
+    wanted = catalogs.properties.flag("pegasus.transfer.links", False)
+    return wanted and link_target(catalogs, site, lfn) is not None
 
 
 def _link_error(catalogs: Catalogs, tier: Tier, file: PlacedFile) -> CatalogError:
     known = catalogs.replicas.replicas.get(file.lfn, ())
     found = ", ".join(f"{replica.pfn} at {replica.site}" for replica in known)
-    entries = catalogs.replicas.document.data.get("replicas") or []
-    index = next((i for i, e in enumerate(entries) if e.get("lfn") == file.lfn), None)
-    return catalogs.replicas.document.error(
+    return catalogs.replicas.error(
+        file.lfn,
         f"{file.lfn} should be a link to the PFS ({file.reason}), but it has no "
         f"replica with a path on site {tier.site}",
-        ["replicas"] if index is None else ["replicas", index],
         found or "(no replica)",
         f"a replica with site: {tier.site} and an absolute path or file:// URL, or "
         f"bb.tier: {tier.name} for this file",

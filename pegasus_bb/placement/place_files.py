@@ -55,7 +55,7 @@ def place_by_rules(given: PlanningInput, tier: Tier) -> PlacementDecision:
     """``place_files`` without the changes of mode hybrid."""
     lint_tier(given.catalogs, tier, given.settings.mode)
     files = _all_files(given, tier)
-    lint_names(given.workflow, files)
+    lint_names(given.workflow, given.catalogs, files)
     narrow = _narrow_rules(given, tier, files)
     classes, programs = class_rules(tier), program_rule(tier)
     lives, clock = lives_of(given, tier.site, files), LevelClock.of(given)

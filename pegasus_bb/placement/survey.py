@@ -116,7 +116,7 @@ def _on_disk(pfn: str) -> int | None:
     try:
         path = local_path(pfn)
         return Path(path).stat().st_size if path and Path(path).is_file() else None
-    except (OSError, ValueError, CatalogError):
+    except (OSError, ValueError):
         return None  # not on this machine
 
 

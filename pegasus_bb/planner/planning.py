@@ -16,6 +16,7 @@ from pegasus_bb.planner.builtin.write import check_files, write
 from pegasus_bb.planner.darshan import missing_darshan_note
 from pegasus_bb.planner.drain import plan_drain
 from pegasus_bb.planner.existing_submit_dir import check_existing
+from pegasus_bb.planner.local_files import check_local_files
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predictions import predict
 from pegasus_bb.planner.reading import no_collection, read_and_decide, rewrite_planning
@@ -66,11 +67,13 @@ def plan(options: PlanOptions) -> PlanResult:
     with no_collection():
         options.check_builtin()
         decided = read_and_decide(options)
+        check_local_files(options, decided)
         context = plan_run(options, decided, predict(decided), plan_drain(decided))
         check_existing(context.submit_dir, options.force)
         planning = rewrite_planning(decided, context)
         executable = _build(decided, planning, context)
-        check_path_overlap(executable, pfs_scratch(executable, decided, context))
+        scratch = pfs_scratch(executable, decided, context)
+        check_path_overlap(executable, decided.catalogs, scratch)
         on_tier = context.placement is not None
         write(
             executable,
@@ -88,17 +91,19 @@ def plan(options: PlanOptions) -> PlanResult:
 def check_can_be_planned(options: PlanOptions, decided: PlanningInput) -> None:
     """Raises UsageError for everything that ``plan`` would refuse; writes nothing."""
     options.check_builtin()
+    check_local_files(options, decided)
     context = plan_run(options, decided, None, plan_drain(decided))
     check_existing(context.submit_dir, options.force)
     executable = plan_in_memory(decided, context)
-    check_path_overlap(executable, pfs_scratch(executable, decided, context))
+    scratch = pfs_scratch(executable, decided, context)
+    check_path_overlap(executable, decided.catalogs, scratch)
 
 
 def plan_in_memory(decided: PlanningInput, context: RunPlan) -> Executable:
     """What ``plan`` would write. Raises UsageError as ``plan`` does."""
     planning = rewrite_planning(decided, context)
     executable = _build(decided, planning, context)
-    check_files(executable, planning.catalogs, context)
+    check_files(executable, planning, context)
     return executable
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,8 +26,9 @@ from pegasus_bb.model.properties import (
 )
 from pegasus_bb.model.tiers import KEY, Tier
 from pegasus_bb.model.transformations import read_transformations
-from pegasus_bb.model.workflow import read_workflow
+from pegasus_bb.model.workflow import Workflow, read_workflow
 from pegasus_bb.placement.decision import Ending, PlanningInput
+from pegasus_bb.placement.lint import lint_pfns
 from pegasus_bb.placement.place_files import place_files, reserve
 from pegasus_bb.placement.sizing import wanted_capacity
 from pegasus_bb.placement.stream_choice import with_streams
@@ -119,7 +120,9 @@ def place(options: PlanOptions, given: UserInput) -> PlanningInput:
     """``read_and_place`` for ``given``, which has been read."""
     catalogs, settings = given.catalogs, given.settings
     workflow = read_workflow(given.workflow)
+    leave_out_absent(workflow, catalogs.replicas.replicas)
     graph = build_graph(workflow)
+    lint_pfns(graph, catalogs)
     site = execution_site(options, catalogs)
     for name in options.output_sites:
         named_site(catalogs, "--output-sites", name)
@@ -148,6 +151,17 @@ def place(options: PlanOptions, given: UserInput) -> PlanningInput:
         if wanted == AUTO or wanted >= decision.placement.need:
             return replace(late, decision=decision)
     return replace(read, decision=place_files(read, tier))
+
+
+def leave_out_absent(workflow: Workflow, replicas: Collection[str]) -> None:
+    """Take optional inputs that nothing makes out of their jobs, as Pegasus does."""
+    jobs = workflow.jobs.values()
+    optional = {use.lfn for job in jobs for use in job.inputs() if use.optional}
+    absent = optional.difference(replicas)
+    if absent:
+        absent -= {use.lfn for job in jobs for use in job.outputs()}
+    for job in jobs if absent else ():
+        job.uses = [u for u in job.uses if not (u.optional and u.lfn in absent)]
 
 
 def _history(settings: Settings) -> History:
@@ -312,5 +326,6 @@ def rewrite_planning(decided: PlanningInput, context: RunPlan) -> PlanningInput:
         given.tiers,
     )
     workflow = read_workflow(changed.workflow, decided.workflow)
+    leave_out_absent(workflow, given.replicas.replicas)
     graph = build_graph(workflow)
     return replace(decided, workflow=workflow, graph=graph, catalogs=catalogs)

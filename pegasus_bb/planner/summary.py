@@ -17,8 +17,10 @@ from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.paths import local_path
 from pegasus_bb.placement.decision import PlacementDecision, PlanningInput, Selection
 from pegasus_bb.placement.sizing import wanted_capacity
+from pegasus_bb.planner.builtin.arguments import loses_text
 from pegasus_bb.planner.drain_plan import rule_of
 from pegasus_bb.planner.run_plan import untested_python_note
+from pegasus_bb.planner.settings_left_out import settings_left_out, unknown_settings
 from pegasus_bb.units import abbreviate, format_files, format_size
 
 
@@ -206,7 +208,8 @@ _PRODUCTION = "production"  # Pegasus's default
 
 def omission_notes(planning: PlanningInput, is_builtin: bool) -> list[str]:
     """Notes on parts of the user's workflow that the planner ignores."""
-    notes = list(_checkpoints(planning, is_builtin))
+    notes = [*_checkpoints(planning, is_builtin), *unknown_settings(planning)]
+    notes += _workflow_profiles(planning.workflow)
     for find in _BUILTIN if is_builtin else ():
         notes += find(planning)
     return notes
@@ -278,18 +281,31 @@ def _data_reuse(planning: PlanningInput) -> Iterator[str]:
         )
 
 
+def _arguments(planning: PlanningInput) -> Iterator[str]:
+    jobs = [j.id for j in planning.workflow.jobs.values() if loses_text(j.arguments)]
+    if jobs:
+        yield (
+            f"job {abbreviate(jobs)} loses empty arguments and backslashes, as "
+            "in Pegasus, which joins and splits them: write '' and \\\\"
+        )
+
+
 def _shell_hooks(planning: PlanningInput) -> Iterator[str]:
-    owners = abbreviate(list(_hook_owners(planning.workflow)))
+    owners = abbreviate(list(_hook_owners(planning)))
     if owners:
         yield f"the built-in planner does not run the shell hooks of {owners}"
 
 
-def _hook_owners(workflow: Workflow) -> Iterator[str]:
+def _hook_owners(planning: PlanningInput) -> Iterator[str]:
+    workflow, programs = planning.workflow, planning.catalogs.transformations
     if workflow.document.data.get("hooks"):
         yield "the workflow"
     for job in workflow.jobs.values():
         if job.data.get("hooks"):
             yield f"job {job.id}"
+    for program in programs.transformations.values():
+        if program.data.get("hooks"):
+            yield f"transformation {program.full_name}"
 
 
 def _mode(planning: PlanningInput) -> Iterator[str]:
@@ -301,9 +317,30 @@ def _mode(planning: PlanningInput) -> Iterator[str]:
         )
 
 
+def _bypass(planning: PlanningInput) -> Iterator[str]:
+    jobs = planning.workflow.jobs.values()
+    uses = (use for job in jobs for use in job.data.get("uses") or ())
+    lfns = dict.fromkeys(str(use["lfn"]) for use in uses if use.get("bypass"))
+    if lfns:
+        yield (
+            f"the built-in planner does not bypass the staging of inputs "
+            f"({abbreviate(list(lfns))}); inputs: link of a tier, or "
+            "pegasus.transfer.links, make links to files of the site"
+        )
+
+
+def _workflow_profiles(workflow: Workflow) -> Iterator[str]:
+    if workflow.document.data.get("profiles"):
+        at = f"{workflow.document.path}:{workflow.document.line(['profiles'])}"
+        yield f"{at}: profiles of the whole workflow apply to no job; give them to jobs"
+
+
 _BUILTIN: tuple[Callable[[PlanningInput], Iterator[str]], ...] = (
+    _arguments,
     _registration,
     _data_reuse,
     _shell_hooks,
     _mode,
+    _bypass,
+    settings_left_out,
 )

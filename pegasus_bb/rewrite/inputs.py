@@ -100,6 +100,11 @@ class ProfileSetting:
     keys: Keys
     value: str
 
+    @property
+    def place(self) -> str:
+        """The file and the line, for a person."""
+        return f"{self.document.path}:{self.document.line(self.keys)}"
+
     def error(self, what: str, would_do: str) -> CatalogError:
         return self.document.error(what, self.keys, self.value, would_do)
 

@@ -92,7 +92,7 @@ def linked_sources(catalogs: Catalogs, placement: Placement) -> dict[str, str]:
 
     DataWarp's staging does not copy links, so it reads the targets.
     """
-    if catalogs.properties.get(LINKS, "false").strip().lower() != "true":
+    if not catalogs.properties.flag(LINKS, False):
         return {}
     site = placement.tier.site
     inputs = (f.lfn for f in placement.files.values() if f.how == "copy")

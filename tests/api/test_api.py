@@ -179,6 +179,15 @@ def test_keywords_are_the_options_of_plan() -> None:
         assert renamed.get(name, f"--{name.replace('_', '-')}") in options
 
 
+def test_files_that_are_made_later_are_planned_for_without_a_check(here: User) -> None:
+    (here.folder / "in.txt").unlink()
+    options = {**GIVEN, "bb_capacity": "8MiB", "dir": here.folder / "submit"}
+    with pytest.raises(UsageError, match=r"not where the catalog says: in\.txt"):
+        plan(**options)
+    assert not (here.folder / "submit").exists()
+    assert plan(**options, check=False).submit_dir.is_dir()
+
+
 def test_every_keyword_reaches_the_planning(here: User) -> None:
     (here.folder / "p.yml").write_text("'*': pfs\n")
     found = explain(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.check.everything import findings
-from pegasus_bb.check.finding import Finding, Level
+from pegasus_bb.model.finding import Finding, Level
 from pegasus_bb.planner.options import PlanOptions
 from tests.planner.pegasus_site import write_site
 

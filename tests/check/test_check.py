@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from pegasus_bb.check.finding import Level
 from pegasus_bb.cli import cli
+from pegasus_bb.model.finding import Level
 from tests.check.site import GOOD, Site
 
 
@@ -103,7 +103,10 @@ def test_a_file_where_a_folder_is_needed_is_told(site: Site, about: str) -> None
             of["directories"][-1]["path"] = str(file)
 
     site.edit("sites.yml", name_it)
-    assert f"{about}: {file} is no folder" in " ".join(site.wrong())
+    (found,) = site.wrong()
+    assert found.startswith(f"{about}: ")
+    assert f"{file} is no folder" in found
+    assert about == "output" or f"{site.work}/sites.yml:" in found
 
 
 def test_a_program_that_may_not_be_run_is_told(site: Site) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.check.finding import Level
 from pegasus_bb.check.pools import of_pools
+from pegasus_bb.model.finding import Level
 from pegasus_bb.model.pools import Pool
 from pegasus_bb.model.tiers import Tier
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pegasus_bb.dag.nodes import Dag, Node, Script
 from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.dag.writer import write_dag
-from pegasus_bb.errors import CatalogError
+from pegasus_bb.errors import CatalogError, UnplacedError
 from tests.counting import calls
 
 RECORDED = Path(__file__).parent.parent / "recorded" / "pegasus-5.1.2"
@@ -216,21 +216,21 @@ def test_a_file_that_is_not_there() -> None:
     ],
 )
 def test_nothing_foreign_becomes_a_line(tmp_path: Path, node: Node) -> None:
-    with pytest.raises(CatalogError, match="cannot stand in a DAG file"):
+    with pytest.raises(UnplacedError, match="cannot stand in a DAG file"):
         write_dag(Dag(nodes={node.name: node}), tmp_path / "w.dag")
     assert list(tmp_path.iterdir()) == [], "no half-written file stays behind"
 
 
 def test_an_edge_to_nowhere_is_not_written(tmp_path: Path) -> None:
     dag = Dag(nodes={"a": Node("a", "a.sub")}, children={"a": ["b"]})
-    with pytest.raises(CatalogError, match="does not have"):
+    with pytest.raises(UnplacedError, match="does not have"):
         write_dag(dag, tmp_path / "w.dag")
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     file = tmp_path / "w.dag"
     file.write_text("JOB old old.sub\n")
-    with pytest.raises(CatalogError):
+    with pytest.raises(UnplacedError):
         write_dag(Dag(nodes={"a": Node("a", "b c")}), file)
     assert list(read_dag(file).nodes) == ["old"]
 

@@ -96,6 +96,41 @@ def all_pinned(site: Site) -> None:
     site.declare(granularity="1KiB")
 
 
+def lost_program(site: Site) -> None:
+    catalog = site.document("transformations.yml")
+    catalog["transformations"][0]["sites"][0]["pfn"] = "/nowhere/mix"
+    site.save("transformations.yml", catalog)
+
+
+def no_room(site: Site) -> None:
+    site.declare(quota="900TiB")
+
+
+# What this machine can see, and only --no-check plans all the same.
+NOT_HERE: dict[str, tuple[Mistake, list[str], list[str]]] = {
+    "input that is gone": (
+        input_at("gone/in.txt"),
+        ["--bb-capacity", "16MiB"],
+        ["replicas.yml:", "in.txt"],
+    ),
+    "program that is gone": (
+        lost_program,
+        [],
+        ["transformations.yml:", "(/nowhere/mix)", "not on this machine"],
+    ),
+    "capacity above the file system": (
+        no_room,
+        ["--bb-capacity", "800TiB"],
+        ["sites.yml:", "free, less than 800.0 TiB"],
+    ),
+    "tier below a file": (
+        in_tier(path="/etc/passwd/bb"),
+        [],
+        ["sites.yml:", "tier bb: /etc/passwd is no folder"],
+    ),
+}
+
+
 def nothing(site: Site) -> None:
     """The mistake is on the command line."""
 
@@ -169,6 +204,24 @@ MISTAKES: dict[str, tuple[Mistake, list[str], list[str]]] = {
         ["no.yml"],
     ),
 }
+
+
+@pytest.mark.parametrize("mode", ["off", "persistent"])
+@pytest.mark.parametrize("name", NOT_HERE)
+def test_plan_refuses_what_this_machine_lacks_unless_it_is_not_to_check(
+    site: Site, name: str, mode: str
+) -> None:
+    make, options, named = NOT_HERE[name]
+    make(site)
+    words = ["bb", "--bb-mode", mode, *options]
+    done = site.plan(*words)
+    if mode == "off" and "sites.yml:" in named:  # no tier is used
+        assert done.returncode == 0, done.stderr
+        return
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert [part for part in (*named, "--no-check") if part not in done.stderr] == []
+    assert not (site.root / "submit").exists()
+    assert site.plan(*words, "--no-check").returncode == 0
 
 
 @pytest.mark.parametrize("name", MISTAKES)

@@ -226,3 +226,26 @@ def test_a_bomb_of_aliases_is_refused_at_once(tmp_path: Path) -> None:
         lines.append(f"{name}: &{name} [{', '.join([f'*{below}'] * 9)}]")
     with pytest.raises(CatalogError, match="repetition limit"):
         load(written(tmp_path, "\n".join(lines)), {})
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "converter"),
+    [
+        ('<?xml version="1.0"?>\n<!-- a -->\n<adag name="x"/>', "DAX", "Pegasus.api"),
+        ("<sitecatalog/>", "site", "sc-converter -I XML -i {file} -O YAML -o sites"),
+        (
+            "# t\ntr p:1 {\n site c {\n",
+            "transformation",
+            "tc-converter -I Text -i {file}",
+        ),
+        ('f.a file:///f.a site="local"\n', "replica", "rc-converter -I File -i {file}"),
+        ('f.a /f.a pool="x"\nf.b /f.b pool="x"', "replica", "rc-converter -I File -i"),
+    ],
+)
+def test_a_file_of_pegasus_4_is_called_so_with_what_converts_it(
+    tmp_path: Path, text: str, what: str, converter: str
+) -> None:
+    file = written(tmp_path, text)
+    with pytest.raises(CatalogError, match=f"{what}.* of Pegasus 4") as caught:
+        load(file, {})
+    assert converter.format(file=file) in caught.value.would_do

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.model.catalogs import Catalogs, read_replicas, read_sites
-from pegasus_bb.model.document import Document
+from pegasus_bb.model.document import Document, as_json
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.placement import JobReservation, PlacedFile, Placement
 from pegasus_bb.model.properties import Properties, Settings
@@ -152,7 +152,7 @@ class WorkflowRunner:
         """Workflow and catalogs as planning has them, rewritten in mode persistent."""
 
         def document(name: str, data: Data) -> Document:
-            return Document(Path("/home/wfuser") / name, data)
+            return Document(Path("/home/wfuser") / name, data, as_json(data).decode())
 
         given = Inputs(
             document(
@@ -198,7 +198,7 @@ class WorkflowRunner:
         """Build and complete, and check what would be written."""
         decided, rewritten = self.planning()
         built = build(rewritten, self.context)
-        check_files(built, rewritten.catalogs, self.context)
+        check_files(built, rewritten, self.context)
         return complete(built, decided.workflow, self.context)
 
     def write(self) -> Path:

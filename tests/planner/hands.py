@@ -13,10 +13,9 @@ Data = dict[str, Any]
 
 def submit_text(runner: Any, node: str) -> str:
     planned = runner.plan()
-    _, catalogs = runner.read()
-    return SubmitFiles(planned.scratch, catalogs, runner.context).text(
-        planned.jobs[node]
-    )
+    _, rewritten = runner.planning()
+    submits = SubmitFiles(planned.scratch, rewritten, runner.context)
+    return submits.text(planned.jobs[node])
 
 
 def submit_of(runner: Any, node: str, tmp_path: Path) -> SubmitFile:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.errors import UsageError
+from pegasus_bb.errors import CatalogError, UsageError
 
 REMOVE = object()
 LONG = "\u00e9" * 65536
@@ -17,13 +17,13 @@ MISSING = (
     r"job ID2 \(count\) needs an input .* 'words.txt'.*"
     "fix:      add 'words.txt' to /home/wfuser/replicas.yml"
 )
+LAUNCHER = {"gridstart.launcher": "/x", "gridstart.launcher.arguments": "a 'b"}
 STAGED = {"lfn": "count", "type": "output", "stageOut": False}
 # (where the user writes it, what, and what planning says)
 REFUSED: list[tuple[str, Any, str]] = [
     ("transformations/transformations/0", REMOVE, "job ID1 runs split on site cori"),
     ("transformations/transformations/0/sites/0/name", "far", "on far only"),
     ("replicas/replicas/1", REMOVE, MISSING),
-    ("replicas/replicas/0/pfns/0/pfn", "in.txt", "neither a URL nor an absolute path"),
     ("replicas/replicas/0/pfns/0/pfn", "/a\nb", "the PFN of 'in.txt' has a line break"),
     ("jobs/0/type", "pegasusWorkflow", "a pegasusWorkflow is a workflow inside"),
     ("jobs/0/uses/+", {"lfn": "a.txt", "type": "input"}, "one file is its input and"),
@@ -43,20 +43,46 @@ REFUSED: list[tuple[str, Any, str]] = [
     (f"{OWN}/condor/Executable", "/bin/rm", "Executable is set by the planner"),
     ("site/profiles/condor/if", "true", "the condor profile if is a word of the lang"),
     (f"{OWN}/env/LIST", LONG, "variable LIST has more than 131071 bytes"),
-    ("jobs/0/arguments", [LONG], "argument of split_ID1 has more than 131071 bytes"),
+    ("jobs/0/arguments", [LONG], "argument of job ID1 has more than 131071 bytes"),
     ("jobs/2/stdin", "a.txt", "the stdin of job ID3 is no input of the job"),
     (f"{OWN}/env/A B", "1", "environment variable 'A B'"),
-    (f"{OWN}/pegasus/cores", "two", "a whole number is needed"),
+    (f"{OWN}/pegasus/cores", "two", "cores is a whole number"),
+    (f"{OWN}/dagman/RETRY", "3 UNLESS-EXIT 2", "RETRY is a whole number"),
+    (f"{OWN}/dagman/abort-dag-on", "3 RETURN", "not an exit status to abort on"),
+    (f"{OWN}/dagman", {"PRE": "/x", "PRE.ARGUMENTS": "a\\"}, "no backslash at its end"),
+    ("properties/dagman.retry", "often", "RETRY is a whole number"),
+    ("properties/dagman.stagein.maxjobs", "many", "maxjobs is a whole number"),
+    ("properties/pegasus.cores", "two", "cores is a whole number"),
+    ("transformations/transformations/0/profiles", {"ENV": {"A B": 1}}, "'A B'"),
+    (f"{OWN}/pegasus", LAUNCHER, "arguments are not words of a shell"),
+    ("jobs/0/arguments", ["a", "it's"], "job ID1 has a ' that is not closed"),
+    ("jobs/0/arguments", ["a", 'say "hi'], 'has a " that is not closed'),
+    ("jobs/0/arguments", ["a", "b\\"], r"has a \\ at the end"),
     ("site/profiles/pegasus/style", "condorc", "does not know"),
     ("site/profiles/pegasus/style", "glite", "nothing says which batch system"),
     ("site/profiles/pegasus/style", "ssh", "no grid with contact and scheduler"),
     ("site/directories", [], "no sharedScratch"),
     ("sites/sites/0/directories", [], "no storage directory for results"),
-    ("properties/pegasus.data.configuration", "condorio", "one data configuration, sh"),
+    ("properties/pegasus.data.configuration", "condorio", "such data.configuration"),
+    ("site/profiles/pegasus/data.configuration", "nonsharedfs", "such data.configur"),
+    ("properties/pegasus.dir.storage.mapper", "Replica", "no such dir.storage.mapper"),
+    ("properties/pegasus.dir.storage.deep", "Yes", "no such dir.storage.deep"),
+    ("properties/pegasus.transfer.links", "often", "transfer.links is true or false"),
+    (f"{OWN}/pegasus/exitcode.successmsg", "done", "no such exitcode.successmsg"),
+    ("properties/pegasus.gridstart", "NoGridStart", "no such gridstart"),
+    ("jobs/0/uses/0/registerReplica", "no", "registerReplica is true or false"),
+    ("jobs/0/uses/0/optional", "yes", "optional is true or false"),
+    ("sites/sites/0/directores", [], "did you mean directories"),
+    ("site/directories/0/pth", "/x", "did you mean path"),
+    ("site/directories/0/fileServers/0/ulr", "x", "did you mean url"),
+    ("replicas/replicas/0/pfns/0/sit", "x", "did you mean site"),
+    ("replicas/replicas/0/pnfs", [], "did you mean pfns"),
+    ("transformations/transformations/0/require", [], "did you mean requires"),
+    ("transformations/transformations/0/sites/0/pfm", "x", "did you mean pfn"),
     ("properties/pegasus.transfer.threads", "many", "transfer threads"),
     ("jobs/1", {"type": "job", "name": "split", "id": "I+1"}, "two nodes .* split_I_1"),
     ("jobs/0/uses/+", STAGED, "a name that a file of the workflow has"),
-    ("jobs/0/arguments", ["a\nqueue 9"], "an argument of split_ID1"),
+    ("jobs/0/arguments", ["a", "b\nqueue 9"], "argument of job ID1 has a line break"),
     ("jobs/0/arguments", ["a$(DOLLAR)b"], "argument of split_ID1 cannot be passed on"),
     ("jobs/0/uses/+", {"lfn": "$(dollar)", "type": "output"}, "cannot be passed on"),
 ]
@@ -86,9 +112,30 @@ def test_what_would_be_planned_wrongly_is_refused(
     if "I+1" in str(value):
         runner.jobs[0]["id"] = "I.1"
     spoil(runner, where, value)
-    with pytest.raises(UsageError) as refusal:
+    with pytest.raises(CatalogError) as refusal:
         runner.plan()
-    assert re.search(words, str(refusal.value), re.DOTALL)
+    said = refusal.value
+    assert re.search(words, str(said), re.DOTALL)
+    assert said.line or said.file.endswith("properties")
+    assert said.key
+    assert said.would_do
+
+
+def test_a_message_names_the_item_of_the_list_that_is_wrong(runner: Any) -> None:
+    runner.jobs[1]["arguments"] = ["-a", "b", "import os\nprint(1)", "c"]
+    with pytest.raises(CatalogError) as refusal:
+        runner.plan()
+    assert refusal.value.key == "jobs.1.arguments.2"
+    assert refusal.value.found == repr("import os\nprint(1)")
+
+
+def test_a_profile_is_wrong_where_the_user_wrote_it(runner: Any) -> None:
+    """The value of the job would win; that of the site is the one that is wrong."""
+    runner.sites["sites"][1]["profiles"]["Condor"] = {"queue": 5}
+    runner.jobs[0]["profiles"] = {"condor": {"request_memory": "1 GB"}}
+    with pytest.raises(CatalogError) as refusal:
+        runner.plan()
+    assert refusal.value.key == "sites.1.profiles.Condor.queue"
 
 
 def test_what_a_process_can_just_be_started_with_is_not_refused(runner: Any) -> None:

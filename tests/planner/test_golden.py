@@ -24,7 +24,7 @@ def planned_files(runner: Any, tmp_path: Path) -> dict[str, bytes]:
     decided, rewritten = runner.planning()
     executable, context = runner.plan(), runner.context
     jobs = executable.jobs.values()
-    files = dict(files_of(jobs, executable, rewritten.catalogs, context))
+    files = dict(files_of(jobs, executable, rewritten, context))
     files.update(top_files(executable, rewritten, context, "submit.host"))
     few = run_files(executable, decided, context)
     for path, content in (*few, *node_files(executable, decided, context)):

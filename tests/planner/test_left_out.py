@@ -73,9 +73,66 @@ def has_a_checkpoint() -> None:
     edit("workflow.yml", lambda w: w["jobs"][0]["uses"].append(use))
 
 
+def profiles_of_a_job(**namespaces: Data) -> Callable[[], None]:
+    def change(workflow: Data) -> None:
+        workflow["jobs"][0].setdefault("profiles", {}).update(namespaces)
+
+    return lambda: edit("workflow.yml", change)
+
+
+def property_is(line: str) -> Callable[[], None]:
+    return lambda: edit_properties(line)
+
+
+def edit_properties(line: str) -> None:
+    Path("pegasus.properties").write_text(f"# mine\n{line}\n")
+
+
+def bypasses() -> None:
+    edit("workflow.yml", lambda w: w["jobs"][0]["uses"][0].update(bypass=True))
+
+
+def has_profiles_of_its_own() -> None:
+    edit("workflow.yml", lambda w: w.update(profiles={"env": {"A": "1"}}))
+
+
+def a_program_has_hooks() -> None:
+    hooks = {"shell": [{"_on": "end", "cmd": "/bin/date"}]}
+    edit("transformations.yml", lambda t: t["transformations"][0].update(hooks=hooks))
+
+
+def loses_an_empty_argument() -> None:
+    edit("workflow.yml", lambda w: w["jobs"][0]["arguments"].append(""))
+
+
 @pytest.mark.parametrize(
     ("prepare", "words"),
     [
+        (bypasses, "does not bypass the staging of inputs (in.txt)"),
+        (has_profiles_of_its_own, "profiles of the whole workflow apply to no job"),
+        (a_program_has_hooks, "does not run the shell hooks of transformation cat1"),
+        (loses_an_empty_argument, "job ID1 loses empty arguments"),
+        (
+            property_is("pegasus.integrity.checking = full"),
+            "leaves out pegasus.integrity.checking",
+        ),
+        (
+            property_is("pegasus.dir.strage.mapper = Flat"),
+            "pegasus.properties:2: property pegasus.dir.strage.mapper is not known to "
+            "Pegasus 5: did you mean pegasus.dir.storage.mapper?",
+        ),
+        (
+            profiles_of_a_job(pegasus={"maxwalltime": 5}, globus={"project": "p"}),
+            "leaves out profile pegasus maxwalltime, profile globus project",
+        ),
+        (
+            profiles_of_a_job(pegasus={"runtme": 5}),
+            "profile pegasus runtme is not known to Pegasus 5: did you mean runtime?",
+        ),
+        (
+            profiles_of_a_job(pegasis={"cores": 5}),
+            "profile pegasis cores is not known to Pegasus 5: did you mean pegasus?",
+        ),
         (registers, "does not register results"),
         (has_an_earlier_result, "reuses none of them and runs every job"),
         (has_hooks, "does not run the shell hooks of job ID1"),
@@ -94,6 +151,27 @@ def test_what_the_built_in_planner_ignores_is_noted(
     assert planned.exit_code == 0, planned.output
     assert planned.output.count(words) == 1
     assert " ".join(checked.output.split()).count(words) == 1, checked.output
+
+
+def test_settings_without_effect_are_no_news(work: Path) -> None:
+    edit_properties("pegasus.metrics.app = x\npegasus.clusters.size = 4")
+    profiles_of_a_job(pegasus={"clusters.size": 2, "label": "a"})()
+    said = call("plan", "--conf", "pegasus.properties").output
+    assert "leaves out" not in said
+    assert "known to Pegasus" not in said
+
+
+def test_an_optional_input_that_is_nowhere_is_left_out(work: Path) -> None:
+    use = {"lfn": "maybe.cfg", "type": "input"}
+    edit("workflow.yml", lambda w: w["jobs"][0]["uses"].append(use))
+    assert "has no replica" in str(call("plan").exception)
+    use["optional"] = True  # type: ignore[assignment]
+    edit("workflow.yml", lambda w: w["jobs"][0]["uses"].__setitem__(-1, use))
+    for mode in ("off", "persistent", "transient"):
+        planned = call("plan", "--relative-submit-dir", mode, mode=mode)
+        assert planned.exit_code == 0, planned.output
+        lists = (work / "submit" / mode).glob("0*/*/stage_in*.in")
+        assert not any("maybe.cfg" in file.read_text() for file in lists)
 
 
 def fetched_by_http(replicas: Data) -> None:

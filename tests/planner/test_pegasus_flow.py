@@ -35,6 +35,21 @@ def test_what_the_planner_wrote_is_sealed_and_can_run(user: User) -> None:
     assert " -w /tmp " in leaf  # not in the folder that it removes
 
 
+def test_an_input_that_is_gone_is_refused_before_pegasus_plan_starts(
+    user: User,
+) -> None:
+    pfns = [{"site": "local", "pfn": "/nowhere/in.txt"}]
+    entries = [{"lfn": "in.txt", "pfns": pfns}]
+    file = user.work / "replicas.yml"
+    file.write_text(json.dumps({"pegasus": "5.0", "replicas": entries}))
+    refused = user.on_tier()
+    assert refused.returncode == 2
+    assert "replicas.yml:1: not where the catalog says: in.txt" in refused.stderr
+    assert not (user.root / "calls").exists()
+    assert user.on_tier("--no-check").returncode == 0
+    assert "--no-check" not in user.calls()
+
+
 def test_what_was_decided_and_what_runs_it_is_told(user: User) -> None:
     done = user.on_tier()
     told = done.stderr.splitlines()
@@ -103,7 +118,7 @@ def test_a_program_is_staged_from_here_by_the_jobs_of_the_site(user: User) -> No
     programs = user.work / "transformations.yml"
     entries = [{"name": "cat1", "sites": [place]}]
     programs.write_text(json.dumps({"pegasus": "5.0", "transformations": entries}))
-    assert user.on_tier().returncode == 0
+    assert user.on_tier("--no-check").returncode == 0
     planned = user.read("planned/transformations.yml")["transformations"]
     assert planned[0]["sites"] == [{**place, "name": "cori"}]
 

@@ -96,7 +96,9 @@ def test_promised_results_are_those_of_the_stage_out_jobs() -> None:
     folder = RECORDED / "gated"
     dag = read_dag(folder / "demo-0.dag")
     found = stage_outs(dag.nodes, job_lists(dag, folder))
-    assert result_urls(found) == {"out.txt": "file:///home/wfuser/wf/out/out.txt"}
+    assert result_urls(found, "w.dag") == {
+        "out.txt": "file:///home/wfuser/wf/out/out.txt"
+    }
 
 
 def test_a_result_that_comes_from_elsewhere_is_not_promised() -> None:
@@ -116,6 +118,6 @@ def transfer(lfn: str, source: str) -> dict[str, Any]:
 
 def test_a_result_that_bb_delete_cannot_check_is_refused() -> None:
     with pytest.raises(Exception, match="bb_delete cannot look"):
-        result_urls({"out.txt": ["s3://bucket/out.txt"]})
+        result_urls({"out.txt": ["s3://bucket/out.txt"]}, "w.dag")
     both = {"out.txt": ["s3://bucket/out.txt", "file:///out/out.txt"]}
-    assert result_urls(both) == {"out.txt": "file:///out/out.txt"}
+    assert result_urls(both, "w.dag") == {"out.txt": "file:///out/out.txt"}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pegasus_bb.dag import joblists
 from pegasus_bb.dag.joblists import Source
-from pegasus_bb.errors import CatalogError
+from pegasus_bb.errors import UnplacedError
 from pegasus_bb.model.catalogs import Replica
 from pegasus_bb.model.workflow import Job
 from pegasus_bb.paths import local_path
@@ -70,11 +70,11 @@ def _transfers(draft: Draft, role: Role, word: str, program: Program) -> Bundles
     default = draft.catalogs.properties.get("pegasus.transfer.threads", "2")
     threads = str(program.profiles.get("pegasus", {}).get("transfer.threads", default))
     if not threads.isascii() or not threads.isdigit() or int(threads) < 1:
-        raise CatalogError(
-            "the number of transfer threads is a whole number above zero",
-            key="pegasus.transfer.threads",
-            found=threads,
-        )
+        at = ("profiles", "pegasus", "transfer.threads")
+        what = "the number of transfer threads is a whole number above zero"
+        error = UnplacedError(what, at, threads, "pegasus.transfer.threads = 2")
+        here = draft.transfer_site, program.transformation
+        raise draft.places.error(error, *here)
     where = "local" if draft.context.transfers_here else "remote"
     stem, arguments = f"{word}_{where}_{draft.site_in_names}", ["--threads", threads]
     return Bundles(draft, stem, TRANSFERS_PER_LEVEL, role, program, arguments)
@@ -88,11 +88,13 @@ def _needs(draft: Draft, job: Job) -> dict[str, StagedProgram | None]:
             needs[use.lfn] = None
     for part in draft.jobs[draft.names[job.id]].program.staged:
         if part.lfn in made or part.lfn in draft.graph.consumers:
-            raise CatalogError(
+            first = draft.workflow.first_use([part.lfn])
+            raise draft.workflow.document.error(
                 f"the executable of {job.transformation} is staged into scratch under "
                 "a name that a file of the workflow has",
-                found=part.lfn,
-                would_do="rename the file or the transformation",
+                [*first[1], "lfn"] if first else ["jobs", job.index],
+                part.lfn,
+                "rename the file or the transformation",
             )
         needs[part.lfn] = part
     return needs
@@ -113,9 +115,8 @@ def _fetch(
 def _can_be_linked(draft: Draft, source: Source) -> bool:
     """Whether pegasus.transfer.links makes this a link instead of a copy, as
     pegasus-plan does. On a tier the placement decides, whatever the job list has."""
-    wanted = draft.catalogs.properties.get("pegasus.transfer.links", "false")
     here = source.site == draft.site and source.url.startswith("file://")
-    return here and wanted.strip().lower() == "true"
+    return here and draft.catalogs.properties.flag("pegasus.transfer.links", False)
 
 
 def _sources_of(draft: Draft, job: Job, lfn: str) -> tuple[Source, ...]:
@@ -132,11 +133,16 @@ def _sources_of(draft: Draft, job: Job, lfn: str) -> tuple[Source, ...]:
             "that holds it with --input-dir",
         )
     ranked = sorted(found, key=lambda replica: _rank(replica, draft.site))
-    return tuple(Source(replica.site, _url(replica)) for replica in ranked)
+    return tuple(Source(replica.site, _url(draft, replica)) for replica in ranked)
 
 
-def _url(replica: Replica) -> str:
-    pfn = plain_text(replica.pfn, f"the PFN of {replica.lfn!r}")
+def _url(draft: Draft, replica: Replica) -> str:
+    try:
+        pfn = plain_text(replica.pfn, f"the PFN of {replica.lfn!r}")
+    except UnplacedError as error:
+        raise draft.catalogs.replicas.error(
+            replica.lfn, error.what, error.found, error.would_do
+        ) from error
     path = local_path(pfn)
     return pfn if path is None else f"file://{path}"
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from pegasus_bb.dag.nodes import JOBSTATE_LOG, Dag, Node, Script
-from pegasus_bb.errors import CatalogError
+from pegasus_bb.dag.writer import check_node
+from pegasus_bb.errors import UnplacedError
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.model.workflow import Job
 from pegasus_bb.placement.decision import PlanningInput
+from pegasus_bb.planner.builtin.arguments import task_words
 from pegasus_bb.planner.builtin.auxiliary import add_auxiliary, results_stay
 from pegasus_bb.planner.builtin.checks import (
     check_context,
@@ -24,9 +27,11 @@ from pegasus_bb.planner.builtin.executable import (
     Programs,
     node_name,
 )
+from pegasus_bb.planner.builtin.places import Places
 from pegasus_bb.planner.builtin.profiles import REAL_PLANNER, merge, of_properties
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal.view import BUILT_IN
+from pegasus_bb.planner.settings_left_out import check_settings
 from pegasus_bb.rewrite.inputs import LOCAL
 from pegasus_bb.rewrite.lifecycle import DELETE, SETUP
 
@@ -36,6 +41,7 @@ _MAX_JOBS = {"cleanup": 4, "registration": 1, "stageout": 10, "stagein": 10}
 _RETRY = 1
 _VARS = {"My.DAGNodeRetry": "$(RETRY)"}
 _KNOWN = {"RETRY", "PRIORITY", "CATEGORY", "PRE", "PRE.ARGUMENTS", "ABORT-DAG-ON"}
+_ABORT = re.compile("([0-9]{1,9})(?: +RETURN +([0-9]{1,9}))?", re.IGNORECASE)
 _POST = {"POST", "POST.ARGUMENTS", "POST.SCOPE"}
 
 
@@ -45,14 +51,15 @@ def build(planning: PlanningInput, context: RunPlan) -> Executable:
 
     Raises UsageError and CatalogError.
     """
-    check_context(context, planning.catalogs)
+    check_context(context)
+    check_settings(planning)
     check_results_survive(planning.workflow, context)
     draft = _start(planning, context)
     _place_jobs(draft)
     if not draft.on_site:
-        raise CatalogError(
+        raise draft.workflow.document.error(
             f"no job of the workflow runs on site {draft.site}",
-            file=str(draft.workflow.document.path),
+            ["jobs"],
             would_do="--sites with the site where its jobs run",
         )
     add_auxiliary(draft)
@@ -84,9 +91,10 @@ def _start(planning: PlanningInput, context: RunPlan) -> Draft:
             would_do="add a directory of type sharedScratch",
         )
     scratch = f"{site.scratch.path.rstrip('/')}/{context.relative_dir}"
-    programs = Programs(catalogs, scratch)
+    places = Places(planning.workflow, catalogs)
+    programs = Programs(places, scratch)
     known = planning.workflow, planning.graph, catalogs
-    return Draft(*known, context, scratch, programs)
+    return Draft(*known, context, scratch, programs, places)
 
 
 def _place_jobs(draft: Draft) -> None:
@@ -103,7 +111,10 @@ def _place_jobs(draft: Draft) -> None:
         level = draft.graph.level[job.id] if is_local else draft.level[job.id] + 1
         program = draft.programs.program(job.transformation, site, job.id)
         planned = PlannedJob(name, COMPUTE, site, program, 10 * level, job)
-        planned.arguments = job.arguments
+        try:
+            planned.arguments = task_words(job.arguments, job.id)
+        except UnplacedError as error:
+            raise draft.places.error(error, *planned.origin) from error
         planned.on_submit_host = planned.detached = is_local
         draft.add(planned)
     for ident, children in draft.graph.children.items():
@@ -152,21 +163,24 @@ def _dag(draft: Draft) -> Dag:
         planned.folder = folder
         own = (planned.job.data.get("profiles") or {}) if planned.job else {}
         key = (id(planned.program), planned.detached)
-        if key not in known:
-            of_site = {} if planned.detached else {"dagman": site.get("dagman", {})}
-            merged = merge(common, of_site, planned.program.profiles)
-            known[key] = merged.get("dagman", {})
-        profiles = known[key]
-        if own.get("dagman"):
-            profiles = {**profiles, **merge({"dagman": own["dagman"]})["dagman"]}
         out = f"{arguments}{planned.folder}/{planned.name}.out"
-        nodes[planned.name] = _node(planned, Script(exitcode, out), profiles)
+        try:
+            if key not in known:
+                of_site = {} if planned.detached else {"dagman": site.get("dagman", {})}
+                merged = merge(common, of_site, planned.program.profiles)
+                known[key] = merged.get("dagman", {})
+            profiles = known[key]
+            if own.get("dagman"):
+                profiles = {**profiles, **merge({"dagman": own["dagman"]})["dagman"]}
+            nodes[planned.name] = _node(planned, Script(exitcode, out), profiles)
+        except UnplacedError as error:
+            raise draft.places.error(error, *planned.origin) from error
     throttles = _max_jobs(draft.catalogs.properties)
     return Dag(nodes, draft.children, throttles, [JOBSTATE_LOG])
 
 
 def _node(planned: PlannedJob, post: Script, profiles: Mapping[str, str]) -> Node:
-    """Raises CatalogError for a profile that the node cannot have."""
+    """Raises UnplacedError for a profile that the node cannot have."""
     node = Node(
         planned.name,
         f"{planned.folder}/{planned.name}.sub",
@@ -178,17 +192,18 @@ def _node(planned: PlannedJob, post: Script, profiles: Mapping[str, str]) -> Nod
     )
     if profiles:
         _apply(node, planned, profiles)
+        check_node(node, ("profiles", "dagman"))
     return node
 
 
 def _apply(node: Node, planned: PlannedJob, profiles: Mapping[str, str]) -> None:
     _refuse(planned, profiles)
     if "RETRY" in profiles:
-        node.retry = _number(profiles["RETRY"], "dagman.RETRY", 0)
+        node.retry = _number(profiles, "RETRY", 0)
     if planned.job is None:  # scripts and categories of tasks are not for transfers
         return
     if "PRIORITY" in profiles:
-        node.priority = _number(profiles["PRIORITY"], "dagman.PRIORITY", -(10**9))
+        node.priority = _number(profiles, "PRIORITY", -(10**9))
     node.category = profiles.get("CATEGORY", node.category)
     if "PRE" in profiles:
         node.pre = Script(profiles["PRE"], profiles.get("PRE.ARGUMENTS", ""))
@@ -204,25 +219,24 @@ def _refuse(planned: PlannedJob, profiles: Mapping[str, str]) -> None:
             why = "the built-in planner does not know it"
         else:
             continue
-        raise CatalogError(
+        raise UnplacedError(
             f"the dagman profile {key} cannot be kept on {planned.name}: {why}",
-            key=f"dagman.{key}",
-            found=profiles[key],
-            would_do=f"remove it, or {REAL_PLANNER}",
+            ("profiles", "dagman", key),
+            profiles[key],
+            f"remove it, or {REAL_PLANNER}",
         )
 
 
 def _abort_on(text: str) -> tuple[int, int | None]:
-    words = text.split()
-    if len(words) not in (1, 3) or (len(words) == 3 and words[1].upper() != "RETURN"):
-        raise CatalogError(
+    match = _ABORT.fullmatch(text.strip())
+    if match is None:
+        raise UnplacedError(
             "not an exit status to abort on",
-            key="dagman.ABORT-DAG-ON",
-            found=text,
-            would_do="such as 3, or 3 RETURN 1",
+            ("profiles", "dagman", "ABORT-DAG-ON"),
+            text,
+            "such as 3, or 3 RETURN 1",
         )
-    numbers = [_number(word, "dagman.ABORT-DAG-ON", 0) for word in words[::2]]
-    return numbers[0], numbers[1] if len(numbers) > 1 else None
+    return int(match[1]), int(match[2]) if match[2] else None
 
 
 def _max_jobs(properties: Properties) -> dict[str, int]:
@@ -231,15 +245,18 @@ def _max_jobs(properties: Properties) -> dict[str, int]:
     for key in properties:
         parts = key.split(".")
         if len(parts) == 3 and parts[0] == "dagman" and parts[2].lower() == "maxjobs":
-            throttles[parts[1]] = _number(properties[key], key, 1)
+            try:
+                throttles[parts[1]] = _number(properties, key, 1)
+            except UnplacedError as error:
+                raise properties.error(key, error.what, error.would_do) from error
     return throttles
 
 
-def _number(text: str, key: str, least: int) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        value = least - 1
-    if value < least:
-        raise CatalogError("a whole number is needed", key=key, found=text)
-    return value
+def _number(values: Mapping[str, str], key: str, least: int) -> int:
+    text = values[key].strip()
+    if re.fullmatch("-?[0-9]{1,9}", text) is None or int(text) < least:
+        at = ("profiles", "dagman", key)
+        raise UnplacedError(
+            f"{key} is a whole number", at, text, f"{key}: {max(least, 3)}"
+        )
+    return int(text)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.errors import CatalogError, UnplacedError, UsageError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.workflow import Job, Workflow, lfn_fault
@@ -22,7 +22,7 @@ _SITE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _STREAMS = {"stdin", "stdout", "stderr"}
 
 
-def check_context(context: RunPlan, catalogs: Catalogs) -> None:
+def check_context(context: RunPlan) -> None:
     """Raises UsageError if a name of the run cannot stand in a DAG."""
     if _PLAIN_PATH.fullmatch(str(context.submit_dir)) is None:
         raise UsageError(
@@ -40,13 +40,6 @@ def check_context(context: RunPlan, catalogs: Catalogs) -> None:
             f"the site name {context.site!r} becomes part of node names: use letters, "
             "digits, _ . and -"
         )
-    configuration = catalogs.properties.get("pegasus.data.configuration", "sharedfs")
-    if configuration != "sharedfs":
-        raise catalogs.properties.error(
-            "pegasus.data.configuration",
-            "the built-in planner has one data configuration, sharedfs",
-            f"-Dpegasus.data.configuration=sharedfs, or {REAL_PLANNER}",
-        )
 
 
 def check_job(workflow: Workflow, graph: Graph, job: Job) -> None:
@@ -56,7 +49,7 @@ def check_job(workflow: Workflow, graph: Graph, job: Job) -> None:
     for use in job.uses:
         lfn = use.lfn
         if not lfn.isascii():
-            plain_text(lfn, f"an LFN of job {job.id}")
+            _check_lfn(workflow, job, lfn)
         if use.kind == "input" and graph.producer.get(lfn) == job.id:
             raise unsupported(workflow, job, "one file is its input and output", lfn)
     if _STREAMS.isdisjoint(job.data):
@@ -72,6 +65,16 @@ def check_job(workflow: Workflow, graph: Graph, job: Job) -> None:
             repr(job.data["stdin"]),
             "add it to the job's uses, with type: input",
         )
+
+
+def _check_lfn(workflow: Workflow, job: Job, lfn: str) -> None:
+    try:
+        plain_text(lfn, f"an LFN of job {job.id}")
+    except UnplacedError as error:
+        at = ["jobs", job.index, "uses"]
+        raise workflow.document.error(
+            error.what, at, error.found, error.would_do
+        ) from error
 
 
 def _check_stream(workflow: Workflow, job: Job, stream: str) -> None:
@@ -111,7 +114,9 @@ def unsupported(workflow: Workflow, job: Job, why: str, found: str) -> CatalogEr
     )
 
 
-def check_path_overlap(executable: Executable, run_folder: str) -> None:
+def check_path_overlap(
+    executable: Executable, catalogs: Catalogs, run_folder: str
+) -> None:
     """Raises UsageError if the run would remove or overwrite a file of the user.
 
     The run ends by removing its folders in scratch and on the PFS (``run_folder``).
@@ -131,18 +136,20 @@ def check_path_overlap(executable: Executable, run_folder: str) -> None:
     for lfn, path in _inputs(executable):
         real = paths.real(path)
         if paths.is_removed(real):
-            raise CatalogError(
+            raise catalogs.replicas.error(
+                lfn,
                 f"the input {lfn!r} lies in the run's own folder {run_folder}, which "
                 "is removed at the end",
-                found=path,
-                would_do="another place for the input, or another --relative-dir",
+                path,
+                "another place for the input, or another --relative-dir",
             )
         if real in results:
-            raise CatalogError(
+            raise catalogs.replicas.error(
+                lfn,
                 f"the result {results[real]!r} would take the place of the input "
                 f"{lfn!r}",
-                found=path,
-                would_do="another --output-dir, or another name for the result",
+                path,
+                "another --output-dir, or another name for the result",
             )
 
 

@@ -10,12 +10,13 @@ from importlib.metadata import version
 from typing import Any
 
 from pegasus_bb.dag.joblists import Entry, Source
-from pegasus_bb.errors import CatalogError
+from pegasus_bb.errors import CatalogError, UnplacedError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.transformations import Transformation
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.paths import local_path
+from pegasus_bb.planner.builtin.places import Places
 from pegasus_bb.planner.builtin.profiles import merge, plain_text
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal.sealing import ExecutableWorkflow
@@ -59,8 +60,8 @@ class Program:
 
 
 class Programs:
-    def __init__(self, catalogs: Catalogs, scratch: str) -> None:
-        self._catalogs = catalogs
+    def __init__(self, places: Places, scratch: str) -> None:
+        self._places, self._catalogs = places, places.catalogs
         self._scratch = scratch
         self._known: dict[tuple[str, str], Program] = {}
 
@@ -68,7 +69,10 @@ class Programs:
         """The program of ``job``. Raises CatalogError if the catalog has none."""
         key = (transformation, site)
         if key not in self._known:
-            self._known[key] = self._find(transformation, site, job)
+            try:
+                self._known[key] = self._find(transformation, site, job)
+            except UnplacedError as error:
+                raise self._places.error(error, site, transformation) from error
         return self._known[key]
 
     def planner_program(self, transformation: str, site: str, default: str) -> Program:
@@ -84,13 +88,17 @@ class Programs:
         found = catalog.executable(transformation, site)
         if known is None or found is None:
             raise self._missing(transformation, site, job, known)
-        profiles = merge(known.profiles, found.profiles)
         required = [self.program(name, site, job) for name in known.requires]
         staged = [part for program in required for part in program.staged]
-        plain_text(transformation, "the name of a transformation")
-        pfn = plain_text(found.pfn, f"the PFN of {transformation}")
+        profiles = merge(known.profiles, found.profiles)
+        plain_text(transformation, "the name of a transformation", ("name",))
+        pfn = plain_text(found.pfn, f"the PFN of {transformation}", ("pfn",))
         if found.kind == "stageable":
             path = local_path(pfn)
+            if path is None and "://" not in pfn:
+                what = f"the PFN of {transformation} is neither a URL nor a full path"
+                mend = "/absolute/path or a URL"
+                raise catalog.error(transformation, what, repr(pfn), mend)
             url = pfn if path is None else f"file://{path}"
             lfn = "-".join(p for p in (known.namespace, known.name, known.version) if p)
             staged.append(StagedProgram(lfn, (Source(found.site, url),)))
@@ -155,6 +163,11 @@ class PlannedJob:
     on_submit_host: bool = False
     detached: bool = False  # runs in the submit directory, not in scratch
 
+    @property
+    def origin(self) -> tuple[str, str, Job | None]:
+        """What the node was made of, for an error's place."""
+        return self.site, self.program.transformation, self.job
+
 
 @dataclass
 class Draft:
@@ -166,6 +179,7 @@ class Draft:
     context: RunPlan
     scratch: str
     programs: Programs
+    places: Places
     on_site: list[Job] = field(default_factory=list)  # in the order of the workflow
     level: dict[str, int] = field(default_factory=dict)  # of those, by id, from 1
     names: dict[str, str] = field(default_factory=dict)  # node by job id
@@ -192,21 +206,22 @@ class Draft:
 
     def add(self, planned: PlannedJob) -> None:
         """Add a node. Raises CatalogError if its name is too long or taken."""
+        at = ["jobs", planned.job.index, "id"] if planned.job else ["name"]
         if len(planned.name) > _LONGEST_NAME:
-            raise CatalogError(
+            raise self.workflow.document.error(
                 f"the name of a node has more than {_LONGEST_NAME} characters, and no "
                 "file may be called so",
-                file=str(self.workflow.document.path),
-                found=planned.name,
-                would_do="a shorter name or id of the job, or name of the workflow",
+                at,
+                planned.name,
+                "a shorter name or id of the job, or name of the workflow",
             )
         if planned.name in self.jobs:
-            raise CatalogError(
+            raise self.workflow.document.error(
                 "two nodes of the executable workflow have one name",
-                file=str(self.workflow.document.path),
-                found=planned.name,
-                would_do="give the jobs other names or ids; in a node's name every "
-                "character but letters, digits and - becomes _",
+                at,
+                planned.name,
+                "give the jobs other names or ids; in a node's name every character "
+                "but letters, digits and - becomes _",
             )
         self.jobs[planned.name] = planned
 

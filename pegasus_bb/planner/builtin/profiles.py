@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from pegasus_bb.dag.blahp import GRID, GUARDED_RELEASE, PERIODIC_RELEASE
-from pegasus_bb.errors import CatalogError
-from pegasus_bb.model.catalogs import Site, SiteCatalog
+from pegasus_bb.dag.quoting import quote_environment
+from pegasus_bb.errors import UnplacedError, UsageError
+from pegasus_bb.model.catalogs import Site
+from pegasus_bb.model.document import plain
 from pegasus_bb.model.text import WOULD_DO, is_plain
 
 # namespace -> key -> value, merged from every source and checked
 Profiles = Mapping[str, Mapping[str, str]]
+At: TypeAlias = Sequence[str | int]  # keys from an entry of a catalog to a value
 
 REAL_PLANNER = "plan this workflow with a real pegasus-plan"
 # Linux's MAX_ARG_STRLEN, with the NUL at the end: no process can be started with more.
@@ -50,6 +53,9 @@ _PEGASUS_PROPERTIES = (
     "queue",
     "project",
     "glite.arguments",
+    "gridstart.launcher",
+    "gridstart.launcher.arguments",
+    "style",
 )
 _REQUESTS = {
     "cores": "request_cpus",
@@ -68,7 +74,7 @@ _JOB_NAME = re.compile(r"[-_]")
 
 
 def merge(*sources: Mapping[str, Any]) -> Profiles:
-    """Merge by key; later sources win. Raises CatalogError for an invalid profile."""
+    """Merge by key; later sources win. Raises UnplacedError for an invalid profile."""
     merged: dict[str, dict[str, str]] = {}
     for source in sources:
         for namespace, entries in source.items():
@@ -93,53 +99,67 @@ def of_properties(properties: Mapping[str, str]) -> Profiles:
 
 def _checked(namespace: str, entries: Any) -> dict[str, str]:
     if not isinstance(entries, Mapping):
-        raise CatalogError(
+        raise UnplacedError(
             f"profiles of namespace {namespace} are keys and values",
-            found=repr(entries),
+            ("profiles", namespace),
+            repr(entries),
+            f"{namespace}: {{key: value}}",
         )
-    plain: dict[str, str] = {}
+    checked: dict[str, str] = {}
     for key, value in entries.items():
-        name = str(key)
+        name, at = str(key), ("profiles", namespace, str(key))
         if namespace == "dagman":
             name = name.upper()
-        text = str(value).lower() if isinstance(value, bool) else str(value)
-        plain[name] = plain_text(text, f"the profile {namespace} {name}")
+        checked[name] = plain_text(plain(value), f"the profile {namespace} {name}", at)
         if namespace == "condor":
-            _check_condor(name)
+            _check_condor(name, at)
         if namespace == "env":
-            short_enough(f"{name}={text}", f"the environment variable {name}")
-    return plain
+            _check_variable(name, checked[name], at)
+    return checked
 
 
-def _check_condor(key: str) -> None:
+def _check_variable(name: str, text: str, at: At) -> None:
+    try:
+        quote_environment({name: text})
+    except UsageError as error:
+        raise UnplacedError(
+            str(error), at, repr(name), "letters, digits and _"
+        ) from error
+    short_enough(f"{name}={text}", f"the environment variable {name}", at)
+
+
+def _check_condor(key: str, at: At) -> None:
     if _KEY.fullmatch(key) is None:
-        raise CatalogError(
+        raise UnplacedError(
             "a condor profile becomes a line of a submit file",
-            key=key,
-            found=repr(key),
-            would_do="a key of letters, digits and ._+-",
+            at,
+            repr(key),
+            "a key of letters, digits and ._+-",
         )
     if key.lower() in _KEYWORDS:
-        raise CatalogError(
+        raise UnplacedError(
             f"the condor profile {key} is a word of the language of submit files",
-            key=key,
-            would_do="remove it, or write it as an attribute: +" + key,
+            at,
+            key,
+            "remove it, or write it as an attribute: +" + key,
         )
     if key.lower() in _RESERVED:
-        raise CatalogError(
+        raise UnplacedError(
             f"the condor profile {key} is set by the planner and cannot be changed",
-            key=key,
-            would_do="remove it; a task's own settings go to env or arguments",
+            at,
+            key,
+            "remove it; a task's own settings go to env or arguments",
         )
 
 
-def plain_text(text: str, what: str) -> str:
-    """``text``, if it is one line of UTF-8. Raises CatalogError."""
+def plain_text(text: str, what: str, at: At = ()) -> str:
+    """``text``, if it is one line of UTF-8. Raises UnplacedError."""
     if any(c in text for c in "\n\r\0") or not _encodable(text):
-        raise CatalogError(
+        raise UnplacedError(
             f"{what} has a line break or a character that is no text",
-            found=repr(text),
-            would_do="one line of UTF-8 text",
+            at,
+            repr(text),
+            "one line of UTF-8 text",
         )
     return text
 
@@ -148,37 +168,26 @@ def _encodable(text: str) -> bool:
     return text.isascii() or not any("\ud800" <= c <= "\udfff" for c in text)
 
 
-def check_arguments(words: Sequence[str], what: str) -> None:
-    """Raises CatalogError if a word is not one line of text, or too long for Linux."""
-    text = "".join(words)
-    plain_text(text, what)
-    if len(text) > _MANY:
-        for word in words:
-            short_enough(word, what)
-
-
-def short_enough(text: str, what: str) -> None:
-    """Raises CatalogError if no process could be started with ``text``."""
+def short_enough(text: str, what: str, at: At = ()) -> None:
+    """Raises UnplacedError if no process could be started with ``text``."""
     if len(text) > _MANY and len(text.encode()) > _LONGEST_WORD:
-        raise CatalogError(
+        raise UnplacedError(
             f"{what} has more than {_LONGEST_WORD} bytes, the most that Linux starts a "
             "program with",
-            found=repr(text[:40] + "..."),
-            would_do="a file with it as an input of the job",
+            at,
+            repr(text[:40] + "..."),
+            "a file with it as an input of the job",
         )
 
 
-def style_of(catalog: SiteCatalog, site: Site, profiles: Profiles) -> str:
-    """condor | glite | ssh. Raises CatalogError for any other."""
+def style_of(site: Site, profiles: Profiles) -> str:
+    """condor | glite | ssh. Raises UnplacedError for any other."""
     style = profiles.get("pegasus", {}).get("style", "condor").lower()
     if style == "condor" or style in GRID:
         return style
     what = f"site {site.name} has a style that the built-in planner does not know"
     mend = f"condor, glite or ssh; or {REAL_PLANNER}"
-    if site.profile("pegasus", "style") is not None:
-        at = ["sites", site.index, "profiles", "pegasus", "style"]
-        raise catalog.document.error(what, at, style, mend)
-    raise CatalogError(what, key="pegasus.style", found=style, would_do=mend)
+    raise UnplacedError(what, ("profiles", "pegasus", "style"), style, mend)
 
 
 def condor_keys(profiles: Profiles) -> dict[str, str]:
@@ -199,14 +208,14 @@ def grid_keys(
     site: Site, style: str, profiles: Profiles, role: str, guarded: bool
 ) -> dict[str, str]:
     """Submit keys for a job through blahp; ``guarded``: launch starts it. Raises
-    CatalogError."""
+    UnplacedError."""
     resource = profiles.get("condor", {}).get("grid_resource")
     if style == "ssh":
         resource = _ssh_resource(site, role)
     if not resource:
-        raise CatalogError(
+        raise UnplacedError(
             f"site {site.name} has style glite, but nothing says which batch system",
-            key="grid_resource",
+            ("profiles", "condor", "grid_resource"),
             would_do="in the site's condor profiles: grid_resource: batch slurm",
         )
     keys = {
@@ -245,22 +254,21 @@ def classad_string(text: str) -> str:
 
 def _for_scripts(text: str, key: str) -> str:
     if not is_plain(text):
-        raise CatalogError(
+        raise UnplacedError(
             "this goes through the shell scripts of the batch system, which would "
             "read more than a text in it",
-            key=f"pegasus.{key}",
-            found=repr(text),
-            would_do=WOULD_DO,
+            ("profiles", "pegasus", key),
+            repr(text),
+            WOULD_DO,
         )
     return text
 
 
 def whole_number(text: str, key: str) -> int:
-    """Raises CatalogError."""
+    """Raises UnplacedError."""
     if not text.isascii() or not text.isdigit():
-        raise CatalogError(
-            "a whole number is needed", key=f"pegasus.{key}", found=repr(text)
-        )
+        at = ("profiles", "pegasus", key)
+        raise UnplacedError(f"{key} is a whole number", at, repr(text), f"{key}: 60")
     return int(text)
 
 
@@ -268,12 +276,12 @@ def _ssh_resource(site: Site, role: str) -> str:
     grids: list[Mapping[str, Any]] = site.data.get("grids") or []
     wanted = [g for g in grids if g.get("jobtype") == role] or grids
     if not wanted or not wanted[0].get("contact") or not wanted[0].get("scheduler"):
-        raise CatalogError(
+        raise UnplacedError(
             f"site {site.name} has style ssh, but no grid with contact and scheduler",
-            key="grids",
+            ("grids",),
             would_do="- type: batch, contact: user@host, scheduler: slurm, "
             "jobtype: compute",
         )
     kind, grid = str(wanted[0].get("type", "batch")), wanted[0]
     words = f"{kind} {str(grid['scheduler']).lower()} {grid['contact']}"
-    return plain_text(words, f"the grid of site {site.name}")
+    return plain_text(words, f"the grid of site {site.name}", ("grids",))

@@ -11,8 +11,8 @@ import orjson
 
 from pegasus_bb.dag.blahp import GRID
 from pegasus_bb.dag.submitfile import quote_arguments
-from pegasus_bb.errors import CatalogError, UsageError
-from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.errors import UnplacedError, UsageError
+from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.planner.builtin.executable import (
     COMPUTE,
     CREATE_DIR,
@@ -20,10 +20,10 @@ from pegasus_bb.planner.builtin.executable import (
     PlannedJob,
 )
 from pegasus_bb.planner.builtin.frame import frame
+from pegasus_bb.planner.builtin.places import Places
 from pegasus_bb.planner.builtin.profiles import (
     Profiles,
     batch_name,
-    check_arguments,
     condor_keys,
     grid_keys,
     merge,
@@ -50,23 +50,24 @@ class _Frame:
 
 
 class SubmitFiles:
-    def __init__(self, scratch: str, catalogs: Catalogs, context: RunPlan) -> None:
+    def __init__(self, scratch: str, planning: PlanningInput, context: RunPlan) -> None:
         self._scratch = scratch
-        self._catalogs, self._context = catalogs, context
-        self._common = of_properties(catalogs.properties)
+        self._catalogs, self._context = planning.catalogs, context
+        self._places = Places(planning.workflow, planning.catalogs)
+        self._common = of_properties(planning.catalogs.properties)
         self._frames: dict[tuple[int, int, bool, bytes], _Frame] = {}
 
     def text(self, planned: PlannedJob) -> str:
-        """The submit file of ``planned``. Raises CatalogError, UsageError."""
+        """The submit file of ``planned``. Raises CatalogError."""
+        try:
+            return self._text(planned)
+        except UnplacedError as error:
+            raise self._places.error(error, *planned.origin) from error
+
+    def _text(self, planned: PlannedJob) -> str:
         kind = self._frame(planned)
         name = planned.name
-        check_arguments(planned.arguments, f"an argument of {name}")
-        try:
-            arguments = quote_arguments(self._arguments(planned, kind))
-        except UsageError as error:
-            raise CatalogError(
-                f"an argument of {name} cannot be passed on: {error}", key="arguments"
-            ) from error
+        arguments = _quoted(planned, self._arguments(planned, kind))
         return kind.text % {
             "name": name,
             "files": f"{planned.folder}/{name}",
@@ -128,7 +129,7 @@ class SubmitFiles:
             executable, launcher = self._launcher(planned, profiles, record)
         if not planned.on_submit_host:
             assert site is not None  # noqa: S101 - the site that the plan is for
-            style = style_of(self._catalogs.sites, site, profiles)
+            style = style_of(site, profiles)
             guarded = bool(self._context.request)
             role = "compute" if planned.role is COMPUTE else "auxillary"
             keys = (
@@ -158,8 +159,13 @@ class SubmitFiles:
         launcher = pegasus.get("gridstart.launcher", default)
         if not launcher:
             return record, []
-        words = shlex.split(pegasus.get("gridstart.launcher.arguments", ""))
-        return launcher, [*words, record]
+        key = "gridstart.launcher.arguments"
+        try:
+            return launcher, [*shlex.split(pegasus.get(key, "")), record]
+        except ValueError as error:
+            at = ("profiles", "pegasus", key)
+            what = f"{key} are not words of a shell: {error}"
+            raise UnplacedError(what, at, pegasus[key], "close the quote") from error
 
     def _directory(self, planned: PlannedJob) -> str:
         if planned.detached:
@@ -174,3 +180,12 @@ def _streams(data: dict[str, Any]) -> list[str]:
         if data.get(key) is not None:
             words += [option, f"./{data[key]}"]  # a path: Kickstart interprets - and "
     return words
+
+
+def _quoted(planned: PlannedJob, arguments: list[str]) -> str:
+    try:
+        return quote_arguments(arguments)
+    except UsageError as error:
+        place = "arguments" if planned.arguments else "uses"
+        what = f"an argument of {planned.name} cannot be passed on: {error}"
+        raise UnplacedError(what, (place,), would_do="a file with that text") from error

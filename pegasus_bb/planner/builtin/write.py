@@ -15,7 +15,6 @@ from pathlib import Path
 from pegasus_bb.dag.joblists import job_list
 from pegasus_bb.dag.writer import write_dag
 from pegasus_bb.errors import UsageError
-from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.document import as_json
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.placement.decision import PlanningInput
@@ -68,7 +67,7 @@ def write(
             install_runtime(str(part / "bb"), context.python)
 
         with_worker = len(executable.jobs) >= JOBS_FOR_A_WORKER
-        folders = _folders(executable, planning.catalogs, context)
+        folders = _folders(executable, planning, context)
         if many is not None:
             folders = {f"bb/{NODES}": lambda: _in_bb(many()), **folders}
         fill_folders(part, folders, with_worker, meanwhile=write_the_rest)
@@ -88,9 +87,11 @@ def write(
     return target
 
 
-def check_files(executable: Executable, catalogs: Catalogs, context: RunPlan) -> None:
+def check_files(
+    executable: Executable, planning: PlanningInput, context: RunPlan
+) -> None:
     """Raises CatalogError and UsageError as ``write`` would."""
-    submits = SubmitFiles(executable.scratch, catalogs, context)
+    submits = SubmitFiles(executable.scratch, planning, context)
     for planned in executable.jobs.values():
         submits.text(planned)
 
@@ -98,10 +99,10 @@ def check_files(executable: Executable, catalogs: Catalogs, context: RunPlan) ->
 def files_of(
     jobs: Iterable[PlannedJob],
     executable: Executable,
-    catalogs: Catalogs,
+    planning: PlanningInput,
     context: RunPlan,
 ) -> Iterator[File]:
-    submits = SubmitFiles(executable.scratch, catalogs, context)
+    submits = SubmitFiles(executable.scratch, planning, context)
     for planned in jobs:
         stem = f"{planned.folder}/{planned.name}"
         yield f"{stem}.sub", submits.text(planned).encode()
@@ -113,12 +114,14 @@ def _in_bb(files: Iterable[File]) -> Iterator[File]:
     return ((f"bb/{name}", data) for name, data in files)
 
 
-def _folders(executable: Executable, catalogs: Catalogs, context: RunPlan) -> Folders:
+def _folders(
+    executable: Executable, planning: PlanningInput, context: RunPlan
+) -> Folders:
     jobs: dict[str, list[PlannedJob]] = {}
     for planned in executable.jobs.values():
         jobs.setdefault(planned.folder, []).append(planned)
     return {
-        folder: partial(files_of, inside, executable, catalogs, context)
+        folder: partial(files_of, inside, executable, planning, context)
         for folder, inside in jobs.items()
     }
 

@@ -31,9 +31,11 @@ def plain_argv(home: Home, argv: Iterable[str]) -> list[str]:
 
 
 def _without_bb_options(argv: Iterable[str]) -> Iterator[str]:
-    """``argv`` without --bb-X and -Dpegasus.bb.X; the rest is unchanged."""
+    """``argv`` without our options and -Dpegasus.bb.X; the rest is unchanged."""
     words = iter(argv)
     for word in words:
+        if word in ("--check", "--no-check"):
+            continue
         if word.startswith("--bb-"):
             if "=" not in word:
                 next(words, None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 
 from pegasus_bb.dag.blahp import GRID
-from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.errors import UsageError
 from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.properties import AUTO
@@ -206,10 +206,12 @@ def check_results(decided: PlanningInput, results: Set[str], force: bool) -> Non
             if not use.stage_out or use.lfn in results or use.lfn in reused:
                 continue
             if placement.on_tier(use.lfn):
-                raise CatalogError(
+                raise decided.workflow.document.error(
                     f"the result {use.lfn!r} of job {job.id} would vanish with the "
                     "burst buffer: no stage-out job takes it away",
-                    would_do="--output-sites local or --output-dir FOLDER",
+                    ["jobs", job.index, "uses"],
+                    use.lfn,
+                    "--output-sites local or --output-dir FOLDER",
                 )
 
 

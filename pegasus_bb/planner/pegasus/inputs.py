@@ -127,10 +127,10 @@ def replicas_by_path(data: Data) -> Data:
 
 
 def _by_path(pfn: Data) -> Data:
-    here = pfn.get("site", LOCAL) == LOCAL
-    if not here or not str(pfn["pfn"]).startswith("file://"):
+    path = local_path(str(pfn["pfn"]))
+    if pfn.get("site", LOCAL) != LOCAL or path in (None, pfn["pfn"]):
         return pfn
-    return {**pfn, "pfn": local_path(pfn["pfn"])}
+    return {**pfn, "pfn": path}
 
 
 def programs_on_site(data: Data, site: str) -> Data:
@@ -153,7 +153,7 @@ def _is_staged(place: Any) -> bool:
     """Whether a program is staged from a folder of site local, not from a web
     server."""
     pfn = str(place.get("pfn"))
-    here = pfn.startswith("file://") or "://" not in pfn
+    here = "://" not in pfn or local_path(pfn) is not None
     return place.get("name") == LOCAL and place.get("type") == "stageable" and here
 
 

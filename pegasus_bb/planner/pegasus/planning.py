@@ -11,6 +11,7 @@ from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.planner.darshan import missing_darshan_note
 from pegasus_bb.planner.drain import plan_drain
 from pegasus_bb.planner.existing_submit_dir import check_existing
+from pegasus_bb.planner.local_files import check_local_files
 from pegasus_bb.planner.options import PlanOptions, runs_folder
 from pegasus_bb.planner.pegasus.call import plan_argv, run_planner
 from pegasus_bb.planner.pegasus.checks import (
@@ -93,6 +94,7 @@ def prepare(
 ) -> Preparation:
     """Check and rewrite the inputs. Raises UsageError for all that is refused before
     pegasus-plan starts."""
+    check_local_files(options, decided)
     context = plan_run(options, decided, predict(decided), plan_drain(decided))
     check_existing(context.submit_dir, options.force)
     before = Inputs.of(decided.workflow.document, decided.catalogs)

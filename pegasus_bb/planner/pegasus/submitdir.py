@@ -46,8 +46,9 @@ def read_planned(context: RunPlan) -> PegasusWorkflow:
     if request is not None:
         gate = f"{context.bin}/gate"
         users = buffer_users_in_doubt(dag, folder, request, gate)
-        outputs = result_urls(stage_outs(dag.nodes, entries, request.prefix))
-        scratch = _scratch(dag, context.site, entries)
+        staged = stage_outs(dag.nodes, entries, request.prefix)
+        outputs = result_urls(staged, str(folder / name))
+        scratch = _scratch(dag, context.site, entries, str(folder / name))
     return PegasusWorkflow(
         planner=f"pegasus-plan {version}",
         dag=dag,
@@ -75,11 +76,11 @@ def _braindump(folder: Path) -> tuple[str, str]:
         ) from error
 
 
-def _scratch(dag: Dag, site: str, entries: Callable[[str], Entries]) -> str:
+def _scratch(dag: Dag, site: str, entries: Callable[[str], Entries], file: str) -> str:
     """The folder that create_dir makes; empty without exactly one create_dir, which
     sealing refuses. Raises CatalogError."""
     gated = folder_nodes(dag.nodes, Role.CREATE_DIR, site)
-    return scratch_of(gated[0], entries) if len(gated) == 1 else ""
+    return scratch_of(gated[0], entries, file) if len(gated) == 1 else ""
 
 
 def stage_outs(
@@ -104,8 +105,9 @@ def _comes_from(prefix: str, entry: Mapping[str, Any]) -> bool:
     return not (prefix and paths) or any(is_below(path, prefix) for path in paths)
 
 
-def result_urls(stage_outs: Mapping[str, Iterable[str]]) -> dict[str, str]:
-    """LFN -> the file:// URL where bb_delete will look for it. Raises CatalogError."""
+def result_urls(stage_outs: Mapping[str, Iterable[str]], file: str) -> dict[str, str]:
+    """LFN -> the file:// URL where bb_delete will look for it. ``file`` is the DAG's.
+    Raises CatalogError."""
     places: dict[str, str] = {}
     for lfn, urls in stage_outs.items():
         here = next(
@@ -115,6 +117,7 @@ def result_urls(stage_outs: Mapping[str, Iterable[str]]) -> dict[str, str]:
             raise CatalogError(
                 f"the result {lfn} is staged out to where bb_delete cannot look, so "
                 "the buffer would never be given back",
+                file,
                 found=", ".join(urls),
                 would_do="an output site with a file:// URL beside or instead of it",
             )
@@ -122,12 +125,13 @@ def result_urls(stage_outs: Mapping[str, Iterable[str]]) -> dict[str, str]:
     return places
 
 
-def scratch_of(create_dir: str, entries: Callable[[str], Entries]) -> str:
+def scratch_of(create_dir: str, entries: Callable[[str], Entries], file: str) -> str:
     """The folder that the create_dir job makes. Raises CatalogError."""
     for entry in entries(create_dir):
         if entry.get("type") == "mkdir":
             return path_of(str(entry["target"]["url"]))
-    raise CatalogError(f"{create_dir} makes no directory", would_do="plan again")
+    what = f"{create_dir} makes no directory"
+    raise CatalogError(what, file, would_do="plan again")
 
 
 def nodes_of_jobs(folder: Path, dag: Dag) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,199 @@
+"""What a run needs and this machine can see: inputs, programs, folders, free space.
+
+`check` prints these findings among others; `plan` refuses what is wrong in them.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.files import is_dir, is_file, is_there
+from pegasus_bb.model.catalogs import Catalogs, Replica, Site
+from pegasus_bb.model.document import Document, Key
+from pegasus_bb.model.finding import Finding, Level, note, ok, wrong
+from pegasus_bb.model.tiers import Tier
+from pegasus_bb.paths import local_path
+from pegasus_bb.placement.decision import PlanningInput
+from pegasus_bb.placement.survey import runs_on
+from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.units import abbreviate, format_size
+
+_ANYWAY = "or --no-check (property pegasus.bb.check = off) to plan all the same"
+
+
+def check_local_files(options: PlanOptions, decided: PlanningInput) -> None:
+    """Raises UsageError with every finding that a run would fail at."""
+    if decided.settings.check == "off":
+        return
+    found = [f for f in of_local_files(options, decided) if f.level is Level.WRONG]
+    if found:
+        lines = [f"{each.what}\n  fix:      {each.would_do}" for each in found]
+        raise UsageError("\n".join([*lines, f"  {_ANYWAY}"]))
+
+
+def of_local_files(options: PlanOptions, decided: PlanningInput) -> Iterator[Finding]:
+    yield from of_replicas(decided)
+    yield from of_programs(decided)
+    yield from of_output(options, decided)
+    placement = decided.placement
+    yield from of_scratch(decided.catalogs, decided.site, is_watched=False)
+    if placement is not None and placement.tier.backend == "directory":
+        yield of_directory(decided.catalogs, placement.tier, placement.capacity)
+
+
+def of_replicas(placed: PlanningInput) -> Iterator[Finding]:
+    """Whether the inputs of this machine exist. Those of other sites are not sought."""
+    catalog, graph, site = placed.catalogs.replicas, placed.graph, placed.site.name
+    gone = [
+        lfn
+        for lfn in graph.consumers
+        if lfn not in graph.producer
+        and lfn in catalog.replicas
+        and not _is_anywhere(catalog.replicas[lfn])
+    ]
+    if gone:
+        at = _place(catalog.document, catalog.keys(gone[0]))
+        yield wrong(
+            "replicas",
+            f"{at}: not where the catalog says: {abbreviate(gone)}",
+            f"the path on this machine, or site: {site} for files that are only there",
+        )
+    else:
+        yield ok("replicas", "every input has a replica; those of this machine exist")
+
+
+def of_programs(placed: PlanningInput) -> Iterator[Finding]:
+    """Whether programs that start on this machine are there. A program in a container
+    is not looked at."""
+    site, catalog = placed.site.name, placed.catalogs.transformations
+    names = {
+        j.transformation for j in placed.workflow.jobs.values() if runs_on(j, site)
+    }
+    programs = {name: catalog.executable(name, site) for name in sorted(names)}
+    known = {n: p for n, p in programs.items() if p is not None and not p.container}
+    gone = {name: p for name, p in known.items() if not _is_here(p.pfn)}
+    closed = {n: p for n, p in known.items() if p.kind == "installed" and _shut(p.pfn)}
+
+    def listed(names: Iterable[str]) -> str:
+        first = next(iter(names))
+        at = _place(catalog.document, next(catalog.places(first, known[first].site)))
+        return f"{at}: " + abbreviate([f"{n} ({known[n].pfn})" for n in names])
+
+    if closed:
+        path = shlex.quote(_path(next(iter(closed.values())).pfn))
+        what = f"{listed(closed)}: no program that you may run"
+        yield wrong("programs", what, f"chmod +x {path}")
+    all_here = not has_htcondor()  # every job runs on this machine
+    needed = [name for name, p in gone.items() if all_here or p.site == "local"]
+    mend = "the pfn in the transformation catalog"
+    if needed:
+        yield wrong("programs", f"{listed(needed)}: not on this machine", mend)
+    elif gone:
+        mend = f"none if site {site} has them; else {mend}"
+        yield note("programs", f"{listed(gone)}: not on this machine", mend)
+
+
+def has_htcondor() -> bool:
+    return shutil.which("condor_version") is not None
+
+
+def of_output(options: PlanOptions, placed: PlanningInput) -> Iterator[Finding]:
+    """Where results go, as far as that is on this machine."""
+    sites = placed.catalogs.sites
+    storage = [sites.site(name).storage for name in options.output_sites[:1]]
+    folder = options.output_dir or next((s.path for s in storage if s), None)
+    if folder and (file := _file_at(options.absolute(Path(folder)))):
+        yield wrong("output", f"{file} is no folder", "another --output-dir")
+
+
+def of_scratch(catalogs: Catalogs, site: Site, is_watched: bool) -> Iterator[Finding]:
+    """``is_watched``: this machine looks there for results of job reservations."""
+    path = Path(site.scratch.path if site.scratch else "")
+    at = _place(catalogs.sites.document, ["sites", site.index, "directories"])
+    there = _nearest(path)
+    if file := _file_at(path):
+        yield wrong("scratch", f"{at}: {file} is no folder", "another sharedScratch")
+    elif there == path:
+        yield ok("scratch", f"{path} is seen from here")
+    elif not is_watched:
+        return
+    elif there == Path("/"):
+        yield wrong(
+            "scratch",
+            f"{at}: {path} is not seen from this machine, where every "
+            "job's results have to be seen under that path before the next job starts",
+            "a submit host that mounts it, or --bb-mode persistent",
+        )
+    else:
+        yield note(
+            "scratch", f"{path} is not there yet", f"is {there} the right place?"
+        )
+
+
+def of_directory(catalogs: Catalogs, tier: Tier, capacity: int) -> Finding:
+    """Whether a folder with ``capacity`` bytes can be made on ``tier``."""
+    entry = catalogs.tier_entry(tier)
+    at = f"{_place(entry.document, [*entry.at, 'path'])}: tier {tier.name}"
+    path = Path(tier.settings.get("path", ""))
+    if file := _file_at(path):
+        return wrong("tier", f"{at}: {file} is no folder", "a folder, as its path")
+    there = _nearest(path)
+    if not os.access(there, os.W_OK | os.X_OK):
+        what = f"{at}: {path} cannot be made: you may not write to {there}"
+        return wrong("tier", what, "a path of your own, or another mode of the folder")
+    found = os.statvfs(there)
+    free = found.f_bavail * found.f_frsize
+    if capacity > free:
+        few = f"{there} has {format_size(free)} free, less than {format_size(capacity)}"
+        mend = "a path with more space, or a lower --bb-capacity"
+        return wrong("tier", f"{at}: {few}", mend)
+    return ok("tier", f"{path}: {format_size(free)} free")
+
+
+def of_submit_dir(folder: Path) -> Finding:
+    there = _nearest(folder.parent)
+    if os.access(there, os.W_OK | os.X_OK):
+        return ok("submit", f"{folder} can be made")
+    what = f"{folder} cannot be made: {there} is not yours to write"
+    return wrong("submit", what, "another --dir")
+
+
+def _place(document: Document, keys: Iterable[Key]) -> str:
+    line = document.line(list(keys))
+    return f"{document.path}:{line}" if line else str(document.path)
+
+
+def _is_anywhere(known: Iterable[Replica]) -> bool:
+    return any(r.site != "local" or _is_here(r.pfn) for r in known)
+
+
+def _is_here(pfn: str) -> bool:
+    """True also for what this machine cannot look up."""
+    path = _path(pfn)
+    return not path or is_there(path)
+
+
+def _shut(pfn: str) -> bool:
+    """Whether the file is here, and lacks the right to be run."""
+    path = _path(pfn)
+    return bool(path) and is_file(path) and not os.access(path, os.X_OK)
+
+
+def _path(pfn: str) -> str:
+    return local_path(pfn) or ""
+
+
+def _file_at(path: Path) -> Path | None:
+    """``path`` or what is above it, if that is there and no folder."""
+    found = next((p for p in (path, *path.parents) if is_there(p)), Path("/"))
+    return None if is_dir(found) else found
+
+
+def _nearest(path: Path) -> Path:
+    """``path``, or the last folder above it that is there."""
+    return next((p for p in (path, *path.parents) if is_dir(p)), Path("/"))

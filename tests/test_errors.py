@@ -1,0 +1,38 @@
+"""Every mistake of a user's file has its place."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import pegasus_bb
+from pegasus_bb.errors import CatalogError
+
+PACKAGE = Path(pegasus_bb.__file__).parent
+
+
+def calls(name: str, under: str = "") -> Iterator[tuple[str, ast.Call]]:
+    for file in sorted((PACKAGE / under).rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == name:
+                yield f"{file.relative_to(PACKAGE)}:{node.lineno}", node
+
+
+def test_a_catalog_error_cannot_be_raised_without_a_file() -> None:
+    with pytest.raises(TypeError, match="file"):
+        CatalogError("is wrong")  # type: ignore[call-arg]
+    found = list(calls("CatalogError"))
+    assert found
+    empty = [at for at, call in found if "file=''" in ast.unparse(call)]
+    assert not empty
+
+
+def test_only_the_built_in_planner_raises_what_it_places_itself() -> None:
+    raised = {at.partition(":")[0] for at, _ in calls("UnplacedError")}
+    assert raised
+    assert all(
+        file.startswith(("planner/builtin/", "dag/writer.py")) for file in raised
+    )

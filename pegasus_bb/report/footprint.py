@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from pegasus_bb.report.run_notes import Known, job_list, placed_files, size_of
 from pegasus_bb.report.staged_in import written_by_stage_in
 from pegasus_bb.units import parse_size
 
+_LOCAL = re.compile(r"^(?:file|symlink):(?://(?:localhost)?)?(?=/)")
 _LIMIT = 256 << 20  # characters of an abstract workflow
 
 
@@ -55,17 +57,20 @@ def declared(
     workflow: Path, lists: Mapping[str, Path], tasks: Iterable[Task]
 ) -> dict[str, Known]:
     """LFN -> what the abstract workflow says of it; for a run without a placement."""
-    copied = {
-        entry.get("lfn")
-        for task in tasks
-        for entry in job_list(lists, task, Kind.STAGE_IN)
-        if not _is_link(entry)
-    }
+    copied: set[str] = set()
+    source_sizes: dict[str, int | None] = {}
+    for task in tasks:
+        for entry in job_list(lists, task, Kind.STAGE_IN):
+            lfn = str(entry.get("lfn"))
+            source_sizes[lfn] = _source_size(entry, task.end)
+            if not _is_link(entry):
+                copied.add(lfn)
     sizes: dict[str, int | None] = {}
     made: set[str] = set()
     for lfn, use in _uses(workflow):
         size = _declared_size(use)
-        sizes[lfn] = sizes.get(lfn) if size is None else size
+        known = sizes.get(lfn, source_sizes.get(lfn))
+        sizes[lfn] = known if size is None else size
         if use.get("type") == "output":
             made.add(lfn)
     return {
@@ -85,6 +90,29 @@ def _most_read(tasks: Iterable[Task]) -> dict[str, int]:
             if file.bytes_read:
                 read[file.name] = max(file.bytes_read, read.get(file.name, 0))
     return read
+
+
+def programs(lists: Mapping[str, Path], tasks: Iterable[Task]) -> set[str]:
+    """LFNs of programs that staging in has brought: no data of the workflow."""
+    return {
+        str(entry.get("lfn"))
+        for task in tasks
+        for entry in job_list(lists, task, Kind.STAGE_IN)
+        if entry.get("executable")
+    }
+
+
+def _source_size(entry: Mapping[str, Any], before: float) -> int | None:
+    """The size of a local source that is as it was ``before`` (seconds)."""
+    sources = entry.get("src_urls")
+    first = sources[0] if isinstance(sources, list) and sources else None
+    url = first.get("url") if isinstance(first, dict) else None
+    path = _LOCAL.sub("", str(url))
+    try:
+        status = Path(path).stat() if path.startswith("/") else None
+    except (OSError, ValueError):
+        return None
+    return status.st_size if status and status.st_mtime <= before else None
 
 
 def _is_link(entry: Mapping[str, Any]) -> bool:

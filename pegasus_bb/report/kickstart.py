@@ -89,11 +89,12 @@ def _task(text: RecordText, node: str, retry: int) -> Task:
     row = own or _row_of(text.io or {})
     process = _process(record, main)
     transformation = str(record.get("transformation") or "")
+    kind, files = kind_of(transformation, node), _mapping(record, "files")
     return Task(
         transformation=transformation,
         job=_text(record.get("derivation")),
         node=node,
-        kind=kind_of(transformation, node),
+        kind=kind,
         site=_text(record.get("resource")),
         start=_instant(main.get("start", record.get("start"))),
         duration=_required(main, "duration"),
@@ -104,14 +105,14 @@ def _task(text: RecordText, node: str, retry: int) -> Task:
         stime=_seconds(usage, "stime"),
         maxrss=_kib(usage),
         rchar=_count(row, "rchar"),
-        wchar=_count(row, "wchar"),
+        wchar=_written(row, files, kind),
         syscr=_count(row, "syscr"),
         syscw=_count(row, "syscw"),
         rbytes=_blocks(row, "rbytes", usage, "inblock"),
         wbytes=_blocks(row, "wbytes", usage, "outblock"),
         iowait=_io_wait(row, by_kickstart=bool(own) and not record.get("recorder")),
         process=process,
-        files=_used(_mapping(record, "files"), text.calls, process.cwd),
+        files=_used(files, text.calls, process.cwd),
     )
 
 
@@ -129,6 +130,17 @@ def _main_row(main: Mapping[str, Any]) -> Mapping[str, Any]:
     rows: Mapping[Any, Any] = _mapping(main, "procs")  # its keys are numbers
     row = rows.get(_count(main, "pid"))
     return row if isinstance(row, dict) else {}
+
+
+def _written(
+    row: Mapping[str, Any], files: Mapping[str, Any], kind: Kind
+) -> int | None:
+    """What Pegasus's own jobs print, a line for each file, is no data."""
+    written = _count(row, "wchar")
+    if written is None or kind is Kind.COMPUTE:
+        return written
+    printed = (_count(_mapping(files, name), "size") for name in ("stdout", "stderr"))
+    return max(0, written - sum(size or 0 for size in printed))
 
 
 def _process(record: Mapping[str, Any], main: Mapping[str, Any]) -> Process:

@@ -15,7 +15,7 @@ from pegasus_bb.report.clock import begun, exact_makespan, gate_wait
 from pegasus_bb.report.darshan import Log, NoPyDarshan, read_logs
 from pegasus_bb.report.discovery import RunFiles, find_run_files
 from pegasus_bb.report.drained import drained
-from pegasus_bb.report.footprint import declared, footprint, planned
+from pegasus_bb.report.footprint import declared, footprint, planned, programs
 from pegasus_bb.report.jobstate import JobStates
 from pegasus_bb.report.joining import join
 from pegasus_bb.report.kickstart import read_tasks
@@ -120,14 +120,16 @@ def _with_notes(run: Run, folder: Path, found: RunFiles, workflow: Path) -> Run:
     results = staged_out(folder)
     reserved = reservations(folder, run.nodes)
     start = begun(run)
-    files = planned(folder) or declared(workflow, lists, run.tasks)
+    known = planned(folder) or declared(workflow, lists, run.tasks)
+    brought = programs(lists, run.tasks)
+    files = {lfn: file for lfn, file in known.items() if lfn not in brought}
     live = live_on_shared(folder, lists, run.tasks, reserved.shared)
     return replace(
         run,
         tasks=tuple(without_words(run.tasks, lists, files)),
         reserved=reserved.byte_hours,
         gate_wait=gate_wait(run),
-        brought=staged_in(files, run.tasks),
+        brought=staged_in(known, run.tasks),
         saved=results.size if results else None,
         safe=results.last - start if results and start is not None else None,
         footprint=footprint(files, run.tasks),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from pegasus_bb.model.run import FileUse, Kind, Task
-from pegasus_bb.report.footprint import declared, footprint, planned
+from pegasus_bb.report.footprint import declared, footprint, planned, programs
+from pegasus_bb.report.kickstart import read_tasks
 from pegasus_bb.report.run_notes import Known
 from tests.report.made import a_task
 
@@ -22,6 +24,26 @@ jobs:
     {lfn: mid.txt, type: output}]}
 - {type: job, name: cat, id: B, uses: [
     {lfn: mid.txt, type: input}, {lfn: out.txt, type: output}]}
+"""
+
+
+STAGE_IN = """\
+- invocation: True
+  version: 3.0
+  start: 2026-11-26T23:38:07.014+00:00
+  duration: 0.080
+  transformation: "pegasus::transfer"
+  mainjob:
+    start: 2026-11-26T23:38:07.015+00:00
+    duration: 0.079
+    pid: 7
+    usage: {utime: 0.1, stime: 0.1}
+    status: {raw: 0, regular_exitcode: 0}
+    procs:
+      7: {rchar: 9, wchar: 300000}
+  files:
+    stdout: {size: 119000}
+    stderr: {size: 0}
 """
 
 
@@ -63,6 +85,34 @@ def test_inputs_are_as_large_as_what_staging_in_copied(
     folder: Path, tasks: list[Task]
 ) -> None:
     assert of_a_plain_run(folder, tasks) == MIB + 7 + 7
+
+
+def test_what_stage_in_prints_is_no_data(tmp_path: Path) -> None:
+    """A line for each of many small files is more than the files."""
+    record = tmp_path / "in.out.000"
+    record.write_text(STAGE_IN)
+    (task,) = read_tasks(record, "stage_in_remote_site_0_0")
+    assert isinstance(task, Task) and task.wchar == 300_000 - 119_000
+
+
+def test_the_size_of_an_input_is_that_of_its_source_and_a_program_is_no_data(
+    folder: Path, tasks: list[Task]
+) -> None:
+    source, end = folder / "in.txt", tasks[0].end
+    source.write_bytes(b"x" * 100)
+    os.utime(source, (end, end))
+    urls = {
+        "src_urls": [{"url": f"file://{source}"}],
+        "dest_urls": [{"url": "file:///s"}],
+    }
+    entries = [{"lfn": "in.txt", **urls}, {"lfn": "cut", "executable": True, **urls}]
+    (folder / "in.in").write_text(json.dumps(entries))
+    lists = {"in": folder / "in.in"}
+    files = declared(folder / "workflow.yml", lists, tasks)
+    assert footprint(files, tasks) == 100 + 40 + 7 + 7
+    assert programs(lists, tasks) == {"cut"}
+    os.utime(source, (end + 1, end + 1))  # it was written since
+    assert declared(folder / "workflow.yml", lists, tasks)["in.txt"].size is None
 
 
 def test_inputs_that_are_linked_have_no_known_size_and_never_none(

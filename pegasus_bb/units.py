@@ -130,8 +130,11 @@ def format_seconds(seconds: float) -> str:
     """Three digits below ten seconds; microseconds rather than powers of ten."""
     if 0 < abs(seconds) < 0.0009995:  # above, three digits would read 1,000
         return f"{format_number(seconds * 1e6)} \u00b5s"
-    if abs(seconds) < 9.995:
+    if abs(seconds) < 0.00995:
         return f"{format_number(seconds)} s"
+    if abs(seconds) < 9.995:
+        places = 2 - math.floor(math.log10(abs(seconds)))
+        return f"{seconds:.{places}f} s"
     return format_duration(seconds)
 
 

@@ -126,6 +126,11 @@ class Task:
     def end(self) -> float:
         return self.start + self.duration
 
+    @property
+    def name(self) -> str:
+        """What a table calls it: a record may name no transformation."""
+        return self.transformation or self.node
+
 
 @dataclass(frozen=True, slots=True)
 class NodeTimes:

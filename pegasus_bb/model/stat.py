@@ -54,6 +54,13 @@ class Pair:
         return abs(difference) > least
 
     @property
+    def doubt(self) -> str:
+        """The mark of its ratio: ``*`` within the error, ``?`` if that is unknown."""
+        if self.ratio in (None, 1):
+            return ""
+        return {True: "", False: "*", None: "?"}[self.beyond_error]
+
+    @property
     def difference(self) -> float | None:
         """Burst buffer less PFS; None if a side is unknown."""
         if self.pfs is None or self.bb is None:

@@ -45,8 +45,8 @@ _PARTS = {
     "release": "giving back the reservation",
     "auxiliary": "other jobs of Pegasus",
     "queue": "queueing",
-    "ready_wait": "ready, not submitted",
-    "other": "the engine's own time",
+    "ready_wait": "waiting for a slot",
+    "other": "engine",
 }
 _MAKESPAN = "makespan"
 _COLUMNS = (

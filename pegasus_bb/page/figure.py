@@ -23,6 +23,7 @@ class Number:
 
     value: float | None
     unit: str
+    doubt: str = ""  # a mark behind it: Pair.doubt
 
 
 Cell = Number | str
@@ -131,7 +132,7 @@ def _count(value: float) -> str:
 def _text(cell: Cell) -> str:
     if isinstance(cell, str):
         return readable(cell)
-    return format_quantity(cell.value, cell.unit)
+    return f"{format_quantity(cell.value, cell.unit)} {cell.doubt}".rstrip()
 
 
 def _printable(row: Row) -> Row:

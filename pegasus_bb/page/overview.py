@@ -17,7 +17,7 @@ NONE = "none"  # the side has no such job
 _TASKS = {
     "bytes_moved": "bytes read and written",
     "queue": "queueing, added up",
-    "ready_wait": "ready and not submitted, added up",
+    "ready_wait": "waiting for a slot, added up",
     "bandwidth": "bandwidth of all at once",
     "block_read": "bytes from block devices",
     "block_written": "bytes to block devices",
@@ -47,7 +47,7 @@ def each_kind(found: Comparison) -> tuple[Table, ...]:
 
 def _whole_run(found: Comparison) -> Iterator[Table]:
     caption = "By the clock: each second counts once, for the first part under way"
-    names = {**CLOCK, "other": "none of these: the engine's own time"}
+    names = {**CLOCK, "other": "none of these: engine"}
     makespan = {"makespan": found.workflow["makespan"]}
     yield _table(found, caption, {**makespan, **found.clock}, names)
     added_up = {k: v for k, v in found.workflow.items() if k in PARTS}
@@ -131,7 +131,8 @@ def _cells(
             yield _error(stat, unit)
     has_ratio = key not in _NO_RATIO and pair.ratio is not None
     if found.is_comparison:
-        yield Number(pair.ratio, FINE if pair.is_fine else RATIO) if has_ratio else ""
+        unit, doubt = FINE if pair.is_fine else RATIO, pair.doubt
+        yield Number(pair.ratio, unit, doubt) if has_ratio else ""
     if found.tells_error:
         yield _DIFFERENCE[pair.beyond_error]
 

@@ -30,9 +30,10 @@ def _workflow(name: str, found: Comparison, sides: Mapping[str, int]) -> Iterato
             stat = getattr(pair, side)
             yield Number(stat.mean, "s") if stat else UNKNOWN
     if len(sides) > 1:
-        yield Number(pair.ratio, RATIO)
+        yield Number(pair.ratio, RATIO, pair.doubt)
         if even and even.footprint is not None:
-            yield Number(even.footprint, "B") if even.footprint else "any size"
+            doubt = "" if even.footprint_error is not None else "?"
+            yield Number(even.footprint, "B", doubt) if even.footprint else "any size"
         else:
             yield "no break-even" if even and even.net <= 0 else UNKNOWN
         yield Number(even.footprint_now if even else None, "B")

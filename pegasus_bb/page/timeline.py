@@ -109,7 +109,7 @@ def _named(runs: Iterable[ReportedRun]) -> dict[str, str]:
 
 
 def _name(task: Task) -> str:
-    return readable(task.transformation or task.node)
+    return readable(task.name)
 
 
 def _legend(bars: Sequence[Row], named: Mapping[str, str]) -> Iterator[Legend]:

@@ -21,9 +21,10 @@ BALANCE: Mapping[str, tuple[str, ...]] = {
     "the reservation": ("reserve", "gate_wait", "release"),
     "other jobs of Pegasus": ("auxiliary",),
     "queueing": ("queue",),
-    "being ready, not submitted": ("ready_wait",),
-    "the engine's own time": ("other",),
+    "waiting for a slot": ("ready_wait",),
+    "the engine": ("other",),
 }
+_REST = (*("other jobs of Pegasus", "queueing"), *("waiting for a slot", "the engine"))
 _UNKNOWN = Pair(None, None)
 Clock = Mapping[str, float]  # clock.PARTS -> seconds; empty: nothing is known
 
@@ -80,6 +81,31 @@ class BreakEven:
         return fixed / (self.net + fixed) * self.footprint_now
 
     @property
+    def footprint_error(self) -> float | None:
+        """The standard error of ``footprint``; None if a part has none.
+
+        footprint = now * fixed / saved, with independent errors of both.
+        """
+        found = self.footprint
+        fixed = self._error_of("the reservation", *_REST)
+        saved = self._error_of("jobs", "staging in", "staging out")
+        if not found or fixed is None or saved is None:
+            return None
+        cost = max(0.0, self.reserving + self.rest)
+        return found * math.hypot(fixed / cost, saved / (self.net + cost))
+
+    def _error_of(self, *parts: str) -> float | None:
+        errors = [self.balance[part].difference_error for part in parts]
+        known = [error for error in errors if error is not None]
+        return math.hypot(*known) if len(known) == len(errors) else None
+
+    def _least_data(self) -> str:
+        least, error = round(self.footprint or 0), self.footprint_error
+        if error is None:
+            return f"{format_size(least)} (error unknown)"
+        return f"{format_size(least)} \u00b1 {format_size(round(error))}"
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """The verdict, what it is made of, and the break-even if there is one."""
         return (self._verdict(), *self._parts(), *self._break_even())
@@ -120,14 +146,14 @@ class BreakEven:
         if self.runs is None:
             return
         yield (
-            f"Break-even: staging in and the reservation take {self.runs:.2f} of what "
-            "the run saves otherwise."
+            f"Staging in and the reservation cost {self.runs * 100:.0f} % of what the run "
+            "saves otherwise."
         )
         if self.footprint is None or self.footprint_now is None:
             yield "Break-even in data: unknown, because no size of a file is known."
             return
         least, now = round(self.footprint), format_size(round(self.footprint_now))
-        gains = f"from {format_size(least)} of files on" if least else "with any files"
+        gains = f"from {self._least_data()} of files on" if least else "with any files"
         yield (
             f"Break-even in data: the run gains {gains}, if what it saves grows with "
             f"the data; these runs have {now}."

@@ -23,7 +23,7 @@ PARTS = (
     "gate_wait",
     "queue",
     "ready_wait",  # a node could be submitted, and was not
-    "other",  # between jobs: the engine's own time
+    "other",  # between jobs: the engine
 )
 _PART = {
     Kind.COMPUTE: "compute",

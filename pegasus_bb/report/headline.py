@@ -5,7 +5,12 @@ from __future__ import annotations
 from pegasus_bb.model.run import Run
 from pegasus_bb.model.stat import Pair, Stat
 from pegasus_bb.report.document import Comparison
-from pegasus_bb.report.likeness import incomplete, no_verdict, unknown_error
+from pegasus_bb.report.likeness import (
+    incomplete,
+    no_verdict,
+    single_runs,
+    unknown_error,
+)
 from pegasus_bb.units import format_measured, format_seconds
 
 
@@ -49,7 +54,8 @@ def _sentence(found: Comparison) -> str:
     if times < 1.005:
         return f"The sides took equally long, within 0.5 %: {both}."
     word = "faster" if ratio >= 1 else "slower"
-    return f"The burst buffer was {times:.2f} times {word}: {both}."
+    doubt = f" {single}" if (single := single_runs(*_sides(found))) else ""
+    return f"The burst buffer was {times:.2f} times {word}{doubt}: {both}."
 
 
 def _took(stat: Stat, where: str) -> str:
@@ -61,7 +67,8 @@ def _unseen(pair: Pair) -> str:
     """The least difference that would be beyond the error."""
     if not pair.least_difference:
         return ""
-    least = format_seconds(float(f"{pair.least_difference:.2g}"))
+    seconds = float(f"{pair.least_difference:.2g}")
+    least = f"{seconds:g} s" if seconds < 10 else format_seconds(seconds)
     return f" A difference below {least} could not have been seen."
 
 

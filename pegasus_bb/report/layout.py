@@ -106,12 +106,9 @@ def _digits(value: float, most: int = 5) -> str:
     return f"{value:.{min(places, most)}f}"
 
 
-_DOUBT = {True: "", False: "*", None: "?"}  # beyond_error -> mark
-
-
 def _ratio(pair: Pair) -> str:
     """PFS to BB; marked where the difference is within the error, or that unknown."""
     if pair.ratio is None:
         return UNKNOWN
-    doubt = _DOUBT[pair.beyond_error] if pair.ratio != 1 else ""
-    return (_digits(pair.ratio) if not pair.is_fine else f"{pair.ratio:.4f}") + doubt
+    digits = f"{pair.ratio:.4f}" if pair.is_fine else _digits(pair.ratio)
+    return digits + pair.doubt

@@ -88,20 +88,26 @@ def resumed(side: str, runs: Sequence[Run]) -> Iterator[str]:
         if len(run.stretches) > 1:
             yield (
                 f"{side} run {number} was stopped and resumed: what it had to do again "
-                "is in its makespan, as the engine's own time; the pause is not."
+                "is in its makespan, as time of the engine; the pause is not."
             )
 
 
-def unknown_error(pfs: Sequence[Run], bb: Sequence[Run]) -> str:
-    """What one run of a side leaves open; empty if nothing, or nothing is compared."""
+def single_runs(pfs: Sequence[Run], bb: Sequence[Run]) -> str:
+    """Which sides have one run alone; empty if none, or nothing was measured."""
     sides = {"pfs": pfs, "bb": bb}
     single = [name for side, name in _SIDES.items() if len(sides[side]) == 1]
     if not (pfs and bb and single) or any(run.simulated for run in [*pfs, *bb]):
         return ""
-    where = "each side" if len(single) > 1 else single[0]
-    return (
-        f"The error is unknown with one run on {where}: repeat it to see the scatter."
-    )
+    return f"in one run on {'each side' if len(single) > 1 else single[0]}"
+
+
+def unknown_error(pfs: Sequence[Run], bb: Sequence[Run]) -> str:
+    """What one run of a side leaves open; empty if nothing, or nothing is compared."""
+    single = single_runs(pfs, bb)
+    if not single:
+        return ""
+    where = single.replace("in one run", "with one run")
+    return f"The error is unknown {where}: repeat it to see the scatter."
 
 
 def _different_labels(runs: Sequence[Run]) -> Iterator[str]:
@@ -125,8 +131,7 @@ def _different_data(runs: Sequence[Run]) -> Iterator[str]:
 
 def _unequal_jobs(runs: Sequence[Run]) -> list[str]:
     counts = [
-        Counter(t.transformation for t in run.tasks if t.kind is Kind.COMPUTE)
-        for run in runs
+        Counter(t.name for t in run.tasks if t.kind is Kind.COMPUTE) for run in runs
     ]
     names = sorted(set().union(*counts))
     return [name for name in names if len({count[name] for count in counts}) > 1]

@@ -65,7 +65,7 @@ def on_several_processors(runs: Iterable[Run]) -> frozenset[Transformation]:
     A mean of the other tasks would be one of those that were picked.
     """
     return frozenset(
-        (task.kind, task.transformation)
+        (task.kind, task.name)
         for run in runs
         for task in run.tasks
         if None not in (task.utime, task.stime) and off_cpu(task) is None
@@ -90,7 +90,7 @@ def metrics(
     def waited(task: Task) -> float | None:
         if io_wait is IOWait.MEASURED:
             return task.iowait
-        known = (task.kind, task.transformation) not in refused
+        known = (task.kind, task.name) not in refused
         return off_cpu(task) if known else None
 
     return (

@@ -121,11 +121,11 @@ def _grouped(run: Run, key: Callable[[Task], _Key]) -> Tasks:
 
 
 def _transformation(task: Task) -> _Key:
-    return _Key(task.transformation or task.node)
+    return _Key(task.name)
 
 
 def _job(task: Task) -> _Key:
-    return _Key(task.transformation or task.node, task.job or task.node)
+    return _Key(task.name, task.job or task.node)
 
 
 def _auxiliary(run: Run) -> Tasks:

@@ -27,8 +27,8 @@ CLOCK = {
     "release": "else giving back",
     "gate_wait": "else waiting at the gate",
     "queue": "else queueing",
-    "ready_wait": "else ready, not submitted",
-    "other": "else the engine alone",
+    "ready_wait": "else waiting for a slot",
+    "other": "else engine",
 }
 STAGING = {
     "in_bytes": "staged in",

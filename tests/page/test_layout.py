@@ -55,7 +55,7 @@ def test_one_run_has_no_column_of_errors_and_no_empty_one(found: Comparison) -> 
     text = without_scripts(report_page({"": once}))
     assert "standard error</th>" not in text
     assert ">difference<" not in text
-    assert text.count("one run") == 1  # below the headline
+    assert text.count("with one run on each side") == 1  # below the headline
     heads = ("standard error", "difference")
     (table, *_) = transformations(found).tables
     assert set(heads) < set(table.head)

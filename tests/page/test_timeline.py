@@ -112,7 +112,7 @@ def test_the_run_nearest_to_the_mean_is_drawn_and_named(queued: Run) -> None:
     found = compare(pfs, [one])
     assert found.typical("pfs") == ("PFS run 2", found.pfs[1])
     about = timeline(found).about
-    assert "Drawn: PFS run 2 (5.5 s; mean 5.83 s), BB run 1." in about
+    assert "Drawn: PFS run 2 (5.50 s; mean 5.83 s), BB run 1." in about
     assert "Drawn" not in timeline(compare([one], [one])).about
 
 

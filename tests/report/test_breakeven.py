@@ -40,7 +40,7 @@ def test_a_run_that_gains_breaks_even_within_itself() -> None:
         "out (each second counts once).",
     )
     assert even.sentences[2] == (
-        "Break-even: staging in and the reservation take 0.40 of what the run saves "
+        "Staging in and the reservation cost 40 % of what the run saves "
         "otherwise."
     )
 
@@ -76,7 +76,7 @@ def test_reserving_and_queueing_pay_with_enough_data() -> None:
     even = found(compute=(100, 80), stage_in=(0, 4), gate_wait=(0, 6), queue=(0, 2))
     assert even.footprint == GIB / 2  # (6 + 2) / (20 - 4)
     assert even.sentences[3].startswith(
-        "Break-even in data: the run gains from 512.0 MiB of files on"
+        "Break-even in data: the run gains from 512.0 MiB (error unknown) of files on"
     )
 
 
@@ -111,7 +111,7 @@ def test_parts_within_the_scatter_are_told_apart_and_all_have_errors() -> None:
         "On average the burst buffer's runs were 0.33 \u00b1 0.50 s longer: within the "
         "scatter, so there is no break-even.",
         "Beyond the scatter is only 0.33 \u00b1 0.02 s more in the reservation.",
-        "Within the scatter: 0.20 \u00b1 0.15 s more in the engine's own time, 0.20 "
+        "Within the scatter: 0.20 \u00b1 0.15 s more in the engine, 0.20 "
         "\u00b1 0.47 s less in jobs.",
     )
 
@@ -119,6 +119,20 @@ def test_parts_within_the_scatter_are_told_apart_and_all_have_errors() -> None:
 def test_parts_are_named_one_by_one() -> None:
     even = found(compute=(10, 9), other=(0, 0.182), auxiliary=(0, 0.011))
     assert (
-        "it cost 0.011 s in other jobs of Pegasus, 0.182 s in the engine's own time"
+        "it cost 0.0110 s in other jobs of Pegasus, 0.182 s in the engine"
         in even.sentences[1]
     )
+
+
+def test_the_least_data_has_the_error_of_its_parts() -> None:
+    even = break_even(
+        clocks(compute=(100.0, 102.0)),
+        clocks(compute=(80.0, 82.0), gate_wait=(5.0, 7.0)),
+        Pair(stat([GIB]), stat([GIB])),
+        Pair(stat([100.0, 102.0]), stat([85.0, 89.0])),
+    )
+    assert even is not None and even.footprint == pytest.approx(0.3 * GIB)
+    # 6 +- 1 s of 20 +- 1.41 s
+    expected = 0.3 * GIB * math.hypot(1 / 6, math.sqrt(2) / 20)
+    assert even.footprint_error == pytest.approx(expected)
+    assert "from 307.2 MiB \u00b1 55.6 MiB of files on" in even.sentences[-1]

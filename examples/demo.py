@@ -255,10 +255,10 @@ def _warning(side: str, loads: list[float]) -> str:
 
 
 def _warnings(example: dict[str, Any]) -> list[str]:
-    """What was said of the machine before a run of ``example``."""
-    found = {s: _warning(s, loads) for s, loads in example["load_averages"].items()}
-    names = {"pfs": "PFS", "bb": "burst buffer"}
-    return [f"Before the run on the {names[s]}: {w}" for s, w in found.items() if w]
+    """What puts a difference of both sides in doubt, by the storage itself."""
+    pfs, bb = (Place(**example["places"][side]) for side in SIDES)
+    slower = bb.slower_than(pfs)
+    return [slower] if slower else []
 
 
 def _places(example: dict[str, Any]) -> list[str]:

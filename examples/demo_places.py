@@ -32,6 +32,18 @@ class Place:
             "through the page cache."
         )
 
+    def slower_than(self, pfs: Place) -> str:
+        """A sentence if this storage wrote and read no faster than ``pfs``."""
+        ways = [f"job_{way}" for way in ("write", "read")]
+        if not (self.speeds and pfs.speeds) or any(
+            _bytes(self.speeds[way]) > _bytes(pfs.speeds[way]) for way in ways
+        ):
+            return ""
+        return (
+            "The burst buffer of this machine wrote and read no faster than its PFS "
+            "before the runs: a difference comes from elsewhere."
+        )
+
 
 def place(folder: Path, speeds: Mapping[str, str] | None) -> Place:
     return Place(str(folder), file_system(folder), speeds or {})
@@ -54,4 +66,8 @@ def file_system(folder: Path, mounts: Path = _MOUNTS) -> str:
 
 def _rate(rate: str) -> str:
     """1500MB/s -> 1.4 GiB/s, in the units of the report."""
-    return f"{format_size(parse_size(rate.removesuffix('/s')))}/s"
+    return f"{format_size(_bytes(rate))}/s"
+
+
+def _bytes(rate: str) -> int:
+    return parse_size(rate.removesuffix("/s"))

@@ -11,6 +11,7 @@ from typing import Any
 from pegasus_bb.api.keywords import FilePath
 from pegasus_bb.api.notebook import fragment
 from pegasus_bb.errors import UsageError
+from pegasus_bb.model.run import Run
 from pegasus_bb.model.stat import Pair, Stat
 from pegasus_bb.report.benchmark import read_benchmark
 from pegasus_bb.report.compare import compare as compare_runs
@@ -21,7 +22,7 @@ from pegasus_bb.report.probe import read_probe
 from pegasus_bb.report.render import WIDTH, render_text
 from pegasus_bb.report.submitdir import read_run
 from pegasus_bb.report.tables import CLOCK
-from pegasus_bb.units import format_seconds
+from pegasus_bb.units import format_count, format_seconds
 
 _SIDES = {"pfs": "PFS", "bb": "burst buffer"}
 
@@ -94,8 +95,21 @@ def compare(
         _check_apart(f"--{side}", paths)
     benchmark = None if bench is None else read_benchmark(Path(bench))
     samples = () if probe is None else read_probe(Path(probe))
-    on_pfs, on_bb = ([read_run(path) for path in paths] for paths in sides.values())
+    on_pfs, on_bb = ([_read(path) for path in paths] for paths in sides.values())
     return RunComparison(compare_runs(on_pfs, on_bb, benchmark, samples))
+
+
+def _read(path: Path) -> Run:
+    """Raises UsageError if no record of the run can be read."""
+    run = read_run(path)
+    if run.problems and not run.tasks:
+        first, more = run.problems[0], len(run.problems) - 1
+        others = f" (and {format_count(more, 'file')} more)" if more else ""
+        raise UsageError(
+            f"{path}: none of its records can be read. {first.file}: {first.why}"
+            f"{others}"
+        )
+    return run
 
 
 def _paths(given: FilePath | Sequence[FilePath]) -> tuple[Path, ...]:

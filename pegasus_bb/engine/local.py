@@ -15,6 +15,7 @@ from pegasus_bb.engine.failure_messages import not_done
 from pegasus_bb.engine.journal import Journal
 from pegasus_bb.engine.lock import lock_submit_dir
 from pegasus_bb.engine.lost_inputs import Ask, refuse
+from pegasus_bb.engine.machine_load import note_load
 from pegasus_bb.engine.preparation import (
     Preparation,
     check_place,
@@ -70,6 +71,7 @@ def run(
         prepared = prepare(
             place, dag, lambda: check_runnable(dag, place.dag), restart, ask
         )
+        note_load(place)
         slots = slots or len(os.sched_getaffinity(0))
         engine = _Run(place, dag, slots, progress or Watcher())
         return engine.run(prepared, grace)

@@ -235,6 +235,14 @@ class JobOnPfs:
 
 
 @dataclass(frozen=True, slots=True)
+class Load:
+    """How busy a machine was."""
+
+    average: float  # processes that wanted a processor or a disk, over one minute
+    cores: int
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """Everything known about one execution of a workflow."""
 
@@ -268,6 +276,7 @@ class Run:
     live: LiveBytes | None = None  # on the shared reservation
     live_job_reservations: LiveBytes | None = None  # on all job reservations
     drained: Drained | None = None  # None: nothing was paced
+    load: Load | None = None  # of the machine of the local engine, when it began
     retries: int = 0  # attempts beyond each node's first
     missing: tuple[str, ...] = ()  # planned nodes that left no record
     problems: tuple[Problem, ...] = field(default_factory=tuple)

@@ -145,9 +145,10 @@ class BreakEven:
     def _break_even(self) -> Iterator[str]:
         if self.runs is None:
             return
+        share = f"{self.runs * 100:.0f} %"
         yield (
-            f"Staging in and the reservation cost {self.runs * 100:.0f} % of what the run "
-            "saves otherwise."
+            f"Staging in and the reservation cost {share} of what the run saves "
+            "otherwise."
         )
         if self.footprint is None or self.footprint_now is None:
             yield "Break-even in data: unknown, because no size of a file is known."

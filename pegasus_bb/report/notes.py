@@ -25,6 +25,8 @@ def warnings_on(pfs: Sequence[Run], bb: Sequence[Run]) -> tuple[str, ...]:
         *unknown_sides(bb),
         *resumed("PFS", pfs),
         *resumed("BB", bb),
+        *_on_load("PFS", pfs),
+        *_on_load("BB", bb),
         *_on_places("PFS", pfs),
         *_on_places("BB", bb),
     )
@@ -111,6 +113,17 @@ def _on_capacity(name: str, run: Run) -> Iterator[str]:
             "such as DataWarp, would have failed its jobs: plan with a larger "
             "--bb-capacity, or without one."
         )
+
+
+def _on_load(side: str, runs: Sequence[Run]) -> Iterator[str]:
+    for number, run in enumerate(runs, start=1):
+        if run.load and run.load.average > run.load.cores:
+            yield (
+                f"{side} run {number} began with a load average of "
+                f"{run.load.average:.2f} on {run.load.cores} cores: others, or a run "
+                "just before it, were at work on this machine. Times and ratios are "
+                "theirs as well."
+            )
 
 
 def _on_places(side: str, runs: Sequence[Run]) -> Iterator[str]:

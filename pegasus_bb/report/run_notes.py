@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from pegasus_bb.model.run import JobOnPfs, Kind, Problem, Task
+from pegasus_bb.model.run import JobOnPfs, Kind, Load, Problem, Task
 
 _LIMIT = 64 << 20  # bytes of a note or a job list
 _LINE_LIMIT = 1 << 20  # bytes; a real line of the manifest has some 500
@@ -66,6 +66,15 @@ def job_list(lists: Mapping[str, Path], task: Task, *kinds: Kind) -> Iterator[No
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict):
             yield entry
+
+
+def load_at_start(folder: Path) -> Load | None:
+    """What the local engine noted; None if another engine ran it."""
+    note = read_note(folder / "bb" / "load.json")
+    try:
+        return Load(float(note["load"][0]), int(note["cores"]))
+    except (KeyError, IndexError, TypeError, ValueError):
+        return None
 
 
 def staged_out(folder: Path) -> StagedOut | None:

@@ -28,7 +28,12 @@ from pegasus_bb.report.node_times import (
 )
 from pegasus_bb.report.records import load_yaml
 from pegasus_bb.report.reserved import reservations
-from pegasus_bb.report.run_notes import count_job_reservations, jobs_on_pfs, staged_out
+from pegasus_bb.report.run_notes import (
+    count_job_reservations,
+    jobs_on_pfs,
+    load_at_start,
+    staged_out,
+)
 from pegasus_bb.report.staged_in import staged_in, without_words
 
 _LIMIT = 4 << 20  # bytes of braindump.yml or plan.json
@@ -134,6 +139,7 @@ def _with_notes(run: Run, folder: Path, found: RunFiles, workflow: Path) -> Run:
         safe=results.last - start if results and start is not None else None,
         footprint=footprint(files, run.tasks),
         drained=drained(folder),
+        load=load_at_start(folder),
         live=None if run.fallback else live,
         live_job_reservations=live_on_jobs(folder, run.tasks, reserved),
     )

@@ -69,9 +69,8 @@ def test_every_command_is_shown_as_a_user_would_type_it(
     assert "on the PFS side its stage_in copies nothing." in prose
 
 
-def test_a_busy_machine_is_warned_of_before_each_run_and_on_the_page(
+def test_a_busy_machine_is_warned_of_before_each_run(
     play: Play,
-    tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -82,9 +81,6 @@ def test_a_busy_machine_is_warned_of_before_each_run_and_on_the_page(
     said = capfd.readouterr().out
     assert said.count("load average 99.00") == 2
     assert said.count("WARNING: the load average is 99.00 on ") == 2
-    page = (tmp_path / "demo/report.html").read_text()
-    assert page.count('class="warn">Before the run on the ') == 2
-    assert "Before the run on the PFS: the load average is 99.00 on " in page
 
 
 def test_an_idle_machine_is_not_warned_of(demo: Any) -> None:

@@ -132,3 +132,11 @@ def test_a_bad_benchmark_leaves_nothing_behind(tmp_path: Path) -> None:
     result = CliRunner().invoke(report, options)
     assert isinstance(result.exception, UsageError)
     assert not html.exists()
+
+
+def test_a_run_of_which_nothing_can_be_read_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.out.000").write_text("- invocation: True\n  mainjob: {\n")
+    done = CliRunner().invoke(report, ["--bb", str(tmp_path)])
+    assert isinstance(done.exception, UsageError)
+    assert "none of its records can be read" in str(done.exception)
+    assert "a.out.000" in str(done.exception)

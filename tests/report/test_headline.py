@@ -22,7 +22,11 @@ from tests.report.made import a_run, a_task
             [44.5],
             "1.39 times faster in one run on each side: 44.5 s on the burst buffer, 1 ",
         ),
-        ([79.0], [138.0], "1.75 times slower in one run on each side: 2 min 18 s on the burst"),
+        (
+            [79.0],
+            [138.0],
+            "1.75 times slower in one run on each side: 2 min 18 s on the burst",
+        ),
         ([60.0, 64.0], [58.0, 62.0], "No difference beyond the scatter: 1 min 00 s"),
         ([60.0], [60.1], "The sides took equally long, within 0.5 %: 1 min 00 s"),
         ([60.0], [None], "The makespan of a side is unknown"),

@@ -133,7 +133,7 @@ def test_a_folder_that_cannot_be_read_is_listed(run: Path) -> None:
 
 
 def test_bad_records_without_number_are_counted(run: Path) -> None:
-    (run / "00/cat_ID1.out.000").write_text("- invocation: True\n" * 1000)
+    (run / "00/dog_ID2.out.000").write_text("- invocation: True\n" * 1000)
     found = read_run(run)
     assert len(found.problems) == 101
     assert found.problems[-1].why == "900 more records are like these"

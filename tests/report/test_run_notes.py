@@ -12,11 +12,13 @@ from pegasus_bb.model.run import JobOnPfs, Run
 from pegasus_bb.page import report_page
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.encoding import to_document
+from pegasus_bb.report.notes import warnings_on
 from pegasus_bb.report.render import render_text
 from pegasus_bb.report.run_notes import (
     StagedOut,
     count_job_reservations,
     jobs_on_pfs,
+    load_at_start,
     staged_out,
 )
 from pegasus_bb.report.submitdir import read_run
@@ -141,3 +143,22 @@ class TestJobsOnThePfs:
         pfs, bb = runs["pfs"][0], runs["bb"][0]
         assert (pfs["job_reservations"], pfs["on_pfs"]) == (0, [])
         assert (bb["job_reservations"], bb["on_pfs"]) == (2, [one])
+
+
+@pytest.mark.parametrize(
+    ("note", "warned"),
+    [
+        ('{"load": [3.5, 1, 1], "cores": 2}', 1),
+        ('{"load": [2, 1, 1], "cores": 2}', 0),
+        ('{"load": [], "cores": 2}', 0),
+        ("[", 0),
+    ],
+)
+def test_a_run_on_a_busy_machine_is_warned_of(
+    tmp_path: Path, note: str, warned: int
+) -> None:
+    (tmp_path / "bb").mkdir()
+    (tmp_path / "bb/load.json").write_text(note)
+    run = a_run(load=load_at_start(tmp_path))
+    found = [w for w in warnings_on([run], []) if "3.50 on 2 cores" in w]
+    assert len(found) == warned

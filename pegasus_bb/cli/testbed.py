@@ -106,7 +106,9 @@ def shell(home: Home, user: str) -> None:
 @command.command("status")
 @click.pass_obj
 def status(home: Home) -> None:
-    """Show what the daemons report. Exit status 1 if nothing is up."""
+    """Show what the daemons report, and which have ended. Exit status 1 if nothing is
+    up.
+    """
     found = testbed.status(home)
     built = "built" if found.built else "not built yet; `up` does it"
     click.echo(f"{found.folder}: {built}")
@@ -114,6 +116,8 @@ def status(home: Home) -> None:
         click.echo("down")
         sys.exit(1)
     click.echo(f"up, {found.processes} processes below process {found.holder}")
+    if found.dead:
+        click.echo(f"ended: {', '.join(found.dead)}; `up` starts them again")
     for name, answer in found.answers.items():
         click.echo(f"{name}:")
         for line in answer.splitlines() or ["none"]:

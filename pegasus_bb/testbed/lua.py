@@ -29,7 +29,11 @@ _INSTALL = (
     "import sys; from pegasus_bb.service.slurm.install import install; "
     "install('/etc/slurm', sys.argv[1])"
 )
-_NODE_PATTERN = "pegasus_bb.service --node"
+SITE_SERVICE, NODE_SERVICE = "staging service", "staging service of the node"
+SERVICES = {  # of command lines
+    SITE_SERVICE: "pegasus_bb.service --site",
+    NODE_SERVICE: "pegasus_bb.service --node",
+}
 PATTERN = "pegasus_bb.service "  # of command lines: the service and its workers
 _running: list[Any] = []  # what this process has started
 
@@ -84,8 +88,22 @@ def forget(home: Home) -> None:
 def start_service(home: Home) -> None:
     """Run the services of Slurm's host and of its node as root; back when they answer.
     Raises PegasusBBError."""
-    _start(home, "--site", _CONFIG, f"{SPOOL}/alive", LOG)
+    _start_site(home)
     start_node(home)
+
+
+def restart(home: Home, service: str) -> None:
+    """Start a service that has ended. Raises PegasusBBError."""
+    if service == NODE_SERVICE:
+        kill_node(home)
+        start_node(home)
+    else:
+        _kill(home, "KILL", SERVICES[SITE_SERVICE], f"{SPOOL}/alive")
+        _start_site(home)
+
+
+def _start_site(home: Home) -> None:
+    _start(home, "--site", _CONFIG, f"{SPOOL}/alive", LOG)
 
 
 def start_node(home: Home) -> None:
@@ -123,7 +141,7 @@ def kill_service(home: Home, signal: str = "KILL") -> None:
 
 def kill_node(home: Home, signal: str = "KILL") -> None:
     """End the node's service alone; back when it has ended."""
-    _kill(home, signal, _NODE_PATTERN, f"{MAILBOX}/{HOST}/alive")
+    _kill(home, signal, SERVICES[NODE_SERVICE], f"{MAILBOX}/{HOST}/alive")
 
 
 def _kill(home: Home, signal: str, pattern: str, *alive: str) -> None:

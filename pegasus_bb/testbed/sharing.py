@@ -19,6 +19,7 @@ from pegasus_bb.files import write_json, write_text
 from pegasus_bb.process import ask
 from pegasus_bb.testbed.home import Home
 from pegasus_bb.testbed.namespace import call, holder_of
+from pegasus_bb.testbed.own_python import python_inside
 
 _SYSTEM = Path("/usr")
 _COMMAND = "usr/local/bin/pegasus-bb"
@@ -38,7 +39,7 @@ def share_ourselves(home: Home) -> None:
     _show_all(home, _own_paths())
     command = Path(f"{home.root}/{_COMMAND}")
     # A file of ours and not a link: an installation may have no such program.
-    python = shlex.quote(sys.executable)
+    python = shlex.quote(python_inside(home.root, _SYSTEM))
     command.write_text(f'#!/bin/sh\nexec {python} -m pegasus_bb "$@"\n')
     command.chmod(0o755)
 

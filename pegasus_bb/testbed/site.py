@@ -24,6 +24,7 @@ from pegasus_bb.units import MIB
 USERS = {"wfuser": 1000, "other": 1001}
 DATAWARP = Path("/opt/dw")  # inside
 POOL = "wlm_pool"
+_MEMORY = _DISK = 1 << 20  # MiB of the node: Slurm counts them, nothing limits them
 _ATTRIBUTES = "slurm_local_submit_attributes.sh"  # real sites, too
 _SLURM_CONF = "etc/slurm/slurm.conf"
 _SLURM_FILES = {
@@ -54,6 +55,7 @@ def configure(home: Home, pool_size: int) -> None:
     )
     facts = {
         **{"host": HOST, "cpus": os.cpu_count(), "pool": POOL, "datawarp": DATAWARP},
+        **{"memory": _MEMORY, "disk": _DISK},
         "slurm": float(home.flavour.slurm),
         "plugin": home.flavour.plugin,
     }
@@ -118,6 +120,40 @@ def start_daemons(home: Home, say: Callable[[str], None]) -> None:
     start_controller(home)
     if home.flavour.htcondor:
         _await(home, ["condor_status", "-schedd", "-af", "Name"], HOST)
+
+
+def daemons(home: Home) -> dict[str, list[str]]:
+    """The daemons of the site, in the order of their start, and what pgrep knows them
+    by."""
+    found = {name: ["-x", name] for name in ("munged", "slurmctld", "slurmd")}
+    if home.flavour.plugin == "lua":
+        found |= {name: ["-f", pattern] for name, pattern in lua.SERVICES.items()}
+    if home.flavour.htcondor:
+        found["condor_master"] = ["-x", "condor_master"]
+    return found
+
+
+def dead_daemons(home: Home) -> list[str]:
+    """The daemons of the site that do not run."""
+    return [
+        name
+        for name, words in daemons(home).items()
+        if call(home, ["pgrep", *words]).status != 0
+    ]
+
+
+def restart(home: Home, daemon: str) -> None:
+    """Start ``daemon``, which has ended. Raises PegasusBBError."""
+    if daemon == "munged":
+        _start_munge(home)
+    elif daemon == "slurmctld":
+        start_controller(home)
+    elif daemon == "condor_master":
+        _start_condor(home)
+    elif daemon == "slurmd":
+        must(home, ["/usr/sbin/slurmd"])
+    else:
+        lua.restart(home, daemon)
 
 
 def start_controller(home: Home) -> None:

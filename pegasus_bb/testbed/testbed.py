@@ -40,6 +40,7 @@ class Status(NamedTuple):
     holder: int | None  # process id on the host, while it is up
     processes: int
     answers: dict[str, str]  # of Slurm and HTCondor, in their own words
+    dead: Sequence[str] = ()  # daemons that have ended
 
 
 def up(
@@ -52,7 +53,7 @@ def up(
     life: int = -1,
 ) -> bool:
     """Bring the site up; built first where it is not. False where it was up already:
-    then no more than ``pegasus`` is shown in it.
+    then daemons that have ended are started, and ``pegasus`` is shown in it.
 
     ``life``: the end of a pipe; the site goes down when the other end is closed.
     Raises UsageError where the host lacks something; PegasusBBError where it fails,
@@ -64,6 +65,9 @@ def up(
             say("an `up` that was killed left half a site, which is taken down")
             namespace.release(home)
         if namespace.holder_of(home) is not None:
+            for name in site.dead_daemons(home):
+                say(f"{name} has ended; it is started again")
+                site.restart(home, name)
             if pegasus is not None:
                 share_pegasus(home, pegasus)
             return False
@@ -159,11 +163,12 @@ def run(
 def status(home: Home) -> Status:
     check_root()
     holder = namespace.holder_of(home)
-    answers = {}
+    answers, dead = {}, []
     if holder is not None:
+        dead = site.dead_daemons(home)
         questions = _SLURM | (_HTCONDOR if home.flavour.htcondor else {})
         for name, argv in questions.items():
             answer = namespace.call(home, argv)
             answers[name] = (answer.out if answer.status == 0 else answer.err).strip()
     inside = len(namespace.processes(holder)) if holder is not None else 0
-    return Status(home.folder, rootfs.is_whole(home), holder, inside, answers)
+    return Status(home.folder, rootfs.is_whole(home), holder, inside, answers, dead)

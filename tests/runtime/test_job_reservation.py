@@ -49,6 +49,17 @@ def test_a_task_of_a_cluster_is_launched_in_the_room_of_the_cluster(
     assert site.note["files"]["sub/more.txt"]["size"] == 6
 
 
+def test_lists_of_files_that_came_with_the_job_are_found_from_its_reservation(
+    site: JobSite,
+) -> None:
+    """As Pegasus 5.1.3 names them for Kickstart: in a cluster, and for one job."""
+    (site.scratch / "mix.in.lof").write_text("in.txt\n")
+    task = f"{site.bb}/bin/launch sh -c 'cat $_CONDOR_SCRATCH_DIR/mix.in.lof >&2'"
+    script = f'cat "${{1#@}}" >&2; {task}; {MAKE}'
+    told = site.launch(script, "@./mix.in.lof", _CONDOR_SCRATCH_DIR=".")
+    assert (told.returncode, told.stderr) == (0, b"in.txt\nin.txt\n")
+
+
 def test_results_are_noted_with_size_and_digest(site: JobSite) -> None:
     assert site.launch(MAKE).returncode == 0
     assert (site.note["node"], site.note["job"]) == (NODE, JOB)

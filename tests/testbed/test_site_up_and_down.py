@@ -137,6 +137,18 @@ def test_it_goes_down_with_the_tests_that_brought_it_up(home: Home) -> None:
     assert namespace.holder_of(home) is None
 
 
+def test_a_daemon_that_has_ended_is_named_and_started_again(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    namespace.call(home, ["pkill", "-KILL", "-x", "slurmd"])
+    until(lambda: testbed.status(home).dead == ["slurmd"])
+    monkeypatch.setenv("PEGASUS_BB_TESTBED", str(home.folder.parent))
+    words = ["--slurm", home.flavour.slurm, "status"]
+    assert "ended: slurmd; `up` starts" in CliRunner().invoke(command, words).output
+    assert up(home) is False
+    assert testbed.status(home).dead == []
+
+
 def test_half_a_site_that_a_killed_up_left_is_brought_up_anew(home: Home) -> None:
     state = json.loads(home.state.read_text())
     del state["whole"]

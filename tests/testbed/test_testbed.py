@@ -12,11 +12,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+import pegasus_bb
 from pegasus_bb.cli.testbed import command
 from pegasus_bb.errors import PegasusBBError, UsageError
+from pegasus_bb.process import ask
 from pegasus_bb.testbed import home as homes
 from pegasus_bb.testbed import rootfs, testbed
 from pegasus_bb.testbed.home import DEFAULT, FLAVOURS, Home, flavour
+from pegasus_bb.testbed.own_python import python_inside
 
 
 @pytest.fixture
@@ -70,6 +73,19 @@ def test_a_program_that_is_missing_is_named_with_its_package(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UsageError, match=r"-y debootstrap`, .*--install"):
         testbed.check_programs(("debootstrap",), may_install=False, say=print)
+
+
+def test_a_venv_of_the_system_s_python_finds_its_packages_inside(
+    tmp_path: Path,
+) -> None:
+    """Inside, /usr/bin/python3 is a Python of another version."""
+    assert python_inside(tmp_path, Path("/elsewhere")) == sys.executable
+    for _ in range(2):  # as `up` does each time
+        program = python_inside(tmp_path, Path(sys.base_prefix))
+    script = "import sys, click, pegasus_bb; print(sys.executable, pegasus_bb.__file__)"
+    there = f"{tmp_path}{program}"
+    said = ask([there, "-c", script], cwd="/", env={})
+    assert said.out.split() == [there, pegasus_bb.__file__], said.err
 
 
 # -- the root file system

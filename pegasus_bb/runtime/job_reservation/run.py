@@ -31,6 +31,8 @@ from pegasus_bb.runtime.links import Link, checked_path, make_link
 from pegasus_bb.runtime.node_lock import lock_node
 from pegasus_bb.runtime.task import run_command, run_task
 
+_CAME_WITH_IT = "_CONDOR_SCRATCH_DIR"  # the folder of the files that came with the job
+
 
 def run_on_reservation(
     bb: BBDir, node: Node, argv: List[str], environ: Dict[str, str]
@@ -62,11 +64,28 @@ def _run(
     with open_space(bb, request, reservation, environ) as space:
         binding = Binding(planned, space.run, shared)
         argv, bound = binding.argv(argv), binding.environ(environ)
+        argv = _anchor(argv, bound)
         mark(reservation, bound)
         links = list(_links(reservation, request, space.run, scratch))
         with _inside(binding):
             status = run_task(bb, binding, argv, bound, links)
         return finish(bb, reservation, space, status, environ, scratch)
+
+
+def _anchor(argv: List[str], environ: Dict[str, str]) -> List[str]:
+    """Let names of files that came with the job stay true in another folder.
+
+    Pegasus 5.1.3 hands Kickstart lists of files (`-S @./mix.in.lof`, or below
+    $_CONDOR_SCRATCH_DIR, which it sets to `.`) that are where the job starts.
+    """
+    here = os.getcwd()
+    if environ.get(_CAME_WITH_IT):
+        environ[_CAME_WITH_IT] = os.path.join(here, environ[_CAME_WITH_IT])
+    paths = ((word, os.path.join(here, word[1:])) for word in argv)
+    return [
+        f"@{path}" if word.startswith("@") and os.path.isfile(path) else word
+        for word, path in paths
+    ]
 
 
 def _links_to_results(

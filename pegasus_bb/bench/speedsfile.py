@@ -11,7 +11,7 @@ import yaml
 from pegasus_bb.errors import UsageError
 from pegasus_bb.files import write_text
 from pegasus_bb.model.placement import PFS
-from pegasus_bb.model.speeds import KEY
+from pegasus_bb.model.speeds import KEY, SLOTS
 
 
 def check_speeds(path: Path, names: list[str]) -> None:
@@ -31,9 +31,15 @@ def check_speeds(path: Path, names: list[str]) -> None:
 def write_speeds(
     path: Path, site: str, places: Mapping[str, Mapping[str, str]], comment: str
 ) -> None:
-    """Write the figures of ``places`` below ``comment``. Raises UsageError."""
+    """Write the figures of ``places`` below ``comment``, with the slots that the local
+    engine has on this machine. Raises UsageError."""
+    slots = len(os.sched_getaffinity(0))
+    comment += (
+        "\n# slots: the processors of that machine; of a pool, your jobs at a time"
+    )
+    figures = {name: dict(speeds) for name, speeds in places.items()}
     text = yaml.safe_dump(
-        {KEY: {site: {name: dict(speeds) for name, speeds in places.items()}}},
+        {KEY: {site: {SLOTS: slots, **figures}}},
         sort_keys=False,
         default_flow_style=None,  # a place in a line
         allow_unicode=True,

@@ -37,6 +37,8 @@ class History:
     transformations: Mapping[str, Past] = field(default_factory=dict)  # by full name
     programs: Mapping[str, Past] = field(default_factory=dict)  # by name alone
     sizes: Mapping[str, int] = field(default_factory=dict)  # bytes by LFN
+    planned_sizes: Mapping[str, int] = field(default_factory=dict)  # before the run
+    brought: int | None = None  # bytes that staging in copied; None: unknown
     mode: str = "off"  # of the run; off as well if it fell back to the PFS
     makespan: float | None = None  # seconds of the run, without ``wait``
     wait: float | None = None  # seconds until its reservation was ready

@@ -7,6 +7,7 @@ was not measured is never stored as zero.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -269,6 +270,7 @@ class Run:
     # (from, to): when an engine worked on it. Empty without a job state log.
     stretches: tuple[tuple[float, float], ...] = ()
     brought: int | None = None  # bytes that staging in copied
+    planned_sizes: Mapping[str, int] = field(default_factory=dict)  # bytes by LFN
     saved: int | None = None  # bytes of results at their destination
     safe: float | None = None  # seconds from the start until all results were there
     footprint: int | None = None  # bytes of all files of known size

@@ -22,7 +22,7 @@ from pegasus_bb.model.quantities import read_short_time
 from pegasus_bb.units import parse_size
 
 KEY = "x-storage-speeds"
-_SLOTS = "slots"
+SLOTS = "slots"
 _RATES = ("read", "write", "job_read", "job_write")
 _OPERATIONS = ("ops", "job_ops")
 _COUNT = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?) ?/s")
@@ -84,9 +84,7 @@ def read_speeds(document: Document, root: tuple[Key, ...], site: str) -> Speeds 
         )
     entry = document.entry(*root, site)
     places = {
-        str(name): read_speed(entry.below(name))
-        for name in entry.data
-        if name != _SLOTS
+        str(name): read_speed(entry.below(name)) for name in entry.data if name != SLOTS
     }
     if PFS not in places:
         raise entry.error(
@@ -145,8 +143,8 @@ def _operations(entry: Entry, key: str) -> float:
 
 
 def _slots(entry: Entry) -> int:
-    value = entry.data.get(_SLOTS, 1)
+    value = entry.data.get(SLOTS, 1)
     if type(value) is not int or value < 1:
         what = "slots are how many jobs run at the same time"
-        raise entry.below(_SLOTS).error(what, would_do="64")
+        raise entry.below(SLOTS).error(what, would_do="64")
     return value

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.run import Run
+from pegasus_bb.placement.decision import PlanningInput
+from pegasus_bb.placement.survey import INPUT, size_of, survey
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predictions import (
     compare_modes,
@@ -18,7 +20,9 @@ from pegasus_bb.simulation.workflow.choice import Compared
 from pegasus_bb.simulation.workflow.simulated_run import run_of
 from pegasus_bb.simulation.workflow.simulator import demands_of
 from pegasus_bb.simulation.workflow.waits import Waits, waits_of
+from pegasus_bb.units import format_number, format_size
 
+_SAME_SIZE = 1.5  # sizes below this factor are taken for the same workload
 _MOST = 2_000_000  # nodes of all runs: minutes, and some GiB
 
 
@@ -38,6 +42,7 @@ def simulated_modes(
     """Calls ``done`` after every run. Raises UsageError and CatalogError: no speeds, a
     mode that cannot be planned, too many runs, and all that planning raises."""
     placed = read_and_place(options)
+    check_workload(placed)
     predictions = mode_predictions(placed)
     if predictions is None:
         raise without_speeds(placed, "simulate")
@@ -60,6 +65,35 @@ def simulated_modes(
                 waits[mode] = waits_of(what, execution)
             done(number * seeds + seed + 1, count)
     return Simulated(compare_modes(predictions), runs, waits)
+
+
+def check_workload(placed: PlanningInput) -> None:
+    """Raises UsageError if the files of a run that --bb-history names had another size:
+    the forecast does not scale what tasks took."""
+    replicas, site = placed.catalogs.replicas, placed.site.name
+    files = survey(placed.workflow)
+    known = {lfn: size_of(file, replicas, site) for lfn, file in files.items()}
+    now = {lfn: size for lfn, size in known.items() if size is not None}
+    inputs = {lfn for lfn in now if files[lfn].role == INPUT}
+    for run in (placed.history, *placed.history.others):
+        _check_sizes(now, run.planned_sizes, run.source)
+        if run.brought and not inputs & run.planned_sizes.keys():
+            ours = {"inputs": sum(now[lfn] for lfn in inputs)}
+            _check_sizes(ours, {"inputs": run.brought}, run.source)
+
+
+def _check_sizes(now: Mapping[str, int], then: Mapping[str, int], source: str) -> None:
+    both = now.keys() & then.keys()
+    ours, theirs = sum(now[lfn] for lfn in both), sum(then[lfn] for lfn in both)
+    least, most = sorted((ours, theirs))
+    if most > _SAME_SIZE * max(least, 1):
+        times = format_number(max(ours, 1) / max(theirs, 1), 2)
+        raise UsageError(
+            f"the files of this workflow have {format_size(ours)}, {times} times those "
+            f"of the run in {source}, {format_size(theirs)}, and the forecast does not "
+            "scale what tasks took. Name a run with files of this size as "
+            "--bb-history, or leave it out: then the profiles pegasus runtime count"
+        )
 
 
 def _check_effort(runs: int, nodes: int, seeds: int) -> None:

@@ -137,7 +137,7 @@ def _task_of(log: Log) -> Task:
         transformation=name,
         job="",
         node=node,
-        kind=kind_of(name, node),
+        kind=kind_of(name, node, ""),
         site="",
         start=log.start,
         duration=log.seconds,

@@ -32,11 +32,10 @@ _BY_ROLE = {
     Role.LEAF_CLEANUP: Kind.CLEANUP,
     Role.REGISTRATION: Kind.REGISTER,
 }
+# Jobs of the workflow that planning adds.
 _RESERVATION = {
-    "bb_setup": Kind.BB_SETUP,
-    "bb::setup": Kind.BB_SETUP,
-    "bb_delete": Kind.BB_DELETE,
-    "bb::delete": Kind.BB_DELETE,
+    Role.BB_SETUP: ("bb_setup", "bb::setup"),
+    Role.BB_DELETE: ("bb_delete", "bb::delete"),
 }
 
 
@@ -59,19 +58,21 @@ def read_tasks(path: Path, node: str, retry: int = 0) -> Iterator[Task | Problem
         yield Problem(str(path), f"{bad - _LISTED} more records are like these")
 
 
-def kind_of(transformation: str, node: str) -> Kind:
-    """The kind of a task with that transformation in that node.
+def kind_of(transformation: str, node: str, job: str) -> Kind:
+    """The kind of a task with that transformation in that node. ``job`` is its id in
+    the workflow, which a planner's own nodes have not.
 
-    Pegasus's auxiliary transformations are in its own namespace, so a user's
-    `stage_in_images` stays compute. One program serves several kinds: the node tells.
+    A user's task is compute whatever it is called, also in namespace pegasus. One
+    program of a planner serves several kinds: the node tells.
     """
+    role = role_of(node)
+    if role in _RESERVATION and transformation in _RESERVATION[role]:
+        return Kind(role.value)
     namespace, separator, name = transformation.partition("::")
-    if transformation in _RESERVATION:
-        return _RESERVATION[transformation]
-    if namespace != "pegasus" or not separator:
+    if job or namespace != "pegasus" or not separator:
         return Kind.COMPUTE
     by_program = _BY_TRANSFORMATION.get(name.partition(":")[0], Kind.OTHER)
-    return _BY_ROLE.get(role_of(node), by_program)
+    return _BY_ROLE.get(role, by_program)
 
 
 def _task(text: RecordText, node: str, retry: int) -> Task:
@@ -89,10 +90,11 @@ def _task(text: RecordText, node: str, retry: int) -> Task:
     row = own or _row_of(text.io or {})
     process = _process(record, main)
     transformation = str(record.get("transformation") or "")
-    kind, files = kind_of(transformation, node), _mapping(record, "files")
+    job, files = _text(record.get("derivation")), _mapping(record, "files")
+    kind = kind_of(transformation, node, job)
     return Task(
         transformation=transformation,
-        job=_text(record.get("derivation")),
+        job=job,
         node=node,
         kind=kind,
         site=_text(record.get("resource")),

@@ -27,6 +27,8 @@ def history_of(run: Run) -> History:
         transformations=_by_name(recorded, together),
         programs=_by_name(logged, together),
         sizes=sizes_of(tasks),
+        planned_sizes=run.planned_sizes,
+        brought=run.brought,
         mode="off" if on_pfs else run.mode or "persistent",
         makespan=_makespan(run) if recorded and not run.retries else None,
         wait=None if run.fallback else run.gate_wait,

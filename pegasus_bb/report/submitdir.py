@@ -135,6 +135,7 @@ def _with_notes(run: Run, folder: Path, found: RunFiles, workflow: Path) -> Run:
         reserved=reserved.byte_hours,
         gate_wait=gate_wait(run),
         brought=staged_in(known, run.tasks),
+        planned_sizes={n: f.size for n, f in files.items() if f.size is not None},
         saved=results.size if results else None,
         safe=results.last - start if results and start is not None else None,
         footprint=footprint(files, run.tasks),

@@ -86,6 +86,10 @@ def test_the_speeds_can_be_planned_with(measured: Measured) -> None:
     assert "explain --sites cluster --bb-speeds speeds.yml" in done.stderr
     found = read_speeds(load(work / "speeds.yml", {}), (KEY,), "cluster")
     assert found is not None and set(found.places) == {"pfs", "fast"}
+    assert found.slots == len(os.sched_getaffinity(0))
+    assert (
+        "# slots: the processors of that machine" in (work / "speeds.yml").read_text()
+    )
     assert found.pfs.read > 0 and found.pfs.latency > 0
     assert 0 < found.pfs.job_ops <= found.pfs.ops < math.inf
 

@@ -231,6 +231,11 @@ for name in [*json.loads(os.environ["LFNS"]), out]:
 """
 
 
+def one_word(text: str) -> str:
+    """``text`` as Pegasus gives it to a task in one piece."""
+    return '"' + text.replace('"', '"\\""') + '"'
+
+
 def test_what_is_carried_through_is_unchanged_and_reaches_no_shell(site: Site) -> None:
     texts = [text for text in ATTACKS.values() if not re.search(r"[\n\r\0]", text)]
     program = site.root / "echo.py"
@@ -248,7 +253,7 @@ def test_what_is_carried_through_is_unchanged_and_reaches_no_shell(site: Site) -
             "type": "job",
             "name": "echo",
             "id": "F",
-            "arguments": ["out.json", *texts],
+            "arguments": ["out.json", *map(one_word, texts)],
             "uses": [{**use, "lfn": lfn} for lfn in [*LFNS, "out.json"]],
             "profiles": {"env": {**env, "LFNS": json.dumps(LFNS)}},
         }

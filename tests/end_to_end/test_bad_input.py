@@ -96,6 +96,12 @@ def all_pinned(site: Site) -> None:
     site.declare(granularity="1KiB")
 
 
+def lost_input(site: Site) -> None:
+    replicas = site.document("replicas.yml")
+    replicas["replicas"][0]["pfns"] = [{"site": "local", "pfn": "/nowhere/in.txt"}]
+    site.save("replicas.yml", replicas)
+
+
 def lost_program(site: Site) -> None:
     catalog = site.document("transformations.yml")
     catalog["transformations"][0]["sites"][0]["pfn"] = "/nowhere/mix"
@@ -109,7 +115,7 @@ def no_room(site: Site) -> None:
 # What this machine can see, and only --no-check plans all the same.
 NOT_HERE: dict[str, tuple[Mistake, list[str], list[str]]] = {
     "input that is gone": (
-        input_at("gone/in.txt"),
+        lost_input,
         ["--bb-capacity", "16MiB"],
         ["replicas.yml:", "in.txt"],
     ),

@@ -38,8 +38,8 @@ def test_two_workflows_share_one_tier(site: Site) -> None:
 
 
 def test_results_that_did_not_arrive_keep_the_reservation(site: Site) -> None:
-    site.results("bb").write_text("a file where the folder should be")
     site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0")
+    site.results("bb").write_text("a file where the folder should be")
     assert site.run("bb").returncode == 80
     assert len(site.reservations()) == 1
     site.results("bb").unlink()

@@ -43,7 +43,7 @@ def plan(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
             *(sys.executable, "-m", "pegasus_bb", "plan", "--bb-mode", "persistent"),
             *("--sites", "cori", "--output-sites", "local"),
             *("--dir", "submit", "--relative-submit-dir", "bb"),
-            *("--bb-planner", "builtin"),
+            *("--bb-planner", "builtin", "--no-check"),
         ],
         cwd=folder,
         env={**without, **environment},

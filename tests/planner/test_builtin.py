@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.dag.blahp import PERIODIC_RELEASE
+from pegasus_bb.dag.roles import Role, role_of
 from pegasus_bb.errors import CatalogError
 from pegasus_bb.model.workflow import read_workflow
 
@@ -196,3 +197,20 @@ def test_jobs_that_no_pass_changed_are_not_read_again(runner: Any) -> None:
     assert again == read_workflow(workflow.document.with_data(data))
     assert again.jobs["ID1"] is workflow.jobs["ID1"]
     assert again.jobs["ID2"].arguments == ["changed"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["stage_in", "stage_out", "create_dir_x", "clean_up", "register", "bb_setup"],
+)
+def test_a_task_that_is_called_like_a_node_of_ours_is_a_task(
+    runner: Any, name: str
+) -> None:
+    runner.jobs[2]["name"] = name
+    runner.transformations["transformations"][2]["name"] = name
+    if name != "bb_setup":  # the name of a job that planning adds there
+        runner.persistent()
+    planned = runner.plan()
+    node = next(n for n, p in planned.jobs.items() if p.job and p.job.id == "ID3")
+    assert node == f"task_{name}_ID3"
+    assert role_of(node) is Role.TASK

@@ -157,6 +157,11 @@ def test_a_zero_wait_of_ours_is_a_zero(read: Read, more: str, recorder: str) -> 
 @pytest.mark.parametrize(
     ("transformation", "node", "kind"),
     [
+        ("pegasus::preprocess:4.0", "preprocess_ID1", Kind.COMPUTE),
+        ("pegasus::transfer", "transfer_ID1", Kind.COMPUTE),
+        ("pegasus::cleanup", "task_clean_up_ID1", Kind.COMPUTE),
+        ("bb_setup", "task_bb_setup_ID1", Kind.COMPUTE),
+        ("mix_bb", "mix_bb_ID1", Kind.COMPUTE),
         ("pegasus::dirmanager", "create_dir_demo_0_cori", Kind.CREATE_DIR),
         ("pegasus::transfer", "stage_in_remote_cori_0_0", Kind.STAGE_IN),
         ("pegasus::transfer", "stage_out_local_cori_1_0", Kind.STAGE_OUT),
@@ -172,7 +177,8 @@ def test_a_zero_wait_of_ours_is_a_zero(read: Read, more: str, recorder: str) -> 
         ("stage_in_images", "stage_in_images_ID1", Kind.COMPUTE),  # the user's own
     ],
 )
-def test_a_job_is_known_by_its_names(
+def test_a_job_is_known_by_its_id_and_our_own_by_their_nodes(
     transformation: str, node: str, kind: Kind
 ) -> None:
-    assert kind_of(transformation, node) is kind
+    job = node.partition("_ID")[2]
+    assert kind_of(transformation, node, job) is kind

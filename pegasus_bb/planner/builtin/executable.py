@@ -10,6 +10,8 @@ from importlib.metadata import version
 from typing import Any
 
 from pegasus_bb.dag.joblists import Entry, Source
+from pegasus_bb.dag.roles import Role as NodeRole
+from pegasus_bb.dag.roles import role_of
 from pegasus_bb.errors import CatalogError, UnplacedError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.graph import Graph
@@ -29,8 +31,12 @@ _LONGEST_NAME = 255 - 20  # room for .out.000, or for a dot in front and .<pid>.
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 
 
-def node_name(job: Job) -> str:
-    return _NOT_IN_NODE_NAMES.sub("_", f"{job.name}_{job.id}")
+def node_name(job: Job, is_ours: bool = False) -> str:
+    """The name of ``job``'s node; ``is_ours``: planning has added the job. A user's job
+    gets no name that has the role of a planner's own node."""
+    name = _NOT_IN_NODE_NAMES.sub("_", f"{job.name}_{job.id}")
+    is_plain = is_ours or role_of(name) in (NodeRole.TASK, NodeRole.CLUSTER)
+    return name if is_plain else f"task_{name}"
 
 
 def properties_file(uuid: str) -> str:

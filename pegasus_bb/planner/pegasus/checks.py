@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 
 from pegasus_bb.dag.blahp import GRID
+from pegasus_bb.dag.roles import Role, role_of
 from pegasus_bb.errors import UsageError
 from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.placement import PFS
@@ -63,6 +64,22 @@ def check_passed(passed: tuple[str, ...], site: str) -> None:
             raise UsageError(
                 f"--staging-site {value}: on a buffer the jobs of {site} share their "
                 f"files on {site} itself; leave it out, or plan with --bb-mode off"
+            )
+
+
+def check_node_names(workflow: Workflow) -> None:
+    """Raises CatalogError for a job whose node would be taken for pegasus-plan's own:
+    the seal knows those by their names."""
+    for job in workflow.jobs.values():
+        role = role_of(f"{job.name}_{job.id}")
+        if job.kind == "job" and role not in (Role.TASK, Role.CLUSTER):
+            raise workflow.document.error(
+                f"pegasus-plan would call the node of job {job.id} "
+                f"{job.name}_{job.id}, like a node of its own ({role.value})",
+                ["jobs", job.index, "name"],
+                job.name,
+                "another name of the transformation, --bb-planner builtin, or "
+                "--bb-mode off",
             )
 
 

@@ -17,6 +17,7 @@ from pegasus_bb.planner.pegasus.call import plan_argv, run_planner
 from pegasus_bb.planner.pegasus.checks import (
     check_clusters,
     check_kickstart,
+    check_node_names,
     check_passed,
     check_style,
     check_sub_workflows,
@@ -116,6 +117,7 @@ def _check(
     for tier in (placement.tier, placement.job_tier):
         check_style(decided.site, decided.catalogs, tier.backend)
     check_kickstart(inputs, context.site)
+    check_node_names(decided.workflow)
     check_passed(passed, context.site)
     if context.request is None:
         return []

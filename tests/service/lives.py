@@ -5,16 +5,25 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import sys
+from pathlib import Path
 
 import pytest
 
+import pegasus_bb
 from pegasus_bb.service.capabilities import NEEDED
 
 NAME = "daemon"  # stands for slurm
 ROOT, CAPABLE = "root", "with capabilities"
 
+
+def _is_there() -> bool:
+    return any(entry.pw_name == NAME for entry in pwd.getpwall())
+
+
 needs_setpriv = pytest.mark.skipif(
-    os.getuid() != 0 or not shutil.which("setpriv"), reason="needs root and setpriv"
+    os.getuid() != 0 or not shutil.which("setpriv") or not _is_there(),
+    reason=f"needs root, setpriv and the user {NAME}",
 )
 LIVES = [ROOT, pytest.param(CAPABLE, marks=needs_setpriv)]
 
@@ -33,6 +42,28 @@ def capable(*without: str) -> list[str]:
         *("setpriv", *who),
         *("--inh-caps", capabilities, "--ambient-caps", capabilities),
     ]
+
+
+def python_for_all(folder: Path) -> list[str]:
+    """What starts a Python with our code for a user who cannot read the clone: with a
+    copy below ``folder``. Skips the test if no Python is open to every user."""
+    pythons = (os.path.realpath(sys.executable), "/usr/bin/python3")
+    found = next((path for path in pythons if _is_open(Path(path))), None)
+    if found is None:
+        pytest.skip("no Python here may be started by every user")
+    copy, code = folder / "code" / "pegasus_bb", Path(pegasus_bb.__file__).parent
+    shutil.copytree(code, copy, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
+    for each in (copy.parent, *copy.parent.parents):
+        if each.stat().st_mode & 0o011 == 0:
+            each.chmod(0o711)
+    return ["env", f"PYTHONPATH={copy.parent}", found]
+
+
+def _is_open(path: Path) -> bool:
+    """Whether every user may come to it and start it."""
+    if not path.is_file() or not path.stat().st_mode & 0o001:
+        return False
+    return all(folder.stat().st_mode & 0o001 for folder in path.parents)
 
 
 def before(life: str) -> list[str]:

@@ -15,7 +15,7 @@ import pytest
 from pegasus_bb.service import capabilities
 from pegasus_bb.service.capabilities import NEEDED
 from pegasus_bb.units import MIB
-from tests.service.lives import CAPABLE, capable, needs_setpriv, user
+from tests.service.lives import CAPABLE, capable, needs_setpriv, python_for_all, user
 from tests.service.test_users import ANN, Site, site
 
 __all__ = ["site"]
@@ -93,13 +93,14 @@ def test_control_is_for_root_and_its_own_user(site: Site) -> None:
 
 @pytest.mark.parametrize("missing", [[name] for name in NEEDED] + [list(NEEDED)])
 def test_without_one_of_its_capabilities_it_is_refused(
-    tmp_path: Path, missing: list[str]
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, missing: list[str]
 ) -> None:
     path = tmp_path / "stager.json"
     folders = {name: str(tmp_path / name) for name in ("state", "sockets")}
     config = {"dataspaces": {"lustre": {"path": "/lus"}}, **folders}
     path.write_text(json.dumps(config))
-    argv = [*capable(*missing), *SERVE, str(path)]
+    open_to_all = python_for_all(tmp_path_factory.mktemp("open"))
+    argv = [*capable(*missing), *open_to_all, *SERVE[1:], str(path)]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=20)
     assert done.returncode == 2
     assert done.stderr == (

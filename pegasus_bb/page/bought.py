@@ -103,7 +103,7 @@ def _bars(rows: list[Row], caption: str) -> Chart:
     names = list(dict.fromkeys(row["name"] for row in rows))
     longest = max(row.get("high", row["seconds"]) for row in rows)
     domain = alt.ExprRef(expr=_END.format(longest=longest))
-    x = axis(alt.X, "seconds", "s", domain=domain, nice=False)
+    x = axis(alt.X, "seconds", "s", grid=False, domain=domain, nice=False)
     base = draw(data).encode(y=alt.Y("name:N", title=None, sort=names))
     colors = alt.Scale(domain=[*_GROUPS], range=[c for _, c in _GROUPS.values()])
     parts = base.transform_filter(f"datum.what != '{_MAKESPAN}'").encode(

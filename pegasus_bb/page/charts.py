@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
@@ -49,8 +50,15 @@ _AXES = {  # unit -> title and format of an axis
     "B/s": ("bytes per second", "~s"),
     "to one": ("user time / system time", ""),
 }
-_CLOCK = "floor(datum.value / 36e5) + utcFormat(datum.value, ':%M:%S')"  # 0:00:05
-_TICKS = "max(2, width / 80)"  # so that a narrow page has room for their labels
+# Seconds between two ticks; a narrow page has room for this many steps.
+_STEPS = (*(1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800), *(3600, 7200, 14400))
+_MOST_STEPS = 5
+_SECONDS = "format(datum.value, '~g')"
+_MINUTES = "floor(datum.value / 60) + ':' + format(datum.value % 60, '02')"
+_HOURS = (
+    "floor(datum.value / 3600) + ':' + format(floor(datum.value / 60) % 60, '02') + ':'"
+    " + format(datum.value % 60, '02')"
+)
 
 
 def draw(data: Dataset) -> alt.Chart:
@@ -79,30 +87,39 @@ def chart(
     )
 
 
-def axis(channel: type[Channel], key: str, unit: str, **scale: Any) -> Channel:
-    """``key`` on that channel; ``scale`` are settings of its alt.Scale."""
+def axis(
+    channel: type[Channel], key: str, unit: str, *, grid: bool = True, **scale: Any
+) -> Channel:
+    """``key`` on that channel; ``scale`` are settings of its alt.Scale. Without
+    ``grid``, no line runs through text in the chart."""
     title, shown = _AXES.get(unit, (unit, ""))
-    labels = alt.Axis(format=shown) if shown else alt.Undefined
+    labels = alt.Axis(format=shown or alt.Undefined, grid=grid)
     return channel(f"{key}:Q", title=title, axis=labels, scale=alt.Scale(**scale))
 
 
-def over_time(drawing: Drawn, end: float, *keys: str) -> Drawn:
-    """``drawing`` with seconds from 0 to ``end`` across; the first of ``keys`` is x."""
-    in_ms = drawing.transform_calculate(**{k: f"datum.{k} * 1000" for k in keys})
-    # An expression, because Vega-Lite takes plain numbers here for years.
-    domain = alt.ExprRef(expr=f"[0, {end * 1000}]")
-    scale = alt.Scale(type="utc", domain=domain, nice=False)
-    labels = alt.Axis(
-        labelExpr=_CLOCK,
-        labelSeparation=8,
-        labelBound=True,
-        labelOverlap="greedy",
-        tickMinStep=1000,
-        tickCount=alt.ExprRef(expr=_TICKS),
-    )
-    across = alt.X(f"{keys[0]}:T", title="hours:min:s", scale=scale, axis=labels)
-    found: Drawn = in_ms.encode(x=across)
+def over_time(drawing: Drawn, end: float, key: str) -> Drawn:
+    """``drawing`` with ``key``, in seconds from 0 to ``end``, across."""
+    title, labels = _clock(end)
+    ticks = alt.Axis(values=list(_ticks(end)), labelExpr=labels, labelBound=True)
+    scale = alt.Scale(domain=[0, end], nice=False)
+    across = alt.X(f"{key}:Q", title=title, scale=scale, axis=ticks)
+    found: Drawn = drawing.encode(x=across)
     return found
+
+
+def _clock(end: float) -> tuple[str, str]:
+    """The title of an axis of time, and how its labels read."""
+    if end < 120:
+        return "seconds", _SECONDS
+    return ("min:s", _MINUTES) if end < 7200 else ("hours:min:s", _HOURS)
+
+
+def _ticks(end: float) -> Iterator[float]:
+    """Seconds at which there is a tick, at most ``_MOST_STEPS`` and 0."""
+    days = 86400 * max(1, math.ceil(end / 86400 / _MOST_STEPS))
+    fitting = (step for step in _STEPS if end / step <= _MOST_STEPS)
+    step = next(fitting, days) if end >= 1 else end / 2 or 1
+    yield from (number * step for number in range(int(end / step) + 1))
 
 
 def sides(pair: Pair) -> Iterator[tuple[str, Stat]]:

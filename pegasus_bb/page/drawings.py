@@ -39,7 +39,7 @@ def paired_bars(
     rows = [{"name": each, "series": side, **asdict(stat)} for each, side, stat in bars]
     data = Dataset(columns, rows)
     base = draw(data).encode(
-        x=axis(alt.X, "mean", unit, domain=[0, _FOR_TEXT * longest]),
+        x=axis(alt.X, "mean", unit, grid=False, domain=[0, _FOR_TEXT * longest]),
         y=alt.Y("name:N", title=None, sort=None),
         yOffset=alt.YOffset("series:N", sort=list(SIDES)),
     )

@@ -48,12 +48,12 @@ def _drawing(
         color=alt.Color("what:N", scale=scale, legend=None),
     )
     edge = {} if crowded else {"stroke": PAPER, "strokeWidth": 0.5}
-    bars = base.mark_bar(**edge).encode(x2="end:T")
-    layers = [over_time(bars, end, "start", "end")]
+    bars = base.mark_bar(**edge).encode(x2="end")
+    layers = [over_time(bars, end, "start")]
     if any(row["queued"] for row in data.rows):
         queued = base.transform_filter("datum.queued > 0")
-        drawn = queued.mark_bar(opacity=_LIGHTER).encode(x2="start:T")
-        layers.insert(0, over_time(drawn, end, "since", "start"))
+        drawn = queued.mark_bar(opacity=_LIGHTER).encode(x2="start")
+        layers.insert(0, over_time(drawn, end, "since"))
     return alt.layer(*layers)
 
 

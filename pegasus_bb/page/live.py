@@ -8,12 +8,13 @@ from typing import NamedTuple
 import altair as alt
 
 from pegasus_bb.model.run import LiveBytes
-from pegasus_bb.page.charts import ALERT, chart, draw, over_time
+from pegasus_bb.page.charts import ALERT, BUFFER, chart, draw, over_time
 from pegasus_bb.page.figure import (
     Chart,
     Column,
     Dataset,
     Figure,
+    Legend,
     Row,
     Table,
     format_quantity,
@@ -67,8 +68,14 @@ def live(found: Comparison) -> Figure:
             end = max([*ends, *(row["at"] for part in parts for row in part.rows)])
             charts = tuple(_chart(part, end) for part in parts)
             tables = tuple(_table(part) for part in parts)
-            return Figure("live", _TITLE, _about(parts), charts, tables)
+            legend = _legend(any(part.live.capacity for part in parts))
+            return Figure("live", _TITLE, _about(parts), charts, tables, legend=legend)
     return Figure("live", _TITLE, _MISSING)
+
+
+def _legend(is_reserved: bool) -> tuple[Legend, ...]:
+    live = ((BUFFER, "live bytes"),)
+    return (*live, (ALERT, "reserved")) if is_reserved else live
 
 
 def _parts(run: ReportedRun) -> Iterator[_Part]:
@@ -146,7 +153,8 @@ def levels(sizes: Sequence[int], explanation: Explanation) -> Figure:
         f"can; at most {worst} in any order of the jobs."
     )
     charts = (_bars(data, capacity),)
-    return Figure("levels", title, about, charts, (data.table(title),))
+    legend, tables = _legend(bool(capacity)), (data.table(title),)
+    return Figure("levels", title, about, charts, tables, legend=legend)
 
 
 def _bars(data: Dataset, capacity: int | None) -> Chart:

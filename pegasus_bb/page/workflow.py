@@ -5,6 +5,7 @@ Few jobs have a box each; of many, those of one transformation and level share o
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,9 +40,13 @@ class Group:
     level: int
     members: list[str] = field(default_factory=list)  # ids of jobs
 
+    alone: bool = True  # no other box has that name
+
     @property
     def label(self) -> str:
         count = len(self.members)
+        if count == 1 and not self.alone:
+            return f"{self.members[0]}: {self.name}"
         return f"{self.name} x{count}" if count > 1 else self.name
 
 
@@ -94,6 +99,9 @@ def grouped(workflow: Workflow, graph: Graph, placement: Placement) -> Flow:
         stream = streams.setdefault(key, Stream(*key))
         stream.size += file.size or 0
         stream.members.append(lfn)
+    names = Counter(group.name for group in groups.values())
+    for group in groups.values():
+        group.alone = names[group.name] == 1
     used = {end for stream in streams.values() for end in (stream.source, stream.dest)}
     kept = {k: g for k, g in groups.items() if g.members or k in used}
     return Flow(kept, list(streams.values()))

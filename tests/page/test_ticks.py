@@ -5,6 +5,8 @@ from __future__ import annotations
 import altair as alt
 import pytest
 
+from pegasus_bb.page.charts import draw, over_time
+from pegasus_bb.page.figure import Dataset
 from pegasus_bb.page.footprint import footprint
 from pegasus_bb.page.ticks import byte_axis, log_byte_axis
 from pegasus_bb.report.compare import compare
@@ -55,3 +57,23 @@ def test_the_axis_of_footprints_names_its_unit(largest: int) -> None:
         x = chart.spec["encoding"]["x"]
         assert x["title"] == "bytes read and written"
         assert "MiB" in x["axis"]["labelExpr"]
+
+
+@pytest.mark.parametrize(
+    ("end", "title", "ticks"),
+    [
+        (0.5, "seconds", [0, 0.25, 0.5]),
+        (4.2, "seconds", [0, 1, 2, 3, 4]),
+        (10, "seconds", [0, 2, 4, 6, 8, 10]),
+        (119, "seconds", [0, 30, 60, 90]),
+        (700, "min:s", [0, 300, 600]),
+        (20_000, "hours:min:s", [0, 7200, 14400]),
+        (9e5, "hours:min:s", [0, 259200, 518400, 777600]),
+    ],
+)
+def test_a_time_axis_has_few_ticks_and_the_unit_of_the_run(
+    end: float, title: str, ticks: list[float]
+) -> None:
+    data = Dataset((), [{"at": end}])
+    x = over_time(draw(data).mark_point(), end, "at").to_dict()["encoding"]["x"]
+    assert (x["title"], x["axis"]["values"]) == (title, ticks)

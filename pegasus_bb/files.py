@@ -171,15 +171,17 @@ def await_lock(
     patience: float,
     pause: float = 0.01,
     sleep: Callable[[float], None] = time.sleep,
+    kind: int = fcntl.LOCK_EX,
 ) -> None:
-    """Take the lock of an open file; it goes when ``handle`` is closed.
+    """Take the lock of an open file; it goes when ``handle`` is closed. ``kind``:
+    LOCK_SH where the caller only reads.
 
     Raises BlockingIOError if another process holds it for ``patience`` seconds, OSError
     if the file system cannot lock. Asks every ``pause`` seconds.
     """
     for left in range(int(patience / pause), -1, -1):
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(handle, kind | fcntl.LOCK_NB)
             return
         except BlockingIOError:
             if not left:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from pegasus_bb import refusals
 from tests.crash import ptrace, syscalls
 from tests.forked import forked
 
@@ -25,6 +26,7 @@ def without(
         pytest.skip("the numbers of the system calls of this machine are not known")
 
     def program() -> None:
+        refusals.WARNINGS.__init__()  # type: ignore[misc] # nothing was said
         if names:
             ptrace.refuse_all(numbers, error)
         work()

@@ -71,6 +71,10 @@ class Backend(ABC):
         knows whether it was ever ready, and then calls it gone.
         """
 
+    def settle(self) -> None:  # noqa: B027 - most schedulers do it by themselves
+        """Do what is due: grant what fits now, finish what killed calls have left.
+        Called before a run asks for the status that it acts on."""
+
     def storage_id(self) -> str:
         """An id of the storage itself; empty if it needs none or none is found."""
         return ""

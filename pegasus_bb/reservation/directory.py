@@ -5,12 +5,14 @@ has free), ``granularity`` (4MiB), ``timeout`` of a delete (1h) and, for tests,
 ``owner`` (instead of the user's name). ``pools`` are the folders below ``path``,
 separated by blanks, in which the run has files. A reservation is a folder
 ``<path>/<name>`` of mode 0700 with an identity file, and ``<path>/<pool>/<name>`` for
-each pool. All grants together stay within the quota and the size of the file system,
-whose quota for a user may be lower.
+each pool. All grants together stay within the least quota of the plans that hold or
+wait for one, and the size of the file system, whose quota for a user may be lower. What
+only reads changes nothing; ``settle`` grants and repairs.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from typing import Any, Dict, List, Mapping, Sequence, Tuple
@@ -32,6 +34,7 @@ from pegasus_bb.reservation.grants import (
     open_grants,
     read_grants,
     remove_partial,
+    view_grants,
 )
 from pegasus_bb.reservation.pool_folders import (
     check_pool_folders,
@@ -56,14 +59,14 @@ class Directory(Backend):
         self._make_root()
         if self._is_being_deleted(request):  # finish the delete after a crash
             self.delete(request)
-        with open_grants(self.root, self.quota) as grants:
+        with open_grants(self.root) as grants:
             entry = grants.entries.get(name)
             if entry is None:
                 self._check_size(grants, request)
                 make_pool_folders(self._pools(request))
                 root.mark(self.root)
                 entry = grants.entries[name] = self._entry(request)
-                grants.grant(self.quota)
+                grants.grant()
                 grants.save()  # before the folder exists, so that it is always listed
                 self._make_folder(request, entry)
             self._check_ours(entry, request)
@@ -81,11 +84,16 @@ class Directory(Backend):
     def status(self, request: Request) -> Status:
         return self.list_reservations([request]).statuses[0]
 
+    def settle(self) -> None:
+        if root.read(self.root):  # else it was never used, or is not mounted
+            with contextlib.suppress(SchedulerUnreachable), open_grants(self.root):
+                pass  # it repairs and grants
+
     def list_reservations(self, requests: Sequence[Request]) -> Listing:
         try:
-            with open_grants(self.root, self.quota) as grants:
-                statuses = [self._status_of(grants, request) for request in requests]
-                rows = [self._row(name, e) for name, e in grants.entries.items()]
+            grants = view_grants(self.root)
+            statuses = [self._status_of(grants, request) for request in requests]
+            rows = [self._row(name, e) for name, e in grants.entries.items()]
         except SchedulerUnreachable as error:
             return no_listing(requests, str(error))
         return Listing(statuses, rows)
@@ -121,7 +129,7 @@ class Directory(Backend):
     def delete(self, request: Request) -> None:
         check_reservation_name(request.name)
         until = time.monotonic() + self.timeout
-        with open_grants(self.root, self.quota) as grants:
+        with open_grants(self.root) as grants:
             entry = grants.entries.get(request.name)
             if entry is None:
                 self._check_no_foreign_folder(request)
@@ -132,15 +140,15 @@ class Directory(Backend):
             root.mark(self.root)
             identity.mark_deleting(self._folder(request))
         self._empty(request, until)
-        with open_grants(self.root, self.quota) as grants:
+        with open_grants(self.root) as grants:
             if request.name in grants.entries:
                 self._remove(request)
                 del grants.entries[request.name]
-                grants.grant(self.quota)
+                grants.grant()
 
     def pools(self) -> List[Pool]:
-        with open_grants(self.root, self.quota) as grants:
-            total, free = grants.total(self.quota), self._free(grants)
+        grants = view_grants(self.root)
+        total, free = grants.total(self.quota), self._free(grants)
         return [Pool("directory", self.granularity, total, free)]
 
     # -- status
@@ -289,13 +297,14 @@ class Directory(Backend):
             "created": time.time(),
             "delay": 0.0,  # earlier versions, which may share the tier, read it
             "granted": None,
+            "quota": self.quota,
         }
 
     def _make_folder(self, request: Request, entry: Dict[str, Any]) -> None:
         """Make the folder with its identity by one rename: a crash leaves all or
         nothing."""
         partial = os.path.join(self.root, PARTIAL + os.urandom(16).hex())
-        known = {key: entry[key] for key in ("uuid", "owner", "size", "created")}
+        known = {key: entry[key] for key in entry if key not in ("delay", "granted")}
         try:
             os.mkdir(partial, 0o700)
             identity.note(partial, {"name": request.name, **known})

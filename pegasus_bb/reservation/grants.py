@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import fcntl
 import json
 import os
 import stat
 import time
-from typing import Any, Dict, Iterator, Optional
+from typing import Any, Callable, Dict, Iterator, Optional
 
 from pegasus_bb.errors import SchedulerUnreachable, UsageError
 from pegasus_bb.files import await_lock, read_json, write_text
@@ -39,15 +40,17 @@ class Grants:
         self.data = data
         self._free: Optional[int] = None
 
-    def total(self, quota: Optional[int]) -> int:
-        """Bytes to grant in all: at most ``quota``, and the size of the file system.
+    def total(self, quota: Optional[int] = None) -> int:
+        """Bytes to grant in all: at most the least quota of the plans that have asked,
+        ``quota`` of one that is to ask, and the size of the file system.
 
         The size is its free space before the first grant, or now if that is more.
         """
         used = self.used()
         held = int(self.data.get("quota", self.free() + used)) if used else 0
         total = max(held, self.free())
-        return total if quota is None else min(quota, total)
+        quotas = (quota, *(e.get("quota") for e in self.entries.values()))
+        return min(total, *(each for each in quotas if each is not None), total)
 
     def free(self) -> int:
         """Free bytes of the file system, read once per call."""
@@ -59,13 +62,13 @@ class Grants:
     def used(self) -> int:
         return sum(e["size"] for e in self.entries.values() if e["granted"])
 
-    def grant(self, quota: Optional[int]) -> None:
-        """Grant the requests that fit, first come first served, so that none
-        starves."""
+    def grant(self) -> None:
+        """Grant the requests that fit, first come first served, so that none starves:
+        the same ones whoever calls."""
         waiting = [e for e in self.entries.values() if not e["granted"]]
         if not waiting:
             return
-        total, used, free = self.total(quota), self.used(), self.free()
+        total, used, free = self.total(), self.used(), self.free()
         if not used:
             self.data["quota"] = free
         for entry in waiting:
@@ -76,13 +79,18 @@ class Grants:
             entry["granted"] = time.time()
 
     def repair(self) -> None:
-        """Drop entries without a folder, add missing ones, remove partial folders."""
-        for name in [n for n in self.entries if _mode(self.root, n) is None]:
-            del self.entries[name]
+        """Remove partial folders on the disk, and match the entries with the others."""
         for name in sorted(os.listdir(self.root)):
             if name.startswith(PARTIAL):
                 self._sweep(os.path.join(self.root, name))
-            elif name not in self.entries and not name.startswith("."):
+        self.match_folders()
+
+    def match_folders(self) -> None:
+        """Drop entries without a folder, and add missing ones, in memory."""
+        for name in [n for n in self.entries if _mode(self.root, n) is None]:
+            del self.entries[name]
+        for name in sorted(os.listdir(self.root)):
+            if name not in self.entries and not name.startswith("."):
                 self._adopt(name)
 
     def save(self) -> None:
@@ -120,29 +128,42 @@ class Grants:
             "created": created,
             "delay": 0.0,
             "granted": created,
+            "quota": known.get("quota"),
         }
         if known.get("name") == name and _is_entry(entry):
             self.entries[name] = entry
 
 
 @contextlib.contextmanager
-def open_grants(root: str, quota: Optional[int]) -> Iterator[Grants]:
+def open_grants(root: str) -> Iterator[Grants]:
     """The repaired grants, locked during the call; written if it succeeds.
 
     Raises SchedulerUnreachable if they cannot be read or written.
     """
-    with _locked(root):
+    with _locked(root, _open_lock):
         data = _load(root)
         before = copy.deepcopy(data)
         grants = Grants(root, data)
         try:
             grants.repair()
-            grants.grant(quota)
+            grants.grant()
         except OSError as error:
             raise SchedulerUnreachable(f"{root}: {error.strerror}") from error
         yield grants
         if data != before:
             grants.save()
+
+
+def view_grants(root: str) -> Grants:
+    """The grants, matched with the folders. Changes nothing on the disk, and makes no
+    lock. Raises SchedulerUnreachable."""
+    with _locked(root, _open_lock_to_read, fcntl.LOCK_SH):
+        grants = read_grants(root)
+        try:
+            grants.match_folders()
+        except OSError as error:
+            raise SchedulerUnreachable(f"{root}: {error.strerror}") from error
+    return grants
 
 
 def read_grants(root: str) -> Grants:
@@ -192,19 +213,34 @@ def _mode(root: str, name: str) -> Optional[int]:
 
 
 @contextlib.contextmanager
-def _locked(root: str) -> Iterator[None]:
+def _locked(
+    root: str, open_lock: Callable[[str], int], kind: int = fcntl.LOCK_EX
+) -> Iterator[None]:
     try:
-        mode = os.stat(root).st_mode & 0o666
-        handle = os.open(os.path.join(root, _LOCK), os.O_RDWR | os.O_CREAT, mode)
-        if os.fstat(handle).st_uid == os.getuid():  # despite the umask
-            keep_mode(handle, mode)
+        handle = open_lock(root)
     except OSError as error:
         raise SchedulerUnreachable(_why_unusable(root, error)) from error
     try:
-        _wait_for(handle, root)
+        _wait_for(handle, root, kind)
         yield
     finally:
         os.close(handle)
+
+
+def _open_lock(root: str) -> int:
+    mode = os.stat(root).st_mode & 0o666
+    handle = os.open(os.path.join(root, _LOCK), os.O_RDWR | os.O_CREAT, mode)
+    if os.fstat(handle).st_uid == os.getuid():  # despite the umask
+        keep_mode(handle, mode)
+    return handle
+
+
+def _open_lock_to_read(root: str) -> int:
+    """The lock, or the folder itself, which no call locks, before there is one."""
+    try:
+        return os.open(os.path.join(root, _LOCK), os.O_RDONLY)
+    except FileNotFoundError:
+        return os.open(root, os.O_RDONLY | os.O_DIRECTORY)
 
 
 def _why_unusable(root: str, error: OSError) -> str:
@@ -220,9 +256,9 @@ def _why_unusable(root: str, error: OSError) -> str:
     )
 
 
-def _wait_for(handle: int, root: str) -> None:
+def _wait_for(handle: int, root: str, kind: int) -> None:
     try:
-        await_lock(handle, _PATIENCE)
+        await_lock(handle, _PATIENCE, kind=kind)
     except BlockingIOError as error:
         raise SchedulerUnreachable(
             f"{root}/{_LOCK} is held by another process for more than {_PATIENCE:g} s"
@@ -267,6 +303,7 @@ def _is_entry(entry: Any) -> bool:
         and all(isinstance(entry.get(key), str) for key in ("uuid", "owner"))
         and _is_number(entry.get("size"))
         and _is_number(entry.get("created"), _TIMES)
+        and (entry.get("quota") is None or _is_number(entry["quota"]))
         and "granted" in entry
         and (entry["granted"] is None or _is_number(entry["granted"], _TIMES))
     )

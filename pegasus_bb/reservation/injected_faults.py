@@ -119,6 +119,9 @@ class InjectedFaults(Backend):
     def why_other_storage(self, storage_id: str) -> str:
         return self.inner.why_other_storage(storage_id)
 
+    def settle(self) -> None:
+        self.inner.settle()
+
     def is_uninitialised(self) -> bool:
         return self.inner.is_uninitialised()
 

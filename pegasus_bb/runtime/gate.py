@@ -1,7 +1,8 @@
 """Hold the first job back until the reservation is up: ``gate [--bb DIR]``.
 
 The PRE script of create_dir. Each poll asks the scheduler one question and changes
-nothing there; DAGMan's DEFER asks again, as long as the user allows. A reservation is
+nothing there, except that a folder tier grants what is due; DAGMan's DEFER asks again,
+as long as the user allows. A reservation is
 ready only if it is up, this run's, large enough and not older than the request.
 """
 
@@ -21,6 +22,7 @@ from pegasus_bb.errors import (
 )
 from pegasus_bb.files import read_json, write_json, write_text
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
+from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import program, reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.storage_decision import (
@@ -114,6 +116,7 @@ def _check_status(bb: BBDir, request: Request) -> str:
     if noted is None:
         raise ReservationNotReady("bb_setup has not asked yet")
     _check_noted(noted, request)
+    open_backend(request.backend, request.settings).settle()
     status = reservation_identity.status(bb, noted)
     message = status.message or status.state.value
     if status.state is State.READY:

@@ -29,6 +29,7 @@ def release_reservation(
     reservation that may be another run's is kept. Raises ReservationFailed,
     SchedulerUnreachable.
     """
+    backend.settle()
     shown = status()
     left_alone = check_releasable(request, noted, shown, unused)
     if left_alone:

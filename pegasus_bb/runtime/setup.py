@@ -68,6 +68,7 @@ def _is_left_to_the_gate(bb: BBDir, request: Request, message: str) -> bool:
 def _request_once(bb: BBDir, request: Request) -> str:
     check_reservation_name(request.name)
     backend = open_backend(request.backend, request.settings)
+    backend.settle()
     try:
         if _is_ours_already(bb):
             return f"reservation {request.name} is this run's already"

@@ -15,6 +15,7 @@ from typing import (
     NamedTuple,
     Optional,
     Sequence,
+    Set,
     Tuple,
 )
 
@@ -33,6 +34,7 @@ from pegasus_bb.service.task import COPY, MOVE, REMOVE, SWEEP
 from pegasus_bb.service.trees import copy_tree, remove_copied
 from pegasus_bb.staging.failures import CopyFailed, not_a_file
 from pegasus_bb.staging.items import Folder, Item, Landed, item_of, stamp
+from pegasus_bb.staging.lookalikes import Made, folded
 from pegasus_bb.staging.mover import Mover
 from pegasus_bb.staging.onefile import digest_file
 from pegasus_bb.staging.parts import new_tag, remove_parts
@@ -65,9 +67,10 @@ class Opened(NamedTuple):
         """Whether it is copied together with others."""
         return stat.S_ISREG(self.found.st_mode) and self.found.st_size <= SMALL
 
-    def has_dest_of(self, other: Opened) -> bool:
-        """Whether both are copied to one name."""
-        return self.dest.is_same(other.dest) and self.as_name == other.as_name
+    @property
+    def place(self) -> Tuple[int, int, str]:
+        """The same for all destinations that may be one file."""
+        return self.dest.device, self.dest.inode, folded(self.as_name)
 
 
 Began = Callable[[List[int], str], None]
@@ -93,6 +96,8 @@ class Copying:
         self._began, self._ended, self._moved = began, ended, moved
         self._control, self._descriptor = control, descriptor
         self._outcome = outcome
+        self._made = Made()
+        self._places: Set[Tuple[int, int, str]] = set()  # of small files
 
     def run(self, tasks: List[Dict[str, Any]]) -> None:
         """Do all of ``tasks``, small files first and together; what fails costs only
@@ -130,7 +135,8 @@ class Copying:
         opened = self._open(task)
         if opened is None:
             return 0
-        if opened.is_small and not any(map(opened.has_dest_of, small)):
+        if opened.is_small and opened.place not in self._places:
+            self._places.add(opened.place)
             small.append(opened)
         elif self._control.put_back(task["id"]):
             alone.append(task)
@@ -162,9 +168,11 @@ class Copying:
         if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
             raise not_a_file(source.at(name))
         dest, as_name = _parent(task, "dest")
+        self._made.check(dest.at(as_name))
         if task["kind"] == MOVE:
             check_not_itself(source, name, dest, as_name)
             if rename(task, source, name, dest, as_name, found):
+                self._made.add(dest.at(as_name))
                 return None
         return Opened(task, source, name, dest, as_name, found)
 
@@ -275,12 +283,18 @@ class Copying:
     def _finish(self, opened: Opened, landed: Landed) -> int:
         """The copy is durable: a move removes the source, if it is still what was
         copied. Raises CopyFailed, OSError."""
+        made = os.stat(opened.as_name, dir_fd=opened.dest.fd, follow_symlinks=False)
+        if [made.st_dev, made.st_ino] != landed.stamp[:2]:
+            raise CopyFailed(
+                f"{opened.dest.at(opened.as_name)}: something else was put there after "
+                "the copy, so it is not counted as made; copy it again"
+            )
+        self._made.add(opened.dest.at(opened.as_name))
         if opened.task["digest"]:
             self._outcome(opened.number, landed.as_noted())
         if opened.task["kind"] == COPY:
             return landed.size
-        copy = os.stat(opened.as_name, dir_fd=opened.dest.fd, follow_symlinks=False)
-        write_note(opened.task, copy)  # it takes a sync, and the source may change
+        write_note(opened.task, made)  # it takes a sync, and the source may change
         now = os.stat(opened.name, dir_fd=opened.source.fd, follow_symlinks=False)
         if stamp(now) != landed.source and not _lost_a_name(opened, landed, now):
             raise CopyFailed(

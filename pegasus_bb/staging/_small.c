@@ -145,7 +145,8 @@ static int fill(int out, const struct stat *source, const char *buffer, size_t s
 static int give(const struct task *task, const char *part, const struct stat *source,
                 const char *buffer, struct result *result) {
   int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, error = 0;
-  int out = openat(task->to_folder, part, flags, source->st_mode & 0777);
+  /* Some file systems open a new file as if it were an old one: it has to be writable. */
+  int out = openat(task->to_folder, part, flags, (source->st_mode & 0777) | 0200);
   if (out < 0) return fail(result, PART, errno);
   if (task->hint) fcntl(out, F_SET_RW_HINT, &task->hint); /* it only advises */
   if (fill(out, source, buffer, result->size, result) != 0) error = errno;

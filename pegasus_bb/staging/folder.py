@@ -12,6 +12,7 @@ from pegasus_bb.removal import remove
 from pegasus_bb.staging.digests import is_by_blocks
 from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file
 from pegasus_bb.staging.folderlinks import Links
+from pegasus_bb.staging.lookalikes import one_name
 from pegasus_bb.staging.onefile import Copied, copy_file, digest_file
 from pegasus_bb.staging.parts import part_name
 from pegasus_bb.staging.writing import DEFAULT_WRITING, Writing
@@ -93,6 +94,8 @@ def _copy_entries(
     with os.scandir(source) as entries:
         for entry in entries:
             name, to = os.path.join(below, entry.name), os.path.join(dest, entry.name)
+            if os.path.lexists(to):  # in a new folder
+                raise one_name(to, _entry_like(to))
             if entry.is_symlink():
                 yield from _copy_link(entry.path, to, links, copy, name)
             elif entry.is_dir():
@@ -103,6 +106,14 @@ def _copy_entries(
                 raise not_a_file(entry.path)
     keep_mode(dest, os.stat(source).st_mode & 0o777, dest)
     sync_directory(dest)
+
+
+def _entry_like(path: str) -> str:
+    """The entry of its folder that ``path`` leads to by another name."""
+    folder, found = os.path.dirname(path), os.lstat(path)
+    with os.scandir(folder) as entries:
+        others = [each.path for each in entries if each.inode() == found.st_ino]
+    return others[0] if others else path
 
 
 def _copy_link(

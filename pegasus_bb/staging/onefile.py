@@ -126,7 +126,7 @@ def copy_into(
     Raises OSError, Changed; ``part`` is removed then.
     """
     mode = stat.S_IMODE(before.st_mode) & 0o777
-    out = os.open(part, _WRITE, mode, dir_fd=folder)
+    out = os.open(part, _WRITE, mode | 0o200, dir_fd=folder)  # as _small.c does
     try:
         try:
             set_hint(out, writing.hint)

@@ -15,6 +15,7 @@ from pegasus_bb.staging.durable import sync_file_system
 from pegasus_bb.staging.failures import CopyFailed, explained, not_a_file, on_a_line
 from pegasus_bb.staging.hard_links import HardLink, HardLinks
 from pegasus_bb.staging.items import Folder, Item, item_of, stamp
+from pegasus_bb.staging.lookalikes import Lookalikes, one_name, one_there
 from pegasus_bb.staging.parts import part_of, remove_parts
 
 _NEAR = 8  # folders that stay open while their subfolders wait
@@ -60,6 +61,7 @@ class Tree:
         self._top = source, dest
         self._modes: List[Tuple[str, int]] = []  # of folders without write permission
         self._names = HardLinks()
+        self._alike: List[Tuple[str, List[str]]] = []  # folder, names in it
         self._failed: Set[str] = set()  # files whose further names must wait
         self._devices = {dest.device: dest}
         self.folders = self.links = 0  # made or found
@@ -113,7 +115,10 @@ class Tree:
                 self._fail(explained(error, top.at(each.first), top.at(each.name)))
 
     def finish(self) -> None:
-        """Set the modes of folders to which nothing is written any more."""
+        """Look at names that may be one, and set the modes of folders to which nothing
+        is written any more."""
+        for path, names in self._alike:
+            self._check_alike(path, names)
         for path, mode in reversed(self._modes):
             try:
                 folder = _open_below(self._top[1], path)  # keeps the descriptor open
@@ -121,6 +126,14 @@ class Tree:
             except OSError as error:
                 source, dest = self._top
                 self._fail(explained(error, source.at(path), dest.at(path)))
+
+    def _check_alike(self, path: str, names: List[str]) -> None:
+        try:
+            there = _open_below(self._top[1], path)
+        except OSError:  # it did not arrive, and that is said already
+            return
+        for one, other in one_there(names, there.fd):
+            self._fail(one_name(there.at(other), there.at(one)))
 
     def sync(self) -> None:
         """Make folders and links durable, on all mounted file systems. Raises
@@ -155,9 +168,14 @@ class Tree:
     def _folder(self, source: Folder, dest: Folder) -> Iterator[Item]:
         left = WaitingFolder(source, dest, self._below(dest.path))
         try:
+            alike = Lookalikes()
             with os.scandir(source.fd) as entries:
                 for entry in entries:
+                    alike.add(entry.name)
                     yield from self._entry(source, entry, dest, left.names)
+            names = alike.among(source.fd)
+            if names:
+                self._alike.append((left.path, names))
         except OSError as error:
             self._fail(explained(error, source.path, dest.path))
         if left.names:

@@ -136,6 +136,7 @@ def _await(own: Request, patience: float) -> None:
     backend = open_backend(own.backend, own.settings)
     until = time.monotonic() + patience
     while True:
+        backend.settle()
         status = backend.status(own)
         if status.state is State.READY:
             return

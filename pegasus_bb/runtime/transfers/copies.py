@@ -34,6 +34,7 @@ from pegasus_bb.staging.digests import SHA256
 from pegasus_bb.staging.durable import Pace
 from pegasus_bb.staging.folder import copy_path
 from pegasus_bb.staging.items import Folder, Item, Landed, item_of, stamp
+from pegasus_bb.staging.lookalikes import Made
 from pegasus_bb.staging.mover import Mover
 from pegasus_bb.staging.onefile import same_file
 from pegasus_bb.staging.parts import parts_in
@@ -68,6 +69,7 @@ class Copies:
             None  # at the start of the job
         )
         self._dests: Optional[Set[str]] = None  # of those lines
+        self._made = Made()
         self._left: Dict[str, Dict[bytes, List[str]]] = {}  # by folder, read once
 
     def copy(self, ways: Sequence[Way]) -> Iterator[Copied]:
@@ -77,7 +79,9 @@ class Copies:
         for way in ways:
             try:
                 self._remove_parts(way.target)
-                if self._was_copied(way):
+                was_copied = self._was_copied(way)  # reads what is noted
+                self._made.check(way.target)
+                if was_copied:
                     yield way, os.path.getsize(way.target), None
                 elif os.path.isdir(way.source) or _is_there(way):
                     alone.append(way)
@@ -128,6 +132,7 @@ class Copies:
         source = stamp(os.stat(way.source))
         landed = Landed(copied.size, copied.digest, stamp(copied.stat), source)
         self._note([(way, _make_executable(way, landed))])
+        self._made.add(way.target)
         return copied.size
 
     def _copy_many(
@@ -141,6 +146,7 @@ class Copies:
                     yield way, 0, result
                     continue
                 landed.append((way, _make_executable(way, result)))
+                self._made.add(way.target)
             except OSError as error:
                 yield way, 0, error
                 continue
@@ -195,6 +201,8 @@ class Copies:
     def _noted(self) -> Dict[str, Dict[str, Any]]:
         if self._lines is None:
             self._lines = manifest.read(self._manifest, self._uuid)
+            for entry in self._lines.values():  # by other jobs of the run
+                self._made.add(str(entry.get("dest")))
         return self._lines
 
     def _vanishing(self, way: Way) -> List[str]:

@@ -19,6 +19,7 @@ from pegasus_bb.runtime.transfers.jobs import Transfer, Url
 from pegasus_bb.runtime.transfers.scratch import PFS, Scratch
 from pegasus_bb.runtime.transfers.ways import Done, Try, Way, give_up, ways_of
 from pegasus_bb.staging.failures import CopyFailed
+from pegasus_bb.staging.lookalikes import folded_path
 
 
 class Transfers:
@@ -49,8 +50,9 @@ class Transfers:
     def _round(self, tries: Sequence[Try]) -> Iterator[Union[Done, Try]]:
         """Try the first way of each; yields those that are done and those to try again.
 
-        A round has one copy per destination; others to the same destination follow in
-        later rounds, in the order of the list.
+        A round has one copy per destination; others to the same destination, or to one
+        that the file system may take for the same, follow in later rounds, in the order
+        of the list.
         """
         copies: Dict[str, List[Way]] = {}  # by destination: ways that share a copy
         closed: Set[str] = set()
@@ -66,7 +68,7 @@ class Transfers:
             if isinstance(done, Done):
                 yield done
                 continue
-            place = self._place(done.target)
+            place = folded_path(self._place(done.target))
             alike = copies.setdefault(place, [])
             if place not in closed and (not alike or alike[0].is_same_copy(done)):
                 alike.append(done)

@@ -1,0 +1,90 @@
+"""Two files of a job list are never one file at their destination without a word."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from pegasus_bb.runtime import transfer
+from pegasus_bb.runtime.transfers.jobs import read_jobs
+from pegasus_bb.service.copying import Copying
+from pegasus_bb.service.task import COPY, MOVE
+from tests.folding import Folding
+
+from . import job_lists
+from .conftest import Site
+
+NAMES = ("README", "third", "readme")
+
+
+@pytest.fixture
+def folding(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
+    """Its folder for results takes upper and lower case for one."""
+    monkeypatch.setenv("PEGASUS_BB_HELPER", "none")
+    for name in NAMES:
+        (site.scratch / name).write_text(name)
+    Folding(site.out, str.lower, monkeypatch)
+    return site
+
+
+def test_a_stage_out_of_two_results_to_one_file_fails(
+    folding: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outputs = {name: f"{folding.out}/{name}" for name in NAMES}
+    folding.place(dict.fromkeys(NAMES, "bb write"), outputs)
+    jobs = [
+        job_lists.transfer(name, folding.scratch / name, folding.out / name)
+        for name in NAMES
+    ]
+    for each in (jobs, jobs, jobs[2:]):  # the last one in a job of its own
+        listed = read_jobs(json.dumps(each))
+        assert transfer.run(folding.bbdir, listed, transfer.parse_options([]), {}) == 1
+        said = capsys.readouterr().err
+        assert "README, so one of the two is lost" in said and "third" not in said
+    assert (folding.out / "README").read_text() == "README"
+    assert (folding.out / "third").read_text() == "third"
+
+
+class Going:
+    """Nothing is paused or cancelled."""
+
+    def begin(self, task: int) -> bool:
+        return True
+
+    put_back = begin
+
+    def is_cancelled(self, task: int) -> bool:
+        return False
+
+
+@pytest.mark.parametrize("kind", [COPY, MOVE])
+def test_of_two_tasks_of_the_service_to_one_file_the_second_fails(
+    folding: Site, kind: str
+) -> None:
+    roots = {"fast": str(folding.fast), "out": str(folding.out)}
+    below = str(folding.scratch.relative_to(folding.fast))
+    common = {"kind": kind, "digest": False, "hint": 0, "tags": [], "spaces": roots}
+    tasks: list[dict[str, Any]] = [
+        {
+            **common,
+            "id": number,
+            "source": f"fast://{below}/{name}",
+            "dest": f"out://{name}",
+            "state": str(folding.root),
+        }
+        for number, name in enumerate(NAMES)
+    ]
+    ends: dict[int, BaseException | None] = {}
+    Copying(
+        lambda numbers, tag: None,
+        lambda number, size, error: ends.update({number: error}),
+        lambda numbers, size: None,
+        Going(),
+        lambda number: number,
+        lambda number, outcome: None,
+    ).run(tasks)
+    assert ends[0] is None and ends[1] is None
+    assert "README, so one of the two is lost" in str(ends[2])
+    assert (folding.scratch / "readme").read_text() == "readme"

@@ -1,11 +1,20 @@
-"""pegasus-bb site: what an administrator does to a site, once."""
+"""pegasus-bb site: what an administrator does to a site, and looks at."""
 
 from __future__ import annotations
 
-import click
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 
+import click
+import orjson
+
+from pegasus_bb.cli.output import echo_lines
+from pegasus_bb.columns import columns, one_line
+from pegasus_bb.inventory.site_status import SiteStatus, Use, site_status
 from pegasus_bb.service.slurm.config import SPOOL
 from pegasus_bb.service.slurm.install import hooks_done
+from pegasus_bb.units import format_duration, format_size
 
 
 @click.group("site", short_help="Make a Slurm a burst-buffer site.")
@@ -33,3 +42,53 @@ def install_hooks(folder: str, spool: str, undo: bool) -> None:
     print the lines for slurm.conf and burst_buffer.conf. Changes neither.
     """
     click.echo(hooks_done(folder, spool, undo), nl=False)
+
+
+@command.command("status", short_help="Show what a Slurm site's burst buffer holds.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+def status(as_json: bool) -> None:
+    """Show pools, persistent buffers, spaces of jobs, what each user has, and jobs that
+    wait for burst buffer; of burst_buffer/lua also whether its service works.
+
+    Asks the Slurm of this host, once; changes nothing. Where Slurm keeps data private,
+    root and operators see all.
+    """
+    found = site_status()
+    if as_json:
+        document = {**asdict(found), "pools": [pool._asdict() for pool in found.pools]}
+        click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())
+    else:
+        echo_lines(_lines(found))
+
+
+def _lines(found: SiteStatus) -> Iterator[str]:
+    yield f"Slurm with burst_buffer/{found.plugin}"
+    if found.plugin == "lua":
+        yield f"service: {found.service or 'it answers'}"
+    pools = [pool for pool in found.pools if pool.total]
+    yield from _table(
+        ("pool", "total", "free", "granule"),
+        [(p.name, *map(format_size, (p.total, p.free, p.granularity))) for p in pools],
+    )
+    users = sorted(found.users.items(), key=lambda user: -user[1])
+    yield from _table(("user", "has"), [(u, format_size(n)) for u, n in users])
+    head = ("user", "pool", "size", "state", "age")
+    yield from _table(("buffer", *head), [_row(use) for use in found.buffers])
+    yield from _table(("space of job", *head), [_row(use) for use in found.jobs])
+    waiting = [(w.job, w.user, w.name, one_line(w.reason)) for w in found.waiting]
+    yield from _table(("waiting job", "user", "name", "reason"), waiting)
+    for wait in found.waiting:
+        if wait.would_do:
+            yield f"job {wait.job} does not begin by itself: {wait.would_do}"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Nothing without rows."""
+    if rows:
+        yield ""
+        yield from columns([head, *rows])
+
+
+def _row(use: Use) -> tuple[str, ...]:
+    age = format_duration(max(0.0, time.time() - use.since)) if use.since else "-"
+    return use.name, use.user, use.pool or "-", format_size(use.size), use.state, age

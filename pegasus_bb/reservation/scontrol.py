@@ -97,6 +97,8 @@ class JobSpace(NamedTuple):
     size: int  # bytes
     created: float  # seconds since the epoch, 0.0 if unknown
     uid: int
+    pool: str
+    native: str  # Slurm's state
 
 
 class Plugin(NamedTuple):
@@ -252,6 +254,8 @@ def _job_space(line: str) -> Optional[JobSpace]:
         size=size_of(fields.get("Size", "")),
         created=time_of(fields.get("CreateTime", "")),
         uid=user_of(fields.get("UserID", ""))[1],
+        pool=fields.get("Pool", ""),
+        native=fields.get("State", ""),
     )
 
 

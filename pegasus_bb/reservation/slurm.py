@@ -115,6 +115,11 @@ class Slurm:
         """Jobs of this user that have not begun."""
         return self._queue("--states=PENDING", f"--user={os.getuid()}")
 
+    def waiting_for_buffers(self) -> List[Job]:
+        """Jobs of any user that have not begun, and ask for burst buffer."""
+        pending = self._queue("--states=PENDING")
+        return [job for job in pending if job.fields["BurstBufferState"]]
+
     def _queue(self, *which: str) -> List[Job]:
         answer = _ask(["squeue", "--noheader", *which, f"--Format={FORMAT}"])
         if answer.status != 0:

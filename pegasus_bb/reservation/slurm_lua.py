@@ -175,6 +175,11 @@ class SlurmLua(Backend):
             for p in _ask("list")["pools"]
         ]
 
+    def all_buffers(self) -> List[Buffer]:
+        """The persistent buffers of all users. Raises SchedulerUnreachable,
+        ReservationFailed."""
+        return list(_ask("list")["buffers"])
+
     def trouble(self) -> str:
         """Why the staging service can write nothing now; empty where it can. Raises
         SchedulerUnreachable, ReservationFailed."""
@@ -197,7 +202,7 @@ class SlurmLua(Backend):
         state = _STATES.get(buffer["state"], State.UNKNOWN)
         message = f"{buffer['state']} in pool {buffer['pool']}"
         if state is State.PENDING:
-            message += ": it waits for room"
+            message += f": {buffer.get('reason', 'it waits for room')}"
         owner = self.owner if buffer["uid"] == self.uid else buffer["user"]
         size, created = buffer["size"], buffer["created"]
         return Status(state, message, owner, size, created, buffer["uuid"])

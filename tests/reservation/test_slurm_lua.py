@@ -144,5 +144,5 @@ def test_a_buffer_that_is_not_ready_has_no_path(bench: LuaBench) -> None:
         backend.path(REQUEST, {})
     bench.fill()
     backend.create(REQUEST)
-    with pytest.raises(ReservationFailed, match=r"it is pending; .* waits for room"):
+    with pytest.raises(ReservationFailed, match=r"it is pending; .* waits for 100"):
         backend.path(REQUEST, {})

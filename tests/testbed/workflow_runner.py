@@ -23,7 +23,7 @@ import tests.end_to_end.conftest as end_to_end
 from pegasus_bb.engine.journal import read_history
 from pegasus_bb.process import Finished, ask
 from pegasus_bb.testbed.home import Home
-from pegasus_bb.testbed.namespace import inside
+from pegasus_bb.testbed.namespace import call, inside
 from tests.planner.real_pegasus import HOME, MARKS
 from tests.testbed.slurm_site import until as until
 
@@ -108,7 +108,8 @@ class UserCommands:
     def start(self, run: str, *more: str) -> BackgroundCommand:
         """``pegasus-bb run`` in the background."""
         argv = [sys.executable, "-m", "pegasus_bb", "run", *more]
-        return BackgroundCommand(self.argv(*argv, str(self.submit_dir(run))))
+        words = self.argv(*argv, str(self.submit_dir(run)))
+        return BackgroundCommand(words, lambda: site_state(self.home))
 
     def run_to_the_end(self, run: str, *more: str) -> Finished:
         return self.start(run, *more).end()
@@ -207,6 +208,21 @@ def behind_slurm(sites: dict[str, Any], planner: str, home: Home) -> dict[str, A
     return sites
 
 
+def site_state(home: Home) -> str:
+    """What Slurm and HTCondor have, and Slurm's last lines, for a failure."""
+    asked = [
+        ["scontrol", "show", "job"],
+        ["scontrol", "show", "burst"],
+        ["scontrol", "show", "nodes"],
+        ["condor_q", "-allusers", "-nobatch"],
+        ["condor_q", "-allusers", "-af", "ClusterId", "JobStatus", "GridJobId"],
+        ["tail", "-n", "80", "/var/log/slurm/slurmctld.log"],
+        ["tail", "-n", "40", "/opt/dw/calls.jsonl"],
+    ]
+    answers = ((" ".join(argv), call(home, argv)) for argv in asked)
+    return "\n".join(f"== {words}\n{said.out}{said.err}" for words, said in answers)
+
+
 def expected(jobs: int) -> dict[str, bytes]:
     """What the last of the first ``jobs`` of the diamond writes."""
     files = dict(end_to_end.INPUTS)
@@ -225,7 +241,9 @@ def runs_folder(home: Home, planner: str = "builtin") -> Path:
 class BackgroundCommand:
     """A command whose output is read while it runs."""
 
-    def __init__(self, argv: list[str]) -> None:
+    def __init__(self, argv: list[str], state: Callable[[], str] = lambda: "") -> None:
+        """``state``: of what it waits for, for a failure."""
+        self._state = state
         self._err = tempfile.TemporaryFile()  # noqa: SIM115 - it outlives this call
         quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
         self.process = subprocess.Popen(argv, stderr=self._err, **quiet)
@@ -247,7 +265,9 @@ class BackgroundCommand:
         try:
             self.process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
+            state = self._state()
             self.process.kill()
             self.process.wait()
-            raise AssertionError(f"no end in {seconds:g} s: {self.output()}") from None
+            said = f"no end in {seconds:g} s: {self.output()}\n{state}"
+            raise AssertionError(said) from None
         return Finished(self.process.returncode, "", self.output())

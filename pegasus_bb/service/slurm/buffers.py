@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import time
-from typing import Any, Callable, Dict, List, Optional, Sequence, Set
+from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
 
 from pegasus_bb.files import write_json
 from pegasus_bb.service.messages import complain, message_of
@@ -46,7 +46,7 @@ class Buffers:
         self._going: Set[str] = set()  # names of those whose folders are being removed
         for record in records:
             size = record["size"] if record["state"] != PENDING else 0
-            pools.restore(record["name"], record["pool"], size)
+            pools.restore(record["name"], record["pool"], size, record["uid"])
 
     @property
     def has_deleted(self) -> bool:
@@ -100,14 +100,18 @@ class Buffers:
 
     def grant_waiting(self) -> None:
         """Give room to those that wait, in their order; a small one does not overtake
-        a large one of its pool. One whose folder cannot be made waits on."""
-        full = set()
+        a large one of its pool, unless that waits for the limit of another user. One
+        whose folder cannot be made waits on."""
+        full: Set[Tuple[str, Optional[int]]] = set()  # pools, and those of a user
         for record in list(self._records.values()):
-            name, pool = record["name"], record["pool"]
-            if record["state"] != PENDING or pool in full:
+            name, pool, uid = record["name"], record["pool"], record["uid"]
+            if record["state"] != PENDING or full & {(pool, None), (pool, uid)}:
                 continue
-            if self._pools.grant(name, pool, record["size"]) is None:
-                full.add(pool)
+            if self._grant(record) is None:
+                is_full = self._pools.is_full_for_all(
+                    self._pools.pool(pool), record["size"]
+                )
+                full.add((pool, None if is_full else uid))
                 continue
             try:
                 folder = (self._pools.pool(pool), name, record["uid"], record["gid"])
@@ -116,6 +120,24 @@ class Buffers:
             except OSError as error:
                 self._pools.release(name, pool)
                 complain(f"buffer {name} waits: {message_of(error)}")
+
+    def _grant(self, record: Record) -> Optional[int]:
+        """None where there is no room, or where the limit of a user has become less
+        than what was taken before."""
+        pool, size, uid = record["pool"], record["size"], record["uid"]
+        try:
+            return self._pools.grant(record["name"], pool, size, uid)
+        except Refused:
+            return None
+
+    def shown(self, name: str) -> Optional[Record]:
+        """The buffer ``name``; one that waits with what it waits for."""
+        record = self._records.get(name)
+        if record is None or record["state"] != PENDING:
+            return record
+        pool = self._pools.pool(record["pool"])
+        why = self._pools.waits_for(pool, record["size"], record["uid"])
+        return {**record, "reason": why}
 
     def get(self, name: str) -> Optional[Record]:
         """The buffer ``name``, of any user."""

@@ -16,7 +16,7 @@ from pegasus_bb.units import parse_size
 
 SPOOL = "/var/spool/pegasus-bb"  # where ``spool`` is not said
 _KEYS = ("user", "spool", "pools", "nodes")
-_POOL_KEYS = ("path", "capacity", "granularity", "rate", DISCARD)
+_POOL_KEYS = ("path", "capacity", "granularity", "per_user", "rate", DISCARD)
 _GIB = "1GiB"
 _RESERVED = ("job", "bb", "file", SPACE)  # what places of directives begin with
 
@@ -30,6 +30,7 @@ class Pool(NamedTuple):
     granularity: int  # bytes
     rate: float = 0.0  # bytes per second of all copies together; 0: no limit
     discard: float = 0.0  # seconds between two discards of free space; 0: none
+    per_user: int = 0  # bytes that one user has at most; 0: no limit
 
 
 class SlurmConfig(NamedTuple):
@@ -71,7 +72,10 @@ def _pools(where: str, pools: Any) -> List[Pool]:
         fits = 0 < granule <= capacity
         check(fits, here, "granularity: a size up to the capacity", granule)
         limits = parse_rate(here, pool), parse_discard(here, pool)
-        found.append(Pool(name, path, capacity, granule, *limits))
+        most = parsed(parse_size, here, "per_user", pool.get("per_user", capacity))
+        check(most >= granule, here, "per_user: a granule or more", most)
+        most = most if most < capacity else 0
+        found.append(Pool(name, path, capacity, granule, *limits, most))
     return found
 
 

@@ -50,7 +50,8 @@ class JobStorage:
         started. Raises UsageError."""
         self._buffers.restore_use(job.buffers, job.life)
         if job.folder and job.size:
-            self._pools.restore(_holder(job, job.folder), job.pool, job.size)
+            holder = _holder(job, job.folder)
+            self._pools.restore(holder, job.pool, job.size, job.uid)
 
     def make(self, job: Job) -> bool:
         """Whether ``job`` has all buffers that it asks for now. Raises Refused,
@@ -134,7 +135,8 @@ class JobStorage:
     def _grant(self, job: Job, capacity: int) -> bool:
         pool = self._pools.pool(job.directives.pool)
         folder = job.folder or _free_folder(job.number, pool.path)
-        granted = self._pools.grant(_holder(job, folder), pool.name, capacity)
+        holder = _holder(job, folder)
+        granted = self._pools.grant(holder, pool.name, capacity, job.uid)
         if granted is None:
             return False
         if not job.folder:

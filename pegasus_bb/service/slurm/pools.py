@@ -19,6 +19,7 @@ class Pools:
         self._pools = {pool.name: pool for pool in pools}
         self._default = pools[0].name
         self._granted: Dict[str, Dict[str, int]] = {name: {} for name in self._pools}
+        self._owners: Dict[str, int] = {}  # uid by holder
 
     @property
     def all(self) -> List[Pool]:
@@ -43,20 +44,53 @@ class Pools:
                 f"{format_size(size)} is more than pool {pool.name} has: "
                 f"{format_size(pool.capacity)}",
             )
+        if pool.per_user and rounded > pool.per_user:
+            raise Refused(
+                "too-large",
+                f"{format_size(size)} is more than one user may have of pool "
+                f"{pool.name}: {format_size(pool.per_user)}",
+            )
         return rounded
 
-    def grant(self, holder: str, name: str, size: int) -> Optional[int]:
-        """Bytes granted to ``holder``, whole granules; None where there is no room now.
-        Raises Refused."""
+    def grant(self, holder: str, name: str, size: int, uid: int) -> Optional[int]:
+        """Bytes granted to ``holder`` of user ``uid``, whole granules; None where there
+        is no room for them now. Raises Refused."""
         pool, rounded = self.pool(name), self.rounded(name, size)
         granted = self._granted[pool.name]
-        if holder not in granted and rounded > self.free(pool):
+        if holder not in granted and rounded > self.free_for(pool, uid):
             return None
+        self._owners[holder] = uid
         return granted.setdefault(holder, rounded)
 
-    def restore(self, holder: str, name: str, size: int) -> None:
+    def free_for(self, pool: Pool, uid: int) -> int:
+        """Bytes that user ``uid`` may still have now."""
+        if not pool.per_user:
+            return self.free(pool)
+        granted = self._granted[pool.name].items()
+        has = sum(size for holder, size in granted if self._owners.get(holder) == uid)
+        return min(self.free(pool), max(0, pool.per_user - has))
+
+    def is_full_for_all(self, pool: Pool, size: int) -> bool:
+        """Whether ``size`` bytes wait for room, and not for the limit of their user."""
+        return size > self.free(pool)
+
+    def waits_for(self, pool: Pool, size: int, uid: int) -> str:
+        """What ``size`` bytes of user ``uid`` wait for, as a sentence."""
+        if self.is_full_for_all(pool, size):
+            free = f"{format_size(self.free(pool))} free in pool {pool.name}"
+            return f"waits for {format_size(size)}; {free}"
+        most, left = format_size(pool.per_user), format_size(self.free_for(pool, uid))
+        return (
+            f"waits for {format_size(size)}; of the {most} of pool {pool.name} that a "
+            f"user may have, {left} are left"
+        )
+
+    def restore(
+        self, holder: str, name: str, size: int, uid: Optional[int] = None
+    ) -> None:
         """``holder`` has ``size`` bytes since before the service was started; 0: it
-        waits for some. Raises UsageError where the pool was taken away meanwhile."""
+        waits for some. Without ``uid`` they count for no user. Raises UsageError where
+        the pool was taken away meanwhile."""
         if name not in self._pools:
             raise UsageError(
                 f"pool {name} is not in the configuration, and {holder} is a buffer of "
@@ -64,10 +98,13 @@ class Pools:
             )
         if size:
             self._granted[name][holder] = size
+            if uid is not None:
+                self._owners[holder] = uid
 
     def release(self, holder: str, name: str) -> None:
         """Take back what ``holder`` has; nothing is fine."""
         self._granted.get(name, {}).pop(holder, None)
+        self._owners.pop(holder, None)
 
     def free(self, pool: Pool) -> int:
         """Bytes that are given to no one; none where the pool was made smaller."""
@@ -82,6 +119,7 @@ class Pools:
                 "granularity": pool.granularity,
                 "total": pool.capacity,
                 "free": self.free(pool),
+                "per_user": pool.per_user or pool.capacity,
             }
             for pool in self._pools.values()
         ]

@@ -80,7 +80,7 @@ class Questions:
         return {"buffer": self._buffers.create(request.uid, request.gid, *wanted)}
 
     def _status(self, request: Request, given: Dict[str, str]) -> Any:
-        return {"buffer": self._buffers.get(given["name"])}
+        return {"buffer": self._buffers.shown(given["name"])}
 
     def _delete(self, request: Request, given: Dict[str, str]) -> Any:
         uuid = given.get("uuid", "")

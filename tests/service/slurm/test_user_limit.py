@@ -1,0 +1,95 @@
+"""A pool may limit what one user has of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.service.protocol import Refused
+from pegasus_bb.service.slurm import buffers as module
+from pegasus_bb.service.slurm.buffers import Buffers
+from pegasus_bb.service.slurm.config import Pool, read_slurm
+from pegasus_bb.service.slurm.folders import Trash
+from pegasus_bb.service.slurm.pools import Pools
+from pegasus_bb.units import MIB
+
+ANN, BOB = 61001, 61002
+
+
+class Site:
+    """Pool flash of 10 MiB, of which a user may have 4."""
+
+    def __init__(self, folder: Path, per_user: int = 4 * MIB) -> None:
+        pool = Pool("flash", str(folder), 10 * MIB, MIB, per_user=per_user)
+        self.pools = Pools([pool])
+        path = str(folder / "buffers.json")
+        self.buffers = Buffers(path, self.pools, Trash(), self.freed)
+
+    def freed(self) -> None:
+        self.buffers.grant_waiting()
+
+    def state(self, name: str, size: int, uid: int) -> str:
+        made = self.buffers.create(uid, uid, name, size * MIB, f"uuid-{name}", "")
+        return str(made["state"])
+
+    def reason(self, name: str) -> str:
+        shown = self.buffers.shown(name)
+        assert shown is not None
+        return str(shown.get("reason", ""))
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
+    monkeypatch.setattr(module, "make_folder", lambda *_: None)
+    return Site(tmp_path)
+
+
+def test_a_user_at_the_limit_waits_and_keeps_no_other_user_back(
+    site: Site, tmp_path: Path
+) -> None:
+    assert site.state("anna", 3, ANN) == "ready"
+    assert site.state("anno", 2, ANN) == "pending"
+    assert "of the 4.0 MiB of pool flash that a user may have, 1.0 MiB are left" in (
+        site.reason("anno")
+    )
+    assert site.state("bobo", 4, BOB) == "ready"
+    assert site.state("annx", 1, ANN) == "pending"  # in the order of asking
+    again = Site(tmp_path)  # the service was started anew
+    assert again.pools.free_for(again.pools.pool(""), ANN) == MIB
+    again.pools.release("anna", "flash")
+    again.freed()
+    assert again.reason("anno") == again.reason("annx") == ""
+
+
+def test_a_full_pool_says_what_is_free(site: Site) -> None:
+    for uid in (1, 2):
+        assert site.state(f"full{uid}", 4, uid) == "ready"
+    assert site.state("anna", 3, ANN) == "pending"
+    assert site.reason("anna") == "waits for 3.0 MiB; 2.0 MiB free in pool flash"
+
+
+def test_what_no_user_may_have_is_refused_at_once(site: Site) -> None:
+    with pytest.raises(Refused, match="more than one user may have of pool flash"):
+        site.state("anna", 5, ANN)
+
+
+def test_space_of_jobs_counts_and_is_free_again(site: Site) -> None:
+    flash = site.pools.pool("flash")
+    assert site.pools.grant("job.7", "flash", 4 * MIB, ANN)
+    assert site.pools.grant("job.8", "flash", MIB, ANN) is None
+    assert site.pools.grant("job.9", "flash", MIB, BOB)
+    site.pools.release("job.7", "flash")
+    assert site.pools.free_for(flash, ANN) == 4 * MIB
+
+
+def test_a_limit_below_a_granule_is_refused(tmp_path: Path) -> None:
+    pool = {"path": str(tmp_path), "capacity": "10MiB", "granularity": "1MiB"}
+    data = {"user": "root", "spool": "/spool", "pools": {"flash": pool}}
+    assert read_slurm("here", data).pools[0].per_user == 0
+    pool["per_user"] = "4MiB"
+    assert read_slurm("here", data).pools[0].per_user == 4 * MIB
+    pool["per_user"] = "1KiB"
+    with pytest.raises(UsageError, match="per_user: a granule or more"):
+        read_slurm("here", data)

@@ -79,23 +79,23 @@ def of_programs(placed: PlanningInput) -> Iterator[Finding]:
     gone = {name: p for name, p in known.items() if not _is_here(p.pfn)}
     closed = {n: p for n, p in known.items() if p.kind == "installed" and _shut(p.pfn)}
 
-    def listed(names: Iterable[str]) -> str:
+    def listed(why: str, names: Iterable[str]) -> str:
         first = next(iter(names))
         at = _place(catalog.document, next(catalog.places(first, known[first].site)))
-        return f"{at}: " + abbreviate([f"{n} ({known[n].pfn})" for n in names])
+        return f"{at}: {why}: " + abbreviate([f"{n} ({known[n].pfn})" for n in names])
 
     if closed:
         path = shlex.quote(_path(next(iter(closed.values())).pfn))
-        what = f"{listed(closed)}: no program that you may run"
+        what = listed("no programs that you may run", closed)
         yield wrong("programs", what, f"chmod +x {path}")
     all_here = not has_htcondor()  # every job runs on this machine
     needed = [name for name, p in gone.items() if all_here or p.site == "local"]
     mend = "the pfn in the transformation catalog"
     if needed:
-        yield wrong("programs", f"{listed(needed)}: not on this machine", mend)
+        yield wrong("programs", listed("not on this machine", needed), mend)
     elif gone:
         mend = f"none if site {site} has them; else {mend}"
-        yield note("programs", f"{listed(gone)}: not on this machine", mend)
+        yield note("programs", listed("not on this machine", gone), mend)
 
 
 def has_htcondor() -> bool:

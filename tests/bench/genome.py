@@ -37,11 +37,11 @@ TRANSFORMATIONS = """\
 pegasus: "5.0"
 transformations:
 - name: individuals
-  sites: [{name: cluster, pfn: /opt/bin/individuals, type: installed}]
+  sites: [{name: cluster, pfn: /bin/true, type: installed}]
 - name: merge
-  sites: [{name: cluster, pfn: /opt/bin/merge, type: installed}]
+  sites: [{name: cluster, pfn: /bin/true, type: installed}]
 - name: overlap
-  sites: [{name: cluster, pfn: /opt/bin/overlap, type: installed}]
+  sites: [{name: cluster, pfn: /bin/true, type: installed}]
 """
 SPEEDS = """\
 cluster:

@@ -17,6 +17,8 @@ from typing import Any
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
+from pegasus_bb.cli import COMMANDS, GROUPS
+
 ROOT = Path(__file__).resolve().parents[2]
 _ELSEWHERE = (
     "CHANGELOG.md",
@@ -30,6 +32,43 @@ _ELSEWHERE = (
 _LINK = re.compile(r"(?<!!)\]\((?!https?:|mailto:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
 
+_COMMANDS = "reference/commands.md"
+_PAGE = """# {title}
+
+::: mkdocs-click
+    :module: {module}
+    :command: command
+    :prog_name: pegasus-bb {name}
+    :depth: 1
+    :style: table
+    :list_subcommands: True
+"""
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Put a page of each command below Commands."""
+    _below(config.nav or [], [_page(name) for name in COMMANDS])
+    return config
+
+
+def _below(nav: list[Any], pages: list[str]) -> None:
+    for entry in nav:
+        for title, content in entry.items() if isinstance(entry, dict) else ():
+            if title == "Commands":
+                content.extend(pages)
+            elif isinstance(content, list):
+                _below(content, pages)
+
+
+def _page(name: str) -> str:
+    return f"reference/commands/{name}.md"
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """A default that click does not have is none."""
+    return html.replace("Sentinel.UNSET", "none")
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages of other folders, and the files that any page links to."""
     for pattern in _ELSEWHERE:
@@ -40,11 +79,25 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             path = _in_repository(file, target[0])
             if path.suffix != ".md" and path.is_file():
                 _add(files, config, path)
+    for name, module in COMMANDS.items():
+        text = _PAGE.format(title=name, module=module, name=name)
+        files.append(File.generated(config, _page(name), content=text))
     return files
+
+
+def _listed() -> str:
+    """The commands by what a person wants to do."""
+    lines: list[str] = []
+    for group, names in GROUPS.items():
+        links = ", ".join(f"[{name}](commands/{name}.md)" for name in names)
+        lines.append(f"- {group}: {links}")
+    return "\n".join(lines)
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Links between files of the repository become links between pages."""
+    if page.file.src_uri == _COMMANDS:
+        return f"{markdown}\n{_listed()}\n"
 
     def replaced(match: re.Match[str]) -> str:
         target, anchor = match.group(1), match.group(2) or ""

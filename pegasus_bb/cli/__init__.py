@@ -20,32 +20,31 @@ from pegasus_bb.errors import BUG, INTERRUPTED, USAGE, PegasusBBError
 
 _NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
 _OWNER = "call it as the owner of that path, or have the path made writable for you"
+# What a person wants -> the commands for it, in the order in which they are met.
+GROUPS = {
+    "Run": ("plan", "run", "status", "explain", "check", "sizes", "stage", "drain"),
+    "Measure": ("report", "simulate", "bench"),
+    "Clean up": ("ls", "gc", "release"),
+    "Administer": ("site", "stager", "testbed", "hook", "completion"),
+}
 # Command -> module; a command's module is imported only when it is called.
 COMMANDS = {
-    "plan": "pegasus_bb.cli.plan",
-    "run": "pegasus_bb.cli.run",
-    "status": "pegasus_bb.cli.status",
-    "explain": "pegasus_bb.cli.explain",
-    "sizes": "pegasus_bb.cli.sizes",
-    "simulate": "pegasus_bb.cli.simulate",
-    "check": "pegasus_bb.cli.check",
-    "report": "pegasus_bb.cli.report",
-    "ls": "pegasus_bb.cli.ls",
-    "gc": "pegasus_bb.cli.gc",
-    "release": "pegasus_bb.cli.release",
-    "stage": "pegasus_bb.cli.stage",
-    "drain": "pegasus_bb.cli.drain",
-    "stager": "pegasus_bb.cli.stager",
-    "site": "pegasus_bb.cli.site",
-    "bench": "pegasus_bb.cli.bench",
-    "hook": "pegasus_bb.cli.hook",
-    "testbed": "pegasus_bb.cli.testbed",
-    "completion": "pegasus_bb.cli.completion",
+    name: f"pegasus_bb.cli.{name}" for names in GROUPS.values() for name in names
 }
 
 
 class _Commands(click.Group):
-    """The commands in the order in which a user meets them."""
+    """The commands by what a person wants to do."""
+
+    def format_commands(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        for group, names in GROUPS.items():
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            width = formatter.width - 6 - max(map(len, COMMANDS))
+            rows = [(n, c.get_short_help_str(width)) for n, c in commands if c]
+            with formatter.section(group):
+                formatter.write_dl(rows)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)

@@ -11,9 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.cli import COMMANDS
+from tests.page.browser import BROWSER
+
 ROOT = Path(__file__).resolve().parents[2]
 MKDOCS = Path(sys.executable).parent / "mkdocs"
 NEEDED = ("docs", "examples", "planner-hooks", "pre-scripts", "site-catalogs")
+# A list that follows its sentence without a blank line is no list.
+_RUN_ON = re.compile(r"<p>[^<]*\n(?:-|\*|\d+\.) [^<]{0,60}")
 _FOREIGN = re.compile(r"<(?:script|link|img)[^>]+(?:src|href)=\"?https?://[^\">]+")
 
 
@@ -36,8 +41,39 @@ def test_the_site_builds_and_takes_nothing_from_elsewhere(tmp_path: Path) -> Non
     assert len(pages) > 30
     for page in pages:
         assert not _FOREIGN.findall(page.read_text()), page
-    commands = (tmp_path / "site/reference/commands.html").read_text()
-    assert "--bb-mode" in commands
+        run_on = _RUN_ON.search(page.read_text())
+        assert run_on is None, f"{page}: {run_on and run_on[0]}"
+        assert "Sentinel" not in page.read_text(), page
+    for name in COMMANDS:
+        text = (tmp_path / f"site/reference/commands/{name}.html").read_text()
+        assert f"pegasus-bb {name}" in text
+    assert "--bb-mode" in (tmp_path / "site/reference/commands/plan.html").read_text()
+    if BROWSER is not None:
+        _search_in_files(tmp_path / "site")
+
+
+def _search_in_files(site: Path) -> None:
+    """The search works where the pages are files: no worker starts there."""
+    shown = subprocess.run(
+        [
+            *(str(BROWSER), "--headless=new", "--no-sandbox", "--disable-gpu"),
+            *("--virtual-time-budget=15000", "--dump-dom"),
+            f"--user-data-dir={site.parent / 'profile'}",
+            f"{(site / 'index.html').as_uri()}?q=reservation",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert 'class="md-search-result__item"' in shown.stdout
+
+
+def test_the_button_that_copies_a_console_takes_the_commands_alone() -> None:
+    """Material copies what is shown under [data-md-copying]."""
+    style = (ROOT / "docs/assets/extra.css").read_text()
+    for output in (".gp", ".go"):  # prompt, and what the command prints
+        assert f"[data-md-copying] {output}" in style
 
 
 @pytest.mark.parametrize("link", ["[no](nowhere.md)", "[no](tiers.md#nowhere)"])

@@ -36,3 +36,19 @@ def test_only_the_built_in_planner_raises_what_it_places_itself() -> None:
     assert all(
         file.startswith(("planner/builtin/", "dag/writer.py")) for file in raised
     )
+
+
+def test_every_mistake_in_a_workflow_or_a_catalog_has_a_fix() -> None:
+    """The last argument of ``error``, or ``would_do``."""
+    files = ("workflow", "catalogs", "transformations")
+    bare = [
+        f"{name}.py:{node.lineno}"
+        for name in files
+        for node in ast.walk(ast.parse((PACKAGE / f"model/{name}.py").read_text()))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "error"
+        and not any(keyword.arg == "would_do" for keyword in node.keywords)
+        and len(node.args) < 3 + ast.unparse(node.func.value).endswith("document")
+    ]
+    assert bare == []

@@ -241,13 +241,20 @@ def _document(
 def read_sites(document: Document) -> SiteCatalog:
     """The typed view of ``document``. Raises CatalogError."""
     if not isinstance(document.data.get("sites"), list):
-        raise document.error("a site catalog needs a list of sites", ["sites"])
+        raise document.error(
+            "a site catalog needs a list of sites",
+            ["sites"],
+            "",
+            "sites: [{name: ...}]",
+        )
     _check_ours(document)
     sites: dict[str, Site] = {}
     for index, entry in enumerate(document.entry().entries("sites", "a site", "name")):
         site = _read_site(entry, index)
         if site.name in sites:
-            raise entry.below("name").error("two sites have one name")
+            raise entry.below("name").error(
+                "two sites have one name", would_do="another name, or one entry"
+            )
         sites[site.name] = site
     return SiteCatalog(document, sites)
 

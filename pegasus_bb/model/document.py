@@ -117,7 +117,7 @@ class Entry:
         if value is None:
             return []
         if not isinstance(value, list):
-            raise self.below(key).error(f"{key} are a list")
+            raise self.below(key).error(f"{key} are a list", would_do=f"{key}: [...]")
         return value
 
     def entries(self, key: str, what: str, *needs: str) -> list[Entry]:
@@ -126,7 +126,9 @@ class Entry:
         for place, item in enumerate(self.items(key)):
             entry = Entry(self.document, (*self.at, key, place), item)
             if not isinstance(item, dict) or not all(item.get(need) for need in needs):
-                raise entry.error(f"{what} needs: {', '.join(needs) or 'a mapping'}")
+                wanted = ", ".join(needs) or "a mapping"
+                mend = f"- {{{', '.join(f'{need}: ...' for need in needs)}}}"
+                raise entry.error(f"{what} needs: {wanted}", would_do=mend)
             entries.append(entry)
         return entries
 
@@ -135,7 +137,10 @@ class Entry:
         if value is None:
             return {}
         if not isinstance(value, dict):
-            raise self.below(key).error(f"{key} is a mapping of keys to values")
+            raise self.below(key).error(
+                f"{key} is a mapping of keys to values",
+                would_do=f"{key}: {{key: value}}",
+            )
         return value
 
     def profiles(self) -> Data:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from pegasus_bb.model.document import Data, Document, Entry, Key, plain
+from pegasus_bb.model.document import Data, Document, Entry, Key, plain, suggestion
 from pegasus_bb.model.transformations import full_name
 
 _WORD = re.compile(r"[A-Za-z0-9._+@=-]+")
@@ -25,6 +25,7 @@ _KEYS_OF_A_WORKFLOW = (
     *("pegasus", "name", "version", "jobs", "jobDependencies", "profiles", "metadata"),
     *("hooks", "siteCatalog", "replicaCatalog", "transformationCatalog"),
 )
+_LISTED = 20  # ids in an error
 _KINDS = ("input", "output", "checkpoint")
 _PLAIN_LFN = re.compile(r"[A-Za-z0-9._+@=,:-]{1,255}")
 
@@ -110,7 +111,9 @@ def read_workflow(document: Document, before: Workflow | None = None) -> Workflo
     document.entry().check_keys(_KEYS_OF_A_WORKFLOW, "a workflow")
     items = document.data.get("jobs")
     if not isinstance(items, list) or not items:
-        raise document.error("a workflow without jobs", ["jobs"], repr(items))
+        raise document.error(
+            "a workflow without jobs", ["jobs"], repr(items), "jobs: [{id: ...}]"
+        )
     jobs: dict[str, Job] = {}
     lfns: dict[str, str] = {}  # checked LFNs, each stored once
     known = [] if before is None else list(before.jobs.values())
@@ -135,14 +138,16 @@ def _is_file_name(name: str) -> bool:
 def _read_job(entry: Entry, index: int, lfns: dict[str, str]) -> Job:
     data = entry.data
     if not isinstance(data, dict):
-        raise entry.error("a job is a mapping")
+        raise entry.error("a job is a mapping", would_do="- {id: ..., name: ...}")
     if not data.keys() <= _KEYS_OF_A_JOB:
         entry.check_keys(sorted(_KEYS_OF_A_JOB), "a job")
     kind = str(data.get("type", "job"))
     name = str(data.get("name", data.get("file", "")))
     ident = str(data.get("id", ""))
     if not ident or not name:
-        raise entry.error("a job needs an id and a name", ident or name)
+        raise entry.error(
+            "a job needs an id and a name", ident or name, "- {id: ..., name: ...}"
+        )
     _check_word(entry, ident, "id")
     if kind == "job":
         _check_word(entry, name, "name")
@@ -170,6 +175,7 @@ def _check_word(entry: Entry, word: str, key: str) -> None:
             "only letters, digits and ._-+@= can stand here: it becomes the name of "
             "a DAG node",
             repr(word),
+            "these characters alone",
         )
 
 
@@ -178,7 +184,7 @@ def _read_arguments(entry: Entry) -> list[str]:
     for index, value in enumerate(values):
         if isinstance(value, (dict, list)) or value is None:
             at = entry.below("arguments", index)
-            raise at.error("an argument is a single value", value)
+            raise at.error("an argument is a single value", value, "text, or a number")
     return [value if type(value) is str else plain(value) for value in values]
 
 
@@ -187,7 +193,9 @@ def _read_use(job: Entry, place: int, data: Any, lfns: dict[str, str]) -> Use:
     one string, which makes lookups fast."""
     entry = Entry(job.document, (*job.at, "uses", place), data)
     if not isinstance(data, dict) or "lfn" not in data:
-        raise entry.error("a used file needs an lfn")
+        raise entry.error(
+            "a used file needs an lfn", would_do="- {lfn: ..., type: input}"
+        )
     if not data.keys() <= _KEYS_OF_A_USE:
         entry.check_keys(sorted(_KEYS_OF_A_USE), "a used file")
     text = str(data["lfn"])
@@ -250,11 +258,21 @@ def _read_dependencies(
     for index, data in enumerate(document.data.get("jobDependencies") or []):
         entry = Entry(document, ("jobDependencies", index), data)
         if not isinstance(data, dict) or "id" not in data:
-            raise entry.error("a dependency needs an id and children")
+            raise entry.error(
+                "a dependency needs an id and children",
+                would_do="- {id: ID1, children: [ID2]}",
+            )
         entry.check_keys(("id", "children"), "a dependency")
         ids = [str(data["id"]), *map(str, entry.items("children"))]
         for ident in ids:
             if ident not in jobs:
-                raise entry.error("a dependency names a job that there is not", ident)
+                mend = (
+                    suggestion(ident, jobs)
+                    if len(jobs) < _LISTED
+                    else "the id of a job"
+                )
+                raise entry.error(
+                    "a dependency names a job that there is not", ident, mend
+                )
         children.setdefault(ids[0], []).extend(ids[1:])
     return children

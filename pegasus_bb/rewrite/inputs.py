@@ -89,7 +89,8 @@ def site_index(sites: Document, name: str) -> int:
     for index, entry in enumerate(sites.data["sites"]):
         if entry["name"] == name:
             return index
-    raise sites.error(f"there is no site {name!r}", ["sites"], name)
+    known = ", ".join(str(entry["name"]) for entry in sites.data["sites"])
+    raise sites.error(f"there is no site {name!r}", ["sites"], name, f"one of {known}")
 
 
 @dataclass(frozen=True)

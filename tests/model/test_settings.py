@@ -43,6 +43,7 @@ def test_every_setting() -> None:
         "headroom": ("25", 25),
         "name": ("cyber", "cyber"),
         "python": ("/opt/python3.9", "/opt/python3.9"),
+        "check": ("off", "off"),
         "counters": ("off", "off"),
         "darshan": ("auto", "auto"),
         "speeds": ("speeds.yml", Path("/home/me/speeds.yml")),

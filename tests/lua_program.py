@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
 
 from pegasus_bb.service.slurm import lua
+from tests.shebang import shebang
 
-_PROGRAM = f"""#!{sys.executable}
+_PROGRAM = f"""{shebang()}
 import sys
 from lupa.lua51 import LuaError, LuaRuntime
 try:

@@ -43,12 +43,13 @@ from tests.bench.drain_four import (
 )
 from tests.bench.throttled import MEMORY, Loop, Segment, Throttled, throttled
 from tests.end_to_end.conftest import Site
+from tests.shebang import shebang
 
 JOBS, RESULT = 10, 30 * MIB
 LONG = 320 * MIB  # of the one result of each run of which one is killed
 SLOTS = "16"  # a stage-out has one as long as it takes
 FAST = {"read": "8GB/s", "write": "8GB/s"}
-TASK = """#!{python} -IS
+TASK = """{shebang}
 import os, sys, time
 result, token = sys.argv[1:3]
 time.sleep({seconds})
@@ -73,7 +74,7 @@ class Chain(Site):
     def write_task(self) -> None:
         task = self.root / "mix.py"
         pieces = self.size // MIB
-        words = {"python": sys.executable, "seconds": INTERVAL, "pieces": pieces}
+        words = {"shebang": shebang("-IS"), "seconds": INTERVAL, "pieces": pieces}
         task.write_text(TASK.format(**words))
         task.chmod(0o755)
 

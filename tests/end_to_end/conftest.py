@@ -18,9 +18,10 @@ import pytest
 import yaml
 
 from tests import forked
+from tests.shebang import shebang
 
 # The legacy task: reads every input, writes every output, knows nothing else.
-MIX = """#!{python} -IS
+MIX = """{shebang}
 import hashlib, os, sys, time
 out, *inputs = sys.argv[1:]
 trouble = os.environ.get("TROUBLE", "")
@@ -92,7 +93,7 @@ class Site:
 
     def write_task(self) -> None:
         task = self.root / "mix.py"
-        task.write_text(MIX.format(python=sys.executable))
+        task.write_text(MIX.format(shebang=shebang("-IS")))
         task.chmod(0o755)
 
     def document(self, name: str) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 from pegasus_bb.errors import UsageError
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.planning import plan
+from tests.shebang import shebang
 
 from .conftest import Site, expected
 
@@ -222,7 +222,7 @@ def test_what_is_foreign_is_refused_or_stays_where_it_was_put(
 # be carried through URLs and submit files, and are refused.
 LFNS = ["a;id>PWNED", "a|id", "a&id", "(id)", "\u202egpj.exe", "-rf", "*"]
 # Writes down what it was given, and every file that it is told to write.
-ECHO = """#!{python}
+ECHO = """{shebang}
 import json, os, sys
 out, *texts = sys.argv[1:]
 given = [texts, [os.environ[name] for name in sorted(os.environ) if name[:2] == "X_"]]
@@ -239,7 +239,7 @@ def one_word(text: str) -> str:
 def test_what_is_carried_through_is_unchanged_and_reaches_no_shell(site: Site) -> None:
     texts = [text for text in ATTACKS.values() if not re.search(r"[\n\r\0]", text)]
     program = site.root / "echo.py"
-    program.write_text(ECHO.format(python=sys.executable))
+    program.write_text(ECHO.format(shebang=shebang()))
     program.chmod(0o755)
     catalog = site.document("transformations.yml")
     entry = {"name": "cluster", "pfn": str(program), "type": "installed"}

@@ -25,9 +25,10 @@ from pegasus_bb.model.reservation import Request
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.units import MIB
+from tests.shebang import shebang
 
 # One program for jobs and scripts: appends its words to `ran`, then does as told.
-TASK = """#!{python} -IS
+TASK = """{shebang}
 import os, signal, sys, time
 here = os.path.dirname(os.path.abspath(__file__))
 name, options = sys.argv[1], dict(word.split("=", 1) for word in sys.argv[2:])
@@ -64,7 +65,7 @@ class Folder:
 
     def __post_init__(self) -> None:
         self.path.mkdir(exist_ok=True)
-        self.program.write_text(TASK.format(python=sys.executable))
+        self.program.write_text(TASK.format(shebang=shebang("-IS")))
         self.program.chmod(0o755)
 
     @property

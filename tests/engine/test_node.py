@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import pytest
 
 from pegasus_bb.dag.nodes import Script
+from tests.shebang import shebang
 
 from .conftest import Folder
 
@@ -67,7 +67,7 @@ def test_a_pre_script_may_write_the_submit_file(folder: Folder) -> None:
     folder.job("a")
     (folder.path / "a.sub").rename(folder.path / "ready.sub")
     mover = folder.path / "mover"
-    mover.write_text(f"#!{sys.executable}\nimport os\nos.rename('ready.sub','a.sub')")
+    mover.write_text(f"{shebang()}\nimport os\nos.rename('ready.sub','a.sub')")
     mover.chmod(0o755)
     folder.dag.nodes["a"].pre = Script("mover")
     assert folder.tasks_run() == ["a"]

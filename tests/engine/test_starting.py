@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ import pytest
 from pegasus_bb.dag.nodes import Script
 from pegasus_bb.engine.starter import script_command
 from pegasus_bb.engine.table import Table
+from tests.shebang import shebang
 
 from .conftest import Folder
 
@@ -33,7 +33,7 @@ def test_a_job_finds_what_its_submit_file_says(folder: Folder, tmp_path: Path) -
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     (scratch / "in.txt").write_text("hello")
-    program(folder, "look.py", f"#!{sys.executable}\n{LOOK}")
+    program(folder, "look.py", f"{shebang()}\n{LOOK}")
     folder.job("a", vars={"which": "x y", "My.DAGNodeRetry": "$(RETRY)"})
     (folder.path / "a.sub").write_text(
         f"executable = look.py\ninitialdir = {scratch}\ninput = in.txt\n"

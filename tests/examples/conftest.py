@@ -14,13 +14,14 @@ import pytest
 from pegasus_bb.model.run import Run
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.encoding import to_document
+from tests.shebang import shebang
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 PYTHON = sys.executable
 
 # Stands for pegasus-bb: notes how it was called, and leaves what the real one would.
 PEGASUS_BB = """\
-#!{python}
+{shebang}
 import json, os, pathlib, sys
 with open({calls!r}, "a") as calls:
     calls.write(json.dumps([os.path.basename(os.getcwd()), *sys.argv[1:]]) + "\\n")
@@ -42,7 +43,7 @@ if command == "report":
 """
 # Stands for the Python that runs a generator.
 GENERATOR = """\
-#!{python}
+{shebang}
 import pathlib, sys
 home = pathlib.Path(sys.argv[sys.argv.index("--output-dir") + 1])
 home.mkdir()
@@ -97,10 +98,15 @@ def play(
             file.write(json.dumps(["", step]) + "\n")
 
     def run(fails: str = "", same: bool = True) -> list[list[str]]:
-        values = {"python": PYTHON, "calls": str(calls), "fails": fails, "same": same}
+        values = {
+            "shebang": shebang(),
+            "calls": str(calls),
+            "fails": fails,
+            "same": same,
+        }
         values["document"] = compared()
         install("pegasus-bb", PEGASUS_BB.format(**values))
-        install("python", GENERATOR.format(python=PYTHON))
+        install("python", GENERATOR.format(shebang=shebang()))
         monkeypatch.setattr(sys, "executable", str(programs / "python"))
         monkeypatch.setattr(demo, "write_speeds", lambda *_: None)  # takes some seconds
         monkeypatch.setattr(os, "sync", lambda: note("sync"))  # waits for other tests

@@ -14,10 +14,12 @@ from typing import Any
 
 import pytest
 
+from tests.shebang import shebang
+
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 # Stands for pegasus-bb: a run does not end until it is told to, and then tidies up.
 PEGASUS_BB = """\
-#!{python}
+{shebang}
 import pathlib, signal, sys, time
 home = pathlib.Path({home!r})
 def stop(number, frame):
@@ -30,7 +32,7 @@ if sys.argv[1] == "run":
     time.sleep(60)
 """
 GENERATOR = """\
-#!{python}
+{shebang}
 import pathlib, sys
 pathlib.Path(sys.argv[sys.argv.index("--output-dir") + 1]).mkdir()
 """
@@ -50,7 +52,7 @@ def under_way(folders: Any, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """A demo in the midst of its first run."""
     programs = tmp_path / "bin"
     programs.mkdir()
-    values = {"python": sys.executable, "home": str(tmp_path)}
+    values = {"shebang": shebang(), "home": str(tmp_path)}
     for name, text in (("pegasus-bb", PEGASUS_BB), ("python", GENERATOR)):
         (programs / name).write_text(text.format(**values))
         (programs / name).chmod(0o755)

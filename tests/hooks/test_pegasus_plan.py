@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.shebang import shebang
+
 HOOK = Path(__file__).parents[2] / "planner-hooks" / "pegasus-plan"
 
 
@@ -21,7 +23,7 @@ def host(tmp_path: Path) -> Path:
     for name in ("pegasus-plan", "pegasus-bb"):
         program = folder / name
         program.write_text(
-            f"#!{sys.executable}\nimport json, sys\n"
+            f"{shebang()}\nimport json, sys\n"
             f"print(json.dumps([{name!r}, *sys.argv[1:]]))\n"
         )
         program.chmod(0o755)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,12 @@ import pytest
 
 from tests.planner.pegasus_site import GIVEN, UserFolder
 from tests.planner.real_pegasus import CONDOR, HOME, MARKS, STUB
+from tests.shebang import shebang
 
 IMAGE = "docker://library/busybox:1"
 REAL = pytest.param("pegasus", marks=MARKS)
 # Notes its arguments and runs what follows the image.
-FAKE = f"""#!{sys.executable}
+FAKE = f"""{shebang()}
 import json, os, sys
 with open({{log!r}}, "a") as log:
     log.write(json.dumps(sys.argv[1:]) + "\\n")

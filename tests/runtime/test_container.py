@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import stat
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,14 @@ import pytest
 import yaml
 
 from pegasus_bb.errors import USAGE
+from tests.shebang import shebang
 
 PREFIX = "/bb/pbb4f1c2a9e"
 IMAGE = "docker://busybox:1"
 Site = Any  # tests/runtime/conftest.py
 
 # In the place of a container's program: notes how it was called and runs the task.
-_FAKE = """#!{python}
+_FAKE = """{shebang}
 import json, os, sys
 word, image, argv = {word!r}, {image!r}, sys.argv[1:]
 task = argv[argv.index(image) + 1 :]
@@ -41,7 +41,7 @@ class Nodes:
 
     def install(self, word: str, image: str) -> None:
         text = _FAKE.format(
-            python=sys.executable, word=word, image=image, log=str(self.log)
+            shebang=shebang(), word=word, image=image, log=str(self.log)
         )
         program = self.path / word
         program.write_text(text)

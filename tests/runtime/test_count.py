@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,11 @@ import pytest
 
 from pegasus_bb.runtime.count import with_counter
 from pegasus_bb.runtime.task import COUNTERS
+from tests.shebang import shebang
 
 Site = Any  # tests/runtime/conftest.py
 # Starts the task as Kickstart does, and reads and writes a lot by itself.
-KICKSTART = f"""#!{sys.executable}
+KICKSTART = f"""{shebang()}
 import subprocess, sys
 open("/dev/zero", "rb").read(50_000_000)
 print("- invocation: True", flush=True)

@@ -11,6 +11,7 @@ from pegasus_bb.files import ENGINE_LOCK, lock_holder
 from pegasus_bb.model.reservation import Request, State
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.release import release_command
 
 
 def check_existing(folder: Path, force: bool) -> None:
@@ -62,7 +63,7 @@ def _check_no_run(folder: Path) -> None:
         raise UsageError(
             f"the run in {folder} still holds reservation {noted.name}, and its paths "
             f"would break; finish it with `pegasus-bb run {folder}`, or drop its data "
-            f"with `pegasus-bb release {noted.name} --discard`"
+            f"with `{release_command(noted.name, loses_nothing=False)}`"
         )
 
 

@@ -8,19 +8,21 @@ import stat
 from pegasus_bb.refusals import keep_mode
 
 # What the service keeps in its folder ``state``, for no other user.
-PRIVATE = ("jobs", "nodes", "errands", "buffers.json", "tasks.jsonl", "lock")
+FOLDERS, FILES = ("jobs", "nodes", "errands"), ("buffers.json", "tasks.jsonl", "lock")
 
 
 def why_not_private(state: str, uid: int) -> str:
     """What to tell where others than ``uid`` can read or write what the service keeps
     in ``state``, with what mends it; empty where none can."""
-    for name in PRIVATE:
+    for name in (*FOLDERS, *FILES):
         path = os.path.join(state, name)
         try:
             found = os.lstat(path)
         except FileNotFoundError:
             continue
-        others = 0o077 if stat.S_ISDIR(found.st_mode) else 0o022
+        if name in FILES and not stat.S_ISREG(found.st_mode):
+            continue  # to open it tells more
+        others = 0o077 if name in FOLDERS else 0o022
         if found.st_uid != uid or found.st_mode & others:
             return (
                 f"{path}: belongs to another user, or others may read or write it; "
@@ -33,7 +35,7 @@ def why_not_private(state: str, uid: int) -> str:
 def close_files(state: str) -> None:
     """Take from others the right to read what earlier versions have let them read.
     Raises OSError."""
-    for name in PRIVATE:
+    for name in FILES:
         path = os.path.join(state, name)
         if os.path.isfile(path):
             keep_mode(path, 0o600)

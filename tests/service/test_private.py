@@ -10,7 +10,7 @@ import pytest
 
 from pegasus_bb.errors import UsageError
 from pegasus_bb.service.config import Config
-from pegasus_bb.service.ownership import PRIVATE
+from pegasus_bb.service.ownership import FILES, FOLDERS
 from pegasus_bb.service.server import _take_folders
 
 
@@ -19,7 +19,7 @@ def config(tmp_path: Path) -> Config:
     return Config(str(tmp_path / "state"), str(tmp_path / "sockets"), {})
 
 
-@pytest.mark.parametrize("name", [name for name in PRIVATE if name != "lock"])
+@pytest.mark.parametrize("name", [*FOLDERS, *FILES[:2]])
 def test_what_others_may_write_is_refused_with_its_remedy(
     config: Config, name: str
 ) -> None:

@@ -5,6 +5,7 @@ The table for people is docs/exit-codes.md; a test holds the two together.
 
 from __future__ import annotations
 
+import errno
 from typing import Sequence
 
 DONE = 0
@@ -19,6 +20,27 @@ RUN_FAILED = 80
 NOT_COPIED = 81
 NOT_MEASURED = 82
 INTERRUPTED = 130
+
+
+# What to do about an error that an administrator, a quota or `ulimit` mends.
+_ADVICE = {
+    errno.EACCES: "get the right to write there",
+    errno.EDQUOT: "free some space",
+    errno.EFBIG: "raise the limit of file sizes (ulimit -f)",
+    errno.EIO: "look after the file system",
+    errno.EMFILE: "raise the limit of open files (ulimit -n)",
+    errno.ENFILE: "let others close files",
+    errno.ENOSPC: "free some space",
+    errno.EPERM: "get the right to write there",
+    errno.EROFS: "make it writable",
+    errno.ESTALE: "look after the file system",
+}
+
+
+def advice_on(error: OSError, otherwise: str = "") -> str:
+    """What to do about ``error``, by its number alone: a disk that fails needs no
+    room."""
+    return _ADVICE.get(error.errno or 0, otherwise)
 
 
 class PegasusBBError(Exception):

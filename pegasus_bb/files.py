@@ -93,9 +93,9 @@ def _put(path: str, text: str, mode: int, name: Callable[[str, str], None]) -> N
     sync_directory(folder)
 
 
-def write_json(path: str, data: Any) -> None:
+def write_json(path: str, data: Any, mode: int = 0o644) -> None:
     """Put ``data`` under ``path`` as JSON, whole or not at all, durably."""
-    write_text(path, json.dumps(data, indent=1, sort_keys=False) + "\n")
+    write_text(path, json.dumps(data, indent=1, sort_keys=False) + "\n", mode)
 
 
 def read_json(path: str) -> Any:

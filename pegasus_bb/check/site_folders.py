@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pegasus_bb.model.finding import Finding, wrong
 from pegasus_bb.service.config import Config
-from pegasus_bb.service.ownership import why_open
+from pegasus_bb.service.ownership import why_not_private, why_open
 from pegasus_bb.service.slurm.spool import folders_of
 
 
@@ -25,14 +25,17 @@ def of_folders(config: Config) -> Iterator[Finding]:
         service = 0
     pools = [os.path.realpath(pool.path) for pool in slurm.pools] if slurm else []
     for folder in (config.state, config.sockets, *pools):
-        yield from _of_own(folder, service)
+        yield from _of_own(why_open, folder, service)
+    yield from _of_own(why_not_private, config.state, service)
     for folder in folders_of(slurm.spool) if slurm else ():
         yield from _of_spool(folder, slurm.uid if slurm else 0)
 
 
-def _of_own(folder: str, uid: int) -> Iterator[Finding]:
+def _of_own(
+    why_not: Callable[[str, int], str], folder: str, uid: int
+) -> Iterator[Finding]:
     try:
-        why = why_open(folder, uid)
+        why = why_not(folder, uid)
     except OSError:
         return
     if why:

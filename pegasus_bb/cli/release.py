@@ -10,15 +10,20 @@ import click
 
 from pegasus_bb import ledger
 from pegasus_bb.engine.lock import lock_submit_dir
+from pegasus_bb.engine.nothing_lost import why_nothing_lost
 from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
 from pegasus_bb.errors import DataNotSafe, UsageError
 from pegasus_bb.inventory.leftovers import check_not_running, discard_of_one_job
 from pegasus_bb.inventory.located import LocatedReservation, RunFinder
-from pegasus_bb.inventory.nothing_lost import why_nothing_lost
 from pegasus_bb.ledger import LedgerReservation
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.delete import give_up, release
-from pegasus_bb.runtime.release import discard_orphan, give_up_orphan, naming_the_way_on
+from pegasus_bb.runtime.release import (
+    discard_orphan,
+    give_up_orphan,
+    naming_the_way_on,
+    release_command,
+)
 
 
 @click.command("release", short_help="Give a reservation back by hand.")
@@ -96,7 +101,7 @@ def _confirm(typed: str, known: str) -> None:
     if typed != known:
         raise UsageError(
             f"{typed!r} is not the name of the reservation; nothing was given back. To "
-            f"drop what is on it: pegasus-bb release {known} --discard"
+            f"drop what is on it: {release_command(known, loses_nothing=False)}"
         )
 
 
@@ -138,7 +143,7 @@ def _unseen(one: LocatedReservation, discard: bool, gone: bool) -> str:
         would_do = (
             one.problem
             or "where it is gone for good, and what is "
-            f"on it may go too: pegasus-bb release {entry.name} --discard"
+            f"on it may go too: {release_command(entry.name, loses_nothing=False)}"
         )
         raise UsageError(
             f"{away}; name the submit directory where it is now. {would_do}"

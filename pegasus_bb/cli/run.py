@@ -19,20 +19,8 @@ from pegasus_bb.engine.lost_inputs import Ask
 from pegasus_bb.engine.progress import Lines, Quiet
 from pegasus_bb.engine.submitdir import find_submit_dir
 from pegasus_bb.engine.terminal import mute_if_gone, unbreakable
-from pegasus_bb.errors import RunFailed
+from pegasus_bb.errors import RunFailed, advice_on
 from pegasus_bb.units import format_duration
-
-# What an administrator, a quota or `ulimit` answers; any other OSError is a bug.
-_SYSTEM = {
-    errno.EDQUOT: "free some space",
-    errno.EFBIG: "raise the limit of file sizes (ulimit -f)",
-    errno.EIO: "look after the file system",
-    errno.EMFILE: "raise the limit of open files (ulimit -n)",
-    errno.ENFILE: "let others close files",
-    errno.ENOSPC: "free some space",
-    errno.EROFS: "make it writable",
-    errno.ESTALE: "look after the file system",
-}
 
 
 @click.command("run", short_help="Run a planned workflow, or continue it.")
@@ -129,8 +117,8 @@ def _system_errors(submit_dir: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        would_do = _SYSTEM.get(error.errno or 0)
-        if would_do is None:
+        would_do = advice_on(error)
+        if not would_do or error.errno in (errno.EACCES, errno.EPERM):  # a bug
             raise
         raise RunFailed(
             f"{error.filename or submit_dir}: {error.strerror}; the run could not go "

@@ -12,6 +12,7 @@ from pegasus_bb.engine.evidence import evidence, inner_dag, job_files
 from pegasus_bb.engine.failed_run import FailedRun, unreleased_note
 from pegasus_bb.engine.journal import ending, read_history
 from pegasus_bb.engine.nodestates import table_now
+from pegasus_bb.engine.nothing_lost import loses_nothing
 from pegasus_bb.engine.rescue import read_failed, read_rescue
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import Item, State, Table
@@ -19,6 +20,7 @@ from pegasus_bb.errors import CatalogError
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.exitcode import judge
+from pegasus_bb.runtime.release import release_command
 from pegasus_bb.runtime.storage_decision import decision_message, readable_decision
 from pegasus_bb.units import format_size
 
@@ -156,14 +158,16 @@ def leftover_messages(place: SubmitDir) -> list[str]:
     if noted is None:
         return []
     size = format_size(noted.size)
-    if not reservation_identity.was_ready(BBDir(str(place.bb)), noted):
+    used = reservation_identity.was_ready(BBDir(str(place.bb)), noted)
+    command = release_command(noted.name, not used or loses_nothing(place))
+    if not used:
         return [
             f"asked for:   reservation {noted.name} ({size}, {noted.backend}), which "
             "no job has had",
-            f"to drop it:  pegasus-bb release {noted.name}",
+            f"to drop it:  {command}",
         ]
     return [
         f"kept:        reservation {noted.name} ({size}, {noted.backend}) with its "
         "data, until it is given back",
-        f"to drop it:  pegasus-bb release {noted.name} --discard",
+        f"to drop it:  {command}",
     ]

@@ -15,6 +15,7 @@ from pegasus_bb.engine.dagman.find import check_no_dagman
 from pegasus_bb.engine.journal import History, read_history
 from pegasus_bb.engine.lost_inputs import Ask, remake_lost_inputs
 from pegasus_bb.engine.nodestates import done_before, failed_before
+from pegasus_bb.engine.nothing_lost import loses_nothing
 from pegasus_bb.engine.processes import end_left_over
 from pegasus_bb.engine.redo import Redo, stage_out_again
 from pegasus_bb.engine.submitdir import SubmitDir
@@ -30,6 +31,7 @@ from pegasus_bb.planner.seal.directory import buffer_users, check_directory
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import ELSEWHERE, BBDir
 from pegasus_bb.runtime.job_reservation.results import NOTES
+from pegasus_bb.runtime.release import release_command
 from pegasus_bb.runtime.results_guard import ResultsGuard
 from pegasus_bb.runtime.storage_decision import DECISION_FILE, on_the_pfs
 from pegasus_bb.units import abbreviate
@@ -261,7 +263,7 @@ def _check_reservation(place: SubmitDir) -> None:
         f"reservation {request.name} still stands ({status.state.value}) and may hold "
         "results that are saved nowhere else; go on with it: "
         f"pegasus-bb run {place.path}; or give it up with what is on it: "
-        f"pegasus-bb release {request.name} --discard; then --restart"
+        f"{release_command(request.name, loses_nothing(place))}; then --restart"
     )
 
 

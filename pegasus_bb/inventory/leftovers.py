@@ -12,6 +12,7 @@ from pathlib import Path
 from pegasus_bb import ledger
 from pegasus_bb.engine.dagman.find import check_no_dagman
 from pegasus_bb.engine.lock import lock_submit_dir
+from pegasus_bb.engine.nothing_lost import why_nothing_lost
 from pegasus_bb.engine.processes import left_over
 from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
 from pegasus_bb.errors import BUG, DONE, DataNotSafe, PegasusBBError, UsageError
@@ -19,7 +20,6 @@ from pegasus_bb.inventory import run_state as runs
 from pegasus_bb.inventory.kept_spaces import drop_space, why_not_needed
 from pegasus_bb.inventory.listing import list_reservations
 from pegasus_bb.inventory.located import RunFinder, is_of_one_job
-from pegasus_bb.inventory.nothing_lost import why_nothing_lost
 from pegasus_bb.inventory.run_state import ReservationRecord
 from pegasus_bb.model.reservation import State
 from pegasus_bb.runtime.bbdir import BBDir

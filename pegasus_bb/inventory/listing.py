@@ -6,12 +6,12 @@ import shlex
 from pathlib import Path
 
 from pegasus_bb import ledger
+from pegasus_bb.engine.nothing_lost import loses_nothing
 from pegasus_bb.engine.submitdir import find_submit_dir
 from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.inventory import run_state as runs
 from pegasus_bb.inventory.kept_spaces import list_kept_spaces
 from pegasus_bb.inventory.located import LocatedReservation, RunFinder, ask_schedulers
-from pegasus_bb.inventory.nothing_lost import check_nothing_lost
 from pegasus_bb.inventory.run_state import (
     NOT_OURS,
     ReservationRecord,
@@ -21,6 +21,7 @@ from pegasus_bb.inventory.run_state import (
 )
 from pegasus_bb.model.reservation import Status
 from pegasus_bb.reservation.base import Row
+from pegasus_bb.runtime.release import release_command
 from pegasus_bb.runtime.storage_decision import on_the_pfs
 
 _STRANGER = "made by hand, or on the ledger of another machine; it is left alone"
@@ -98,30 +99,24 @@ def _fallback(one: LocatedReservation) -> dict[str, str] | None:
 def _next(one: LocatedReservation, run: RunState) -> tuple[str, ...]:
     """The commands that go on with it, or give it back."""
     folder = shlex.quote(one.submit_dir)
-    release = f"pegasus-bb release {shlex.quote(one.entry.name)}"
+    name = one.entry.name
     if run.state in (runs.RUNNING, runs.PERHAPS):
         return (f"pegasus-bb status {folder}",)
     if run.state == runs.AWAY:
         elsewhere = one.is_of_another_host or one.request is None
-        return () if elsewhere else (f"{release} --discard",)
-    if not _loses_nothing(one):
-        release += " --discard"
+        return () if elsewhere else (release_command(name, loses_nothing=False),)
+    release = release_command(name, _loses_nothing(one))
     if run.state == runs.DONE:
         return (release,)
     return (f"pegasus-bb run {folder}", release)
 
 
 def _loses_nothing(one: LocatedReservation) -> bool:
-    """Whether `pegasus-bb release` gives it back without --discard."""
     if one.bb is None or one.request is None:
         return False
     try:
-        if one.is_of_one_job or on_the_pfs(one.bb, one.request):
-            return True
-        noted = one.bb.reservation()
-        if noted is not None and not noted.was_refused:
-            check_nothing_lost(find_submit_dir(Path(one.submit_dir)))
-        return True
+        place = find_submit_dir(Path(one.submit_dir))
+        return one.is_of_one_job or loses_nothing(place)
     except (PegasusBBError, OSError):
         return False
 

@@ -11,6 +11,7 @@ from pegasus_bb.files import ENGINE_LOCK, lock_holder
 from pegasus_bb.model.reservation import Request, State
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.release import release_command
 
 
 def check_existing(folder: Path, force: bool) -> None:
@@ -63,7 +64,7 @@ def _check_no_run(folder: Path) -> None:
             f"the run in {folder} still holds reservation {noted.name}, and its "
             f"paths would break. Finish it: pegasus-bb run {folder} (by its old plan; "
             "a catalog that was mended since needs a new one). Or drop its data, and "
-            f"plan again: pegasus-bb release {noted.name} --discard"
+            f"plan again: {release_command(noted.name, loses_nothing=False)}"
         )
 
 

@@ -24,6 +24,7 @@ from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.release import (
     absent_message,
     check_releasable,
+    release_command,
     release_reservation,
     why_storage_is_gone,
 )
@@ -255,7 +256,7 @@ def _not_safe_message(bb: BBDir, unsafe: List[Unsafe], buffer: str) -> str:
         *_listed(unsafe),
         *_remaining_lines(bb, unsafe, buffer),
         f"resume:  pegasus-bb run {shlex.quote(bb.submit_dir)}",
-        f"discard: pegasus-bb release {request.name} --discard",
+        f"discard: {release_command(request.name, loses_nothing=False)}",
     ]
     return "\n".join(lines)
 

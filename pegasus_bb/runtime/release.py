@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from contextlib import contextmanager
 from typing import Callable, Iterator, Optional
@@ -14,6 +15,12 @@ from pegasus_bb.runtime import program
 from pegasus_bb.runtime.freed import tell_freed
 from pegasus_bb.runtime.reservation_identity import GONE, foreign, mismatch, on_storage
 from pegasus_bb.units import format_size
+
+
+def release_command(name: str, loses_nothing: bool) -> str:
+    """The command that gives reservation ``name`` back, as every message has it."""
+    discard = "" if loses_nothing else " --discard"
+    return f"pegasus-bb release {shlex.quote(name)}{discard}"
 
 
 def release_reservation(
@@ -97,8 +104,7 @@ def why_storage_is_gone(request: Request, place: str) -> str:
     if not why:
         raise ReservationFailed(
             f"nothing says that the storage of reservation {request.name} is gone; it "
-            f"was kept. To drop what is on it: pegasus-bb release {request.name} "
-            "--discard"
+            f"was kept. To drop what is on it: {release_command(request.name, False)}"
         )
     return why
 

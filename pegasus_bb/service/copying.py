@@ -284,11 +284,8 @@ class Copying:
         """The copy is durable: a move removes the source, if it is still what was
         copied. Raises CopyFailed, OSError."""
         made = os.stat(opened.as_name, dir_fd=opened.dest.fd, follow_symlinks=False)
-        if [made.st_dev, made.st_ino] != landed.stamp[:2]:
-            raise CopyFailed(
-                f"{opened.dest.at(opened.as_name)}: something else was put there after "
-                "the copy, so it is not counted as made; copy it again"
-            )
+        if stamp(made)[:2] != landed.stamp[:2]:  # two nodes may bring the same
+            _check_same_bytes(opened, landed)
         self._made.add(opened.dest.at(opened.as_name))
         if opened.task["digest"]:
             self._outcome(opened.number, landed.as_noted())
@@ -304,6 +301,16 @@ class Copying:
         os.unlink(opened.name, dir_fd=opened.source.fd)
         sync_folder(opened.source.fd)
         return landed.size
+
+
+def _check_same_bytes(opened: Opened, landed: Landed) -> None:
+    """Raises CopyFailed if something else took the place of the copy; OSError."""
+    path = f"/proc/self/fd/{opened.dest.fd}/{opened.as_name}"
+    if digest_file(path, landed.digest) != landed.digest:
+        raise CopyFailed(
+            f"{opened.dest.at(opened.as_name)}: something else was put there after the "
+            "copy, so it is not counted as made; copy it again"
+        )
 
 
 def _lost_a_name(opened: Opened, landed: Landed, now: os.stat_result) -> bool:

@@ -3,6 +3,42 @@
 from __future__ import annotations
 
 import os
+import stat
+
+from pegasus_bb.refusals import keep_mode
+
+# What the service keeps in its folder ``state``, for no other user.
+FOLDERS, FILES = ("jobs", "nodes", "errands"), ("buffers.json", "tasks.jsonl", "lock")
+
+
+def why_not_private(state: str, uid: int) -> str:
+    """What to tell where others than ``uid`` can read or write what the service keeps
+    in ``state``, with what mends it; empty where none can."""
+    for name in (*FOLDERS, *FILES):
+        path = os.path.join(state, name)
+        try:
+            found = os.lstat(path)
+        except FileNotFoundError:
+            continue
+        if name in FILES and not stat.S_ISREG(found.st_mode):
+            continue  # to open it tells more
+        others = 0o077 if name in FOLDERS else 0o022
+        if found.st_uid != uid or found.st_mode & others:
+            return (
+                f"{path}: belongs to another user, or others may read or write it; "
+                f"fix: look at what is in it, then chown -R {uid} {path} && "
+                f"chmod -R go-rwx {path}"
+            )
+    return ""
+
+
+def close_files(state: str) -> None:
+    """Take from others the right to read what earlier versions have let them read.
+    Raises OSError."""
+    for name in FILES:
+        path = os.path.join(state, name)
+        if os.path.isfile(path):
+            keep_mode(path, 0o600)
 
 
 def why_open(folder: str, uid: int) -> str:

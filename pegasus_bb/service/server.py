@@ -20,7 +20,7 @@ from pegasus_bb.service.capabilities import check_site
 from pegasus_bb.service.config import Config
 from pegasus_bb.service.connection import Connection
 from pegasus_bb.service.messages import message_of
-from pegasus_bb.service.ownership import why_open
+from pegasus_bb.service.ownership import close_files, why_not_private, why_open
 from pegasus_bb.service.protocol import USER_SOCKET, Refused
 from pegasus_bb.service.requests import Requests
 from pegasus_bb.service.service import Service
@@ -152,6 +152,10 @@ def _take_folders(config: Config) -> None:
         why = why_open(folder, os.getuid())  # another user made it, in /tmp say
         if why:
             raise UsageError(why)
+    why = why_not_private(config.state, os.getuid())
+    if why:
+        raise UsageError(why)
+    close_files(config.state)
     path = os.path.join(config.state, "lock")
     lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)  # held until the process ends
     until = time.monotonic() + (0 if config.is_site else _ENDING)

@@ -22,7 +22,7 @@ from json.encoder import (
 )
 from typing import Any, List
 
-from pegasus_bb.errors import UsageError
+from pegasus_bb.errors import UsageError, advice_on
 from pegasus_bb.files import read_journal
 from pegasus_bb.staging.durable import Pace
 from pegasus_bb.staging.failures import CopyFailed
@@ -48,14 +48,21 @@ class Journal:
         except OSError as error:
             raise UsageError(
                 f"{path}: the journal of this copy cannot be opened: {error.strerror}; "
-                "set XDG_STATE_HOME to a folder that you can write to"
+                f"{advice_on(error, 'mend that')}, or set XDG_STATE_HOME to another "
+                "folder that you can write to"
             ) from error
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except BlockingIOError as error:
             os.close(self._file)
             raise UsageError(
                 f"{path}: another pegasus-bb copies {source} to {dest} at this moment"
+            ) from error
+        except OSError as error:
+            os.close(self._file)
+            raise UsageError(
+                f"{path}: the journal of this copy cannot be locked: {error.strerror}; "
+                "set XDG_STATE_HOME to a folder on a file system with locks"
             ) from error
         self._done = array("Q")
         self.tags: List[str] = []  # of unfinished tries: temporary files may exist
@@ -110,7 +117,7 @@ class Journal:
         except OSError as error:
             raise CopyFailed(
                 f"{self.path}: the journal of this copy cannot be written: "
-                f"{error.strerror}; make room there and run it again"
+                f"{error.strerror}; {advice_on(error, 'mend that')} and run it again"
             ) from error
         self._lines = []
 

@@ -256,7 +256,7 @@ def test_damaged_records_of_the_service_are_named(
         "nodes/job.7.1.json": "",
     }
     for name, text in texts.items():
-        (state / name).parent.mkdir(parents=True, exist_ok=True)
+        (state / name).parent.mkdir(0o700, parents=True, exist_ok=True)
         (state / name).write_text(text)
     lua.answers()
     found = lua.wrong()

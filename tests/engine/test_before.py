@@ -186,7 +186,7 @@ def test_one_that_is_gone_is_asked_for(folder: Folder, asked: Request, end) -> N
 def test_restart_is_refused_while_it_stands(folder: Folder, request_: Request) -> None:
     with pytest.raises(ReservationFailed) as caught:
         folder.run(restart=True)
-    assert "pegasus-bb release pbbbefore --discard" in str(caught.value)
+    assert "pegasus-bb release pbbbefore; then --restart" in str(caught.value)
     assert f"pegasus-bb run {folder.path}" in str(caught.value)
     assert folder.rescues() == ["w.dag.rescue001"], "nothing was moved"
     assert folder.times()["second"] == 1

@@ -18,7 +18,9 @@ from click.testing import CliRunner
 from pegasus_bb import ledger
 from pegasus_bb.cli.gc import command as gc_command
 from pegasus_bb.cli.ls import command
+from pegasus_bb.engine.failure_messages import leftover_messages
 from pegasus_bb.engine.processes import Processes
+from pegasus_bb.engine.submitdir import find_submit_dir
 from pegasus_bb.files import read_journal
 from pegasus_bb.inventory.leftovers import leftovers
 from pegasus_bb.inventory.listing import list_reservations
@@ -233,3 +235,17 @@ def test_however_many_there_are_the_ledger_is_read_once(
     assert len(read) == 1
     ledger.note("released", name="pbbone", uuid="uuid-pbbone")
     assert len(list_reservations()) == 3 and len(read) == 2
+
+
+@pytest.mark.parametrize("is_safe", [False, True])
+def test_run_and_ls_name_one_command_that_gives_it_back(
+    run: OneRun, is_safe: bool
+) -> None:
+    run.note("work JOB_SUCCESS 0 cori - 3")
+    run.ends(1)
+    if is_safe:
+        run.saves()
+    command = run.held().next[-1]
+    assert ("--discard" in command) is not is_safe
+    told = leftover_messages(find_submit_dir(run.submit))
+    assert f"to drop it:  {command}" in told

@@ -252,7 +252,7 @@ class Buffers:
         return changed
 
     def _save(self, records: Dict[str, Record]) -> None:
-        write_json(self._path, list(records.values()))
+        write_json(self._path, list(records.values()), 0o600)
         self._records = records
 
 

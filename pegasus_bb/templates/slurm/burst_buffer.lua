@@ -340,17 +340,27 @@ end
 local NO_ARRAY = "pegasus_bb: a job array cannot use " .. DIRECTIVE
 	.. ": Slurm gives its paths to one element only; submit single jobs"
 
--- Slurm says so only after the job was submitted.
-local function is_array(info)
-	return (tonumber(info and info.array_job_id) or 0) > 0
+local NO_HET = "pegasus_bb: a heterogeneous job cannot use " .. DIRECTIVE
+	.. ": Slurm takes each of its components for a job of its own, which would be staged"
+	.. " alone; submit single jobs"
+
+-- Why a job cannot have directives; nil if it can. Slurm says of an array, and of a
+-- heterogeneous job without a line `#SBATCH hetjob`, only after it was submitted.
+local function unfit(info, script)
+	if (tonumber(info and info.array_job_id) or 0) > 0 then
+		return NO_ARRAY
+	elseif (tonumber(info and info.het_job_id) or 0) > 0 then
+		return NO_HET
+	end
+	local text = script and "\n" .. (read(script) or "") or ""
+	if text:find("\n#SBATCH%s+hetjob") or text:find("\n#SBATCH%s+packjob") then
+		return NO_HET
+	end
 end
 
 function slurm_bb_job_process(job_script, uid, gid, job_info)
 	local info = job_info or {}
-	if is_array(info) then
-		return slurm.ERROR, NO_ARRAY
-	end
-	local why = refusal(info.burst_buffer or "")
+	local why = unfit(info, job_script) or refusal(info.burst_buffer or "")
 	if why then
 		return slurm.ERROR, why
 	end
@@ -394,7 +404,7 @@ end
 -- The sooner the service hears of a job, the sooner it has it staged in: test_data_in
 -- comes two processes later, and BUSY there costs the job Slurm's PollInterval.
 function slurm_bb_setup(job_id, uid, gid, pool, bb_size, job_script, job_info)
-	if is_array(job_info) or has_ended(job_info) then
+	if unfit(job_info) or has_ended(job_info) then
 		return slurm.SUCCESS -- test_data_in says why nothing is made
 	end
 	ask_anew(job_id)
@@ -415,8 +425,9 @@ local function is_planned_anew(job, info)
 end
 
 function slurm_bb_test_data_in(job_id, job_script, uid, gid, job_info)
-	if is_array(job_info) then
-		return slurm.ERROR, NO_ARRAY
+	local why = unfit(job_info)
+	if why then
+		return slurm.ERROR, why
 	elseif has_ended(job_info) then
 		return slurm.SUCCESS
 	end

@@ -136,17 +136,35 @@ def test_a_place_in_a_buffer_of_the_job_needs_the_buffer(
     assert submit(hooks, line, GOOD[0]) == (SUCCESS, "")
 
 
-def test_a_job_array_is_refused(hooks: Hooks) -> None:
+@pytest.mark.parametrize(
+    ("key", "kind"),
+    [("array_job_id", "job array"), ("het_job_id", "heterogeneous job")],
+)
+def test_a_job_array_and_a_heterogeneous_job_are_refused(
+    hooks: Hooks, key: str, kind: str
+) -> None:
     """Slurm tells job_process of it only for the elements, when they could start."""
-    info = {"burst_buffer": f"#BB_LUA {GOOD[0]}", "array_job_id": "12"}
-    array = {"burst_buffer": f"#BB_LUA {GOOD[0]}", "array_job_id": 12}
+    info = {"burst_buffer": f"#BB_LUA {GOOD[0]}", key: "12"}
+    array = {"burst_buffer": f"#BB_LUA {GOOD[0]}", key: 12}
     for given in (info, array):
         code, words = hooks.call("job_process", "script", 1, 1, given)
-        assert code == ERROR and "job array" in words
+        assert code == ERROR and kind in words and "submit single jobs" in words
     assert hooks.call("setup", 7, 1, 1, None, 0, "script", array) == (SUCCESS, "")
     assert hooks.call("data_in", 7, "script", 1, 1, array) == (SUCCESS, "")
     code, words = hooks.call("test_data_in", 7, "script", 1, 1, array)
-    assert code == ERROR and "job array" in words
+    assert code == ERROR and kind in words
+
+
+@pytest.mark.parametrize("line", ["hetjob", "packjob"])
+def test_a_script_with_components_is_refused_when_it_is_submitted(
+    hooks: Hooks, tmp_path: Path, line: str
+) -> None:
+    script, info = tmp_path / "script", {"burst_buffer": f"#BB_LUA {GOOD[0]}"}
+    script.write_text(f"#!/bin/sh\n#SBATCH -N1\n#SBATCH {line}\n#SBATCH -N2\n")
+    code, words = hooks.call("job_process", str(script), 1, 1, info)
+    assert code == ERROR and "heterogeneous job" in words
+    script.write_text(f"#!/bin/sh\necho '#SBATCH {line}'\n")
+    assert hooks.call("job_process", str(script), 1, 1, info) == (SUCCESS, "")
 
 
 def test_more_than_a_pool_has_in_all_is_refused_at_once(site: SlurmSite) -> None:

@@ -43,11 +43,11 @@ class State:
         self.buffers = Buffers(str(self.path), self.pools, trash, self.free_one)
         self.buffers.go_on()
 
-    def write(self, path: str, data: Any) -> None:
+    def write(self, path: str, data: Any, *mode: int) -> None:
         self.room -= 1
         if self.room < 0:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
-        write_json(path, data)
+        write_json(path, data, *mode)
 
     def remove(self, path: str, then: Callable[[], None]) -> None:
         Path(path).rmdir()

@@ -19,7 +19,7 @@ from pegasus_bb.engine.redo import (
     job_class,
 )
 from pegasus_bb.engine.submitdir import SubmitDir
-from pegasus_bb.errors import DataNotSafe
+from pegasus_bb.errors import DataNotSafe, PegasusBBError
 from pegasus_bb.planner.seal.directory import buffer_users
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
@@ -47,6 +47,20 @@ def check_nothing_lost(place: SubmitDir) -> str:
             raise
     check_results(bb, backend, why)
     return why
+
+
+def loses_nothing(place: SubmitDir) -> bool:
+    """Whether `pegasus-bb release` gives the reservation of the run back without
+    --discard."""
+    bb = BBDir(str(place.bb))
+    try:
+        noted = bb.reservation()
+        if on_the_pfs(bb, bb.request()) or noted is None or noted.was_refused:
+            return True
+        check_nothing_lost(place)
+        return True
+    except (PegasusBBError, OSError):
+        return False
 
 
 def why_nothing_lost(place: SubmitDir) -> str:

@@ -1,0 +1,52 @@
+"""What a message advises fits the error: a disk that fails needs no room."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.errors import UsageError
+from pegasus_bb.staging.failures import CopyFailed
+from pegasus_bb.staging.journal import Journal
+
+
+def failing(
+    monkeypatch: pytest.MonkeyPatch, place: object, name: str, code: int
+) -> None:
+    def fails(*_: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(place, name, fails)
+
+
+@pytest.mark.parametrize(
+    ("code", "advice"),
+    [
+        (errno.ENOSPC, "free some space"),
+        (errno.EDQUOT, "free some space"),
+        (errno.EIO, "look after the file system"),
+        (errno.EROFS, "make it writable"),
+        (errno.ENXIO, "mend that"),
+    ],
+)
+@pytest.mark.parametrize("call", ["write", "fsync"])
+def test_a_journal_that_cannot_be_written_advises_by_the_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, code: int, advice: str
+) -> None:
+    journal = Journal(str(tmp_path / "journal"), "from", "to")
+    failing(monkeypatch, os, call, code)
+    with pytest.raises(CopyFailed, match=f"{advice} and run it again$") as failure:
+        journal.begin("1.abcdef")
+    assert ("space" in str(failure.value).split(";")[1]) is ("space" in advice)
+
+
+def test_a_journal_that_cannot_be_locked_is_not_said_to_be_in_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing(monkeypatch, fcntl, "flock", errno.ENOLCK)
+    with pytest.raises(UsageError, match="cannot be locked: No locks available; set"):
+        Journal(str(tmp_path / "journal"), "from", "to")

@@ -38,6 +38,8 @@ class Story:
     follows: str = CONTINUE
     options: tuple[str, ...] = ()
     tier: dict[str, Any] | None = None
+    mode: str = "persistent"
+    capacity: tuple[str, ...] = ("--bb-capacity", "1MiB")
     after_planning: Callable[[Site], None] = nothing
 
 
@@ -180,6 +182,17 @@ STORIES = {
 }
 
 
+# The same causes in modes where jobs share no reservation.
+RELATIVES = {
+    "never_made without a tier": Story(
+        "has not made r.txt", second_task("exit 0"), mended, mode="off"
+    ),
+    "input_lost without a tier": Story(
+        "is not in", second_task("rm $2"), mended, mode="off"
+    ),
+}
+
+
 @pytest.fixture
 def two_tasks(site: Site) -> Site:
     (site.root / "inputs" / "in.txt").write_bytes(INPUT)
@@ -215,18 +228,18 @@ def test_every_cause_has_a_story() -> None:
     assert list(STORIES) == list(CAUSES)
 
 
-@pytest.mark.parametrize("cause", STORIES)
+@pytest.mark.parametrize("cause", [*STORIES, *RELATIVES])
 def test_the_last_lines_of_a_failed_run_lead_to_its_end(
     two_tasks: Site, cause: str
 ) -> None:
-    site, story = two_tasks, STORIES[cause]
+    site, story = two_tasks, {**STORIES, **RELATIVES}[cause]
     if story.tier:
         site.declare(**story.tier)
     if cause == "reservation_refused":
         site.declare(path=str(site.root / "mnt/fast"))
     story.breaks(site)
-    capacity = ("--bb-capacity", "1MiB", "-Ddagman.retry=0")
-    site.planned("bb", "--bb-mode", "persistent", *capacity, *story.options)
+    how = ("--bb-mode", story.mode, *story.capacity, "-Ddagman.retry=0")
+    site.planned("bb", *how, *story.options)
     story.after_planning(site)
     failed = site.run("bb")
     assert failed.returncode != 0 and story.said in failed.stderr, failed.stderr

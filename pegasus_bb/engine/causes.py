@@ -93,15 +93,33 @@ def destination_full(run: FailedRun) -> Iterator[str]:
             return
 
 
+def scratch_full(run: FailedRun) -> Iterator[str]:
+    """What is full can be given room: the PFS, or a tier's file system that has less
+    than was reserved."""
+    full = [item for item in run.failed if _says_full(run, item)]
+    on_the_pfs = [item for item in full if not run.has_reserved(item)]
+    place = run.pfs_scratch if on_the_pfs else run.tier_below_reserved if full else ""
+    if place:
+        yield f"cause:       the file system of {place} is full; make room, then:"
+        yield _continue(run)
+
+
 def tier_full(run: FailedRun) -> Iterator[str]:
     full = [item.node.name for item in run.failed if _says_full(run, item)]
-    if full and run.request is not None:
-        size = run.request.capacity
+    if not full:
+        return
+    size, quota = run.reserved, run.quota
+    yield (
+        f"cause:       the tier is full ({format_size(size)} are reserved), says "
+        f"{abbreviate(full, _SHOWN)}"
+    )
+    wanted = min(2 * size, quota) if quota > size else 2 * size
+    if 0 < quota < wanted:
         yield (
-            f"cause:       the tier is full ({format_size(size)} are reserved), says "
-            f"{abbreviate(full, _SHOWN)}"
+            "             that is all of its quota: raise it in the site catalog to "
+            f"{format_size(wanted)}, then:"
         )
-        yield from _plan_again(run, capacity=2 * size)
+    yield from _plan_again(run, capacity=wanted)
 
 
 def catalog_changed(run: FailedRun) -> Iterator[str]:
@@ -157,6 +175,7 @@ CAUSES: dict[str, Cause] = {
         never_made,
         input_lost,
         destination_full,
+        scratch_full,
         tier_full,
         catalog_changed,
         program_missing,
@@ -173,7 +192,7 @@ def _continue(run: FailedRun, option: str = "") -> str:
 
 def _plan_again(run: FailedRun, capacity: int = 0) -> Iterator[str]:
     """The commands that give the reservation back and plan anew."""
-    size = f"{capacity >> 20}MiB" if capacity else ""
+    size = _exact(capacity) if capacity else ""
     plan = run.command.again(size) or "pegasus-bb plan, as before"
     if size and not run.command.again():
         plan += f", with --bb-capacity {size}"
@@ -184,6 +203,14 @@ def _plan_again(run: FailedRun, capacity: int = 0) -> Iterator[str]:
     first, *rest = filter(None, (release, plan))
     yield f"plan again:  {first}"
     yield from (f"             {line}" for line in rest)
+
+
+def _exact(size: int) -> str:
+    """``size`` in the largest unit that loses nothing."""
+    for unit, bits in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if size % (1 << bits) == 0:
+            return f"{size >> bits}{unit}"
+    return f"{size}B"
 
 
 def _says_full(run: FailedRun, item: Item) -> bool:

@@ -12,13 +12,18 @@ from pegasus_bb.engine.evidence import evidence
 from pegasus_bb.engine.lost_inputs import LostInput, find_lost_inputs
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import Item, State, Table
+from pegasus_bb.engine.tier_usage import bytes_below
 from pegasus_bb.errors import PegasusBBError, UsageError
 from pegasus_bb.model.reservation import Request, Reservation
 from pegasus_bb.model.reservation import State as Reserved
 from pegasus_bb.planner.planned_by import PlanningCommand
+from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.storage_decision import readable_decision
+from pegasus_bb.units import parse_size
+
+_LONGEST = 2.0  # seconds to count the bytes on a tier
 
 
 class FailedRun:
@@ -42,6 +47,61 @@ class FailedRun:
             return self.bb.request() if self.bb.has_request else None
         except UsageError:
             return None
+
+    @property
+    def _is_on_the_pfs(self) -> bool:
+        return readable_decision(self.bb) is not None
+
+    def has_reserved(self, item: Item) -> bool:
+        """Whether the node works on a reservation, shared or of its own."""
+        shared = self.request is not None and not self._is_on_the_pfs
+        try:
+            return shared or bool(self.bb.node(item.node.name).reservation)
+        except UsageError:
+            return shared
+
+    @cached_property
+    def reserved(self) -> int:
+        """The bytes of the shared reservation, and those of the largest of a job."""
+        try:
+            own = self.bb.transient().capacity if self.bb.is_transient else 0
+        except UsageError:
+            own = 0
+        return own + (self.request.capacity if self.request else 0)
+
+    @cached_property
+    def quota(self) -> int:
+        """The most that the tier lets reserve; 0 if nothing says so."""
+        try:
+            return parse_size(self.bb.settings().get("quota", "0"))
+        except UsageError:
+            return 0
+
+    @cached_property
+    def pfs_scratch(self) -> str:
+        """The run's folder on the PFS; empty if it is not known."""
+        try:
+            placed = self.bb.placement().get("pfs_scratch") if self.request else ""
+            return str(placed or self.bb.scratch())
+        except UsageError:
+            return ""
+
+    @cached_property
+    def tier_below_reserved(self) -> str:
+        """The folder of a reservation whose file system has run out before it; empty
+        where this machine does not see that."""
+        if self.request is None or self.request.backend != "directory":
+            return ""
+        try:
+            path = open_backend(self.request.backend, self.request.settings).path(
+                self.request, os.environ
+            )
+            used, _ = bytes_below(Path(path), _LONGEST)
+            system = os.statvfs(path)
+        except (PegasusBBError, OSError):
+            return ""
+        free = system.f_bavail * system.f_frsize
+        return path if used + free < self.request.capacity else ""
 
     @cached_property
     def reservation(self) -> Reservation | None:

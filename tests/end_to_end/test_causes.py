@@ -58,6 +58,11 @@ def mended(site: Site) -> None:
     task(site, name="b")
 
 
+def mended_with_a_larger_quota(site: Site) -> None:
+    mended(site)
+    site.declare(quota="2MiB")
+
+
 def in_submit_dir(name: str, happens: str) -> Callable[[Site], None]:
     """Puts ``happens`` before a program of the run, as long as the user has not
     mended it."""
@@ -148,6 +153,12 @@ STORIES = {
             "{ echo No space left on device >&2; exit 1; }",
         ),
     ),
+    "scratch_full": Story(
+        "/pfs/root/pegasus/two/bb-",
+        second_task("cat $2 > /dev/full"),
+        mended,
+        mode="off",
+    ),
     "tier_full": Story(
         "the tier is full", second_task("cat $2 > /dev/full"), mended, AGAIN
     ),
@@ -189,6 +200,22 @@ RELATIVES = {
     ),
     "input_lost without a tier": Story(
         "is not in", second_task("rm $2"), mended, mode="off"
+    ),
+    "tier_full for a job": Story(
+        "the tier is full (21.0 KiB",
+        second_task("cat $2 > /dev/full"),
+        mended,
+        AGAIN,
+        mode="transient",
+        capacity=("--bb-capacity", "21KiB"),
+        tier={"granularity": "1KiB"},
+    ),
+    "tier_full up to its quota": Story(
+        "raise it in the site catalog to 2.0 MiB",
+        second_task("cat $2 > /dev/full"),
+        mended_with_a_larger_quota,
+        AGAIN,
+        tier={"quota": "1MiB"},
     ),
 }
 

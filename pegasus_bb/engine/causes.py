@@ -141,6 +141,15 @@ def program_missing(run: FailedRun) -> Iterator[str]:
         yield from _plan_again(run)
 
 
+def mended_too_late(run: FailedRun) -> Iterator[str]:
+    """The user has mended what finished tasks have read; they do not run again."""
+    if run.mended_too_late:
+        names = abbreviate(run.mended_too_late, _SHOWN)
+        yield f"changed:     {names}, after the tasks that use it have ended"
+        yield from _plan_again(run)
+        yield f"{_continue(run)}   (with what they have made)"
+
+
 def results_not_safe(run: FailedRun) -> Iterator[str]:
     kept = run.with_status(DATA_NOT_SAFE, Role.BB_DELETE)
     if kept and any(_NO_COPY in line for line in run.lines(kept[0])):
@@ -156,8 +165,8 @@ def task_failed(run: FailedRun) -> Iterator[str]:
     if any(role_of(item.node.name) in tasks for item in run.failed):
         yield _continue(run)
         yield (
-            "             (it brings mended programs and inputs; a mended catalog "
-            "needs a new plan)"
+            "             (it brings mended programs and inputs for tasks that are "
+            "left; a mended catalog needs a new plan)"
         )
 
 
@@ -179,6 +188,7 @@ CAUSES: dict[str, Cause] = {
         tier_full,
         catalog_changed,
         program_missing,
+        mended_too_late,
         results_not_safe,
         task_failed,
         anything_else,

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from pegasus_bb.dag.roles import Role, role_of
+from pegasus_bb.engine.brought_again import mended_files
 from pegasus_bb.engine.evidence import evidence
 from pegasus_bb.engine.lost_inputs import LostInput, find_lost_inputs
 from pegasus_bb.engine.submitdir import SubmitDir
@@ -131,6 +132,14 @@ class FailedRun:
         done = set(self._table.names(State.DONE))
         failed = {item.node.name for item in self.failed}
         return find_lost_inputs(self.place, nodes, done, failed)
+
+    @cached_property
+    def mended_too_late(self) -> tuple[str, ...]:
+        """Inputs and programs that were mended after tasks have ended with them."""
+        nodes = {name: item.node for name, item in self._table.items.items()}
+        done = set(self._table.names(State.DONE))
+        failed = {item.node.name for item in self.failed}
+        return mended_files(self.place, nodes, done, failed).too_late
 
     def with_status(self, status: int, *roles: Role) -> list[Item]:
         """Failed nodes whose script or job ended with ``status``; ``roles``: only

@@ -227,6 +227,15 @@ class Dataflow:
     def _uses(self, job: str) -> list[dict[str, Any]]:
         return self._uses_of.get(job, [])
 
+    def is_read(self, lfn: str) -> bool:
+        """Whether the workflow names ``lfn`` as an input: a program is not."""
+        return lfn in self._inputs
+
+    @cached_property
+    def _inputs(self) -> Set[str]:
+        uses = (use for of_job in self._uses_of.values() for use in of_job)
+        return {use["lfn"] for use in uses if use.get("type") == "input"}
+
     @cached_property
     def _job_that_makes(self) -> dict[str, str]:
         return {

@@ -105,6 +105,29 @@ def failed_once_and_mended(site: Site) -> None:
     right_arguments(site)
 
 
+def second_failed_and_first_mended(site: Site) -> None:
+    task(site, "grep -q ACGT $2", "b")
+    assert site.run("bb").returncode == 80
+    task(site, name="a")
+
+
+def both_installed(site: Site) -> None:
+    task(site, "echo bad > $3; exit 0")
+    known = site.document("transformations.yml")
+    known["transformations"][0]["sites"][0].update(name="cluster", type="installed")
+    site.save("transformations.yml", known)
+
+
+def with_a_property(site: Site) -> None:
+    task(site, "exit 3")
+    (site.work / "pegasus.properties").write_text("pegasus.bb.drain = now\n")
+
+
+def failed_once_and_property_mended(site: Site) -> None:
+    assert site.run("bb").returncode == 80
+    (site.work / "pegasus.properties").write_text("pegasus.bb.drain = off\n")
+
+
 def without(path: str) -> Callable[[Site], None]:
     return lambda site: (site.root / path).rename(site.root / "away") and None
 
@@ -175,6 +198,13 @@ STORIES = {
         brought_back("b.sh"),
         after_planning=without("b.sh"),
     ),
+    "mended_too_late": Story(
+        "a.sh, after the tasks that use it have ended",
+        lambda site: task(site, "echo bad > $3; exit 0"),
+        nothing,
+        AGAIN,
+        after_planning=second_failed_and_first_mended,
+    ),
     "results_not_safe": Story(
         "results are not safe",
         nothing,
@@ -200,6 +230,20 @@ RELATIVES = {
     ),
     "input_lost without a tier": Story(
         "is not in", second_task("rm $2"), mended, mode="off"
+    ),
+    "catalog_changed: a property": Story(
+        "pegasus.properties, since the planning",
+        with_a_property,
+        mended,
+        AGAIN,
+        after_planning=failed_once_and_property_mended,
+    ),
+    "mended_too_late: installed": Story(
+        "a.sh, after the tasks that use it have ended",
+        both_installed,
+        nothing,
+        AGAIN,
+        after_planning=second_failed_and_first_mended,
     ),
     "tier_full for a job": Story(
         "the tier is full (21.0 KiB",

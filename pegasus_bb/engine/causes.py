@@ -21,6 +21,7 @@ from pegasus_bb.errors import (
     RESERVATION_FAILED,
     SCHEDULER_UNREACHABLE,
 )
+from pegasus_bb.runtime.reservation_identity import GONE
 from pegasus_bb.units import abbreviate, format_size
 
 Cause = Callable[[FailedRun], Iterator[str]]
@@ -46,10 +47,21 @@ def reservation_vanished(run: FailedRun) -> Iterator[str]:
         yield f"start over:  pegasus-bb run --restart {run.place.path}"
 
 
+def reservation_unseen(run: FailedRun) -> Iterator[str]:
+    """Its folder is not mounted, or Slurm does not tell."""
+    if run.why_unseen and run.reservation is not None:
+        yield f"cause:       {run.why_unseen}"
+        if "--gone" not in run.why_unseen:
+            yield f"             {GONE.format(run.reservation.name)}"
+        yield f"{_continue(run)}   (once it is there)"
+
+
 def reservation_refused(run: FailedRun) -> Iterator[str]:
-    """bb_setup or the gate ended with the scheduler's refusal."""
-    refused = run.with_status(RESERVATION_FAILED, Role.BB_SETUP, Role.CREATE_DIR)
-    if refused and not run.was_ready:
+    """bb_setup, the gate or a job with a reservation of its own ended with the
+    scheduler's refusal."""
+    shared = run.with_status(RESERVATION_FAILED, Role.BB_SETUP, Role.CREATE_DIR)
+    tasks = run.with_status(RESERVATION_FAILED, Role.TASK, Role.CLUSTER)
+    if (shared and not run.was_ready) or any(map(run.has_own, tasks)):
         yield "cause:       the reservation was refused; once that is mended:"
         yield _continue(run)
         yield from _plan_again(run)
@@ -178,6 +190,7 @@ CAUSES: dict[str, Cause] = {
     cause.__name__: cause
     for cause in (
         reservation_vanished,
+        reservation_unseen,
         reservation_refused,
         no_answer,
         deadline_passed,

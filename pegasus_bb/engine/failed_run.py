@@ -15,7 +15,7 @@ from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import Item, State, Table
 from pegasus_bb.engine.tier_usage import bytes_below
 from pegasus_bb.errors import PegasusBBError, UsageError
-from pegasus_bb.model.reservation import Request, Reservation
+from pegasus_bb.model.reservation import Request, Reservation, Status
 from pegasus_bb.model.reservation import State as Reserved
 from pegasus_bb.planner.planned_by import PlanningCommand
 from pegasus_bb.reservation.registry import open_backend
@@ -24,6 +24,7 @@ from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.storage_decision import readable_decision
 from pegasus_bb.units import parse_size
 
+_LAUNCH = "launch: "  # begins what runtime/launch.py says of its own
 _LONGEST = 2.0  # seconds to count the bytes on a tier
 
 
@@ -56,10 +57,14 @@ class FailedRun:
     def has_reserved(self, item: Item) -> bool:
         """Whether the node works on a reservation, shared or of its own."""
         shared = self.request is not None and not self._is_on_the_pfs
+        return shared or self.has_own(item)
+
+    def has_own(self, item: Item) -> bool:
+        """Whether the node has a job reservation."""
         try:
-            return shared or bool(self.bb.node(item.node.name).reservation)
+            return bool(self.bb.node(item.node.name).reservation)
         except UsageError:
-            return shared
+            return False
 
     @cached_property
     def reserved(self) -> int:
@@ -118,13 +123,25 @@ class FailedRun:
     def has_vanished(self) -> bool:
         """Whether the reservation was ready and is not there any more; False if the
         scheduler does not answer."""
+        found = self._status
+        return found is not None and found.state in (Reserved.ABSENT, Reserved.GONE)
+
+    @cached_property
+    def why_unseen(self) -> str:
+        """Why nothing tells whether the reservation, which was ready, is still there;
+        empty if it is known."""
+        found = self._status
+        return found.message if found and found.state is Reserved.UNKNOWN else ""
+
+    @cached_property
+    def _status(self) -> Status | None:
+        """None if the reservation was never ready, or the scheduler does not answer."""
         if self.reservation is None or not self.was_ready:
-            return False
+            return None
         try:
-            found = reservation_identity.status(self.bb, self.reservation)
+            return reservation_identity.status(self.bb, self.reservation)
         except PegasusBBError:
-            return False
-        return found.state in (Reserved.ABSENT, Reserved.GONE)
+            return None
 
     @cached_property
     def lost(self) -> list[LostInput]:
@@ -147,9 +164,19 @@ class FailedRun:
         return [
             item
             for item in self.failed
-            if status in (item.status, item.pre_status)
-            and (not roles or role_of(item.node.name) in roles)
+            if (not roles or role_of(item.node.name) in roles)
+            and self._ended_with(item, status)
         ]
+
+    def _ended_with(self, item: Item, status: int) -> bool:
+        """A task may end with the same status as our programs, and mean another
+        thing."""
+        if status == item.pre_status:
+            return True
+        own = role_of(item.node.name) in (Role.TASK, Role.CLUSTER)
+        return status == item.status and (
+            not own or any(line.startswith(_LAUNCH) for line in self.lines(item))
+        )
 
     def lines(self, item: Item) -> Iterator[str]:
         """The last lines that the job of ``item`` and its scripts have written."""

@@ -132,6 +132,13 @@ def without(path: str) -> Callable[[Site], None]:
     return lambda site: (site.root / path).rename(site.root / "away") and None
 
 
+def failed_once_and_unmounted(site: Site) -> None:
+    task(site, "exit 3", "b")
+    assert site.run("bb").returncode == 80
+    mended(site)
+    without("fast")(site)
+
+
 def brought_back(path: str) -> Callable[[Site], None]:
     return lambda site: (site.root / "away").rename(site.root / path) and None
 
@@ -142,6 +149,12 @@ STORIES = {
         second_task("rm -r ../../../../../pbb*; exit 1"),
         mended,
         OVER,
+    ),
+    "reservation_unseen": Story(
+        "is it mounted?",
+        nothing,
+        brought_back("fast"),
+        after_planning=failed_once_and_unmounted,
     ),
     "reservation_refused": Story(
         "cannot be made",
@@ -245,6 +258,19 @@ RELATIVES = {
         AGAIN,
         after_planning=second_failed_and_first_mended,
     ),
+    "reservation_refused: of a job": Story(
+        "cause:       the reservation was refused",
+        nothing,
+        lambda site: site.declare(fail=""),
+        AGAIN,
+        mode="transient",
+        tier={"fail": "create:no such project"},
+    ),
+    "task_failed: a status of ours": Story(
+        "b_B: its job ended with exit status 77",
+        second_task("exit 77"),
+        mended,
+    ),
     "tier_full for a job": Story(
         "the tier is full (21.0 KiB",
         second_task("cat $2 > /dev/full"),
@@ -314,6 +340,7 @@ def test_the_last_lines_of_a_failed_run_lead_to_its_end(
     story.after_planning(site)
     failed = site.run("bb")
     assert failed.returncode != 0 and story.said in failed.stderr, failed.stderr
+    assert "is late" not in failed.stderr or cause == "deadline_passed"
     story.mends(site)
     done = followed(site, failed.stderr, story.follows)
     assert done.returncode == 0, done.stderr

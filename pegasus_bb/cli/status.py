@@ -16,8 +16,9 @@ from pegasus_bb.cli.fallback import fallback_of, pfs_lines
 from pegasus_bb.cli.output import echo_lines
 from pegasus_bb.columns import columns
 from pegasus_bb.engine.dagman.waits import wait_messages
-from pegasus_bb.engine.status import RunStatus, bytes_below, run_status
+from pegasus_bb.engine.status import RunStatus, run_status
 from pegasus_bb.engine.submitdir import find_submit_dir
+from pegasus_bb.engine.tier_usage import bytes_below
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.model.reservation import Request, Reservation, State
 from pegasus_bb.report.reserved import reserved_byte_hours

@@ -1,12 +1,13 @@
 """Inputs and programs that the user has mended since stage_in brought them.
 
 A failed task would read the older copy again, in every further run. So the stage_in
-nodes that brought such a file run again before it.
+nodes that brought such a file run again before it. What finished tasks have read has an
+effect only in a new plan.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from pegasus_bb.engine.lost_inputs import Dataflow
 from pegasus_bb.engine.redo import Redo, with_nodes_below
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.planner.planned_by import PlanningCommand
 from pegasus_bb.runtime.transfers.jobs import Transfer, read_jobs
 from pegasus_bb.units import abbreviate
 
@@ -33,37 +35,76 @@ class Outdated(NamedTuple):
     stage_in: str
 
 
-def bring_again(place: SubmitDir, dag: Dag, done: Set[str], failed: Set[str]) -> Redo:
-    """The stage_in nodes to run again for the ``failed`` tasks. Reads files of the
-    submit directory only; empty if one cannot be read."""
+class MendedFiles(NamedTuple):
+    """What the user has mended, by the tasks that it is for."""
+
+    wanted: tuple[Outdated, ...] = ()  # tasks that are left read it: it has to come
+    too_late: tuple[str, ...] = ()  # paths that only finished tasks have read
+
+    @property
+    def notes(self) -> Iterator[str]:
+        if self.too_late:
+            yield (
+                f"{abbreviate(self.too_late, _SHOWN)}: written after the tasks that "
+                "use it have ended, which do not run again; a new plan runs them"
+            )
+
+
+def mended_files(
+    place: SubmitDir, nodes: Mapping[str, Node], done: Set[str], failed: Set[str]
+) -> MendedFiles:
+    """Inputs and programs that were written since their copies were made, and installed
+    programs that were written since the planning. Nothing unless a task has ``failed``,
+    or if a file of the submit directory cannot be read."""
+    if not of_role(failed, *_READERS):
+        return MendedFiles()
     try:
-        return _bring_again(place, dag, done, failed)
+        return _mended_files(place, nodes, done)
     except (PegasusBBError, OSError, ValueError, KeyError, TypeError):
-        return Redo()
+        return MendedFiles()
 
 
-def _bring_again(place: SubmitDir, dag: Dag, done: Set[str], failed: Set[str]) -> Redo:
-    tasks = [name for name in failed if role_of(name) in _READERS]
-    outdated = list(_outdated(place, dag, done)) if tasks else []
-    if not outdated:
+def bring_again(
+    place: SubmitDir, dag: Dag, done: Set[str], wanted: Iterable[Outdated]
+) -> Redo:
+    """The stage_in nodes to run again."""
+    stage_ins = {one.stage_in for one in wanted}
+    if not stage_ins:
         return Redo()
-    flow = Dataflow(place, dag.nodes)
-    read = {lfn for task in tasks for lfn in flow.inputs(task)}
-    words = "\n".join(_text(place, dag.nodes[task]) for task in tasks)
-    wanted = [one for one in outdated if one.lfn in read or one.dest in words]
-    if not wanted:
-        return Redo()
-    nodes = with_nodes_below(place, dag, {one.stage_in for one in wanted}, done)
     files = abbreviate(sorted({one.path for one in wanted}), _SHOWN)
     return Redo(
-        frozenset(nodes),
-        why=f"{files}: written after its copy was made, which failed tasks read",
+        frozenset(with_nodes_below(place, dag, stage_ins, done)),
+        why=f"{files}: written after its copy was made, which tasks that are left read",
     )
 
 
-def _outdated(place: SubmitDir, dag: Dag, done: Set[str]) -> Iterator[Outdated]:
+def _mended_files(
+    place: SubmitDir, nodes: Mapping[str, Node], done: Set[str]
+) -> MendedFiles:
+    outdated = list(_outdated(place, nodes, done))
+    brought = {one.path for one in outdated}
+    programs = set(PlanningCommand.of_run(place.bb).changed_programs()) - brought
+    if not outdated and not programs:
+        return MendedFiles()
+    flow = Dataflow(place, nodes)
+    left = [n for n in nodes if n not in done and role_of(n) in _READERS]
+    read = {lfn for task in left for lfn in flow.inputs(task)}
+    text = "\n".join(_text(place, nodes[task]) for task in left)
+    wanted = tuple(
+        one
+        for one in outdated
+        if one.lfn in read or (not flow.is_read(one.lfn) and one.dest in text)
+    )
+    late = brought - {one.path for one in wanted}
+    late |= {path for path in programs if path not in text}
+    return MendedFiles(wanted, tuple(sorted(late)) if of_role(done, *_READERS) else ())
+
+
+def _outdated(
+    place: SubmitDir, nodes: Mapping[str, Node], done: Set[str]
+) -> Iterator[Outdated]:
     for name in of_role(done, Role.STAGE_IN):
-        node = dag.nodes[name]
+        node = nodes[name]
         records = [f for f in job_files(node, place.path) if ".out" in f.name]
         file = node.file(place.path).with_suffix(".in")
         if not records or not file.is_file():

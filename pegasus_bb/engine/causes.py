@@ -21,6 +21,7 @@ from pegasus_bb.errors import (
     RESERVATION_FAILED,
     SCHEDULER_UNREACHABLE,
 )
+from pegasus_bb.runtime.reservation_identity import GONE
 from pegasus_bb.units import abbreviate, format_size
 
 Cause = Callable[[FailedRun], Iterator[str]]
@@ -46,10 +47,21 @@ def reservation_vanished(run: FailedRun) -> Iterator[str]:
         yield f"start over:  pegasus-bb run --restart {run.place.path}"
 
 
+def reservation_unseen(run: FailedRun) -> Iterator[str]:
+    """Its folder is not mounted, or Slurm does not tell."""
+    if run.why_unseen and run.reservation is not None:
+        yield f"cause:       {run.why_unseen}"
+        if "--gone" not in run.why_unseen:
+            yield f"             {GONE.format(run.reservation.name)}"
+        yield f"{_continue(run)}   (once it is there)"
+
+
 def reservation_refused(run: FailedRun) -> Iterator[str]:
-    """bb_setup or the gate ended with the scheduler's refusal."""
-    refused = run.with_status(RESERVATION_FAILED, Role.BB_SETUP, Role.CREATE_DIR)
-    if refused and not run.was_ready:
+    """bb_setup, the gate or a job with a reservation of its own ended with the
+    scheduler's refusal."""
+    shared = run.with_status(RESERVATION_FAILED, Role.BB_SETUP, Role.CREATE_DIR)
+    tasks = run.with_status(RESERVATION_FAILED, Role.TASK, Role.CLUSTER)
+    if (shared and not run.was_ready) or any(map(run.has_own, tasks)):
         yield "cause:       the reservation was refused; once that is mended:"
         yield _continue(run)
         yield from _plan_again(run)
@@ -93,15 +105,33 @@ def destination_full(run: FailedRun) -> Iterator[str]:
             return
 
 
+def scratch_full(run: FailedRun) -> Iterator[str]:
+    """What is full can be given room: the PFS, or a tier's file system that has less
+    than was reserved."""
+    full = [item for item in run.failed if _says_full(run, item)]
+    on_the_pfs = [item for item in full if not run.has_reserved(item)]
+    place = run.pfs_scratch if on_the_pfs else run.tier_below_reserved if full else ""
+    if place:
+        yield f"cause:       the file system of {place} is full; make room, then:"
+        yield _continue(run)
+
+
 def tier_full(run: FailedRun) -> Iterator[str]:
     full = [item.node.name for item in run.failed if _says_full(run, item)]
-    if full and run.request is not None:
-        size = run.request.capacity
+    if not full:
+        return
+    size, quota = run.reserved, run.quota
+    yield (
+        f"cause:       the tier is full ({format_size(size)} are reserved), says "
+        f"{abbreviate(full, _SHOWN)}"
+    )
+    wanted = min(2 * size, quota) if quota > size else 2 * size
+    if 0 < quota < wanted:
         yield (
-            f"cause:       the tier is full ({format_size(size)} are reserved), says "
-            f"{abbreviate(full, _SHOWN)}"
+            "             that is all of its quota: raise it in the site catalog to "
+            f"{format_size(wanted)}, then:"
         )
-        yield from _plan_again(run, capacity=2 * size)
+    yield from _plan_again(run, capacity=wanted)
 
 
 def catalog_changed(run: FailedRun) -> Iterator[str]:
@@ -123,6 +153,15 @@ def program_missing(run: FailedRun) -> Iterator[str]:
         yield from _plan_again(run)
 
 
+def mended_too_late(run: FailedRun) -> Iterator[str]:
+    """The user has mended what finished tasks have read; they do not run again."""
+    if run.mended_too_late:
+        names = abbreviate(run.mended_too_late, _SHOWN)
+        yield f"changed:     {names}, after the tasks that use it have ended"
+        yield from _plan_again(run)
+        yield f"{_continue(run)}   (with what they have made)"
+
+
 def results_not_safe(run: FailedRun) -> Iterator[str]:
     kept = run.with_status(DATA_NOT_SAFE, Role.BB_DELETE)
     if kept and any(_NO_COPY in line for line in run.lines(kept[0])):
@@ -138,8 +177,8 @@ def task_failed(run: FailedRun) -> Iterator[str]:
     if any(role_of(item.node.name) in tasks for item in run.failed):
         yield _continue(run)
         yield (
-            "             (it brings mended programs and inputs; a mended catalog "
-            "needs a new plan)"
+            "             (it brings mended programs and inputs for tasks that are "
+            "left; a mended catalog needs a new plan)"
         )
 
 
@@ -151,15 +190,18 @@ CAUSES: dict[str, Cause] = {
     cause.__name__: cause
     for cause in (
         reservation_vanished,
+        reservation_unseen,
         reservation_refused,
         no_answer,
         deadline_passed,
         never_made,
         input_lost,
         destination_full,
+        scratch_full,
         tier_full,
         catalog_changed,
         program_missing,
+        mended_too_late,
         results_not_safe,
         task_failed,
         anything_else,
@@ -173,7 +215,7 @@ def _continue(run: FailedRun, option: str = "") -> str:
 
 def _plan_again(run: FailedRun, capacity: int = 0) -> Iterator[str]:
     """The commands that give the reservation back and plan anew."""
-    size = f"{capacity >> 20}MiB" if capacity else ""
+    size = _exact(capacity) if capacity else ""
     plan = run.command.again(size) or "pegasus-bb plan, as before"
     if size and not run.command.again():
         plan += f", with --bb-capacity {size}"
@@ -184,6 +226,14 @@ def _plan_again(run: FailedRun, capacity: int = 0) -> Iterator[str]:
     first, *rest = filter(None, (release, plan))
     yield f"plan again:  {first}"
     yield from (f"             {line}" for line in rest)
+
+
+def _exact(size: int) -> str:
+    """``size`` in the largest unit that loses nothing."""
+    for unit, bits in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if size % (1 << bits) == 0:
+            return f"{size >> bits}{unit}"
+    return f"{size}B"
 
 
 def _says_full(run: FailedRun, item: Item) -> bool:

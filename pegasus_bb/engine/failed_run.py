@@ -8,17 +8,24 @@ from functools import cached_property
 from pathlib import Path
 
 from pegasus_bb.dag.roles import Role, role_of
+from pegasus_bb.engine.brought_again import mended_files
 from pegasus_bb.engine.evidence import evidence
 from pegasus_bb.engine.lost_inputs import LostInput, find_lost_inputs
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import Item, State, Table
+from pegasus_bb.engine.tier_usage import bytes_below
 from pegasus_bb.errors import PegasusBBError, UsageError
-from pegasus_bb.model.reservation import Request, Reservation
+from pegasus_bb.model.reservation import Request, Reservation, Status
 from pegasus_bb.model.reservation import State as Reserved
 from pegasus_bb.planner.planned_by import PlanningCommand
+from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.storage_decision import readable_decision
+from pegasus_bb.units import parse_size
+
+_LAUNCH = "launch: "  # begins what runtime/launch.py says of its own
+_LONGEST = 2.0  # seconds to count the bytes on a tier
 
 
 class FailedRun:
@@ -43,6 +50,65 @@ class FailedRun:
         except UsageError:
             return None
 
+    @property
+    def _is_on_the_pfs(self) -> bool:
+        return readable_decision(self.bb) is not None
+
+    def has_reserved(self, item: Item) -> bool:
+        """Whether the node works on a reservation, shared or of its own."""
+        shared = self.request is not None and not self._is_on_the_pfs
+        return shared or self.has_own(item)
+
+    def has_own(self, item: Item) -> bool:
+        """Whether the node has a job reservation."""
+        try:
+            return bool(self.bb.node(item.node.name).reservation)
+        except UsageError:
+            return False
+
+    @cached_property
+    def reserved(self) -> int:
+        """The bytes of the shared reservation, and those of the largest of a job."""
+        try:
+            own = self.bb.transient().capacity if self.bb.is_transient else 0
+        except UsageError:
+            own = 0
+        return own + (self.request.capacity if self.request else 0)
+
+    @cached_property
+    def quota(self) -> int:
+        """The most that the tier lets reserve; 0 if nothing says so."""
+        try:
+            return parse_size(self.bb.settings().get("quota", "0"))
+        except UsageError:
+            return 0
+
+    @cached_property
+    def pfs_scratch(self) -> str:
+        """The run's folder on the PFS; empty if it is not known."""
+        try:
+            placed = self.bb.placement().get("pfs_scratch") if self.request else ""
+            return str(placed or self.bb.scratch())
+        except UsageError:
+            return ""
+
+    @cached_property
+    def tier_below_reserved(self) -> str:
+        """The folder of a reservation whose file system has run out before it; empty
+        where this machine does not see that."""
+        if self.request is None or self.request.backend != "directory":
+            return ""
+        try:
+            path = open_backend(self.request.backend, self.request.settings).path(
+                self.request, os.environ
+            )
+            used, _ = bytes_below(Path(path), _LONGEST)
+            system = os.statvfs(path)
+        except (PegasusBBError, OSError):
+            return ""
+        free = system.f_bavail * system.f_frsize
+        return path if used + free < self.request.capacity else ""
+
     @cached_property
     def reservation(self) -> Reservation | None:
         """The note of a reservation that the run still has, or has asked for."""
@@ -57,13 +123,25 @@ class FailedRun:
     def has_vanished(self) -> bool:
         """Whether the reservation was ready and is not there any more; False if the
         scheduler does not answer."""
+        found = self._status
+        return found is not None and found.state in (Reserved.ABSENT, Reserved.GONE)
+
+    @cached_property
+    def why_unseen(self) -> str:
+        """Why nothing tells whether the reservation, which was ready, is still there;
+        empty if it is known."""
+        found = self._status
+        return found.message if found and found.state is Reserved.UNKNOWN else ""
+
+    @cached_property
+    def _status(self) -> Status | None:
+        """None if the reservation was never ready, or the scheduler does not answer."""
         if self.reservation is None or not self.was_ready:
-            return False
+            return None
         try:
-            found = reservation_identity.status(self.bb, self.reservation)
+            return reservation_identity.status(self.bb, self.reservation)
         except PegasusBBError:
-            return False
-        return found.state in (Reserved.ABSENT, Reserved.GONE)
+            return None
 
     @cached_property
     def lost(self) -> list[LostInput]:
@@ -72,15 +150,33 @@ class FailedRun:
         failed = {item.node.name for item in self.failed}
         return find_lost_inputs(self.place, nodes, done, failed)
 
+    @cached_property
+    def mended_too_late(self) -> tuple[str, ...]:
+        """Inputs and programs that were mended after tasks have ended with them."""
+        nodes = {name: item.node for name, item in self._table.items.items()}
+        done = set(self._table.names(State.DONE))
+        failed = {item.node.name for item in self.failed}
+        return mended_files(self.place, nodes, done, failed).too_late
+
     def with_status(self, status: int, *roles: Role) -> list[Item]:
         """Failed nodes whose script or job ended with ``status``; ``roles``: only
         those."""
         return [
             item
             for item in self.failed
-            if status in (item.status, item.pre_status)
-            and (not roles or role_of(item.node.name) in roles)
+            if (not roles or role_of(item.node.name) in roles)
+            and self._ended_with(item, status)
         ]
+
+    def _ended_with(self, item: Item, status: int) -> bool:
+        """A task may end with the same status as our programs, and mean another
+        thing."""
+        if status == item.pre_status:
+            return True
+        own = role_of(item.node.name) in (Role.TASK, Role.CLUSTER)
+        return status == item.status and (
+            not own or any(line.startswith(_LAUNCH) for line in self.lines(item))
+        )
 
     def lines(self, item: Item) -> Iterator[str]:
         """The last lines that the job of ``item`` and its scripts have written."""

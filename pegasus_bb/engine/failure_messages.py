@@ -99,7 +99,8 @@ def not_done(table: Table, place: SubmitDir, rescue: Path | None, how: str) -> s
     if rescue is not None:
         lines.append(f"rescue file: {rescue.name}")
     lines += last_lines(run)
-    return "\n".join([*lines, *([] if run.has_vanished else leftover_messages(place))])
+    known = not (run.has_vanished or run.why_unseen)
+    return "\n".join([*lines, *(leftover_messages(place) if known else [])])
 
 
 def failure_messages(items: Iterable[Item], place: SubmitDir) -> list[str]:

@@ -21,7 +21,12 @@ from typing import Any
 from pegasus_bb.dag.nodes import Dag, Node
 from pegasus_bb.dag.roles import Role, of_role, role_of
 from pegasus_bb.engine.evidence import job_files
-from pegasus_bb.engine.redo import Redo, tier_seen_from_here, with_nodes_below
+from pegasus_bb.engine.redo import (
+    Redo,
+    still_has_data,
+    tier_seen_from_here,
+    with_nodes_below,
+)
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.errors import PegasusBBError, RunFailed
 from pegasus_bb.model.document import load_value
@@ -36,6 +41,7 @@ Ask = Callable[[str], bool]  # shows a message; whether the user says yes
 _READERS = (Role.TASK, Role.CLUSTER, Role.STAGE_OUT, Role.BB_DELETE)
 _SHOWN = 5
 _JOB_ID = re.compile(r'^\+pegasus_wf_dax_job_id = "(.*)"$', re.MULTILINE)
+_SITE = re.compile(r'^\+pegasus_site = "(.*)"$', re.MULTILINE)
 _CLUSTERED = re.compile(r" -N (\S+) ")  # one per task of a cluster
 
 
@@ -52,6 +58,7 @@ class LostInput:
     reader: str
     maker: str
     never_made: bool = False  # the record of the maker says that it was not there
+    where: str = "on the tier"  # it was to be
 
     def __str__(self) -> str:
         if self.never_made:
@@ -65,7 +72,7 @@ class LostInput:
                 f"{self.maker}, which makes it, is done"
             )
         return (
-            f"{self.lfn}, which {self.reader} reads, is not on the tier any more; "
+            f"{self.lfn}, which {self.reader} reads, is not {self.where} any more; "
             f"{self.maker}, which makes it, is done"
         )
 
@@ -79,10 +86,9 @@ def find_lost_inputs(
     """
     bb = BBDir(str(place.bb))
     waiting = deque(name for name in failed if role_of(name) in _READERS)
-    noted = bb.reservation() if bb.has_request and waiting else None
-    if noted is None or noted.released_at is not None:
-        return []
     try:
+        if not waiting or (bb.has_request and not still_has_data(bb)):
+            return []
         return list(_search(place, nodes, done, waiting))
     except (PegasusBBError, OSError, ValueError, KeyError, TypeError):
         return []
@@ -91,7 +97,9 @@ def find_lost_inputs(
 def _search(
     place: SubmitDir, nodes: Mapping[str, Node], done: Set[str], waiting: deque[str]
 ) -> list[LostInput]:
-    flow, is_lost = Dataflow(place, nodes), _is_lost(BBDir(str(place.bb)), waiting)
+    bb = BBDir(str(place.bb))
+    flow, is_lost = Dataflow(place, nodes), _is_lost(bb, waiting)
+    where = "on the tier" if bb.has_request else f"in {bb.scratch()}"
     lost: list[LostInput] = []
     again: set[str] = set()
     while waiting:
@@ -100,7 +108,8 @@ def _search(
             maker = flow.maker(lfn)
             if maker not in done:
                 continue
-            lost.append(LostInput(lfn, reader, maker, flow.was_not_made(lfn, maker)))
+            never_made = flow.was_not_made(lfn, maker)
+            lost.append(LostInput(lfn, reader, maker, never_made, where))
             if maker not in again:
                 again.add(maker)
                 waiting.append(maker)
@@ -108,14 +117,24 @@ def _search(
 
 
 def _is_lost(bb: BBDir, failed: Set[str] | deque[str]) -> Callable[[str], bool]:
-    """A test by the files on the tier; if unseen from here, by notes of failed jobs."""
-    request = bb.request()
-    buffer = tier_seen_from_here(bb, request)
-    if not buffer or not Path(buffer).is_dir():
+    """A test by the files on the tier, or in the scratch of a run that shares no tier;
+    if unseen from here, by notes of failed jobs."""
+    folders = _folders(bb)
+    if not folders:
         noted = frozenset[str]().union(*(absent_files(bb, name) for name in failed))
         return noted.__contains__
-    folders = [Path(folder) for folder in file_folders(bb, request, buffer) if folder]
     return lambda lfn: not any((folder / lfn).exists() for folder in folders)
+
+
+def _folders(bb: BBDir) -> list[Path]:
+    """The folders that may have a file; empty where they are not seen from here."""
+    if not bb.has_request:
+        first, folders = bb.scratch(), [bb.scratch()]
+    else:
+        first = tier_seen_from_here(bb, bb.request())
+        folders = file_folders(bb, bb.request(), first)
+    seen = first and Path(first).is_dir()
+    return [Path(folder) for folder in folders if folder] if seen else []
 
 
 def remake_lost_inputs(
@@ -148,18 +167,31 @@ def messages(lost: list[LostInput]) -> list[str]:
 
 
 class Dataflow:
-    """Reads files only on demand. Raises CatalogError, OSError, ValueError."""
+    """Reads files only on demand, and each once. Raises CatalogError, OSError,
+    ValueError."""
 
     def __init__(self, place: SubmitDir, nodes: Mapping[str, Node]) -> None:
         self._place, self._nodes = place, nodes
+        self._missing: dict[str, Set[str]] = {}
 
     def inputs(self, name: str) -> list[str]:
         if role_of(name) is Role.STAGE_OUT:
             return self._transferred(name)
         if role_of(name) is Role.BB_DELETE:
             return self._removed_results()
+        if self._is_elsewhere(name):
+            return []
         uses = (use for job in self._jobs_of(name) for use in self._uses(job))
         return [use["lfn"] for use in uses if use.get("type") == "input"]
+
+    def _is_elsewhere(self, name: str) -> bool:
+        """Whether the job has its files on another site, such as local."""
+        site = _SITE.findall(_text(self._file(name)))
+        return bool(site) and site[-1] != self._site
+
+    @cached_property
+    def _site(self) -> str:
+        return BBDir(str(self._place.bb)).site()
 
     def _removed_results(self) -> list[str]:
         """Unsafe results that are not at their destination; one that was edited there
@@ -170,23 +202,22 @@ class Dataflow:
         return [lfn for lfn in unsafe if not os.path.lexists(local_path(outputs[lfn]))]
 
     def was_not_made(self, lfn: str, maker: str) -> bool:
-        """Whether the last record of ``maker`` notes that ``lfn`` was not there."""
-        found = job_files(self._nodes[maker], self._place.path)
-        outputs = [file for file in found if ".out" in file.name]
-        for record in (one for file in outputs for one in read_records(file)):
-            files = (record.data or {}).get("files")
-            noted = files.get(lfn) if isinstance(files, dict) else None
-            if isinstance(noted, dict):
-                return noted.get("error") == errno.ENOENT
-        return False
+        """Whether the records of ``maker`` note that ``lfn`` was not there."""
+        if maker not in self._missing:
+            found = job_files(self._nodes[maker], self._place.path)
+            outputs = [file for file in found if ".out" in file.name]
+            self._missing[maker] = _missing_files(outputs)
+        return lfn in self._missing[maker]
 
     def maker(self, lfn: str) -> str:
         """The node that makes ``lfn``, or stages it in; empty where none does."""
         job = self._job_that_makes.get(lfn)
-        if job is not None:
-            return self._node_of_job(job)
-        stage_ins = of_role(self._nodes, Role.STAGE_IN)
-        return next((n for n in stage_ins if lfn in self._transferred(n)), "")
+        return self._node_of_job(job) if job else self._stage_in_of.get(lfn, "")
+
+    @cached_property
+    def _stage_in_of(self) -> dict[str, str]:
+        stage_ins = reversed(of_role(self._nodes, Role.STAGE_IN))
+        return {lfn: name for name in stage_ins for lfn in self._transferred(name)}
 
     @cached_property
     def _uses_of(self) -> dict[str, list[dict[str, Any]]]:
@@ -195,6 +226,15 @@ class Dataflow:
 
     def _uses(self, job: str) -> list[dict[str, Any]]:
         return self._uses_of.get(job, [])
+
+    def is_read(self, lfn: str) -> bool:
+        """Whether the workflow names ``lfn`` as an input: a program is not."""
+        return lfn in self._inputs
+
+    @cached_property
+    def _inputs(self) -> Set[str]:
+        uses = (use for of_job in self._uses_of.values() for use in of_job)
+        return {use["lfn"] for use in uses if use.get("type") == "input"}
 
     @cached_property
     def _job_that_makes(self) -> dict[str, str]:
@@ -206,9 +246,24 @@ class Dataflow:
         }
 
     def _node_of_job(self, job: str) -> str:
-        likely = [name for name in self._nodes if name.endswith(f"_{job}")]
-        candidates = (*likely, *of_role(self._nodes, Role.CLUSTER))
-        return next((name for name in candidates if job in self._jobs_of(name)), "")
+        for name in self._nodes_by_ending.get(job, ()):
+            if job in self._jobs_of(name):
+                return name
+        return self._cluster_of.get(job, "")
+
+    @cached_property
+    def _nodes_by_ending(self) -> dict[str, list[str]]:
+        """A node's name ends with the id of its job, which may have a "_" itself."""
+        found: dict[str, list[str]] = {}
+        for name in self._nodes:
+            for mark in re.finditer("_", name):
+                found.setdefault(name[mark.end() :], []).append(name)
+        return found
+
+    @cached_property
+    def _cluster_of(self) -> dict[str, str]:
+        clusters = of_role(self._nodes, Role.CLUSTER)
+        return {job: name for name in clusters for job in self._jobs_of(name)}
 
     def _jobs_of(self, name: str) -> list[str]:
         if role_of(name) is Role.CLUSTER:
@@ -226,3 +281,17 @@ class Dataflow:
 
 def _text(file: Path) -> str:
     return file.read_text(encoding="utf-8", errors="surrogateescape")
+
+
+def _missing_files(records: list[Path]) -> Set[str]:
+    """The files that the records note as not there; the first note of a file counts."""
+    notes: dict[str, Any] = {}
+    for record in (one for file in records for one in read_records(file)):
+        files = (record.data or {}).get("files")
+        for lfn, note in files.items() if isinstance(files, dict) else ():
+            notes.setdefault(lfn, note)
+    return {
+        lfn
+        for lfn, note in notes.items()
+        if isinstance(note, dict) and note.get("error") == errno.ENOENT
+    }

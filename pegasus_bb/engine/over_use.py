@@ -9,7 +9,7 @@ import os
 import time
 from pathlib import Path
 
-from pegasus_bb.engine.status import bytes_below
+from pegasus_bb.engine.tier_usage import bytes_below
 from pegasus_bb.errors import PegasusBBError
 from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime.bbdir import BBDir

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pegasus_bb.dag.nodes import Dag
 from pegasus_bb.dag.roles import RESERVATION, Role, of_role, role_of
-from pegasus_bb.engine.brought_again import bring_again
+from pegasus_bb.engine.brought_again import bring_again, mended_files
 from pegasus_bb.engine.dagman.find import check_no_dagman
 from pegasus_bb.engine.journal import History, read_history
 from pegasus_bb.engine.lost_inputs import Ask, remake_lost_inputs
@@ -84,14 +84,19 @@ def prepare(
     done = done_before(place, dag, history)
     check_reservation(place, dag, done)
     failed = failed_before(place, dag, history)
+    mended = mended_files(place, dag.nodes, done, failed)
     redone = (
         request_again(place, dag, done)
         or remake_lost_inputs(place, dag, done, failed, ask)
         or stage_out_again(place, dag, done),
-        bring_again(place, dag, done, failed),
+        bring_again(place, dag, done, mended.wanted),
     )
     nodes = frozenset[str]().union(*(redo.nodes for redo in redone))
-    notes = (*_changed_note(place), *(redo.message for redo in redone if redo))
+    notes = (
+        *_changed_note(place),
+        *mended.notes,
+        *(redo.message for redo in redone if redo),
+    )
     moved += [path for redo in redone for path in redo.moved]
     return Preparation(history, frozenset(done - nodes), tuple(moved), notes)
 

@@ -61,7 +61,7 @@ def stage_out_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:
     that cannot be.
     """
     bb = BBDir(str(place.bb))
-    if not bb.has_request or not _still_has_data(bb):
+    if not bb.has_request or not still_has_data(bb):
         return Redo()
     if not _only_delete_left(place, dag, done):
         return Redo()
@@ -84,7 +84,8 @@ def stage_out_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:
     return Redo(frozenset(with_nodes_below(place, dag, nodes, done)), tuple(renamed))
 
 
-def _still_has_data(bb: BBDir) -> bool:
+def still_has_data(bb: BBDir) -> bool:
+    """Whether the run has its reservation, or is on the PFS."""
     if on_the_pfs(bb, bb.request()):
         return True
     noted = bb.reservation()

@@ -3,10 +3,7 @@ whose log has no end is still there; if it is, Slurm is asked why its jobs wait.
 
 from __future__ import annotations
 
-import os
-import time
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.engine.dagman.find import find
@@ -17,8 +14,6 @@ from pegasus_bb.engine.nodestates import table_now
 from pegasus_bb.engine.submitdir import SubmitDir
 from pegasus_bb.engine.table import State
 from pegasus_bb.files import lock_holder
-
-_DU_SECONDS = 5.0
 
 
 @dataclass
@@ -56,23 +51,3 @@ def run_status(place: SubmitDir) -> RunStatus:
     status.finished = None if history.crashed else history.finished
     status.last_event = history.events[-1].time if history.events else 0
     return status
-
-
-def bytes_below(path: Path, seconds: float = _DU_SECONDS) -> tuple[int, bool]:
-    """Total size of the files below ``path``, and whether all were counted in time."""
-    deadline = time.monotonic() + seconds
-    total = 0
-    folders = [str(path)]
-    while folders:
-        if time.monotonic() > deadline:
-            return total, False
-        try:
-            with os.scandir(folders.pop()) as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        folders.append(entry.path)
-                    else:
-                        total += entry.stat(follow_symlinks=False).st_size
-        except OSError:
-            continue
-    return total, True

@@ -282,6 +282,7 @@ def _check_url(entry: Entry) -> None:
 def _read_site(entry: Entry, index: int) -> Site:
     directories = []
     entry.check_keys(_OF_A_SITE, "a site")
+    entry.entries("grids", "a grid")
     for place, each in enumerate(entry.entries("directories", "a directory", "path")):
         each.check_keys(_OF_A_DIRECTORY, "a directory of a site")
         for server in each.entries("fileServers", "a file server"):

@@ -46,8 +46,10 @@ class Document:
         return replace(self, data=data)
 
     def below(self, key: str) -> Document:
-        """The mapping under ``key`` as a document of its own, same file and lines."""
-        return replace(self, data=self.data[key], root=(*self.root, key))
+        """The mapping under ``key`` as a document of its own, same file and lines.
+        Raises CatalogError."""
+        data = self.entry().mapping(key)
+        return replace(self, data=data, root=(*self.root, key))
 
     def entry(self, *keys: Key) -> Entry:
         value: Any = self.data

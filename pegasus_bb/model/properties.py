@@ -79,6 +79,10 @@ class Properties(Mapping[str, str]):
             would_do=would_do,
         )
 
+    def files(self) -> set[str]:
+        """The files in which properties are set."""
+        return {one.origin for one in self._settings.values() if one.line}
+
     def to_text(self) -> str:
         lines = (join_key_value(key, value) for key, value in self.items())
         return "".join(f"{line}\n" for line in lines)

@@ -196,8 +196,7 @@ def containers_for(
 
 
 def _container(document: Document, name: str, site: str) -> dict[str, Any]:
-    entries = document.data.get("containers") or []
-    for index, data in enumerate(entries):
+    for index, data in enumerate(document.entry().items("containers")):
         if isinstance(data, dict) and data.get("name") == name:
             return _read_container(document.entry("containers", index), site)
     raise document.error(

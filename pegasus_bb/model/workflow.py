@@ -255,7 +255,7 @@ def _read_dependencies(
     document: Document, jobs: dict[str, Job]
 ) -> dict[str, list[str]]:
     children: dict[str, list[str]] = {}
-    for index, data in enumerate(document.data.get("jobDependencies") or []):
+    for index, data in enumerate(document.entry().items("jobDependencies")):
         entry = Entry(document, ("jobDependencies", index), data)
         if not isinstance(data, dict) or "id" not in data:
             raise entry.error(

@@ -1,17 +1,19 @@
-"""bb/planned_by.json: the command that planned a run, and the files that it has read.
+"""bb/planned_by.json: the command that planned a run, the files that it has read, and
+the programs of its tasks.
 
-A run works by its plan. These notes tell whether a catalog was edited since, and how to
-plan again.
+A run works by its plan. These notes tell whether one was edited since, and how to plan
+again.
 """
 
 from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pegasus_bb.paths import local_path
 from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.planner.run_plan import RunPlan
 
@@ -29,10 +31,32 @@ def planned_by(decided: PlanningInput, context: RunPlan) -> bytes:
         catalogs.replicas.document,
         catalogs.transformations.document,
     )
-    stamps = {str(document.path): _stamp(document.path) for document in documents}
-    read = {path: stamp for path, stamp in stamps.items() if stamp}
-    noted = {"cwd": str(context.cwd), "argv": context.arguments, "read": read}
+    settings = decided.settings
+    files = [
+        *(document.path for document in documents),
+        *(context.cwd / name for name in catalogs.properties.files()),
+        *filter(None, (settings.placement, settings.speeds)),
+    ]
+    noted = {
+        "cwd": str(context.cwd),
+        "argv": context.arguments,
+        "read": _stamps(files),
+        "programs": _stamps(_programs(decided)),
+    }
     return json.dumps(noted, indent=2).encode() + b"\n"  # a name may be no text
+
+
+def _programs(decided: PlanningInput) -> Iterator[str]:
+    """The programs of the tasks that are installed, if submit files have their paths
+    as they are."""
+    catalog, site = decided.catalogs.transformations, decided.site.name
+    for name in {job.transformation for job in decided.workflow.jobs.values()}:
+        program = catalog.executable(name, site)
+        if program is None or program.kind != "installed" or program.container:
+            continue
+        path = local_path(program.pfn)
+        if path and shlex.quote(path) == path:
+            yield path
 
 
 @dataclass(frozen=True)
@@ -43,18 +67,23 @@ class PlanningCommand:
     cwd: str = ""
     argv: tuple[str, ...] = ()
     read: Mapping[str, list[int]] = field(default_factory=dict)
+    programs: Mapping[str, list[int]] = field(default_factory=dict)
 
     @classmethod
     def of_run(cls, bb: Path) -> PlanningCommand:
         try:
             noted = json.loads((bb / PLANNED_BY).read_text(encoding="utf-8"))
-            return cls(str(noted["cwd"]), tuple(noted["argv"]), dict(noted["read"]))
+            read, programs = dict(noted["read"]), dict(noted.get("programs", {}))
+            return cls(str(noted["cwd"]), tuple(noted["argv"]), read, programs)
         except (OSError, ValueError, TypeError, KeyError):
             return cls()
 
     def changed(self) -> list[str]:
         """The files that were written since the run was planned."""
-        return [path for path, stamp in self.read.items() if _stamp(path) != stamp]
+        return _changed(self.read)
+
+    def changed_programs(self) -> list[str]:
+        return _changed(self.programs)
 
     def again(self, capacity: str = "") -> str:
         """A shell line that plans anew; empty if the command is unknown. ``capacity``
@@ -78,6 +107,16 @@ def _without_capacity(words: list[str]) -> list[str]:
         elif not word.startswith(f"{_CAPACITY}="):
             kept.append(word)
     return kept
+
+
+def _stamps(files: Iterable[str | Path]) -> dict[str, list[int]]:
+    """Those of the files that this machine sees."""
+    found = {str(file): _stamp(file) for file in sorted(map(str, files))}
+    return {path: stamp for path, stamp in found.items() if stamp}
+
+
+def _changed(stamps: Mapping[str, list[int]]) -> list[str]:
+    return [path for path, stamp in stamps.items() if _stamp(path) != stamp]
 
 
 def _stamp(path: str | Path) -> list[int]:

@@ -114,8 +114,16 @@ class BBDir:
         return str(self._read("plan.json", dict).get("scratch", ""))
 
     def label(self) -> str:
+        return self._planned("label")
+
+    def site(self) -> str:
+        """Where the tasks run."""
+        return self._planned("site")
+
+    def _planned(self, key: str) -> str:
+        """What plan.json has; empty if it cannot be read."""
         try:
-            return str(read_json(self.file("plan.json"))["label"])
+            return str(read_json(self.file("plan.json"))[key])
         except (OSError, ValueError, TypeError, KeyError):
             return ""
 

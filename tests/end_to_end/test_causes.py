@@ -38,6 +38,8 @@ class Story:
     follows: str = CONTINUE
     options: tuple[str, ...] = ()
     tier: dict[str, Any] | None = None
+    mode: str = "persistent"
+    capacity: tuple[str, ...] = ("--bb-capacity", "1MiB")
     after_planning: Callable[[Site], None] = nothing
 
 
@@ -54,6 +56,11 @@ def second_task(does: str) -> Callable[[Site], None]:
 def mended(site: Site) -> None:
     task(site, name="a")
     task(site, name="b")
+
+
+def mended_with_a_larger_quota(site: Site) -> None:
+    mended(site)
+    site.declare(quota="2MiB")
 
 
 def in_submit_dir(name: str, happens: str) -> Callable[[Site], None]:
@@ -98,8 +105,38 @@ def failed_once_and_mended(site: Site) -> None:
     right_arguments(site)
 
 
+def second_failed_and_first_mended(site: Site) -> None:
+    task(site, "grep -q ACGT $2", "b")
+    assert site.run("bb").returncode == 80
+    task(site, name="a")
+
+
+def both_installed(site: Site) -> None:
+    task(site, "echo bad > $3; exit 0")
+    known = site.document("transformations.yml")
+    known["transformations"][0]["sites"][0].update(name="cluster", type="installed")
+    site.save("transformations.yml", known)
+
+
+def with_a_property(site: Site) -> None:
+    task(site, "exit 3")
+    (site.work / "pegasus.properties").write_text("pegasus.bb.drain = now\n")
+
+
+def failed_once_and_property_mended(site: Site) -> None:
+    assert site.run("bb").returncode == 80
+    (site.work / "pegasus.properties").write_text("pegasus.bb.drain = off\n")
+
+
 def without(path: str) -> Callable[[Site], None]:
     return lambda site: (site.root / path).rename(site.root / "away") and None
+
+
+def failed_once_and_unmounted(site: Site) -> None:
+    task(site, "exit 3", "b")
+    assert site.run("bb").returncode == 80
+    mended(site)
+    without("fast")(site)
 
 
 def brought_back(path: str) -> Callable[[Site], None]:
@@ -112,6 +149,12 @@ STORIES = {
         second_task("rm -r ../../../../../pbb*; exit 1"),
         mended,
         OVER,
+    ),
+    "reservation_unseen": Story(
+        "is it mounted?",
+        nothing,
+        brought_back("fast"),
+        after_planning=failed_once_and_unmounted,
     ),
     "reservation_refused": Story(
         "cannot be made",
@@ -146,6 +189,12 @@ STORIES = {
             "{ echo No space left on device >&2; exit 1; }",
         ),
     ),
+    "scratch_full": Story(
+        "/pfs/root/pegasus/two/bb-",
+        second_task("cat $2 > /dev/full"),
+        mended,
+        mode="off",
+    ),
     "tier_full": Story(
         "the tier is full", second_task("cat $2 > /dev/full"), mended, AGAIN
     ),
@@ -162,6 +211,13 @@ STORIES = {
         brought_back("b.sh"),
         after_planning=without("b.sh"),
     ),
+    "mended_too_late": Story(
+        "a.sh, after the tasks that use it have ended",
+        lambda site: task(site, "echo bad > $3; exit 0"),
+        nothing,
+        AGAIN,
+        after_planning=second_failed_and_first_mended,
+    ),
     "results_not_safe": Story(
         "results are not safe",
         nothing,
@@ -176,6 +232,60 @@ STORIES = {
         nothing,
         brought_back("inputs/in.txt"),
         after_planning=without("inputs/in.txt"),
+    ),
+}
+
+
+# The same causes in modes where jobs share no reservation.
+RELATIVES = {
+    "never_made without a tier": Story(
+        "has not made r.txt", second_task("exit 0"), mended, mode="off"
+    ),
+    "input_lost without a tier": Story(
+        "is not in", second_task("rm $2"), mended, mode="off"
+    ),
+    "catalog_changed: a property": Story(
+        "pegasus.properties, since the planning",
+        with_a_property,
+        mended,
+        AGAIN,
+        after_planning=failed_once_and_property_mended,
+    ),
+    "mended_too_late: installed": Story(
+        "a.sh, after the tasks that use it have ended",
+        both_installed,
+        nothing,
+        AGAIN,
+        after_planning=second_failed_and_first_mended,
+    ),
+    "reservation_refused: of a job": Story(
+        "cause:       the reservation was refused",
+        nothing,
+        lambda site: site.declare(fail=""),
+        AGAIN,
+        mode="transient",
+        tier={"fail": "create:no such project"},
+    ),
+    "task_failed: a status of ours": Story(
+        "b_B: its job ended with exit status 77",
+        second_task("exit 77"),
+        mended,
+    ),
+    "tier_full for a job": Story(
+        "the tier is full (21.0 KiB",
+        second_task("cat $2 > /dev/full"),
+        mended,
+        AGAIN,
+        mode="transient",
+        capacity=("--bb-capacity", "21KiB"),
+        tier={"granularity": "1KiB"},
+    ),
+    "tier_full up to its quota": Story(
+        "raise it in the site catalog to 2.0 MiB",
+        second_task("cat $2 > /dev/full"),
+        mended_with_a_larger_quota,
+        AGAIN,
+        tier={"quota": "1MiB"},
     ),
 }
 
@@ -215,21 +325,22 @@ def test_every_cause_has_a_story() -> None:
     assert list(STORIES) == list(CAUSES)
 
 
-@pytest.mark.parametrize("cause", STORIES)
+@pytest.mark.parametrize("cause", [*STORIES, *RELATIVES])
 def test_the_last_lines_of_a_failed_run_lead_to_its_end(
     two_tasks: Site, cause: str
 ) -> None:
-    site, story = two_tasks, STORIES[cause]
+    site, story = two_tasks, {**STORIES, **RELATIVES}[cause]
     if story.tier:
         site.declare(**story.tier)
     if cause == "reservation_refused":
         site.declare(path=str(site.root / "mnt/fast"))
     story.breaks(site)
-    capacity = ("--bb-capacity", "1MiB", "-Ddagman.retry=0")
-    site.planned("bb", "--bb-mode", "persistent", *capacity, *story.options)
+    how = ("--bb-mode", story.mode, *story.capacity, "-Ddagman.retry=0")
+    site.planned("bb", *how, *story.options)
     story.after_planning(site)
     failed = site.run("bb")
     assert failed.returncode != 0 and story.said in failed.stderr, failed.stderr
+    assert "is late" not in failed.stderr or cause == "deadline_passed"
     story.mends(site)
     done = followed(site, failed.stderr, story.follows)
     assert done.returncode == 0, done.stderr

@@ -10,6 +10,7 @@ from pegasus_bb.dag.reader import read_dag
 from pegasus_bb.engine import lost_inputs
 from pegasus_bb.engine.lost_inputs import find_lost_inputs
 from pegasus_bb.engine.submitdir import find_submit_dir
+from tests.counting import calls
 
 from .conftest import Site, expected
 from .test_unsafe_again import before
@@ -91,3 +92,30 @@ def lose(site: Site) -> None:
     task = site.root / "mix.py"
     gone = "if out == 'd.dat': os.unlink('b.dat')"
     task.write_text(task.read_text().replace("time.sleep(0.02)", gone))
+
+
+def test_the_cost_grows_with_the_files_that_are_lost(site: Site) -> None:
+    """All outputs of one job, which its record tells of, and inputs of another."""
+    few, many = (_cost_of_lost(site, files) for files in (40, 160))
+    assert many < 5 * few
+
+
+def _cost_of_lost(site: Site, files: int) -> int:
+    names = [f"{number}.dat" for number in range(files)]
+    workflow = site.document("workflow.yml")
+    made = [{"lfn": name, "type": "output", "stageOut": False} for name in names]
+    read = [{"lfn": name, "type": "input"} for name in names]
+    job = {"type": "job", "name": "mix", "arguments": []}
+    workflow["jobs"] = [{**job, "id": "M", "uses": made}, {**job, "id": "R"}]
+    workflow["jobs"][1]["uses"] = read
+    site.save("workflow.yml", workflow)
+    folder = site.planned(f"of-{files}", "--bb-mode", "off")
+    Path(site.plan_file(folder.name)["scratch"]).mkdir(parents=True)
+    record = "".join(f"    {name}:\n      error: 2\n" for name in names)
+    (out,) = folder.glob("*/*/mix_M.sub")
+    out.with_suffix(".out.000").write_text(f"- invocation: true\n  files:\n{record}")
+    place = find_submit_dir(folder)
+    nodes = read_dag(place.dag).nodes
+    found = lambda: find_lost_inputs(place, nodes, {"mix_M"}, {"mix_R"})  # noqa: E731
+    assert [one.never_made for one in found()] == [True] * files
+    return calls(found)

@@ -5,8 +5,15 @@ from __future__ import annotations
 import io
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
+import pytest
+
+from pegasus_bb.dag.reader import read_dag
+from pegasus_bb.engine.failed_run import FailedRun
 from pegasus_bb.engine.progress import Lines
+from pegasus_bb.engine.submitdir import find_submit_dir
+from pegasus_bb.engine.table import Table
 from pegasus_bb.reservation.registry import open_backend
 
 from .conftest import Folder, reserved
@@ -19,9 +26,24 @@ def test_more_than_reserved_is_said_once(folder: Folder, tmp_path: Path) -> None
     lines.ended("a", "done", 0.1)
     assert "MORE" not in out.getvalue()
     space = open_backend("directory", request.settings).path(request, os.environ)
-    with Path(space, "sub").open("wb") as file:
-        file.truncate(9 << 20)
+    Path(space, "sub").write_bytes(bytes(9 << 20))
     lines = Lines(out, folder.path)
     for name in ("b", "c"):
         lines.ended(name, "done", 0.1)
     assert out.getvalue().count("MORE THAN RESERVED: 9.0 MiB of 8.0 MiB") == 1
+
+
+def test_a_tier_with_less_than_was_reserved_is_told_from_a_full_reservation(
+    folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.job("a")
+    folder.write()
+    request = reserved(folder.path, "pbbfull", tmp_path / "tier")
+    place = find_submit_dir(folder.path)
+    for free, found in ((1 << 30, ""), (4096, str(tmp_path / "tier" / request.name))):
+        system = SimpleNamespace(f_bavail=free, f_frsize=1)
+        monkeypatch.setattr(os, "statvfs", lambda _, system=system: system)
+        assert (
+            FailedRun(place, Table(read_dag(place.dag), ())).tier_below_reserved
+            == found
+        )

@@ -14,8 +14,9 @@ from pegasus_bb import ledger
 from pegasus_bb.cli.status import reservation_line, reservation_status
 from pegasus_bb.engine.journal import failure
 from pegasus_bb.engine.lock import lock_submit_dir
-from pegasus_bb.engine.status import bytes_below, run_status
+from pegasus_bb.engine.status import run_status
 from pegasus_bb.engine.submitdir import find_submit_dir
+from pegasus_bb.engine.tier_usage import bytes_below
 from pegasus_bb.errors import RunFailed
 from pegasus_bb.files import ENGINE_LOCK, write_json
 from pegasus_bb.model.reservation import Request
@@ -188,7 +189,7 @@ def test_bytes_on_the_reservation(
     line = line_of_reservation(folder)
     assert "reservation pbbstatus (directory): ready" in line
     assert "of 8.0 MiB used" in line and "MORE" not in line
-    os.truncate(data, 9 << 20)
+    data.write_bytes(bytes(9 << 20))
     assert as_json(folder)["reservation"]["over"] is True
     assert "9.0 MiB of 8.0 MiB used, MORE THAN RESERVED" in line_of_reservation(folder)
 
@@ -238,6 +239,14 @@ def test_counting_bytes_is_bounded_in_time(tmp_path: Path) -> None:
     assert bytes_below(tmp_path)[1] is True
     assert bytes_below(tmp_path, seconds=-1)[1] is False
     assert bytes_below(tmp_path / "deep") == (5, True)
+
+
+def test_holes_and_further_names_of_a_file_take_no_space(tmp_path: Path) -> None:
+    with (tmp_path / "sparse").open("wb") as sparse:
+        sparse.truncate(1 << 40)
+    (tmp_path / "file").write_bytes(b"12345")
+    (tmp_path / "other").hardlink_to(tmp_path / "file")
+    assert bytes_below(tmp_path) == (5, True)
 
 
 def test_run_answers_with_its_exit_codes(folder: Folder) -> None:

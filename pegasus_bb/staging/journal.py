@@ -54,9 +54,13 @@ class Journal:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(self._file)
-            raise UsageError(
-                f"{path}: another pegasus-bb copies {source} to {dest} at this moment"
-            ) from error
+            why = f"another pegasus-bb copies {source} to {dest} at this moment"
+            if not isinstance(error, BlockingIOError):
+                why = (
+                    f"its file system cannot lock files ({error.strerror}); set "
+                    "XDG_STATE_HOME to a folder on another one"
+                )
+            raise UsageError(f"{path}: {why}") from error
         self._done = array("Q")
         self.tags: List[str] = []  # of unfinished tries: temporary files may exist
         self._lines: List[str] = []

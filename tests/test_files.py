@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
 import signal
@@ -18,14 +19,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb import files
+from pegasus_bb.engine.lock import lock_submit_dir
+from pegasus_bb.errors import UsageError
 from pegasus_bb.files import (
     append_json,
     create_text,
+    lock_holder,
     read_journal,
     read_json,
     write_json,
 )
 from pegasus_bb.runtime import manifest
+from pegasus_bb.staging.journal import Journal
 
 LINES = 40
 WRITERS = 4
@@ -254,3 +259,19 @@ def test_a_lock_that_stays_held_is_an_error(tmp_path: Path) -> None:
     assert pauses == [0.25] * 4
     for file in (held, mine):
         file.close()
+
+
+def test_a_file_system_without_locks_is_not_taken_for_another_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> NoReturn:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    lock, said = tmp_path / "lock", r"cannot lock files \(No locks available\)"
+    lock.touch()
+    assert lock_holder(str(lock)) == ""
+    with pytest.raises(UsageError, match=said), lock_submit_dir(lock):
+        pass
+    with pytest.raises(UsageError, match=said):
+        Journal(str(tmp_path / "journal"), "from", "to")

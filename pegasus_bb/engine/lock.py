@@ -21,7 +21,14 @@ def lock_submit_dir(path: Path) -> Iterator[None]:
     """
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        if not _try_lock(handle):
+        try:
+            ours = _try_lock(handle)
+        except OSError as error:
+            raise UsageError(
+                f"{path}: its file system cannot lock files ({error.strerror}), so two "
+                "runs at once would not be noticed; plan with --dir on another one"
+            ) from error
+        if not ours:
             holder = os.read(handle, 300).decode(errors="replace").strip()
             raise UsageError(
                 f"{path.parent}: another pegasus-bb run works on this submit directory "
@@ -48,11 +55,12 @@ def _is_current(handle: int, path: Path) -> bool:
 
 
 def _try_lock(handle: int) -> bool:
-    """Whether we got the lock; retries, as pegasus-bb status holds it for a moment."""
+    """Whether we got the lock; retries, as pegasus-bb status holds it for a moment.
+    Raises OSError if the file system has no locks."""
     for _ in range(10):
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return True
-        except OSError:
+        except BlockingIOError:
             time.sleep(0.01)
     return False

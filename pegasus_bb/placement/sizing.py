@@ -75,9 +75,8 @@ def unknown_sizes(
 ) -> CatalogError:
     """``need``: bytes of the files whose size is known."""
     wanted = wanted_capacity(tier, given.settings)
-    names = [
-        _with_searched_pfns(lfn, given.catalogs, tier.site) for lfn in unknown[:10]
-    ]
+    first = sorted(unknown)[:10]
+    names = [_with_searched_pfns(lfn, given.catalogs, tier.site) for lfn in first]
     shown = ", ".join(names) + (", ..." if len(unknown) > 10 else "")
     learn = (
         "learn the sizes from one run (--bb-history SUBMIT_DIR), or write them into "

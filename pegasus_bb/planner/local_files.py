@@ -23,6 +23,7 @@ from pegasus_bb.placement.survey import runs_on
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.units import abbreviate, format_size
 
+_LONGEST_LINE = 256  # that Linux reads for an interpreter
 _ANYWAY = "or --no-check (property pegasus.bb.check = off) to plan all the same"
 
 
@@ -76,7 +77,7 @@ def of_programs(placed: PlanningInput) -> Iterator[Finding]:
     }
     programs = {name: catalog.executable(name, site) for name in sorted(names)}
     known = {n: p for n, p in programs.items() if p is not None and not p.container}
-    gone = {name: p for name, p in known.items() if not _is_here(p.pfn)}
+    gone = {name: p for name, p in known.items() if not _is_file_here(p.pfn)}
     closed = {n: p for n, p in known.items() if p.kind == "installed" and _shut(p.pfn)}
 
     def listed(why: str, names: Iterable[str]) -> str:
@@ -96,6 +97,11 @@ def of_programs(placed: PlanningInput) -> Iterator[Finding]:
     elif gone:
         mend = f"none if site {site} has them; else {mend}"
         yield note("programs", listed("not on this machine", gone), mend)
+    lost = {n: p for n, p in known.items() if all_here and _interpreter(p.pfn)}
+    if lost:
+        interpreter = _interpreter(next(iter(lost.values())).pfn)
+        what = listed(f"its first line names {interpreter}, which is not here", lost)
+        yield wrong("programs", what, "its first line, or the pfn")
 
 
 def has_htcondor() -> bool:
@@ -176,6 +182,22 @@ def _is_here(pfn: str) -> bool:
     """True also for what this machine cannot look up."""
     path = _path(pfn)
     return not path or is_there(path)
+
+
+def _is_file_here(pfn: str) -> bool:
+    path = _path(pfn)
+    return not path or is_file(path)
+
+
+def _interpreter(pfn: str) -> str:
+    """The interpreter of a script if it is missing; else empty."""
+    try:
+        with Path(_path(pfn)).open("rb") as script:
+            first = script.readline(_LONGEST_LINE).decode(errors="replace")
+    except OSError:
+        return ""
+    words = first[2:].split() if first.startswith("#!") else []
+    return words[0] if words and not is_there(words[0]) else ""
 
 
 def _shut(pfn: str) -> bool:

@@ -122,6 +122,27 @@ def test_a_program_that_may_not_be_run_is_told(site: Site) -> None:
     assert (found.level, found.would_do) == (Level.WRONG, f"chmod +x {program}")
 
 
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [("folder", "not on this machine"), ("script", "its first line names /no/sh")],
+)
+def test_a_program_that_cannot_start_is_told(site: Site, kind: str, said: str) -> None:
+    program = site.work / "program"
+    if kind == "folder":
+        program.mkdir()
+    else:
+        program.write_text("#!/no/sh -e\n")
+        program.chmod(0o755)
+
+    def name_it(catalog: dict[str, Any]) -> None:
+        (entry,) = catalog["transformations"][0]["sites"]
+        entry["pfn"] = str(program)
+
+    site.edit("transformations.yml", name_it)
+    (found,) = site.wrong()
+    assert found.startswith("programs: ") and said in found
+
+
 def test_a_program_that_is_not_on_this_machine_may_be_on_the_site(site: Site) -> None:
     def mistype(catalog: dict[str, Any]) -> None:
         (program,) = catalog["transformations"][0]["sites"]

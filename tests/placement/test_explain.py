@@ -98,9 +98,10 @@ def test_the_table_comes_before_the_refusal_and_names_every_unknown_file(
     result = CliRunner().invoke(command, ["--files"])
     assert isinstance(result.exception, CatalogError)
     assert result.exception.exit_code == 2
-    assert "f11" not in str(result.exception)  # an error names the first, the table all
+    assert "f10" not in str(result.exception)  # an error names the first, the table all
     unknown = [f"f{n:02}" for n in range(12)]
-    assert "not counted: in.txt, f00, f01 and 10 more\n" in result.output
+    assert "not counted: f00, f01, f02 and 10 more\n" in result.output
+    assert "for 13: f00, f01, f02, " in str(result.exception)
     assert all(f"\n{lfn} " in result.output for lfn in unknown)
     assert "capacity: none" in result.output
     shown = json.loads(CliRunner().invoke(command, ["--json"]).stdout)

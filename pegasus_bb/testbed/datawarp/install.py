@@ -11,7 +11,10 @@ from pegasus_bb.files import write_json, write_text
 from pegasus_bb.testbed.datawarp.place import Place, Pool
 
 # What the programs import, of this package.
-_CODE = ("__init__.py", "errors.py", "files.py", "units.py", "testbed/__init__.py")
+_CODE = (
+    *("__init__.py", "errors.py", "files.py", "refusals.py", "units.py"),
+    "testbed/__init__.py",
+)
 _PROGRAM = """\
 #!{python} -ISB
 import sys

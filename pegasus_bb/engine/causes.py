@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from shlex import quote
 
 from pegasus_bb.dag.roles import Role, role_of
 from pegasus_bb.engine.failed_run import FailedRun
@@ -44,7 +45,7 @@ def reservation_vanished(run: FailedRun) -> Iterator[str]:
             f"lost:        reservation {name} is not there any more, nor what lived "
             "only there"
         )
-        yield f"start over:  pegasus-bb run --restart {run.place.path}"
+        yield f"start over:  pegasus-bb run --restart {quote(str(run.place.path))}"
 
 
 def reservation_unseen(run: FailedRun) -> Iterator[str]:
@@ -210,7 +211,7 @@ CAUSES: dict[str, Cause] = {
 
 
 def _continue(run: FailedRun, option: str = "") -> str:
-    return f"to continue: pegasus-bb run {option}{run.place.path}"
+    return f"to continue: pegasus-bb run {option}{quote(str(run.place.path))}"
 
 
 def _plan_again(run: FailedRun, capacity: int = 0) -> Iterator[str]:

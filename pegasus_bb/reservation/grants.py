@@ -64,7 +64,7 @@ class Grants:
 
     def grant(self) -> None:
         """Grant the requests that fit, first come first served, so that none starves:
-        the same ones whoever calls."""
+        the same ones for every caller."""
         waiting = [e for e in self.entries.values() if not e["granted"]]
         if not waiting:
             return

@@ -99,8 +99,10 @@ def not_done(table: Table, place: SubmitDir, rescue: Path | None, how: str) -> s
     if rescue is not None:
         lines.append(f"rescue file: {rescue.name}")
     lines += last_lines(run)
-    known = not (run.has_vanished or run.why_unseen)
-    return "\n".join([*lines, *(leftover_messages(place) if known else [])])
+    kept = [] if run.has_vanished else leftover_messages(place)
+    if run.why_unseen:  # the cause says how to give it up
+        kept = kept[:1]
+    return "\n".join([*lines, *kept])
 
 
 def failure_messages(items: Iterable[Item], place: SubmitDir) -> list[str]:

@@ -20,8 +20,8 @@ def why_not_private(state: str, uid: int) -> str:
             found = os.lstat(path)
         except FileNotFoundError:
             continue
-        if name in FILES and not stat.S_ISREG(found.st_mode):
-            continue  # to open it tells more
+        if stat.S_ISREG(found.st_mode) is not (name in FILES):
+            continue  # to use it tells more
         others = 0o077 if name in FOLDERS else 0o022
         if found.st_uid != uid or found.st_mode & others:
             return (

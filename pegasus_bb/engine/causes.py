@@ -22,6 +22,7 @@ from pegasus_bb.errors import (
     RESERVATION_FAILED,
     SCHEDULER_UNREACHABLE,
 )
+from pegasus_bb.runtime.release import release_command
 from pegasus_bb.runtime.reservation_identity import GONE
 from pegasus_bb.units import abbreviate, format_size
 
@@ -167,7 +168,8 @@ def results_not_safe(run: FailedRun) -> Iterator[str]:
     kept = run.with_status(DATA_NOT_SAFE, Role.BB_DELETE)
     if kept and any(_NO_COPY in line for line in run.lines(kept[0])):
         yield "cause:       results were changed since; the tier has no copy any more"
-        yield f"to accept:   pegasus-bb release {run.bb.request().name} --discard"
+        command = release_command(run.bb.request().name, loses_nothing=False)
+        yield f"to accept:   {command}"
     elif kept:
         yield "cause:       results are not safe yet; a run stages them out again"
         yield _continue(run)
@@ -222,8 +224,7 @@ def _plan_again(run: FailedRun, capacity: int = 0) -> Iterator[str]:
         plan += f", with --bb-capacity {size}"
     release = ""
     if run.reservation is not None:
-        discard = " --discard" if run.was_ready else ""
-        release = f"pegasus-bb release {run.reservation.name}{discard}"
+        release = release_command(run.reservation.name, not run.was_ready)
     first, *rest = filter(None, (release, plan))
     yield f"plan again:  {first}"
     yield from (f"             {line}" for line in rest)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
@@ -34,6 +33,7 @@ class FailedRun:
     def __init__(self, place: SubmitDir, table: Table) -> None:
         self.place, self._table = place, table
         self.bb = BBDir(str(place.bb))
+        self._lines: dict[str, list[str]] = {}  # by node
 
     @cached_property
     def failed(self) -> list[Item]:
@@ -178,10 +178,14 @@ class FailedRun:
             not own or any(line.startswith(_LAUNCH) for line in self.lines(item))
         )
 
-    def lines(self, item: Item) -> Iterator[str]:
-        """The last lines that the job of ``item`` and its scripts have written."""
-        for found in evidence(item, self.place):
-            yield from found.lines
+    def lines(self, item: Item) -> list[str]:
+        """The last lines that the job of ``item`` and its scripts have written. Several
+        causes look at them; the files are read once."""
+        name = item.node.name
+        if name not in self._lines:
+            found = evidence(item, self.place)
+            self._lines[name] = [line for each in found for line in each.lines]
+        return self._lines[name]
 
     def missing_program(self, item: Item) -> str:
         """The program of ``item`` if this machine shows that it cannot be started."""

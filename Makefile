@@ -13,15 +13,15 @@ unexport PYTHONDONTWRITEBYTECODE
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-$(VENV)/.installed: pyproject.toml setup.py $(wildcard pegasus_bb/*/_*.c pegasus_bb/*/*/_*.c)
+$(VENV)/.installed: pyproject.toml setup.py lab/pyproject.toml lab/setup.py $(wildcard pegasus_bb/*/*/_*.c lab/*/*/_*.c)
 	@$(PYTHON) -c '' 2>/dev/null || { echo "$(PYTHON) is no Python that starts; pegasus_bb needs 3.10 or newer. Say make PYTHON=/path/to/python3.11" >&2; exit 2; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "pegasus_bb needs Python 3.10 or newer; $(PYTHON) is older. Say make PYTHON=/path/to/python3.11" >&2; exit 2; }
 	@$(PYTHON) -m venv $(VENV) || { echo "$(PYTHON) cannot make a virtual environment: install python3-venv" >&2; exit 2; }
-	$(INSTALL) -e '.[examples,pages,simulation]'
+	$(INSTALL) -e '.[examples,pages]' -e lab
 	@touch $@
 
-$(VENV)/.tools: $(VENV)/.installed
-	$(INSTALL) -e '.[examples,pages,test,lint,docs]'
+$(VENV)/.tools: $(VENV)/.installed testbed/pyproject.toml
+	$(INSTALL) -e '.[examples,pages,test,lint,docs]' -e lab -e testbed
 	@touch $@
 
 setup: $(VENV)/.installed  ## make .venv with pegasus-bb and what the examples need
@@ -41,7 +41,7 @@ nightly: tools  ## crashes at every call; as root: hints on a real kernel in QEM
 	$(BIN)/python -m pytest -n 2 --every-call tests/crash
 	$(BIN)/python -m pytest -m nightly -rsP tests/nightly
 
-testbed: setup  ## as root: build the sites of some tests (docs/testbed.md)
+testbed: tools  ## as root: build the sites of some tests (docs/testbed.md)
 	@build() { $(BIN)/pegasus-bb testbed "$$@" up --install && $(BIN)/pegasus-bb testbed "$$@" down; }; \
 	build --slurm 22.05 & other=$$!; \
 	build && build --bb lua || failed=1; \

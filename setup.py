@@ -1,7 +1,7 @@
 """Everything is declared in pyproject.toml, but the helpers that may be missing.
 
 They are plain shared libraries (ctypes loads them), so one wheel serves every Python 3.
-Without a compiler Python copies small files, and simulates flash. With
+Without a compiler Python copies small files. With
 PEGASUS_BB_PURE=1 a wheel is built without them, for any machine.
 """
 
@@ -10,7 +10,7 @@ import os
 from setuptools import Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 
-HELPERS = ("pegasus_bb.staging._small", "pegasus_bb.simulation.flash._flash")
+HELPERS = ("pegasus_bb.runtime.staging._small",)
 
 
 class AnyPython(bdist_wheel):

@@ -37,10 +37,10 @@ from demo_shell import Shell, say, tell  # noqa: E402
 from demo_speeds import write_speeds  # noqa: E402
 from demo_words import SIDES, conclude, how_to_repeat, introduce  # noqa: E402
 
-from pegasus_bb.page import report_page  # noqa: E402
 from pegasus_bb.report.compare import compare  # noqa: E402
-from pegasus_bb.report.document import Comparison  # noqa: E402
-from pegasus_bb.report.submitdir import read_run  # noqa: E402
+from pegasus_bb.report.page import report_page  # noqa: E402
+from pegasus_bb.report.report_document import Comparison  # noqa: E402
+from pegasus_bb.report.run_folder import read_run  # noqa: E402
 
 MADE_BY_RUNS = {"pfs", "bb", "results-pfs", "results-bb", "scratch", "local-scratch"}
 GENERATOR = "workflow_generator.py"

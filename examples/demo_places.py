@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pegasus_bb.units import format_size, parse_size
+from pegasus_bb.core.units import format_size, parse_size
 
 _NAMES = {"pfs": "PFS", "bb": "Burst buffer"}
 _MOUNTS = Path("/proc/self/mounts")

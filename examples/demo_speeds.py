@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from pegasus_bb.bench.own import Own
+from pegasus_bb.report.bench.built_in_engine import Own
 
 _SIZE = 64 << 20  # bytes of each file
 _BLOCK = bytes(1 << 20)

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pegasus_bb.api.comparing import RunComparison, compare
     from pegasus_bb.api.explaining import WorkflowExplanation, explain
-    from pegasus_bb.api.planning import WorkflowPlan, plan
+    from pegasus_bb.api.plan_call import WorkflowPlan, plan
 
 __all__ = [
     "RunComparison",

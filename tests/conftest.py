@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from pegasus_bb_testbed.home import DEFAULT, FLAVOURS
 from xdist.scheduler import LoadScopeScheduling
 
-from pegasus_bb.removal import remove
-from pegasus_bb.testbed.home import DEFAULT, FLAVOURS
+from pegasus_bb.core.removal import remove
 
 NOBODY = 65534
 # The programs that play Slurm run in this Python. Where another one stands first in

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.model.placement import HINTS
-from pegasus_bb.staging.hints import hint_of, set_hint
+from pegasus_bb.runtime.staging.hints import hint_of, set_hint
 
 
 @pytest.fixture(autouse=True)

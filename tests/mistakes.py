@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pegasus_bb.errors import USAGE, CatalogError
+from pegasus_bb.core.errors import USAGE, CatalogError
 
 
 def check_mistake(

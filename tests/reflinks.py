@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.staging.pour import _clone
+from pegasus_bb.runtime.staging.pour import _clone
 
 
 def skip_if_shared(folder: Path) -> None:

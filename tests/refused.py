@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pegasus_bb import refusals
+from pegasus_bb.core import refusals
 from tests.crash import ptrace, syscalls
 from tests.forked import forked
 

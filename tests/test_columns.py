@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pegasus_bb.columns import columns, folded
+from pegasus_bb.core.columns import columns, folded
 
 REASON = "made by a job and not staged out: tier bb of site cluster says intermediate"
 PATH = "/scratch/" + "long/" * 30

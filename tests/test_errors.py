@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import pegasus_bb
-from pegasus_bb.errors import CatalogError
+from pegasus_bb.core.errors import CatalogError
 
 PACKAGE = Path(pegasus_bb.__file__).parent
 
@@ -34,7 +34,7 @@ def test_only_the_built_in_planner_raises_what_it_places_itself() -> None:
     raised = {at.partition(":")[0] for at, _ in calls("UnplacedError")}
     assert raised
     assert all(
-        file.startswith(("planner/builtin/", "dag/writer.py")) for file in raised
+        file.startswith(("planner/builtin/", "model/dag/writer.py")) for file in raised
     )
 
 

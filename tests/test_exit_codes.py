@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from pegasus_bb import errors
+from pegasus_bb.core import errors
 
 DOCUMENT = Path(__file__).parent.parent / "docs" / "exit-codes.md"
 ROW = re.compile(r"\| ([0-9]+) \| ([A-Z_]+) \| [^|]+ \|")

@@ -18,10 +18,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb import files
-from pegasus_bb.engine.lock import lock_submit_dir
-from pegasus_bb.errors import UsageError
-from pegasus_bb.files import (
+from pegasus_bb.core import files
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.files import (
     append_json,
     create_text,
     lock_holder,
@@ -29,8 +28,9 @@ from pegasus_bb.files import (
     read_json,
     write_json,
 )
+from pegasus_bb.run.engine.lock import lock_submit_dir
 from pegasus_bb.runtime import manifest
-from pegasus_bb.staging.journal import Journal
+from pegasus_bb.runtime.staging.stage_journal import Journal
 
 LINES = 40
 WRITERS = 4
@@ -38,7 +38,7 @@ WRITERS = 4
 WRITER = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pegasus_bb.files import append_json, read_journal
+from pegasus_bb.core.files import append_json, read_journal
 path, name, lines = sys.argv[1], sys.argv[2], int(sys.argv[3])
 def write(n):
     append_json(path, {"who": f"{name}-{n}", "pad": "x" * (n * 7 % 50)})

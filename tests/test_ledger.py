@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb import ledger
+from pegasus_bb.core import ledger
 
 
 @pytest.fixture

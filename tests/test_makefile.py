@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 
 def setup(folder: Path, python: str) -> subprocess.CompletedProcess[str]:
     (folder / "pegasus_bb" / "staging").mkdir(parents=True)
-    copier = "pegasus_bb/staging/_small.c"
+    copier = "pegasus_bb/runtime/staging/_small.c"
     for name in ("Makefile", "pyproject.toml", "setup.py", copier):
         shutil.copy(ROOT / name, folder / name)
     return subprocess.run(

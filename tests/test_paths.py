@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pegasus_bb.paths import local_path, node_path, node_path_fault
+from pegasus_bb.core.paths import local_path, node_path, node_path_fault
 
 JOB = {"TMPDIR": "/tmp/job.7", "SLURM_JOB_ID": "7", "PBS_JOBID": "7[2].head"}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.process import ask
+from pegasus_bb.core.process import ask
 
 
 def test_whatever_the_user_s_language_and_time_format_answers_look_the_same(

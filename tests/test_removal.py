@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb import removal
+from pegasus_bb.core import removal
 
 KEEP = "keep"
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.units import (
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.units import (
     abbreviate,
     format_duration,
     format_gib_hours,

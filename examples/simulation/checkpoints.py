@@ -9,9 +9,9 @@ part of its time that each job computes.
 
 from random import Random
 
-from pegasus_bb.simulation.kernel import Simulation, Steps
-from pegasus_bb.simulation.server import Lane, Server
-from pegasus_bb.simulation.slots import Slots
+from pegasus_bb.forecast.kernel import Simulation, Steps
+from pegasus_bb.forecast.server import Lane, Server
+from pegasus_bb.forecast.slots import Slots
 
 SEED = 42
 DAY = 24 * 3600.0  # seconds

@@ -10,19 +10,19 @@ from typing import Any
 
 from pegasus_bb.api.keywords import FilePath
 from pegasus_bb.api.notebook import fragment
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.units import format_count, format_seconds
 from pegasus_bb.model.run import Run
 from pegasus_bb.model.stat import Pair, Stat
 from pegasus_bb.report.benchmark import read_benchmark
 from pegasus_bb.report.compare import compare as compare_runs
-from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.encoding import to_document
 from pegasus_bb.report.headline import certainty, headline
 from pegasus_bb.report.probe import read_probe
 from pegasus_bb.report.render import WIDTH, render_text
-from pegasus_bb.report.submitdir import read_run
+from pegasus_bb.report.report_document import Comparison
+from pegasus_bb.report.run_folder import read_run
 from pegasus_bb.report.tables import CLOCK
-from pegasus_bb.units import format_count, format_seconds
 
 _SIDES = {"pfs": "PFS", "bb": "burst buffer"}
 
@@ -55,7 +55,7 @@ class RunComparison:
     def to_page(self) -> str:
         """The page of ``report --html``. Raises UsageError without the extra
         ``pages``."""
-        from pegasus_bb.page import report_page  # templates are slow to load
+        from pegasus_bb.report.page import report_page  # templates are slow to load
 
         return report_page({"": self.comparison})
 

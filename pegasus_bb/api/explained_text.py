@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pegasus_bb.columns import columns
+from pegasus_bb.core.columns import columns
+from pegasus_bb.core.units import abbreviate, format_files, format_size
+from pegasus_bb.decide.decision import PlacementDecision
+from pegasus_bb.decide.explanation import Explanation, Row
 from pegasus_bb.model.reservation import NODE_LOCAL
-from pegasus_bb.placement.decision import PlacementDecision
-from pegasus_bb.placement.explain import Explanation, Row
-from pegasus_bb.planner.summary import fit_lines, reservation_lines
-from pegasus_bb.units import abbreviate, format_files, format_size
+from pegasus_bb.planner.plan_summary import fit_lines, reservation_lines
 
 
 def table_lines(rows: Iterator[Row]) -> list[str]:

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 from pegasus_bb.api.explained_text import file_rows, table_lines, total_lines
 from pegasus_bb.api.keywords import FilePath, Keywords, options_of
 from pegasus_bb.api.notebook import fragment
-from pegasus_bb.errors import UsageError
-from pegasus_bb.placement.decision import PlacementDecision, PlanningInput
-from pegasus_bb.placement.explain import Explanation, group_rows
-from pegasus_bb.placement.explain import explain as explain_decision
-from pegasus_bb.placement.lint import lint_replicas
-from pegasus_bb.placement.liveness import live_flow, planned_peak
-from pegasus_bb.placement.run_times import times_error
-from pegasus_bb.planner.drain import drain_gain, gain_line, plan_drain
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
+from pegasus_bb.decide.explanation import Explanation, group_rows
+from pegasus_bb.decide.explanation import explain as explain_decision
+from pegasus_bb.decide.lint import lint_replicas
+from pegasus_bb.decide.liveness import live_flow, planned_peak
+from pegasus_bb.decide.run_times import times_error
+from pegasus_bb.forecast.workflow.mode_choice import Compared
+from pegasus_bb.forecast.workflow.prediction_text import shown
+from pegasus_bb.planner.drain_files import drain_gain, gain_line, plan_drain
 from pegasus_bb.planner.drain_plan import DrainPlan
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predictions import compare, without_speeds
@@ -27,8 +29,6 @@ from pegasus_bb.planner.reading import (
     with_capacity,
 )
 from pegasus_bb.planner.run_plan import output_site
-from pegasus_bb.simulation.workflow.choice import Compared
-from pegasus_bb.simulation.workflow.prediction_text import shown
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -79,7 +79,7 @@ class WorkflowExplanation:
     def to_page(self) -> str:
         """The page of ``explain --html``. Raises UsageError without the extra
         ``pages``."""
-        from pegasus_bb.page import explained_page  # templates are slow to load
+        from pegasus_bb.report.page import explained_page  # templates are slow to load
 
         placed, placement = self.placed, self.decision.placement
         return explained_page(

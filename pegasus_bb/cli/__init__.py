@@ -16,7 +16,8 @@ from typing import Any, NoReturn
 
 import click
 
-from pegasus_bb.errors import BUG, INTERRUPTED, USAGE, PegasusBBError
+from pegasus_bb.core import plugins
+from pegasus_bb.core.errors import BUG, INTERRUPTED, USAGE, PegasusBBError
 
 _NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
 _OWNER = "call it as the owner of that path, or have the path made writable for you"
@@ -25,12 +26,24 @@ GROUPS = {
     "Run": ("plan", "run", "status", "explain", "check", "sizes", "stage", "drain"),
     "Measure": ("report", "simulate", "bench"),
     "Clean up": ("ls", "gc", "release"),
-    "Administer": ("site", "stager", "testbed", "hook", "completion"),
+    "Administer": ("site", "stager", "hook", "completion"),
 }
+# The group of a command that another distribution adds.
+_ADDED = "Administer"
 # Command -> module; a command's module is imported only when it is called.
 COMMANDS = {
     name: f"pegasus_bb.cli.{name}" for names in GROUPS.values() for name in names
 }
+
+
+_ELSEWHERE = {
+    "testbed": "pegasus_bb_testbed has it: in a checkout, make tools installs that"
+}
+
+
+def _added() -> list[str]:
+    """Commands of other distributions; those that no person types have a hyphen."""
+    return [name for name in plugins.plugins(plugins.COMMANDS) if "-" not in name]
 
 
 class _Commands(click.Group):
@@ -39,7 +52,8 @@ class _Commands(click.Group):
     def format_commands(
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
-        for group, names in GROUPS.items():
+        for group, own in GROUPS.items():
+            names = (*own, *_added()) if group == _ADDED else own
             commands = [(name, self.get_command(ctx, name)) for name in names]
             width = formatter.width - 6 - max(map(len, COMMANDS))
             rows = [(n, c.get_short_help_str(width)) for n, c in commands if c]
@@ -47,24 +61,28 @@ class _Commands(click.Group):
                 formatter.write_dl(rows)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return [*COMMANDS, *_added()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        command = importlib.import_module(COMMANDS[cmd_name]).command
-        if not isinstance(command, click.Command):
-            raise TypeError(f"{COMMANDS[cmd_name]}.command is not a command")
+        if cmd_name in COMMANDS:
+            command = importlib.import_module(COMMANDS[cmd_name]).command
+        else:
+            command = plugins.plugin(plugins.COMMANDS, cmd_name)
+        if command is not None and not isinstance(command, click.Command):
+            raise TypeError(f"{cmd_name} is {command!r}, which is not a command")
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """A name that is unknown gets the one that was meant."""
-        if args[0] not in COMMANDS and not args[0].startswith("-"):
-            close = get_close_matches(args[0], COMMANDS, 1)
+        name = args[0]
+        if not name.startswith("-") and self.get_command(ctx, name) is None:
+            if name in _ELSEWHERE:
+                ctx.fail(f"there is no command {name!r}; {_ELSEWHERE[name]}")
+            close = get_close_matches(name, self.list_commands(ctx), 1)
             hint = f"did you mean {close[0]}?" if close else "pegasus-bb -h lists them"
-            ctx.fail(f"there is no command {args[0]!r}; {hint}")
+            ctx.fail(f"there is no command {name!r}; {hint}")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -176,7 +194,7 @@ def _can_speak() -> bool:
 
 def _end_unheard(error: OSError) -> NoReturn:
     """Standard output takes nothing: 1, and one line where that can still be said."""
-    from pegasus_bb.engine.terminal import mute  # costs more than most commands
+    from pegasus_bb.run.engine.terminal import mute  # costs more than most commands
 
     mute(sys.stdout)
     _say(f"standard output: {error.strerror}")
@@ -190,6 +208,6 @@ def _say(message: str) -> None:
     try:
         echo_lines(f"pegasus-bb: {message}".split("\n"), err=True)
     except OSError:
-        from pegasus_bb.engine.terminal import mute
+        from pegasus_bb.run.engine.terminal import mute
 
         mute(sys.stderr)

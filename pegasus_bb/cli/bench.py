@@ -9,13 +9,13 @@ from pathlib import Path
 
 import click
 
-from pegasus_bb.bench.cells import all_cells
-from pegasus_bb.bench.figures import figures
-from pegasus_bb.bench.place import Place, place
-from pegasus_bb.bench.session import Session
 from pegasus_bb.cli.bench_run import measure
-from pegasus_bb.errors import UsageError
-from pegasus_bb.units import parse_size
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.units import parse_size
+from pegasus_bb.report.bench.cells import all_cells
+from pegasus_bb.report.bench.figures import figures
+from pegasus_bb.report.bench.measured_tier import Place, place
+from pegasus_bb.report.bench.session import Session
 
 
 @click.command("bench", short_help="Measure how fast the storage is.")
@@ -68,7 +68,9 @@ def command(
     if (speeds is None) != (site is None):
         raise UsageError("--speeds FILE and --site SITE go together")
     if speeds is not None:
-        from pegasus_bb.bench.speedsfile import check_speeds  # needs a reader of YAML
+        from pegasus_bb.report.bench.speedsfile import (
+            check_speeds,  # needs a reader of YAML
+        )
 
         check_speeds(speeds, [place.name for place in places])
     sizes = [parse_size(word) for word in blocks.split(",")]
@@ -78,7 +80,7 @@ def command(
     if speeds is None or site is None:
         _hint("to plan with these figures: --speeds FILE --site SITE")
         return
-    from pegasus_bb.bench.speedsfile import write_speeds
+    from pegasus_bb.report.bench.speedsfile import write_speeds
 
     found = {tier.place.name: figures(tier).as_speeds() for tier in session.tiers}
     write_speeds(speeds, site, found, _comment(session))

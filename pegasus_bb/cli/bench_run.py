@@ -13,17 +13,17 @@ from typing import Any
 
 import click
 
-from pegasus_bb.bench.cells import Measurement, certain
-from pegasus_bb.bench.document import to_document
-from pegasus_bb.bench.figures import OPERATIONS, RATES, Figures, figures
-from pegasus_bb.bench.notes import after, before
-from pegasus_bb.bench.operations import Operations
-from pegasus_bb.bench.session import Session, Tier
 from pegasus_bb.cli import cleanly_ended
-from pegasus_bb.cli.progress import described_progress
-from pegasus_bb.columns import columns, printable
+from pegasus_bb.cli.progress_bar import described_progress
+from pegasus_bb.core.columns import columns, printable
+from pegasus_bb.core.units import MIB, format_size
 from pegasus_bb.model.stat import Stat
-from pegasus_bb.units import MIB, format_size
+from pegasus_bb.report.bench.bench_document import to_document
+from pegasus_bb.report.bench.cautions import after, before
+from pegasus_bb.report.bench.cells import Measurement, certain
+from pegasus_bb.report.bench.figures import OPERATIONS, RATES, Figures, figures
+from pegasus_bb.report.bench.session import Session, Tier
+from pegasus_bb.report.bench.small_files import Operations
 
 _HEAD = ("block", "processes", "write MiB/s", "read MiB/s", "n")
 _WIDTH = 90

@@ -8,12 +8,12 @@ from typing import Any
 import click
 import orjson
 
-from pegasus_bb.check.everything import findings
-from pegasus_bb.cli.options import PlanCommand, options_of_a_look, plan_options
 from pegasus_bb.cli.output import echo_lines
-from pegasus_bb.columns import printable
-from pegasus_bb.errors import USAGE
+from pegasus_bb.cli.plan_options import PlanCommand, options_of_a_look, plan_options
+from pegasus_bb.core.columns import printable
+from pegasus_bb.core.errors import USAGE
 from pegasus_bb.model.finding import Finding, Level
+from pegasus_bb.run.check.everything import findings
 
 
 @click.command("check", cls=PlanCommand)

@@ -11,17 +11,17 @@ from types import FrameType
 import click
 
 from pegasus_bb.cli.stage import journal_path
-from pegasus_bb.columns import printable
-from pegasus_bb.draining.buffer import ALL, Buffer
-from pegasus_bb.draining.drainer import Drainer, Route
-from pegasus_bb.draining.dumps import Bursts, Interval
-from pegasus_bb.draining.pace import Target
-from pegasus_bb.draining.safe import Arrivals
-from pegasus_bb.draining.watching import Watching
-from pegasus_bb.errors import DONE, NOT_COPIED, UsageError
-from pegasus_bb.model.drain import read_rule
-from pegasus_bb.staging.stage import check_places
-from pegasus_bb.units import format_files, format_size, parse_duration
+from pegasus_bb.core.columns import printable
+from pegasus_bb.core.errors import DONE, NOT_COPIED, UsageError
+from pegasus_bb.core.units import format_files, format_size, parse_duration
+from pegasus_bb.model.drain_settings import read_rule
+from pegasus_bb.runtime.draining.buffer import ALL, Buffer
+from pegasus_bb.runtime.draining.drainer import Drainer, Route
+from pegasus_bb.runtime.draining.dumps import Bursts, Interval
+from pegasus_bb.runtime.draining.pace import Target
+from pegasus_bb.runtime.draining.safe import Arrivals
+from pegasus_bb.runtime.draining.watching import Watching
+from pegasus_bb.runtime.staging.stage_tree import check_places
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _ENDS = (signal.SIG_DFL, signal.default_int_handler)  # an ignored one stays ignored

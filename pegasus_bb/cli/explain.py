@@ -10,13 +10,13 @@ import click
 import orjson
 
 from pegasus_bb.api.explaining import WorkflowExplanation, explained
-from pegasus_bb.cli.options import (
+from pegasus_bb.cli.output import echo_lines, write_page
+from pegasus_bb.cli.plan_options import (
     PlanCommand,
     only_of_pegasus,
     options_of_a_look,
     plan_options,
 )
-from pegasus_bb.cli.output import echo_lines, write_page
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.reading import no_collection
 
@@ -40,7 +40,7 @@ def command(
     """
     wanted = plan_options(options, mode="persistent")
     if html is not None:
-        import pegasus_bb.page  # noqa: F401 - fails at once if it is not installed
+        import pegasus_bb.report.page  # noqa: F401 - fails at once if it is not installed
     show(ctx, wanted, as_json, files, html)
 
 

@@ -11,10 +11,10 @@ from typing import Any
 import click
 
 from pegasus_bb.cli.output import echo_lines
-from pegasus_bb.columns import one_line
-from pegasus_bb.errors import DONE
-from pegasus_bb.inventory.leftovers import Leftover, give_back, leftovers
-from pegasus_bb.units import format_size
+from pegasus_bb.core.columns import one_line
+from pegasus_bb.core.errors import DONE
+from pegasus_bb.core.units import format_size
+from pegasus_bb.run.inventory.leftovers import Leftover, give_back, leftovers
 
 
 @click.command("gc", short_help="Give back what ended runs left behind.")

@@ -10,7 +10,11 @@ from pathlib import Path
 import click
 
 from pegasus_bb.planner.pegasus.home import find_home
-from pegasus_bb.planner.pegasus.hook import cache_folder, make_hook_home, shell_command
+from pegasus_bb.planner.pegasus.hook_shell import (
+    cache_folder,
+    make_hook_home,
+    shell_command,
+)
 
 
 @click.command("hook", short_help="Let pegasus-plan take --bb-mode, in this shell.")

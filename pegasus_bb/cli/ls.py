@@ -11,11 +11,11 @@ from dataclasses import asdict
 import click
 
 from pegasus_bb.cli.output import terminal_width
-from pegasus_bb.columns import columns, one_line
-from pegasus_bb.inventory.listing import list_reservations
-from pegasus_bb.inventory.run_state import FAILED, STOPPED, ReservationRecord
+from pegasus_bb.core.columns import columns, one_line
+from pegasus_bb.core.units import format_duration, format_size
 from pegasus_bb.model.reservation import State
-from pegasus_bb.units import format_duration, format_size
+from pegasus_bb.run.inventory.listing import list_reservations
+from pegasus_bb.run.inventory.run_state import FAILED, STOPPED, ReservationRecord
 
 _HEAD = ("reservation", "site/tier", "backend", "size", "state", "age", "run", "doing")
 _RIGHT = (3, 5)

@@ -10,8 +10,8 @@ from typing import TextIO
 
 import click
 
-from pegasus_bb.columns import folded
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.columns import folded
+from pegasus_bb.core.errors import UsageError
 
 
 def terminal_width(out: TextIO) -> int | None:

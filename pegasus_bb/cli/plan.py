@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pegasus_bb.cli import cleanly_ended
-from pegasus_bb.cli.options import (
+from pegasus_bb.cli.output import echo_lines
+from pegasus_bb.cli.plan_options import (
     PlanCommand,
     only_of_pegasus,
     options_of_a_planning,
     plan_options,
 )
-from pegasus_bb.cli.output import echo_lines
-from pegasus_bb.planner.chosen import ResolvedOptions, resolve_options
+from pegasus_bb.planner.chosen_mode import ResolvedOptions, resolve_options
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.home import planner_line
 
@@ -56,7 +56,7 @@ def command(ctx: click.Context, /, dry_run: bool, check: bool, **options: Any) -
     wanted = plan_options(options, mode="persistent" if dry_run else "")
     chosen = resolve_options(wanted)
     if chosen.predicted is not None and not (ctx.params["as_json"] or _is_quiet(ctx)):
-        from pegasus_bb.simulation.workflow.prediction_text import shown
+        from pegasus_bb.forecast.workflow.prediction_text import shown
 
         click.echo("\n".join(shown(chosen.predicted)), err=True)
     if dry_run:
@@ -86,7 +86,7 @@ def _show(ctx: click.Context, chosen: ResolvedOptions) -> None:
             check_can_be_planned(options, decided)
             return
         from pegasus_bb.cli.plan_real import passed
-        from pegasus_bb.planner.pegasus.planning import prepare
+        from pegasus_bb.planner.pegasus.plan_with_pegasus import prepare
 
         prepare(options, passed(ctx), chosen.home, decided)
 

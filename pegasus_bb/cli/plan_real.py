@@ -8,17 +8,17 @@ import click
 from click.core import ParameterSource
 
 from pegasus_bb.cli import cleanly_ended
-from pegasus_bb.cli.options import only_of_pegasus
-from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.cli.plan_options import only_of_pegasus
+from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.model.catalogs import declared_tiers
 from pegasus_bb.model.properties import Properties, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.call import become, plain_argv, run, run_argv
 from pegasus_bb.planner.pegasus.home import Home, planner_line
-from pegasus_bb.planner.pegasus.planning import plan_on_tier
+from pegasus_bb.planner.pegasus.plan_with_pegasus import plan_on_tier
 from pegasus_bb.planner.pegasus.user_database import make_user_database
-from pegasus_bb.planner.summary import summary, unused_tier_notes
+from pegasus_bb.planner.plan_summary import summary, unused_tier_notes
 
 # Not --input-dir: its files are in the replica catalog that is given to pegasus-plan.
 _VALUES = ("sites", "output_sites", "output_dir", "cleanup")

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import click
 
-from pegasus_bb import ledger
-from pegasus_bb.engine.lock import lock_submit_dir
-from pegasus_bb.engine.nothing_lost import why_nothing_lost
-from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
-from pegasus_bb.errors import DataNotSafe, UsageError
-from pegasus_bb.inventory.leftovers import check_not_running, discard_of_one_job
-from pegasus_bb.inventory.located import LocatedReservation, RunFinder
-from pegasus_bb.ledger import LedgerReservation
+from pegasus_bb.core import ledger
+from pegasus_bb.core.errors import DataNotSafe, UsageError
+from pegasus_bb.core.ledger import LedgerReservation
+from pegasus_bb.run.engine.lock import lock_submit_dir
+from pegasus_bb.run.engine.nothing_lost import why_nothing_lost
+from pegasus_bb.run.engine.submitdir import SubmitDir, find_submit_dir
+from pegasus_bb.run.inventory.leftovers import check_not_running, discard_of_one_job
+from pegasus_bb.run.inventory.located import LocatedReservation, RunFinder
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.delete import give_up, release
-from pegasus_bb.runtime.release import (
+from pegasus_bb.runtime.programs.delete import give_up, release
+from pegasus_bb.runtime.release_steps import (
     discard_orphan,
     give_up_orphan,
     naming_the_way_on,

@@ -12,7 +12,7 @@ import click
 
 from pegasus_bb.api.comparing import compare
 from pegasus_bb.cli.output import write_page
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.errors import UsageError
 from pegasus_bb.report.encoding import as_text, write_document
 from pegasus_bb.report.render import WIDTH
 
@@ -75,7 +75,7 @@ def command(
             f"{ctx.args[0]}: say on which storage it ran: --pfs {run} or --bb {run}"
         )
     if html is not None:
-        import pegasus_bb.page  # noqa: F401 - says now whether it is installed
+        import pegasus_bb.report.page  # noqa: F401 - says now whether it is installed
     gc.disable()  # of many records, a third of the time went into looking for garbage
     found = compare(pfs, bb, bench=bench, probe=probe)
     width = shutil.get_terminal_size((WIDTH, 24)).columns  # $COLUMNS comes first

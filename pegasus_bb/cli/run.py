@@ -12,15 +12,15 @@ from pathlib import Path
 import click
 
 from pegasus_bb.cli.fallback import pfs_lines
-from pegasus_bb.engine.choice import AUTO, DAGMAN, ENGINES, choose_engine
-from pegasus_bb.engine.dagman import running
-from pegasus_bb.engine.local import run
-from pegasus_bb.engine.lost_inputs import Ask
-from pegasus_bb.engine.progress import Lines, Quiet
-from pegasus_bb.engine.submitdir import find_submit_dir
-from pegasus_bb.engine.terminal import mute_if_gone, unbreakable
-from pegasus_bb.errors import RunFailed, advice_on
-from pegasus_bb.units import format_duration
+from pegasus_bb.core.errors import RunFailed, advice_on
+from pegasus_bb.core.units import format_duration
+from pegasus_bb.run.engine.dagman import running
+from pegasus_bb.run.engine.engine_choice import AUTO, DAGMAN, ENGINES, choose_engine
+from pegasus_bb.run.engine.local import run
+from pegasus_bb.run.engine.lost_inputs import Ask
+from pegasus_bb.run.engine.node_progress import Lines, Quiet
+from pegasus_bb.run.engine.submitdir import find_submit_dir
+from pegasus_bb.run.engine.terminal import mute_if_gone, unbreakable
 
 
 @click.command("run", short_help="Run a planned workflow, or continue it.")

@@ -12,22 +12,22 @@ from typing import Any
 import click
 import orjson
 
-from pegasus_bb.cli.options import plan_options
 from pegasus_bb.cli.output import echo_lines, write_page
-from pegasus_bb.cli.progress import progress
-from pegasus_bb.cli.trace import events_of, write_trace
-from pegasus_bb.columns import columns
-from pegasus_bb.errors import UsageError
+from pegasus_bb.cli.plan_options import plan_options
+from pegasus_bb.cli.progress_bar import progress
+from pegasus_bb.cli.trace_file import events_of, write_trace
+from pegasus_bb.core.columns import columns
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.units import format_duration
+from pegasus_bb.forecast.workflow.prediction_text import shown
+from pegasus_bb.forecast.workflow.waiting_times import Waits
 from pegasus_bb.planner.predictions import MODES
 from pegasus_bb.planner.reading import no_collection
 from pegasus_bb.planner.simulations import Simulated, simulated_modes
 from pegasus_bb.report.compare import compare
-from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.encoding import to_document
 from pegasus_bb.report.render import WIDTH, render_text
-from pegasus_bb.simulation.workflow.prediction_text import shown
-from pegasus_bb.simulation.workflow.waits import Waits
-from pegasus_bb.units import format_duration
+from pegasus_bb.report.report_document import Comparison
 
 _DEFAULT = ("off", "persistent")
 _HEAD = ("seconds, simulated", "jobs", "starting", "slot", "computing", "storage")
@@ -48,7 +48,7 @@ def simulate_workflow(
     if seeds < 1:
         raise UsageError(f"--seeds {seeds}: a number of runs, 1 or more")
     if html is not None:
-        import pegasus_bb.page  # noqa: F401 - fails at once if it is not installed
+        import pegasus_bb.report.page  # noqa: F401 - fails at once if it is not installed
     with no_collection():
         with progress("runs") as done:
             planned = plan_options(options, mode="persistent")
@@ -59,7 +59,7 @@ def simulate_workflow(
         else:
             _print(found, compared)
         if html is not None:
-            from pegasus_bb.page import report_page  # templates are slow to load
+            from pegasus_bb.report.page import report_page  # templates are slow to load
 
             write_page(html, report_page(compared))
             if not as_json:

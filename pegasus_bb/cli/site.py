@@ -10,11 +10,11 @@ import click
 import orjson
 
 from pegasus_bb.cli.output import echo_lines
-from pegasus_bb.columns import columns, one_line
-from pegasus_bb.inventory.site_status import SiteStatus, Use, site_status
-from pegasus_bb.service.slurm.config import SPOOL
-from pegasus_bb.service.slurm.install import hooks_done
-from pegasus_bb.units import format_duration, format_size
+from pegasus_bb.core.columns import columns, one_line
+from pegasus_bb.core.units import format_duration, format_size
+from pegasus_bb.run.inventory.site_status import SiteStatus, Use, site_status
+from pegasus_bb.stager.slurm.install_hooks import hooks_done
+from pegasus_bb.stager.slurm.slurm_config import SPOOL
 
 
 @click.group("site", short_help="Make a Slurm a burst-buffer site.")

@@ -12,12 +12,12 @@ import orjson
 import yaml
 
 from pegasus_bb.cli.output import write_page
-from pegasus_bb.columns import columns
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.columns import columns
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.units import format_files, format_size
 from pegasus_bb.model.document import load
 from pegasus_bb.report.learn import sizes_of
-from pegasus_bb.report.submitdir import read_run
-from pegasus_bb.units import format_files, format_size
+from pegasus_bb.report.run_folder import read_run
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 

@@ -11,13 +11,13 @@ import time
 
 import click
 
-from pegasus_bb import ledger
-from pegasus_bb.errors import DONE, INTERRUPTED, NOT_COPIED, UsageError
-from pegasus_bb.staging.digests import SHA256, Digest
-from pegasus_bb.staging.failures import CopyFailed
-from pegasus_bb.staging.journal import Journal
-from pegasus_bb.staging.stage import Stage, check_places
-from pegasus_bb.units import format_duration, format_files, format_size
+from pegasus_bb.core import ledger
+from pegasus_bb.core.errors import DONE, INTERRUPTED, NOT_COPIED, UsageError
+from pegasus_bb.core.units import format_duration, format_files, format_size
+from pegasus_bb.runtime.staging.digests import SHA256, Digest
+from pegasus_bb.runtime.staging.failures import CopyFailed
+from pegasus_bb.runtime.staging.stage_journal import Journal
+from pegasus_bb.runtime.staging.stage_tree import Stage, check_places
 
 
 @click.command("stage", short_help="Copy a file or folder, verified; can be resumed.")

@@ -14,21 +14,26 @@ from typing import Any, TextIO
 import click
 
 from pegasus_bb.cli.output import echo_lines
-from pegasus_bb.columns import columns, printable
-from pegasus_bb.errors import DONE, NOT_COPIED, UsageError
+from pegasus_bb.core.columns import columns, printable
+from pegasus_bb.core.errors import DONE, NOT_COPIED, UsageError
+from pegasus_bb.core.units import (
+    format_duration,
+    format_size,
+    parse_duration,
+    parse_size,
+)
 from pegasus_bb.model.placement import HINTS
-from pegasus_bb.service.client import Client, connect_or_start
-from pegasus_bb.service.config import Config, node_config, site_config, user_config
-from pegasus_bb.service.dataspace import place_of
-from pegasus_bb.service.protocol import (
+from pegasus_bb.runtime.stager_client.client import Client, connect_or_start
+from pegasus_bb.runtime.stager_client.dataspace import place_of
+from pegasus_bb.runtime.stager_client.protocol import (
     CONTROL_SOCKET,
     USER_SOCKET,
     Refused,
     in_requests,
 )
-from pegasus_bb.service.task import DONE as TASK_DONE
-from pegasus_bb.service.task import ENDS
-from pegasus_bb.units import format_duration, format_size, parse_duration, parse_size
+from pegasus_bb.runtime.stager_client.task import DONE as TASK_DONE
+from pegasus_bb.runtime.stager_client.task import ENDS
+from pegasus_bb.stager.site_config import Config, node_config, site_config, user_config
 
 _HEAD = ("task", "uid", "state", "kind", "bytes", "left", "source", "dest")
 _RIGHT = (0, 1, 4, 5)
@@ -58,7 +63,7 @@ def command(ctx: click.Context, sockets: str | None) -> None:
 @click.pass_obj
 def serve(sockets: str | None, site: str | None, node: str | None) -> None:
     """Run the service until it is told to end, or is idle for a minute."""
-    from pegasus_bb.service.server import run
+    from pegasus_bb.stager.socket_server import run
 
     if site and node:
         raise UsageError("serve takes --site CONF or --node CONF, not both")

@@ -10,9 +10,9 @@ from typing import Any
 from rich.live import Live
 from rich.text import Text
 
-from pegasus_bb.columns import columns, printable
-from pegasus_bb.service.task import ENDS, PENDING, RUNNING
-from pegasus_bb.units import format_size
+from pegasus_bb.core.columns import columns, printable
+from pegasus_bb.core.units import format_size
+from pegasus_bb.runtime.stager_client.task import ENDS, PENDING, RUNNING
 
 _STATES = (PENDING, RUNNING, *ENDS)
 _OFTEN = 1.0  # seconds between two looks

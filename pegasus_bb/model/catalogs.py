@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.core.errors import CatalogError, UsageError
 from pegasus_bb.model.document import Data, Document, Entry, Key, load, plain
 from pegasus_bb.model.pegasus4 import conversion
 from pegasus_bb.model.properties import Properties

@@ -17,8 +17,8 @@ from typing import Any, TypeAlias
 import orjson
 from ryaml import InvalidYamlError, loads  # type: ignore[attr-defined]
 
-from pegasus_bb.errors import CatalogError, UsageError
-from pegasus_bb.units import parse_size
+from pegasus_bb.core.errors import CatalogError, UsageError
+from pegasus_bb.core.units import parse_size
 
 Data: TypeAlias = dict[str, Any]
 Key: TypeAlias = "str | int"

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from itertools import combinations
 
+from pegasus_bb.core.paths import is_below
 from pegasus_bb.model.document import Entry
-from pegasus_bb.paths import is_below
 
 CLASSES = ("short", "medium", "long")
 _KEYS = ("name", "path", "capacity", "class", "beegfs_pool")

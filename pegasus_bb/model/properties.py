@@ -12,11 +12,11 @@ from typing import Any
 
 from javaproperties import KeyValue, join_key_value, parse
 
-from pegasus_bb.errors import CatalogError, UsageError
-from pegasus_bb.files import is_file
+from pegasus_bb.core.errors import CatalogError, UsageError
+from pegasus_bb.core.files import is_file
+from pegasus_bb.core.units import parse_duration, parse_size
 from pegasus_bb.model.document import suggestion
-from pegasus_bb.model.drain import DrainRule, read_rule
-from pegasus_bb.units import parse_duration, parse_size
+from pegasus_bb.model.drain_settings import DrainRule, read_rule
 
 PREFIX = "pegasus.bb."
 MODES = ("off", "persistent", "transient", "hybrid", "auto")

@@ -10,9 +10,9 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.core.errors import CatalogError, UsageError
+from pegasus_bb.core.units import parse_duration
 from pegasus_bb.model.document import Document, Entry, suggestion
-from pegasus_bb.units import parse_duration
 
 MOST = 1_000_000  # of what a simulation keeps in memory: nodes, pipelines
 _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")

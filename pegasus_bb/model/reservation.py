@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Dict, Mapping, Optional, Type, TypeVar
 
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.errors import UsageError
 
 _N = TypeVar("_N", bound="_Record")
 NODE_LOCAL = "node-local"  # a backend without reservations

@@ -15,11 +15,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.units import parse_size
 from pegasus_bb.model.document import Document, Entry, Key
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.quantities import read_short_time
-from pegasus_bb.units import parse_size
 
 KEY = "x-storage-speeds"
 SLOTS = "slots"

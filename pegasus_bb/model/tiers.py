@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.paths import NAME_VARIABLES, PATH_VARIABLES, node_path_fault
+from pegasus_bb.core.units import MIB, parse_duration
 from pegasus_bb.model.document import Document, Entry, one_of
-from pegasus_bb.model.drain import TierDrain, read_drain
+from pegasus_bb.model.drain_settings import TierDrain, read_drain
 from pegasus_bb.model.pools import Pool, read_pools
 from pegasus_bb.model.reservation import NODE_LOCAL, SLURM_BACKENDS, SLURM_LUA
-from pegasus_bb.paths import NAME_VARIABLES, PATH_VARIABLES, node_path_fault
-from pegasus_bb.units import MIB, parse_duration
 
 KEY = "x-storage-tiers"
 

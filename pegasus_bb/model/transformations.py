@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pegasus_bb.errors import CatalogError
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.core.paths import local_path
 from pegasus_bb.model.document import Data, Document, Entry, Key, plain
-from pegasus_bb.paths import local_path
 
 # Container type -> URL schemes that its program pulls, and how that names them.
 _PULLED = {

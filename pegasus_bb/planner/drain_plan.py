@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pegasus_bb.dag.joblists import Entries
-from pegasus_bb.dag.roles import Role, of_role
-from pegasus_bb.model.drain import NOW, OFF, DrainRule, DrainTarget
+from pegasus_bb.forecast.drain_windows import Window, windows
+from pegasus_bb.model.dag.joblists import Entries
+from pegasus_bb.model.dag.roles import Role, of_role
+from pegasus_bb.model.drain_settings import NOW, OFF, DrainRule, DrainTarget
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.simulation.draining.windows import Window, windows
 
 _Rate = tuple[float, float, int]  # from, until, bytes
 

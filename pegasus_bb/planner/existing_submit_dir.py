@@ -6,12 +6,12 @@ import fcntl
 import os
 from pathlib import Path
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.files import ENGINE_LOCK, lock_holder
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.files import ENGINE_LOCK, lock_holder
 from pegasus_bb.model.reservation import Request, State
-from pegasus_bb.reservation.registry import open_backend
+from pegasus_bb.runtime.backends.backend_table import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.release import release_command
+from pegasus_bb.runtime.release_steps import release_command
 
 
 def check_existing(folder: Path, force: bool) -> None:

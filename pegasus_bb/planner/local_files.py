@@ -11,17 +11,17 @@ import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.files import is_dir, is_file, is_there
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.files import is_dir, is_file, is_there
+from pegasus_bb.core.paths import local_path
+from pegasus_bb.core.units import abbreviate, format_size
+from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.decide.survey import runs_on
 from pegasus_bb.model.catalogs import Catalogs, Replica, Site
 from pegasus_bb.model.document import Document, Key
 from pegasus_bb.model.finding import Finding, Level, note, ok, wrong
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.paths import local_path
-from pegasus_bb.placement.decision import PlanningInput
-from pegasus_bb.placement.survey import runs_on
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.units import abbreviate, format_size
 
 _LONGEST_LINE = 256  # that Linux reads for an interpreter
 _ANYWAY = "or --no-check (property pegasus.bb.check = off) to plan all the same"

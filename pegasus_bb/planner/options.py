@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.errors import UsageError
 
 CLEANUPS = ("none", "leaf", "inplace")
 _LONGEST = 200  # bytes of a folder's name: longer names are derived from it

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pegasus_bb.paths import local_path
-from pegasus_bb.placement.decision import PlanningInput
+from pegasus_bb.core.paths import local_path
+from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.planner.run_plan import RunPlan
 
 PLANNED_BY = "planned_by.json"

@@ -7,23 +7,27 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.planner.builtin.build import build
-from pegasus_bb.planner.builtin.checks import check_path_overlap
 from pegasus_bb.planner.builtin.executable import Executable
+from pegasus_bb.planner.builtin.planner_limits import check_path_overlap
 from pegasus_bb.planner.builtin.write import check_files, write
-from pegasus_bb.planner.darshan import missing_darshan_note
-from pegasus_bb.planner.drain import plan_drain
+from pegasus_bb.planner.darshan_preload import missing_darshan_note
+from pegasus_bb.planner.drain_files import plan_drain
 from pegasus_bb.planner.existing_submit_dir import check_existing
 from pegasus_bb.planner.local_files import check_local_files
 from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.plan_summary import (
+    check_can_be_fetched,
+    omission_notes,
+    summary,
+)
 from pegasus_bb.planner.predictions import predict
 from pegasus_bb.planner.reading import no_collection, read_and_decide, rewrite_planning
 from pegasus_bb.planner.run_plan import RunPlan, plan_run
 from pegasus_bb.planner.runfiles import node_files, pfs_scratch, run_files
 from pegasus_bb.planner.seal.sealing import complete
-from pegasus_bb.planner.summary import check_can_be_fetched, omission_notes, summary
 
 
 @dataclass(frozen=True)

@@ -6,29 +6,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
-from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.core.errors import CatalogError, UsageError
+from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
+from pegasus_bb.decide.hybrid_mode import apply_hybrid_mode
+from pegasus_bb.decide.job_reservations import capacity_maker
+from pegasus_bb.decide.lint import is_linked, lint_tier
+from pegasus_bb.decide.place_files import place_by_rules, reserve
+from pegasus_bb.decide.sizing import automatic_capacity
+from pegasus_bb.decide.survey import INPUT
+from pegasus_bb.forecast.demands.learned_rates import fitted_speeds
+from pegasus_bb.forecast.workflow.calibration import calibrated
+from pegasus_bb.forecast.workflow.mode_choice import Compared, Predicted, choose
+from pegasus_bb.forecast.workflow.prediction import Prediction
+from pegasus_bb.forecast.workflow.simulator import Mode, PlannedWorkflow, Simulator
+from pegasus_bb.forecast.workflow.workload import workload
 from pegasus_bb.model.catalogs import environment
 from pegasus_bb.model.document import Key, load
 from pegasus_bb.model.history import History
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.speeds import KEY, Speeds, read_speeds
-from pegasus_bb.model.startup import DEFAULT
-from pegasus_bb.placement.decision import PlacementDecision, PlanningInput
-from pegasus_bb.placement.hybrid_mode import apply_hybrid_mode
-from pegasus_bb.placement.job_reservations import capacity_maker
-from pegasus_bb.placement.lint import is_linked, lint_tier
-from pegasus_bb.placement.place_files import place_by_rules, reserve
-from pegasus_bb.placement.sizing import automatic_capacity
-from pegasus_bb.placement.survey import INPUT
+from pegasus_bb.model.start_overhead import DEFAULT
+from pegasus_bb.planner.fork_worker import JOBS_FOR_A_WORKER, in_worker
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.reading import choose_tier, read_and_place
-from pegasus_bb.planner.worker import JOBS_FOR_A_WORKER, in_worker
-from pegasus_bb.simulation.demands.learned_rates import fitted_speeds
-from pegasus_bb.simulation.workflow.calibration import calibrated
-from pegasus_bb.simulation.workflow.choice import Compared, Predicted, choose
-from pegasus_bb.simulation.workflow.prediction import Prediction
-from pegasus_bb.simulation.workflow.simulator import Mode, PlannedWorkflow, Simulator
-from pegasus_bb.simulation.workflow.workload import workload
 
 MODES = ("off", "persistent", "transient", "hybrid")
 

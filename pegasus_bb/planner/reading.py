@@ -8,10 +8,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.decide.decision import Ending, PlanningInput
+from pegasus_bb.decide.lint import lint_pfns
+from pegasus_bb.decide.place_files import place_files, reserve
+from pegasus_bb.decide.sizing import wanted_capacity
+from pegasus_bb.decide.stream_choice import with_streams
 from pegasus_bb.model.catalogs import Catalogs, Site, load_inputs, read_sites
 from pegasus_bb.model.document import Document, suggestion
-from pegasus_bb.model.drain import OFF
+from pegasus_bb.model.drain_settings import OFF
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History, combine
 from pegasus_bb.model.placement import Placement
@@ -27,18 +32,13 @@ from pegasus_bb.model.properties import (
 from pegasus_bb.model.tiers import KEY, Tier
 from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import Workflow, read_workflow
-from pegasus_bb.placement.decision import Ending, PlanningInput
-from pegasus_bb.placement.lint import lint_pfns
-from pegasus_bb.placement.place_files import place_files, reserve
-from pegasus_bb.placement.sizing import wanted_capacity
-from pegasus_bb.placement.stream_choice import with_streams
 from pegasus_bb.planner.drain_plan import rule_of
 from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.rewrite.pass_input import Inputs
+from pegasus_bb.planner.rewrite.passes import JOB_PASSES, WORKFLOW_PASSES, rewrite
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.runfiles import containers_file
 from pegasus_bb.planner.stream_policy import choose_policy
-from pegasus_bb.rewrite.inputs import Inputs
-from pegasus_bb.rewrite.passes import JOB_PASSES, WORKFLOW_PASSES, rewrite
 
 _MODE = f"{PREFIX}mode"
 _NO_MODE = "no --bb-mode given"  # the origin of a command's own default mode
@@ -170,8 +170,8 @@ def _history(settings: Settings) -> History:
     if not settings.history:
         return History()
     from pegasus_bb.report.learn import history_of  # most plannings learn nothing
+    from pegasus_bb.report.run_folder import read_run  # most plannings learn nothing
     from pegasus_bb.report.startup import startup_of  # most plannings learn nothing
-    from pegasus_bb.report.submitdir import read_run  # most plannings learn nothing
 
     histories = []
     for path in settings.history:

@@ -10,21 +10,21 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.files import is_there
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.files import is_there
+from pegasus_bb.core.paths import is_below
+from pegasus_bb.core.process import Finished, ask
+from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.forecast.workflow.mode_choice import Predicted
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import Properties, Settings
 from pegasus_bb.model.reservation import Request, check_reservation_name
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.paths import is_below
-from pegasus_bb.placement.decision import PlanningInput
-from pegasus_bb.planner.darshan import check_darshan
+from pegasus_bb.planner.darshan_preload import check_darshan
 from pegasus_bb.planner.drain_plan import DrainPlan
 from pegasus_bb.planner.options import PlanOptions, RunDirectories, run_directories
-from pegasus_bb.process import Finished, ask
-from pegasus_bb.rewrite.inputs import Target
-from pegasus_bb.simulation.workflow.choice import Predicted
+from pegasus_bb.planner.rewrite.pass_input import Target
 
 
 @dataclass(frozen=True)

@@ -7,23 +7,23 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.decide.lint import link_target
+from pegasus_bb.decide.stream_choice import outputs_to_make
 from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.document import as_json
 from pegasus_bb.model.placement import HINTS, JobReservation, PlacedFile, Placement
 from pegasus_bb.model.reservation import SLURM_BACKENDS
 from pegasus_bb.model.transformations import containers_for
 from pegasus_bb.model.workflow import Job, Workflow
-from pegasus_bb.placement.decision import PlanningInput
-from pegasus_bb.placement.lint import link_target
-from pegasus_bb.placement.stream_choice import outputs_to_make
 from pegasus_bb.planner.planned_by import PLANNED_BY, planned_by
+from pegasus_bb.planner.rewrite.job_directives import directives_of, linked_sources
+from pegasus_bb.planner.rewrite.lifecycle import JobFiles, links, pools_of_jobs
+from pegasus_bb.planner.rewrite.site_directives import directive_files
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal.phases import PHASES, phases_json
 from pegasus_bb.planner.seal.sealing import ExecutableWorkflow
-from pegasus_bb.rewrite.directives import directive_files
-from pegasus_bb.rewrite.job_directives import directives_of, linked_sources
-from pegasus_bb.rewrite.lifecycle import JobFiles, links, pools_of_jobs
-from pegasus_bb.runtime import darshan
+from pegasus_bb.runtime import darshan_preload
 from pegasus_bb.runtime.bbdir import NODES, VERSION
 from pegasus_bb.runtime.job_reservation.planned import landing_of
 
@@ -38,8 +38,8 @@ def run_files(
     yield "plan.json", as_json(_plan(planned, context))
     yield PLANNED_BY, planned_by(decided, context)
     if context.darshan:
-        yield darshan.NOTE, as_json({"library": context.darshan})
-        yield darshan.SETTINGS, darshan.CONFIGURATION
+        yield darshan_preload.NOTE, as_json({"library": context.darshan})
+        yield darshan_preload.SETTINGS, darshan_preload.CONFIGURATION
     placement, request = context.placement, context.request
     read = decided.workflow, decided.catalogs, decided.site
     yield from containers_file(*read, context.pool_folders.values()).items()

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Any
 
+from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.document import Document, plain
 from pegasus_bb.model.pegasus_keys import NAMES, NAMESPACES, ONLY, is_left_out
-from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.planner.builtin.profiles import REAL_PLANNER
-from pegasus_bb.rewrite.inputs import Keys, ProfileSetting
+from pegasus_bb.planner.rewrite.pass_input import Keys, ProfileSetting
 
 _PEGASUS = "pegasus."
 

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.units import format_number, format_size
+from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.decide.survey import INPUT, size_of, survey
+from pegasus_bb.forecast.workflow.mode_choice import Compared
+from pegasus_bb.forecast.workflow.simulated_run import run_of
+from pegasus_bb.forecast.workflow.simulator import demands_of
+from pegasus_bb.forecast.workflow.waiting_times import Waits, waits_of
 from pegasus_bb.model.run import Run
-from pegasus_bb.placement.decision import PlanningInput
-from pegasus_bb.placement.survey import INPUT, size_of, survey
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predictions import (
     compare_modes,
@@ -16,11 +21,6 @@ from pegasus_bb.planner.predictions import (
     without_speeds,
 )
 from pegasus_bb.planner.reading import read_and_place
-from pegasus_bb.simulation.workflow.choice import Compared
-from pegasus_bb.simulation.workflow.simulated_run import run_of
-from pegasus_bb.simulation.workflow.simulator import demands_of
-from pegasus_bb.simulation.workflow.waits import Waits, waits_of
-from pegasus_bb.units import format_number, format_size
 
 _SAME_SIZE = 1.5  # sizes below this factor are taken for the same workload
 _MOST = 2_000_000  # nodes of all runs: minutes, and some GiB

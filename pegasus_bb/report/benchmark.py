@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.core.errors import CatalogError, UsageError
 from pegasus_bb.model.stat import Stat
 
 VERSION = 1

@@ -10,8 +10,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pegasus_bb.core.units import format_measured, format_size
 from pegasus_bb.model.stat import Pair, stat
-from pegasus_bb.units import format_measured, format_size
 
 # What sentences call the parts of the clock.
 BALANCE: Mapping[str, tuple[str, ...]] = {

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.run import Kind, Run
 from pegasus_bb.model.stat import Pair, stat, total
 from pegasus_bb.report.benchmark import Benchmark
 from pegasus_bb.report.breakeven import break_even
-from pegasus_bb.report.clock import PARTS, by_the_clock, gate_began, run_time
-from pegasus_bb.report.document import Comparison, ReportedRun
+from pegasus_bb.report.comparison_notes import notes_on, warnings_on
 from pegasus_bb.report.likeness import no_verdict
 from pegasus_bb.report.metrics import io_wait_of, metrics, on_several_processors
-from pegasus_bb.report.notes import notes_on, warnings_on
 from pegasus_bb.report.probe import Sample, probed
+from pegasus_bb.report.report_document import Comparison, ReportedRun
 from pegasus_bb.report.rows import (
     Sides,
     all_compute_row,
@@ -29,6 +28,7 @@ from pegasus_bb.report.rows import (
     transformation_rows,
     width_rows,
 )
+from pegasus_bb.report.run_clock import PARTS, by_the_clock, gate_began, run_time
 
 Quantity = Callable[[Run], float | None]
 

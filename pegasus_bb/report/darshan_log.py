@@ -20,8 +20,8 @@ import numpy as np
 import pandas as pd
 from darshan.backend import cffi_backend as backend
 
+from pegasus_bb.report.io_calls import Operations, operations
 from pegasus_bb.report.layers import Spent, Times, times
-from pegasus_bb.report.operations import Operations, operations
 
 SECONDS = 120  # for one log; 100,000 records take some ten
 MEMORY = 8 << 30  # bytes of address space

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.files import is_dir, is_file
-from pegasus_bb.report.darshan import SUFFIX, UNFINISHED, is_log
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.files import is_dir, is_file
+from pegasus_bb.core.similar import similar_path
+from pegasus_bb.core.units import abbreviate
+from pegasus_bb.report.darshan_counters import SUFFIX, UNFINISHED, is_log
 from pegasus_bb.report.records import holds_record
-from pegasus_bb.similar import similar_path
-from pegasus_bb.units import abbreviate
 
 _OUT = re.compile(r"(.+)\.out(?:\.([0-9]{3,9}))?")
 _BRAINDUMPS = ("braindump.yml", "braindump.txt")  # Pegasus 5, and 4

@@ -10,16 +10,16 @@ from typing import Any
 
 import orjson
 
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.run import Drained, FileUse, Layer, LiveBytes, Task
 from pegasus_bb.model.stat import Pair
 from pegasus_bb.report.breakeven import BreakEven
-from pegasus_bb.report.clock import RunTime
 from pegasus_bb.report.compare import STAGING_UNITS
-from pegasus_bb.report.document import Comparison, ReportedRun, Row
 from pegasus_bb.report.headline import headline, notes
 from pegasus_bb.report.layers import LAYER_METRICS
 from pegasus_bb.report.metrics import TaskMetric
+from pegasus_bb.report.report_document import Comparison, ReportedRun, Row
+from pegasus_bb.report.run_clock import RunTime
 
 VERSION = 2
 _NODE = (

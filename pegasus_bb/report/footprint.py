@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.core.errors import CatalogError, UsageError
+from pegasus_bb.core.units import parse_size
 from pegasus_bb.model.document import parse
 from pegasus_bb.model.run import Kind, Task
 from pegasus_bb.report.learn import sizes_of
 from pegasus_bb.report.run_notes import Known, job_list, placed_files, size_of
 from pegasus_bb.report.staged_in import written_by_stage_in
-from pegasus_bb.units import parse_size
 
 _LOCAL = re.compile(r"^(?:file|symlink):(?://(?:localhost)?)?(?=/)")
 _LIMIT = 256 << 20  # characters of an abstract workflow

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from pegasus_bb.core.units import format_measured, format_seconds
 from pegasus_bb.model.run import Run
 from pegasus_bb.model.stat import Pair, Stat
-from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.likeness import (
     incomplete,
     no_verdict,
     single_runs,
     unknown_error,
 )
-from pegasus_bb.units import format_measured, format_seconds
+from pegasus_bb.report.report_document import Comparison
 
 
 def headline(found: Comparison) -> str:

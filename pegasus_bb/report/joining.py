@@ -11,7 +11,7 @@ from functools import reduce
 from pathlib import Path
 
 from pegasus_bb.model.run import Calls, Problem, Process, Task
-from pegasus_bb.report.darshan import Log
+from pegasus_bb.report.darshan_counters import Log
 from pegasus_bb.report.kickstart import kind_of
 from pegasus_bb.report.layers import merge_layers
 from pegasus_bb.report.uses import with_calls

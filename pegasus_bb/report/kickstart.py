@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from pegasus_bb.dag.roles import Role, role_of
+from pegasus_bb.model.dag.roles import Role, role_of
 from pegasus_bb.model.run import FileUse, Kind, Problem, Process, Task
 from pegasus_bb.report.records import RecordText, read_records
 from pegasus_bb.report.uses import with_calls

@@ -9,9 +9,9 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
+from pegasus_bb.core.units import format_number, format_size
 from pegasus_bb.model.stat import Pair, Stat
-from pegasus_bb.report.document import Row
-from pegasus_bb.units import format_number, format_size
+from pegasus_bb.report.report_document import Row
 
 UNKNOWN = "-"
 _PADDING = (0, 1, 0, 0)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from pegasus_bb.core.units import abbreviate, format_count, format_size
 from pegasus_bb.model.run import Kind, Run
-from pegasus_bb.units import abbreviate, format_count, format_size
 
 _SAME_DATA = 1.05  # results may differ a little from run to run
 _SIDES = {"pfs": "the PFS", "bb": "the burst buffer"}

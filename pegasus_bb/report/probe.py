@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.run import Drained, Run
 
 _OPS = ("read", "write")

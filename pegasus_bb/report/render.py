@@ -12,13 +12,13 @@ from rich import box
 from rich.console import Console
 from rich.markup import escape
 
+from pegasus_bb.core.units import format_reserved, format_size
 from pegasus_bb.model.run import Run
 from pegasus_bb.model.text import readable
-from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.headline import certainty, headline
 from pegasus_bb.report.probe import sentences
+from pegasus_bb.report.report_document import Comparison
 from pegasus_bb.report.tables import MOST, PLAIN, tables
-from pegasus_bb.units import format_reserved, format_size
 
 _UNREAD = 20  # of a run
 WIDTH = 100  # where there is no terminal

@@ -8,9 +8,9 @@ from typing import NamedTuple, TypeVar
 
 from pegasus_bb.model.run import Kind, Layer, Run, Task
 from pegasus_bb.model.stat import Pair, stat
-from pegasus_bb.report.document import Gain, Row
 from pegasus_bb.report.layers import LAYER_METRICS, merge_layers
 from pegasus_bb.report.metrics import Metric, TaskMetric
+from pegasus_bb.report.report_document import Gain, Row
 
 # The columns of single jobs: the others say the same of them, or nothing.
 JOB_COLUMNS = (

@@ -9,7 +9,7 @@ from itertools import accumulate
 from statistics import fmean, median
 
 from pegasus_bb.model.run import Kind, NodeTimes, Run, Task
-from pegasus_bb.model.startup import DEFAULT, Startup
+from pegasus_bb.model.start_overhead import DEFAULT, Startup
 
 _FEW = 4  # nodes: of fewer, whole seconds of a job state log tell nothing
 _OWN = (Kind.CREATE_DIR, Kind.CLEANUP)  # the planner's own that move nothing

@@ -10,9 +10,9 @@ from rich.table import Table
 from pegasus_bb.model.run import PARTS
 from pegasus_bb.model.stat import Pair
 from pegasus_bb.model.text import readable
-from pegasus_bb.report.document import Comparison, Row
 from pegasus_bb.report.layout import jobs_table, pairs_table
 from pegasus_bb.report.metrics import IOWait
+from pegasus_bb.report.report_document import Comparison, Row
 from pegasus_bb.report.rows import JOB_COLUMNS
 
 PLAIN = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)

@@ -6,8 +6,8 @@ import os
 import sys
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, TypeVar
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.files import read_json, write_json
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.files import read_json, write_json
 from pegasus_bb.model.reservation import Request, Reservation
 
 T = TypeVar("T")

@@ -6,7 +6,7 @@ import os
 import re
 from typing import Dict, Iterable, List, Mapping, Optional, Pattern
 
-from pegasus_bb.errors import ReservationFailed
+from pegasus_bb.core.errors import ReservationFailed
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.bbdir import BBDir
 
@@ -72,7 +72,7 @@ def shared_binding(bb: BBDir, environ: Dict[str, str]) -> Optional[Binding]:
 
 
 def _path(bb: BBDir, request: Request, environ: Dict[str, str]) -> str:
-    from pegasus_bb.reservation.registry import open_backend
+    from pegasus_bb.runtime.backends.backend_table import open_backend
 
     backend = open_backend(request.backend, request.settings)
     if request.fallback == "fail":

@@ -11,12 +11,12 @@ import shutil
 import stat
 from typing import Any, Dict, List, NamedTuple
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.files import read_json
-from pegasus_bb.refusals import keep_mode
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.files import read_json
+from pegasus_bb.core.refusals import keep_mode
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.proc import CannotStart, find_program
-from pegasus_bb.runtime.records.options import Options, parse_options
+from pegasus_bb.runtime.records.kickstart_options import Options, parse_options
 
 FOLDERS = "PEGASUS_BB_FOLDERS"  # real folders on the tier; launch sets it for its job
 _FILE = "containers.json"

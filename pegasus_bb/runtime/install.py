@@ -15,8 +15,8 @@ import struct
 from importlib.util import MAGIC_NUMBER, cache_from_source
 from typing import List
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.refusals import keep_mode
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.refusals import keep_mode
 
 PROGRAMS = (
     "setup",
@@ -32,24 +32,19 @@ PROGRAMS = (
 # All files for compute nodes; a test compares this list with the imports.
 FILES = (
     "__init__.py",
-    "errors.py",
-    "files.py",
-    "ledger.py",
-    "paths.py",
-    "process.py",
-    "refusals.py",
-    "removal.py",
-    "units.py",
+    "core/__init__.py",
+    "core/errors.py",
+    "core/files.py",
+    "core/ledger.py",
+    "core/paths.py",
+    "core/process.py",
+    "core/refusals.py",
+    "core/removal.py",
+    "core/units.py",
     "model/__init__.py",
     "model/reservation.py",
-    "service/__init__.py",
-    "service/client.py",
-    "service/dataspace.py",
-    "service/memory.py",
-    "service/protocol.py",
-    "service/task.py",
 )
-FOLDERS = ("draining", "reservation", "runtime", "staging")
+FOLDERS = ("runtime",)
 _LEFT_OUT = ("runtime/install.py",)
 
 _BODY = """\
@@ -58,7 +53,7 @@ if sys.version_info < (3, 7):
     sys.exit(sys.argv[0] + ": needs Python 3.7 or newer; say which with the property pegasus.bb.python")
 _bb = os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[0])))
 sys.path.insert(0, os.path.join(_bb, "lib"))
-from pegasus_bb.runtime.{name} import main
+from pegasus_bb.runtime.programs.{name} import main
 sys.exit(main())
 """  # noqa: E501
 # -I ignores PYTHONPATH, the user's site and the current folder; -S starts faster. The

@@ -9,8 +9,8 @@ import os
 import stat
 from typing import Iterator, Mapping, NamedTuple, Tuple
 
-from pegasus_bb.errors import PegasusBBError, UsageError
-from pegasus_bb.paths import cut_name, is_below
+from pegasus_bb.core.errors import PegasusBBError, UsageError
+from pegasus_bb.core.paths import cut_name, is_below
 
 _TRIES = 100  # to replace a link that other processes replace as well
 
@@ -176,7 +176,7 @@ def _remove_moved_folder(link: Link) -> None:
     """Remove a folder whose contents a killed job had already moved."""
     moved = _temporary_name(link.path, "stray")
     if os.path.lexists(moved):
-        from pegasus_bb.removal import remove as remove_tree
+        from pegasus_bb.core.removal import remove as remove_tree
 
         remove_tree(moved)
 
@@ -190,9 +190,9 @@ def move_stray(link: Link) -> Tuple[str, bool]:
     """
     if not link.ours:
         return f"{link.lfn}: replaced by a task; {link.target} was left as it is", True
-    from pegasus_bb.removal import remove as remove_tree
-    from pegasus_bb.staging.folder import copy_path
-    from pegasus_bb.staging.parts import parts_in
+    from pegasus_bb.core.removal import remove as remove_tree
+    from pegasus_bb.runtime.staging.folder_lfns import copy_path
+    from pegasus_bb.runtime.staging.parts import parts_in
 
     left = parts_in(os.path.dirname(link.target)).get(cut_name(link.target), [])
     for part in left:  # by a killed job

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any, Dict
 
-from pegasus_bb.files import read_journal
-from pegasus_bb.staging.items import Landed
+from pegasus_bb.core.files import read_journal
+from pegasus_bb.runtime.staging.items import Landed
 
 
 def line(lfn: str, dest: str, landed: Landed, uuid: str) -> Dict[str, Any]:

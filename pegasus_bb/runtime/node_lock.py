@@ -17,7 +17,7 @@ import sys
 import time
 from typing import Callable, Mapping
 
-from pegasus_bb.errors import RunFailed, SchedulerUnreachable
+from pegasus_bb.core.errors import RunFailed, SchedulerUnreachable
 from pegasus_bb.runtime.bbdir import BBDir
 
 _COUNTS_ANEW = 1_000_000  # a number lower by this much: Slurm has restarted its count
@@ -76,7 +76,7 @@ def _noted(note: str) -> str:
 def _runs(job: str) -> bool:
     import shutil
 
-    from pegasus_bb.reservation.slurm import Slurm
+    from pegasus_bb.runtime.backends.slurm import Slurm
 
     if shutil.which("scontrol") is None:
         return False  # a node without Slurm's commands

@@ -1,6 +1,6 @@
 """Starts one program, forwards signals to it, waits, and measures its resources.
 
-pegasus_bb.process is not used: importing subprocess costs every job 10 ms, and the
+pegasus_bb.core.process is not used: importing subprocess costs every job 10 ms, and the
 counters must be read after the program's end and before it is reaped.
 """
 

@@ -6,15 +6,15 @@ import os
 import time
 from typing import Any, Dict, Optional
 
-from pegasus_bb import ledger
-from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
-from pegasus_bb.files import read_json, write_json
+from pegasus_bb.core import ledger
+from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
+from pegasus_bb.core.files import read_json, write_json
+from pegasus_bb.core.units import format_size
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
-from pegasus_bb.reservation.base import Backend
-from pegasus_bb.reservation.registry import open_backend
 from pegasus_bb.runtime import manifest
+from pegasus_bb.runtime.backends.backend_table import open_backend
+from pegasus_bb.runtime.backends.base import Backend
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.units import format_size
 
 # The scheduler's clock and ours may differ, and it counts whole seconds.
 _CLOCKS_DIFFER = 60.0

@@ -12,9 +12,9 @@ from urllib.parse import unquote, urlsplit
 
 from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.staging.failures import CopyFailed
-from pegasus_bb.staging.folder import digest_path
-from pegasus_bb.staging.items import stamp
+from pegasus_bb.runtime.staging.failures import CopyFailed
+from pegasus_bb.runtime.staging.folder_lfns import digest_path
+from pegasus_bb.runtime.staging.items import stamp
 
 
 class Unsafe(NamedTuple):

@@ -12,8 +12,8 @@ import os
 import sys
 from typing import List, Set
 
-from pegasus_bb.files import read_json, sync_directory
-from pegasus_bb.removal import remove as remove_tree
+from pegasus_bb.core.files import read_json, sync_directory
+from pegasus_bb.core.removal import remove as remove_tree
 from pegasus_bb.runtime.bbdir import BBDir
 
 MARK = ".pegasus_bb_scratch"

@@ -13,8 +13,8 @@ import os
 import time
 from typing import Any, Mapping, NamedTuple, Optional
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.files import create_text, read_json
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.files import create_text, read_json
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.bbdir import BBDir

@@ -8,11 +8,11 @@ import stat
 import sys
 from typing import Dict, List, Mapping, Optional, Sequence
 
-from pegasus_bb.errors import PegasusBBError
+from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.bind import Binding
-from pegasus_bb.runtime.hinted import run_with_hints
 from pegasus_bb.runtime.links import Link, LinkFailed, is_stray, make_link, move_stray
+from pegasus_bb.runtime.stream_hints import run_with_hints
 
 KICKSTART = "pegasus-kickstart"
 COUNTERS = b"# pegasus_bb io: "  # begins the line that follows a record
@@ -37,7 +37,7 @@ def run_task(
         _tell(make_link(link))
     status = run_with_hints(hinted, lambda: run_command(bb, argv, environ))
     if status:
-        from pegasus_bb.runtime.absent import note_absent
+        from pegasus_bb.runtime.missing_service import note_absent
 
         _tell(unmade_message(links))
         note_absent(bb, binding, environ.get("PEGASUS_DAG_JOB_ID", ""))
@@ -48,7 +48,7 @@ def wants_stdin(argv: Sequence[str]) -> bool:
     """Whether ``argv`` reads its stdin: a recorder passes it on only with -i -."""
     if os.path.basename(argv[0]) not in ("record", KICKSTART):
         return True
-    from pegasus_bb.runtime.records.options import reads_stdin
+    from pegasus_bb.runtime.records.kickstart_options import reads_stdin
 
     return reads_stdin(argv[1:])
 
@@ -84,7 +84,7 @@ def run_command(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
         if recorded or os.path.basename(argv[0]) == KICKSTART:
             argv = with_container(bb, argv, environ)
         if recorded:
-            from pegasus_bb.runtime.record import run_recorded
+            from pegasus_bb.runtime.programs.record import run_recorded
 
             return run_recorded(argv[1:], environ)
         if os.path.basename(argv[0]) == KICKSTART:
@@ -107,8 +107,8 @@ def with_container(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> List[
 def run_counted(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
     """Run Kickstart, and add the task's I/O counters to its record, in a line that is a
     comment in YAML and that Pegasus skips."""
-    from pegasus_bb.runtime.count import with_counter
     from pegasus_bb.runtime.proc import run
+    from pegasus_bb.runtime.programs.count import with_counter
     from pegasus_bb.runtime.records.streams import named_temporary
 
     try:
@@ -157,7 +157,7 @@ def unmade_message(links: Sequence[Link]) -> str:
     ]
     if not names:
         return ""
-    from pegasus_bb.units import abbreviate
+    from pegasus_bb.core.units import abbreviate
 
     return (
         f"{abbreviate(names, _SHOWN)}: not made. Each was a link to the PFS or a "

@@ -16,7 +16,7 @@ import pegasus_bb
 from pegasus_bb import WorkflowExplanation, compare, explain, plan
 from pegasus_bb.api.keywords import Keywords
 from pegasus_bb.cli import cli
-from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.core.errors import CatalogError, UsageError
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.report.render import WIDTH
 from tests.page.html import Balanced

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from statistics import mean, median
 from typing import Any, NamedTuple
 
-from pegasus_bb.service.client import Client
-from pegasus_bb.units import MIB
+from pegasus_bb.core.units import MIB
+from pegasus_bb.runtime.stager_client.client import Client
 
 TURNS = 80  # times of copying, each between two quiet ones
 TURN = 0.25  # seconds of one

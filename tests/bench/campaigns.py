@@ -13,10 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pegasus_bb.model.machine import LEAST_LOADED, RANDOM, SHARED
-from pegasus_bb.simulation.kernel import Simulation, Steps
-from pegasus_bb.simulation.mix.campaign import simulate
-from pegasus_bb.simulation.server import Lane, Server
+from pegasus_bb_lab.mix.campaign import simulate
+from pegasus_bb_lab.model.machine import LEAST_LOADED, RANDOM, SHARED
+
+from pegasus_bb.forecast.kernel import Simulation, Steps
+from pegasus_bb.forecast.server import Lane, Server
 
 SECONDS, MIB = 10.0, 1024.0  # of the shared campaign of Table 4, one seed, one core
 WRITE = 1400.0  # GB/s of all buffer nodes together

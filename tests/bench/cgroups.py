@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path("/sys/fs/cgroup")
 _V1 = "blkio/blkio.throttle.write_bps_device"
 _CONTROLLERS = ("io", "memory")
-_GROUP = "pegasus_bb.bench"
+_GROUP = "pegasus_bb.report.bench"
 
 
 def version(root: Path = ROOT) -> int:

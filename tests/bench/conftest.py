@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.bench.cells import Cell
-from pegasus_bb.bench.place import Place
-from pegasus_bb.units import KIB
+from pegasus_bb.core.units import KIB
+from pegasus_bb.report.bench.cells import Cell
+from pegasus_bb.report.bench.measured_tier import Place
 
 
 def cell(processes: int = 2, block: int = 64 * KIB) -> Cell:

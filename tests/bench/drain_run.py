@@ -12,14 +12,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from pegasus_bb.draining.pace import Drain, Pace, Target
 from pegasus_bb.model.run import Drained, Run
 from pegasus_bb.report.drained import Cumulative, read_segments
 from pegasus_bb.report.probe import probed, read_probe, sentences
-from pegasus_bb.staging.digests import SHA256
-from pegasus_bb.staging.items import Folder, item_of
-from pegasus_bb.staging.mover import Mover
-from pegasus_bb.staging.onefile import digest_file
+from pegasus_bb.runtime.draining.pace import Drain, Pace, Target
+from pegasus_bb.runtime.staging.digests import SHA256
+from pegasus_bb.runtime.staging.items import Folder, item_of
+from pegasus_bb.runtime.staging.mover import Mover
+from pegasus_bb.runtime.staging.onefile import digest_file
 from tests.bench.probe import probing
 
 MIB = 1 << 20

@@ -16,11 +16,12 @@ from heapq import heappop, heappush
 from random import Random
 from statistics import fmean
 
-from pegasus_bb.draining.pace import Drain, Pace
-from pegasus_bb.planner.drain import _FORECAST, _MEASURED
-from pegasus_bb.simulation.draining.outcome import Span, bandwidths
-from pegasus_bb.simulation.draining.taut_string import peak
-from pegasus_bb.simulation.draining.windows import evenest, windows
+from pegasus_bb_lab.provision.drain_outcome import Span, bandwidths
+
+from pegasus_bb.forecast.drain_windows import evenest, windows
+from pegasus_bb.forecast.taut_string import peak
+from pegasus_bb.planner.drain_files import _FORECAST, _MEASURED
+from pegasus_bb.runtime.draining.pace import Drain, Pace
 from tests.bench.draining_unknown import times_optimum_alone, together
 
 KNOWN, UNKNOWN, MET = 1.05, 1.5, 0.99

@@ -12,13 +12,14 @@ from collections.abc import Iterator
 from heapq import heappop, heappush
 from random import Random
 
-from pegasus_bb.draining.dumps import Dump as Seen
-from pegasus_bb.draining.dumps import Interval
-from pegasus_bb.model.draining import Application
-from pegasus_bb.simulation.draining.dumps import Client, Dump, draw_clients
-from pegasus_bb.simulation.draining.optimum import optimum
-from pegasus_bb.simulation.draining.outcome import Span, bandwidths
-from pegasus_bb.simulation.draining.taut_string import peak
+from pegasus_bb_lab.model.applications import Application
+from pegasus_bb_lab.provision.application_dumps import Client, Dump, draw_clients
+from pegasus_bb_lab.provision.drain_outcome import Span, bandwidths
+from pegasus_bb_lab.provision.optimum import optimum
+
+from pegasus_bb.forecast.taut_string import peak
+from pegasus_bb.runtime.draining.dumps import Dump as Seen
+from pegasus_bb.runtime.draining.dumps import Interval
 
 JITTER = 0.3  # of intervals
 LOAD = 0.9  # of the limit

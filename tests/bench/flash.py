@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from pegasus_bb.simulation.flash.planned_load import Life, planned_load
-from pegasus_bb.simulation.flash.policies import USER, WITHOUT_TIMES
-from pegasus_bb.simulation.flash.study import record, simulate
+from pegasus_bb_lab.flash.flash_study import record, simulate
+from pegasus_bb_lab.flash.planned_load import Life, planned_load
+from pegasus_bb_lab.flash.policies import USER, WITHOUT_TIMES
+
 from tests.simulation.flash.theory import greedy, uniform
 
 BIOS = Path(__file__).parents[2] / "examples" / "papers" / "bios"

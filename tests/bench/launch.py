@@ -38,9 +38,9 @@ def prepare(root: str) -> None:
 
 
 def prepare_run(bb: str, backend: str) -> None:
-    from pegasus_bb.files import write_json
+    from pegasus_bb.core.files import write_json
     from pegasus_bb.model.reservation import Request, Reservation
-    from pegasus_bb.reservation.registry import open_backend
+    from pegasus_bb.runtime.backends.backend_table import open_backend
     from pegasus_bb.runtime.install import install_runtime
 
     install_runtime(bb)

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from pegasus_bb.report.submitdir import read_run
+from pegasus_bb.report.run_folder import read_run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 sys.path.insert(0, str(EXAMPLES))

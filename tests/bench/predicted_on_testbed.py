@@ -19,11 +19,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pegasus_bb.errors import PegasusBBError, UsageError
-from pegasus_bb.report.submitdir import read_run
-from pegasus_bb.testbed import testbed
-from pegasus_bb.testbed.home import DEFAULT, Home
-from pegasus_bb.testbed.namespace import call
+from pegasus_bb_testbed import testbed
+from pegasus_bb_testbed.home import DEFAULT, Home
+from pegasus_bb_testbed.namespace import call
+
+from pegasus_bb.core.errors import PegasusBBError, UsageError
+from pegasus_bb.report.run_folder import read_run
 from tests.testbed.shared_testbed import turn, up, what_is_missing
 from tests.testbed.workflow_runner import ExampleRunner
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.encoding import to_document
-from pegasus_bb.report.submitdir import read_run
+from pegasus_bb.report.run_folder import read_run
 
 SECONDS, MIB = 5.0, 500.0  # of 10,000 records, read and compared
 LARGE_SECONDS = 0.2  # of one record of Pegasus 4 with MEBIBYTE bytes

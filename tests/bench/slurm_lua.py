@@ -20,10 +20,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from pegasus_bb.errors import PegasusBBError, UsageError
-from pegasus_bb.service.slurm.hooks import FUNCTIONS
-from pegasus_bb.testbed import lua, testbed
-from pegasus_bb.testbed.home import Home, flavour
+from pegasus_bb_testbed import lua, testbed
+from pegasus_bb_testbed.home import Home, flavour
+
+from pegasus_bb.core.errors import PegasusBBError, UsageError
+from pegasus_bb.stager.slurm.hooks import FUNCTIONS
 from tests.service.slurm.conftest import SUCCESS, Hooks
 from tests.testbed.lua_site import LuaSite
 from tests.testbed.shared_testbed import turn, up, what_is_missing

@@ -18,10 +18,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from pegasus_bb.service.client import AsyncClient, Client, NoService
-from pegasus_bb.service.task import Origin, Task
-from pegasus_bb.service.task_queue import TaskQueue
-from pegasus_bb.units import MIB
+from pegasus_bb.core.units import MIB
+from pegasus_bb.runtime.stager_client.client import AsyncClient, Client, NoService
+from pegasus_bb.runtime.stager_client.task import Origin, Task
+from pegasus_bb.stager.task_queue import TaskQueue
 from tests.bench.beside_copies import SIZE, slowdown
 
 REQUEST_MS = 1.0  # p50 and p99 of a request
@@ -33,14 +33,14 @@ ROUNDS = 5  # of WAITING tasks
 NEAR, OFTEN = 0.25, 0.9  # how near the ETA is, and for how many tasks
 SLOWER = 1.05  # a computing job, while the service copies beside it
 MISSES = 0.5  # deadlines that EDF misses, of those that FCFS misses
-SERVE = "from pegasus_bb.service.config import user_config as own; \
-from pegasus_bb.service.server import run; run(own())"
+SERVE = "from pegasus_bb.stager.site_config import user_config as own; \
+from pegasus_bb.stager.socket_server import run; run(own())"
 # A device of 64 MiB/s that takes 0.1 s to begin a file, in the worker: the service does
 # not know of it.
 DEVICE = """
 import time
-from pegasus_bb.service.pacing import TokenBucket
-from pegasus_bb.service.worker import Control, Worker
+from pegasus_bb.stager.pacing import TokenBucket
+from pegasus_bb.stager.worker import Control, Worker
 bucket, moved, began = TokenBucket(64 << 20), Control.moved, Worker._began
 def slow_moved(self, tasks, size):
     bucket.take(size)
@@ -51,7 +51,7 @@ def slow_began(self, tasks, tag):
 Control.moved, Worker._began = slow_moved, slow_began
 """
 STEADY = f"""
-from pegasus_bb.service import worker_pool
+from pegasus_bb.stager import worker_pool
 path, rest = worker_pool._START.split("; from ")
 worker_pool._START = path + {DEVICE!r} + "from " + rest
 {SERVE}

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.bench.cells import Cell, Measurement
-from pegasus_bb.bench.figures import Figures, figures
-from pegasus_bb.bench.operations import Operations
-from pegasus_bb.bench.place import Place
-from pegasus_bb.bench.session import Tier
-from pegasus_bb.bench.speedsfile import check_speeds, write_speeds
-from pegasus_bb.errors import NotMeasured, UsageError
+from pegasus_bb.core.errors import NotMeasured, UsageError
+from pegasus_bb.core.units import GIB, MIB
 from pegasus_bb.model.document import load
 from pegasus_bb.model.speeds import KEY, Speed, read_speeds
-from pegasus_bb.units import GIB, MIB
+from pegasus_bb.report.bench.cells import Cell, Measurement
+from pegasus_bb.report.bench.figures import Figures, figures
+from pegasus_bb.report.bench.measured_tier import Place
+from pegasus_bb.report.bench.session import Tier
+from pegasus_bb.report.bench.small_files import Operations
+from pegasus_bb.report.bench.speedsfile import check_speeds, write_speeds
 
 from .conftest import cell
 

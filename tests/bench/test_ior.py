@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.bench import ior as module
-from pegasus_bb.bench.cells import Cell
-from pegasus_bb.bench.ior import Ior, bandwidth
-from pegasus_bb.errors import NotMeasured
-from pegasus_bb.units import KIB, MIB
+from pegasus_bb.core.errors import NotMeasured
+from pegasus_bb.core.units import KIB, MIB
+from pegasus_bb.report.bench import ior as module
+from pegasus_bb.report.bench.cells import Cell
+from pegasus_bb.report.bench.ior import Ior, bandwidth
 
 from .conftest import IOR_OUTPUT, FakeIor, cell
 

@@ -7,12 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.bench import operations as module
-from pegasus_bb.bench.operations import Operations, operations_of, repeat_operations
-from pegasus_bb.bench.own import Own
-from pegasus_bb.bench.place import Place
-from pegasus_bb.bench.worker import run
-from pegasus_bb.errors import NotMeasured
+from pegasus_bb.core.errors import NotMeasured
+from pegasus_bb.report.bench import small_files as module
+from pegasus_bb.report.bench.bench_worker import run
+from pegasus_bb.report.bench.built_in_engine import Own
+from pegasus_bb.report.bench.measured_tier import Place
+from pegasus_bb.report.bench.small_files import (
+    Operations,
+    operations_of,
+    repeat_operations,
+)
 
 from .conftest import cell
 

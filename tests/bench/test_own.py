@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.bench import worker
-from pegasus_bb.bench.cells import Cell
-from pegasus_bb.bench.own import Own
-from pegasus_bb.errors import NotMeasured
-from pegasus_bb.units import KIB, MIB
+from pegasus_bb.core.errors import NotMeasured
+from pegasus_bb.core.units import KIB, MIB
+from pegasus_bb.report.bench import bench_worker
+from pegasus_bb.report.bench.built_in_engine import Own
+from pegasus_bb.report.bench.cells import Cell
 
 from .conftest import cell
 
@@ -100,7 +100,7 @@ def test_a_write_counts_once_it_is_on_the_storage(
         "block": 24 * KIB,
     }
     order["transfer"] = 16 * KIB
-    answer = worker.run(order, bytearray(16 * KIB), 0.0)
+    answer = bench_worker.run(order, bytearray(16 * KIB), 0.0)
     assert answer["ended"] >= answer["began"]
     assert made == [
         ("write", 0, 16 * KIB),

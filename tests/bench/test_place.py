@@ -6,13 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.bench import place as module
-from pegasus_bb.bench.cells import Cell
-from pegasus_bb.bench.place import PREFIX, Place, left_behind, place, temporary_folder
-from pegasus_bb.bench.session import Session
-from pegasus_bb.errors import NotMeasured, UsageError
-from pegasus_bb.process import Finished
-from pegasus_bb.units import GIB
+from pegasus_bb.core.errors import NotMeasured, UsageError
+from pegasus_bb.core.process import Finished
+from pegasus_bb.core.units import GIB
+from pegasus_bb.report.bench import measured_tier as module
+from pegasus_bb.report.bench.cells import Cell
+from pegasus_bb.report.bench.measured_tier import (
+    PREFIX,
+    Place,
+    left_behind,
+    place,
+    temporary_folder,
+)
+from pegasus_bb.report.bench.session import Session
 
 
 @pytest.fixture

@@ -7,14 +7,14 @@ from itertools import cycle
 
 import pytest
 
-from pegasus_bb.bench import operations
-from pegasus_bb.bench import session as module
-from pegasus_bb.bench.cells import Cell, Measurement, all_cells, certain
-from pegasus_bb.bench.place import Place
-from pegasus_bb.bench.session import REPETITIONS, Session, repeat
-from pegasus_bb.errors import NotMeasured, UsageError
-from pegasus_bb.removal import remove
-from pegasus_bb.units import GIB, KIB, MIB
+from pegasus_bb.core.errors import NotMeasured, UsageError
+from pegasus_bb.core.removal import remove
+from pegasus_bb.core.units import GIB, KIB, MIB
+from pegasus_bb.report.bench import session as module
+from pegasus_bb.report.bench import small_files
+from pegasus_bb.report.bench.cells import Cell, Measurement, all_cells, certain
+from pegasus_bb.report.bench.measured_tier import Place
+from pegasus_bb.report.bench.session import REPETITIONS, Session, repeat
 
 from .conftest import PlayedEngine, cell
 
@@ -54,7 +54,7 @@ def test_every_cell_has_its_turn_before_any_has_another(
 ) -> None:
     engine = PlayedEngine(lambda _: 2.0)
     monkeypatch.setattr(module, "choose", lambda *_: engine)
-    monkeypatch.setattr(operations, "SECONDS", 0.001)
+    monkeypatch.setattr(small_files, "SECONDS", 0.001)
     session = Session([tier_place], [SMALL, LARGE])
     session.run()
     (tier,) = session.tiers

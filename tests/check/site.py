@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.check.everything import findings
 from pegasus_bb.model.finding import Finding, Level
 from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.run.check.everything import findings
 from tests.planner.pegasus_site import write_site
 
 RECORDED = Path(__file__).parent.parent / "recorded" / "slurm-24.11"

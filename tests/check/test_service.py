@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.check.service import of_sockets
-from pegasus_bb.service.client import Client, NoService
+from pegasus_bb.run.check.stager_service import of_sockets
+from pegasus_bb.runtime.stager_client.client import Client, NoService
 from tests.check.site import Site
 from tests.service.conftest import Daemon, daemon
 
@@ -88,7 +88,7 @@ def narrow(daemon: Daemon, tmp_path: Path) -> Iterator[Daemon]:
     spaces = {"lustre": {"path": str(tmp_path / "lus")}}
     folders = {"state": str(tmp_path / "state"), "sockets": str(daemon.sockets)}
     config.write_text(json.dumps({"dataspaces": spaces, **folders}))
-    argv = [sys.executable, "-m", "pegasus_bb.service", "--site", str(config)]
+    argv = [sys.executable, "-m", "pegasus_bb.stager", "--site", str(config)]
     daemon.process = subprocess.Popen(argv, env=os.environ)
     daemon.connect().close()
     yield daemon

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.check import service, slurm_lua
-from pegasus_bb.errors import UsageError
-from pegasus_bb.service.config import Config
-from pegasus_bb.service.slurm.hooks import FUNCTIONS, hooks_text
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.run.check import slurm_lua_setup, stager_service
+from pegasus_bb.stager.site_config import Config
+from pegasus_bb.stager.slurm.hooks import FUNCTIONS, hooks_text
 from tests.check.site import Site
 from tests.lua_program import host_lua
 
@@ -66,8 +66,8 @@ def lua(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, site: Site) -> LuaSite:
     found.glite()
     found.lua_tier()
     usual = Config(str(tmp_path / "state"), str(tmp_path / "sockets"), {}, is_site=True)
-    monkeypatch.setattr(service, "_USUAL", usual)
-    monkeypatch.setattr(service, "_CONFIG", tmp_path / "stager.json")
+    monkeypatch.setattr(stager_service, "_USUAL", usual)
+    monkeypatch.setattr(stager_service, "_CONFIG", tmp_path / "stager.json")
     return found
 
 
@@ -164,7 +164,7 @@ def test_hooks_that_cannot_be_tried_here_are_named(
     def no_lua(text: str) -> str:
         raise UsageError("this host has no Lua")
 
-    monkeypatch.setattr(slurm_lua, "why_not", no_lua)
+    monkeypatch.setattr(slurm_lua_setup, "why_not", no_lua)
     (tmp_path / "burst_buffer.lua").write_text(hooks_text("/srv"))
     lua.answers(config=str(tmp_path / "slurm.conf"))
     assert lua.wrong() == []

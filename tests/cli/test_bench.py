@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import pytest
 
-from pegasus_bb.bench.place import PREFIX
-from pegasus_bb.errors import DONE, INTERRUPTED, USAGE
+from pegasus_bb.core.errors import DONE, INTERRUPTED, USAGE
 from pegasus_bb.model.document import load
 from pegasus_bb.model.speeds import KEY, read_speeds
+from pegasus_bb.report.bench.measured_tier import PREFIX
 
 SMALL = ("--blocks", "64KiB", "--processes", "1,2")
 LONG = ("--blocks", "64KiB", "--processes", ",".join(map(str, range(1, 65))))

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import DONE, NOT_COPIED, USAGE
+from pegasus_bb.core.errors import DONE, NOT_COPIED, USAGE
 from tests.reflinks import skip_if_shared
 
 MIB = 1 << 20

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from pegasus_bb.cli import cli
-from pegasus_bb.cli.options import _HELP
-from pegasus_bb.errors import USAGE
+from pegasus_bb.cli.plan_options import _HELP
+from pegasus_bb.core.errors import USAGE
 from pegasus_bb.model.properties import (
     Properties,
     Setting,

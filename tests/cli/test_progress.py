@@ -13,8 +13,8 @@ import termios
 import pytest
 from rich.console import Console
 
-from pegasus_bb.cli.progress import described_progress
-from pegasus_bb.engine.progress import Lines
+from pegasus_bb.cli.progress_bar import described_progress
+from pegasus_bb.run.engine.node_progress import Lines
 
 WIDTHS = [40, 80, 100]
 LONG = "tier bb: 64.0 MiB blocks, file per process, 16 processes, [fsync], repetition 3"

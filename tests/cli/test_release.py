@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from pegasus_bb import ledger
 from pegasus_bb.cli import release as module
-from pegasus_bb.engine.lock import lock_submit_dir
-from pegasus_bb.errors import UsageError
-from pegasus_bb.files import ENGINE_LOCK, write_json
+from pegasus_bb.core import ledger
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.files import ENGINE_LOCK, write_json
 from pegasus_bb.model.reservation import Request
+from pegasus_bb.run.engine.lock import lock_submit_dir
 from pegasus_bb.runtime.bbdir import BBDir
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import DONE, USAGE
+from pegasus_bb.core.errors import DONE, USAGE
 from tests.forked import pegasus_bb
 from tests.simulation.flash.loads import users_file
 

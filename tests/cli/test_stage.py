@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import DONE, INTERRUPTED, NOT_COPIED, USAGE
+from pegasus_bb.core.errors import DONE, INTERRUPTED, NOT_COPIED, USAGE
 
 
 @pytest.fixture

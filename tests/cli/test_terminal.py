@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 
 import pytest
+from pegasus_bb_lab.commands.mix_tables import _table
 
 from pegasus_bb.cli import _say
 from pegasus_bb.cli.ls import table
-from pegasus_bb.cli.mix_tables import _table
-from pegasus_bb.inventory.run_state import ReservationRecord
+from pegasus_bb.run.inventory.run_state import ReservationRecord
 
 ERROR = "sites.yml:3: wrong\n  fix:      " + "say how much to reserve " * 5
 

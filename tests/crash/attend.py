@@ -14,14 +14,14 @@ from collections.abc import Callable
 from typing import Any, cast
 from unittest.mock import patch
 
-from pegasus_bb.errors import PegasusBBError
-from pegasus_bb.service.config import Config
-from pegasus_bb.service.dataspace import Dataspace, parse_place
-from pegasus_bb.service.protocol import Refused
-from pegasus_bb.service.slurm import folders, removers, spool
-from pegasus_bb.service.slurm.attendant import Attendant
-from pegasus_bb.service.slurm.config import Pool, SlurmConfig
-from pegasus_bb.service.task import DONE, FAILED, Origin, Task
+from pegasus_bb.core.errors import PegasusBBError
+from pegasus_bb.runtime.stager_client.dataspace import Dataspace, parse_place
+from pegasus_bb.runtime.stager_client.protocol import Refused
+from pegasus_bb.runtime.stager_client.task import DONE, FAILED, Origin, Task
+from pegasus_bb.stager.site_config import Config
+from pegasus_bb.stager.slurm import removers, space_folders, spool
+from pegasus_bb.stager.slurm.attendant import Attendant
+from pegasus_bb.stager.slurm.slurm_config import Pool, SlurmConfig
 
 MIB = 1 << 20
 spool.BELLS = 1  # each costs two calls of a start
@@ -119,7 +119,7 @@ class Copies:
         return os.path.join(self.spaces[place.space].root, *place.parts)
 
 
-@patch.object(folders, "Removers", RemovesAtOnce)
+@patch.object(space_folders, "Removers", RemovesAtOnce)
 def attend(root: str) -> int:
     """How many requests are left; 2 where it could not begin."""
     roots = {"lustre": f"{root}/lustre", "flash": f"{root}/bb"}

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from pegasus_bb.files import read_json
+from pegasus_bb.core.files import read_json
 from pegasus_bb.report.run_notes import jobs_on_pfs
 from pegasus_bb.runtime.job_reservation.planned import landing_of
 from tests.runtime.hybrid_site import BELOW, PREFIX, HybridSite

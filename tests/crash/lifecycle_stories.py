@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
-from pegasus_bb.errors import DATA_NOT_SAFE
+from pegasus_bb.core.errors import DATA_NOT_SAFE
 from pegasus_bb.model.reservation import State
-from pegasus_bb.runtime.gate import NONE, USE
+from pegasus_bb.runtime.programs.gate import NONE, USE
 from pegasus_bb.runtime.storage_decision import (
     DECISION_FILE,
     StorageDecision,

@@ -6,8 +6,8 @@ import os
 import sys
 from pathlib import Path
 
-from pegasus_bb.files import read_journal
-from pegasus_bb.staging.folder import digest_path
+from pegasus_bb.core.files import read_journal
+from pegasus_bb.runtime.staging.folder_lfns import digest_path
 
 from .sweep import Story, no_parts_below
 
@@ -15,10 +15,10 @@ PACKAGE = Path(__file__).parents[2]
 COPY = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from pegasus_bb.errors import PegasusBBError
-from pegasus_bb.staging.digests import SHA256
-from pegasus_bb.staging.journal import Journal
-from pegasus_bb.staging.stage import Stage
+from pegasus_bb.core.errors import PegasusBBError
+from pegasus_bb.runtime.staging.digests import SHA256
+from pegasus_bb.runtime.staging.stage_journal import Journal
+from pegasus_bb.runtime.staging.stage_tree import Stage
 journal, come, go = sys.argv[2:]
 try:
     stage = Stage(come, go, Journal(journal, come, go), SHA256, print)

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pegasus_bb.errors import BUG
-from pegasus_bb.files import read_journal
+from pegasus_bb.core.errors import BUG
+from pegasus_bb.core.files import read_journal
 from pegasus_bb.runtime.install import install_runtime
 
 from .injector import Traced, run_traced

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import DATA_NOT_SAFE
-from pegasus_bb.staging.helper import load
+from pegasus_bb.core.errors import DATA_NOT_SAFE
+from pegasus_bb.runtime.staging.helper import load
 
 from . import job_reservation_stories as reservation
 from . import launch_stories as launch

@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from pegasus_bb.files import read_journal
+from pegasus_bb.core.files import read_journal
 from pegasus_bb.runtime.results_guard import ResultsGuard
-from pegasus_bb.staging.folder import digest_path
+from pegasus_bb.runtime.staging.folder_lfns import digest_path
 from tests.runtime.conftest import NODE, Site
 from tests.runtime.job_lists import SCRATCH, folder, transfer
 

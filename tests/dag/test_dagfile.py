@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.dag.nodes import Dag, Node, Script
-from pegasus_bb.dag.reader import read_dag
-from pegasus_bb.dag.writer import write_dag
-from pegasus_bb.errors import CatalogError, UnplacedError
+from pegasus_bb.core.errors import CatalogError, UnplacedError
+from pegasus_bb.model.dag.nodes import Dag, Node, Script
+from pegasus_bb.model.dag.reader import read_dag
+from pegasus_bb.model.dag.writer import write_dag
 from tests.counting import calls
 
 RECORDED = Path(__file__).parent.parent / "recorded" / "pegasus-5.1.2"

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pegasus_bb.dag.submitfile import (
+from pegasus_bb.core.errors import CatalogError, UsageError
+from pegasus_bb.model.dag.submitfile import (
     SubmitFile,
     quote_arguments,
     quote_environment,
     read_submit,
 )
-from pegasus_bb.errors import CatalogError, UsageError
 from tests.counting import calls
 
 RECORDED = Path(__file__).parent / "recorded"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-import pegasus_bb.errors as errors
+import pegasus_bb.core.errors as errors
 from pegasus_bb.model.properties import Settings
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

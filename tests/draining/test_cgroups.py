@@ -33,7 +33,7 @@ def test_in_v2_this_process_goes_into_a_group_and_back(
     monkeypatch.setattr(Path, "rmdir", lambda path: removed.append(path))
     assert version(tmp_path) == 2
     with throttling("7:0", 1000, tmp_path, own):
-        [group] = tmp_path.glob("pegasus_bb.bench.*")
+        [group] = tmp_path.glob("pegasus_bb.report.bench.*")
         assert (tmp_path / "cgroup.subtree_control").read_text() == "+io +memory"
         assert (group / "io.max").read_text() == "7:0 wbps=1000\n"
         assert (group / "cgroup.procs").read_text() == f"{os.getpid()}\n"

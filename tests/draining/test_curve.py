@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from pegasus_bb.draining.curve import LOWER, UPPER, Curve
-from pegasus_bb.model.draining import Target
-from pegasus_bb.simulation.draining.equations import (
+from pegasus_bb_lab.model.applications import Target
+from pegasus_bb_lab.provision.equations import (
     segment_bandwidth,
     segment_seconds,
     serves_all,
 )
+
+from pegasus_bb.runtime.draining.curve import LOWER, UPPER, Curve
 
 CURVE = Curve(a=0.693, b=0.163, n_ost=4, stripe=10**6, positioning=0.0055)
 SAME = Target(4, 10**6, LOWER, UPPER, 0.693, 0.163, 0.0055)

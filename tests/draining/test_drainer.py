@@ -11,14 +11,14 @@ from typing import Any, cast
 
 import pytest
 
-from pegasus_bb.draining import drainer as module
-from pegasus_bb.draining.buffer import ALL, Buffer
-from pegasus_bb.draining.drainer import Drainer, Route
-from pegasus_bb.draining.dumps import Bursts, Interval
-from pegasus_bb.draining.safe import Arrivals
-from pegasus_bb.draining.scan import scan
-from pegasus_bb.draining.waiting import Waiting
-from pegasus_bb.staging.items import Landed, stamp
+from pegasus_bb.runtime.draining import drainer as module
+from pegasus_bb.runtime.draining.buffer import ALL, Buffer
+from pegasus_bb.runtime.draining.drainer import Drainer, Route
+from pegasus_bb.runtime.draining.dumps import Bursts, Interval
+from pegasus_bb.runtime.draining.safe import Arrivals
+from pegasus_bb.runtime.draining.scan import scan
+from pegasus_bb.runtime.draining.waiting import Waiting
+from pegasus_bb.runtime.staging.items import Landed, stamp
 from tests.draining.virtual import Clock
 from tests.reflinks import skip_if_shared
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.draining.dumps import PATIENCE, Bursts, Dump, Interval
-from pegasus_bb.draining.pace import Drain, Pace
-from pegasus_bb.draining.scan import Found, scan
+from pegasus_bb.runtime.draining.dumps import PATIENCE, Bursts, Dump, Interval
+from pegasus_bb.runtime.draining.pace import Drain, Pace
+from pegasus_bb.runtime.draining.scan import Found, scan
 from tests.draining.virtual import Clock
 
 MIB = 1 << 20

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.draining.registry import EXPIRES as USUAL
+from pegasus_bb.runtime.draining.target_folder import EXPIRES as USUAL
 from tests.bench import drain_workflows
 from tests.bench.drain_four import killed, speed, speeds_up_after
 from tests.bench.throttled import Throttled
@@ -21,7 +21,7 @@ EXPIRES = 1.5  # seconds, in place of 20: so long the dead one may hold others b
 
 HURRIED = f"""
 import sys
-from pegasus_bb.draining import registry
+from pegasus_bb.runtime.draining import registry
 from pegasus_bb.cli import main
 registry.EXPIRES = {EXPIRES}
 main()

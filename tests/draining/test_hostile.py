@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.draining.pace import Drain, Pace, Target
-from pegasus_bb.draining.registry import Lease, Registry
-from pegasus_bb.staging.digests import SHA256
-from pegasus_bb.staging.items import Folder, item_of
-from pegasus_bb.staging.mover import Mover
+from pegasus_bb.runtime.draining.pace import Drain, Pace, Target
+from pegasus_bb.runtime.draining.target_folder import Lease, Registry
+from pegasus_bb.runtime.staging.digests import SHA256
+from pegasus_bb.runtime.staging.items import Folder, item_of
+from pegasus_bb.runtime.staging.mover import Mover
 from tests.reflinks import skip_if_shared
 
 MIB = 1 << 20

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pegasus_bb.draining.curve import Curve
-from pegasus_bb.draining.pace import Drain, Pace, Target
+from pegasus_bb.runtime.draining.curve import Curve
+from pegasus_bb.runtime.draining.pace import Drain, Pace, Target
 from tests.draining.virtual import Clock
 
 MIB = 1 << 20

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pegasus_bb.draining.registry import BURST, EXPIRES, Lease, Registry
+from pegasus_bb.runtime.draining.target_folder import BURST, EXPIRES, Lease, Registry
 from tests.draining.virtual import Clock, Steps, play
 
 MIB = 1 << 20

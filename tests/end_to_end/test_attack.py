@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.errors import UsageError
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.planning import plan
 from tests.shebang import shebang

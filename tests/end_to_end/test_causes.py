@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.engine.causes import CAUSES
+from pegasus_bb.run.engine.causes import CAUSES
 
 from .conftest import Site, until
 from .test_unsafe_again import before

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.reservation.directory import Directory
+from pegasus_bb.runtime.backends.folder_tier import Directory
 
 from .conftest import Site, done_well, expected
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.report.submitdir import read_run
-from pegasus_bb.units import parse_size
+from pegasus_bb.core.units import parse_size
+from pegasus_bb.report.run_folder import read_run
 
 from .conftest import Site
 from .examples import GRANULE, SMALL, example_of, gives_what_it_gives_on_the_pfs

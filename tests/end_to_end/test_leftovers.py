@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.engine.processes import end_left_over
+from pegasus_bb.run.engine.processes import end_left_over
 
 from .conftest import (
     Site,

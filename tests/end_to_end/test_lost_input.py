@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.dag.reader import read_dag
-from pegasus_bb.engine import lost_inputs
-from pegasus_bb.engine.lost_inputs import find_lost_inputs
-from pegasus_bb.engine.submitdir import find_submit_dir
+from pegasus_bb.model.dag.reader import read_dag
+from pegasus_bb.run.engine import lost_inputs
+from pegasus_bb.run.engine.lost_inputs import find_lost_inputs
+from pegasus_bb.run.engine.submitdir import find_submit_dir
 from tests.counting import calls
 
 from .conftest import Site, expected

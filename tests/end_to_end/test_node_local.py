@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.engine.processes import end_left_over
-from pegasus_bb.report.submitdir import read_run
+from pegasus_bb.report.run_folder import read_run
+from pegasus_bb.run.engine.processes import end_left_over
 
 from .conftest import Site, done_well, expected, killed_when
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.model.placement import HINTS
-from pegasus_bb.staging.hints import hint_of
+from pegasus_bb.runtime.staging.hints import hint_of
 from tests.kept_hints import keeps_hints
 from tests.service.conftest import Daemon, daemon
 

@@ -10,9 +10,9 @@ import pytest
 
 from pegasus_bb.model.properties import Properties, Setting
 from pegasus_bb.model.run import Kind
-from pegasus_bb.planner.darshan import check_darshan
+from pegasus_bb.planner.darshan_preload import check_darshan
 from pegasus_bb.report.learn import history_of
-from pegasus_bb.report.submitdir import read_run
+from pegasus_bb.report.run_folder import read_run
 
 from .conftest import Site, expected
 

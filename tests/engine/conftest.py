@@ -14,17 +14,17 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.dag.nodes import Dag, Node, Script
-from pegasus_bb.dag.submitfile import quote_arguments
-from pegasus_bb.dag.writer import write_dag
-from pegasus_bb.engine.journal import read_history
-from pegasus_bb.engine.local import Outcome, run
-from pegasus_bb.errors import RunFailed
-from pegasus_bb.files import write_json
+from pegasus_bb.core.errors import RunFailed
+from pegasus_bb.core.files import write_json
+from pegasus_bb.core.units import MIB
+from pegasus_bb.model.dag.nodes import Dag, Node, Script
+from pegasus_bb.model.dag.submitfile import quote_arguments
+from pegasus_bb.model.dag.writer import write_dag
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.reservation.registry import open_backend
+from pegasus_bb.run.engine.jobstate_log import read_history
+from pegasus_bb.run.engine.local import Outcome, run
+from pegasus_bb.runtime.backends.backend_table import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.units import MIB
 from tests.shebang import shebang
 
 # One program for jobs and scripts: appends its words to `ran`, then does as told.
@@ -201,7 +201,7 @@ class Folder:
 def any_dag_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
     """The DAGs here stand in for sealed ones; the seal has stories of its own."""
     monkeypatch.setattr(
-        "pegasus_bb.engine.preparation.check_directory", lambda *_: None
+        "pegasus_bb.run.engine.preparation.check_directory", lambda *_: None
     )
 
 

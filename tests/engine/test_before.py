@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.dag.reader import read_dag
-from pegasus_bb.engine.dagman.submit import hand_over
-from pegasus_bb.engine.failure_messages import not_done
-from pegasus_bb.engine.rescue import read_rescue
-from pegasus_bb.engine.submitdir import find_submit_dir
-from pegasus_bb.engine.table import Table
-from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable, UsageError
-from pegasus_bb.files import write_json
+from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable, UsageError
+from pegasus_bb.core.files import write_json
+from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.model.reservation import Request, Reservation
+from pegasus_bb.run.engine.dagman.submit_dag import hand_over
+from pegasus_bb.run.engine.failure_messages import not_done
+from pegasus_bb.run.engine.rescue import read_rescue
+from pegasus_bb.run.engine.submitdir import find_submit_dir
+from pegasus_bb.run.engine.table import Table
 from tests.engine.dagman.conftest import Listener
 
 from .conftest import Folder, give_back, reserved, vanish, was_up, without_answer

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.dag.nodes import Node, Script
-from pegasus_bb.engine.evidence import evidence
-from pegasus_bb.engine.failure_messages import failure_messages
-from pegasus_bb.engine.journal import Journal, read_history
-from pegasus_bb.engine.progress import Lines
-from pegasus_bb.engine.submitdir import SubmitDir
-from pegasus_bb.engine.table import Item
+from pegasus_bb.model.dag.nodes import Node, Script
+from pegasus_bb.run.engine.evidence import evidence
+from pegasus_bb.run.engine.failure_messages import failure_messages
+from pegasus_bb.run.engine.jobstate_log import Journal, read_history
+from pegasus_bb.run.engine.node_progress import Lines
+from pegasus_bb.run.engine.submitdir import SubmitDir
+from pegasus_bb.run.engine.table import Item
 
 from .conftest import Folder
 

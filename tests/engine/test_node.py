@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.dag.nodes import Script
+from pegasus_bb.model.dag.nodes import Script
 from tests.shebang import shebang
 
 from .conftest import Folder

@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from pegasus_bb.dag.nodes import Dag, Node
-from pegasus_bb.dag.writer import write_dag
-from pegasus_bb.engine.local import run
-from pegasus_bb.errors import CatalogError
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.model.dag.nodes import Dag, Node
+from pegasus_bb.model.dag.writer import write_dag
+from pegasus_bb.run.engine.local import run
 
 from .conftest import Folder
 

@@ -9,12 +9,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from pegasus_bb.dag.reader import read_dag
-from pegasus_bb.engine.failed_run import FailedRun
-from pegasus_bb.engine.progress import Lines
-from pegasus_bb.engine.submitdir import find_submit_dir
-from pegasus_bb.engine.table import Table
-from pegasus_bb.reservation.registry import open_backend
+from pegasus_bb.model.dag.reader import read_dag
+from pegasus_bb.run.engine.failed_run import FailedRun
+from pegasus_bb.run.engine.node_progress import Lines
+from pegasus_bb.run.engine.submitdir import find_submit_dir
+from pegasus_bb.run.engine.table import Table
+from pegasus_bb.runtime.backends.backend_table import open_backend
 
 from .conftest import Folder, reserved
 

@@ -10,8 +10,8 @@ import sys
 
 import pytest
 
-from pegasus_bb.engine.processes import Processes, start_time
-from pegasus_bb.errors import CatalogError
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.run.engine.processes import Processes, start_time
 
 from .conftest import Folder, alive, children_named
 

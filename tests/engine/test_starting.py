@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.dag.nodes import Script
-from pegasus_bb.engine.starter import script_command
-from pegasus_bb.engine.table import Table
+from pegasus_bb.model.dag.nodes import Script
+from pegasus_bb.run.engine.starter import script_command
+from pegasus_bb.run.engine.table import Table
 from tests.shebang import shebang
 
 from .conftest import Folder

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb import ledger
 from pegasus_bb.cli.status import reservation_line, reservation_status
-from pegasus_bb.engine.journal import failure
-from pegasus_bb.engine.lock import lock_submit_dir
-from pegasus_bb.engine.status import run_status
-from pegasus_bb.engine.submitdir import find_submit_dir
-from pegasus_bb.engine.tier_usage import bytes_below
-from pegasus_bb.errors import RunFailed
-from pegasus_bb.files import ENGINE_LOCK, write_json
+from pegasus_bb.core import ledger
+from pegasus_bb.core.errors import RunFailed
+from pegasus_bb.core.files import ENGINE_LOCK, write_json
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.reservation.registry import open_backend
+from pegasus_bb.run.engine.jobstate_log import failure
+from pegasus_bb.run.engine.lock import lock_submit_dir
+from pegasus_bb.run.engine.run_status import run_status
+from pegasus_bb.run.engine.submitdir import find_submit_dir
+from pegasus_bb.run.engine.tier_usage import bytes_below
+from pegasus_bb.runtime.backends.backend_table import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
 
 from .conftest import Folder, give_back, request_of

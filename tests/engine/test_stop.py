@@ -10,11 +10,11 @@ import time
 
 import pytest
 
-from pegasus_bb.engine import journal as journal_module
-from pegasus_bb.engine import local
-from pegasus_bb.engine.processes import Processes
-from pegasus_bb.errors import UsageError
-from pegasus_bb.inventory.run_state import STOPPED, run_state
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.run.engine import jobstate_log as journal_module
+from pegasus_bb.run.engine import local
+from pegasus_bb.run.engine.processes import Processes
+from pegasus_bb.run.inventory.run_state import STOPPED, run_state
 
 from .conftest import Folder, children_named
 from .test_resume import DIAMOND, diamond
@@ -42,7 +42,7 @@ def test_a_signal_stops_cleanly_and_it_can_go_on(folder: Folder, number: int) ->
 
 def test_who_is_deaf_to_sigterm_gets_sigkill(folder: Folder) -> None:
     folder.job("a", "until=never", "deaf=1", "ready=up")
-    run = "from pathlib import Path; from pegasus_bb.engine.local import run"
+    run = "from pathlib import Path; from pegasus_bb.run.engine.local import run"
     code = f"{run}; run(Path({str(folder.write())!r}), grace=0.1)"
     argv = [sys.executable, "-c", code]
     engine = subprocess.Popen(argv, stderr=subprocess.DEVNULL)

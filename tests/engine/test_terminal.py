@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.engine.failure_messages import leftover_messages
-from pegasus_bb.engine.submitdir import SubmitDir
-from pegasus_bb.files import write_json
+from pegasus_bb.core.files import write_json
 from pegasus_bb.model.reservation import Reservation
+from pegasus_bb.run.engine.failure_messages import leftover_messages
+from pegasus_bb.run.engine.submitdir import SubmitDir
 from pegasus_bb.runtime.bbdir import BBDir
 
 from .conftest import Folder, children_named

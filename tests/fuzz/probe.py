@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from pegasus_bb.errors import CatalogError
+from pegasus_bb.core.errors import CatalogError
 
 from .targets import Target
 

@@ -9,45 +9,47 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
-from pegasus_bb import ledger
-from pegasus_bb.dag.nodes import Dag, Node
-from pegasus_bb.dag.reader import read_dag
-from pegasus_bb.dag.submitfile import read_submit
-from pegasus_bb.engine.dagman.find import LifeLog
-from pegasus_bb.engine.journal import Tail, read_history
-from pegasus_bb.engine.rescue import read_rescue
-from pegasus_bb.errors import PegasusBBError
-from pegasus_bb.files import read_journal
+from pegasus_bb_lab.flash.flash_study import to_geometry
+from pegasus_bb_lab.model.applications import read_draining
+from pegasus_bb_lab.model.flash_device import read_flash
+from pegasus_bb_lab.model.machine import read_machine
+from pegasus_bb_lab.model.mix import read_mix
+from pegasus_bb_lab.provision.provision import provision
+
+from pegasus_bb.core import ledger
+from pegasus_bb.core.errors import PegasusBBError
+from pegasus_bb.core.files import read_journal
+from pegasus_bb.decide.patterns import read_placement_file
 from pegasus_bb.model.catalogs import read_replicas, read_sites
+from pegasus_bb.model.dag.nodes import Dag, Node
+from pegasus_bb.model.dag.reader import read_dag
+from pegasus_bb.model.dag.submitfile import read_submit
 from pegasus_bb.model.document import load
-from pegasus_bb.model.draining import read_draining
-from pegasus_bb.model.flash import read_flash
-from pegasus_bb.model.machine import read_machine
-from pegasus_bb.model.mix import read_mix
 from pegasus_bb.model.properties import read_properties
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.model.tiers import read_tiers
 from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import read_workflow
-from pegasus_bb.placement.patterns import read_placement_file
 from pegasus_bb.planner.seal.live_bytes import check_phases
 from pegasus_bb.planner.seal.phases import read_phases
 from pegasus_bb.report.kickstart import read_tasks
-from pegasus_bb.report.submitdir import read_run
-from pegasus_bb.reservation.directory import Directory
-from pegasus_bb.reservation.scontrol import parse_burst, parse_jobs
-from pegasus_bb.reservation.squeue import parse_queue
-from pegasus_bb.runtime import exitcode, manifest, reservation_identity
+from pegasus_bb.report.run_folder import read_run
+from pegasus_bb.run.engine.dagman.find import LifeLog
+from pegasus_bb.run.engine.jobstate_log import Tail, read_history
+from pegasus_bb.run.engine.rescue import read_rescue
+from pegasus_bb.runtime import manifest, reservation_identity
+from pegasus_bb.runtime.backends.folder_tier import Directory
+from pegasus_bb.runtime.backends.scontrol import parse_burst, parse_jobs
+from pegasus_bb.runtime.backends.squeue import parse_queue
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.transfers.jobs import read_jobs
-from pegasus_bb.service import journal as stager_journal
-from pegasus_bb.service.config import site_config
-from pegasus_bb.service.dataspace import Dataspace
-from pegasus_bb.service.protocol import Lines, check_version, decode
-from pegasus_bb.service.task import check_specs
-from pegasus_bb.simulation.draining.provision import provision
-from pegasus_bb.simulation.flash.study import to_geometry
-from pegasus_bb.staging.journal import Journal
+from pegasus_bb.runtime.programs import exitcode
+from pegasus_bb.runtime.stager_client.dataspace import Dataspace
+from pegasus_bb.runtime.stager_client.protocol import Lines, check_version, decode
+from pegasus_bb.runtime.stager_client.task import check_specs
+from pegasus_bb.runtime.staging.stage_journal import Journal
+from pegasus_bb.runtime.transfers.transfer_jobs import read_jobs
+from pegasus_bb.stager import journal as stager_journal
+from pegasus_bb.stager.site_config import site_config
 
 TESTS = Path(__file__).parents[1]
 RECORDED = TESTS / "recorded"

@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.planner.pegasus.home import Home
-from pegasus_bb.planner.pegasus.hook import hook_script, make_hook_home, shell_command
+from pegasus_bb.planner.pegasus.hook_shell import (
+    hook_script,
+    make_hook_home,
+    shell_command,
+)
 
 
 @pytest.fixture

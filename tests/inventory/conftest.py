@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.engine.lock import lock_submit_dir
-from pegasus_bb.engine.redo import CREATE_DIR, TASK
-from pegasus_bb.files import ENGINE_LOCK
-from pegasus_bb.inventory.leftovers import Leftover, leftovers
-from pegasus_bb.inventory.listing import list_reservations
-from pegasus_bb.inventory.run_state import ReservationRecord
+from pegasus_bb.core.files import ENGINE_LOCK
+from pegasus_bb.run.engine.lock import lock_submit_dir
+from pegasus_bb.run.engine.redo import CREATE_DIR, TASK
+from pegasus_bb.run.inventory.leftovers import Leftover, leftovers
+from pegasus_bb.run.inventory.listing import list_reservations
+from pegasus_bb.run.inventory.run_state import ReservationRecord
 from tests.runtime.lifecycle import Run
 
 DAG = """\

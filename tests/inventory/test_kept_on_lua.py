@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.inventory.leftovers import give_back, leftovers
-from pegasus_bb.runtime.await_stage_out import _deadline_message
+from pegasus_bb.run.inventory.leftovers import give_back, leftovers
 from pegasus_bb.runtime.job_reservation.results import list_kept
+from pegasus_bb.runtime.programs.await_stage_out import _deadline_message
 from tests.inventory.conftest import OneRun, Runs
 from tests.reservation.test_slurm_lua import LuaBench, bench
 

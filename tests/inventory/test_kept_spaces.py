@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.inventory.leftovers import give_back, leftovers
+from pegasus_bb.run.inventory.leftovers import give_back, leftovers
 from pegasus_bb.runtime.job_reservation.results import list_kept
 from tests.inventory.conftest import OneRun, Runs
 from tests.reservation.test_datawarp import DataWarpBench, bench

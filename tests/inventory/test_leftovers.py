@@ -13,13 +13,13 @@ from unittest.mock import patch
 import pytest
 from click.testing import CliRunner, Result
 
-from pegasus_bb import ledger
 from pegasus_bb.cli.gc import command
 from pegasus_bb.cli.release import command as release_command
-from pegasus_bb.files import ENGINE_LOCK
-from pegasus_bb.inventory import leftovers as module
-from pegasus_bb.inventory.leftovers import give_back, leftovers
-from pegasus_bb.inventory.listing import list_reservations
+from pegasus_bb.core import ledger
+from pegasus_bb.core.files import ENGINE_LOCK
+from pegasus_bb.run.inventory import leftovers as module
+from pegasus_bb.run.inventory.leftovers import give_back, leftovers
+from pegasus_bb.run.inventory.listing import list_reservations
 from tests.engine.dagman.conftest import Tools, tools
 from tests.inventory.conftest import OneRun, Runs
 

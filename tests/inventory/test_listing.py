@@ -15,15 +15,15 @@ import pytest
 from click import Command
 from click.testing import CliRunner
 
-from pegasus_bb import ledger
 from pegasus_bb.cli.gc import command as gc_command
 from pegasus_bb.cli.ls import command
-from pegasus_bb.engine.failure_messages import leftover_messages
-from pegasus_bb.engine.processes import Processes
-from pegasus_bb.engine.submitdir import find_submit_dir
-from pegasus_bb.files import read_journal
-from pegasus_bb.inventory.leftovers import leftovers
-from pegasus_bb.inventory.listing import list_reservations
+from pegasus_bb.core import ledger
+from pegasus_bb.core.files import read_journal
+from pegasus_bb.run.engine.failure_messages import leftover_messages
+from pegasus_bb.run.engine.processes import Processes
+from pegasus_bb.run.engine.submitdir import find_submit_dir
+from pegasus_bb.run.inventory.leftovers import leftovers
+from pegasus_bb.run.inventory.listing import list_reservations
 from tests.engine.dagman.conftest import Tools, tools
 from tests.inventory.conftest import OneRun, Runs
 

@@ -10,12 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 from pegasus_bb.cli.release import command as release
-from pegasus_bb.errors import PegasusBBError, ReservationFailed
-from pegasus_bb.inventory.leftovers import give_back, leftovers
-from pegasus_bb.inventory.listing import list_reservations
-from pegasus_bb.inventory.run_state import ReservationRecord
+from pegasus_bb.core.errors import PegasusBBError, ReservationFailed
+from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.units import MIB
+from pegasus_bb.run.inventory.leftovers import give_back, leftovers
+from pegasus_bb.run.inventory.listing import list_reservations
+from pegasus_bb.run.inventory.run_state import ReservationRecord
 from tests.inventory.conftest import OneRun, Runs
 from tests.reservation.test_datawarp import FAKE, DataWarpBench, bench, play
 from tests.reservation.test_listing_many import RECORDED, recorded

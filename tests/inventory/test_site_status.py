@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from pegasus_bb.cli.site import command
-from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
-from pegasus_bb.reservation.scontrol import parse_burst
+from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
+from pegasus_bb.runtime.backends.scontrol import parse_burst
 from tests.reservation.contract import REQUEST
 from tests.reservation.test_datawarp import DataWarpBench, bench
 from tests.reservation.test_slurm_lua import FAKE, LuaBench

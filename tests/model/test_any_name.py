@@ -7,9 +7,9 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.reservation import Request, check_reservation_name
-from pegasus_bb.reservation.slurm import create_line, destroy_line
+from pegasus_bb.runtime.backends.slurm import create_line, destroy_line
 from tests.reservation.contract import REQUEST
 
 # Slurm looks for these with strstr(), anywhere in the line.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.core.errors import CatalogError, UsageError
 from pegasus_bb.model.catalogs import Catalogs, environment, load_inputs
 from pegasus_bb.model.properties import Properties, Setting, read_properties
 from pegasus_bb.model.workflow import Workflow, read_workflow

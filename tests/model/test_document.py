@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import CatalogError
+from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.document import as_json, expand, load
 
 RECORDED = Path(__file__).parent.parent / "recorded" / "1000genome-nersc"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.core.errors import CatalogError, UsageError
 from pegasus_bb.model.document import load
-from pegasus_bb.model.drain import DrainRule, TierDrain, read_drain, read_rule
+from pegasus_bb.model.drain_settings import DrainRule, TierDrain, read_drain, read_rule
 
 MIB = 1 << 20
 

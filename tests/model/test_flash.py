@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pegasus_bb_lab.model.flash_device import Device, Load, read_flash
+from pegasus_bb_lab.model.flash_users import Users
+from pegasus_bb_lab.model.flash_workflows import Shape, Stage, Workflows
 
-from pegasus_bb.errors import USAGE, CatalogError
-from pegasus_bb.model.flash import Device, Load, read_flash
-from pegasus_bb.model.flash_users import Users
-from pegasus_bb.model.flash_workflows import Shape, Stage, Workflows
+from pegasus_bb.core.errors import USAGE, CatalogError
 
 HEAD = """\
 device:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.errors import CatalogError
+from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.document import Document
 from pegasus_bb.model.graph import Graph, build_graph
 from pegasus_bb.model.workflow import Workflow, read_workflow

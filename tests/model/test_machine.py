@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from pegasus_bb_lab.model.machine import Faults, Machine, read_machine
 
-from pegasus_bb.errors import CatalogError
-from pegasus_bb.model.machine import Faults, Machine, read_machine
+from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.speeds import Speed
 from tests.mistakes import check_mistake
 

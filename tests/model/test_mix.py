@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from pegasus_bb_lab.model.mix import APEX, Application, Mix, Sizes, read_mix
 
-from pegasus_bb.errors import CatalogError
-from pegasus_bb.model.mix import APEX, Application, Mix, Sizes, read_mix
+from pegasus_bb.core.errors import CatalogError
 from tests.mistakes import check_mistake
 from tests.simulation.mix.machines import MACHINE
 

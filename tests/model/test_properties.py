@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.core.errors import CatalogError, UsageError
 from pegasus_bb.model.properties import Properties, Setting, read_properties
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

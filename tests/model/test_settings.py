@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import CatalogError
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.core.units import GIB
 from pegasus_bb.model.properties import (
     AUTO,
     Properties,
@@ -15,7 +16,6 @@ from pegasus_bb.model.properties import (
     Settings,
     read_settings,
 )
-from pegasus_bb.units import GIB
 
 
 def read(**said: str) -> Settings:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from pegasus_bb.errors import CatalogError
+from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.document import load
 from pegasus_bb.model.speeds import KEY, Speed, Speeds, read_speeds
 

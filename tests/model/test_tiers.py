@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import CatalogError
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.core.units import GIB, KIB, MIB
 from pegasus_bb.model.document import load
 from pegasus_bb.model.tiers import CHOICES, Tier, keys_of, read_tiers
-from pegasus_bb.units import GIB, KIB, MIB
 
 SHORT = {"datawarp": "dw", "directory": "dir", "node-local": "nl"}
 SHORT["slurm-lua"] = "lua"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.errors import CatalogError
+from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.document import load
 from pegasus_bb.model.workflow import Job, Workflow, read_workflow
 

@@ -13,10 +13,11 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from pegasus_bb.errors import PegasusBBError
-from pegasus_bb.process import ask
-from pegasus_bb.testbed import rootfs
-from pegasus_bb.testbed.home import Flavour, Home
+from pegasus_bb_testbed import rootfs
+from pegasus_bb_testbed.home import Flavour, Home
+
+from pegasus_bb.core.errors import PegasusBBError
+from pegasus_bb.core.process import ask
 from tests.testbed.shared_testbed import what_is_missing
 
 MIB = 1 << 20

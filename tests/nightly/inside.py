@@ -23,9 +23,9 @@ sys.path.insert(0, str(HERE))
 os.environ["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"
 GRAIN = 64 << 10  # bytes; all sizes are multiples, so that files share their sources
 
-from pegasus_bb.staging.hints import hint_of  # noqa: E402
-from pegasus_bb.staging.items import Folder, Item  # noqa: E402
-from pegasus_bb.staging.mover import Mover  # noqa: E402
+from pegasus_bb.runtime.staging.hints import hint_of  # noqa: E402
+from pegasus_bb.runtime.staging.items import Folder, Item  # noqa: E402
+from pegasus_bb.runtime.staging.mover import Mover  # noqa: E402
 
 
 class User:

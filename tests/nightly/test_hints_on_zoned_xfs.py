@@ -14,8 +14,8 @@ from statistics import fmean
 from typing import Any
 
 import pytest
+from pegasus_bb_testbed.home import Home
 
-from pegasus_bb.testbed.home import Home
 from tests.nightly import guest
 from tests.nightly.campaign import LEVELS, campaign
 from tests.testbed.shared_testbed import turn

@@ -18,10 +18,10 @@ from pegasus_bb.model.run import (
 )
 from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.benchmark import BenchCell, Benchmark
-from pegasus_bb.report.clock import by_the_clock
 from pegasus_bb.report.compare import compare
-from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.probe import Sample
+from pegasus_bb.report.report_document import Comparison
+from pegasus_bb.report.run_clock import by_the_clock
 
 _OPS = ("read", "write")
 MIB = 1 << 20

@@ -10,13 +10,13 @@ from functools import cache
 from typing import Any
 
 import pytest
+from pegasus_bb_lab.commands.campaign_page import campaigns_page
+from pegasus_bb_lab.mix.cases import cases
+from pegasus_bb_lab.mix.study import Result, study
+from pegasus_bb_lab.mix.study_text import case_rows, difference_rows
+from pegasus_bb_lab.model.machine import LOCAL, PLACEMENTS, SHARED
 
-from pegasus_bb.model.machine import LOCAL, PLACEMENTS, SHARED
 from pegasus_bb.model.quantities import Source
-from pegasus_bb.page.campaigns import campaigns_page
-from pegasus_bb.simulation.mix.cases import cases
-from pegasus_bb.simulation.mix.study import Result, study
-from pegasus_bb.simulation.mix.summary import case_rows, difference_rows
 from tests.page.html import Balanced, without_scripts
 from tests.simulation.mix.machines import HOUR, MACHINE, MIX
 

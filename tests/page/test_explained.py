@@ -10,12 +10,19 @@ from typing import Any
 
 import pytest
 
+from pegasus_bb.decide.explanation import Explanation, explain
+from pegasus_bb.decide.liveness import live_flow, planned_peak
 from pegasus_bb.model.graph import build_graph
-from pegasus_bb.page import explained_page
-from pegasus_bb.page.live import levels
-from pegasus_bb.page.workflow import EACH, INPUTS, RESULTS, Flow, grouped, picture
-from pegasus_bb.placement.explain import Explanation, explain
-from pegasus_bb.placement.liveness import live_flow, planned_peak
+from pegasus_bb.report.page import explained_page
+from pegasus_bb.report.page.live_bytes_figure import levels
+from pegasus_bb.report.page.workflow_drawing import (
+    EACH,
+    INPUTS,
+    RESULTS,
+    Flow,
+    grouped,
+    picture,
+)
 from tests.counting import calls
 from tests.page.html import Balanced, without_scripts
 from tests.placement.user_files import User, job, sized, use

@@ -8,12 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pegasus_bb_lab.commands.campaign_page import campaigns_page
 
-from pegasus_bb.page import report_page
-from pegasus_bb.page.campaigns import campaigns_page
+from pegasus_bb.core.units import format_seconds
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.encoding import to_document
-from pegasus_bb.units import format_seconds
+from pegasus_bb.report.page import report_page
 from tests.page.browser import BROWSER, browse, check
 from tests.page.comparisons import a_benchmark, a_comparison
 from tests.page.test_campaigns import results

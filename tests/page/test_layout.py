@@ -8,15 +8,15 @@ from dataclasses import replace
 import pytest
 
 from pegasus_bb.model.run import Run
-from pegasus_bb.page import report_page
-from pegasus_bb.page.bought import bought
-from pegasus_bb.page.figure import RATIO, Number
-from pegasus_bb.page.overview import whole_run
-from pegasus_bb.page.reported import FIGURES
-from pegasus_bb.page.transformations import transformations
 from pegasus_bb.report.compare import compare
-from pegasus_bb.report.document import Comparison
-from pegasus_bb.report.submitdir import read_run
+from pegasus_bb.report.page import report_page
+from pegasus_bb.report.page.figure import RATIO, Number
+from pegasus_bb.report.page.headline_figure import bought
+from pegasus_bb.report.page.overview import whole_run
+from pegasus_bb.report.page.reported import FIGURES
+from pegasus_bb.report.page.transformation_figure import transformations
+from pegasus_bb.report.report_document import Comparison
+from pegasus_bb.report.run_folder import read_run
 from tests.page.comparisons import a_benchmark, a_comparison
 from tests.page.html import Balanced, without_scripts
 from tests.report.made import RECORDED, a_run, a_task

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.page.live import live
-from pegasus_bb.report.document import Comparison
+from pegasus_bb.report.page.live_bytes_figure import live
+from pegasus_bb.report.report_document import Comparison
 from tests.page.comparisons import MIB, a_comparison
 
 

@@ -10,13 +10,20 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.page import report_page
-from pegasus_bb.page.figure import FINE, RATIO, TO_ONE, Column, Dataset, format_quantity
-from pegasus_bb.page.reported import FIGURES
 from pegasus_bb.report.compare import compare
-from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.encoding import to_document
-from pegasus_bb.report.submitdir import read_run
+from pegasus_bb.report.page import report_page
+from pegasus_bb.report.page.figure import (
+    FINE,
+    RATIO,
+    TO_ONE,
+    Column,
+    Dataset,
+    format_quantity,
+)
+from pegasus_bb.report.page.reported import FIGURES
+from pegasus_bb.report.report_document import Comparison
+from pegasus_bb.report.run_folder import read_run
 from tests.page.comparisons import a_benchmark, a_comparison
 from tests.page.html import Balanced, without_scripts
 from tests.report.made import RECORDED

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pegasus_bb
-from pegasus_bb.page import charts
+from pegasus_bb.report.page import charts
 
 TEMPLATES = Path(pegasus_bb.__file__).parent / "templates"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import altair as alt
 import pytest
 
-from pegasus_bb.page.charts import draw, over_time
-from pegasus_bb.page.figure import Dataset
-from pegasus_bb.page.footprint import footprint
-from pegasus_bb.page.ticks import byte_axis, log_byte_axis
 from pegasus_bb.report.compare import compare
+from pegasus_bb.report.page.charts import draw, over_time
+from pegasus_bb.report.page.figure import Dataset
+from pegasus_bb.report.page.footprint_figure import footprint
+from pegasus_bb.report.page.ticks import byte_axis, log_byte_axis
 from tests.report.made import a_run, a_task
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from pegasus_bb.model.run import Kind, NodeTimes, Run
-from pegasus_bb.page.charts import JOBS
-from pegasus_bb.page.figure import Figure, Row
-from pegasus_bb.page.runs import repetitions
-from pegasus_bb.page.timeline import timeline
-from pegasus_bb.report.clock import gate_wait
 from pegasus_bb.report.compare import compare
+from pegasus_bb.report.page.charts import JOBS
+from pegasus_bb.report.page.figure import Figure, Row
+from pegasus_bb.report.page.runs import repetitions
+from pegasus_bb.report.page.timeline import timeline
+from pegasus_bb.report.run_clock import gate_wait
 from tests.report.made import a_run, a_task
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from pegasus_bb.errors import CatalogError
-from pegasus_bb.model.placement import Placement
-from pegasus_bb.placement import job_reservation_lint
-from pegasus_bb.placement.job_reservations import (
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.core.units import MIB
+from pegasus_bb.decide import job_reservation_lint
+from pegasus_bb.decide.job_reservations import (
     join_job_reservations,
     planned_job_reservations,
 )
-from pegasus_bb.units import MIB
+from pegasus_bb.model.placement import Placement
 from tests.placement.user_files import User, job, said, sized, use
 
 ON_DISKS = {"backend": "directory", "path": "/fast", "quota": "9MiB"}

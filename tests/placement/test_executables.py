@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.errors import CatalogError
+from pegasus_bb.core.errors import CatalogError
 from tests.placement.user_files import User
 
 

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from pegasus_bb.cli.explain import command
 from pegasus_bb.cli.plan import command as plan
-from pegasus_bb.errors import CatalogError
-from pegasus_bb.units import MIB
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.core.units import MIB
 from tests.placement.user_files import User, job, sized, use
 
 

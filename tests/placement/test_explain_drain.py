@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from pegasus_bb.api import explaining
 from pegasus_bb.cli.explain import command
-from pegasus_bb.planner import drain
+from pegasus_bb.planner import drain_files
 from tests.placement.user_files import User
 
 SPEEDS = """
@@ -29,9 +29,11 @@ def test_explain_of_a_paced_run_simulates_it_once(
     (chain.folder / "speeds.yml").write_text(SPEEDS)
     monkeypatch.chdir(chain.folder)
     forecasts: list[Any] = []
-    simulated: Callable[[Any], Any] = drain.forecast
+    simulated: Callable[[Any], Any] = drain_files.forecast
     monkeypatch.setattr(
-        drain, "forecast", lambda given: forecasts.append(given) or simulated(given)
+        drain_files,
+        "forecast",
+        lambda given: forecasts.append(given) or simulated(given),
     )
     words = ["--bb-mode", "persistent", "--bb-speeds", "speeds.yml"]
     words += ["--sites", "cluster", "--output-dir", "out"]
@@ -76,7 +78,7 @@ def test_with_phases_it_leaves_before_the_next_one(
     words = early_results(chain)
     monkeypatch.chdir(chain.folder)
     plans: list[Any] = []
-    planned: Callable[[Any], Any] = drain.plan_drain
+    planned: Callable[[Any], Any] = drain_files.plan_drain
     monkeypatch.setattr(
         explaining,
         "plan_drain",

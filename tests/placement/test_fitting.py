@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 from pegasus_bb.cli.explain import command
-from pegasus_bb.errors import CatalogError
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.core.units import MIB
+from pegasus_bb.decide.decision import Ending, MovedFiles
 from pegasus_bb.model.placement import PlannedPhases
-from pegasus_bb.placement.decision import Ending, MovedFiles
-from pegasus_bb.units import MIB
 from tests.placement.test_liveness import chain
 from tests.placement.user_files import User, said, sized, use
 

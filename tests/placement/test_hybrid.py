@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pegasus_bb.core.units import MIB
+from pegasus_bb.decide.decision import Ending, PlacementDecision
+from pegasus_bb.decide.place_files import place_files
+from pegasus_bb.decide.sizing import automatic_capacity
 from pegasus_bb.model.placement import PFS
-from pegasus_bb.placement.decision import Ending, PlacementDecision
-from pegasus_bb.placement.place_files import place_files
-from pegasus_bb.placement.sizing import automatic_capacity
-from pegasus_bb.units import MIB
 from tests.placement.user_files import User, job, said, sized, use
 
 
@@ -153,7 +153,7 @@ def test_a_job_that_a_job_reservation_cannot_serve_keeps_to_the_shared_one(
 def test_more_files_than_staging_can_do_in_time_stay_together(
     hybrid: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pegasus_bb.placement.job_reservation_selection.MOST_FILES", 0)
+    monkeypatch.setattr("pegasus_bb.decide.job_reservation_selection.MOST_FILES", 0)
     assert hybrid.decide().job_reservations == {}
     hybrid.tier = {"backend": "directory", "path": "/fast"}
     assert list(hybrid.decide().job_reservations) == ["first"]

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.model.placement import JobReservation
-from pegasus_bb.placement.decision import Selection
-from pegasus_bb.placement.job_reservation_selection import (
+from pegasus_bb.core.units import round_up
+from pegasus_bb.decide.decision import Selection
+from pegasus_bb.decide.job_reservation_selection import (
     Candidate,
     Durations,
     job_reservation_selection,
 )
-from pegasus_bb.units import round_up
+from pegasus_bb.model.placement import JobReservation
 
 DURATIONS = Durations("levels", 10.0, {})
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.errors import CatalogError
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.core.units import MIB
+from pegasus_bb.decide import job_reservation_lint
 from pegasus_bb.model.placement import JobReservation
-from pegasus_bb.placement import job_reservation_lint
-from pegasus_bb.units import MIB
 from tests.placement.test_hybrid import checkpoint, inner, on_the_submit_host
 from tests.placement.user_files import User, job, said, sized, use
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.errors import CatalogError
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.core.units import MIB
+from pegasus_bb.decide.sizing import automatic_capacity
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.properties import property_of
-from pegasus_bb.placement.sizing import automatic_capacity
-from pegasus_bb.units import MIB
 from tests.placement.test_hybrid import chain, inner, results_stay
 from tests.placement.user_files import User
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pegasus_bb.errors import CatalogError
+from pegasus_bb.core.errors import CatalogError
 from tests.placement.user_files import User, job, sized, use
 
 DISK = {"backend": "node-local", "path": "/nvme"}

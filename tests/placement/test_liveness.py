@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.placement.decision import Ending
-from pegasus_bb.placement.liveness import (
+from pegasus_bb.decide.decision import Ending
+from pegasus_bb.decide.liveness import (
     largest_phase,
     lifetimes,
     peak,

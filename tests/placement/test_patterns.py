@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.errors import CatalogError
-from pegasus_bb.placement.patterns import Entry
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.decide.patterns import Entry
 from tests.placement.user_files import User
 
 

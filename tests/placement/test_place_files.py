@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pegasus_bb.placement.place_files import place_files
+from pegasus_bb.decide.place_files import place_files
 from tests.counting import calls
 from tests.placement.user_files import User, job, sized, use
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.errors import CatalogError
-from pegasus_bb.placement import pool_choice
-from pegasus_bb.placement.pool_choice import PoolUse, pool_use
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.decide import pool_choice
+from pegasus_bb.decide.pool_choice import PoolUse, pool_use
 from tests.placement.user_files import User
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.errors import CatalogError
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.core.units import MIB
+from pegasus_bb.decide.sizing import automatic_capacity
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.placement.sizing import automatic_capacity
-from pegasus_bb.units import MIB
 from tests.placement.user_files import User, job, said, sized, use
 
 BIG = [job("ID1", use("big", "output", **sized("10MiB")))]

@@ -8,16 +8,16 @@ from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
+from pegasus_bb_lab.flash.planned_load import Life, planned_load
 
 from pegasus_bb.cli.explain import command
-from pegasus_bb.errors import CatalogError
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.decide.place_files import place_files
+from pegasus_bb.decide.run_times import times_error
+from pegasus_bb.decide.stream_choice import outputs_to_make
 from pegasus_bb.model.history import History, Past
 from pegasus_bb.model.placement import HINTS
-from pegasus_bb.placement.place_files import place_files
-from pegasus_bb.placement.run_times import times_error
-from pegasus_bb.placement.stream_choice import outputs_to_make
 from pegasus_bb.planner.reading import with_capacity
-from pegasus_bb.simulation.flash.planned_load import Life, planned_load
 from tests.placement.user_files import User, job, sized, use
 
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import yaml
 
+from pegasus_bb.decide.decision import Ending, PlacementDecision, PlanningInput
+from pegasus_bb.decide.place_files import place_files
 from pegasus_bb.model.catalogs import Catalogs, load_inputs
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.placement import PlacedFile, Placement
 from pegasus_bb.model.properties import Settings, read_properties, read_settings
 from pegasus_bb.model.workflow import Workflow, read_workflow
-from pegasus_bb.placement.decision import Ending, PlacementDecision, PlanningInput
-from pegasus_bb.placement.place_files import place_files
 from pegasus_bb.planner.reading import with_capacity
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pegasus_bb.decide.decision import Ending, PlacementDecision, PlanningInput
 from pegasus_bb.model.catalogs import Catalogs, read_replicas, read_sites
 from pegasus_bb.model.document import Document, as_json
 from pegasus_bb.model.graph import build_graph
@@ -18,15 +19,14 @@ from pegasus_bb.model.reservation import Request
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import Workflow, read_workflow
-from pegasus_bb.placement.decision import Ending, PlacementDecision, PlanningInput
 from pegasus_bb.planner.builtin.build import build
 from pegasus_bb.planner.builtin.executable import Executable
 from pegasus_bb.planner.builtin.write import check_files, write
+from pegasus_bb.planner.rewrite.pass_input import Inputs, Target
+from pegasus_bb.planner.rewrite.passes import rewrite
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.runfiles import node_files, run_files
 from pegasus_bb.planner.seal.sealing import complete
-from pegasus_bb.rewrite.inputs import Inputs, Target
-from pegasus_bb.rewrite.passes import rewrite
 
 Data = dict[str, Any]
 NAME = "pbbc7ae4acaae0f"

@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from pegasus_bb.dag.nodes import Dag
+from pegasus_bb.model.dag.nodes import Dag
 
 Data = dict[str, Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from pathlib import Path
 
-from pegasus_bb.dag.nodes import Dag
+from pegasus_bb.model.dag.nodes import Dag
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.seal import sealing as product
 from pegasus_bb.planner.seal.view import View

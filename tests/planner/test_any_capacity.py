@@ -18,8 +18,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.planner.builtin.executable import PlannedJob
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.planning import plan_in_memory

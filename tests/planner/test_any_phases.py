@@ -11,8 +11,8 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.dag.nodes import Dag, Node
-from pegasus_bb.errors import NotSealed
+from pegasus_bb.core.errors import NotSealed
+from pegasus_bb.model.dag.nodes import Dag, Node
 from pegasus_bb.planner.seal.live_bytes import check_phases, live_bytes
 from pegasus_bb.planner.seal.lives import Lives
 from pegasus_bb.planner.seal.phases import in_phases

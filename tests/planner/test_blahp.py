@@ -5,7 +5,7 @@ from __future__ import annotations
 import classad2
 import pytest
 
-from pegasus_bb.dag.blahp import (
+from pegasus_bb.model.dag.blahp import (
     GUARDED_RELEASE,
     JOB_NOT_FOUND,
     PERIODIC_RELEASE,

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.dag.blahp import PERIODIC_RELEASE
-from pegasus_bb.dag.roles import Role, role_of
-from pegasus_bb.errors import CatalogError
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.model.dag.blahp import PERIODIC_RELEASE
+from pegasus_bb.model.dag.roles import Role, role_of
 from pegasus_bb.model.workflow import read_workflow
 
 from .hands import site, submit_of, submit_text

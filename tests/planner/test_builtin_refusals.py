@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.core.errors import CatalogError, UsageError
 
 REMOVE = object()
 LONG = "\u00e9" * 65536

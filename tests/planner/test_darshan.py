@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import CatalogError
+from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.properties import Properties, Setting
-from pegasus_bb.planner import darshan
-from pegasus_bb.planner.darshan import check_darshan, missing_darshan_note
+from pegasus_bb.planner import darshan_preload
+from pegasus_bb.planner.darshan_preload import check_darshan, missing_darshan_note
 
 
 def tried(said: str) -> str:
@@ -23,7 +23,7 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     path = tmp_path / "libdarshan.so"
     path.write_text("no library")
     monkeypatch.setenv("LD_LIBRARY_PATH", f"relative::{tmp_path}")
-    monkeypatch.setattr(darshan, "_SYSTEM", ())
+    monkeypatch.setattr(darshan_preload, "_SYSTEM", ())
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     return str(path)
 
@@ -33,7 +33,7 @@ def test_off_is_none() -> None:
 
 
 def test_auto_finds_none_where_none_works(broken: str) -> None:
-    assert list(darshan._candidates()) == [broken]
+    assert list(darshan_preload._candidates()) == [broken]
     assert tried("auto") == ""
     (note,) = missing_darshan_note("auto", "")
     assert "auto found no libdarshan.so" in note
@@ -43,7 +43,7 @@ def test_auto_finds_none_where_none_works(broken: str) -> None:
 def test_auto_takes_the_first_that_works(
     broken: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(darshan, "darshan_fault", lambda path: "")
+    monkeypatch.setattr(darshan_preload, "darshan_fault", lambda path: "")
     assert tried("auto") == broken
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.model.drain import DrainRule, DrainTarget, TierDrain
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.model.drain_settings import DrainRule, DrainTarget, TierDrain
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.planner.drain import plan_drain
+from pegasus_bb.planner.drain_files import plan_drain
 from pegasus_bb.planner.drain_plan import Flow, Forecast, rule_of
 
 RATE = Settings(mode="hybrid", drain=DrainRule("", 1 << 20))

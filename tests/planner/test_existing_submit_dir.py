@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.engine import lock
-from pegasus_bb.engine.lock import lock_submit_dir
-from pegasus_bb.errors import UsageError
-from pegasus_bb.files import ENGINE_LOCK, write_json
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.files import ENGINE_LOCK, write_json
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.existing_submit_dir import check_existing, move_aside
-from pegasus_bb.reservation.registry import open_backend
+from pegasus_bb.run.engine import lock
+from pegasus_bb.run.engine.lock import lock_submit_dir
+from pegasus_bb.runtime.backends.backend_table import open_backend
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.planner.builtin.folders import fill_folders
-from pegasus_bb.planner.worker import fork_worker
+from pegasus_bb.planner.builtin.small_files_writer import fill_folders
+from pegasus_bb.planner.fork_worker import fork_worker
 
 WANTED = {f"{n}/{k}.sub": f"{n} {k}".encode() for n in range(6) for k in range(3)}
 # A process of pytest-xdist has threads, and so no worker. Newer Pythons warn if a fork
@@ -22,7 +22,7 @@ PYTHON = (sys.executable, "-W", "error")
 FILL = """\
 import os, sys, time
 from pathlib import Path
-from pegasus_bb.planner.builtin.folders import fill_folders
+from pegasus_bb.planner.builtin.small_files_writer import fill_folders
 
 mine, (root, how) = os.getpid(), sys.argv[1:]
 
@@ -45,7 +45,7 @@ fill_folders(Path(root), folders, True, meanwhile)
 """
 DIE = """\
 import os, signal, time
-from pegasus_bb.planner.worker import fork_worker
+from pegasus_bb.planner.fork_worker import fork_worker
 
 print(fork_worker(lambda: time.sleep(600)), flush=True)
 time.sleep(0.5)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.dag.writer import write_dag
+from pegasus_bb.model.dag.writer import write_dag
 from pegasus_bb.planner.builtin.write import files_of, top_files
 from pegasus_bb.planner.runfiles import node_files, run_files
 

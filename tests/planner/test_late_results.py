@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from pegasus_bb.dag.roles import Role, role_of
-from pegasus_bb.errors import NotSealed
-from pegasus_bb.model.drain import DrainRule
+from pegasus_bb.core.errors import NotSealed
+from pegasus_bb.model.dag.roles import Role, role_of
+from pegasus_bb.model.drain_settings import DrainRule
 from pegasus_bb.model.placement import PlannedPhases
 from pegasus_bb.planner.drain_plan import DrainPlan
 from pegasus_bb.planner.seal.late_results import with_late_results

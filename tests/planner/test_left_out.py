@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pegasus_bb.cli import cli
-from pegasus_bb.errors import CatalogError
+from pegasus_bb.core.errors import CatalogError
 from tests.planner.pegasus_site import write_site
 
 GIVEN = ("--sites", "cori", "--output-sites", "local", "--dir", "submit")
@@ -211,7 +211,9 @@ def test_a_checkpoint_that_is_never_written_does_not_keep_the_buffer(
 def test_a_darshan_that_auto_does_not_find(
     work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pegasus_bb.planner.darshan._candidates", lambda: iter(()))
+    monkeypatch.setattr(
+        "pegasus_bb.planner.darshan_preload._candidates", lambda: iter(())
+    )
     words = ["plan", *GIVEN, "--bb-planner", "builtin", "--bb-darshan"]
     found = CliRunner().invoke(cli, [*words, "auto", "workflow.yml"])
     assert found.exit_code == 0, found.output

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.planner.pegasus.folder import claim
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.planner.pegasus.exclusive_folder import claim
 
 
 def test_a_full_disk_is_told_and_nothing_stays(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.dag.reader import read_dag
+from pegasus_bb.model.dag.reader import read_dag
 from tests.planner.pegasus_user import User
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.dag.reader import read_dag
+from pegasus_bb.model.dag.reader import read_dag
 from tests.planner.real_pegasus import MARKS, WorkflowRunner
 
 pytestmark = MARKS

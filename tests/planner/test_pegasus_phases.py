@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.dag.reader import read_dag
-from pegasus_bb.errors import NotSealed
+from pegasus_bb.core.errors import NotSealed
+from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.model.document import Document
 from pegasus_bb.model.placement import PlacedFile, Placement, PlannedPhases
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job, Use, Workflow
-from pegasus_bb.planner.pegasus.completion import added_lines
-from pegasus_bb.planner.pegasus.submitdir import PegasusWorkflow, read_planned
+from pegasus_bb.planner.pegasus.complete_submit_dir import added_lines
+from pegasus_bb.planner.pegasus.read_submit_dir import PegasusWorkflow, read_planned
 from pegasus_bb.planner.seal.live_bytes import live_bytes
 from pegasus_bb.planner.seal.sealing import complete
 from tests.planner.sealing import RECORDED

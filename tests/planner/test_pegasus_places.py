@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.planner.pegasus.inputs import programs_on_site, replicas_by_path
+from pegasus_bb.planner.pegasus.pegasus_inputs import programs_on_site, replicas_by_path
 
 
 def replicas(*pfns: dict[str, str]) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import CatalogError
-from pegasus_bb.planner.pegasus.submitdir import PegasusWorkflow, read_planned
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.planner.pegasus.read_submit_dir import PegasusWorkflow, read_planned
 from pegasus_bb.planner.run_plan import RunPlan
 from tests.planner.sealing import RECORDED, request
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.dag.blahp import GUARDED_RELEASE
-from pegasus_bb.dag.reader import read_dag
+from pegasus_bb.model.dag.blahp import GUARDED_RELEASE
+from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.planner.seal.view import View
 from tests.planner.real_pegasus import MARKS, WorkflowRunner
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.dag.joblists import job_lists
-from pegasus_bb.dag.nodes import Dag, Node, Script
-from pegasus_bb.dag.reader import read_dag
-from pegasus_bb.planner.pegasus.completion import added_lines
-from pegasus_bb.planner.pegasus.submitdir import result_urls, stage_outs
-from pegasus_bb.planner.seal.directory import buffer_users
+from pegasus_bb.model.dag.joblists import job_lists
+from pegasus_bb.model.dag.nodes import Dag, Node, Script
+from pegasus_bb.model.dag.reader import read_dag
+from pegasus_bb.planner.pegasus.complete_submit_dir import added_lines
+from pegasus_bb.planner.pegasus.read_submit_dir import result_urls, stage_outs
 from pegasus_bb.planner.seal.lives import removals
+from pegasus_bb.planner.seal.sealed_directory import buffer_users
 from pegasus_bb.planner.seal.sealing import seal
 from pegasus_bb.planner.seal.view import View
 from tests.planner.sealing import RECORDED, check, request

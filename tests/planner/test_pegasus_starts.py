@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.dag.nodes import Dag, Node
-from pegasus_bb.planner.pegasus.completion import start_outside
+from pegasus_bb.model.dag.nodes import Dag, Node
+from pegasus_bb.planner.pegasus.complete_submit_dir import start_outside
 
 SCRATCH = "/bb/pbb7c35e2ed6907/wfuser/pegasus/diamond/run0001"
 ENVIRON = f'+remote_environment = "PEGASUS_SCRATCH_DIR={SCRATCH}"'

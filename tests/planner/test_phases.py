@@ -16,15 +16,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.errors import CatalogError, NotSealed
+from pegasus_bb.core.errors import CatalogError, NotSealed
+from pegasus_bb.decide.decision import Ending, PlacementDecision, PlanningInput
+from pegasus_bb.decide.fitting import fit_into_capacity
+from pegasus_bb.decide.liveness import lives_of
 from pegasus_bb.model.document import Document
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.placement import PlacedFile, Placement, PlannedPhases
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.workflow import read_workflow
-from pegasus_bb.placement.decision import Ending, PlacementDecision, PlanningInput
-from pegasus_bb.placement.fitting import fit_into_capacity
-from pegasus_bb.placement.liveness import lives_of
 from pegasus_bb.planner.builtin.executable import Executable
 from pegasus_bb.planner.seal.live_bytes import check_phases, live_bytes
 from pegasus_bb.planner.seal.phases import Phases

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.dag.nodes import Dag, Node, Script
-from pegasus_bb.dag.reader import read_dag
-from pegasus_bb.dag.writer import write_dag
-from pegasus_bb.errors import CatalogError, NotSealed
-from pegasus_bb.planner.seal.directory import buffer_users
+from pegasus_bb.core.errors import CatalogError, NotSealed
+from pegasus_bb.model.dag.nodes import Dag, Node, Script
+from pegasus_bb.model.dag.reader import read_dag
+from pegasus_bb.model.dag.writer import write_dag
+from pegasus_bb.planner.seal.sealed_directory import buffer_users
 from tests.planner.sealing import RECORDED, check, request, seal
 
 HAND_GATE = "/home/wfuser/wf/gate.sh"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.dag.reader import read_dag
-from pegasus_bb.errors import CatalogError, NotSealed
-from pegasus_bb.planner.seal.directory import check_directory
+from pegasus_bb.core.errors import CatalogError, NotSealed
+from pegasus_bb.model.dag.reader import read_dag
+from pegasus_bb.planner.seal.sealed_directory import check_directory
 
 BIN = "{folder}/bb/bin"
 DAG = """\

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.dag.nodes import Dag, Node, Script
-from pegasus_bb.errors import NotSealed
-from pegasus_bb.planner.seal import rules
+from pegasus_bb.core.errors import NotSealed
+from pegasus_bb.model.dag.nodes import Dag, Node, Script
+from pegasus_bb.planner.seal import dag_rules
 from pegasus_bb.planner.seal import sealing as product
+from pegasus_bb.planner.seal.dag_rules import AFTER, BEFORE, Rule
 from pegasus_bb.planner.seal.lives import removals
-from pegasus_bb.planner.seal.rules import AFTER, BEFORE, Rule
 from pegasus_bb.planner.seal.sealing import check
 from pegasus_bb.planner.seal.view import View
 from tests.planner.sealing import seal
@@ -101,7 +101,7 @@ KEYS = ("bb_setup_S", CREATE, OUT, "bb_delete_D")
 SKIPS: tuple[dict[str, Any], ...] = ({"noop": True}, {"done": True}, {"pre_skip": 76})
 
 SPOILT: dict[Rule, list[Spoil]] = {
-    rules.one_of_each: [
+    dag_rules.one_of_each: [
         lambda run: run.dag.nodes.pop("bb_setup_S"),
         lambda run: run.dag.nodes.pop("bb_delete_D"),
         lambda run: run.dag.nodes.pop(CREATE),
@@ -110,57 +110,57 @@ SPOILT: dict[Rule, list[Spoil]] = {
         lambda run: run.add(CREATE, "create_dir_w_1_cori"),
         clustered_setup,
     ],
-    rules.setup_waits_for_no_user: [
+    dag_rules.setup_waits_for_no_user: [
         lambda run: run.add("task_1", "bb_setup_S"),
         lambda run: run.add(LEAF, "bb_setup_S"),
     ],
-    rules.setup_and_delete_need_no_buffer: [
+    dag_rules.setup_and_delete_need_no_buffer: [
         lambda run: run.users.add("bb_setup_S"),
         lambda run: run.users.add("bb_delete_D"),
     ],
-    rules.delete_is_last: [
+    dag_rules.delete_is_last: [
         lambda run: run.add("bb_delete_D", LEAF),
         lambda run: run.add("bb_delete_D", "register_local_0_0"),
         lambda run: run.add(OWN, "task_2"),
         lambda run: run.users.add(OWN),
     ],
-    rules.no_special_nodes: [
+    dag_rules.no_special_nodes: [
         also(name, kind=kind)
         for name in ("task_1", "bb_setup_S", "bb_delete_D")
         for kind in ("FINAL", "SERVICE", "PROVISIONER")
     ],
-    rules.no_nodes_from_other_files: [
+    dag_rules.no_nodes_from_other_files: [
         lambda run, word=word: run.dag.other.append(f"{word} x more.dag")
         for word in ("SPLICE", "INCLUDE", "CONNECT", "splice")
     ],
-    rules.gated_node_has_no_pre_script: [
+    dag_rules.gated_node_has_no_pre_script: [
         also(CREATE, pre=TRUE),
         also(CREATE, pre=Script(GATE)),
     ],
-    rules.no_line_breaks: [
+    dag_rules.no_line_breaks: [
         also("task_1", vars={"x": "a\nFINAL f f.sub"}),
         also("task_1", pre=Script("/bin/true", "a\nFINAL f f.sub")),
         also("task_1", post=Script("/bin/true\rFINAL f f.sub")),
         also("task_1", category="a\nFINAL f f.sub"),
         lambda run: run.dag.other.append("DOT a\nFINAL f f.sub"),
     ],
-    rules.users_wait_for_the_gate: [lambda run: run.cut(CREATE, "task_1")],
-    rules.one_gate: [
+    dag_rules.users_wait_for_the_gate: [lambda run: run.cut(CREATE, "task_1")],
+    dag_rules.one_gate: [
         also(CREATE, pre=None),
         also(CREATE, pre=Script(GATE)),
         also("task_1", pre=Script(GATE, "", 75, 30)),
         also("task_1", pre=Script("/other/gate", "", 75, 30)),
     ],
-    rules.gate_waits_for_setup: [lambda run: run.cut("bb_setup_S", CREATE)],
-    rules.delete_waits_for_all: [
+    dag_rules.gate_waits_for_setup: [lambda run: run.cut("bb_setup_S", CREATE)],
+    dag_rules.delete_waits_for_all: [
         lambda run: run.cut(LEAF, "bb_delete_D"),
         lambda run: run.add("task_1", "register_local_0_0"),
     ],
-    rules.nodes_really_run: [
+    dag_rules.nodes_really_run: [
         *(also(name, **skip) for name in (*KEYS, "task_1", LEAF) for skip in SKIPS),
         *(theirs(also("task_1", **skip)) for skip in SKIPS),
     ],
-    rules.post_scripts_are_known: [
+    dag_rules.post_scripts_are_known: [
         *(also(name, post=TRUE) for name in (*KEYS, "task_1", LEAF)),
         *(also(name, post=None) for name in KEYS),
         *(theirs(also(name, post=TRUE)) for name in (*KEYS, "task_1", EARLY, LEAF)),
@@ -171,12 +171,12 @@ SPOILT: dict[Rule, list[Spoil]] = {
         theirs(also(OUT, post=Script("/bin/not-pegasus-exitcode"))),
         theirs(also(OUT, post=exitcode(f"--no-invocations {REAL}"))),
     ],
-    rules.no_success_by_abort: [
+    dag_rules.no_success_by_abort: [
         also("task_1", abort_on=(3, 0)),
         also("task_1", abort_on=(0, None)),
         theirs(also("register_local_0_0", abort_on=(1, 0))),
     ],
-    rules.cleanup_waits_for_stage_out: [
+    dag_rules.cleanup_waits_for_stage_out: [
         lambda run: run.cut(OUT, EARLY),
         lambda run: (run.cut(EARLY, LEAF), run.removes.clear()),
         lambda run: run.removes[EARLY].add("stage_out_remote_cori_1_0"),
@@ -230,7 +230,7 @@ def test_what_a_real_planner_writes_is_accepted(change: Spoil) -> None:
         run.add(CREATE, name)
     run.users.add("pegasus-plan_S")
     change(run)
-    assert list(rules.post_scripts_are_known(run.view())) == []
+    assert list(dag_rules.post_scripts_are_known(run.view())) == []
 
 
 def test_a_task_is_no_sub_workflow_because_of_its_name() -> None:
@@ -239,7 +239,7 @@ def test_a_task_is_no_sub_workflow_because_of_its_name() -> None:
     run.add(CREATE, "pegasus-plan_S")
     run.users.add("pegasus-plan_S")
     run.node("pegasus-plan_S", post=None)
-    (told,) = rules.post_scripts_are_known(run.view())
+    (told,) = dag_rules.post_scripts_are_known(run.view())
     assert "no POST script for pegasus-plan_S:" in told
     assert "Take post.scope out" in told
 

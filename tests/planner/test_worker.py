@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.planner.worker import in_worker
+from pegasus_bb.planner.fork_worker import in_worker
 
 # A process of pytest-xdist has threads, and so no worker.
 PYTHON = (sys.executable, "-W", "error")
 ASK = """\
 import os, sys
-from pegasus_bb.planner.worker import in_worker
+from pegasus_bb.planner.fork_worker import in_worker
 
 mine, how = os.getpid(), sys.argv[1]
 

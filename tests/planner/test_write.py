@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.dag.submitfile import read_submit
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.model.dag.submitfile import read_submit
 from pegasus_bb.model.document import load
 from pegasus_bb.model.placement import PlacedFile
 from pegasus_bb.planner.builtin.executable import PlannedJob
-from pegasus_bb.planner.builtin.submit import SubmitFiles
+from pegasus_bb.planner.builtin.submit_files import SubmitFiles
 from tests.planner.conftest import new_job
 
 Data = dict[str, Any]

@@ -8,7 +8,7 @@ import pytest
 
 from pegasus_bb.model.stat import Pair, Stat, stat
 from pegasus_bb.report.breakeven import BreakEven, break_even
-from pegasus_bb.report.clock import PARTS
+from pegasus_bb.report.run_clock import PARTS
 
 GIB = 1 << 30
 

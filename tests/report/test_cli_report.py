@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from pegasus_bb.cli.report import command as report
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.errors import UsageError
 from tests.report.made import RECORDED
 
 

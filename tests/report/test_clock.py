@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from pegasus_bb.model.run import Kind, NodeTimes, Run
-from pegasus_bb.report.clock import PARTS, begun, by_the_clock, gate_began, gate_wait
+from pegasus_bb.report.run_clock import (
+    PARTS,
+    begun,
+    by_the_clock,
+    gate_began,
+    gate_wait,
+)
 from tests.report.made import a_run, a_task
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.run import Calls, Kind, LiveBytes, Problem, Run, Task
 from pegasus_bb.model.stat import Pair, Stat
-from pegasus_bb.page.footprint import footprint
-from pegasus_bb.page.overview import each_kind
 from pegasus_bb.report.compare import compare
-from pegasus_bb.report.document import Comparison, Row
 from pegasus_bb.report.encoding import to_document
+from pegasus_bb.report.page.footprint_figure import footprint
+from pegasus_bb.report.page.overview import each_kind
+from pegasus_bb.report.report_document import Comparison, Row
 from tests.report.made import a_run, a_task
 
 

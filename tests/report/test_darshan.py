@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.process import ask
 from pegasus_bb.model.run import Problem
-from pegasus_bb.process import ask
-from pegasus_bb.report import darshan
-from pegasus_bb.report.darshan import Log, is_log, read_logs
+from pegasus_bb.report import darshan_counters
+from pegasus_bb.report.darshan_counters import Log, is_log, read_logs
 from pegasus_bb.report.layers import LAYER_METRICS
 
 MIB = 1 << 20
@@ -211,7 +211,9 @@ def test_a_reader_that_dies_costs_the_log_that_it_died_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     story = "import os, sys\nif 'b' in sys.argv[2:]: print('{\"why\": \"a\"}'); "
-    monkeypatch.setattr(darshan, "_READER", f"{story}sys.stdout.flush(); os.abort()\n")
+    monkeypatch.setattr(
+        darshan_counters, "_READER", f"{story}sys.stdout.flush(); os.abort()\n"
+    )
     a, b, c = Path("a"), Path("b"), Path("c")
     problems = list(read_logs([a, b]))
     assert [(p.file, p.why) for p in problems if isinstance(p, Problem)] == [
@@ -225,9 +227,11 @@ def test_a_reader_that_never_starts_is_asked_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[list[str]] = []
-    monkeypatch.setattr(darshan, "_READER", "import no_such_module\n")
+    monkeypatch.setattr(darshan_counters, "_READER", "import no_such_module\n")
     monkeypatch.setattr(
-        darshan, "ask", lambda argv, **rest: asked.append(argv) or ask(argv, **rest)
+        darshan_counters,
+        "ask",
+        lambda argv, **rest: asked.append(argv) or ask(argv, **rest),
     )
     problems = list(read_logs([Path("a"), Path("b")]))
     assert len(asked) == 1
@@ -238,6 +242,6 @@ def test_a_reader_that_never_starts_is_asked_once(
 def test_without_pydarshan_the_extra_is_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(darshan, "find_spec", lambda _: None)
+    monkeypatch.setattr(darshan_counters, "find_spec", lambda _: None)
     with pytest.raises(UsageError, match="-m pip install darshan"):
         list(read_logs([tmp_path / "a.darshan"]))

@@ -10,11 +10,11 @@ import pytest
 from click.testing import CliRunner
 
 from pegasus_bb.cli.report import command as report
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.run import Problem, Run
-from pegasus_bb.report import darshan
+from pegasus_bb.report import darshan_counters
 from pegasus_bb.report.learn import history_of
-from pegasus_bb.report.submitdir import read_run
+from pegasus_bb.report.run_folder import read_run
 from tests.report.made import LOGGED, RECORDED
 
 SGT, HEADER = 24_000_000, 48_064  # bytes of each of the two files of that kind
@@ -123,7 +123,7 @@ def test_a_log_that_was_never_finished_is_listed(tmp_path: Path) -> None:
 def test_without_pydarshan_the_records_are_read_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(darshan, "find_spec", lambda _: None)
+    monkeypatch.setattr(darshan_counters, "find_spec", lambda _: None)
     run = read_run(LOGGED / "pfs")
     assert [task.transformation for task in run.tasks] == [
         "sgt_generator",
@@ -139,5 +139,7 @@ def test_without_pydarshan_the_records_are_read_all_the_same(
 def test_kickstart_alone_never_starts_pydarshan(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(darshan, "ask", lambda *_, **__: pytest.fail("started"))
+    monkeypatch.setattr(
+        darshan_counters, "ask", lambda *_, **__: pytest.fail("started")
+    )
     assert len(read_run(RECORDED / "gated").tasks) == 15

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from pegasus_bb.core.units import format_measured
 from pegasus_bb.model.run import Run
-from pegasus_bb.page import report_page
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.encoding import to_document
 from pegasus_bb.report.headline import certainty, headline
+from pegasus_bb.report.page import report_page
 from pegasus_bb.report.render import render_text
-from pegasus_bb.units import format_measured
 from tests.report.made import a_run, a_task
 
 

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from pegasus_bb.cli.report import command as report
-from pegasus_bb.report.submitdir import read_run
+from pegasus_bb.report.run_folder import read_run
 from tests.page.html import chart_texts, without_scripts
 from tests.report.made import record_text, xml_text
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.model.run import Calls, FileUse, Kind, Problem, Process, Task
-from pegasus_bb.report.darshan import Log
+from pegasus_bb.report.darshan_counters import Log
 from pegasus_bb.report.joining import join
 from tests.report.made import a_task
 

@@ -9,7 +9,7 @@ import pytest
 
 from pegasus_bb.model.run import Kind, Problem, Task
 from pegasus_bb.report.kickstart import kind_of, read_tasks
-from pegasus_bb.report.submitdir import read_run
+from pegasus_bb.report.run_folder import read_run
 from tests.report.made import RECORDED, only_problem, only_task, record_text
 
 MIB = 1 << 20

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pegasus_bb.model.run import Kind, NodeTimes
-from pegasus_bb.report.clock import gate_began, run_time
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.encoding import to_document
+from pegasus_bb.report.run_clock import gate_began, run_time
 from tests.report.made import a_run, a_task
 
 

@@ -12,7 +12,7 @@ from pegasus_bb.report.compare import compare
 from pegasus_bb.report.encoding import to_document
 from pegasus_bb.report.headline import headline
 from pegasus_bb.report.render import render_text
-from pegasus_bb.report.submitdir import read_run
+from pegasus_bb.report.run_folder import read_run
 from tests.report.made import LOGGED, a_run, a_task
 
 RUN = a_run(a_task("cat"), a_task("dog"), mode="off", makespan=12.5)

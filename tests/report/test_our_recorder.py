@@ -13,7 +13,9 @@ from pegasus_bb.report.kickstart import read_tasks
 from tests.report.made import only_task
 
 MIB = 1 << 20
-RECORD = "import sys; from pegasus_bb.runtime.record import main; sys.exit(main())"
+RECORD = (
+    "import sys; from pegasus_bb.runtime.programs.record import main; sys.exit(main())"
+)
 # A shell whose child does the reading and the writing.
 COPY = ["/bin/sh", "-c", "cat in.bin > out.bin; echo '  said: [this'; exit 3"]
 

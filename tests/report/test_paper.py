@@ -14,8 +14,8 @@ import pytest
 
 from pegasus_bb.model.run import Calls, Kind, Layer, Run, Task
 from pegasus_bb.report.compare import compare
-from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.encoding import to_document
+from pegasus_bb.report.report_document import Comparison
 from tests.report.made import a_task
 
 PAPER = Path(__file__).parent.parent / "recorded" / "paper" / "figures.json"

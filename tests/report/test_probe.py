@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.cli.report import command as report
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.run import Drained, Run
 from pegasus_bb.report.probe import Sample, probed, read_probe, sentences, waits
 from tests.bench.probe import probing

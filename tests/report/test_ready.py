@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.model.run import Kind, Run, Task
-from pegasus_bb.report.clock import by_the_clock
 from pegasus_bb.report.jobstate import job_states
 from pegasus_bb.report.node_times import with_ready
+from pegasus_bb.report.run_clock import by_the_clock
 
 DAG = """\
 # a comment

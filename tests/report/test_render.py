@@ -11,9 +11,9 @@ import pytest
 
 from pegasus_bb.model.run import Calls, FileUse, Kind, Layer, Problem, Run
 from pegasus_bb.report.compare import compare
-from pegasus_bb.report.document import Comparison
 from pegasus_bb.report.render import WIDTH, render_text
-from pegasus_bb.report.submitdir import read_run
+from pegasus_bb.report.report_document import Comparison
+from pegasus_bb.report.run_folder import read_run
 from tests.report.made import LOGGED, a_run, a_task
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from pegasus_bb.model.run import JobOnPfs, Run
-from pegasus_bb.page import report_page
 from pegasus_bb.report.compare import compare
+from pegasus_bb.report.comparison_notes import warnings_on
 from pegasus_bb.report.encoding import to_document
-from pegasus_bb.report.notes import warnings_on
+from pegasus_bb.report.page import report_page
 from pegasus_bb.report.render import render_text
+from pegasus_bb.report.run_folder import read_run
 from pegasus_bb.report.run_notes import (
     StagedOut,
     count_job_reservations,
@@ -21,7 +22,6 @@ from pegasus_bb.report.run_notes import (
     load_at_start,
     staged_out,
 )
-from pegasus_bb.report.submitdir import read_run
 from tests.report.made import a_run, a_task, record_text
 
 Sides = tuple[list[Run], list[Run]]

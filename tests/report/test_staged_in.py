@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.model.run import Kind, Task
+from pegasus_bb.report.run_folder import read_run
 from pegasus_bb.report.run_notes import Known
 from pegasus_bb.report.staged_in import staged_in
-from pegasus_bb.report.submitdir import read_run
 from tests.report.made import a_task, record_text
 
 MIB = 1 << 20

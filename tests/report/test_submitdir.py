@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.run import Kind
-from pegasus_bb.report.clock import by_the_clock
-from pegasus_bb.report.submitdir import read_run
+from pegasus_bb.report.run_clock import by_the_clock
+from pegasus_bb.report.run_folder import read_run
 from tests.counting import calls
 from tests.report.made import RECORDED, record_text, xml_text
 

@@ -1,4 +1,4 @@
-"""What every backend promises (reservation/base.py), as one suite.
+"""What every backend promises (runtime/backends/base.py), as one suite.
 
 A backend's test file names a fixture ``bench`` that gives a Bench, and inherits.
 """
@@ -12,10 +12,10 @@ from typing import Protocol
 
 import pytest
 
-from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable, UsageError
+from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable, UsageError
+from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
-from pegasus_bb.reservation.base import Backend
-from pegasus_bb.units import MIB
+from pegasus_bb.runtime.backends.base import Backend
 
 REQUEST = Request(
     name="pbb4f1c2a9e",
@@ -73,7 +73,7 @@ def names(bench: Bench) -> list[str]:
 
 
 class Contract:
-    """The promise of pegasus_bb.reservation.base.Backend."""
+    """The promise of pegasus_bb.runtime.backends.base.Backend."""
 
     def test_it_becomes_ready_at_least_as_large_as_asked(self, bench: Bench) -> None:
         begin = time.time()

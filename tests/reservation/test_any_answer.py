@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.model.reservation import State
-from pegasus_bb.reservation.scontrol import (
+from pegasus_bb.runtime.backends.scontrol import (
     BUFFER_STATES,
     parse_burst,
     parse_jobs,
     size_of,
 )
-from pegasus_bb.reservation.squeue import parse_queue
+from pegasus_bb.runtime.backends.squeue import parse_queue
 
 # What Slurm's own parser of #BB lines ends a word at; all else may be in a name.
 BLANKS = " \t\n\v\f\r\0"

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable, UsageError
+from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable, UsageError
 from pegasus_bb.model.reservation import Request, State
-from pegasus_bb.reservation import slurm
-from pegasus_bb.reservation.datawarp import DataWarp
-from pegasus_bb.reservation.scontrol import parse_burst
-from pegasus_bb.reservation.slurm import create_line
+from pegasus_bb.runtime.backends import slurm
+from pegasus_bb.runtime.backends.datawarp import DataWarp
+from pegasus_bb.runtime.backends.scontrol import parse_burst
+from pegasus_bb.runtime.backends.slurm import create_line
 from tests.reservation.contract import OTHER_RUN, REQUEST, Contract, ready, until
 from tests.reservation.fakeslurm.fakeslurm import FRESH
 

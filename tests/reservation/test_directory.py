@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
+from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
+from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import Request, State
-from pegasus_bb.reservation.directory import Directory
-from pegasus_bb.units import MIB
+from pegasus_bb.runtime.backends.folder_tier import Directory
 from tests.reservation.contract import OTHER_RUN, REQUEST, Contract, names
 from tests.reservation.crash import crash_at_every_step
 
@@ -223,7 +223,7 @@ def test_a_job_that_goes_on_writing_is_named(
 ) -> None:
     made(bench)
     with monkeypatch.context() as patched:
-        patched.setattr("pegasus_bb.removal.empty", lambda *_: None)
+        patched.setattr("pegasus_bb.core.removal.empty", lambda *_: None)
         (bench.folder() / "late").write_text("still writing")
         with pytest.raises(ReservationFailed, match="written to"):
             bench.backend.delete(REQUEST)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable, UsageError
+from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable, UsageError
 from pegasus_bb.model.reservation import State
-from pegasus_bb.reservation.base import Backend
-from pegasus_bb.reservation.directory import Directory
-from pegasus_bb.reservation.registry import open_backend
+from pegasus_bb.runtime.backends.backend_table import open_backend
+from pegasus_bb.runtime.backends.base import Backend
+from pegasus_bb.runtime.backends.folder_tier import Directory
 from tests.reservation.contract import REQUEST
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import State
-from pegasus_bb.reservation.datawarp import DataWarp
-from pegasus_bb.units import MIB
+from pegasus_bb.runtime.backends.datawarp import DataWarp
 from tests.reservation.contract import REQUEST
 from tests.reservation.test_datawarp import DataWarpBench, bench, play, questions
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.reservation.pool_folders import make_pool_folders
+from pegasus_bb.runtime.backends.pool_folders import make_pool_folders
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.reservation.datawarp import DataWarp
-from pegasus_bb.reservation.directory import Directory
-from pegasus_bb.reservation.registry import open_backend
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.runtime.backends.backend_table import open_backend
+from pegasus_bb.runtime.backends.datawarp import DataWarp
+from pegasus_bb.runtime.backends.folder_tier import Directory
 
 
 def test_each_name_opens_its_backend() -> None:

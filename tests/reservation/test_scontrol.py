@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.core.units import GIB, MIB
 from pegasus_bb.model.reservation import State
-from pegasus_bb.reservation import scontrol
-from pegasus_bb.units import GIB, MIB
+from pegasus_bb.runtime.backends import scontrol
 
 RECORDED = Path(__file__).parent.parent / "recorded" / "slurm-24.11"
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
+from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
+from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import Request, State
-from pegasus_bb.reservation.slurm_lua import SlurmLua
-from pegasus_bb.units import MIB
+from pegasus_bb.runtime.backends.slurm_lua import SlurmLua
 from tests.reservation.contract import REQUEST, Contract, ready
 from tests.reservation.fakelua.site import asked
 

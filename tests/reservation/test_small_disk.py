@@ -9,10 +9,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from pegasus_bb.errors import ReservationFailed
+from pegasus_bb.core.errors import ReservationFailed
+from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import Request, State
-from pegasus_bb.reservation.directory import Directory
-from pegasus_bb.units import MIB
+from pegasus_bb.runtime.backends.folder_tier import Directory
 from tests.reservation.contract import REQUEST
 
 ONE = replace(REQUEST, capacity=8 * MIB)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.model.reservation import State
-from pegasus_bb.reservation.scontrol import Job
-from pegasus_bb.reservation.squeue import parse_queue
+from pegasus_bb.runtime.backends.scontrol import Job
+from pegasus_bb.runtime.backends.squeue import parse_queue
 
 RECORDED = Path(__file__).parents[1] / "recorded"
 SLURMS = ("slurm-24.11", "slurm-22.05")

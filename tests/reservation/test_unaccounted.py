@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import SchedulerUnreachable
+from pegasus_bb.core.errors import SchedulerUnreachable
+from pegasus_bb.core.process import ask
 from pegasus_bb.model.reservation import State
-from pegasus_bb.process import ask
-from pegasus_bb.reservation.datawarp import DataWarp
-from pegasus_bb.reservation.scontrol import parse_burst
-from pegasus_bb.runtime.release import release_reservation
+from pegasus_bb.runtime.backends.datawarp import DataWarp
+from pegasus_bb.runtime.backends.scontrol import parse_burst
+from pegasus_bb.runtime.release_steps import release_reservation
 from tests.reservation.contract import REQUEST, ready
 from tests.reservation.test_datawarp import SETTINGS, DataWarpBench, bench, play
 

@@ -11,14 +11,14 @@ from typing import Any, Protocol
 
 import pytest
 
+from pegasus_bb.decide.decision import Ending, PlanningInput
+from pegasus_bb.decide.place_files import place_files, reserve
 from pegasus_bb.model.catalogs import load_inputs
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.properties import Settings, read_properties
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.model.workflow import read_workflow
-from pegasus_bb.placement.decision import Ending, PlanningInput
-from pegasus_bb.placement.place_files import place_files, reserve
-from pegasus_bb.rewrite.inputs import Inputs, Target
+from pegasus_bb.planner.rewrite.pass_input import Inputs, Target
 
 HERE = Path(__file__).parent
 
@@ -103,7 +103,7 @@ def directory_plan(plan: Target) -> Target:
 @pytest.fixture
 def edited(inputs: Inputs) -> Any:
     """``edited(document, {keys: value})``: the inputs as another user wrote them."""
-    from pegasus_bb.rewrite.inputs import with_values
+    from pegasus_bb.planner.rewrite.pass_input import with_values
 
     def edit(document: str, values: dict[tuple[Any, ...], Any]) -> Inputs:
         changed = with_values(getattr(inputs, document), values)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pegasus_bb.rewrite.inputs import Inputs
+from pegasus_bb.planner.rewrite.pass_input import Inputs
 
 GONE = "(gone)"
 

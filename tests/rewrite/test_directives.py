@@ -9,13 +9,13 @@ from typing import Any
 import jinja2
 import pytest
 
-from pegasus_bb.errors import CatalogError, UsageError
-from pegasus_bb.rewrite.directives import (
+from pegasus_bb.core.errors import CatalogError, UsageError
+from pegasus_bb.planner.rewrite.pass_input import Inputs, Target
+from pegasus_bb.planner.rewrite.site_directives import (
     add_shared_directives,
     directive_files,
     templates,
 )
-from pegasus_bb.rewrite.inputs import Inputs, Target
 from tests.rewrite.differences import changed
 
 BBF = "--bbf=/home/me/run0001/bb/use.bbf"

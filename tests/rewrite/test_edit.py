@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import CatalogError
+from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.document import Document
-from pegasus_bb.rewrite.inputs import site_index, with_values
+from pegasus_bb.planner.rewrite.pass_input import site_index, with_values
 
 DATA = {"a": [{"x": 1, "deep": {}}, {"x": 2}], "b": {"c": 3}}
 

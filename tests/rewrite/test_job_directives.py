@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.errors import CatalogError, UsageError
+from pegasus_bb.core.errors import CatalogError, UsageError
 from pegasus_bb.model.placement import JobReservation
 from pegasus_bb.model.properties import Settings
-from pegasus_bb.rewrite.directives import add_shared_directives
-from pegasus_bb.rewrite.inputs import Inputs, Target
-from pegasus_bb.rewrite.job_directives import (
+from pegasus_bb.planner.rewrite.job_directives import (
     add_directives,
     add_job_directives,
     directives_of,
     linked_sources,
 )
-from pegasus_bb.rewrite.passes import JOB_PASSES, rewrite
+from pegasus_bb.planner.rewrite.pass_input import Inputs, Target
+from pegasus_bb.planner.rewrite.passes import JOB_PASSES, rewrite
+from pegasus_bb.planner.rewrite.site_directives import add_shared_directives
 from tests.placement.user_files import User
 from tests.rewrite.conftest import HERE, read
 from tests.rewrite.differences import changed
@@ -169,7 +169,7 @@ def test_nothing_is_staged_into_or_out_of_a_private_reservation(
 def test_more_lines_than_slurm_takes_are_refused(
     plan: Target, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pegasus_bb.rewrite.job_directives.MOST_BYTES", 300)
+    monkeypatch.setattr("pegasus_bb.planner.rewrite.job_directives.MOST_BYTES", 300)
     with pytest.raises(UsageError, match=r"of n have \d+ bytes, for 2 inputs"):
         lines(plan)
 

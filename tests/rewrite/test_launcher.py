@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.errors import CatalogError
-from pegasus_bb.rewrite.inputs import Inputs, Target
-from pegasus_bb.rewrite.launcher import add_launcher
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.planner.rewrite.launcher import add_launcher
+from pegasus_bb.planner.rewrite.pass_input import Inputs, Target
 from tests.rewrite.differences import changed
 
 BIN = "/home/me/run0001/bb/bin"

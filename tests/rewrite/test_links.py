@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.workflow import read_workflow
-from pegasus_bb.rewrite.inputs import Inputs, Target
-from pegasus_bb.rewrite.lifecycle import links
+from pegasus_bb.planner.rewrite.lifecycle import links
+from pegasus_bb.planner.rewrite.pass_input import Inputs, Target
 
 
 def on_pfs(plan: Target, *lfns: str) -> Placement:

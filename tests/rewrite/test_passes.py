@@ -11,9 +11,9 @@ import yaml
 
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.workflow import read_workflow
-from pegasus_bb.rewrite.directives import directive_files
-from pegasus_bb.rewrite.inputs import Inputs, Target
-from pegasus_bb.rewrite.passes import rewrite
+from pegasus_bb.planner.rewrite.pass_input import Inputs, Target
+from pegasus_bb.planner.rewrite.passes import rewrite
+from pegasus_bb.planner.rewrite.site_directives import directive_files
 from tests.rewrite.conftest import Golden, read
 from tests.rewrite.differences import changed
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.errors import CatalogError
-from pegasus_bb.rewrite.inputs import Inputs, Target
-from pegasus_bb.rewrite.passes import move_scratch
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.planner.rewrite.pass_input import Inputs, Target
+from pegasus_bb.planner.rewrite.passes import move_scratch
 from tests.rewrite.differences import changed
 
 

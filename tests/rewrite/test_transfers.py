@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.errors import CatalogError
-from pegasus_bb.rewrite.inputs import Inputs, Target, site_profile
-from pegasus_bb.rewrite.launcher import add_launcher, add_launcher_to_jobs
-from pegasus_bb.rewrite.passes import Pass
-from pegasus_bb.rewrite.transfers import share_files, transfer_on_the_site
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.planner.rewrite.launcher import add_launcher, add_launcher_to_jobs
+from pegasus_bb.planner.rewrite.pass_input import Inputs, Target, site_profile
+from pegasus_bb.planner.rewrite.passes import Pass
+from pegasus_bb.planner.rewrite.transfer_tools import share_files, transfer_on_the_site
 from tests.rewrite.differences import changed
 
 

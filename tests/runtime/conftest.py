@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.reservation.registry import open_backend
+from pegasus_bb.runtime.backends.backend_table import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.install import install_runtime
 from tests.runtime.lifecycle import Run

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.reservation import identity
-from pegasus_bb.reservation.registry import open_backend
+from pegasus_bb.runtime.backends import identity
+from pegasus_bb.runtime.backends.backend_table import open_backend
 
 from .job_reservation_site import JobSite
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import Request, Reservation
-from pegasus_bb.reservation.directory import Directory
-from pegasus_bb.runtime import delete, gate, setup
+from pegasus_bb.runtime.backends.folder_tier import Directory
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.staging.items import stamp
-from pegasus_bb.units import MIB
+from pegasus_bb.runtime.programs import delete, gate, setup
+from pegasus_bb.runtime.staging.items import stamp
 
 UUID = "4f1c2a9e-0000-4000-8000-000000000001"
 NAME = "pbb4f1c2a9e"

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.paths import is_below, plain_path
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.paths import is_below, plain_path
 from pegasus_bb.runtime.links import checked_path
-from pegasus_bb.runtime.transfers.jobs import parse_url
+from pegasus_bb.runtime.transfers.transfer_jobs import parse_url
 
 PARTS = ["a", "deep", "..", ".", "", "out", "in", "loop", "file", "~", "\0", "x" * 256]
 ODD = st.text(st.characters(exclude_characters="/"), max_size=4)

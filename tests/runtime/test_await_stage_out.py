@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import (
+from pegasus_bb.core.errors import (
     DATA_NOT_SAFE,
     DEADLINE_PASSED,
     NOT_YET,
     DataNotSafe,
     ReservationNotReady,
 )
-from pegasus_bb.runtime.await_stage_out import poll
-from pegasus_bb.staging.folder import digest_path
+from pegasus_bb.runtime.programs.await_stage_out import poll
+from pegasus_bb.runtime.staging.folder_lfns import digest_path
 
 from .job_reservation_site import JOB, NODE, JobSite
 

@@ -16,16 +16,16 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.errors import SCHEDULER_UNREACHABLE
+from pegasus_bb.core.errors import SCHEDULER_UNREACHABLE
 from pegasus_bb.model.placement import HINTS
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.install import install_runtime
+from pegasus_bb.runtime.stager_client.client import Client, NoService
+from pegasus_bb.runtime.staging.folder_lfns import digest_path
+from pegasus_bb.runtime.staging.items import stamp
 from pegasus_bb.runtime.transfers import by_service
 from pegasus_bb.runtime.transfers.by_service import PatientClient
-from pegasus_bb.service.client import Client, NoService
-from pegasus_bb.staging.folder import digest_path
-from pegasus_bb.staging.items import stamp
 from tests.service.conftest import Daemon, daemon
 
 from .conftest import Site
@@ -331,8 +331,9 @@ def test_a_service_that_knows_no_hints_copies_without(
 ) -> None:
     """An older one would refuse the task. It is said, and nothing fails."""
     daemon.before = (
-        "import pegasus_bb.service.task as t; t.KEYS = t.KEYS - {'hint'}; "
-        "from pegasus_bb.service.requests import Requests as R; ping = R._ping; "
+        "import pegasus_bb.runtime.stager_client.task as t; "
+        "t.KEYS = t.KEYS - {'hint'}; "
+        "from pegasus_bb.stager.requests import Requests as R; ping = R._ping; "
         "R._ping = lambda *a: {k: v for k, v in ping(*a).items() if k != 'keys'}; "
     )
     with daemon.start():

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from pegasus_bb.errors import USAGE
+from pegasus_bb.core.errors import USAGE
 from tests.shebang import shebang
 
 PREFIX = "/bb/pbb4f1c2a9e"

@@ -13,11 +13,17 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.runtime import await_stage_out, count, exitcode, record, transfer
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.launch import launch
+from pegasus_bb.runtime.programs import (
+    await_stage_out,
+    count,
+    exitcode,
+    record,
+    transfer,
+)
+from pegasus_bb.runtime.programs.launch import launch
 from pegasus_bb.runtime.scratch_root import MARK
-from pegasus_bb.runtime.transfers.jobs import read_jobs
+from pegasus_bb.runtime.transfers.transfer_jobs import read_jobs
 from tests.counting import calls
 
 from . import job_lists

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.runtime.count import with_counter
+from pegasus_bb.runtime.programs.count import with_counter
 from pegasus_bb.runtime.task import COUNTERS
 from tests.shebang import shebang
 

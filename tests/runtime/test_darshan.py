@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.runtime.darshan import with_darshan
+from pegasus_bb.runtime.darshan_preload import with_darshan
 
 HERE = {"PATH": "/bin"}
 

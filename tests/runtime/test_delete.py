@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb import ledger
-from pegasus_bb.reservation.directory import Directory
+from pegasus_bb.core import ledger
+from pegasus_bb.runtime.backends.folder_tier import Directory
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.delete import release
-from pegasus_bb.staging.folder import digest_path
+from pegasus_bb.runtime.programs.delete import release
+from pegasus_bb.runtime.staging.folder_lfns import digest_path
 from tests.runtime.lifecycle import NAME, UUID, Run, kept, words
 
 Captured = pytest.CaptureFixture[str]

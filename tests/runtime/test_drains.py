@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.transfers.drains import Drains
-from pegasus_bb.runtime.transfers.jobs import Transfer
-from pegasus_bb.runtime.transfers.ways import Try, Way
+from pegasus_bb.runtime.transfers.drain_transfers import Drains
+from pegasus_bb.runtime.transfers.transfer_jobs import Transfer
+from pegasus_bb.runtime.transfers.transfer_methods import Try, Way
 
 from .conftest import Site
 from .job_lists import SCRATCH, do, transfer

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import USAGE
-from pegasus_bb.runtime.exitcode import main
+from pegasus_bb.core.errors import USAGE
+from pegasus_bb.runtime.programs.exitcode import main
 
 from .job_lists import Site, names
 

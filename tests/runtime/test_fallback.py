@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb import ledger
-from pegasus_bb.errors import ReservationFailed
+from pegasus_bb.core import ledger
+from pegasus_bb.core.errors import ReservationFailed
 from pegasus_bb.model.reservation import State
-from pegasus_bb.reservation.directory import Directory
-from pegasus_bb.runtime import gate
+from pegasus_bb.runtime.backends.folder_tier import Directory
 from pegasus_bb.runtime.bind import shared_binding
-from pegasus_bb.runtime.gate import KEPT, NONE, USE
 from pegasus_bb.runtime.install import install_runtime
+from pegasus_bb.runtime.programs import gate
+from pegasus_bb.runtime.programs.gate import KEPT, NONE, USE
 from pegasus_bb.runtime.storage_decision import (
     DECISION_FILE,
     StorageDecision,

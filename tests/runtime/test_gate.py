@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
-from pegasus_bb.reservation.base import Listing
-from pegasus_bb.reservation.directory import Directory
 from pegasus_bb.runtime import reservation_identity
+from pegasus_bb.runtime.backends.base import Listing
+from pegasus_bb.runtime.backends.folder_tier import Directory
 from tests.runtime.lifecycle import NAME, Run, words
 
 CHECKOUT = Path(__file__).parent.parent.parent

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.errors import UsageError
 from pegasus_bb.runtime import install
 from pegasus_bb.runtime.install import PROGRAMS, default_python, install_runtime
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import RESERVATION_FAILED, USAGE
+from pegasus_bb.core.errors import RESERVATION_FAILED, USAGE
 
 from .job_reservation_site import JOB, NODE, JobSite, digest
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.errors import RESERVATION_FAILED
+from pegasus_bb.core.errors import RESERVATION_FAILED
 from pegasus_bb.report.run_notes import jobs_on_pfs
 from pegasus_bb.runtime.job_reservation import disk
 

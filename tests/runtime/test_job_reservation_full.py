@@ -13,7 +13,9 @@ import pytest
 from pegasus_bb.runtime.records import streams
 from tests.runtime.lifecycle import Run
 
-SETUP = "import sys; from pegasus_bb.runtime.setup import main; sys.exit(main())"
+SETUP = (
+    "import sys; from pegasus_bb.runtime.programs.setup import main; sys.exit(main())"
+)
 
 
 def test_a_full_folder_is_passed_over(

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import RESERVATION_FAILED
+from pegasus_bb.core.errors import RESERVATION_FAILED
 from pegasus_bb.report.run_notes import jobs_on_pfs
-from pegasus_bb.reservation.registry import open_backend
-from pegasus_bb.runtime import await_stage_out
+from pegasus_bb.runtime.backends.backend_table import open_backend
 from pegasus_bb.runtime.bind import Binding
-from pegasus_bb.runtime.job_reservation import opened
+from pegasus_bb.runtime.job_reservation import open_reservation
 from pegasus_bb.runtime.job_reservation.planned import job_reservation, own_request
+from pegasus_bb.runtime.programs import await_stage_out
 
 from .hybrid_site import BELOW, PREFIX, HybridSite
 from .job_reservation_site import JOB, NODE
@@ -138,7 +138,7 @@ class TestAFullTier:
     def full(
         self, directory: HybridSite, monkeypatch: pytest.MonkeyPatch
     ) -> HybridSite:
-        monkeypatch.setattr(opened, "PATIENCE", 0.0)
+        monkeypatch.setattr(open_reservation, "PATIENCE", 0.0)
         monkeypatch.setenv("PEGASUS_BB_LEDGER", str(directory.root / "ledger.jsonl"))
         for request in (directory.bbdir.transient(), directory.bbdir.request()):
             name = "request" if request.prefix == PREFIX else "transient"
@@ -153,7 +153,7 @@ class TestAFullTier:
         environ = {"PEGASUS_DAG_JOB_ID": NODE, "CONDOR_JOBID": JOB}
         bb = full.bbdir
         own = job_reservation(bb, bb.node_of_job(environ), environ)
-        with opened.open_space(bb, bb.transient(), own, environ) as space:
+        with open_reservation.open_space(bb, bb.transient(), own, environ) as space:
             assert space.run.startswith(str(full.scratch))
             assert space.since == 0
             assert full.own_reservations() == []

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.runtime.transfers.jobs import (
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.runtime.transfers.transfer_jobs import (
     Mkdir,
     Remove,
     Transfer,

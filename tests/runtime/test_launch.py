@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from pegasus_bb.errors import RESERVATION_FAILED, USAGE
+from pegasus_bb.core.errors import RESERVATION_FAILED, USAGE
 
 from .job_lists import PREFIX, Site, names, until
 
@@ -287,7 +287,7 @@ def test_a_job_pays_for_no_module_that_it_does_not_need(site: Site) -> None:
     site.start("record", "true")
     code = (
         "import sys; sys.argv = sys.argv[1:]; sys.path.insert(0, sys.argv.pop(0))\n"
-        "from pegasus_bb.runtime.launch import main\n"
+        "from pegasus_bb.runtime.programs.launch import main\n"
         "status = main()\n"
         "print(*sys.modules, file=sys.stderr)\n"
         "sys.exit(status)\n"

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.engine.progress import Lines
+from pegasus_bb.run.engine.node_progress import Lines
 from tests.reservation.fakeslurm.fakeslurm import FRESH
 from tests.runtime.lifecycle import NAME, Run, words
 

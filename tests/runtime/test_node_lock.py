@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import RunFailed
+from pegasus_bb.core.errors import RunFailed
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.node_lock import lock_node
 

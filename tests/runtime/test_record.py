@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 import yaml
 
-from pegasus_bb.errors import USAGE
+from pegasus_bb.core.errors import USAGE
 from pegasus_bb.runtime import proc
-from pegasus_bb.runtime.records.options import parse_options
+from pegasus_bb.runtime.records.kickstart_options import parse_options
 
 RECORDED = Path(__file__).parent.parent / "recorded" / "kickstart"
 MIB = 1 << 20

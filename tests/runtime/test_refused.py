@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pegasus_bb.runtime.hinted import run_with_hints
 from pegasus_bb.runtime.install import install_runtime
-from pegasus_bb.runtime.record import run_recorded
+from pegasus_bb.runtime.programs.record import run_recorded
+from pegasus_bb.runtime.stream_hints import run_with_hints
 from tests.refused import CHMOD, without
 
 from .lifecycle import Run

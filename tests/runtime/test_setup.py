@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb import ledger
+from pegasus_bb.core import ledger
 from pegasus_bb.model.reservation import Request, State
-from pegasus_bb.reservation.directory import Directory
-from pegasus_bb.runtime import setup
+from pegasus_bb.runtime.backends.folder_tier import Directory
 from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.programs import setup
 from tests.runtime.lifecycle import NAME, UUID, Run, words
 
 Captured = pytest.CaptureFixture[str]

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.errors import USAGE
-from pegasus_bb.paths import cut_name
+from pegasus_bb.core.errors import USAGE
+from pegasus_bb.core.paths import cut_name
 from pegasus_bb.runtime import manifest
-from pegasus_bb.staging.folder import digest_path
+from pegasus_bb.runtime.staging.folder_lfns import digest_path
 
 from .job_lists import PREFIX, SCRATCH, Site, do, folder, names, transfer
 

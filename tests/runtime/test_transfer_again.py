@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.runtime.scratch_root import Roots
+from pegasus_bb.runtime.staging.items import Item, Outcome
+from pegasus_bb.runtime.staging.mover import Mover
 from pegasus_bb.runtime.transfers import copies
-from pegasus_bb.runtime.transfers.jobs import Transfer, read_jobs
-from pegasus_bb.runtime.transfers.ways import Try, Way
-from pegasus_bb.staging.items import Item, Outcome
-from pegasus_bb.staging.mover import Mover
+from pegasus_bb.runtime.transfers.transfer_jobs import Transfer, read_jobs
+from pegasus_bb.runtime.transfers.transfer_methods import Try, Way
 
 from .job_lists import SCRATCH, Site, do, names, transfer
 

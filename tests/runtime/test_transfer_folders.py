@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.runtime.scratch_root import MARK, Roots
-from pegasus_bb.runtime.transfers.folders import Remover, RemoveRefused
-from pegasus_bb.runtime.transfers.jobs import Remove, parse_url
+from pegasus_bb.runtime.transfers.folder_jobs import Remover, RemoveRefused
 from pegasus_bb.runtime.transfers.scratch import Scratch
+from pegasus_bb.runtime.transfers.transfer_jobs import Remove, parse_url
 
 from .job_lists import PREFIX, SCRATCH, Site, do, folder, names, transfer
 
@@ -90,7 +90,7 @@ class TestFolders:
         self, path: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(
-            "pegasus_bb.runtime.transfers.folders.remove_tree", pytest.fail
+            "pegasus_bb.runtime.transfers.folder_jobs.remove_tree", pytest.fail
         )
         remover = Remover(
             Scratch({}, None), Roots("", []), [], lambda lfn: "", ["/home/me"]

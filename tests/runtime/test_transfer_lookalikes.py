@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.runtime import transfer
-from pegasus_bb.runtime.transfers.jobs import read_jobs
-from pegasus_bb.service.copying import Copying
-from pegasus_bb.service.task import COPY, MOVE
+from pegasus_bb.runtime.programs import transfer
+from pegasus_bb.runtime.stager_client.task import COPY, MOVE
+from pegasus_bb.runtime.transfers.transfer_jobs import read_jobs
+from pegasus_bb.stager.copying import Copying
 from tests.folding import Folding
 
 from . import job_lists

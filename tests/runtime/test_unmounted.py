@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from pegasus_bb import ledger
 from pegasus_bb.cli.status import reservation_status
-from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
-from pegasus_bb.reservation.directory import Directory
-from pegasus_bb.runtime.delete import give_up, release
+from pegasus_bb.core import ledger
+from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
+from pegasus_bb.runtime.backends.folder_tier import Directory
+from pegasus_bb.runtime.programs.delete import give_up, release
 from tests.reservation.contract import OTHER_RUN
 from tests.runtime.lifecycle import NAME, Run, words
 

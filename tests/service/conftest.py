@@ -15,13 +15,13 @@ from typing import IO, Any
 
 import pytest
 
-from pegasus_bb.service.client import Client, NoService
-from pegasus_bb.service.journal import decode_line
-from pegasus_bb.service.protocol import CONTROL_SOCKET
+from pegasus_bb.runtime.stager_client.client import Client, NoService
+from pegasus_bb.runtime.stager_client.protocol import CONTROL_SOCKET
+from pegasus_bb.stager.journal import decode_line
 
 SERVE = (
-    "import sys; from pegasus_bb.service.config import user_config; "
-    "from pegasus_bb.service.server import run; "
+    "import sys; from pegasus_bb.stager.site_config import user_config; "
+    "from pegasus_bb.stager.socket_server import run; "
     "run(user_config()._replace(idle=float(sys.argv[1])))"
 )
 
@@ -31,7 +31,7 @@ def _is_worker(pid: str) -> bool:
         words = Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:  # it has gone
         return False
-    return b"pegasus_bb.service.worker" in words
+    return b"pegasus_bb.stager.worker" in words
 
 
 class Daemon:

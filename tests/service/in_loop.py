@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from pegasus_bb.service.config import Config
-from pegasus_bb.service.dataspace import Dataspace
-from pegasus_bb.service.service import Service
-from pegasus_bb.service.task import Task
+from pegasus_bb.runtime.stager_client.dataspace import Dataspace
+from pegasus_bb.runtime.stager_client.task import Task
+from pegasus_bb.stager.service import Service
+from pegasus_bb.stager.site_config import Config
 
 SPEC = {"kind": "remove", "source": "file:///x"}
 UID = 1000

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import pegasus_bb
-from pegasus_bb.service.capabilities import NEEDED
+from pegasus_bb.stager.capabilities import NEEDED
 
 NAME = "daemon"  # stands for slurm
 ROOT, CAPABLE = "root", "with capabilities"

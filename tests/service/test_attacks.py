@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.service.client import Client
-from pegasus_bb.service.protocol import Refused
+from pegasus_bb.runtime.stager_client.client import Client
+from pegasus_bb.runtime.stager_client.protocol import Refused
 from tests.service.conftest import Daemon
 
 
@@ -189,7 +189,11 @@ def test_a_hundred_thousand_tasks_wait_are_seen_and_end(
 
 
 def test_no_path_leads_out_of_a_dataspace(tmp_path: Path) -> None:
-    from pegasus_bb.service.dataspace import Dataspace, open_parent, parse_place
+    from pegasus_bb.runtime.stager_client.dataspace import (
+        Dataspace,
+        open_parent,
+        parse_place,
+    )
 
     spaces = {"bb": Dataspace("bb", str(tmp_path))}
     for url in ("bb://../etc/passwd", "bb://a/../../b", "/etc/passwd", "file:///etc"):

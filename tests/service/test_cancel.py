@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from pegasus_bb.service.service import Service
+from pegasus_bb.stager.service import Service
 from tests.service.in_loop import submitted, until_ended, with_service
 
 

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.service import capabilities
-from pegasus_bb.service.capabilities import NEEDED
-from pegasus_bb.units import MIB
+from pegasus_bb.core.units import MIB
+from pegasus_bb.stager import capabilities
+from pegasus_bb.stager.capabilities import NEEDED
 from tests.service.lives import CAPABLE, capable, needs_setpriv, python_for_all, user
 from tests.service.test_users import ANN, Site, site
 
 __all__ = ["site"]
 pytestmark = needs_setpriv
-SERVE = [sys.executable, "-m", "pegasus_bb.service", "--site"]
+SERVE = [sys.executable, "-m", "pegasus_bb.stager", "--site"]
 
 
 @pytest.fixture

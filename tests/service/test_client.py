@@ -14,16 +14,22 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.service import client as module
-from pegasus_bb.service.client import AsyncClient, Client, NoService, connect_or_start
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.runtime.stager_client import client as module
+from pegasus_bb.runtime.stager_client.client import (
+    AsyncClient,
+    Client,
+    NoService,
+    connect_or_start,
+)
 from tests.service.conftest import Daemon
 from tests.service.test_users import BOB
 
 
 def test_two_who_start_the_service_at_once_get_one(daemon: Daemon) -> None:
     code = (
-        "from pegasus_bb.service.client import connect_or_start as connect; "
+        "from pegasus_bb.runtime.stager_client import client as c; "
+        "connect = c.connect_or_start; "
         f"client = connect({str(daemon.sockets)!r}); "
         "print(client.ask('ping')['pid'])"
     )
@@ -45,7 +51,8 @@ def test_a_service_is_started_with_its_sockets_where_the_program_says(
     del daemon.environ["PEGASUS_BB_STAGER"]
     source, dest = daemon.make("file", 10), daemon.folder / "copy"
     code = (
-        "from pegasus_bb.service.client import connect_or_start as connect; "
+        "from pegasus_bb.runtime.stager_client import client as c; "
+        "connect = c.connect_or_start; "
         f"client = connect({str(daemon.sockets)!r}); task = "
         f"{{'kind': 'copy', 'source': 'file://{source}', 'dest': 'file://{dest}'}}; "
         "client.wait(client.submit([task])); client.ask('ping')"
@@ -108,7 +115,7 @@ def test_a_service_that_ends_while_a_client_comes_is_followed_by_another(
     """Between its last look and its end the kernel still lets clients connect; and its
     lock is held until its process has gone."""
     daemon.before = (
-        "import time; from pegasus_bb.service.server import Server; "
+        "import time; from pegasus_bb.stager.socket_server import Server; "
         "over = Server._is_over; "
         "Server._is_over = lambda self: over(self) and not time.sleep(0.5); "
         "import atexit; atexit.register(time.sleep, 1.5); "

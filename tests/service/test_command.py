@@ -9,8 +9,8 @@ import subprocess
 import sys
 
 from pegasus_bb.cli.stager_top import table
-from pegasus_bb.errors import SCHEDULER_UNREACHABLE, USAGE
-from pegasus_bb.service.client import Client
+from pegasus_bb.core.errors import SCHEDULER_UNREACHABLE, USAGE
+from pegasus_bb.runtime.stager_client.client import Client
 from tests.forked import pegasus_bb
 from tests.service.conftest import Daemon
 

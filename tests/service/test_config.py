@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.service.client import connect_or_start
-from pegasus_bb.service.config import site_config, user_config
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.runtime.stager_client.client import connect_or_start
+from pegasus_bb.stager.site_config import site_config, user_config
 from tests.service.conftest import Daemon
 
 POOL: dict[str, Any] = {"path": "/none/bb", "capacity": "10MiB", "granularity": "1MiB"}
@@ -124,7 +124,7 @@ def test_two_names_of_one_folder_are_one(tmp_path: Path) -> None:
 
 
 def refusal(daemon: Daemon) -> str:
-    argv = [sys.executable, "-m", "pegasus_bb.service"]
+    argv = [sys.executable, "-m", "pegasus_bb.stager"]
     done = subprocess.run(
         argv, env=daemon.environ, capture_output=True, text=True, timeout=20
     )

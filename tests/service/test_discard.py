@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.service import discard
-from pegasus_bb.service.dataspace import Dataspace
-from pegasus_bb.service.discard import Discards
-from pegasus_bb.service.protocol import Refused
+from pegasus_bb.runtime.stager_client.dataspace import Dataspace
+from pegasus_bb.runtime.stager_client.protocol import Refused
+from pegasus_bb.stager import discard
+from pegasus_bb.stager.discard import Discards
 from tests.runtime.lifecycle import Run, words
 from tests.service.conftest import Daemon
 from tests.service.slurm.conftest import SERVE, SlurmSite, until

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.service import dispatch as module
-from pegasus_bb.service import worker_pool
-from pegasus_bb.service.config import Config
-from pegasus_bb.service.dispatch import Dispatch
-from pegasus_bb.service.task import RUNNING, Origin, Task
-from pegasus_bb.service.worker_pool import WorkerProcess
-from pegasus_bb.units import MIB
+from pegasus_bb.core.units import MIB
+from pegasus_bb.runtime.stager_client.task import RUNNING, Origin, Task
+from pegasus_bb.stager import dispatch as module
+from pegasus_bb.stager import worker_pool
+from pegasus_bb.stager.dispatch import Dispatch
+from pegasus_bb.stager.site_config import Config
+from pegasus_bb.stager.worker_pool import WorkerProcess
 
 
 class Said(WorkerProcess):

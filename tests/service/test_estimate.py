@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.service.assignments import Assignments
-from pegasus_bb.service.dataspace import Dataspace
-from pegasus_bb.service.estimate import Estimates, Rate
-from pegasus_bb.service.forecast import Forecast
-from pegasus_bb.service.rates import Targets
-from pegasus_bb.service.task import Task
-from pegasus_bb.service.task_queue import TaskQueue
-from pegasus_bb.units import MIB
+from pegasus_bb.core.units import MIB
+from pegasus_bb.runtime.stager_client.dataspace import Dataspace
+from pegasus_bb.runtime.stager_client.task import Task
+from pegasus_bb.stager.assignments import Assignments
+from pegasus_bb.stager.estimate import Estimates, Rate
+from pegasus_bb.stager.forecast import Forecast
+from pegasus_bb.stager.rates import Targets
+from pegasus_bb.stager.task_queue import TaskQueue
 from tests.service.test_task_queue import task
 
 PAIR = ("lustre", "bb")

@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.service import journal
-from pegasus_bb.service.client import Client
-from pegasus_bb.service.full_disk import why_full
-from pegasus_bb.service.journal import Journal, encode_line
-from pegasus_bb.service.protocol import Refused
+from pegasus_bb.runtime.stager_client.client import Client
+from pegasus_bb.runtime.stager_client.protocol import Refused
+from pegasus_bb.stager import journal
+from pegasus_bb.stager.full_disk import why_full
+from pegasus_bb.stager.journal import Journal, encode_line
 from tests.forked import pegasus_bb
 from tests.service.conftest import SERVE, Daemon
 

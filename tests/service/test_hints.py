@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from pegasus_bb.core.units import MIB
 from pegasus_bb.model.placement import HINTS
-from pegasus_bb.service.client import Client
-from pegasus_bb.service.protocol import Refused
-from pegasus_bb.staging.hints import hint_of
-from pegasus_bb.units import MIB
+from pegasus_bb.runtime.stager_client.client import Client
+from pegasus_bb.runtime.stager_client.protocol import Refused
+from pegasus_bb.runtime.staging.hints import hint_of
 from tests.kept_hints import keeps_hints
 from tests.service.conftest import Daemon
 

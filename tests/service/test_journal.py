@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.service import journal
-from pegasus_bb.service import service as module
-from pegasus_bb.service.config import Config
-from pegasus_bb.service.dataspace import Dataspace
-from pegasus_bb.service.journal import encode_line
-from pegasus_bb.service.service import Service
+from pegasus_bb.runtime.stager_client.dataspace import Dataspace
+from pegasus_bb.stager import journal
+from pegasus_bb.stager import service as module
+from pegasus_bb.stager.journal import encode_line
+from pegasus_bb.stager.service import Service
+from pegasus_bb.stager.site_config import Config
 from tests.service.conftest import Daemon
 
 SPEC = {"kind": "remove", "source": "file:///x"}

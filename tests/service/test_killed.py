@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.service.client import Client, NoService
-from pegasus_bb.units import MIB
+from pegasus_bb.core.units import MIB
+from pegasus_bb.runtime.stager_client.client import Client, NoService
 from tests.service.conftest import Daemon
 
 
@@ -107,7 +107,7 @@ asyncio.create_subprocess_exec = start
 def test_tasks_wait_while_no_worker_can_be_started(daemon: Daemon) -> None:
     """The host has no process left, say: that is no fault of theirs."""
     daemon.make("file", 10)
-    daemon.before = f"{NO_PROCESS}from pegasus_bb.service import dispatch\n"
+    daemon.before = f"{NO_PROCESS}from pegasus_bb.stager import dispatch\n"
     daemon.before += "dispatch._REST = 0.1\n"
     with daemon.start() as client:
         tasks = client.submit([daemon.copy("file") for _ in range(3)])

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.service.client import Client, NoService
-from pegasus_bb.service.memory import Inbox, memory_of, send_descriptors
-from pegasus_bb.service.protocol import Refused
-from pegasus_bb.service.task_descriptors import TaskDescriptors
-from pegasus_bb.service.worker_pool import WorkerProcess
-from pegasus_bb.units import MIB
+from pegasus_bb.core.units import MIB
+from pegasus_bb.runtime.stager_client.client import Client, NoService
+from pegasus_bb.runtime.stager_client.memory import Inbox, memory_of, send_descriptors
+from pegasus_bb.runtime.stager_client.protocol import Refused
+from pegasus_bb.stager.task_descriptors import TaskDescriptors
+from pegasus_bb.stager.worker_pool import WorkerProcess
 from tests.service.conftest import Daemon
 
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.service.client import Client
-from pegasus_bb.service.trees import copy_tree, remove_copied
-from pegasus_bb.staging.failures import CopyFailed
-from pegasus_bb.staging.items import Folder
-from pegasus_bb.units import MIB
+from pegasus_bb.core.units import MIB
+from pegasus_bb.runtime.stager_client.client import Client
+from pegasus_bb.runtime.staging.failures import CopyFailed
+from pegasus_bb.runtime.staging.items import Folder
+from pegasus_bb.stager.trees import copy_tree, remove_copied
 from tests.service.conftest import Daemon
 
 MEMORY = Path("/dev/shm")
@@ -246,9 +246,9 @@ def test_a_file_that_takes_the_name_of_the_source_before_it_goes_stays(
     source, other = (daemon.make(name, 10) for name in ("file", "other"))
     written = other.read_bytes()
     daemon.before = (
-        "from pegasus_bb.service import worker_pool as pool; "
+        "from pegasus_bb.stager import worker_pool as pool; "
         "pool._START = 'import os, sys; "
-        "sys.path.insert(0, sys.argv[1]); from pegasus_bb.service import copying; "
+        "sys.path.insert(0, sys.argv[1]); from pegasus_bb.stager import copying; "
         "note = copying.write_note; copying.write_note = lambda *about: (note(*about), "
         f"os.replace(\\'{other}\\', \\'{source}\\')); ' + pool._START; "
     )

@@ -20,7 +20,7 @@ VERSIONS = ["3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13"]
 ROOT = Path(__file__).parents[2]
 _ASK = """
 import asyncio, json, sys
-from pegasus_bb.service.client import AsyncClient, Client
+from pegasus_bb.runtime.stager_client.client import AsyncClient, Client
 
 folder, do, tasks = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
 with Client(folder + "/control") as control, Client(folder) as client:
@@ -46,7 +46,7 @@ class Old(Daemon):
     python = ""
 
     def serve(self) -> None:
-        argv = [self.python, "-m", "pegasus_bb.service", "--site"]
+        argv = [self.python, "-m", "pegasus_bb.stager", "--site"]
         self.process = subprocess.Popen(
             [*argv, str(self.folder / "stager.json")], env=self._environ()
         )

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.service.client import Client
-from pegasus_bb.service.protocol import Refused
-from pegasus_bb.staging.items import stamp
-from pegasus_bb.units import MIB
+from pegasus_bb.core.units import MIB
+from pegasus_bb.runtime.stager_client.client import Client
+from pegasus_bb.runtime.stager_client.protocol import Refused
+from pegasus_bb.runtime.staging.items import stamp
 from tests.service.conftest import Daemon
 
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.service.client import Client
-from pegasus_bb.service.connection import _CLOSER, Connection
-from pegasus_bb.service.memory import send_descriptors
-from pegasus_bb.service.protocol import encode
-from pegasus_bb.service.task import DONE, Origin, Task
-from pegasus_bb.service.waits import Wait, Waiters
+from pegasus_bb.runtime.stager_client.client import Client
+from pegasus_bb.runtime.stager_client.memory import send_descriptors
+from pegasus_bb.runtime.stager_client.protocol import encode
+from pegasus_bb.runtime.stager_client.task import DONE, Origin, Task
+from pegasus_bb.stager.connection import _CLOSER, Connection
+from pegasus_bb.stager.task_waits import Wait, Waiters
 from tests.service.conftest import Daemon
 
 

@@ -6,9 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.service.dataspace import Dataspace, check_places, parse_place
-from pegasus_bb.service.protocol import Refused
-from pegasus_bb.service.task import check_specs
+from pegasus_bb.runtime.stager_client.dataspace import (
+    Dataspace,
+    check_places,
+    parse_place,
+)
+from pegasus_bb.runtime.stager_client.protocol import Refused
+from pegasus_bb.runtime.stager_client.task import check_specs
 
 SPACES = {name: Dataspace(name, f"/{name}") for name in ("bb", "bb2", "x-y")}
 PIECES = ("/", ".", "..", "\n", "\0", "\t", "a", " ", "~", "\x7f", "é", "\ud800")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.service.config import Config
-from pegasus_bb.service.ownership import FILES, FOLDERS
-from pegasus_bb.service.server import _take_folders
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.stager.ownership import FILES, FOLDERS
+from pegasus_bb.stager.site_config import Config
+from pegasus_bb.stager.socket_server import _take_folders
 
 
 @pytest.fixture

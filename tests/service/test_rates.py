@@ -17,14 +17,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.service.client import Client
-from pegasus_bb.service.config import site_config
-from pegasus_bb.service.dataspace import Dataspace, Dataspaces
-from pegasus_bb.service.pacing import SharedRate, Stopwatch, TokenBucket
-from pegasus_bb.service.protocol import Refused
-from pegasus_bb.service.rates import Bucket, Targets, share
-from pegasus_bb.units import MIB
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.units import MIB
+from pegasus_bb.runtime.stager_client.client import Client
+from pegasus_bb.runtime.stager_client.dataspace import Dataspace, Dataspaces
+from pegasus_bb.runtime.stager_client.protocol import Refused
+from pegasus_bb.stager.pacing import SharedRate, Stopwatch, TokenBucket
+from pegasus_bb.stager.rates import Bucket, Targets, share
+from pegasus_bb.stager.site_config import site_config
 from tests.service.conftest import Daemon
 from tests.service.lives import ROOT
 from tests.service.test_stopped import until

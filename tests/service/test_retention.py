@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.service import retention as module
-from pegasus_bb.service.protocol import Refused
-from pegasus_bb.service.retention import Retention
-from pegasus_bb.service.service import Service
-from pegasus_bb.service.task import Origin, Task
+from pegasus_bb.runtime.stager_client.protocol import Refused
+from pegasus_bb.runtime.stager_client.task import Origin, Task
+from pegasus_bb.stager import retention as module
+from pegasus_bb.stager.retention import Retention
+from pegasus_bb.stager.service import Service
 from tests.service.in_loop import SPEC, submitted, until_ended, with_service
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.units import MIB
+from pegasus_bb.core.units import MIB
 from tests.service.conftest import Daemon
 from tests.service.test_users import ANN, BOB, Site, copied, life, site
 
@@ -36,7 +36,7 @@ def test_a_worker_without_a_sign_of_life_is_killed_and_its_task_tried_again(
     daemon: Daemon,
 ) -> None:
     daemon.before = (
-        "from pegasus_bb.service import worker_pool; worker_pool._SILENCE = 1.5; "
+        "from pegasus_bb.stager import worker_pool; worker_pool._SILENCE = 1.5; "
     )
     daemon.make("large", 24 * MIB)
     client = daemon.start()

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 
-from pegasus_bb.service.client import Client
+from pegasus_bb.runtime.stager_client.client import Client
 from tests.service.conftest import Daemon
 
 _START = """
@@ -17,9 +17,9 @@ for place in range(len(sys.argv) - 1):
     os.dup2(60 + place, 3 + place)
 os.environ["LISTEN_PID"] = str(os.getpid())
 os.environ["LISTEN_FDS"] = str(len(sys.argv) - 1)
-from pegasus_bb.errors import PegasusBBError
-from pegasus_bb.service.config import user_config
-from pegasus_bb.service.server import run
+from pegasus_bb.core.errors import PegasusBBError
+from pegasus_bb.stager.site_config import user_config
+from pegasus_bb.stager.socket_server import run
 try:
     run(user_config()._replace(idle=0.1))
 except PegasusBBError as error:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from pegasus_bb.service.assignments import Assignments, free_slots
-from pegasus_bb.service.task import CANCELLED, Origin, Task
-from pegasus_bb.service.task_queue import TaskQueue
-from pegasus_bb.units import MIB
+from pegasus_bb.core.units import MIB
+from pegasus_bb.runtime.stager_client.task import CANCELLED, Origin, Task
+from pegasus_bb.stager.assignments import Assignments, free_slots
+from pegasus_bb.stager.task_queue import TaskQueue
 
 
 def task(number: int, uid: int = 1, **spec: Any) -> Task:

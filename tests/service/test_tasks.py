@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.service.client import Client
-from pegasus_bb.service.protocol import Refused
-from pegasus_bb.units import MIB
+from pegasus_bb.core.units import MIB
+from pegasus_bb.runtime.stager_client.client import Client
+from pegasus_bb.runtime.stager_client.protocol import Refused
 from tests.service.conftest import Daemon
 
 

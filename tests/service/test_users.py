@@ -20,8 +20,8 @@ pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="a site's service is ro
 ANN, BOB = 61001, 61002
 _ASK = """
 import json, os, sys
-from pegasus_bb.service.client import Client
-from pegasus_bb.service.protocol import Refused
+from pegasus_bb.runtime.stager_client.client import Client
+from pegasus_bb.runtime.stager_client.protocol import Refused
 os.setgroups([]); os.setgid(int(sys.argv[1])); os.setuid(int(sys.argv[1]))
 try:
     with Client(sys.argv[2]) as client:
@@ -36,9 +36,9 @@ except Exception as error:
 """
 _GIVE = """
 import json, os, sys
-from pegasus_bb.service.client import Client
-from pegasus_bb.service.memory import memory_of
-from pegasus_bb.service.protocol import Refused
+from pegasus_bb.runtime.stager_client.client import Client
+from pegasus_bb.runtime.stager_client.memory import memory_of
+from pegasus_bb.runtime.stager_client.protocol import Refused
 uid, path, dest = int(sys.argv[1]), sys.argv[3], sys.argv[4]
 handle = os.open(path, os.O_RDONLY) if path else memory_of(b"some")
 os.setgroups([]); os.setgid(uid); os.setuid(uid)

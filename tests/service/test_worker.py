@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.service import copying
-from pegasus_bb.service.memory import Inbox
-from pegasus_bb.service.worker import Control, Worker
+from pegasus_bb.runtime.stager_client.memory import Inbox
+from pegasus_bb.stager import copying
+from pegasus_bb.stager.worker import Control, Worker
 
 
 class Alone:

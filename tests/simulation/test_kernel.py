@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from pegasus_bb.simulation.kernel import Process, Simulation, Steps
-from pegasus_bb.simulation.slots import Slots
+from pegasus_bb.forecast.kernel import Process, Simulation, Steps
+from pegasus_bb.forecast.slots import Slots
 
 Log = list[tuple[str, float]]
 

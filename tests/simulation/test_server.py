@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.simulation.kernel import Process, Simulation, Steps
-from pegasus_bb.simulation.server import Lane, Request, Server
+from pegasus_bb.forecast.kernel import Process, Simulation, Steps
+from pegasus_bb.forecast.server import Lane, Request, Server
 from tests.simulation.told import Work, ends
 
 Limits = list[tuple[float, float]]

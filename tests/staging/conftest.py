@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.staging.digests import SHA256
-from pegasus_bb.staging.failures import CopyFailed
-from pegasus_bb.staging.helper import load
-from pegasus_bb.staging.journal import Journal
-from pegasus_bb.staging.stage import Stage
+from pegasus_bb.runtime.staging.digests import SHA256
+from pegasus_bb.runtime.staging.failures import CopyFailed
+from pegasus_bb.runtime.staging.helper import load
+from pegasus_bb.runtime.staging.stage_journal import Journal
+from pegasus_bb.runtime.staging.stage_tree import Stage
 
 
 @pytest.fixture(params=["helper", "python"])

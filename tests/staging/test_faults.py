@@ -17,12 +17,12 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.staging import durable, onefile, sync
-from pegasus_bb.staging.failures import CopyFailed, explained
-from pegasus_bb.staging.journal import Journal
-from pegasus_bb.staging.onefile import SETTLE
-from pegasus_bb.staging.stage import Stage
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.runtime.staging import durable, onefile, sync
+from pegasus_bb.runtime.staging.failures import CopyFailed, explained
+from pegasus_bb.runtime.staging.onefile import SETTLE
+from pegasus_bb.runtime.staging.stage_journal import Journal
+from pegasus_bb.runtime.staging.stage_tree import Stage
 
 from .conftest import TwoTrees
 
@@ -79,7 +79,7 @@ def test_a_full_or_failing_destination(
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(onefile, "pour", fails)
-    monkeypatch.setattr("pegasus_bb.staging.plain.Plain.limit", 1 << 20)
+    monkeypatch.setattr("pegasus_bb.runtime.staging.plain_copier.Plain.limit", 1 << 20)
     trees.stage()
     (failure,) = [words for words in trees.failures if "large" in words]
     assert re.search(words, failure)
@@ -222,8 +222,8 @@ def test_a_file_that_has_just_changed_is_left_to_settle(
 
 FEW = """
 import resource, sys
-from pegasus_bb.staging.journal import Journal
-from pegasus_bb.staging.stage import Stage
+from pegasus_bb.runtime.staging.stage_journal import Journal
+from pegasus_bb.runtime.staging.stage_tree import Stage
 what, limit = sys.argv[2:]
 resource.setrlimit(getattr(resource, what), (int(limit), int(limit)))
 root = sys.argv[1]
@@ -299,7 +299,7 @@ def test_a_python_without_ctypes(
 ) -> None:
     """Compute nodes may have a bare one."""
     monkeypatch.setitem(sys.modules, "ctypes", None)
-    monkeypatch.delitem(sys.modules, "pegasus_bb.staging.helper", raising=False)
+    monkeypatch.delitem(sys.modules, "pegasus_bb.runtime.staging.helper", raising=False)
     monkeypatch.setattr(durable, "_libc", None)
     for number in range(40):
         trees.write(str(number), "x")
@@ -315,7 +315,7 @@ def test_a_bug_is_not_hidden(trees: TwoTrees, monkeypatch: pytest.MonkeyPatch) -
     def wrong(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("pegasus_bb.staging.plain.Plain.copy", wrong)
+    monkeypatch.setattr("pegasus_bb.runtime.staging.plain_copier.Plain.copy", wrong)
     monkeypatch.setenv("PEGASUS_BB_HELPER", "none")
     with pytest.raises(ZeroDivisionError):
         trees.stage()

@@ -22,9 +22,9 @@ pytestmark = [
 SCRIPT = """
 import json, os, subprocess, sys
 from pathlib import Path
-from pegasus_bb.staging.digests import SHA256
-from pegasus_bb.staging.journal import Journal
-from pegasus_bb.staging.stage import Stage
+from pegasus_bb.runtime.staging.digests import SHA256
+from pegasus_bb.runtime.staging.stage_journal import Journal
+from pegasus_bb.runtime.staging.stage_tree import Stage
 
 root, options = Path(sys.argv[1]), sys.argv[2]
 disk = root / "disk"

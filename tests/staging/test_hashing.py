@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.staging import hashing, moves, pour
-from pegasus_bb.staging.digests import SHA256
-from pegasus_bb.staging.onefile import copy_file
+from pegasus_bb.runtime.staging import hashing, moves, pour
+from pegasus_bb.runtime.staging.digests import SHA256
+from pegasus_bb.runtime.staging.onefile import copy_file
 
 STEP = 1 << 20
 SIZE = 9 * STEP + 77

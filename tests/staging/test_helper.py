@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.staging import helper
+from pegasus_bb.runtime.staging import helper
 
 LOADS = """
 import sys
-from pegasus_bb.staging import helper
+from pegasus_bb.runtime.staging import helper
 helper.__file__ = sys.argv[1] + "/helper.py"
 print(helper.load(digest=True) is not None)
 """

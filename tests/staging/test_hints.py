@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.model.placement import HINTS
-from pegasus_bb.staging import hints, onefile
-from pegasus_bb.staging.digests import SHA256
-from pegasus_bb.staging.folder import copy_path
-from pegasus_bb.staging.hints import hint_of
-from pegasus_bb.staging.items import Folder, item_of
-from pegasus_bb.staging.mover import Mover
-from pegasus_bb.staging.pour import Poured
-from pegasus_bb.staging.writing import Writing
+from pegasus_bb.runtime.staging import hints, onefile
+from pegasus_bb.runtime.staging.digests import SHA256
+from pegasus_bb.runtime.staging.folder_lfns import copy_path
+from pegasus_bb.runtime.staging.hints import hint_of
+from pegasus_bb.runtime.staging.items import Folder, item_of
+from pegasus_bb.runtime.staging.mover import Mover
+from pegasus_bb.runtime.staging.pour import Poured
+from pegasus_bb.runtime.staging.writing import Writing
 from tests.kept_hints import keeps_hints
 
 __all__ = ["keeps_hints"]

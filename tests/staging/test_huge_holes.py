@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.staging import hashing
-from pegasus_bb.staging.digests import SHA256, is_by_blocks
-from pegasus_bb.staging.folder import copy_path, digest_path, digest_tree
-from pegasus_bb.staging.onefile import copy_file, digest_file
+from pegasus_bb.runtime.staging import hashing
+from pegasus_bb.runtime.staging.digests import SHA256, is_by_blocks
+from pegasus_bb.runtime.staging.folder_lfns import copy_path, digest_path, digest_tree
+from pegasus_bb.runtime.staging.onefile import copy_file, digest_file
 from tests.counting import calls
 
 from .conftest import TwoTrees

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.staging.failures import CopyFailed
-from pegasus_bb.staging.folder import copy_tree
-from pegasus_bb.staging.lookalikes import Made, folded
+from pegasus_bb.runtime.staging.failures import CopyFailed
+from pegasus_bb.runtime.staging.folder_lfns import copy_tree
+from pegasus_bb.runtime.staging.lookalikes import Made, folded
 from tests.folding import Fold, Folding
 
 from .conftest import TwoTrees

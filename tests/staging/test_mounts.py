@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import NOT_COPIED, USAGE
+from pegasus_bb.core.errors import NOT_COPIED, USAGE
 from tests.staging.test_full_disk import IN_A_NAMESPACE, MAY_MOUNT
 
 pytestmark = pytest.mark.skipif(not MAY_MOUNT, reason="only root can mount")

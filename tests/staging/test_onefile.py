@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.removal import remove as remove_tree
-from pegasus_bb.staging import onefile as copying
-from pegasus_bb.staging.failures import CopyFailed
-from pegasus_bb.staging.folder import copy_path, digest_path
-from pegasus_bb.staging.onefile import copy_file
+from pegasus_bb.core.removal import remove as remove_tree
+from pegasus_bb.runtime.staging import onefile as copying
+from pegasus_bb.runtime.staging.failures import CopyFailed
+from pegasus_bb.runtime.staging.folder_lfns import copy_path, digest_path
+from pegasus_bb.runtime.staging.onefile import copy_file
 
 
 def parts(folder: Path) -> list[str]:

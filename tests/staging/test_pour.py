@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.staging import moves
-from pegasus_bb.staging import pour as pouring
-from pegasus_bb.staging.digests import SHA256
-from pegasus_bb.staging.onefile import copy_file, digest_file
+from pegasus_bb.runtime.staging import moves
+from pegasus_bb.runtime.staging import pour as pouring
+from pegasus_bb.runtime.staging.digests import SHA256
+from pegasus_bb.runtime.staging.onefile import copy_file, digest_file
 
 SIZE = (5 << 20) + 123
 Refusal = Callable[..., int]

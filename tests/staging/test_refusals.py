@@ -14,14 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb import refusals
-from pegasus_bb.files import write_json
-from pegasus_bb.staging.digests import SHA256
-from pegasus_bb.staging.folder import copy_path
-from pegasus_bb.staging.helper import load
-from pegasus_bb.staging.items import Batch, Folder, Item, Landed, item_of, stamp
-from pegasus_bb.staging.plain import Plain
-from pegasus_bb.staging.sync import sync
+from pegasus_bb.core import refusals
+from pegasus_bb.core.files import write_json
+from pegasus_bb.runtime.staging.digests import SHA256
+from pegasus_bb.runtime.staging.folder_lfns import copy_path
+from pegasus_bb.runtime.staging.helper import load
+from pegasus_bb.runtime.staging.items import Batch, Folder, Item, Landed, item_of, stamp
+from pegasus_bb.runtime.staging.plain_copier import Plain
+from pegasus_bb.runtime.staging.sync import sync
 from tests.refused import CHMOD, LINK, SYMLINK, without
 
 from .conftest import TwoTrees

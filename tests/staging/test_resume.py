@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.staging.journal import Journal
-from pegasus_bb.staging.stage import Stage
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.runtime.staging.stage_journal import Journal
+from pegasus_bb.runtime.staging.stage_tree import Stage
 
 from .conftest import TwoTrees
 

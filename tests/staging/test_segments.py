@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.staging import mover, moves
-from pegasus_bb.staging.failures import CopyFailed
-from pegasus_bb.staging.folder import copy_path
-from pegasus_bb.staging.items import Folder, item_of
-from pegasus_bb.staging.mover import Mover
-from pegasus_bb.staging.onefile import Copied
-from pegasus_bb.staging.segments import Segments
-from pegasus_bb.staging.sync import sync
-from pegasus_bb.staging.writing import Writing
+from pegasus_bb.runtime.staging import mover, moves
+from pegasus_bb.runtime.staging.failures import CopyFailed
+from pegasus_bb.runtime.staging.folder_lfns import copy_path
+from pegasus_bb.runtime.staging.items import Folder, item_of
+from pegasus_bb.runtime.staging.mover import Mover
+from pegasus_bb.runtime.staging.onefile import Copied
+from pegasus_bb.runtime.staging.segments import Segments
+from pegasus_bb.runtime.staging.sync import sync
+from pegasus_bb.runtime.staging.writing import Writing
 
 KIB, MIB = 1 << 10, 1 << 20
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.staging.digests import SHA256
-from pegasus_bb.staging.hard_links import HardLinks
-from pegasus_bb.staging.journal import Journal
-from pegasus_bb.staging.stage import Stage
+from pegasus_bb.runtime.staging.digests import SHA256
+from pegasus_bb.runtime.staging.hard_links import HardLinks
+from pegasus_bb.runtime.staging.stage_journal import Journal
+from pegasus_bb.runtime.staging.stage_tree import Stage
 
 from .conftest import TwoTrees
 

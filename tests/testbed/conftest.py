@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pegasus_bb_testbed import testbed
+from pegasus_bb_testbed.datawarp.install import install
+from pegasus_bb_testbed.datawarp.place import Place, Pool
+from pegasus_bb_testbed.datawarp.program import dw_wlm_cli
+from pegasus_bb_testbed.home import DEFAULT, Home
+from pegasus_bb_testbed.sharing import find_installed, share_ourselves, share_pegasus
 
-from pegasus_bb.testbed import testbed
-from pegasus_bb.testbed.datawarp.install import install
-from pegasus_bb.testbed.datawarp.place import Place, Pool
-from pegasus_bb.testbed.datawarp.program import dw_wlm_cli
-from pegasus_bb.testbed.home import DEFAULT, Home
-from pegasus_bb.testbed.sharing import find_installed, share_ourselves, share_pegasus
 from tests.forked import forked
 from tests.testbed.lua_site import LuaSite
 from tests.testbed.shared_testbed import turn, up, what_is_missing

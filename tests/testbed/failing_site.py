@@ -6,8 +6,9 @@ import re
 import time
 from pathlib import Path
 
-from pegasus_bb.testbed import site
-from pegasus_bb.testbed.home import Home
+from pegasus_bb_testbed import site
+from pegasus_bb_testbed.home import Home
+
 from tests.testbed.lua_site import LuaSite
 from tests.testbed.slurm_site import until
 

@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pegasus_bb_testbed import lua, site
+from pegasus_bb_testbed.home import DEFAULT, Home, flavour
+from pegasus_bb_testbed.namespace import call
 
 import pegasus_bb
+from pegasus_bb.core.process import Finished
+from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.process import Finished
-from pegasus_bb.reservation import slurm_lua
-from pegasus_bb.reservation.scontrol import Buffer
-from pegasus_bb.reservation.slurm_lua import SlurmLua
-from pegasus_bb.testbed import lua, site
-from pegasus_bb.testbed.home import DEFAULT, Home, flavour
-from pegasus_bb.testbed.namespace import call
-from pegasus_bb.units import MIB
+from pegasus_bb.runtime.backends import slurm_lua
+from pegasus_bb.runtime.backends.scontrol import Buffer
+from pegasus_bb.runtime.backends.slurm_lua import SlurmLua
 from tests.testbed.slurm_site import SlurmSite, until
 
 
@@ -33,7 +33,7 @@ def on_plugins(*plugins: str) -> Any:
 ON_LUA = on_plugins("lua")
 ON_EACH_PLUGIN = on_plugins("datawarp", "lua")
 _CONTROL = (
-    "import sys; from pegasus_bb.service.client import Client; "
+    "import sys; from pegasus_bb.runtime.stager_client.client import Client; "
     "Client(sys.argv[2] + '/control').ask(sys.argv[1])"
 )
 

@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.testbed import testbed
-from pegasus_bb.testbed.home import Home
-from pegasus_bb.testbed.namespace import check_namespaces
-from pegasus_bb.testbed.testbed import check_host, check_root
+from pegasus_bb_testbed import testbed
+from pegasus_bb_testbed.home import Home
+from pegasus_bb_testbed.namespace import check_namespaces
+from pegasus_bb_testbed.testbed import check_host, check_root
+
+from pegasus_bb.core.errors import UsageError
 
 _PATIENCE = 1200.0  # seconds for the tests of another run
 

@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pegasus_bb_testbed import site
+from pegasus_bb_testbed.datawarp.accounts import open_accounts
+from pegasus_bb_testbed.datawarp.folders import folder
+from pegasus_bb_testbed.datawarp.place import Place
+from pegasus_bb_testbed.home import FLAVOURS, Home
+from pegasus_bb_testbed.namespace import inside
 
+from pegasus_bb.core.process import Finished, ask
+from pegasus_bb.core.removal import remove
+from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.process import Finished, ask
-from pegasus_bb.removal import remove
-from pegasus_bb.reservation import slurm
-from pegasus_bb.reservation.datawarp import DataWarp
-from pegasus_bb.reservation.scontrol import Buffer, Job, parse_burst, parse_jobs
-from pegasus_bb.testbed import site
-from pegasus_bb.testbed.datawarp.accounts import open_accounts
-from pegasus_bb.testbed.datawarp.folders import folder
-from pegasus_bb.testbed.datawarp.place import Place
-from pegasus_bb.testbed.home import FLAVOURS, Home
-from pegasus_bb.testbed.namespace import inside
-from pegasus_bb.units import MIB
+from pegasus_bb.runtime.backends import slurm
+from pegasus_bb.runtime.backends.datawarp import DataWarp
+from pegasus_bb.runtime.backends.scontrol import Buffer, Job, parse_burst, parse_jobs
 
 POOL = 1024 * MIB
 

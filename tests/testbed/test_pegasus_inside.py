@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from pegasus_bb_testbed.sharing import find_installed
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.testbed.sharing import find_installed
+from pegasus_bb.core.errors import UsageError
 
 JAVA = """#!/bin/sh
 echo 'Property settings:

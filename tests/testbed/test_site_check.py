@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from pegasus_bb_testbed import site
+from pegasus_bb_testbed.home import Home
 
-from pegasus_bb.testbed import site
-from pegasus_bb.testbed.home import Home
 from tests.testbed.slurm_site import SlurmSite
 from tests.testbed.workflow_runner import PLANNERS, WorkflowRunner
 

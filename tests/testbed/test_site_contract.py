@@ -6,8 +6,8 @@ import time
 import types
 
 import pytest
+from pegasus_bb_testbed.home import Home
 
-from pegasus_bb.testbed.home import Home
 from tests.reservation import contract
 from tests.reservation.contract import Contract
 from tests.testbed.slurm_site import ContractBench, on_slurm

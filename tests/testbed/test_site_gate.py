@@ -14,12 +14,12 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from pegasus_bb_testbed import site
 
+from pegasus_bb.core.process import Finished
+from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.process import Finished
 from pegasus_bb.runtime.install import install_runtime
-from pegasus_bb.testbed import site
-from pegasus_bb.units import MIB
 from tests.testbed.slurm_site import POOL, SlurmSite, on_slurm
 
 pytestmark = [pytest.mark.site, on_slurm("22.05")]

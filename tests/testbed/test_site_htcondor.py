@@ -6,8 +6,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from pegasus_bb_testbed import site
 
-from pegasus_bb.testbed import site
 from tests.testbed.slurm_site import SlurmSite
 
 pytestmark = [pytest.mark.site]

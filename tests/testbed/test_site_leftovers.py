@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from pegasus_bb_testbed.home import Home
 
-from pegasus_bb.testbed.home import Home
 from tests.testbed.slurm_site import SlurmSite
 from tests.testbed.workflow_runner import (
     PERSISTENT,

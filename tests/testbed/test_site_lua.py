@@ -8,9 +8,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from pegasus_bb_testbed.home import Home
+from pegasus_bb_testbed.namespace import call
 
-from pegasus_bb.testbed.home import Home
-from pegasus_bb.testbed.namespace import call
 from tests.testbed.lua_site import ON_LUA, LuaSite
 from tests.testbed.slurm_site import until
 from tests.testbed.test_site_modes import fail_halfway

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from pegasus_bb_testbed import lua
+from pegasus_bb_testbed.home import Home
 
-from pegasus_bb.testbed import lua
-from pegasus_bb.testbed.home import Home
 from tests.testbed.lua_site import ON_LUA
 from tests.testbed.slurm_site import SlurmSite
 from tests.testbed.test_site_check import Checked, buffers_configured

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from pegasus_bb_testbed import site
+from pegasus_bb_testbed.home import Home
 
-from pegasus_bb.testbed import site
-from pegasus_bb.testbed.home import Home
 from tests.reservation.contract import Contract
 from tests.testbed.lua_site import ON_LUA, LuaContractBench
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from pegasus_bb_testbed.home import Home
 
-from pegasus_bb.testbed.home import Home
 from tests.testbed.lua_site import ON_LUA, LuaSite
 from tests.testbed.slurm_site import until
 

@@ -16,10 +16,10 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from pegasus_bb_testbed import site
+from pegasus_bb_testbed.home import Home
+from pegasus_bb_testbed.namespace import call
 
-from pegasus_bb.testbed import site
-from pegasus_bb.testbed.home import Home
-from pegasus_bb.testbed.namespace import call
 from tests.testbed.failing_site import HOOKS, FailingSite
 from tests.testbed.lua_site import ON_LUA
 from tests.testbed.slurm_site import POOL, until

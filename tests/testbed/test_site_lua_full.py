@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pegasus_bb_testbed.home import Home
+from pegasus_bb_testbed.site import must
 
-from pegasus_bb.testbed.home import Home
-from pegasus_bb.testbed.site import must
 from tests.testbed.lua_site import ON_LUA, LuaSite
 from tests.testbed.slurm_site import until
 

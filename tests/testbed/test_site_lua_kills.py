@@ -12,9 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pegasus_bb_testbed import lua, namespace
+from pegasus_bb_testbed.home import Home
 
-from pegasus_bb.testbed import lua, namespace
-from pegasus_bb.testbed.home import Home
 from tests.testbed.lua_site import ON_LUA, LuaSite
 from tests.testbed.slurm_site import until
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pegasus_bb_testbed import lua
+from pegasus_bb_testbed.home import Home
 
-from pegasus_bb.testbed import lua
-from pegasus_bb.testbed.home import Home
 from tests.testbed.lua_site import ON_LUA, LuaSite
 from tests.testbed.slurm_site import until
 

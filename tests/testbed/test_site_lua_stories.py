@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pegasus_bb_testbed.home import Home
 
-from pegasus_bb.testbed.home import Home
 from tests.testbed.lua_site import ON_LUA
 from tests.testbed.slurm_site import SlurmSite
 from tests.testbed.test_site_gate import (  # noqa: F401

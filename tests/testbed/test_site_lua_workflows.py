@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 import yaml
+from pegasus_bb_testbed import lua, site
+from pegasus_bb_testbed.home import Home
+from pegasus_bb_testbed.namespace import inside
 
-from pegasus_bb.testbed import lua, site
-from pegasus_bb.testbed.home import Home
-from pegasus_bb.testbed.namespace import inside
 from tests.testbed.lua_site import ON_LUA, LuaSite
 from tests.testbed.slurm_site import POOL, until
 from tests.testbed.test_site_lua import MODES, Started
@@ -35,7 +35,7 @@ SOCKETS = "/run/pegasus-bb"
 RATE, SECONDS = 500_000, 70  # bytes per second; how long a large file takes at that
 LARGE = os.urandom(1 << 16) * (RATE * SECONDS >> 16)
 _TASKS = (
-    "import json; from pegasus_bb.service.client import Client; "
+    "import json; from pegasus_bb.runtime.stager_client.client import Client; "
     f"print(json.dumps(Client({SOCKETS!r}).status()))"
 )
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 import yaml
+from pegasus_bb_testbed.home import Home
 
-from pegasus_bb.report.submitdir import read_run
-from pegasus_bb.testbed.home import Home
+from pegasus_bb.report.run_folder import read_run
 from tests.end_to_end.chains import INPUT, Chains, watched
 from tests.end_to_end.conftest import expected
 from tests.testbed.slurm_site import SlurmSite

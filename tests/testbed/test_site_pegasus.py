@@ -11,9 +11,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from pegasus_bb_testbed.home import Home
+from pegasus_bb_testbed.namespace import inside
 
-from pegasus_bb.testbed.home import Home
-from pegasus_bb.testbed.namespace import inside
 from tests.end_to_end.conftest import expected
 from tests.testbed.slurm_site import SlurmSite
 from tests.testbed.workflow_runner import PERSISTENT, REAL, USER, WorkflowRunner

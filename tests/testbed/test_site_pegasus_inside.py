@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pegasus_bb_testbed.home import Home
+from pegasus_bb_testbed.namespace import call
+from pegasus_bb_testbed.sharing import Installed, share_pegasus
 
-from pegasus_bb.errors import PegasusBBError
-from pegasus_bb.testbed.home import Home
-from pegasus_bb.testbed.namespace import call
-from pegasus_bb.testbed.sharing import Installed, share_pegasus
+from pegasus_bb.core.errors import PegasusBBError
 
 pytestmark = [pytest.mark.site]
 

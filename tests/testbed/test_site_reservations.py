@@ -13,10 +13,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
+from pegasus_bb_testbed.home import Home
 
-from pegasus_bb.process import Finished
-from pegasus_bb.runtime.gate import NONE
-from pegasus_bb.testbed.home import Home
+from pegasus_bb.core.process import Finished
+from pegasus_bb.runtime.programs.gate import NONE
 from tests.testbed.conftest import site_of
 from tests.testbed.lua_site import ON_EACH_PLUGIN
 from tests.testbed.slurm_site import SlurmSite

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from pegasus_bb_testbed import site
 
-from pegasus_bb.testbed import site
-from pegasus_bb.units import MIB
+from pegasus_bb.core.units import MIB
 from tests.testbed.slurm_site import SlurmSite, on_slurm
 
 pytestmark = [pytest.mark.site, on_slurm("22.05")]

@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from pegasus_bb_testbed.home import Home
 
 from pegasus_bb.runtime.job_reservation.planned import LANDING
-from pegasus_bb.testbed.home import Home
 from tests.testbed.lua_site import ON_EACH_PLUGIN
 from tests.testbed.slurm_site import SlurmSite
 from tests.testbed.workflow_runner import WorkflowRunner

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from pegasus_bb_testbed import namespace, site, testbed
+from pegasus_bb_testbed.command import command
+from pegasus_bb_testbed.home import Home
 
-from pegasus_bb.cli.testbed import command
-from pegasus_bb.errors import UsageError
-from pegasus_bb.process import ask
-from pegasus_bb.testbed import namespace, site, testbed
-from pegasus_bb.testbed.home import Home
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.process import ask
 from tests.testbed.shared_testbed import up
 from tests.testbed.slurm_site import on_slurm
 from tests.testbed.workflow_runner import until
@@ -26,8 +26,8 @@ PROJECT = Path(__file__).parents[2]
 _UP_AND_WAIT = """
 import sys, time
 from pathlib import Path
-from pegasus_bb.testbed.home import flavour
-from pegasus_bb.testbed.home import Home
+from pegasus_bb_testbed.home import flavour
+from pegasus_bb_testbed.home import Home
 from tests.testbed.shared_testbed import up
 up(Home(flavour(sys.argv[2]), Path(sys.argv[1]).parent))
 print("it is up", flush=True)

@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from pegasus_bb_testbed import home as homes
+from pegasus_bb_testbed import rootfs, testbed
+from pegasus_bb_testbed.command import command
+from pegasus_bb_testbed.home import DEFAULT, FLAVOURS, Home, flavour
+from pegasus_bb_testbed.own_python import python_inside
 
 import pegasus_bb
-from pegasus_bb.cli.testbed import command
-from pegasus_bb.errors import PegasusBBError, UsageError
-from pegasus_bb.process import ask
-from pegasus_bb.testbed import home as homes
-from pegasus_bb.testbed import rootfs, testbed
-from pegasus_bb.testbed.home import DEFAULT, FLAVOURS, Home, flavour
-from pegasus_bb.testbed.own_python import python_inside
+from pegasus_bb.core.errors import PegasusBBError, UsageError
+from pegasus_bb.core.process import ask
 
 
 @pytest.fixture

@@ -18,12 +18,12 @@ from typing import Any, ClassVar
 
 import pytest
 import yaml
+from pegasus_bb_testbed.home import Home
+from pegasus_bb_testbed.namespace import call, inside
 
 import tests.end_to_end.conftest as end_to_end
-from pegasus_bb.engine.journal import read_history
-from pegasus_bb.process import Finished, ask
-from pegasus_bb.testbed.home import Home
-from pegasus_bb.testbed.namespace import call, inside
+from pegasus_bb.core.process import Finished, ask
+from pegasus_bb.run.engine.jobstate_log import read_history
 from tests.planner.real_pegasus import HOME, MARKS
 from tests.testbed.slurm_site import until as until
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from pegasus_bb.model.flash import FlashInput, read_flash
-from pegasus_bb.simulation.flash.outcome import Outcome
-from pegasus_bb.simulation.flash.policies import LEGACY, USER, WITHOUT_TIMES
-from pegasus_bb.simulation.flash.study import Study, record, simulate, study
+from pegasus_bb_lab.flash.flash_outcome import Outcome
+from pegasus_bb_lab.flash.flash_study import Study, record, simulate, study
+from pegasus_bb_lab.flash.policies import LEGACY, USER, WITHOUT_TIMES
+from pegasus_bb_lab.model.flash_device import FlashInput, read_flash
 
 HERE = Path(__file__).parent
 STRIPES = (1, 2, 4)  # devices that a file is striped over, with 8 users each

@@ -14,14 +14,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pegasus_bb.cli.progress import described_progress
-from pegasus_bb.model.machine import LOCAL, PLACEMENTS, SHARED, read_machine
-from pegasus_bb.model.mix import read_mix
-from pegasus_bb.simulation.mix.campaign import simulate
-from pegasus_bb.simulation.mix.cases import PARITY, PLACEMENT, REPAIR, vary
-from pegasus_bb.simulation.mix.compare import difference
-from pegasus_bb.simulation.mix.measures import Outcome
-from pegasus_bb.simulation.mix.single import dump_bandwidth
+from pegasus_bb_lab.mix.campaign import simulate
+from pegasus_bb_lab.mix.cases import PARITY, PLACEMENT, REPAIR, vary
+from pegasus_bb_lab.mix.measures import Outcome
+from pegasus_bb_lab.mix.paired import difference
+from pegasus_bb_lab.mix.single_run import dump_bandwidth
+from pegasus_bb_lab.model.machine import LOCAL, PLACEMENTS, SHARED, read_machine
+from pegasus_bb_lab.model.mix import read_mix
+
+from pegasus_bb.cli.progress_bar import described_progress
 
 HERE = Path(__file__).parent
 MACHINE = read_machine(HERE / "machine.yml", {})

@@ -9,19 +9,20 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from pegasus_bb.cli.simulate_provision import to_document
-from pegasus_bb.model.document import load
-from pegasus_bb.model.draining import (
+from pegasus_bb_lab.commands.simulate_provision import to_document
+from pegasus_bb_lab.model.applications import (
     AGGRESSIVE,
     DrainingInput,
     read_draining,
     read_targets,
 )
-from pegasus_bb.simulation.draining import equations
-from pegasus_bb.simulation.draining.comparison import compare_policies, figures
-from pegasus_bb.simulation.draining.equations import GB
-from pegasus_bb.simulation.draining.outcome import Outcome, bandwidths
-from pegasus_bb.simulation.draining.provision import provision, provision_load
+from pegasus_bb_lab.provision import equations
+from pegasus_bb_lab.provision.comparison import compare_policies, figures
+from pegasus_bb_lab.provision.drain_outcome import Outcome, bandwidths
+from pegasus_bb_lab.provision.equations import GB
+from pegasus_bb_lab.provision.provision import provision, provision_load
+
+from pegasus_bb.model.document import load
 
 HERE = Path(__file__).parent
 UNCOUNTED = "CHIMERA analysis"  # the paper's ideal leaves it out

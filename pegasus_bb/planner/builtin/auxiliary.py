@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pegasus_bb.dag import joblists
-from pegasus_bb.dag.joblists import Source
-from pegasus_bb.errors import UnplacedError
+from pegasus_bb.core.errors import UnplacedError
+from pegasus_bb.core.paths import local_path
 from pegasus_bb.model.catalogs import Replica
+from pegasus_bb.model.dag import joblists
+from pegasus_bb.model.dag.joblists import Source
 from pegasus_bb.model.workflow import Job
-from pegasus_bb.paths import local_path
 from pegasus_bb.planner.builtin.executable import (
     CLEAN_UP,
     CREATE_DIR,

@@ -5,20 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pegasus_bb.dag.nodes import JOBSTATE_LOG, Dag, Node, Script
-from pegasus_bb.dag.writer import check_node
-from pegasus_bb.errors import UnplacedError
+from pegasus_bb.core.errors import UnplacedError
+from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.model.dag.nodes import JOBSTATE_LOG, Dag, Node, Script
+from pegasus_bb.model.dag.writer import check_node
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.model.workflow import Job
-from pegasus_bb.placement.decision import PlanningInput
-from pegasus_bb.planner.builtin.arguments import task_words
+from pegasus_bb.planner.builtin.argument_words import task_words
 from pegasus_bb.planner.builtin.auxiliary import add_auxiliary, results_stay
-from pegasus_bb.planner.builtin.checks import (
-    check_context,
-    check_job,
-    check_results_survive,
-    unsupported,
-)
 from pegasus_bb.planner.builtin.executable import (
     COMPUTE,
     Draft,
@@ -27,13 +21,19 @@ from pegasus_bb.planner.builtin.executable import (
     Programs,
     node_name,
 )
-from pegasus_bb.planner.builtin.places import Places
+from pegasus_bb.planner.builtin.planner_limits import (
+    check_context,
+    check_job,
+    check_results_survive,
+    unsupported,
+)
 from pegasus_bb.planner.builtin.profiles import REAL_PLANNER, merge, of_properties
+from pegasus_bb.planner.builtin.value_lines import Places
+from pegasus_bb.planner.rewrite.lifecycle import DELETE, SETUP
+from pegasus_bb.planner.rewrite.pass_input import LOCAL
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal.view import BUILT_IN
 from pegasus_bb.planner.settings_left_out import check_settings
-from pegasus_bb.rewrite.inputs import LOCAL
-from pegasus_bb.rewrite.lifecycle import DELETE, SETUP
 
 JOBS_PER_FOLDER = 1000
 # As pegasus-plan writes them by default.

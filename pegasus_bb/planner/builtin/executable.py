@@ -9,20 +9,20 @@ from hashlib import blake2b
 from importlib.metadata import version
 from typing import Any
 
-from pegasus_bb.dag.joblists import Entry, Source
-from pegasus_bb.dag.roles import Role as NodeRole
-from pegasus_bb.dag.roles import role_of
-from pegasus_bb.errors import CatalogError, UnplacedError
+from pegasus_bb.core.errors import CatalogError, UnplacedError
+from pegasus_bb.core.paths import local_path
 from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.dag.joblists import Entry, Source
+from pegasus_bb.model.dag.roles import Role as NodeRole
+from pegasus_bb.model.dag.roles import role_of
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.transformations import Transformation
 from pegasus_bb.model.workflow import Job, Workflow
-from pegasus_bb.paths import local_path
-from pegasus_bb.planner.builtin.places import Places
 from pegasus_bb.planner.builtin.profiles import merge, plain_text
+from pegasus_bb.planner.builtin.value_lines import Places
+from pegasus_bb.planner.rewrite.pass_input import LOCAL
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal.sealing import ExecutableWorkflow
-from pegasus_bb.rewrite.inputs import LOCAL
 
 VERSION = version("pegasus_bb")
 # DAGMan reserves . + and =.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pegasus_bb.dag.blahp import GRID
-from pegasus_bb.dag.submitfile import quote_environment
+from pegasus_bb.model.dag.blahp import GRID
+from pegasus_bb.model.dag.submitfile import quote_environment
 from pegasus_bb.planner.builtin.executable import VERSION, PlannedJob, compact
 from pegasus_bb.planner.builtin.profiles import (
     Profiles,

@@ -10,10 +10,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from pegasus_bb.dag.blahp import GRID, GUARDED_RELEASE, PERIODIC_RELEASE
-from pegasus_bb.dag.quoting import quote_environment
-from pegasus_bb.errors import UnplacedError, UsageError
+from pegasus_bb.core.errors import UnplacedError, UsageError
 from pegasus_bb.model.catalogs import Site
+from pegasus_bb.model.dag.blahp import GRID, GUARDED_RELEASE, PERIODIC_RELEASE
+from pegasus_bb.model.dag.quoting import quote_environment
 from pegasus_bb.model.document import plain
 from pegasus_bb.model.text import WOULD_DO, is_plain
 

@@ -12,12 +12,12 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from pegasus_bb.dag.joblists import job_list
-from pegasus_bb.dag.writer import write_dag
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.model.dag.joblists import job_list
+from pegasus_bb.model.dag.writer import write_dag
 from pegasus_bb.model.document import as_json
 from pegasus_bb.model.workflow import Workflow
-from pegasus_bb.placement.decision import PlanningInput
 from pegasus_bb.planner.builtin.executable import (
     VERSION,
     Executable,
@@ -25,11 +25,16 @@ from pegasus_bb.planner.builtin.executable import (
     compact,
     properties_file,
 )
-from pegasus_bb.planner.builtin.folders import File, Folders, fill, fill_folders
-from pegasus_bb.planner.builtin.submit import SubmitFiles
+from pegasus_bb.planner.builtin.small_files_writer import (
+    File,
+    Folders,
+    fill,
+    fill_folders,
+)
+from pegasus_bb.planner.builtin.submit_files import SubmitFiles
 from pegasus_bb.planner.existing_submit_dir import move_existing
+from pegasus_bb.planner.fork_worker import JOBS_FOR_A_WORKER
 from pegasus_bb.planner.run_plan import RunPlan
-from pegasus_bb.planner.worker import JOBS_FOR_A_WORKER
 from pegasus_bb.runtime.bbdir import NODES
 from pegasus_bb.runtime.install import install_runtime
 

@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.process import start
 from pegasus_bb.model.properties import PREFIX
-from pegasus_bb.planner.pegasus.folder import PRINTED
+from pegasus_bb.planner.pegasus.exclusive_folder import PRINTED
 from pegasus_bb.planner.pegasus.home import PLAN, Home
-from pegasus_bb.planner.pegasus.inputs import PROPERTIES, WORKFLOW
+from pegasus_bb.planner.pegasus.pegasus_inputs import PROPERTIES, WORKFLOW
 from pegasus_bb.planner.run_plan import RunPlan
-from pegasus_bb.process import start
 
 # pegasus-plan is a shell script that puts its arguments together without quotes.
 _PLAIN = re.compile(r"[A-Za-z0-9_./+=@,:%-]+")

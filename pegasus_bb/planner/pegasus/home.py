@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.files import is_file, is_there
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.files import is_file, is_there
 from pegasus_bb.model.properties import PREFIX, Properties
 
 PLAN = "pegasus-plan"

@@ -13,7 +13,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.properties import Properties, Settings
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.call import plain

@@ -11,8 +11,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from pegasus_bb.core.process import ask
 from pegasus_bb.planner.pegasus.home import Home
-from pegasus_bb.process import ask
 
 _ELSEWHERE = ("pegasus.catalog.master.url", "pegasus.dashboard.output")
 _NAME = "workflow.db"

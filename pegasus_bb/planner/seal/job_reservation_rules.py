@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pegasus_bb.dag.nodes import Dag, Node
-from pegasus_bb.errors import CatalogError, NotSealed
+from pegasus_bb.core.errors import CatalogError, NotSealed
+from pegasus_bb.model.dag.nodes import Dag, Node
 from pegasus_bb.model.reservation import SLURM_BACKENDS, Request
 from pegasus_bb.planner.seal.post_rules import (
     EXITCODES,

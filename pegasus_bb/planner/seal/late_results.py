@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from pegasus_bb.dag.joblists import Entries
-from pegasus_bb.dag.nodes import Dag
-from pegasus_bb.dag.roles import RESERVATION, Role, of_role, role_of
-from pegasus_bb.errors import NotSealed
+from pegasus_bb.core.errors import NotSealed
+from pegasus_bb.model.dag.joblists import Entries
+from pegasus_bb.model.dag.nodes import Dag
+from pegasus_bb.model.dag.roles import RESERVATION, Role, of_role, role_of
 from pegasus_bb.planner.seal.view import abbreviated, reachable
 
 

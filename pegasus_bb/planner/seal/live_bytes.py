@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import accumulate
 
-from pegasus_bb.dag.nodes import Dag
-from pegasus_bb.errors import NotSealed
+from pegasus_bb.core.errors import NotSealed
+from pegasus_bb.core.units import format_size
+from pegasus_bb.model.dag.nodes import Dag
 from pegasus_bb.planner.seal.lives import Lives, parents_first
 from pegasus_bb.planner.seal.phases import Phases
-from pegasus_bb.units import format_size
 
 
 def check_phases(dag: Dag, phases: Phases) -> None:

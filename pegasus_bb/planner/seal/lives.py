@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pegasus_bb.dag.joblists import Entries, path_of
-from pegasus_bb.dag.nodes import Dag
-from pegasus_bb.dag.roles import CLEANUPS, TRANSFERS, Role, of_role, role_of
-from pegasus_bb.errors import NotSealed
+from pegasus_bb.core.errors import NotSealed
+from pegasus_bb.model.dag.joblists import Entries, path_of
+from pegasus_bb.model.dag.nodes import Dag
+from pegasus_bb.model.dag.roles import CLEANUPS, TRANSFERS, Role, of_role, role_of
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,12 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pegasus_bb.dag.nodes import Dag
-from pegasus_bb.errors import CatalogError, NotSealed
-from pegasus_bb.files import read_json
-from pegasus_bb.placement.liveness import flow, peak, phase_ends
+from pegasus_bb.core.errors import CatalogError, NotSealed
+from pegasus_bb.core.files import read_json
+from pegasus_bb.core.units import format_size
+from pegasus_bb.decide.liveness import flow, peak, phase_ends
+from pegasus_bb.model.dag.nodes import Dag
 from pegasus_bb.planner.seal.lives import Lives, parents_first
-from pegasus_bb.units import format_size
 
 
 @dataclass(frozen=True)

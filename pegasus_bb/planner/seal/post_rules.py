@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pegasus_bb.dag.nodes import Node, Script
-from pegasus_bb.dag.roles import Role, role_of
+from pegasus_bb.model.dag.nodes import Node, Script
+from pegasus_bb.model.dag.roles import Role, role_of
 from pegasus_bb.planner.seal.view import View, abbreviated
 
 EXITCODES = ("/bb/bin/exitcode", "/pegasus-exitcode")

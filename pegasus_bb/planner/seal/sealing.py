@@ -10,18 +10,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from pegasus_bb.dag.joblists import Entries
-from pegasus_bb.dag.nodes import Dag, Script
-from pegasus_bb.dag.roles import Role, role_of
-from pegasus_bb.errors import NotSealed
+from pegasus_bb.core.errors import NotSealed
+from pegasus_bb.decide.liveness import sizes
+from pegasus_bb.model.dag.joblists import Entries
+from pegasus_bb.model.dag.nodes import Dag, Script
+from pegasus_bb.model.dag.roles import Role, role_of
 from pegasus_bb.model.workflow import Workflow
-from pegasus_bb.placement.liveness import sizes
 from pegasus_bb.planner.run_plan import RunPlan
+from pegasus_bb.planner.seal.dag_rules import AFTER, BEFORE, Rule
 from pegasus_bb.planner.seal.late_results import with_late_results
 from pegasus_bb.planner.seal.live_bytes import check_phases
 from pegasus_bb.planner.seal.lives import read_lives, removals
 from pegasus_bb.planner.seal.phases import Phases, in_phases
-from pegasus_bb.planner.seal.rules import AFTER, BEFORE, Rule
 from pegasus_bb.planner.seal.view import BUILT_IN, DEFERRED, View
 
 

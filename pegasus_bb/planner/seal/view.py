@@ -7,9 +7,15 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from pegasus_bb.dag.nodes import Dag, Node
-from pegasus_bb.dag.roles import Role, folder_nodes, is_local_cleanup, of_role, role_of
-from pegasus_bb.units import abbreviate
+from pegasus_bb.core.units import abbreviate
+from pegasus_bb.model.dag.nodes import Dag, Node
+from pegasus_bb.model.dag.roles import (
+    Role,
+    folder_nodes,
+    is_local_cleanup,
+    of_role,
+    role_of,
+)
 
 BUILT_IN = "pegasus-bb built-in"  # planner in plan.json
 DEFERRED = 75  # the exit status of a script that DAGMan has to run again

@@ -16,10 +16,10 @@ import socket
 import sys
 from typing import Dict, Iterator, Optional, Tuple
 
-from pegasus_bb.errors import ReservationFailed
-from pegasus_bb.paths import node_path
+from pegasus_bb.core.errors import ReservationFailed
+from pegasus_bb.core.paths import node_path
+from pegasus_bb.core.units import format_size
 from pegasus_bb.runtime.job_reservation.space import check_one_node, discard
-from pegasus_bb.units import format_size
 
 _PREFIX = "pegasus_bb."
 _FULL = (errno.ENOSPC, errno.EDQUOT)

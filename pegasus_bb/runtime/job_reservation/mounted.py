@@ -8,10 +8,10 @@ import stat
 import time
 from typing import Dict
 
-from pegasus_bb.errors import ReservationFailed, SchedulerUnreachable
+from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
+from pegasus_bb.core.refusals import keep_mode
+from pegasus_bb.core.removal import remove
 from pegasus_bb.model.reservation import SLURM_LUA, Request
-from pegasus_bb.refusals import keep_mode
-from pegasus_bb.removal import remove
 from pegasus_bb.runtime.job_reservation.planned import JobReservation, landing_of
 from pegasus_bb.runtime.job_reservation.space import (
     Space,
@@ -99,7 +99,7 @@ def _check_staged_in(request: Request, space: Space, lfn: str) -> None:
 
 
 def _why_no_path(request: Request, environ: Dict[str, str]) -> str:
-    from pegasus_bb.reservation.slurm import Slurm  # most jobs have their space
+    from pegasus_bb.runtime.backends.slurm import Slurm  # most jobs have their space
 
     number = environ.get("SLURM_JOB_ID", "")
     if not number or shutil.which("scontrol") is None:

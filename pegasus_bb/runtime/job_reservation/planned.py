@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 from typing import Dict, Mapping, NamedTuple, Tuple
 
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.bbdir import NODES, BBDir, Node
 

@@ -8,19 +8,19 @@ import sys
 import time
 from typing import Any, Dict, List
 
-from pegasus_bb.errors import BUG, PegasusBBError
-from pegasus_bb.files import write_json
-from pegasus_bb.paths import cut_name
-from pegasus_bb.removal import remove
-from pegasus_bb.runtime import program
+from pegasus_bb.core.errors import BUG, PegasusBBError
+from pegasus_bb.core.files import write_json
+from pegasus_bb.core.paths import cut_name
+from pegasus_bb.core.removal import remove
+from pegasus_bb.core.units import abbreviate
 from pegasus_bb.runtime.bbdir import ELSEWHERE, BBDir
 from pegasus_bb.runtime.job_reservation.planned import JobReservation
 from pegasus_bb.runtime.job_reservation.space import Space
 from pegasus_bb.runtime.links import checked_path
-from pegasus_bb.staging.folder import copy_path
-from pegasus_bb.staging.onefile import Copied, digest_file
-from pegasus_bb.staging.parts import parts_in
-from pegasus_bb.units import abbreviate
+from pegasus_bb.runtime.programs import program
+from pegasus_bb.runtime.staging.folder_lfns import copy_path
+from pegasus_bb.runtime.staging.onefile import Copied, digest_file
+from pegasus_bb.runtime.staging.parts import parts_in
 
 NOTES = "stage_out"  # folder of bb/
 _SHOWN = 10  # names in a message

@@ -7,12 +7,12 @@ import os
 import sys
 from typing import Dict, NamedTuple
 
-from pegasus_bb.errors import PegasusBBError, ReservationFailed
+from pegasus_bb.core.errors import PegasusBBError, ReservationFailed
+from pegasus_bb.core.removal import remove
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.removal import remove
 from pegasus_bb.runtime.job_reservation.planned import JobReservation, landing_of
 from pegasus_bb.runtime.links import checked_path
-from pegasus_bb.staging.folder import copy_path
+from pegasus_bb.runtime.staging.folder_lfns import copy_path
 
 WORK = ".room"  # ends the name of a try's folder to work in, next to its landing folder
 _NODES = "SLURM_JOB_NUM_NODES"

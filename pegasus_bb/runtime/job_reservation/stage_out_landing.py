@@ -6,13 +6,13 @@ import contextlib
 import os
 from typing import Any, Dict, List, Mapping
 
-from pegasus_bb.files import sync_directory
-from pegasus_bb.removal import remove
+from pegasus_bb.core.files import sync_directory
+from pegasus_bb.core.removal import remove
 from pegasus_bb.runtime.job_reservation.planned import landing_of
 from pegasus_bb.runtime.links import checked_path
-from pegasus_bb.staging.failures import CopyFailed
-from pegasus_bb.staging.folder import digest_path
-from pegasus_bb.staging.items import stamp
+from pegasus_bb.runtime.staging.failures import CopyFailed
+from pegasus_bb.runtime.staging.folder_lfns import digest_path
+from pegasus_bb.runtime.staging.items import stamp
 
 Seen = Dict[str, List[int]]  # LFN -> stamp of a copy with a wrong digest
 

@@ -6,7 +6,7 @@ import errno
 import os
 from typing import Any, Dict, List, Tuple
 
-from pegasus_bb.runtime.records.options import Options
+from pegasus_bb.runtime.records.kickstart_options import Options
 from pegasus_bb.runtime.records.yaml import Data, Verbatim, as_text
 
 Facts = Dict[Any, Any]

@@ -26,17 +26,17 @@ from typing import (
     Union,
 )
 
+from pegasus_bb.core.units import parse_duration
+from pegasus_bb.runtime.stager_client.client import Client, NoService
+from pegasus_bb.runtime.stager_client.dataspace import url_of
+from pegasus_bb.runtime.stager_client.protocol import Refused, in_requests
+from pegasus_bb.runtime.stager_client.task import COPY, DONE
+from pegasus_bb.runtime.staging.failures import CopyFailed, on_a_line
+from pegasus_bb.runtime.staging.items import Landed, stamp
+from pegasus_bb.runtime.staging.onefile import digest_file
+from pegasus_bb.runtime.staging.segments import Segments
 from pegasus_bb.runtime.transfers.copies import Copies, CopyResult
-from pegasus_bb.runtime.transfers.ways import Way
-from pegasus_bb.service.client import Client, NoService
-from pegasus_bb.service.dataspace import url_of
-from pegasus_bb.service.protocol import Refused, in_requests
-from pegasus_bb.service.task import COPY, DONE
-from pegasus_bb.staging.failures import CopyFailed, on_a_line
-from pegasus_bb.staging.items import Landed, stamp
-from pegasus_bb.staging.onefile import digest_file
-from pegasus_bb.staging.segments import Segments
-from pegasus_bb.units import parse_duration
+from pegasus_bb.runtime.transfers.transfer_methods import Way
 
 _LATER = ("draining", "busy")  # error codes for which a retry may help
 _LONGEST_PAUSE = 5.0  # seconds between two tries to reach a service

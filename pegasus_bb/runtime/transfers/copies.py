@@ -22,27 +22,27 @@ from typing import (
     Union,
 )
 
-from pegasus_bb.errors import PegasusBBError
-from pegasus_bb.files import append_all
-from pegasus_bb.paths import cut_name, is_below
-from pegasus_bb.refusals import keep_mode
-from pegasus_bb.removal import remove
+from pegasus_bb.core.errors import PegasusBBError
+from pegasus_bb.core.files import append_all
+from pegasus_bb.core.paths import cut_name, is_below
+from pegasus_bb.core.refusals import keep_mode
+from pegasus_bb.core.removal import remove
 from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.scratch_root import Roots
-from pegasus_bb.runtime.transfers.ways import Way
-from pegasus_bb.staging.digests import SHA256
-from pegasus_bb.staging.durable import Pace
-from pegasus_bb.staging.folder import copy_path
-from pegasus_bb.staging.items import Folder, Item, Landed, item_of, stamp
-from pegasus_bb.staging.lookalikes import Made
-from pegasus_bb.staging.mover import Mover
-from pegasus_bb.staging.onefile import same_file
-from pegasus_bb.staging.parts import parts_in
-from pegasus_bb.staging.segments import Segments
-from pegasus_bb.staging.writing import Writing
+from pegasus_bb.runtime.staging.digests import SHA256
+from pegasus_bb.runtime.staging.durable import Pace
+from pegasus_bb.runtime.staging.folder_lfns import copy_path
+from pegasus_bb.runtime.staging.items import Folder, Item, Landed, item_of, stamp
+from pegasus_bb.runtime.staging.lookalikes import Made
+from pegasus_bb.runtime.staging.mover import Mover
+from pegasus_bb.runtime.staging.onefile import same_file
+from pegasus_bb.runtime.staging.parts import parts_in
+from pegasus_bb.runtime.staging.segments import Segments
+from pegasus_bb.runtime.staging.writing import Writing
+from pegasus_bb.runtime.transfers.transfer_methods import Way
 
 if TYPE_CHECKING:
-    from pegasus_bb.runtime.transfers.drains import Drains
+    from pegasus_bb.runtime.transfers.drain_transfers import Drains
 
 _FOLDERS = 50  # kept open for the next file of the list
 _LINES = 500  # of the manifest, per write

@@ -8,12 +8,12 @@ import shutil
 import sys
 from typing import Any, Dict, List, Mapping
 
-from pegasus_bb.errors import PegasusBBError
-from pegasus_bb.paths import plain_path
-from pegasus_bb.process import ask
+from pegasus_bb.core.errors import PegasusBBError
+from pegasus_bb.core.paths import plain_path
+from pegasus_bb.core.process import ask
 from pegasus_bb.runtime.links import put_link
-from pegasus_bb.runtime.transfers.jobs import Job, Mkdir, Remove, Transfer, Url
 from pegasus_bb.runtime.transfers.scratch import Scratch
+from pegasus_bb.runtime.transfers.transfer_jobs import Job, Mkdir, Remove, Transfer, Url
 
 _WEEK = 7 * 86400.0  # the batch system's limit is the one that counts
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from typing import Any, Dict, List, Mapping, Optional
 
-from pegasus_bb.errors import PegasusBBError, ReservationFailed, UsageError
-from pegasus_bb.paths import is_below
+from pegasus_bb.core.errors import PegasusBBError, ReservationFailed, UsageError
+from pegasus_bb.core.paths import is_below
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.bind import Binding
 from pegasus_bb.runtime.links import checked_path
-from pegasus_bb.runtime.transfers.jobs import parse_url
+from pegasus_bb.runtime.transfers.transfer_jobs import parse_url
 
 PFS = "pfs"
 
@@ -42,7 +42,7 @@ class Scratch:
     def of(cls, bb: BBDir, environ: Mapping[str, str]) -> Scratch:
         if not bb.has_request:
             return cls({}, None)
-        from pegasus_bb.reservation.registry import open_backend
+        from pegasus_bb.runtime.backends.backend_table import open_backend
         from pegasus_bb.runtime.storage_decision import on_the_pfs
 
         request = bb.request()

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from pegasus_bb.staging import durable
+from pegasus_bb.runtime.staging import durable
 from tests.bench.staging.sets import RunFailed
 
 TIMEOUT = 900.0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.engine.submitdir import SubmitDir, find_submit_dir
+from pegasus_bb.run.engine.submitdir import SubmitDir, find_submit_dir
 
 RECORDED = Path(__file__).parents[2] / "recorded" / "htcondor-23.9"
 

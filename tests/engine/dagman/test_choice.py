@@ -7,11 +7,11 @@ import os
 import pytest
 from pytest import MonkeyPatch
 
-from pegasus_bb.engine.choice import choose_engine
-from pegasus_bb.engine.dagman import running
-from pegasus_bb.engine.processes import Processes
-from pegasus_bb.engine.submitdir import SubmitDir
-from pegasus_bb.errors import RunFailed, SchedulerUnreachable, UsageError
+from pegasus_bb.core.errors import RunFailed, SchedulerUnreachable, UsageError
+from pegasus_bb.run.engine.dagman import running
+from pegasus_bb.run.engine.engine_choice import choose_engine
+from pegasus_bb.run.engine.processes import Processes
+from pegasus_bb.run.engine.submitdir import SubmitDir
 from tests.engine.dagman.conftest import Tools, write_log
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.engine.dagman.find import Life, LifeLog
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.run.engine.dagman.find import Life, LifeLog
 from tests.engine.dagman.conftest import RECORDED
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pegasus_bb.dag.blahp import JOB_NOT_FOUND
-from pegasus_bb.dag.reader import read_dag
-from pegasus_bb.engine.dagman.replay import Replay
-from pegasus_bb.engine.journal import parse_event, read_history
-from pegasus_bb.engine.nodestates import done_before
-from pegasus_bb.engine.submitdir import SubmitDir
-from pegasus_bb.engine.table import State, Table
+from pegasus_bb.model.dag.blahp import JOB_NOT_FOUND
+from pegasus_bb.model.dag.reader import read_dag
+from pegasus_bb.run.engine.dagman.replay import Replay
+from pegasus_bb.run.engine.jobstate_log import parse_event, read_history
+from pegasus_bb.run.engine.nodestates import done_before
+from pegasus_bb.run.engine.submitdir import SubmitDir
+from pegasus_bb.run.engine.table import State, Table
 from tests.engine.dagman.conftest import RECORDED, Listener
 
 

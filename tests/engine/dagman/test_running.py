@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.engine.dagman import follow, running
-from pegasus_bb.engine.local import run as run_locally
-from pegasus_bb.engine.status import run_status
-from pegasus_bb.engine.submitdir import SubmitDir
-from pegasus_bb.errors import (
+from pegasus_bb.core.errors import (
     RunFailed,
     RunInterrupted,
     SchedulerUnreachable,
     UsageError,
 )
+from pegasus_bb.run.engine.dagman import follow, running
+from pegasus_bb.run.engine.local import run as run_locally
+from pegasus_bb.run.engine.run_status import run_status
+from pegasus_bb.run.engine.submitdir import SubmitDir
 from tests.engine.dagman.conftest import RECORDED, Listener, Tools, write_log
 
 

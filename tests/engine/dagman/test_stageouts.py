@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.dag.nodes import Dag, Node
-from pegasus_bb.engine.dagman import watch as module
-from pegasus_bb.engine.dagman.watch import StageOutWatch
-from pegasus_bb.engine.submitdir import SubmitDir
-from pegasus_bb.engine.table import State, Table
-from pegasus_bb.errors import SchedulerUnreachable
-from pegasus_bb.reservation.scontrol import Job, parse_jobs
+from pegasus_bb.core.errors import SchedulerUnreachable
+from pegasus_bb.model.dag.nodes import Dag, Node
+from pegasus_bb.run.engine.dagman import watch as module
+from pegasus_bb.run.engine.dagman.watch import StageOutWatch
+from pegasus_bb.run.engine.submitdir import SubmitDir
+from pegasus_bb.run.engine.table import State, Table
+from pegasus_bb.runtime.backends.scontrol import Job, parse_jobs
 
 # As Slurm 24.11 shows one whose stage-out fails, in short.
 STUCK = """\

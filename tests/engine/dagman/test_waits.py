@@ -7,13 +7,13 @@ import time
 import pytest
 
 from pegasus_bb.cli.status import command as status_command
-from pegasus_bb.dag.nodes import Dag, Node
-from pegasus_bb.engine.dagman import waits as module
-from pegasus_bb.engine.dagman.waits import QueueWatch, slurm_waits
-from pegasus_bb.engine.status import run_status
-from pegasus_bb.engine.submitdir import SubmitDir
-from pegasus_bb.engine.table import State, Table
-from pegasus_bb.reservation.squeue import FORMAT
+from pegasus_bb.model.dag.nodes import Dag, Node
+from pegasus_bb.run.engine.dagman import job_waits as module
+from pegasus_bb.run.engine.dagman.job_waits import QueueWatch, slurm_waits
+from pegasus_bb.run.engine.run_status import run_status
+from pegasus_bb.run.engine.submitdir import SubmitDir
+from pegasus_bb.run.engine.table import State, Table
+from pegasus_bb.runtime.backends.squeue import FORMAT
 from tests.engine.dagman.conftest import Tools, write_log
 
 FIELDS = FORMAT.count(":0")

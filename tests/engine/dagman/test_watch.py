@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.dag.nodes import Dag, Node
-from pegasus_bb.engine.dagman import watch as module
-from pegasus_bb.engine.dagman.watch import ReservationWatch
-from pegasus_bb.engine.submitdir import SubmitDir
-from pegasus_bb.engine.table import State, Table
-from pegasus_bb.errors import SchedulerUnreachable
+from pegasus_bb.core.errors import SchedulerUnreachable
+from pegasus_bb.model.dag.nodes import Dag, Node
 from pegasus_bb.model.reservation import Request, Reservation, Status
 from pegasus_bb.model.reservation import State as Reserved
+from pegasus_bb.run.engine.dagman import watch as module
+from pegasus_bb.run.engine.dagman.watch import ReservationWatch
+from pegasus_bb.run.engine.submitdir import SubmitDir
+from pegasus_bb.run.engine.table import State, Table
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.storage_decision import StorageDecision, decide_storage

@@ -11,14 +11,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pegasus_bb.service.protocol import Refused
-from pegasus_bb.service.slurm.buffers import Buffers
-from pegasus_bb.service.slurm.config import Pool
-from pegasus_bb.service.slurm.folders import Trash
-from pegasus_bb.service.slurm.pools import Pools
-from pegasus_bb.service.slurm.questions import Questions
-from pegasus_bb.service.slurm.requests import Request
-from pegasus_bb.units import GIB, MIB
+from pegasus_bb.core.units import GIB, MIB
+from pegasus_bb.runtime.stager_client.protocol import Refused
+from pegasus_bb.stager.slurm.buffers import Buffers
+from pegasus_bb.stager.slurm.granted_space import Pools
+from pegasus_bb.stager.slurm.hook_request import Request
+from pegasus_bb.stager.slurm.questions import Questions
+from pegasus_bb.stager.slurm.slurm_config import Pool
+from pegasus_bb.stager.slurm.space_folders import Trash
 
 
 class _Jobs:

@@ -15,14 +15,14 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.service.slurm.hooks import hooks_text
+from pegasus_bb.stager.slurm.hooks import hooks_text
 from tests.service.conftest import Daemon
 
 ME = os.getuid()
 _SITE_OF_ONE = "" if ME == 0 else "capabilities.NEEDED.clear(); "  # its only user is ME
 SERVE = (
-    "import sys; from pegasus_bb.service import __main__ as program, capabilities; "
-    "from pegasus_bb.service.slurm import attendant; "
+    "import sys; from pegasus_bb.stager import __main__ as program, capabilities; "
+    "from pegasus_bb.stager.slurm import attendant; "
     f"attendant._TIDY = float(sys.argv.pop()); {_SITE_OF_ONE}sys.exit(program.main())"
 )
 SUCCESS, ERROR = 0, -1

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.service.slurm.job import Job as JobOfSlurm
-from pegasus_bb.service.slurm.job import read_job
-from pegasus_bb.service.slurm.nodes.node_job import NodeJob, read_node_job
-from pegasus_bb.service.slurm.nodes.record import NodesRecord, read_nodes_record
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.stager.nodes.job_record import NodesRecord, read_nodes_record
+from pegasus_bb.stager.nodes.node_job import NodeJob, read_node_job
+from pegasus_bb.stager.slurm.job import Job as JobOfSlurm
+from pegasus_bb.stager.slurm.job import read_job
 
 from .conftest import SUCCESS, Job, SlurmSite, until
 from .test_restart import refusal

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.service.protocol import Refused
-from pegasus_bb.service.slurm.directives import parse_directives
+from pegasus_bb.runtime.stager_client.protocol import Refused
+from pegasus_bb.stager.slurm.directives import parse_directives
 
 from .conftest import ERROR, ME, SUCCESS, Hooks, Job, SlurmSite
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.service.capabilities import NEEDED
-from pegasus_bb.service.config import node_config, site_config
-from pegasus_bb.service.slurm import questions
-from pegasus_bb.service.slurm.directives import parse_directives
+from pegasus_bb.stager.capabilities import NEEDED
+from pegasus_bb.stager.site_config import node_config, site_config
+from pegasus_bb.stager.slurm import questions
+from pegasus_bb.stager.slurm.directives import parse_directives
 
 from .conftest import ME, SUCCESS, Hooks
 

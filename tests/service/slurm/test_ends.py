@@ -6,8 +6,7 @@ import time
 
 import pytest
 
-from pegasus_bb.service.slurm.ends import Ends
-from pegasus_bb.service.slurm.job import (
+from pegasus_bb.stager.slurm.job import (
     FAILED_IN,
     NOTED,
     RUNNING,
@@ -16,7 +15,8 @@ from pegasus_bb.service.slurm.job import (
     STAGING_OUT,
     Job,
 )
-from pegasus_bb.service.slurm.job_states import JobState, Queue
+from pegasus_bb.stager.slurm.job_ends import Ends
+from pegasus_bb.stager.slurm.job_states import JobState, Queue
 
 MINUTE = 60.0
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.service.slurm import hooks, lua
-from pegasus_bb.service.slurm import install as installing
-from pegasus_bb.service.slurm.hooks import FUNCTIONS, dry_run_text, hooks_text
-from pegasus_bb.service.slurm.install import missing_functions
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.stager.slurm import hooks, lua_interpreter
+from pegasus_bb.stager.slurm import install_hooks as installing
+from pegasus_bb.stager.slurm.hooks import FUNCTIONS, dry_run_text, hooks_text
+from pegasus_bb.stager.slurm.install_hooks import missing_functions
 from tests.lua_program import host_lua
 
 __all__ = ["host_lua"]
@@ -36,7 +36,7 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 OURS = ("pegasus_bb", "site", "install")
-PACKAGE = ("pegasus_bb.service.slurm",)  # where only Python is
+PACKAGE = ("pegasus_bb.stager.slurm",)  # where only Python is
 
 
 def run(
@@ -156,10 +156,12 @@ def test_a_folder_without_slurm_conf_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_that_is_missing_is_found(name: str) -> None:
     text = hooks_text("/srv/spool")
-    assert lua.why_not(dry_run_text(text)) == ""
+    assert lua_interpreter.why_not(dry_run_text(text)) == ""
     head = f"function slurm_bb_{name}("
     without = text.replace(head, f"function renamed_{name}(")
-    assert f"no function slurm_bb_{name}" in lua.why_not(dry_run_text(without))
+    assert f"no function slurm_bb_{name}" in lua_interpreter.why_not(
+        dry_run_text(without)
+    )
 
 
 @needs_lua
@@ -186,7 +188,7 @@ def test_the_dry_call_touches_no_spool(conf: Path, tmp_path: Path) -> None:
 def test_hooks_of_others_are_not_called(tmp_path: Path) -> None:
     made = tmp_path / "made"
     text = f"function slurm_bb_pools() io.open('{made}', 'w') end\n"
-    assert lua.why_not(dry_run_text(text)) == ""
+    assert lua_interpreter.why_not(dry_run_text(text)) == ""
     assert not made.exists()
 
 
@@ -239,4 +241,4 @@ def test_a_slurm_that_is_too_old_is_refused(
 @needs_lua
 @pytest.mark.parametrize("bad", ["function (", "error('at its start')"])
 def test_lua_that_is_broken_is_found(bad: str) -> None:
-    assert lua.why_not(f"{bad}\n{hooks_text('/srv')}") != ""
+    assert lua_interpreter.why_not(f"{bad}\n{hooks_text('/srv')}") != ""

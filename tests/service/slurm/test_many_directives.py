@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pegasus_bb.service.slurm import job as module
-from pegasus_bb.service.slurm.directives import Directives, parse_directives
-from pegasus_bb.service.slurm.job import Job as Record
-from pegasus_bb.service.slurm.requests import Request
+from pegasus_bb.stager.slurm import job as module
+from pegasus_bb.stager.slurm.directives import Directives, parse_directives
+from pegasus_bb.stager.slurm.hook_request import Request
+from pegasus_bb.stager.slurm.job import Job as Record
 
 from .conftest import SUCCESS, Job, SlurmSite
 

@@ -11,11 +11,11 @@ from typing import Any, NoReturn, cast
 
 import pytest
 
-from pegasus_bb.service.slurm import spool as spools
-from pegasus_bb.service.slurm.jobs import Jobs
-from pegasus_bb.service.slurm.questions import Questions
-from pegasus_bb.service.slurm.requests import HOOKS, Request, parse_request
-from pegasus_bb.service.slurm.spool import Spool
+from pegasus_bb.stager.slurm import spool as spools
+from pegasus_bb.stager.slurm.hook_request import HOOKS, Request, parse_request
+from pegasus_bb.stager.slurm.job_life import Jobs
+from pegasus_bb.stager.slurm.questions import Questions
+from pegasus_bb.stager.slurm.spool import Spool
 from tests.crash.attend import attend
 
 from .conftest import ME, SUCCESS, Job, SlurmSite, until

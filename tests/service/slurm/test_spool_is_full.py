@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.service.messages import complain
+from pegasus_bb.stager.messages import complain
 
 from .conftest import ERROR, SUCCESS, Job, SlurmSite, until
 

@@ -11,14 +11,14 @@ from typing import Any, NoReturn, cast
 
 import pytest
 
-from pegasus_bb.files import write_json
-from pegasus_bb.service.slurm import buffers as module
-from pegasus_bb.service.slurm.buffers import Buffers, read_buffers
-from pegasus_bb.service.slurm.config import Pool
-from pegasus_bb.service.slurm.folders import Trash
-from pegasus_bb.service.slurm.job import Job
-from pegasus_bb.service.slurm.job_storage import JobStorage
-from pegasus_bb.service.slurm.pools import Pools
+from pegasus_bb.core.files import write_json
+from pegasus_bb.stager.slurm import buffers as module
+from pegasus_bb.stager.slurm.buffers import Buffers, read_buffers
+from pegasus_bb.stager.slurm.granted_space import Pools
+from pegasus_bb.stager.slurm.job import Job
+from pegasus_bb.stager.slurm.job_storage import JobStorage
+from pegasus_bb.stager.slurm.slurm_config import Pool
+from pegasus_bb.stager.slurm.space_folders import Trash
 
 ME = os.getuid()
 MIB = 1 << 20

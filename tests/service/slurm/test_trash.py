@@ -19,13 +19,13 @@ from unittest.mock import Mock
 
 import pytest
 
-from pegasus_bb.removal import remove
-from pegasus_bb.service.slurm import removers
-from pegasus_bb.service.slurm.config import Pool
-from pegasus_bb.service.slurm.folders import Trash
-from pegasus_bb.service.slurm.job import Job
-from pegasus_bb.service.slurm.job_storage import JobStorage
-from pegasus_bb.service.slurm.pools import Pools
+from pegasus_bb.core.removal import remove
+from pegasus_bb.stager.slurm import removers
+from pegasus_bb.stager.slurm.granted_space import Pools
+from pegasus_bb.stager.slurm.job import Job
+from pegasus_bb.stager.slurm.job_storage import JobStorage
+from pegasus_bb.stager.slurm.slurm_config import Pool
+from pegasus_bb.stager.slurm.space_folders import Trash
 
 MIB = 1 << 20
 ANN = 61001
@@ -153,7 +153,7 @@ def test_removals_without_end_keep_no_other_waiting(
 
 def test_a_removal_does_not_keep_the_service_from_ending() -> None:
     program = (
-        "import asyncio, time; from pegasus_bb.service.slurm import removers\n"
+        "import asyncio, time; from pegasus_bb.stager.slurm import removers\n"
         "removers.remove = lambda *_: time.sleep(60)\n"
         "async def main():\n"
         "    removers.Removers(asyncio.get_running_loop()).remove('x', print)\n"

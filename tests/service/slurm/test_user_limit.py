@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import UsageError
-from pegasus_bb.service.protocol import Refused
-from pegasus_bb.service.slurm import buffers as module
-from pegasus_bb.service.slurm.buffers import Buffers
-from pegasus_bb.service.slurm.config import Pool, read_slurm
-from pegasus_bb.service.slurm.folders import Trash
-from pegasus_bb.service.slurm.pools import Pools
-from pegasus_bb.units import MIB
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.units import MIB
+from pegasus_bb.runtime.stager_client.protocol import Refused
+from pegasus_bb.stager.slurm import buffers as module
+from pegasus_bb.stager.slurm.buffers import Buffers
+from pegasus_bb.stager.slurm.granted_space import Pools
+from pegasus_bb.stager.slurm.slurm_config import Pool, read_slurm
+from pegasus_bb.stager.slurm.space_folders import Trash
 
 ANN, BOB = 61001, 61002
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pegasus_bb.forecast.demands.demand import Demand, DemandRange, Moved
+from pegasus_bb.forecast.demands.learned import demand_of
 from pegasus_bb.model.history import Past
 from pegasus_bb.model.speeds import Speed, Speeds
-from pegasus_bb.simulation.demands.demand import Demand, DemandRange, Moved
-from pegasus_bb.simulation.demands.learned import demand_of
 
 MB = 1_000_000
 NOTHING = Moved(0, 0, 0)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pegasus_bb.forecast.demands.demand import Moved
+from pegasus_bb.forecast.demands.learned import demand_of
+from pegasus_bb.forecast.demands.learned_rates import UNKNOWN, fitted_speeds
 from pegasus_bb.model.history import History, Past, combine
 from pegasus_bb.model.speeds import Speed, Speeds
-from pegasus_bb.simulation.demands.demand import Moved
-from pegasus_bb.simulation.demands.learned import demand_of
-from pegasus_bb.simulation.demands.learned_rates import UNKNOWN, fitted_speeds
 
 UNRATED = Speed(8e9, 6e9, 400e6, 300e6)
 PFS = replace(UNRATED, ops=3000.0, job_ops=1000.0)

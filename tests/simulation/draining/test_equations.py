@@ -7,11 +7,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from pegasus_bb.model.draining import Application, Target
-from pegasus_bb.simulation.draining import equations as eq
-from pegasus_bb.simulation.draining.application_map import ApplicationMap, least_stripes
-from pegasus_bb.simulation.draining.provision import provision_load
+from pegasus_bb_lab.model.applications import Application, Target
+from pegasus_bb_lab.provision import equations as eq
+from pegasus_bb_lab.provision.application_map import ApplicationMap, least_stripes
+from pegasus_bb_lab.provision.provision import provision_load
 
 MB, GB, TB = 10**6, 10**9, 10**12
 HOUR = 3600.0

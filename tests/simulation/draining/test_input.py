@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from pegasus_bb_lab.commands.simulate_provision import show_provisioning
+from pegasus_bb_lab.model.applications import Application, Target, read_draining
 
-from pegasus_bb.cli.simulate_provision import show_provisioning
-from pegasus_bb.errors import USAGE, CatalogError
-from pegasus_bb.model.draining import Application, Target, read_draining
+from pegasus_bb.core.errors import USAGE, CatalogError
 
 GOOD = """\
 applications:

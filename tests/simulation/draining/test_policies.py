@@ -9,17 +9,22 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pegasus_bb_lab.model.applications import Application, Target
+from pegasus_bb_lab.provision.application_dumps import (
+    Client,
+    Dump,
+    draw_clients,
+    dumps_of,
+)
+from pegasus_bb_lab.provision.comparison import compare_policies
+from pegasus_bb_lab.provision.drain_outcome import Span, bandwidths
+from pegasus_bb_lab.provision.equations import load, on_osts, segment_bandwidth
+from pegasus_bb_lab.provision.group import Group
+from pegasus_bb_lab.provision.optimum import optimum, production_and_deadline
+from pegasus_bb_lab.provision.proactive import Proactive
+from pegasus_bb_lab.provision.reactive import Reactive
 
-from pegasus_bb.model.draining import Application, Target
-from pegasus_bb.simulation.draining.comparison import compare_policies
-from pegasus_bb.simulation.draining.dumps import Client, Dump, draw_clients, dumps_of
-from pegasus_bb.simulation.draining.equations import load, on_osts, segment_bandwidth
-from pegasus_bb.simulation.draining.group import Group
-from pegasus_bb.simulation.draining.optimum import optimum, production_and_deadline
-from pegasus_bb.simulation.draining.outcome import Span, bandwidths
-from pegasus_bb.simulation.draining.proactive import Proactive
-from pegasus_bb.simulation.draining.reactive import Reactive
-from pegasus_bb.simulation.draining.taut_string import slope
+from pegasus_bb.forecast.taut_string import slope
 
 MB, GB = 10**6, 10**9
 HDD = Target(4, MB, 12, 1536, a=0.693, b=0.163, positioning=0.0055, plateau=4.0)

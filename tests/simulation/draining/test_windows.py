@@ -8,7 +8,7 @@ from math import ulp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.simulation.draining.windows import windows
+from pegasus_bb.forecast.drain_windows import windows
 
 DUE = 100.0
 ROUNDING = 4 * ulp(DUE)  # of the length of a window, which may be a part of a ms

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pegasus_bb.model.flash import FlashInput, read_flash
+from pegasus_bb_lab.model.flash_device import FlashInput, read_flash
 
 DEVICE = """\
 device: {raw: 264MiB, capacity: 240MiB, block: 2MiB, page: 256KiB, streams: 4,

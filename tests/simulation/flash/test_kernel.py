@@ -9,12 +9,12 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pegasus_bb_lab.flash import device
+from pegasus_bb_lab.flash.counters import State
+from pegasus_bb_lab.flash.device import Kernel, new_device
+from pegasus_bb_lab.flash.geometry import Geometry
+from pegasus_bb_lab.flash.plain_device import Plain
 
-from pegasus_bb.simulation.flash import kernel
-from pegasus_bb.simulation.flash.counters import State
-from pegasus_bb.simulation.flash.geometry import Geometry
-from pegasus_bb.simulation.flash.kernel import Kernel, new_device
-from pegasus_bb.simulation.flash.plain import Plain
 from tests.simulation.flash.theory import greedy, uniform
 
 FILES = 6
@@ -53,7 +53,7 @@ def check_state(geometry: Geometry, found: State) -> None:
 
 
 compiled_only = pytest.mark.skipif(
-    not list(kernel._built()), reason="_flash.c was not compiled"
+    not list(device._built()), reason="_flash.c was not compiled"
 )
 
 
@@ -63,7 +63,7 @@ def test_both_kernels_agree_bit_for_bit(
     geometry: Geometry, story: list[int], wanted: list[int], unit: int
 ) -> None:
     compiled, plain = new_device(geometry, FILES), Plain(geometry, FILES)
-    assert isinstance(compiled, kernel.Compiled)
+    assert isinstance(compiled, device.Compiled)
     streams = streams_of(geometry, wanted)
     for part in (story[:50], story[50:]):
         compiled.replay(array("i", part), streams, unit)
@@ -80,8 +80,8 @@ def test_both_kernels_agree_on_overwrites(
     page = st.integers(0, geometry.logical - 1)
     pages = data.draw(st.lists(page, min_size=50, max_size=300))
     compiled, plain = new_device(geometry, 1), Plain(geometry, 1)
-    for device in (compiled, plain):
-        device.overwrite(array("i", pages), geometry.streams - 1)
+    for each in (compiled, plain):
+        each.overwrite(array("i", pages), geometry.streams - 1)
     assert compiled.counters() == plain.counters()
     assert compiled.state() == plain.state()
     check_state(geometry, plain.state())
@@ -142,10 +142,10 @@ def test_without_the_compiled_kernel_python_does(
 def test_a_kernel_of_another_version_is_not_taken(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(kernel, "VERSION", kernel.VERSION + 1)
-    kernel._library.cache_clear()
+    monkeypatch.setattr(device, "VERSION", device.VERSION + 1)
+    device._library.cache_clear()
     assert isinstance(new_device(Geometry(8, 4, 16, 1, True), 1), Plain)
-    kernel._library.cache_clear()
+    device._library.cache_clear()
 
 
 def test_the_theory_is_that_of_its_authors() -> None:

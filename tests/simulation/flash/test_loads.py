@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pegasus_bb_lab.flash.flash_study import record
+from pegasus_bb_lab.flash.task_graph import to_graph
+from pegasus_bb_lab.flash.trace import Trace
+from pegasus_bb_lab.model.flash_device import FlashInput
+from pegasus_bb_lab.model.flash_workflows import Shape
 
-from pegasus_bb.model.flash import FlashInput
-from pegasus_bb.model.flash_workflows import Shape
-from pegasus_bb.simulation.flash.graph import to_graph
-from pegasus_bb.simulation.flash.study import record
-from pegasus_bb.simulation.flash.trace import Trace
 from tests.simulation.flash.loads import users, workflows
 
 

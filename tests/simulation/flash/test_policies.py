@@ -6,17 +6,11 @@ from array import array
 
 from hypothesis import given
 from hypothesis import strategies as st
-
-from pegasus_bb.simulation.flash import stream_table
-from pegasus_bb.simulation.flash.policies import (
-    WITHOUT_TIMES,
-    by_death,
-    by_lifetime,
-    predict,
-)
-from pegasus_bb.simulation.flash.pools import events_of, to_pools, to_streams
-from pegasus_bb.simulation.flash.stream_table import StreamTable
-from pegasus_bb.simulation.flash.trace import Files, Trace
+from pegasus_bb_lab.flash import stream_table
+from pegasus_bb_lab.flash.device_pools import events_of, to_pools, to_streams
+from pegasus_bb_lab.flash.policies import WITHOUT_TIMES, by_death, by_lifetime, predict
+from pegasus_bb_lab.flash.stream_table import StreamTable
+from pegasus_bb_lab.flash.trace import Files, Trace
 
 
 def files(*rows: tuple[int, int, int, int, int]) -> Files:

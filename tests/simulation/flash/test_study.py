@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pegasus_bb_lab.commands.simulate_flash import to_document
+from pegasus_bb_lab.flash.device_timeline import slowdown
+from pegasus_bb_lab.flash.flash_study import record, simulate, study, to_policies
+from pegasus_bb_lab.flash.policies import WITHOUT_TIMES, Assign
+from pegasus_bb_lab.model.flash_device import FlashInput
 
-from pegasus_bb.cli.simulate_flash import to_document
-from pegasus_bb.errors import CatalogError
-from pegasus_bb.model.flash import FlashInput
-from pegasus_bb.simulation.flash.policies import WITHOUT_TIMES, Assign
-from pegasus_bb.simulation.flash.study import record, simulate, study, to_policies
-from pegasus_bb.simulation.flash.timeline import slowdown
+from pegasus_bb.core.errors import CatalogError
 from tests.simulation.flash.loads import users, workflows
 
 

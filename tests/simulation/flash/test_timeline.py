@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pegasus_bb_lab.flash.counters import Counters
+from pegasus_bb_lab.flash.device_timeline import Timeline, run_device, slowdown
+from pegasus_bb_lab.flash.flash_study import record, to_geometry
 
-from pegasus_bb.simulation.flash.counters import Counters
-from pegasus_bb.simulation.flash.study import record, to_geometry
-from pegasus_bb.simulation.flash.timeline import Timeline, run_device, slowdown
 from tests.simulation.flash.loads import users
 
 

@@ -6,8 +6,8 @@ import math
 from array import array
 from random import Random
 
-from pegasus_bb.simulation.flash.geometry import Geometry
-from pegasus_bb.simulation.flash.kernel import new_device
+from pegasus_bb_lab.flash.device import new_device
+from pegasus_bb_lab.flash.geometry import Geometry
 
 
 def greedy(spare: float) -> float:

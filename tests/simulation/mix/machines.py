@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pegasus_bb.model.machine import LOCAL, SHARED, BufferNodes, Faults, Machine
-from pegasus_bb.model.mix import DALY, FIRST_FIT, Application, Mix
+from pegasus_bb_lab.model.machine import LOCAL, SHARED, BufferNodes, Faults, Machine
+from pegasus_bb_lab.model.mix import DALY, FIRST_FIT, Application, Mix
+
 from pegasus_bb.model.quantities import Source
 from pegasus_bb.model.speeds import Speed
 

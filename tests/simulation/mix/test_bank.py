@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pegasus_bb_lab.mix.bank import Bank
 
-from pegasus_bb.simulation.kernel import Process, Simulation, Steps
-from pegasus_bb.simulation.mix.bank import Bank
-from pegasus_bb.simulation.server import Lane, Server
+from pegasus_bb.forecast.kernel import Process, Simulation, Steps
+from pegasus_bb.forecast.server import Lane, Server
 
 SERVERS = 3
 Rates = list[tuple[float, float]]

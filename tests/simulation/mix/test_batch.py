@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from pegasus_bb.model.mix import FCFS, FIRST_FIT
-from pegasus_bb.simulation.kernel import Simulation, Steps
-from pegasus_bb.simulation.mix.batch import Batch
-from pegasus_bb.simulation.mix.pipelines import Pipeline
+from pegasus_bb_lab.mix.batch import Batch
+from pegasus_bb_lab.mix.pipelines import Pipeline
+from pegasus_bb_lab.model.mix import FCFS, FIRST_FIT
+
+from pegasus_bb.forecast.kernel import Simulation, Steps
 
 Log = list[tuple[str, float]]
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pegasus_bb_lab.mix.burst_buffers import Buffer, build_buffer
+from pegasus_bb_lab.mix.pipelines import Checkpoint
+from pegasus_bb_lab.mix.single_run import dump_bandwidth
+from pegasus_bb_lab.model.machine import LOCAL, ROUND_ROBIN, SHARED, Machine
 
-from pegasus_bb.model.machine import LOCAL, ROUND_ROBIN, SHARED, Machine
-from pegasus_bb.simulation.kernel import Process, Simulation, Steps
-from pegasus_bb.simulation.mix.buffers import Buffer, build_buffer
-from pegasus_bb.simulation.mix.pipelines import Checkpoint
-from pegasus_bb.simulation.mix.single import dump_bandwidth
+from pegasus_bb.forecast.kernel import Process, Simulation, Steps
 from tests.simulation.mix.machines import GB, MACHINE, with_buffer
 
 EVEN = with_buffer(MACHINE, SHARED, placement=ROUND_ROBIN)

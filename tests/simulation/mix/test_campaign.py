@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-
-from pegasus_bb.errors import UsageError
-from pegasus_bb.model.machine import (
+from pegasus_bb_lab.mix.campaign import Campaign, simulate
+from pegasus_bb_lab.mix.measures import Outcome
+from pegasus_bb_lab.model.machine import (
     LEAST_LOADED,
     LOCAL,
     ROUND_ROBIN,
@@ -19,16 +19,16 @@ from pegasus_bb.model.machine import (
     Faults,
     Machine,
 )
-from pegasus_bb.model.mix import FCFS, YOUNG
-from pegasus_bb.simulation.mix.campaign import Campaign, simulate
-from pegasus_bb.simulation.mix.measures import Outcome
+from pegasus_bb_lab.model.mix import FCFS, YOUNG
+
+from pegasus_bb.core.errors import UsageError
 from tests.simulation.mix.machines import GB, HOUR, MACHINE, MIX, PFS, with_buffer
 
 BOTH = pytest.mark.parametrize("architecture", [SHARED, LOCAL])
 SAFE = replace(MACHINE, faults=None)
 STORY = """
 from tests.simulation.mix.machines import MACHINE, MIX
-from pegasus_bb.simulation.mix.campaign import simulate
+from pegasus_bb_lab.mix.campaign import simulate
 print(*(simulate(MACHINE, MIX, a, 3).to_json() for a in ("shared", "local")))
 """
 

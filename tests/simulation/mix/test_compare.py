@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-
-from pegasus_bb.simulation.mix.compare import difference, estimate, student
+from pegasus_bb_lab.mix.paired import difference, estimate, student
 
 
 def test_a_mean_by_hand() -> None:

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from pegasus_bb_lab.mix.campaign import Campaign, simulate
+from pegasus_bb_lab.mix.effort import Effort, effort
+from pegasus_bb_lab.model.machine import LEAST_LOADED, LOCAL, SHARED, Faults, Machine
+from pegasus_bb_lab.model.mix import Mix
 
-from pegasus_bb.errors import CatalogError
-from pegasus_bb.model.machine import LEAST_LOADED, LOCAL, SHARED, Faults, Machine
-from pegasus_bb.model.mix import Mix
-from pegasus_bb.simulation.mix.campaign import Campaign, simulate
-from pegasus_bb.simulation.mix.effort import Effort, effort
+from pegasus_bb.core.errors import CatalogError
 from tests.simulation.mix.machines import GB, HOUR, MACHINE, MIX, with_buffer
 
 YEARS = 3650 * 24 * HOUR

@@ -7,9 +7,8 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from pegasus_bb.model.mix import DALY, YOUNG
-from pegasus_bb.simulation.mix.intervals import daly, interval, segment, young
+from pegasus_bb_lab.mix.intervals import daly, interval, segment, young
+from pegasus_bb_lab.model.mix import DALY, YOUNG
 
 HOUR = 3600.0
 

@@ -11,13 +11,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from pegasus_bb_lab.mix.burst_buffers import SharedBuffer
+from pegasus_bb_lab.mix.campaign import Campaign
+from pegasus_bb_lab.mix.measures import Outcome
+from pegasus_bb_lab.model.machine import LOCAL, ROUND_ROBIN, SHARED, Faults
+from pegasus_bb_lab.model.mix import DALY, Application, Mix
 
-from pegasus_bb.model.machine import LOCAL, ROUND_ROBIN, SHARED, Faults
-from pegasus_bb.model.mix import DALY, Application, Mix
-from pegasus_bb.simulation.kernel import Steps
-from pegasus_bb.simulation.mix.buffers import SharedBuffer
-from pegasus_bb.simulation.mix.campaign import Campaign
-from pegasus_bb.simulation.mix.measures import Outcome
+from pegasus_bb.forecast.kernel import Steps
 from tests.simulation.mix.machines import GB, HOUR, MACHINE, MIX, with_buffer
 
 SAFE = replace(with_buffer(MACHINE, SHARED, placement=ROUND_ROBIN), faults=None)

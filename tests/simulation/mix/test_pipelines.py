@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pegasus_bb_lab.mix.pipelines import Checkpoint, Pipeline, draw_pipelines
+from pegasus_bb_lab.model.mix import Mix, Sizes
 
-from pegasus_bb.model.mix import Mix, Sizes
-from pegasus_bb.simulation.mix.pipelines import Checkpoint, Pipeline, draw_pipelines
 from tests.simulation.mix.machines import HOUR, MACHINE, MIX
 
 SPREAD = replace(MIX, sizes=Sizes(1.5, 0.4))

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from pegasus_bb.model.machine import LEAST_LOADED, PLACEMENTS, RANDOM, ROUND_ROBIN
-from pegasus_bb.simulation.mix.stripes import Counts, Stripes
+from pegasus_bb_lab.mix.stripes import Counts, Stripes
+from pegasus_bb_lab.model.machine import LEAST_LOADED, PLACEMENTS, RANDOM, ROUND_ROBIN
 
 NONE = np.zeros(50, np.int64)
 ALL = np.ones(50, np.bool_)

@@ -6,14 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pegasus_bb.forecast.demands.demand import Demand, DemandRange
+from pegasus_bb.forecast.workflow.simulator import PlannedWorkflow, Simulator
+from pegasus_bb.forecast.workflow.workload import workload
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.speeds import Speed, Speeds
-from pegasus_bb.model.startup import Startup
-from pegasus_bb.simulation.demands.demand import Demand, DemandRange
-from pegasus_bb.simulation.workflow.simulator import PlannedWorkflow, Simulator
-from pegasus_bb.simulation.workflow.workload import workload
+from pegasus_bb.model.start_overhead import Startup
 from tests.placement.user_files import User, job, sized, use
 
 MB = 1_000_000

@@ -13,23 +13,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.model.graph import Graph
-from pegasus_bb.model.placement import PlacedFile, Placement
-from pegasus_bb.model.run import Kind
-from pegasus_bb.model.speeds import Speed, Speeds
-from pegasus_bb.model.startup import Startup
-from pegasus_bb.model.tiers import Tier
-from pegasus_bb.model.workflow import Job, Use
-from pegasus_bb.simulation.demands.demand import Demand, DemandRange
-from pegasus_bb.simulation.server import Lane
-from pegasus_bb.simulation.workflow.execution import Execution
-from pegasus_bb.simulation.workflow.simulator import (
+from pegasus_bb.forecast.demands.demand import Demand, DemandRange
+from pegasus_bb.forecast.server import Lane
+from pegasus_bb.forecast.workflow.execution import Execution
+from pegasus_bb.forecast.workflow.simulator import (
     Mode,
     PlannedWorkflow,
     Simulator,
     demands_of,
 )
-from pegasus_bb.simulation.workflow.workload import Load, Workload
+from pegasus_bb.forecast.workflow.workload import Load, Workload
+from pegasus_bb.model.graph import Graph
+from pegasus_bb.model.placement import PlacedFile, Placement
+from pegasus_bb.model.run import Kind
+from pegasus_bb.model.speeds import Speed, Speeds
+from pegasus_bb.model.start_overhead import Startup
+from pegasus_bb.model.tiers import Tier
+from pegasus_bb.model.workflow import Job, Use
 
 T = TypeVar("T")
 SIZES = st.integers(0, 1000)  # bytes

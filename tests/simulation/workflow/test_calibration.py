@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.forecast.workflow.calibration import calibrated
 from pegasus_bb.model.history import History, Past
-from pegasus_bb.simulation.workflow.calibration import calibrated
 from tests.placement.user_files import job, sized, use
 
 from .planned import PFS, planned, speeds

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.errors import UsageError
+from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.history import History
 from pegasus_bb.planner.simulations import check_workload
 from tests.placement.user_files import User

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pegasus_bb.simulation.workflow.choice import Compared, choose
-from pegasus_bb.simulation.workflow.prediction import (
+from pegasus_bb.forecast.workflow.mode_choice import Compared, choose
+from pegasus_bb.forecast.workflow.prediction import (
     End,
     Prediction,
     format_range,

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.forecast.workflow.simulated_run import run_of
+from pegasus_bb.forecast.workflow.simulator import demands_of
+from pegasus_bb.forecast.workflow.waiting_times import waits_of
 from pegasus_bb.model.run import Kind, Run
-from pegasus_bb.model.startup import Startup
+from pegasus_bb.model.start_overhead import Startup
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.encoding import to_document
 from pegasus_bb.report.render import render_text
 from pegasus_bb.report.tables import PLAIN, tables
-from pegasus_bb.simulation.workflow.simulated_run import run_of
-from pegasus_bb.simulation.workflow.simulator import demands_of
-from pegasus_bb.simulation.workflow.waits import waits_of
 
 from .planned import MB, fan, planned, speeds
 
@@ -88,7 +88,7 @@ def test_the_report_makes_its_tables_of_it(tmp_path: Path) -> None:
 
 
 def test_every_figure_of_the_page_is_marked(tmp_path: Path) -> None:
-    page = pytest.importorskip("pegasus_bb.page")
+    page = pytest.importorskip("pegasus_bb.report.page")
     off, bb = simulated(tmp_path, "off", "persistent")
     text = page.report_page({"persistent": compare([off], [bb])})
     assert text.count("<caption>") == text.count("(simulated)</caption>") > 5

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.forecast.workflow.prediction import Prediction
+from pegasus_bb.forecast.workflow.simulator import Simulator
 from pegasus_bb.model.history import History, Past
 from pegasus_bb.model.placement import JobReservation, PlannedPhases
-from pegasus_bb.model.startup import Startup
-from pegasus_bb.simulation.workflow.prediction import Prediction
-from pegasus_bb.simulation.workflow.simulator import Simulator
+from pegasus_bb.model.start_overhead import Startup
 from tests.counting import calls
 from tests.placement.user_files import job, sized, use
 

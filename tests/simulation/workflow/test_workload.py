@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from pegasus_bb.forecast.workflow.workload import Workload, workload
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History, Past
 from pegasus_bb.model.speeds import Speed, Speeds
-from pegasus_bb.simulation.workflow.workload import Workload, workload
 from tests.placement.user_files import User, job, sized, use
 
 MB = 1_000_000

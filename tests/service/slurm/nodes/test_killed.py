@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.service.slurm.nodes.mailbox import ORDERS, Mailbox
+from pegasus_bb.stager.nodes.mailbox import ORDERS, Mailbox
 from tests.service.slurm.conftest import SUCCESS, until
 
 from .conftest import Node, NodeJob, NodeSite

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.service.slurm.nodes import lists
-from pegasus_bb.service.slurm.nodes.lists import Lists
+from pegasus_bb.stager.nodes import lists
+from pegasus_bb.stager.nodes.lists import Lists
 
 ANN, BOB = 61001, 61002
 PROGRAM = """

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from pegasus_bb.service.slurm.nodes.staging import pause
+from pegasus_bb.stager.nodes.node_staging import pause
 
 
 @pytest.mark.parametrize(

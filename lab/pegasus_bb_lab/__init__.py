@@ -1,0 +1,1 @@
+"""What a machine full of jobs, its draining and its flash would do."""

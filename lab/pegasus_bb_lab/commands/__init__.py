@@ -1,0 +1,1 @@
+"""pegasus-bb simulate --mix, --provision and --flash."""

@@ -1,0 +1,1 @@
+"""What the commands read: machines, mixes of jobs, applications, flash devices."""

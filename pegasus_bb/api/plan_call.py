@@ -1,0 +1,111 @@
+"""``plan`` for a program: a submit directory, and what the command prints of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pegasus_bb.api.keywords import FilePath, Keywords, options_of
+from pegasus_bb.api.notebook import fragment
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.model.reservation import Request
+from pegasus_bb.planner.chosen_mode import ResolvedOptions, resolve_options
+from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.pegasus.home import planner_line
+from pegasus_bb.planner.pegasus.plan_with_pegasus import plan_on_tier
+from pegasus_bb.planner.plan_summary import summary
+from pegasus_bb.planner.planning import plan as plan_builtin
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+@dataclass(frozen=True)
+class WorkflowPlan:
+    """A submit directory that stands."""
+
+    workflow: str  # its name
+    submit_dir: Path  # absolute
+    mode: str  # off | persistent | transient | hybrid
+    request: Request | None  # what will be reserved for all jobs together
+    planner: str  # which one, and why
+    summary: tuple[str, ...]  # mode, tier, capacity, and what set each
+    notes: tuple[str, ...]  # what the planner leaves out
+
+    @property
+    def command(self) -> str:
+        """What runs it."""
+        return f"pegasus-bb run {self.submit_dir}"
+
+    def __str__(self) -> str:
+        lines = (*self.notes, self.planner, *self.summary)
+        return "\n".join((*lines, f"run it: {self.command}"))
+
+    def _repr_html_(self) -> str:
+        """For Jupyter."""
+        rows = [tuple(_divided(line)) for line in (self.planner, *self.summary)]
+        title = f"{self.workflow} is planned."
+        return fragment(title, self.notes, rows=rows, code=self.command)
+
+
+def plan(
+    workflow: FilePath = "workflow.yml", **options: Unpack[Keywords]
+) -> WorkflowPlan:
+    """Plan ``workflow`` as ``pegasus-bb plan`` does; the mode is off by default.
+
+    Raises UsageError (a CatalogError says file, line and key); nothing is left behind
+    then.
+    """
+    chosen = resolve_options(options_of(workflow, options))
+    if chosen.home is None:
+        planned = plan_builtin(chosen.options)
+        by = planner_line(chosen.properties, None)
+        return WorkflowPlan(
+            planned.decided.workflow.name,
+            planned.submit_dir,
+            planned.mode,
+            planned.request,
+            by,
+            planned.summary,
+            planned.notes,
+        )
+    return _by_pegasus(chosen)
+
+
+def _by_pegasus(chosen: ResolvedOptions) -> WorkflowPlan:
+    options, home, mode = chosen.options, chosen.home, chosen.settings.mode
+    if mode == "off" or home is None:
+        raise UsageError(
+            "mode off with a real pegasus-plan is a plain planning: Workflow.plan() of "
+            "Pegasus.api does it; or say bb_planner='builtin'"
+        )
+    planned = plan_on_tier(options, tuple(_passed(options)), home)
+    return WorkflowPlan(
+        planned.decided.workflow.name,
+        planned.submit_dir,
+        mode,
+        planned.request,
+        planner_line(chosen.properties, home, planned.executable.planner),
+        summary(planned.decided),
+        tuple(planned.notes),
+    )
+
+
+def _passed(options: PlanOptions) -> Iterator[str]:
+    """What pegasus-plan has to be told; conf, properties and folders it gets anyway."""
+    if options.sites:
+        yield from ("--sites", ",".join(options.sites))
+    if options.output_sites:
+        yield from ("--output-sites", ",".join(options.output_sites))
+    if options.output_dir is not None:
+        yield from ("--output-dir", str(options.output_dir))
+    yield from ("--cleanup", options.cleanup)
+    if options.force:
+        yield "--force"
+
+
+def _divided(line: str) -> tuple[str, str]:
+    name, _, rest = line.partition(": ")
+    return (name, rest.strip()) if rest else ("", line)

@@ -1,0 +1,1 @@
+"""Errors, files, processes and units: what every other package stands on."""

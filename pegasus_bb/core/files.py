@@ -1,0 +1,229 @@
+"""Small files that must survive a crash: JSON by rename, journals by append.
+
+Standard library only and Python 3.7: this file travels to compute nodes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import stat
+import time
+from typing import Any, Callable, Dict, Iterable, Iterator, Union
+
+from pegasus_bb.core.refusals import keep_mode, sync_folder
+
+ENGINE_LOCK = ".engine.lock"  # in a submit directory; held while it runs
+
+
+@contextlib.contextmanager
+def _about(path: str) -> Iterator[None]:
+    """Let an OSError name ``path``: what failed was a descriptor, or a temporary name
+    that the user has never seen."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = path
+        del error.filename2  # None would be printed as a name
+        raise
+
+
+def sync_directory(path: str) -> None:
+    """Make the entries of directory ``path`` durable."""
+    with _about(path):
+        _sync_directory(path)
+
+
+def _sync_directory(path: str) -> None:
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        sync_folder(handle)
+    finally:
+        os.close(handle)
+
+
+def write_text(path: str, text: str, mode: int = 0o644) -> None:
+    """Put ``text`` under ``path`` whole or not at all, durably.
+
+    Raises OSError with the name ``path``.
+    """
+    with _about(path):
+        _put(path, text, mode, os.replace)
+
+
+def create_text(path: str, text: str) -> bool:
+    """Put ``text`` under ``path`` whole and durably, unless something is there; whether
+    it was done. Of several that try at once, one does it.
+
+    Raises OSError with the name ``path``, also where files cannot have two names.
+    """
+    with _about(path):
+        try:
+            _put(path, text, 0o644, _link)
+        except FileExistsError:
+            return False
+        return True
+
+
+def _link(part: str, path: str) -> None:
+    os.link(part, path)
+    os.unlink(part)
+
+
+def _put(path: str, text: str, mode: int, name: Callable[[str, str], None]) -> None:
+    import tempfile  # 3 ms that a job which only reads does not pay
+
+    folder = os.path.dirname(os.path.abspath(path))
+    handle, part = tempfile.mkstemp(
+        prefix="." + os.path.basename(path) + ".", suffix=".part", dir=folder
+    )
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape") as out:
+            out.write(text)
+            out.flush()
+            keep_mode(out.fileno(), mode)
+            os.fsync(out.fileno())
+        name(part, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(part)
+        raise
+    sync_directory(folder)
+
+
+def write_json(path: str, data: Any, mode: int = 0o644) -> None:
+    """Put ``data`` under ``path`` as JSON, whole or not at all, durably."""
+    write_text(path, json.dumps(data, indent=1, sort_keys=False) + "\n", mode)
+
+
+def read_json(path: str) -> Any:
+    """The JSON of ``path``. Raises OSError, ValueError."""
+    with open(path, encoding="utf-8", errors="surrogateescape") as source:
+        try:
+            return json.load(source)
+        except RecursionError as error:
+            raise ValueError(f"{path}: nested too deeply to be one of ours") from error
+
+
+def append_json(path: str, entry: Dict[str, Any]) -> None:
+    """Add one line to a journal that several processes write, durably.
+
+    Raises as ``append_all``.
+    """
+    append_all(path, [entry])
+
+
+def append_all(path: str, entries: Iterable[Dict[str, Any]]) -> None:
+    """Add lines to a journal that several processes write, all of them durably.
+
+    A line torn by a crash is closed off by the next writer and skipped by readers.
+    Raises OSError with the name ``path`` where they are not there whole, also on a file
+    system that took a part.
+    """
+    with _about(path):
+        _append(path, entries)
+
+
+def _append(path: str, entries: Iterable[Dict[str, Any]]) -> None:
+    # flock belongs to this opening of the file. lockf would belong to the process: it
+    # keeps no other thread out, and ends when any thread closes the same file.
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        end = os.lseek(handle, 0, os.SEEK_END)
+        torn = end > 0 and os.pread(handle, 1, end - 1) != b"\n"
+        lines = "".join(json.dumps(entry) + "\n" for entry in entries)
+        data = memoryview((("\n" if torn else "") + lines).encode())
+        while data:  # a file system that gets full takes a part, then says so
+            data = data[os.write(handle, data) :]
+        os.fsync(handle)
+        if not end:
+            sync_directory(os.path.dirname(os.path.abspath(path)))
+    finally:
+        os.close(handle)
+
+
+def read_journal(
+    path: str, lost: Callable[[int], None] = lambda number: None
+) -> Iterator[Dict[str, Any]]:
+    """Every whole line of a journal; none where there is no journal yet.
+
+    ``lost`` hears the number of each line that says something unreadable.
+    """
+    if not os.path.exists(path):
+        return
+    with open(path, encoding="utf-8", errors="surrogateescape") as source:
+        for number, line in enumerate(source, start=1):
+            try:
+                entry = json.loads(line)
+            except (ValueError, RecursionError):  # torn, or a hundred thousand `[`
+                entry = None
+            if isinstance(entry, dict):
+                yield entry
+            elif line.strip():
+                lost(number)
+
+
+def await_lock(
+    handle: int,
+    patience: float,
+    pause: float = 0.01,
+    sleep: Callable[[float], None] = time.sleep,
+    kind: int = fcntl.LOCK_EX,
+) -> None:
+    """Take the lock of an open file; it goes when ``handle`` is closed. ``kind``:
+    LOCK_SH where the caller only reads.
+
+    Raises BlockingIOError if another process holds it for ``patience`` seconds, OSError
+    if the file system cannot lock. Asks every ``pause`` seconds.
+    """
+    for left in range(int(patience / pause), -1, -1):
+        try:
+            fcntl.flock(handle, kind | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if not left:
+                raise
+        sleep(pause)
+
+
+def lock_holder(path: str) -> str:
+    """Who holds the lock file ``path`` now, in words; empty where no process does."""
+    try:
+        handle = os.open(path, os.O_RDWR)
+    except OSError:
+        return ""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return ""
+    except BlockingIOError:
+        return os.read(handle, 300).decode(errors="replace").strip() or "an engine"
+    except OSError:  # a file system without locks: no process has one
+        return ""
+    finally:
+        os.close(handle)
+
+
+def is_file(path: Union[str, os.PathLike[str]]) -> bool:
+    """Whether there is a file, as far as this user is let look; pathlib raises where a
+    folder above it is closed to him, or the path is too long."""
+    return stat.S_ISREG(_mode(path))
+
+
+def is_dir(path: Union[str, os.PathLike[str]]) -> bool:
+    """The same of a folder."""
+    return stat.S_ISDIR(_mode(path))
+
+
+def is_there(path: Union[str, os.PathLike[str]]) -> bool:
+    """The same of anything."""
+    return _mode(path) != 0
+
+
+def _mode(path: Union[str, os.PathLike[str]]) -> int:
+    try:
+        return os.stat(path).st_mode
+    except (OSError, ValueError):
+        return 0

@@ -1,0 +1,20 @@
+"""What other distributions add: entry points, looked for only where one is needed."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+COMMANDS = "pegasus_bb.commands"
+STREAMS = "pegasus_bb.streams"
+
+
+def plugins(group: str) -> dict[str, EntryPoint]:
+    """The entry points of ``group`` by name; none of them is loaded."""
+    return {entry.name: entry for entry in entry_points(group=group)}
+
+
+def plugin(group: str, name: str) -> Any:
+    """Load what a distribution offers as ``name``; None if none does."""
+    found = plugins(group).get(name)
+    return found.load() if found else None

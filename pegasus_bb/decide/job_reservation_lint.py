@@ -1,0 +1,177 @@
+"""Refuses jobs that a job reservation, or its staging, cannot serve."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pegasus_bb.core.paths import local_path
+from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.placement import JobReservation, Placement
+from pegasus_bb.model.tiers import Tier
+from pegasus_bb.model.workflow import Job, Workflow
+
+MOST_FILES = 200_000  # of a job; with more DataWarp's staging times out
+# A value on a #DW line ends at a blank, and Slurm interprets % and \.
+_ON_A_LINE = re.compile(r"[A-Za-z0-9._/+=@,:~-]+")
+_ON_THE_PFS = "bb.tier: pfs for this file"
+_KEYS = ("nodes", "glite.arguments")
+_OPTION = re.compile(r"(?:^|\s)(?:-N ?|--nodes[= ])(\d+)(?:-(\d+))?(?=\s|$)")
+
+
+def lint_job_reservations(
+    given: PlanningInput,
+    placement: Placement,
+    reservations: Mapping[str, JobReservation],
+) -> None:
+    """Raises CatalogError, with file, line and key."""
+    workflow, catalogs = given.workflow, given.catalogs
+    by_system = placement.tier.is_staged
+    for ident, reservation in reservations.items():
+        job = workflow.jobs[ident]
+        _check_uses(workflow, job, placement)
+        if placement.tier.is_of_one_node:
+            check_one_node(workflow, catalogs, job, placement.tier)
+        if by_system:
+            name = f"job {job.id} ({job.transformation})"
+            check_count(workflow, name, job.index, reservation)
+            _check_names(workflow, job, reservation)
+    if by_system and reservations:
+        _check_folders(workflow, catalogs, placement)
+    for job in workflow.jobs.values():
+        if job.kind != "job":
+            raise workflow.document.error(
+                "the jobs of a sub-workflow cannot have reservations of their own",
+                ["jobs", job.index, "type"],
+                job.kind,
+                "--bb-mode persistent, or --bb-mode off",
+            )
+
+
+def _check_uses(workflow: Workflow, job: Job, placement: Placement) -> None:
+    for place, use in enumerate(job.uses):
+        if use.kind == "checkpoint" and placement.on_tier(use.lfn):
+            raise workflow.document.error(
+                "a checkpoint on a reservation of the job's own is gone with the job, "
+                "just when it is wanted",
+                ["jobs", job.index, "uses", place, "type"],
+                use.kind,
+                _ON_THE_PFS,
+            )
+
+
+def check_one_node(
+    workflow: Workflow, catalogs: Catalogs, job: Job, tier: Tier
+) -> None:
+    """Raises CatalogError if a node of the job would not see its files."""
+    setting = several_nodes(job, catalogs, tier.site)
+    if setting:
+        raise workflow.document.error(
+            f"job {job.id} ({job.transformation}) has files on tier {tier.name}, of "
+            "which each node sees its own part alone, and it asks for several",
+            ["jobs", job.index],
+            setting,
+            "one node for it, or bb.tier: pfs for all files that it uses",
+        )
+
+
+def check_count(
+    workflow: Workflow, name: str, index: int, reservation: JobReservation
+) -> None:
+    """Raises CatalogError if ``reservation``, of job ``name``, has too many files."""
+    files = len(reservation.stage_in) + len(reservation.stage_out)
+    if files > MOST_FILES:
+        raise workflow.document.error(
+            f"{name} would have {files} files staged, and "
+            f"with more than {MOST_FILES} DataWarp's staging runs out of time",
+            ["jobs", index, "uses"],
+            str(files),
+            "one archive in their place, bb.tier: pfs for most of them, or fewer jobs "
+            "in one cluster (clusters.size)",
+        )
+
+
+def _check_names(workflow: Workflow, job: Job, reservation: JobReservation) -> None:
+    bad = next((n for n in reservation.stage_in if not fits_on_directive_line(n)), None)
+    if bad is None:
+        return
+    place = next((i for i, use in enumerate(job.uses) if use.lfn == bad), None)
+    own = ["uses", place, "lfn"] if place is not None else []
+    raise workflow.document.error(
+        f"an input of job {job.id} has a name that a #DW stage_in line cannot carry",
+        ["jobs", job.index, *own],
+        repr(bad),
+        f"a name of letters, digits and . _ / + = @ , : ~ -, or {_ON_THE_PFS}",
+    )
+
+
+def fits_on_directive_line(text: str) -> bool:
+    """Whether every reader of #DW lines takes ``text`` literally."""
+    return _ON_A_LINE.fullmatch(text) is not None
+
+
+def _check_folders(
+    workflow: Workflow, catalogs: Catalogs, placement: Placement
+) -> None:
+    """Refuse inputs that are folders, as far as the submit host sees them. Folders are
+    among ``unknown``: only files have a size on disk."""
+    folders = {lfn for lfn in placement.unknown if _is_folder(catalogs, lfn)}
+    found = workflow.first_use(folders)
+    if found is not None:
+        _, keys, lfn = found
+        raise workflow.document.error(
+            f"{lfn} is a folder, and the file form of #DW stage_in takes files only",
+            [*keys, "lfn"],
+            lfn,
+            f"{_ON_THE_PFS}, or an archive in its place",
+        )
+
+
+def _is_folder(catalogs: Catalogs, lfn: str) -> bool:
+    for replica in catalogs.replicas.replicas.get(lfn, ()):
+        try:
+            path = local_path(replica.pfn)
+            if path and Path(path).is_dir():
+                return True
+        except (OSError, ValueError):
+            continue
+    return False
+
+
+def several_nodes(job: Job, catalogs: Catalogs, site: str) -> str:
+    """The setting that requests several nodes of ``site`` for ``job``; empty if none
+    does. For each profile the source nearest to the job counts."""
+    values: dict[str, str] = {}
+    for profiles in profile_sources(job, catalogs, site):
+        for key in _KEYS:
+            value = (profiles.get("pegasus") or {}).get(key)
+            if value is not None:
+                values.setdefault(key, str(value).strip())
+    if values.get("nodes", "1") not in ("", "0", "1"):
+        return f"pegasus.nodes: {values['nodes']}"
+    match = _OPTION.search(values.get("glite.arguments", ""))
+    if match and max(int(match[1]), int(match[2] or 0)) > 1:
+        return f"pegasus.glite.arguments: {values['glite.arguments']}"
+    return ""
+
+
+def profile_sources(
+    job: Job, catalogs: Catalogs, site: str
+) -> Iterator[Mapping[str, Mapping[str, Any]]]:
+    """The profiles of ``job``, of its program and of ``site``, the nearest first."""
+    yield job.data.get("profiles") or {}
+    programs, name = catalogs.transformations, job.transformation
+    here = programs.executable(name, site)
+    if here is not None:
+        yield here.profiles
+    if name in programs.transformations:
+        yield programs.transformations[name].profiles
+    known = catalogs.sites.sites.get(site)
+    if known is not None:
+        keys = ((key, known.profile("pegasus", key)) for key in _KEYS)
+        yield {"pegasus": {key: value for key, value in keys if value is not None}}
+    own = (key for key in _KEYS if f"pegasus.{key}" in catalogs.properties)
+    yield {"pegasus": {key: catalogs.properties[f"pegasus.{key}"] for key in own}}

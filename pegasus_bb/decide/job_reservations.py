@@ -1,0 +1,187 @@
+"""Mode transient: the files and the size of each job reservation.
+
+A cluster of jobs is one job of the batch system, with one reservation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import NamedTuple
+
+from pegasus_bb.core.units import format_size
+from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.decide.job_reservation_lint import check_count, lint_job_reservations
+from pegasus_bb.decide.lint import lint_replicas
+from pegasus_bb.decide.liveness import sizes
+from pegasus_bb.decide.sizing import (
+    automatic_capacity,
+    choose_capacity,
+    quota_of,
+    wanted_capacity,
+)
+from pegasus_bb.decide.survey import runs_on, staged_with
+from pegasus_bb.model.placement import JobReservation, Placement
+from pegasus_bb.model.properties import AUTO, Settings
+from pegasus_bb.model.tiers import Tier
+from pegasus_bb.model.workflow import Job
+
+
+def reserve_for_jobs(given: PlanningInput, placement: Placement) -> Placement:
+    """``placement`` with a reservation for every job that uses the tier.
+
+    Linear in the uses of all jobs. Raises CatalogError for an unknown size if all
+    are needed, for a job above the given capacity, and for files that staging cannot
+    copy.
+    """
+    make = _maker(given, placement)
+    tier, unknown = placement.tier, placement.unknown
+    jobs = [job for job in given.workflow.jobs.values() if runs_on(job, tier.site)]
+    pairs = ((job.id, make([job])) for job in jobs)
+    reservations = {job: own for job, own in pairs if own.stage_in or own.stage_out}
+    lint_job_reservations(given, placement, reservations)
+    if not reservations:
+        return replace(placement, capacity=tier.granularity)
+    ident, largest = max(reservations.items(), key=lambda pair: pair[1].need)
+    if wanted_capacity(tier, given.settings) == AUTO:
+        files = (placement.files[lfn] for lfn in unknown)
+        lint_replicas(given.workflow, given.catalogs, files)
+    job = given.workflow.jobs[ident]
+    remedy = "some of its files on the PFS (bb.tier: pfs)"
+    owner = Owner(f"job {ident} ({job.transformation})", job.index, remedy)
+    _check_size(given, tier, owner, largest)
+    capacity = choose_capacity(given, tier, largest.need, unknown)
+    return replace(placement, job_reservations=reservations, capacity=capacity)
+
+
+def join_job_reservations(
+    given: PlanningInput, placement: Placement, clusters: Mapping[str, Sequence[str]]
+) -> Placement:
+    """``placement`` with one reservation per cluster, under the cluster's name, in
+    place of those of its jobs. ``clusters`` has the ids of the jobs in the order in
+    which they run. Raises CatalogError if a reservation is too large.
+    """
+    tier, jobs = placement.tier, given.workflow.jobs
+    make = _maker(given, placement)
+    reservations = dict(placement.job_reservations)
+    for name, ids in clusters.items():
+        for ident in ids:
+            reservations.pop(ident, None)
+        if name in jobs:
+            raise given.workflow.document.error(
+                "a job has the name that pegasus-plan gave to a cluster",
+                ["jobs", jobs[name].index, "id"],
+                name,
+                "another id",
+            )
+        own = make([jobs[ident] for ident in ids])
+        if own.stage_in or own.stage_out:
+            remedy = "smaller clusters (clusters.size), or files on the PFS"
+            first = jobs[ids[0]].index
+            owner = Owner(f"cluster {name} of {len(ids)} jobs", first, remedy)
+            _check_size(given, tier, owner, own)
+            if tier.is_staged:
+                check_count(given.workflow, owner.name, owner.place, own)
+            reservations[name] = own
+    return _with_reservations(placement, reservations)
+
+
+def planned_job_reservations(placement: Placement, jobs: Container[str]) -> Placement:
+    """``placement`` with the reservations of ``jobs`` only: pegasus-plan leaves out
+    jobs whose results exist already, or are not needed."""
+    own = placement.job_reservations.items()
+    kept = {job: reservation for job, reservation in own if job in jobs}
+    return _with_reservations(placement, kept)
+
+
+def _with_reservations(
+    placement: Placement, reservations: dict[str, JobReservation]
+) -> Placement:
+    largest = max((own.capacity for own in reservations.values()), default=0)
+    capacity = largest or placement.capacity
+    return replace(placement, job_reservations=reservations, capacity=capacity)
+
+
+def capacity_maker(tier: Tier, settings: Settings) -> Callable[[int], int]:
+    wanted = wanted_capacity(tier, settings)
+
+    @cache
+    def capacity(need: int) -> int:
+        if wanted == AUTO:
+            return automatic_capacity(tier, settings.headroom, need)
+        return wanted
+
+    return capacity
+
+
+def _maker(
+    given: PlanningInput, placement: Placement
+) -> Callable[[Sequence[Job]], JobReservation]:
+    """A function that makes one reservation for jobs that run one after the other. It
+    has each of their files once; a later job finds there the outputs of earlier ones.
+    It is empty without files on the tier. Linear: there may be a million uses."""
+    tier, catalog = placement.tier, given.catalogs.transformations
+    programs = staged_with(given.workflow, catalog, tier.site)
+    here, capacity = sizes(placement), capacity_maker(tier, given.settings)
+
+    def make(jobs: Sequence[Job]) -> JobReservation:
+        inputs: dict[str, None] = {}
+        outputs: dict[str, None] = {}
+        read: dict[str, None] = {}
+        write: dict[str, None] = {}
+        for job in jobs:
+            written = []
+            for use in job.uses:
+                lfn = use.lfn
+                if use.kind != "input":
+                    written.append(lfn)
+                elif lfn not in outputs and lfn not in write:
+                    (inputs if lfn in here else read)[lfn] = None
+            for lfn in programs[job.transformation]:
+                (inputs if lfn in here else read)[lfn] = None
+            for lfn in written:
+                (outputs if lfn in here else write)[lfn] = None
+        need = sum([here[lfn] for lfn in inputs | outputs])
+        return JobReservation(
+            tuple(inputs),
+            tuple(outputs),
+            tuple(read),
+            tuple(write),
+            need,
+            capacity(need),
+        )
+
+    return make
+
+
+class Owner(NamedTuple):
+    name: str
+    place: int  # index of the job, or of a cluster's first one
+    remedy: str  # what would make it smaller
+
+
+def _check_size(
+    given: PlanningInput, tier: Tier, owner: Owner, own: JobReservation
+) -> None:
+    wanted, quota = wanted_capacity(tier, given.settings), quota_of(tier)
+    document = given.workflow.document
+    if 0 < wanted < own.need:
+        raise document.error(
+            f"in mode transient each job reserves {format_size(wanted)}, and the files "
+            f"of {owner.name} on tier {tier.name} have {format_size(own.need)} "
+            f"({own.need} bytes)",
+            ["jobs", owner.place],
+            str(wanted),
+            "--bb-capacity auto, which is as much as each job needs, or more "
+            f"capacity, or {owner.remedy}",
+        )
+    if quota is not None and own.capacity > quota:
+        raise document.error(
+            f"{owner.name} needs {format_size(own.capacity)} ({own.capacity} bytes) "
+            f"on tier {tier.name} for itself, and the quota there is "
+            f"{format_size(quota)} ({quota} bytes)",
+            ["jobs", owner.place],
+            str(own.capacity),
+            f"a larger quota, or {owner.remedy}",
+        )

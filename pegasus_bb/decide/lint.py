@@ -1,0 +1,191 @@
+"""Refuses values that a scheduler would silently misread, or that fail at run time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.core.paths import local_path
+from pegasus_bb.decide.survey import INPUT, staged_name
+from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.document import Entry
+from pegasus_bb.model.graph import Graph
+from pegasus_bb.model.placement import PlacedFile
+from pegasus_bb.model.properties import Settings, property_of
+from pegasus_bb.model.tiers import Tier
+from pegasus_bb.model.workflow import Workflow
+
+# URLs and submit files quote these in different ways.
+_UNQUOTED = re.compile(r"""[\s"'`\\%$?#]""")
+# A blank ends a value of a #BB line, and % starts a replacement.
+_POOL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+
+def lint_tier(catalogs: Catalogs, tier: Tier, mode: str = "persistent") -> None:
+    """Raises CatalogError if the tier cannot serve a workflow in ``mode``."""
+    entry = catalogs.tier_entry(tier)
+    if tier.site == "local":
+        raise entry.error(
+            "the submit host cannot be the site with the buffer: bb_setup and "
+            "bb_delete run there before and after it exists",
+            "local",
+            "declare the machine that runs the tasks as a site of its own",
+        )
+    if not tier.is_reserved and mode in ("persistent", "hybrid"):
+        raise entry.below("backend").error(
+            f"the disk of a node holds nothing for the jobs on others, nor longer than "
+            f"its job runs; mode {mode} wants one place for files that several jobs "
+            "share",
+            would_do="--bb-mode transient, or --bb-tier with a tier that all nodes see",
+        )
+    if tier.access == "private" and mode != "transient":
+        raise entry.below("access").error(
+            "in a private reservation each node sees only its own files, and the jobs "
+            "of a workflow would not find each other's",
+            would_do="access: striped, or --bb-mode transient",
+        )
+    _lint_job_tier(entry, tier)
+
+
+def job_tier(catalogs: Catalogs, settings: Settings, tier: Tier) -> Tier:
+    """Mode hybrid: the tier of job reservations: the one that the user named, else the
+    site's first node-local tier, else ``tier``. Raises CatalogError."""
+    tiers = catalogs.tiers.get(tier.site, [tier])
+    if settings.job_tier:
+        named = next((each for each in tiers if each.name == settings.job_tier), None)
+        if named is None:
+            raise catalogs.properties.error(
+                property_of("job_tier"),
+                f"site {tier.site} has no such tier",
+                "one of " + ", ".join(each.name for each in tiers),
+            )
+    else:
+        named = next((each for each in tiers if not each.is_reserved), tier)
+    _lint_job_tier(catalogs.tier_entry(named), named)
+    return named
+
+
+def _lint_job_tier(entry: Entry, tier: Tier) -> None:
+    if tier.access == "private" and tier.backend == "directory":
+        raise entry.below("access").error(
+            "a directory tier is one folder, which all nodes see",
+            would_do="access: striped",
+        )
+    if tier.pool and _POOL.fullmatch(tier.pool) is None:
+        raise entry.below("pool").error(
+            "the scheduler would misread this name of a pool",
+            repr(tier.pool),
+            "letters, digits, _, . and -",
+        )
+
+
+def lint_names(
+    workflow: Workflow, catalogs: Catalogs, lfns: Mapping[str, object]
+) -> None:
+    """Raises CatalogError for names that cannot be transferred to the buffer and
+    back."""
+    for lfn in lfns:
+        if _UNQUOTED.search(lfn):
+            what = (
+                "an LFN with a blank, a quote or one of ` \\ % $ ? # cannot be carried "
+                "through URLs and submit files"
+            )
+            raise _name_error(workflow, catalogs, lfn, what)
+        if "/" in lfn:
+            above = next((p for p in _folders(lfn) if p in lfns), None)
+            if above is not None:
+                what = f"the file {above} would have to be a folder as well"
+                raise _name_error(workflow, catalogs, lfn, what)
+
+
+def _folders(lfn: str) -> Iterable[str]:
+    place = lfn.find("/")
+    while place > 0:
+        yield lfn[:place]
+        place = lfn.find("/", place + 1)
+
+
+def _name_error(
+    workflow: Workflow, catalogs: Catalogs, lfn: str, what: str
+) -> CatalogError:
+    use = workflow.first_use([lfn])
+    if use is None:  # a staged program
+        known = catalogs.transformations
+        programs = known.transformations.items()
+        name = next(name for name, each in programs if staged_name(each) == lfn)
+        return known.error(name, what, repr(lfn), "rename the transformation")
+    keys = [*use[1], "lfn"]
+    return workflow.document.error(what, keys, repr(lfn), "rename the file")
+
+
+def lint_replicas(
+    workflow: Workflow, catalogs: Catalogs, files: Iterable[PlacedFile]
+) -> None:
+    """Raises CatalogError for an input that no job makes and that has no replica."""
+    known = catalogs.replicas.replicas
+    inputs = (file.lfn for file in files if file.role == INPUT)
+    missing = dict.fromkeys(lfn for lfn in inputs if not known.get(lfn))
+    use = workflow.first_use(missing)
+    if use is not None:  # None for a staged program, which no job lists
+        job, keys, _ = use
+        raise workflow.document.error(
+            f"job {job.id} ({job.transformation}) needs an input that no job makes and "
+            "that has no replica",
+            [*keys, "lfn"],
+            ", ".join(missing),
+            f"add it to {catalogs.replicas.document.path}, or name the folder that "
+            "holds it with --input-dir",
+        )
+
+
+def lint_pfns(graph: Graph, catalogs: Catalogs) -> None:
+    """Raises CatalogError for a replica, of an input, that is no place at all."""
+    known = catalogs.replicas.replicas
+    for lfn in graph.consumers:
+        for replica in () if lfn in graph.producer else known.get(lfn, ()):
+            pfn = replica.pfn
+            if "://" not in pfn and local_path(pfn) is None:
+                raise catalogs.replicas.error(
+                    lfn,
+                    f"the PFN of {lfn!r} is neither a URL nor an absolute path",
+                    repr(pfn),
+                    "/absolute/path or a URL",
+                )
+
+
+def lint_links(catalogs: Catalogs, tier: Tier, files: Iterable[PlacedFile]) -> None:
+    """Raises CatalogError for a link without a target that the site's nodes can
+    open."""
+    for file in files:
+        if file.how == "link" and link_target(catalogs, tier.site, file.lfn) is None:
+            raise _link_error(catalogs, tier, file)
+
+
+def link_target(catalogs: Catalogs, site: str, lfn: str) -> str | None:
+    """The path of the first replica on ``site`` that has one, or None."""
+    for replica in catalogs.replicas.replicas.get(lfn, ()):
+        if replica.site == site:
+            path = local_path(replica.pfn)
+            if path is not None:
+                return path
+    return None
+
+
+def is_linked(catalogs: Catalogs, site: str, lfn: str) -> bool:
+    """Whether a run on the PFS links this input instead of copying it."""
+    wanted = catalogs.properties.flag("pegasus.transfer.links", False)
+    return wanted and link_target(catalogs, site, lfn) is not None
+
+
+def _link_error(catalogs: Catalogs, tier: Tier, file: PlacedFile) -> CatalogError:
+    known = catalogs.replicas.replicas.get(file.lfn, ())
+    found = ", ".join(f"{replica.pfn} at {replica.site}" for replica in known)
+    return catalogs.replicas.error(
+        file.lfn,
+        f"{file.lfn} should be a link to the PFS ({file.reason}), but it has no "
+        f"replica with a path on site {tier.site}",
+        found or "(no replica)",
+        f"a replica with site: {tier.site} and an absolute path or file:// URL, or "
+        f"bb.tier: {tier.name} for this file",
+    )

@@ -1,0 +1,131 @@
+"""When files live on the tier, in levels of the graph, and the peak of their bytes.
+
+A file is born when its stage-in or its maker starts, and dies when its clean-up has
+ended. ``any_order`` is the upper bound over all legal orders of the jobs: the sum of
+all files, also with in-place clean-up, because no job waits for a clean-up and all of
+them may run last. ``planned_order`` is the peak if the jobs run level by level and
+every clean-up ends before the next level begins, which only barriers (phases) enforce.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import accumulate
+
+from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.decide.survey import program_users
+from pegasus_bb.model.placement import PFS, Placement
+
+REMOVES_FILES = ("inplace", "constraint")  # others remove the whole folder at the end
+Lives = dict[str, tuple[int, int]]  # LFN -> first and last level, counted from 1
+
+
+def planned_peak(given: PlanningInput, placement: Placement) -> int:
+    """``planned_order`` of the files of known size. Linear in jobs and files."""
+    return peak(*live_flow(given, placement))
+
+
+def live_flow(
+    given: PlanningInput, placement: Placement
+) -> tuple[list[int], list[int]]:
+    return flow(lifetimes(placement), sizes(placement), given.levels)
+
+
+def sizes(placement: Placement) -> dict[str, int]:
+    """Bytes of the files on the tier; an unknown size counts as nothing."""
+    return {f.lfn: f.size or 0 for f in placement.files.values() if f.tier != PFS}
+
+
+def lifetimes(placement: Placement) -> Lives:
+    """The levels in which each file on the tier lives."""
+    files = placement.files.values()
+    return {
+        f.lfn: (f.cohort - f.lifetime + 1, f.cohort) for f in files if f.tier != PFS
+    }
+
+
+def lives_of(given: PlanningInput, site: str, lfns: Collection[str]) -> Lives:
+    """The levels in which each of ``lfns`` would live on a tier of ``site``. Linear in
+    jobs and files.
+
+    A result is removed a level after its maker: planners put its clean-up, which waits
+    for the stage-out, together with those of the next level.
+    """
+    workflow, graph, ending = given.workflow, given.graph, given.ending
+    end = given.levels
+    first: dict[str, int] = {}
+    last: dict[str, int] = {}
+    for job in workflow.jobs.values():
+        level = graph.level[job.id]
+        for use in job.uses:
+            lfn, leaves = use.lfn, level
+            if use.kind == "checkpoint":
+                leaves = end  # no planner removes it
+            elif use.kind == "output" and use.stage_out:
+                goes_soon = ending.delivered and not ending.late
+                leaves = min(level + 1, end) if goes_soon else end
+            if lfn not in first or level < first[lfn]:
+                first[lfn] = level
+            if leaves > last.get(lfn, 0):
+                last[lfn] = leaves
+    if any(lfn not in first for lfn in lfns):
+        staged = program_users(workflow, given.catalogs.transformations, site)
+        for lfn, users in staged.items():
+            levels = [graph.level[ident] for ident in users]
+            first[lfn], last[lfn] = min(levels), max(levels)
+    goes = ending.cleanup in REMOVES_FILES
+    return {
+        lfn: (first.get(lfn, 1), last.get(lfn, end) if goes else end) for lfn in lfns
+    }
+
+
+def flow(
+    lives: Mapping[str, tuple[int, int]], size: Mapping[str, int], levels: int
+) -> tuple[list[int], list[int]]:
+    """The bytes that are born and that die in each level; level 1 comes first."""
+    born, dying = [0] * levels, [0] * levels
+    for lfn, (first, last) in lives.items():
+        born[first - 1] += size[lfn]
+        dying[last - 1] += size[lfn]
+    return born, dying
+
+
+def peak(born: Sequence[int], dying: Sequence[int]) -> int:
+    """The most bytes at once if each level ends with its clean-ups."""
+    gone = accumulate(dying, initial=0)
+    alive = (held - dead for held, dead in zip(accumulate(born), gone, strict=False))
+    return max(alive, default=0)
+
+
+def phase_ends(
+    born: Sequence[int], dying: Sequence[int], limit: int
+) -> list[int] | None:
+    """The ends of the fewest phases with at most ``limit`` bytes each, as numbers of
+    levels. None if a single level has more.
+
+    Clean-ups run at the end of their phase. The later a phase begins, the more has been
+    removed, so adding level after level while there is space gives the fewest.
+    """
+    ends: list[int] = []
+    held = done = 0
+    for level, (more, less) in enumerate(zip(born, dying, strict=True)):
+        if held + more > limit:
+            ends.append(level)
+            held, done = held - done, 0
+            if held + more > limit:
+                return None
+        held, done = held + more, done + less
+    return [*ends, len(born)]
+
+
+def largest_phase(
+    born: Sequence[int], dying: Sequence[int], ends: Iterable[int]
+) -> int:
+    """The bytes of the largest of the phases with these ``ends``."""
+    most = held = begin = 0
+    for end in ends:
+        held += sum(born[begin:end])
+        most = max(most, held)
+        held -= sum(dying[begin:end])
+        begin = end
+    return most

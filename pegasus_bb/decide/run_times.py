@@ -1,0 +1,84 @@
+"""Run times of tasks, from earlier runs or profiles, and their error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from statistics import fmean, median
+
+from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.model.graph import Graph
+from pegasus_bb.model.history import declared_past
+
+Spans = dict[str, tuple[float, float]]  # job -> when it begins and ends, in seconds
+
+
+def known_times(given: PlanningInput) -> dict[str, float]:
+    """Job -> seconds, if an earlier run or the profile ``runtime`` has them."""
+    history, has_times = given.history, given.history.has_times
+    times: dict[str, float] = {}
+    for job in given.workflow.jobs.values():
+        past = history.of(job.id, job.transformation) if has_times else None
+        past = past or declared_past(job)
+        if past is not None:
+            times[job.id] = past.duration
+    return times
+
+
+def job_spans(graph: Graph, known: Mapping[str, float]) -> Spans:
+    """When each job runs if none waits for a slot. A job without a known time gets the
+    median. Linear in the workflow, but for that median."""
+    usual, spans = median(known.values()), Spans()
+    for ident in graph.order:
+        begin = max((spans[parent][1] for parent in graph.parents[ident]), default=0.0)
+        spans[ident] = begin, begin + known.get(ident, usual)
+    return spans
+
+
+def times_error(given: PlanningInput) -> float | None:
+    """The error of predicted run times: the standard deviation of ln(seconds) of a job
+    from run to run. None with fewer than two earlier runs on the same storage."""
+    squares, free = 0.0, 0
+    for times in _repeated(given) if given.history.others else ():
+        logs = [math.log(seconds) for seconds in times if seconds > 0]
+        if len(logs) > 1:
+            mean = fmean(logs)
+            squares += sum((log - mean) ** 2 for log in logs)
+            free += len(logs) - 1
+    return math.sqrt(squares / free) if free else None
+
+
+def _repeated(given: PlanningInput) -> Iterator[list[float]]:
+    for job in given.workflow.jobs.values():
+        pasts = given.history.pasts(job.id, job.transformation)
+        yield [past.duration for place, past in pasts if place == pasts[0][0]]
+
+
+@dataclass(frozen=True)
+class LevelClock:
+    """The seconds of the run at which each level begins and ends; empty if no run time
+    is known."""
+
+    begins: tuple[float, ...] = ()
+    ends: tuple[float, ...] = ()
+
+    @classmethod
+    def of(cls, given: PlanningInput) -> LevelClock:
+        known = known_times(given)
+        if not known:
+            return cls()
+        begins, ends = [math.inf] * given.levels, [0.0] * given.levels
+        for ident, (begin, end) in job_spans(given.graph, known).items():
+            level = given.graph.level[ident] - 1
+            begins[level] = min(begins[level], begin)
+            ends[level] = max(ends[level], end)
+        return cls(tuple(begins), tuple(ends))
+
+    @property
+    def span(self) -> float:
+        return max(self.ends, default=0.0)
+
+    def seconds(self, first: int, last: int) -> float | None:
+        """From the begin of level ``first`` to the end of level ``last``."""
+        return self.ends[last - 1] - self.begins[first - 1] if self.ends else None

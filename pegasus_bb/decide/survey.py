@@ -1,0 +1,184 @@
+"""The files of a workflow, each described once from all its uses, and the programs that
+are staged with the data, which need space on the tier as well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.core.paths import local_path
+from pegasus_bb.model.catalogs import ReplicaCatalog
+from pegasus_bb.model.transformations import (
+    Executable,
+    Transformation,
+    TransformationCatalog,
+)
+from pegasus_bb.model.workflow import Job, Use, Workflow
+
+INPUT = "input"  # no job makes it
+INTERMEDIATE = "intermediate"  # a job makes it, it is not staged out
+OUTPUT = "output"  # a job makes it and it is staged out, read by others or not
+
+
+@dataclass(slots=True)
+class File:
+    lfn: str
+    role: str = INPUT  # input | intermediate | output
+    size: int | None = None  # declared bytes, the largest if jobs disagree
+    tier: str = ""  # of its metadata bb.tier
+    declared_by: str = ""  # the job with that metadata
+    maker: str = ""  # the job that writes it
+    executable: str = ""  # the program's path, if the file is a staged program
+
+
+def survey(workflow: Workflow) -> dict[str, File]:
+    """Every file by LFN, in the order of the workflow.
+
+    Raises CatalogError if two uses of a file name different tiers.
+    """
+    files: dict[str, File] = {}
+    for job in workflow.jobs.values():
+        for use in job.uses:
+            file = files.get(use.lfn)
+            if file is None:
+                file = files[use.lfn] = File(use.lfn)
+            if use.kind != "input":
+                _note_maker(file, job, use)
+            if use.size is not None and (file.size is None or use.size > file.size):
+                file.size = use.size
+            if use.tier:
+                _note_tier(workflow, file, job, use)
+    return files
+
+
+def _note_maker(file: File, job: Job, use: Use) -> None:
+    if use.kind == "output" and use.stage_out:
+        file.role = OUTPUT
+    elif file.role == INPUT:
+        file.role = INTERMEDIATE
+    if use.kind == "output" or not file.maker:
+        file.maker = job.id
+
+
+def _note_tier(workflow: Workflow, file: File, job: Job, use: Use) -> None:
+    if file.tier and file.tier != use.tier:
+        raise metadata_error(
+            workflow,
+            job.id,
+            file.lfn,
+            f"job {file.declared_by} says bb.tier: {file.tier} of {file.lfn}, "
+            f"job {job.id} says otherwise",
+            use.tier,
+            "say the same in both, or in one only",
+        )
+    if not file.tier:
+        file.tier, file.declared_by = use.tier, job.id
+
+
+def metadata_error(
+    workflow: Workflow, ident: str, lfn: str, what: str, found: str, would_do: str
+) -> CatalogError:
+    """An error about the metadata of ``lfn`` in the uses of job ``ident``."""
+    job = workflow.jobs[ident]
+    place = next(i for i, u in enumerate(job.uses) if u.lfn == lfn and u.tier == found)
+    keys = ["jobs", job.index, "uses", place, "metadata", "bb.tier"]
+    return workflow.document.error(what, keys, found, would_do)
+
+
+def size_of(file: File, replicas: ReplicaCatalog, site: str) -> int | None:
+    """Bytes of ``file``: declared, else, for inputs and programs, from the replica
+    catalog or the disk. None if unknown, which is reported and never taken for zero."""
+    if file.size is not None or file.role != INPUT:
+        return file.size
+    if file.executable:
+        return _on_disk(file.executable)
+    known = replicas.replicas.get(file.lfn, ())
+    for replica in known:
+        if replica.size is not None:
+            return replica.size
+    for replica in known:
+        if replica.site in ("local", site):
+            size = _on_disk(replica.pfn)
+            if size is not None:
+                return size
+    return None
+
+
+def searched_pfns(lfn: str, replicas: ReplicaCatalog, site: str) -> list[str]:
+    """The PFNs at which ``size_of`` looks for a size that is not declared."""
+    known = replicas.replicas.get(lfn, ())
+    return [replica.pfn for replica in known if replica.site in ("local", site)]
+
+
+def _on_disk(pfn: str) -> int | None:
+    try:
+        path = local_path(pfn)
+        return Path(path).stat().st_size if path and Path(path).is_file() else None
+    except (OSError, ValueError):
+        return None  # not on this machine
+
+
+def staged_name(transformation: Transformation) -> str:
+    """The LFN under which Pegasus stages a program: ``namespace-name-version``."""
+    parts = (transformation.namespace, transformation.name, transformation.version)
+    return "-".join(part for part in parts if part)
+
+
+def staged_executables(
+    workflow: Workflow, catalog: TransformationCatalog, site: str
+) -> dict[str, Executable]:
+    """LFN -> program, for every program that is staged for jobs on ``site``."""
+    names = dict.fromkeys(
+        job.transformation for job in workflow.jobs.values() if runs_on(job, site)
+    )
+    return staged_for(names, catalog, site)
+
+
+def staged_for(
+    names: Iterable[str], catalog: TransformationCatalog, site: str
+) -> dict[str, Executable]:
+    """LFN -> program, for every program that is staged for these transformations, with
+    the programs that they require.
+    """
+    waiting = list(names)
+    seen = set(waiting)
+    staged: dict[str, Executable] = {}
+    for name in waiting:
+        transformation = catalog.transformations.get(name)
+        if transformation is None:
+            continue
+        executable = catalog.executable(name, site)
+        if executable is not None and executable.kind == "stageable":
+            staged[staged_name(transformation)] = executable
+        waiting.extend(n for n in transformation.requires if n not in seen)
+        seen.update(transformation.requires)
+    return staged
+
+
+def staged_with(
+    workflow: Workflow, catalog: TransformationCatalog, site: str
+) -> dict[str, tuple[str, ...]]:
+    """Transformation -> LFNs of the programs that its jobs on ``site`` need there."""
+    names = {job.transformation for job in workflow.jobs.values() if runs_on(job, site)}
+    return {name: tuple(staged_for([name], catalog, site)) for name in names}
+
+
+def program_users(
+    workflow: Workflow, catalog: TransformationCatalog, site: str
+) -> dict[str, list[str]]:
+    """LFN of each staged program -> the jobs on ``site`` that have it staged."""
+    programs = staged_with(workflow, catalog, site)
+    users: dict[str, list[str]] = {}
+    for job in workflow.jobs.values():
+        if runs_on(job, site):
+            for lfn in programs[job.transformation]:
+                users.setdefault(lfn, []).append(job.id)
+    return users
+
+
+def runs_on(job: Job, site: str) -> bool:
+    if job.kind != "job" or "profiles" not in job.data:  # the usual case
+        return job.kind == "job"
+    return job.profile("selector", "execution.site") in (None, site)

@@ -1,0 +1,194 @@
+"""Where a file lives: the tier's rule for its class, unless a narrower rule covers it.
+
+A job's profile ``pegasus: bb.tier`` places the files that the job writes. It places an
+input only if every job that reads the input has the profile with the same value,
+because a file lives in one place. ``link`` is for inputs only, so jobs cannot use it.
+Staged programs belong to no job; metadata and the placement file place them.
+
+The metadata ``bb.tier`` of a file may be in any use of it; uses that contradict each
+other are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pegasus_bb.decide.survey import INPUT, INTERMEDIATE, OUTPUT, File, metadata_error
+from pegasus_bb.model.graph import Graph
+from pegasus_bb.model.placement import PFS
+from pegasus_bb.model.tiers import Tier
+from pegasus_bb.model.workflow import Job, Workflow
+
+KEY = "bb.tier"
+BB = "bb"
+LINK = "link"
+JOB = "job"  # mode hybrid: on another tier, in the reservation of the job that makes it
+
+
+class Rule(NamedTuple):
+    where: str  # bb | pfs | link (inputs only) | job
+    reason: str  # for a person: which rule, and where it is set
+
+
+def class_rules(tier: Tier) -> dict[str, Rule]:
+    """Role of a file -> the tier's rule for its class."""
+    origin = f"tier {tier.name} of site {tier.site} says"
+    inputs = BB if tier.inputs == "stage" else tier.inputs
+    return {
+        INPUT: Rule(inputs, f"an input: {origin} inputs: {tier.inputs}"),
+        INTERMEDIATE: Rule(
+            tier.intermediate,
+            f"made by a job and not staged out: {origin} "
+            f"intermediate: {tier.intermediate}",
+        ),
+        OUTPUT: Rule(
+            tier.outputs,
+            f"made by a job and staged out: {origin} outputs: {tier.outputs}",
+        ),
+    }
+
+
+def program_rule(tier: Tier) -> Rule:
+    """Staged programs follow the rule of inputs, but are never links: Pegasus changes
+    the mode of a file that it stages, which would be the user's own."""
+    if tier.inputs == LINK:
+        return Rule(BB, "a program that is staged, always a copy")
+    where, reason = class_rules(tier)[INPUT]
+    return Rule(where, reason.replace("an input", "a program that is staged", 1))
+
+
+def tier_and_access(where: str, role: str, tier: Tier) -> tuple[str, str]:
+    """The tier of a file of ``role`` by a rule's ``where``, and write, link or copy."""
+    if role != INPUT:
+        return (PFS if where == PFS else tier.name), "write"
+    if where == LINK:
+        return PFS, "link"
+    return (tier.name if where == BB else PFS), "copy"
+
+
+@dataclass(frozen=True)
+class TierWords:
+    """What a user may write after ``bb.tier:`` and in a placement file: the tier's
+    name, ``bb`` (this tier, unless another has that name), ``pfs``, for inputs
+    ``link``, and the name of another tier that job reservations are on."""
+
+    meaning: dict[str, str]  # word -> bb | pfs | link | job
+    tier: Tier
+    readers: Mapping[str, Collection[str]]  # LFN -> jobs
+
+    def fault(self, word: str, file: File | None = None) -> str:
+        """Why ``word`` is not valid (for ``file``); empty if it is."""
+        if word not in self.meaning:
+            return (
+                f"no such tier in this run, which reserves tier {self.tier.name} "
+                f"of site {self.tier.site}"
+            )
+        if file is None or self.meaning[word] not in (JOB, LINK):
+            return ""
+        if self.meaning[word] == JOB:
+            return self._not_of_a_job(word, file)
+        if file.executable:
+            return f"{file.lfn} is a staged program, always a copy, never a link"
+        if file.role != INPUT:
+            made = f"{file.lfn} is made by job {file.maker}"
+            return f"{made}; only an input can be a link"
+        return ""
+
+    def _not_of_a_job(self, word: str, file: File) -> str:
+        jobs = sorted(set(self.readers.get(file.lfn, ())))
+        if file.role == INPUT:
+            why = "no job makes it"
+        elif len(jobs) == 1:
+            why = f"job {jobs[0]} reads it"
+        elif jobs:
+            why = f"jobs {', '.join(jobs)} read it"
+        else:
+            return ""
+        return (
+            f"{file.lfn} cannot live on tier {word}, where a job's own reservation "
+            f"holds what it makes and no other reads: {why}"
+        )
+
+    def choices(self, file: File | None = None) -> str:
+        fit = (word for word in self.meaning if not self.fault(word, file))
+        return "one of " + ", ".join(fit)
+
+
+def tier_words(
+    tier: Tier,
+    tiers: Iterable[Tier],
+    job_tier: Tier | None,
+    readers: Mapping[str, Collection[str]],
+) -> TierWords:
+    """The valid words for a run on ``tier``, one of the site's ``tiers``. ``job_tier``
+    is the tier of job reservations, if it is another one."""
+    meaning = {tier.name: BB, BB: BB, PFS: PFS, LINK: LINK}
+    if tier.name != BB and any(other.name == BB for other in tiers):
+        del meaning[BB]
+    if job_tier is not None:
+        meaning[job_tier.name] = JOB
+    return TierWords(meaning, tier, readers)
+
+
+def rules_of_jobs(
+    workflow: Workflow, graph: Graph, files: Mapping[str, File], words: TierWords
+) -> dict[str, Rule]:
+    """LFN -> rule, from the profiles of jobs. Raises CatalogError."""
+    profiles = _profiles(workflow, files, words)
+    rules: dict[str, Rule] = {}
+    for ident, word in profiles.items():
+        where = words.meaning[word]
+        for use in workflow.jobs[ident].uses:
+            if use.kind != "input":
+                reason = f"job {ident}, which writes it, has the profile {KEY}: {word}"
+                rules[use.lfn] = Rule(where, reason)
+            elif where == JOB:
+                continue  # a job reservation is for what its job makes
+            elif use.lfn not in rules and files[use.lfn].role == INPUT:
+                readers = {profiles.get(reader) for reader in graph.consumers[use.lfn]}
+                if readers == {word}:
+                    reason = f"every job that reads it has the profile {KEY}: {word}"
+                    rules[use.lfn] = Rule(where, reason)
+    return rules
+
+
+def _profiles(
+    workflow: Workflow, files: Mapping[str, File], words: TierWords
+) -> dict[str, str]:
+    profiles: dict[str, str] = {}
+    for job in workflow.jobs.values():
+        word = job.profile("pegasus", KEY) if "profiles" in job.data else None
+        if word is None:
+            continue
+        fault = words.fault(word)
+        would_do = "one of " + ", ".join(w for w in words.meaning if w != LINK)
+        if not fault and words.meaning[word] == LINK:
+            fault = "a job's profile is about what it writes, which cannot be a link"
+        elif not fault and words.meaning[word] == JOB:
+            fault = _fault_of_made(job, files, words, word)
+            would_do = "the metadata bb.tier of those of its files that no job reads"
+        if fault:
+            at = ["jobs", job.index, "profiles", "pegasus", KEY]
+            raise workflow.document.error(fault, at, word, would_do)
+        profiles[job.id] = word
+    return profiles
+
+
+def _fault_of_made(
+    job: Job, files: Mapping[str, File], words: TierWords, word: str
+) -> str:
+    made = (files[use.lfn] for use in job.uses if use.kind != "input")
+    return next(filter(None, (words.fault(word, file) for file in made)), "")
+
+
+def rule_of_metadata(workflow: Workflow, file: File, words: TierWords) -> Rule:
+    """The rule in the metadata of ``file``. Raises CatalogError."""
+    fault = words.fault(file.tier, file)
+    if fault:
+        raise metadata_error(
+            workflow, file.declared_by, file.lfn, fault, file.tier, words.choices(file)
+        )
+    reason = f"its metadata in job {file.declared_by} says {KEY}: {file.tier}"
+    return Rule(words.meaning[file.tier], reason)

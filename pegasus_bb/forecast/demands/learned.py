@@ -1,0 +1,182 @@
+"""What earlier runs of a task say of its demands; the best source comes first.
+
+A task's run time on a place is its computing, its bytes at the place's bandwidth, and
+its operations at the place's rate. The bytes are known. To tell computing from
+operations, one of these serves, in this order:
+
+1. runs on two places: computing and operations are fitted;
+2. Darshan's counts of calls, or its seconds in calls that move no bytes, if more;
+3. system calls that moved few bytes: at least so many operations, as far as kernel time
+   allows; at most ten for each, or all but user time: other machines' work is waiting.
+   A part of user time may be theirs too: calls empty the caches of a processor, and
+   what follows them computes more slowly (Soares and Stumm 2010, "FlexSC").
+   Bytes may cost more than their bandwidth says, as where a file system looks for
+   blocks: at most an operation for each 8 KiB, as far as kernel time allows;
+4. kernel time alone: none of it, or all of it, was operations.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pegasus_bb.forecast.demands.demand import Demand, DemandRange, Moved
+from pegasus_bb.forecast.demands.fit import Point, fit, misses_by
+from pegasus_bb.model.history import Past
+from pegasus_bb.model.speeds import Speed, Speeds
+
+_SMALL = 8192  # bytes; calls that move more than this are paid by their bytes
+# Operations for each such call, at most: a small file is made, opened, asked for and
+# closed twice, and removed.
+_EACH = 10
+# Of user time, at most, that a place with faster calls may save. Measured: a task of
+# 1000genome with 9,370 calls, on ext4 and on tmpfs, in turn: 13 to 20 % less.
+_SLOWED = 0.15
+_ROUNDS = 20  # until the share of operations in a run time is settled
+_PAIR = "runs on two places"
+_NOT_FASTER = "its run times differ, and not as the rates of operations do"
+_AGREE = 0.05  # a fit that misses a run time by less explains it
+
+
+class Seen(NamedTuple):
+    """One measurement of a task."""
+
+    past: Past
+    speed: Speed  # of the place where its files were
+    moving: float  # seconds that its bytes take
+    rest: float  # those of its run time that they do not take
+    own_calls: float  # calls that moved few bytes each
+    pieces: float  # of 8 KiB, of all bytes that it moved
+
+    def rate(self, seconds: float) -> float:
+        """Operations a second that it had, if ``seconds`` of its run time were
+        operations. Tasks beside it had their share of the place, for the same part of
+        their time."""
+        share = min(1.0, seconds / self.past.duration) if self.past.duration else 0.0
+        others = ((self.past.concurrency or 1.0) - 1.0) * share
+        return min(self.speed.job_ops, self.speed.ops / (1.0 + others))
+
+    def split(self, seconds: float) -> Demand:
+        """The demand of which ``seconds`` were operations here."""
+        seconds = min(max(seconds, 0.0), self.rest)
+        return Demand(self.rest - seconds, seconds * self.rate(seconds))
+
+    def seconds_of(self, operations: float) -> float:
+        """For so many operations here, at most ``rest``."""
+        seconds = 0.0
+        for _ in range(_ROUNDS):
+            seconds = min(operations / self.rate(seconds), self.rest)
+        return seconds
+
+    @property
+    def cores(self) -> int:
+        past = self.past
+        used = (past.kernel or 0.0) + (past.user or 0.0)
+        return max(1, math.ceil(used / past.duration)) if past.duration else 1
+
+    @property
+    def user(self) -> float:
+        """Seconds on the wall that its user time took: it counts for each core."""
+        return (self.past.user or 0.0) / self.cores
+
+    @property
+    def not_user(self) -> float:
+        return max(0.0, self.rest - self.user)
+
+    @property
+    def kernel(self) -> float:
+        """Seconds on the wall that its kernel time took: it counts for each core. Bytes
+        that come through the page cache are moved by the kernel: they are not in it."""
+        own = (self.past.kernel or 0.0) / self.cores - self.moving
+        return min(max(own, 0.0), self.rest)
+
+
+def demand_of(
+    pasts: Sequence[tuple[str, Past]], moved: Moved, speeds: Speeds
+) -> DemandRange:
+    """From measurements of one task, or of one kind of task, each with its place.
+
+    A place without a speed counts as the PFS. A rate of operations that is unknown
+    makes all that bytes do not explain computing.
+    """
+    seen = [_seen(past, place, moved, speeds) for place, past in pasts]
+    if not seen:
+        return DemandRange(Demand(0.0), Demand(0.0), note="no earlier run knows it")
+    rated = [one for one in seen if math.isfinite(one.speed.job_ops)]
+    if not rated:
+        note = "no rate of operations is known of its place"
+        whole = Demand(sum(one.rest for one in seen) / len(seen))
+        return DemandRange(whole, whole, "run time", note)
+    places = {one.speed for one in rated}
+    if len(places) < 2:
+        return _of_one_place(rated)
+    return _of_places(rated)
+
+
+def _seen(past: Past, place: str, moved: Moved, speeds: Speeds) -> Seen:
+    speed = speeds.places.get(place, speeds.pfs)
+    moving = speed.of_job(*moved)
+    size = sum(moved) - moved.files
+    size = max(size, (past.read or 0) + (past.written or 0))
+    pieces = size / _SMALL
+    small = max(0.0, (past.calls or 0) - pieces)
+    return Seen(past, speed, moving, max(0.0, past.duration - moving), small, pieces)
+
+
+def _of_places(seen: Sequence[Seen]) -> DemandRange:
+    """Least squares of the run times over all places; neither part is below zero."""
+    found, each = None, [1 / one.rate(0.0) for one in seen]
+    for _ in range(_ROUNDS):
+        points = [Point(x, one.rest) for x, one in zip(each, seen, strict=True)]
+        found = fit(points)
+        if found is None:
+            break
+        done = found.operations
+        each = [1 / one.rate(done * x) for x, one in zip(each, seen, strict=True)]
+    if found is None or not found.operations:
+        rests = [one.rest for one in seen]
+        ends = Demand(max(rests)), Demand(min(rests))
+        note = "" if misses_by(Demand(rests[0]), points) <= _AGREE else _NOT_FASTER
+        return DemandRange(*ends, _PAIR, note)
+    off = misses_by(found, points)
+    note = "" if off <= _AGREE else f"its run times are missed by up to {off:.0%}"
+    return DemandRange(found, found, _PAIR, note)
+
+
+def _of_one_place(seen: Sequence[Seen]) -> DemandRange:
+    for source in (_darshan, _calls, _kernel):
+        for one in seen:
+            found = source(one)
+            if found is not None:
+                return found
+    whole = seen[0].split(0.0)
+    note = "nothing counted its operations"
+    return DemandRange(whole, whole, "run time", note)
+
+
+def _darshan(seen: Seen) -> DemandRange | None:
+    past = seen.past
+    if past.metadata is None or past.meta_time is None:
+        return None
+    counted = seen.seconds_of(past.metadata + seen.own_calls)
+    found = seen.split(min(max(counted, past.meta_time), seen.not_user))
+    return DemandRange(found, found, "Darshan")
+
+
+def _calls(seen: Seen) -> DemandRange | None:
+    if seen.past.calls is None or seen.past.kernel is None:
+        return None
+    counted = seen.own_calls + (seen.past.metadata or 0)
+    least = min(seen.seconds_of(counted), seen.kernel, seen.not_user)
+    most = seen.seconds_of(_EACH * counted)
+    of_bytes = min(seen.seconds_of(_EACH * counted + seen.pieces), seen.kernel)
+    slowed = min(_SLOWED * seen.user, most)
+    most = min(max(most, of_bytes), seen.not_user + slowed)
+    return DemandRange(seen.split(least), seen.split(most), "system calls")
+
+
+def _kernel(seen: Seen) -> DemandRange | None:
+    if seen.past.kernel is None:
+        return None
+    return DemandRange(seen.split(0.0), seen.split(seen.kernel), "kernel time")

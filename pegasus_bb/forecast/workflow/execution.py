@@ -1,0 +1,239 @@
+"""A workflow runs: the reservation, then its nodes as the DAG and the slots allow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pegasus_bb.forecast.demands.demand import Demand
+from pegasus_bb.forecast.kernel import Simulation, Steps
+from pegasus_bb.forecast.workflow.moved_files import Own, Work
+from pegasus_bb.forecast.workflow.outline import Outline, roots
+from pegasus_bb.forecast.workflow.phase_order import Phases
+from pegasus_bb.forecast.workflow.ready_queue import ReadyQueue
+from pegasus_bb.forecast.workflow.seconds import (
+    COMPUTE,
+    OTHER,
+    STAGE_IN,
+    STAGE_OUT,
+    WAIT,
+    Clock,
+)
+from pegasus_bb.forecast.workflow.site_storage import THREADS, Storage
+from pegasus_bb.model.run import Kind
+from pegasus_bb.model.speeds import Speeds
+from pegasus_bb.model.start_overhead import Startup
+
+_PART = {
+    Kind.STAGE_IN: STAGE_IN,
+    Kind.STAGE_OUT: STAGE_OUT,
+    Kind.CLEANUP: OTHER,
+}
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How a run goes, beside what its nodes do."""
+
+    startup: Startup
+    reserves: bool = False  # one reservation for all jobs, and a gate
+    wait: float = 0.0  # seconds that the gate holds the run back
+    removes_folder: bool = True  # at the end
+    phases: Sequence[int] = ()  # the last level of each phase
+
+
+class Execution:
+    """Times are seconds since the start; lists go by node."""
+
+    def __init__(
+        self,
+        outline: Outline,
+        work: Sequence[Work],
+        demands: Sequence[Demand],
+        speeds: Speeds,
+        rules: Rules,
+    ) -> None:
+        self.simulation = Simulation()
+        self.clock = Clock(self.simulation)
+        self.outline, self.work, self.rules = outline, work, rules
+        count = len(outline.nodes)
+        self.ready = [0.0] * count  # its parents had ended
+        self.started = [0.0] * count  # it had its slot
+        self.began = [0.0] * count  # its task ran, or its copies
+        self.stopped = [0.0] * count  # the task or the copies were done
+        self.ended = [0.0] * count  # and all that belongs to the node
+        self.gate_opened = self.makespan = 0.0
+        self.alone: list[tuple[Kind, float, float]] = []  # kind, start, seconds
+        self.demands = demands
+        self.storage = Storage(self.simulation, speeds.places.values())
+        self._free = speeds.slots
+        self._queue = ReadyQueue(outline, work, demands)
+        self._is_busy = False
+        self._waits = [node.parents for node in outline.nodes]
+        self._phases = Phases(outline, rules.phases) if len(rules.phases) > 1 else None
+        self._left = count
+
+    def run(self) -> None:
+        self.simulation.start(self._begin())
+        self.simulation.run()
+
+    def _begin(self) -> Steps:
+        own = self.rules.startup.own
+        if self.rules.reserves:
+            yield from self._alone(Kind.BB_SETUP, own)
+            self.clock.change(WAIT, 1)
+            if self.rules.wait:
+                yield self.rules.wait
+            self.clock.change(WAIT, -1)
+        self.gate_opened = self.simulation.now
+        yield from self._alone(Kind.CREATE_DIR, own)
+        for at in roots(self.outline.nodes):
+            self._free_to_go(at)
+        if not self._left:
+            self.simulation.start(self._finish())
+        self._start_what_can()
+
+    def _finish(self) -> Steps:
+        own = self.rules.startup.own
+        if self.rules.removes_folder:
+            yield from self._alone(Kind.CLEANUP, own)
+        if self.rules.reserves:
+            yield from self._alone(Kind.BB_DELETE, own)
+        self.clock.change(OTHER, 0)
+        self.makespan = self.simulation.now
+
+    def _alone(self, kind: Kind, seconds: float) -> Steps:
+        """A node beside which no other runs."""
+        self.clock.change(OTHER, 1)
+        if self.rules.startup.queue:
+            yield self.rules.startup.queue
+        self.alone.append((kind, self.simulation.now, seconds))
+        if seconds:
+            yield seconds
+        self.clock.change(OTHER, -1)
+
+    def _free_to_go(self, at: int) -> None:
+        """The parents of a node have ended, but its phase may not have begun."""
+        if self._phases is None or self._phases.may_start(at):
+            self._is_ready(at)
+
+    def _is_ready(self, at: int) -> None:
+        self.ready[at] = self.simulation.now
+        own = self.work[at].own
+        if own is not None and own.by_batch_system and own.stage_in:
+            self.simulation.start(self._staged_in(at, own))
+        elif self.rules.startup.queue:
+            self.simulation.start(self._queued(at))
+        else:
+            self._queue.add(at)
+
+    def _staged_in(self, at: int, own: Own) -> Steps:
+        self.clock.change(STAGE_IN, 1)
+        for copy in own.stage_in:
+            yield from self.storage.copy(copy)
+        self.clock.change(STAGE_IN, -1)
+        yield from self._queued(at)
+
+    def _queued(self, at: int) -> Steps:
+        yield self.rules.startup.queue
+        self._queue.add(at)
+        self._start_what_can()
+
+    def _start_what_can(self) -> None:
+        """Not from within itself: a node that takes no time ends while it starts."""
+        if self._is_busy:
+            return
+        self._is_busy = True
+        while self._free and (group := self._queue.next(self._free)):
+            self._free -= len(group)
+            steps = self._tasks if group[0] < self.outline.tasks else self._own_job
+            self.simulation.start(steps(group))
+        self._is_busy = False
+
+    def _tasks(self, group: Sequence[int]) -> Steps:
+        """Equal ones, from their slots on."""
+        work, demand, jobs = self.work[group[0]], self.demands[group[0]], len(group)
+        places, own = self.storage.places, work.own
+        self._note(self.started, group)
+        self.clock.change(COMPUTE, 1)
+        before = self.rules.startup.job
+        if own is not None and not own.by_batch_system:
+            for copy in own.stage_in:
+                yield from self.storage.copy(copy, jobs=jobs, before=before)
+                before = 0.0
+        self._note(self.began, group, before)
+        if before := before + work.opening:  # one event less than two
+            yield before
+        for place, size in work.reads:
+            yield places[place].reading.request(size, jobs)
+        if demand.compute:
+            yield demand.compute
+        calls = places[work.folder].calls
+        if demand.operations and calls is not None:
+            yield calls.request(demand.operations, jobs)
+        for place, size in work.writes:
+            yield places[place].writing.request(size, jobs)
+        self._note(self.stopped, group)
+        if own is not None and not own.by_batch_system:
+            for copy in own.stage_out:
+                yield from self.storage.copy(copy, jobs=jobs)
+        self._free += jobs
+        if own is not None and own.by_batch_system:
+            yield from self._staged_out(own, jobs)
+        self.clock.change(COMPUTE, -1)
+        self._have_ended(group)
+
+    def _staged_out(self, own: Own, jobs: int) -> Steps:
+        """By the batch system: the slots are free already."""
+        self.clock.change(COMPUTE, -1)
+        self.clock.change(STAGE_OUT, 1)
+        self._start_what_can()
+        for copy in own.stage_out:
+            yield from self.storage.copy(copy, jobs=jobs)
+        self.clock.change(STAGE_OUT, -1)
+        self.clock.change(COMPUTE, 1)
+
+    def _own_job(self, group: Sequence[int]) -> Steps:
+        """Stage-in, stage-out, a clean-up."""
+        work, part = self.work[group[0]], _PART[self.outline.nodes[group[0]].kind]
+        self._note(self.started, group)
+        self._note(self.began, group)
+        self.clock.change(part, 1)
+        if self.rules.startup.own:
+            yield self.rules.startup.own
+        for copy in work.copies:
+            yield from self.storage.copy(copy, THREADS)
+        for place, files in work.removes:
+            calls = self.storage.places[place].calls
+            if calls is not None:
+                yield calls.request(files)
+        self._note(self.stopped, group)
+        self._free += len(group)
+        self.clock.change(part, -1)
+        self._have_ended(group)
+
+    def _note(
+        self, times: list[float], group: Sequence[int], later: float = 0.0
+    ) -> None:
+        now = self.simulation.now + later
+        if len(group) == 1:  # most of them
+            times[group[0]] = now
+            return
+        for at in group:
+            times[at] = now
+
+    def _have_ended(self, group: Sequence[int]) -> None:
+        self._note(self.ended, group)
+        self._left -= len(group)
+        waits, nodes = self._waits, self.outline.nodes
+        for at in group:
+            for child in nodes[at].children:
+                waits[child] -= 1
+                if not waits[child]:
+                    self._free_to_go(child)
+            if self._phases is not None:
+                for late in self._phases.ended(at):
+                    self._is_ready(late)
+        if not self._left:
+            self.simulation.start(self._finish())
+        self._start_what_can()

@@ -1,0 +1,135 @@
+"""Which mode to take, and all that was predicted of one planning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pegasus_bb.core.units import format_reserved
+from pegasus_bb.forecast.workflow.prediction import ALIKE, Prediction
+
+_TWO_RUNS = "--bb-history of a run on each side tells (docs/demands.md)"
+
+
+@dataclass(frozen=True)
+class Choice:
+    mode: str
+    reason: str
+
+
+def choose(predictions: Sequence[Prediction]) -> Choice:
+    """The shortest run; of runs about as long, the one that reserves least.
+
+    A buffer is taken only if its pessimistic end loses no more than ALIKE against the
+    PFS, and its optimistic end wins more than that.
+    """
+    off = next((p for p in predictions if p.mode == "off"), None)
+    found = [p for p in predictions if off is None or p is off or _pays(p, off)]
+    shortest = min(found, key=lambda p: p.makespan)
+    alike = [p for p in found if p.makespan <= shortest.makespan * (1 + ALIKE)]
+    if off is not None and shortest is not off:
+        alike = [p for p in alike if p is not off]
+    chosen = min(alike, key=lambda p: (p.byte_hours, p.makespan))
+    others = [p for p in predictions if p is not off]
+    fastest = min(others, key=lambda p: p.makespan, default=chosen)
+    return Choice(chosen.mode, _reason(chosen, shortest, off, fastest))
+
+
+def _pays(found: Prediction, off: Prediction) -> bool:
+    loses = found.pessimistic > off.pessimistic * (1 + ALIKE)
+    return not loses and found.optimistic < off.optimistic * (1 - ALIKE)
+
+
+def _reason(
+    chosen: Prediction,
+    shortest: Prediction,
+    off: Prediction | None,
+    fastest: Prediction,
+) -> str:
+    if off is None:
+        return f"{chosen.range} is the shortest"
+    if chosen is off:
+        return _why_off(off, fastest)
+    if chosen is not shortest:
+        saved = format_reserved(shortest.byte_hours - chosen.byte_hours)
+        return (
+            f"{chosen.range} is within {ALIKE:.0%} of {shortest.mode} "
+            f"({shortest.range}) and reserves {saved} less"
+        )
+    least, most = (
+        _gain(chosen.pessimistic, off.pessimistic),
+        _gain(chosen.optimistic, off.optimistic),
+    )
+    if f"{least:.0%}" == f"{most:.0%}":
+        return f"{chosen.range} is the shortest, {most:.0%} less than on the PFS alone"
+    at_worst = f"{least:.0%} less" if least > 0 else f"{-least:.0%} more"
+    return (
+        f"{chosen.range}: at best {most:.0%} less than on the PFS alone, at worst "
+        f"{at_worst}"
+    )
+
+
+def _why_off(off: Prediction, fastest: Prediction) -> str:
+    shortest = f"{off.range} is the shortest"
+    if fastest is off or not off.makespan:
+        return shortest
+    if fastest.low > off.high:
+        if fastest.range == off.range:
+            return f"{off.range}, and {fastest.mode} is no shorter"
+        return f"{shortest}, and {fastest.mode} would take {fastest.range}"
+    why = (
+        f"{off.range}: {fastest.mode} ({fastest.range}) does not surely win more than "
+        f"{ALIKE:.0%}, and it reserves {format_reserved(fastest.byte_hours)}"
+    )
+    is_open = off.is_range or fastest.is_range
+    return f"{why}; {_TWO_RUNS}" if is_open else why
+
+
+def _gain(mine: float, of_off: float) -> float:
+    return 1 - mine / of_off if of_off else 0.0
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """Modes, and what their figures come from."""
+
+    modes: tuple[Prediction, ...]
+    speeds: str  # where they are declared
+    history: str  # of which run the times are; empty if of none
+    unknown_sizes: tuple[str, ...]  # LFNs that count as empty
+    unknown_times: int  # jobs that count as if they did not compute
+    sources: Mapping[str, int]  # what tells computing from operations -> of how many
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "modes": [found.to_json() for found in self.modes],
+            "speeds": self.speeds,
+            "history": self.history,
+            "unknown_sizes": list(self.unknown_sizes),
+            "unknown_times": self.unknown_times,
+            "sources": dict(self.sources),
+        }
+
+
+@dataclass(frozen=True)
+class Compared(Predicted):
+    choice: Choice
+    refused: Mapping[str, str]  # mode -> why the workflow cannot be planned in it
+
+    @property
+    def slower(self) -> tuple[str, ...]:
+        """Modes whose tier is slower than the PFS at both ends, in sentences."""
+        off = next((p for p in self.modes if p.mode == "off"), None)
+        if off is None:
+            return ()
+        return tuple(
+            f"{found.mode} is slower than the PFS alone: {found.range} against "
+            f"{off.range}"
+            for found in self.modes
+            if found is not off and found.low > off.high * (1 + ALIKE)
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        chosen = {"choice": self.choice.mode, "reason": self.choice.reason}
+        return {**super().to_json(), **chosen, "refused": dict(self.refused)}

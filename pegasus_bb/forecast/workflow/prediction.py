@@ -1,0 +1,110 @@
+"""What a run would take in a mode, as one number or as a range."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from pegasus_bb.core.units import format_duration
+
+ALIKE = 0.05  # of a makespan: the model is no better than that
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One simulated run: seconds of execution.PARTS, byte-hours."""
+
+    parts: tuple[float, ...]
+    byte_hours: float
+
+    @property
+    def makespan(self) -> float:
+        return sum(self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """One mode. Seconds by the clock: each belongs to the first of the parts that went
+    on in it, jobs before staging. If it rests on a bound, parts are those in the middle
+    of the range."""
+
+    mode: str
+    wait: float  # for the reservation, as long as in an earlier run
+    stage_in: float
+    compute: float  # a task ran, or was being started
+    stage_out: float
+    other: float  # reserving, folders, clean-ups
+    byte_hours: float
+    pessimistic: float  # makespan, if a faster place shortens the least
+    optimistic: float  # and if the most
+
+    @property
+    def makespan(self) -> float:
+        """Seconds from start to end, the wait for the reservation included."""
+        return self.wait + self.stage_in + self.compute + self.stage_out + self.other
+
+    @property
+    def low(self) -> float:
+        return min(self.pessimistic, self.optimistic)
+
+    @property
+    def high(self) -> float:
+        return max(self.pessimistic, self.optimistic)
+
+    @property
+    def is_range(self) -> bool:
+        return format_range(self.low, self.high) != format_duration(self.high)
+
+    @property
+    def range(self) -> str:
+        """For a person: 35.0 s, or 20 to 35 s."""
+        return format_range(self.low, self.high)
+
+    def with_other(self, seconds: float) -> Prediction:
+        """So many seconds more, which no part of the model explains."""
+        return replace(
+            self,
+            other=self.other + seconds,
+            pessimistic=self.pessimistic + seconds,
+            optimistic=self.optimistic + seconds,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            **asdict(self),
+            "makespan": self.makespan,
+            "low": self.low,
+            "high": self.high,
+        }
+
+
+def predicted(mode: str, ends: Sequence[End]) -> Prediction:
+    """Of the pessimistic and the optimistic end; of one, if they are equal."""
+    parts = [
+        sum(part) / len(ends) for part in zip(*(e.parts for e in ends), strict=True)
+    ]
+    wait, compute, stage_in, stage_out, other = parts
+    return Prediction(
+        mode=mode,
+        wait=wait,
+        stage_in=stage_in,
+        compute=compute,
+        stage_out=stage_out,
+        other=other,
+        byte_hours=sum(end.byte_hours for end in ends) / len(ends),
+        pessimistic=ends[0].makespan,
+        optimistic=ends[-1].makespan,
+    )
+
+
+def format_range(low: float, high: float) -> str:
+    """One duration if both read alike; whole seconds in a range below a minute."""
+    alike = high - low <= ALIKE / 5 * high
+    if alike or format_duration(low) == format_duration(high):
+        return format_duration(high)
+    if low >= 10 and high < 60 and f"{low:.0f}" != f"{high:.0f}":
+        return f"{low:.0f} to {high:.0f} s"
+    if high < 60:
+        return f"{low:.1f} to {high:.1f} s"
+    return f"{format_duration(low)} to {format_duration(high)}"

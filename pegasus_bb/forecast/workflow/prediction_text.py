@@ -1,0 +1,69 @@
+"""What each mode would take, in lines for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pegasus_bb.core.columns import columns
+from pegasus_bb.core.units import (
+    abbreviate,
+    format_duration,
+    format_files,
+    format_gib_hours,
+)
+from pegasus_bb.forecast.workflow.mode_choice import Compared
+from pegasus_bb.forecast.workflow.prediction import Prediction
+
+_HEAD = ("mode", "makespan", "stage-in", "tasks", "stage-out", "other", "GiB hours")
+RANGE = (
+    "a range: how much of the run times were calls to the storage is unknown; the "
+    "other columns are in the middle of it (docs/demands.md)"
+)
+_WAIT = 2  # the place of a column that is there where a mode waits
+
+
+def shown(predicted: Compared) -> Iterator[str]:
+    """A table, then the ``remarks``."""
+    rows = [_HEAD, *map(_row, predicted.modes)]
+    if any(found.wait for found in predicted.modes):
+        waits = ["wait", *(format_duration(found.wait) for found in predicted.modes)]
+        rows = [
+            (*row[:_WAIT], wait, *row[_WAIT:])
+            for row, wait in zip(rows, waits, strict=True)
+        ]
+    yield from columns(rows, range(1, len(rows[0])))
+    yield from remarks(predicted)
+
+
+def remarks(predicted: Compared) -> Iterator[str]:
+    """What was chosen and why; then what the figures come from."""
+    yield f"preferred: {predicted.choice.mode}: {predicted.choice.reason}"
+    yield from predicted.slower
+    for mode, why in predicted.refused.items():
+        yield f"{mode} cannot be chosen: {why}"
+    learned = f", run times: {predicted.history}" if predicted.history else ""
+    yield f"by the speeds of {predicted.speeds}{learned}"
+    if predicted.sources:
+        told = (f"{name} ({count} jobs)" for name, count in predicted.sources.items())
+        yield f"computing times are learned from: {', '.join(told)}"
+    yield from _not_in_it(predicted)
+
+
+def _row(found: Prediction) -> tuple[str, ...]:
+    parts = (found.stage_in, found.compute, found.stage_out, found.other)
+    reserved = format_gib_hours(found.byte_hours) if found.byte_hours else "-"
+    return (found.mode, found.range, *map(format_duration, parts), reserved)
+
+
+def _not_in_it(predicted: Compared) -> Iterator[str]:
+    if any(found.is_range for found in predicted.modes):
+        yield RANGE
+    unknown = predicted.unknown_sizes
+    if unknown:
+        files, names = format_files(len(unknown)), abbreviate(unknown)
+        yield f"not in it: {files} of unknown size ({names})"
+    if predicted.unknown_times:
+        yield (
+            f"not in it: the computing of {predicted.unknown_times} jobs; "
+            "--bb-history SUBMIT_DIR learns it from an earlier run"
+        )

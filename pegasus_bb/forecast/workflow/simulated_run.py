@@ -1,0 +1,175 @@
+"""A simulated execution -> a Run, so that what reads measured runs reads it as well.
+
+It begins at 0, which stands for an epoch that there never was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
+
+from pegasus_bb.forecast.workflow.execution import Execution
+from pegasus_bb.forecast.workflow.simulator import Mode, byte_hours
+from pegasus_bb.model.placement import PFS
+from pegasus_bb.model.run import FileUse, Kind, LiveBytes, NodeTimes, Run, Task
+
+_PROGRAMS = {
+    Kind.CREATE_DIR: "pegasus::dirmanager",
+    Kind.STAGE_IN: "pegasus::transfer",
+    Kind.STAGE_OUT: "pegasus::transfer",
+    Kind.CLEANUP: "pegasus::cleanup",
+    Kind.BB_SETUP: "bb::setup",
+    Kind.BB_DELETE: "bb::delete",
+}
+_Life = tuple[int, float, float]  # bytes, since, until
+
+
+def run_of(label: str, mode: Mode, done: Execution, site: str) -> Run:
+    placement = mode.placement
+    tasks = sorted(
+        (*_tasks(done, site), *_alone(done, site)), key=lambda t: (t.start, t.node)
+    )
+    ends = [task.end for task in tasks]
+    sizes = {f.lfn: f.size or 0 for f in placement.files.values()}
+    copies = _copied(mode, done)
+    is_off = mode.name == "off"
+    return Run(
+        label=label,
+        mode=mode.name,
+        tier="" if is_off else placement.tier.name,
+        backend="" if is_off else placement.tier.backend,
+        simulated=True,
+        job_reservations=sum(work.own is not None for work in mode.work),
+        tasks=tuple(tasks),
+        nodes=tuple(_nodes(mode, done)),
+        makespan=done.makespan,
+        makespan_from="simulation",
+        span=max(ends) - min(task.start for task in tasks) if tasks else None,
+        reserved=None if is_off else byte_hours(mode, done),
+        brought=copies[Kind.STAGE_IN],
+        saved=copies[Kind.STAGE_OUT],
+        safe=max(
+            (t.end for t in tasks if t.kind is Kind.STAGE_OUT),
+            default=None,
+        ),
+        footprint=sum(sizes.values()),
+        gate_wait=mode.rules.wait if mode.rules.reserves else None,
+        live=_live(mode, done) if mode.rules.reserves else None,
+        live_job_reservations=_live_of_jobs(mode, done),
+    )
+
+
+def _tasks(done: Execution, site: str) -> Iterator[Task]:
+    for at, node in enumerate(done.outline.nodes):
+        load = node.load
+        waits = done.started[at] - done.ready[at]
+        start, seconds = done.began[at], done.stopped[at] - done.began[at]
+        if load is None:
+            program = _PROGRAMS[node.kind]
+            yield Task(
+                program, "", node.name, node.kind, site, start, seconds, 0, queued=waits
+            )
+            continue
+        files = [FileUse(lfn, "", size) for lfn, size in load.reads]
+        files += [FileUse(lfn, "", size, output=True) for lfn, size in load.writes]
+        yield Task(
+            load.job.transformation,
+            load.job.id,
+            node.name,
+            Kind.COMPUTE,
+            site,
+            start,
+            seconds,
+            0,
+            queued=waits,
+            utime=min(done.demands[at].compute, seconds),
+            stime=0.0,
+            rchar=load.read,
+            wchar=load.written,
+            files=tuple(files),
+        )
+
+
+def _alone(done: Execution, site: str) -> Iterator[Task]:
+    for kind, start, seconds in done.alone:
+        yield Task(_PROGRAMS[kind], "", kind.value, kind, site, start, seconds, 0)
+
+
+def _nodes(mode: Mode, done: Execution) -> Iterator[NodeTimes]:
+    for at, node in enumerate(done.outline.nodes):
+        yield NodeTimes(
+            node.name,
+            submitted=done.ready[at],
+            executing=done.started[at],
+            terminated=done.stopped[at],
+            ended=done.ended[at],
+            attempts=1,
+            ready=done.ready[at],
+        )
+    if mode.rules.reserves:
+        gate, opened = done.gate_opened - mode.rules.wait, done.gate_opened
+        name = Kind.CREATE_DIR.value
+        yield NodeTimes(name, gate, opened, opened, opened, attempts=1, ready=gate)
+
+
+def _copied(mode: Mode, done: Execution) -> dict[Kind, int]:
+    copied = {Kind.STAGE_IN: 0, Kind.STAGE_OUT: 0}
+    for node, work in zip(done.outline.nodes, mode.work, strict=True):
+        if node.kind in copied:
+            copied[node.kind] += sum(copy.size for copy in work.copies)
+    return copied
+
+
+def _live(mode: Mode, done: Execution) -> LiveBytes:
+    """A file counts from the start of the node that brings or makes it to the end of
+    the one that removes it, or of the reservation."""
+    born: dict[str, float] = {}
+    gone: dict[str, float] = {}
+    for at, node in enumerate(done.outline.nodes):
+        if node.load is not None:
+            born.update({lfn: done.began[at] for lfn, _ in node.load.writes})
+        elif node.kind is Kind.STAGE_IN:
+            born.update(dict.fromkeys(node.lfns, done.began[at]))
+        elif node.kind is Kind.CLEANUP:
+            gone.update(dict.fromkeys(node.lfns, done.ended[at]))
+    there = [
+        file
+        for file in mode.placement.files.values()
+        if file.tier != PFS and file.how != "link"
+    ]
+    known = [file for file in there if file.size is not None and file.lfn in born]
+    lives = [
+        (file.size or 0, born[file.lfn], gone.get(file.lfn, done.makespan))
+        for file in known
+    ]
+    capacity = mode.placement.capacity
+    reserved = _steps([(capacity, done.gate_opened, done.makespan)])
+    return LiveBytes(_steps(lives), capacity, len(there) - len(known), reserved)
+
+
+def _live_of_jobs(mode: Mode, done: Execution) -> LiveBytes | None:
+    lives: list[_Life] = []
+    reserved: list[_Life] = []
+    for at, work in enumerate(mode.work):
+        own = work.own
+        if own is None:
+            continue
+        since = (done.ready if own.by_batch_system else done.started)[at]
+        until = done.ended[at]
+        lives += [(copy.size, since, until) for copy in own.stage_in]
+        lives += [(copy.size, done.began[at], until) for copy in own.stage_out]
+        reserved.append((own.capacity, since, until))
+    if not reserved:
+        return None
+    steps = _steps(life for life in reserved if life[0])
+    most = max((size for _, size in steps), default=None)
+    return LiveBytes(_steps(lives), most, 0, steps)
+
+
+def _steps(lives: Iterable[_Life]) -> tuple[tuple[float, int], ...]:
+    changes: dict[float, int] = {}
+    for size, since, until in lives:
+        changes[since] = changes.get(since, 0) + size
+        changes[until] = changes.get(until, 0) - size
+    times = sorted(changes)
+    return tuple(zip(times, accumulate(changes[t] for t in times), strict=True))

@@ -1,0 +1,171 @@
+"""A planned workflow in each mode: how long it takes, and what it reserves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from random import Random
+
+from pegasus_bb.forecast.demands.demand import Demand
+from pegasus_bb.forecast.workflow.execution import Execution, Rules
+from pegasus_bb.forecast.workflow.moved_files import Places, Work
+from pegasus_bb.forecast.workflow.outline import Outline, outline
+from pegasus_bb.forecast.workflow.prediction import End, Prediction, predicted
+from pegasus_bb.forecast.workflow.work import off, work_of_shared, work_of_transient
+from pegasus_bb.forecast.workflow.workload import Workload
+from pegasus_bb.model.placement import PlacedFile, Placement
+from pegasus_bb.model.speeds import Speeds
+from pegasus_bb.model.start_overhead import DEFAULT, Startup
+
+SCATTER = 0.05  # of the computing of equal tasks: the sigma of a log-normal factor
+
+
+@dataclass(frozen=True)
+class Mode:
+    """What runs in one mode."""
+
+    name: str  # off | persistent | transient | hybrid
+    placement: Placement
+    outline: Outline
+    work: Sequence[Work]
+    rules: Rules
+
+    def does_the_same(self, other: Mode) -> bool:
+        mine, its = self.placement, other.placement
+        return (
+            self.rules == other.rules
+            and (self.name == "transient") == (other.name == "transient")
+            and mine.capacity == its.capacity
+            and mine.job_reservations == its.job_reservations
+            and mine.job_tier == its.job_tier
+            and _live_alike(mine.files, its.files)
+        )
+
+
+def _live_alike(one: Mapping[str, PlacedFile], other: Mapping[str, PlacedFile]) -> bool:
+    """Whether files live in the same places, for whatever reason."""
+    return one.keys() == other.keys() and all(
+        file is other[lfn]
+        or (file.tier == other[lfn].tier and file.how == other[lfn].how)
+        for lfn, file in one.items()
+    )
+
+
+@dataclass(frozen=True)
+class PlannedWorkflow:
+    """What all modes have in common. ``wait``: seconds at the gate, if there is one."""
+
+    work: Workload
+    speeds: Speeds
+    files: Mapping[str, PlacedFile]
+    cleanup: str = "inplace"  # none | leaf | inplace | constraint
+    delivered: bool = True  # results are staged out
+    linked: frozenset[str] = frozenset()  # inputs that mode off links
+    startup: Startup = DEFAULT
+    wait: float = 0.0
+
+
+class Simulator:
+    """Makes the executable workflow once, and runs it in each mode."""
+
+    def __init__(self, planned: PlannedWorkflow) -> None:
+        self.planned = planned
+        self.places = Places(planned.speeds)
+        self.outline = outline(
+            planned.work, planned.files, planned.cleanup, planned.delivered
+        )
+
+    def with_planned(self, planned: PlannedWorkflow) -> Simulator:
+        """The same nodes, with other demands."""
+        other = copy(self)
+        other.planned = planned
+        return other
+
+    def off(self, placement: Placement) -> Mode:
+        """All files on the PFS; inputs are copied to the scratch there, or linked."""
+        files = {f.lfn: f for f in off(placement.files, self.planned.linked)}
+        on_pfs = Placement(placement.tier, files)
+        return self._mode("off", on_pfs, self._shared_work(on_pfs), reserves=False)
+
+    def shared(self, placement: Placement, mode: str) -> Mode:
+        """``placement`` with one reservation for all jobs: persistent and hybrid."""
+        return self._mode(mode, placement, self._shared_work(placement), reserves=True)
+
+    def transient(self, placement: Placement, capacity: Callable[[int], int]) -> Mode:
+        """A reservation for each job: ``capacity`` of the bytes that it needs."""
+        sizes = self.planned.work.sizes
+        work = work_of_transient(self.outline, sizes, placement, self.places, capacity)
+        return self._mode("transient", placement, work, reserves=False)
+
+    def predict(self, mode: Mode) -> Prediction:
+        """By both ends of the demands, if they differ."""
+        loads = self.planned.work.loads
+        ends = [self._end(mode, [load.demand.pessimistic for load in loads])]
+        if not self.planned.work.is_known:
+            ends.append(self._end(mode, [load.demand.optimistic for load in loads]))
+        return predicted(mode.name, ends)
+
+    def execute(self, mode: Mode, demands: Sequence[Demand]) -> Execution:
+        execution = Execution(
+            mode.outline, mode.work, demands, self.planned.speeds, mode.rules
+        )
+        execution.run()
+        return execution
+
+    def _end(self, mode: Mode, demands: Sequence[Demand]) -> End:
+        execution = self.execute(mode, demands)
+        return End(tuple(execution.clock.seconds), byte_hours(mode, execution))
+
+    def _shared_work(self, placement: Placement) -> list[Work]:
+        sizes = self.planned.work.sizes
+        return work_of_shared(self.outline, sizes, placement, self.places)
+
+    def _mode(
+        self, name: str, placement: Placement, work: list[Work], *, reserves: bool
+    ) -> Mode:
+        planned, phases = self.planned, placement.phases
+        rules = Rules(
+            startup=planned.startup,
+            reserves=reserves,
+            wait=planned.wait if reserves else 0.0,
+            removes_folder=planned.cleanup != "none" and planned.delivered,
+            phases=phases.ends if reserves and phases is not None else (),
+        )
+        return Mode(name, placement, self.outline, work, rules)
+
+
+def byte_hours(mode: Mode, execution: Execution) -> float:
+    """Bytes x hours: the shared reservation from the gate to bb_delete, those of jobs
+    until their results are copied."""
+    reserved = 0.0
+    if mode.rules.reserves:
+        lasts = execution.makespan - execution.gate_opened
+        reserved += mode.placement.capacity * lasts
+    for at, work in enumerate(mode.work):
+        if work.own is not None and work.own.capacity:
+            own = work.own.capacity
+            since = execution.ready if work.own.by_batch_system else execution.started
+            reserved += own * (execution.ended[at] - since[at])
+    return reserved / 3600
+
+
+def demands_of(work: Workload, seed: int) -> list[Demand]:
+    """In the middle of each range. Seed 0 draws nothing; others draw how much longer or
+    shorter each task computes than was learned."""
+    middle = [load.demand for load in work.loads]
+    found = [
+        Demand(
+            (each.pessimistic.compute + each.optimistic.compute) / 2,
+            (each.pessimistic.operations + each.optimistic.operations) / 2,
+        )
+        for each in middle
+    ]
+    if not seed:
+        return found
+    random = Random(seed)  # noqa: S311 - no secret is made of it
+    return [
+        replace(each, compute=each.compute * math.exp(random.gauss(0.0, SCATTER)))
+        for each in found
+    ]

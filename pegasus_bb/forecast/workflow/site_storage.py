@@ -1,0 +1,76 @@
+"""The storage of a site, as servers: each place has one for bytes and one for calls."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import cast
+
+from pegasus_bb.forecast.kernel import Process, Simulation, Steps
+from pegasus_bb.forecast.server import Lane, Request, Server
+from pegasus_bb.forecast.workflow.moved_files import Copy
+from pegasus_bb.model.speeds import Speed
+
+THREADS = 2  # files that a staging job copies at the same time
+
+
+class Place:
+    """Readers and writers share its time."""
+
+    def __init__(self, simulation: Simulation, speed: Speed) -> None:
+        self.latency = speed.latency
+        self.reading = Lane(speed.read, speed.job_read)
+        self.writing = Lane(speed.write, speed.job_write)
+        Server(simulation, [self.reading, self.writing])
+        self.calls: Lane | None = None  # None: their rate is unknown, and left out
+        if math.isfinite(speed.job_ops):
+            self.calls = Lane(speed.ops, speed.job_ops)
+            Server(simulation, [self.calls])
+
+
+class Storage:
+    def __init__(self, simulation: Simulation, speeds: Iterable[Speed]) -> None:
+        self.places = [Place(simulation, speed) for speed in speeds]
+
+    def copy(
+        self, copy: Copy, threads: int = 1, jobs: int = 1, before: float = 0.0
+    ) -> Steps:
+        """Reads and writes at the same time; the slower end decides. ``jobs`` do the
+        same at the same time. ``before``: seconds until it begins."""
+        source, dest = self.places[copy.source], self.places[copy.dest]
+        width = max(1, min(threads, copy.files))
+        opening = copy.files * (source.latency + dest.latency) / width
+        if before := before + opening:
+            yield before
+        for place in (source, dest):
+            if place.calls is not None and copy.files:
+                yield place.calls.request(copy.files / width, width * jobs)
+        if copy.size:
+            each, count = copy.size / width, width * jobs
+            yield Both(
+                source.reading.request(each, count), dest.writing.request(each, count)
+            )
+
+
+class Both:
+    """Waits for two shares of servers at the same time."""
+
+    __slots__ = ("_left", "_process", "_requests")
+
+    def __init__(self, one: Request, other: Request) -> None:
+        self._requests = one, other
+        self._left = 2
+
+    def wait(self, process: Process) -> None:
+        self._process = process
+        for request in self._requests:
+            request.wait(cast("Process", self))  # a server calls go_on, and no more
+
+    def cancel(self, process: Process) -> None:
+        for request in self._requests:
+            request.cancel(process)
+
+    def go_on(self) -> None:
+        self._left -= 1
+        if not self._left:
+            self._process.go_on()

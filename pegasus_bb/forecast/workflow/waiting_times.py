@@ -1,0 +1,56 @@
+"""Who waits for what in a simulated run: for a slot, for storage, for staging."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pegasus_bb.forecast.workflow.execution import Execution
+from pegasus_bb.forecast.workflow.moved_files import Work
+from pegasus_bb.forecast.workflow.simulator import Mode
+from pegasus_bb.model.run import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """Of all nodes of one sort. Seconds, added up."""
+
+    name: str  # of the transformation; of auxiliary jobs their kind
+    jobs: int
+    starting: float  # being started
+    slot: float  # ready, until it had a slot
+    computing: float
+    storage: float  # reading, writing, calls
+    own: float  # its own reservation: staging before and after the task
+
+
+def waits_of(mode: Mode, done: Execution) -> list[Waits]:
+    """In the order of the workflow, auxiliary jobs last."""
+    found: dict[str, list[int]] = {}
+    for at, node in enumerate(done.outline.nodes):
+        load = node.load
+        name = node.kind.value if load is None else load.job.transformation
+        found.setdefault(name, []).append(at)
+    return [_waits(name, nodes, mode.work, done) for name, nodes in found.items()]
+
+
+def _waits(
+    name: str, nodes: Sequence[int], work: Sequence[Work], done: Execution
+) -> Waits:
+    startup = done.rules.startup
+    slot = starting = computing = storage = own = 0.0
+    for at in nodes:
+        node, has_own = done.outline.nodes[at], work[at].own is not None
+        begin = startup.job if node.kind is Kind.COMPUTE else startup.own
+        began, stopped = done.began[at], done.stopped[at]
+        compute = done.demands[at].compute if node.load is not None else startup.own
+        before = done.started[at] - done.ready[at] - startup.queue
+        staged_first = 0.0
+        if has_own:
+            staged_first = began - done.started[at] - begin
+            own += staged_first + done.ended[at] - stopped
+        slot += max(0.0, before)
+        starting += startup.queue + (begin if node.load is not None else startup.own)
+        computing += compute if node.load is not None else 0.0
+        storage += max(0.0, stopped - began - compute)
+    return Waits(name, len(nodes), starting, slot, computing, storage, own)

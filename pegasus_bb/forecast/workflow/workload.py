@@ -1,0 +1,122 @@
+"""What every job of a workflow asks for, wherever its files are.
+
+Bytes are the sizes of its files, each read or written once; what an earlier run has
+counted goes before that. Demands are learned from earlier runs, or from what
+``pegasus: runtime`` declares.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+from pegasus_bb.forecast.demands.demand import Demand, DemandRange, Moved
+from pegasus_bb.forecast.demands.learned import demand_of
+from pegasus_bb.model.graph import Graph
+from pegasus_bb.model.history import History, declared_past
+from pegasus_bb.model.placement import PFS, PlacedFile
+from pegasus_bb.model.speeds import Speeds
+from pegasus_bb.model.workflow import Job, Workflow
+
+Sized: TypeAlias = tuple[tuple[str, int], ...]  # (LFN, bytes)
+_COUNTED = 1 << 20  # bytes; of smaller inputs a count tells of the program's own start
+_NOTHING = DemandRange(Demand(0.0), Demand(0.0))
+
+
+@dataclass(slots=True)
+class Load:
+    job: Job
+    level: int  # in the graph, from 1
+    demand: DemandRange
+    reads: Sized
+    writes: Sized
+    read: int = 0  # bytes in all
+    written: int = 0
+
+
+@dataclass(frozen=True)
+class Workload:
+    loads: tuple[Load, ...]  # in the order of the workflow
+    graph: Graph
+    sizes: Mapping[str, int]  # bytes by LFN, of those that are known
+    unknown_sizes: tuple[str, ...]  # LFNs; they count as empty
+    unknown_times: int  # jobs; they count as if they did not compute
+
+    @cached_property
+    def is_known(self) -> bool:
+        """Whether no demand is a range."""
+        each = {id(load.demand): load.demand for load in self.loads}  # few objects
+        return all(demand.is_known for demand in each.values())
+
+    @property
+    def sources(self) -> Mapping[str, int]:
+        """What demands were learned from -> of how many jobs."""
+        found = Counter(load.demand.source for load in self.loads)
+        return {name: count for name, count in found.items() if name}
+
+
+def workload(
+    workflow: Workflow,
+    graph: Graph,
+    files: Mapping[str, PlacedFile],
+    speeds: Speeds,
+    history: History,
+) -> Workload:
+    learned = history.sizes
+    known = (
+        (lfn, learned.get(lfn) if f.size is None else f.size)
+        for lfn, f in files.items()
+    )
+    sizes = {lfn: size for lfn, size in known if size is not None}
+    loads, unknown, has_times = [], 0, history.has_times
+    demands: dict[tuple[object, ...], DemandRange] = {}  # equal ones are one object
+    for job in workflow.jobs.values():
+        pasts = history.pasts(job.id, job.transformation) if has_times else []
+        if not pasts and (past := declared_past(job)) is not None:
+            pasts = [(PFS, past)]
+        reads, writes, read, written = _files(job, sizes)
+        demand = _NOTHING
+        if not pasts:
+            unknown += 1
+        else:
+            first = pasts[0][1]
+            reads, read = _as_counted(reads, read, first.read)
+            writes, written = _as_counted(writes, written, first.written)
+            moved = Moved(read, written, len(reads) + len(writes))
+            key = (*pasts, moved)
+            if key not in demands:
+                demands[key] = demand_of(pasts, moved, speeds)
+            demand = demands[key]
+        loads.append(
+            Load(job, graph.level[job.id], demand, reads, writes, read, written)
+        )
+    missing = tuple(lfn for lfn in files if lfn not in sizes)
+    return Workload(tuple(loads), graph, sizes, missing, unknown)
+
+
+def _files(job: Job, sizes: Mapping[str, int]) -> tuple[Sized, Sized, int, int]:
+    """What it reads and writes, and the bytes of both."""
+    reads: list[tuple[str, int]] = []
+    writes: list[tuple[str, int]] = []
+    read = written = 0
+    for use in job.uses:
+        lfn, kind = use.lfn, use.kind
+        size = sizes.get(lfn, 0)
+        if kind == "input":
+            reads.append((lfn, size))
+            read += size
+        elif kind == "output":
+            writes.append((lfn, size))
+            written += size
+    return tuple(reads), tuple(writes), read, written
+
+
+def _as_counted(files: Sized, size: int, counted: int | None) -> tuple[Sized, int]:
+    """``files`` with the counted bytes in all, unless they are too small to tell."""
+    if counted is None or size < _COUNTED:
+        return files, size
+    found = tuple((lfn, own * counted // size) for lfn, own in files)
+    return found, sum(own for _, own in found)

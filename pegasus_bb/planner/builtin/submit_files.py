@@ -1,0 +1,191 @@
+"""Submit files. Jobs that differ only in name and arguments share a frame
+(frame.py)."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from pegasus_bb.core.errors import UnplacedError, UsageError
+from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.model.dag.blahp import GRID
+from pegasus_bb.model.dag.submitfile import quote_arguments
+from pegasus_bb.planner.builtin.executable import (
+    COMPUTE,
+    CREATE_DIR,
+    LEAF_CLEANUP,
+    PlannedJob,
+)
+from pegasus_bb.planner.builtin.frame import frame
+from pegasus_bb.planner.builtin.profiles import (
+    Profiles,
+    batch_name,
+    condor_keys,
+    grid_keys,
+    merge,
+    of_properties,
+    style_of,
+)
+from pegasus_bb.planner.builtin.value_lines import Places
+from pegasus_bb.planner.run_plan import RunPlan
+
+# HTCondor gives a job on the submit host no variable of its user's environment, but
+# Slurm's programs are found on PATH. DAGMan passes on its own environment.
+_USER_ENVIRONMENT = "PATH, HOME, USER, PEGASUS_*, XDG_*, SLURM_CONF"
+
+# create_dir starts before scratch exists. A leaf cleanup that was killed halfway must
+# find a folder to start in when it is tried again.
+OUTSIDE_SCRATCH = "/tmp"  # noqa: S108 - as Pegasus does for create_dir
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    text: str  # of the submit file, with %(slots)s
+    before: list[str]  # arguments before the job's id
+    after: list[str]  # arguments between the id and the job's files
+    program: list[str]  # label, timestamp and the program itself
+
+
+class SubmitFiles:
+    def __init__(self, scratch: str, planning: PlanningInput, context: RunPlan) -> None:
+        self._scratch = scratch
+        self._catalogs, self._context = planning.catalogs, context
+        self._places = Places(planning.workflow, planning.catalogs)
+        self._common = of_properties(planning.catalogs.properties)
+        self._frames: dict[tuple[int, int, bool, bytes], _Frame] = {}
+
+    def text(self, planned: PlannedJob) -> str:
+        """The submit file of ``planned``. Raises CatalogError."""
+        try:
+            return self._text(planned)
+        except UnplacedError as error:
+            raise self._places.error(error, *planned.origin) from error
+
+    def _text(self, planned: PlannedJob) -> str:
+        kind = self._frame(planned)
+        name = planned.name
+        arguments = _quoted(planned, self._arguments(planned, kind))
+        return kind.text % {
+            "name": name,
+            "files": f"{planned.folder}/{name}",
+            "arguments": arguments,
+            "priority": planned.priority,
+            "id": planned.job.id if planned.job else "null",
+            "batch": batch_name(name),
+        }
+
+    def _arguments(self, planned: PlannedJob, kind: _Frame) -> list[str]:
+        """Kickstart's options, then the program with its own arguments."""
+        job = planned.job
+        files: list[str] = []
+        for use in job.outputs() if job else ():
+            # -s notes size and date of an output; a leading @ means a list of files.
+            files += [] if use.lfn.startswith("@") else ["-s", f"{use.lfn}={use.lfn}"]
+        return [
+            *kind.before,
+            job.id if job else "null",
+            *(_streams(job.data) if job else ()),
+            *kind.after,
+            *files,
+            *kind.program,
+            *planned.arguments,
+        ]
+
+    def _frame(self, planned: PlannedJob) -> _Frame:
+        own = (planned.job.data.get("profiles") or {}) if planned.job else {}
+        key = (
+            id(planned.program),
+            id(planned.role),  # both kinds of clean-up have the same job class
+            planned.detached,
+            orjson.dumps(own, option=orjson.OPT_NON_STR_KEYS) if own else b"",
+        )
+        kind = self._frames.get(key)
+        if kind is None:
+            kind = self._frames[key] = self._make_frame(planned, own)
+        return kind
+
+    def _make_frame(self, planned: PlannedJob, own: dict[str, Any]) -> _Frame:
+        context = self._context
+        site = self._catalogs.sites.sites.get(planned.site)
+        profiles = merge(
+            self._common,
+            site.profiles if site else {},
+            planned.program.profiles,
+            own,
+        )
+        record = f"{context.bin}/record"
+        executable = record
+        launcher: list[str] = []
+        keys = {
+            "universe": "local",
+            "initialdir": str(context.submit_dir),
+            "getenv": _USER_ENVIRONMENT,
+        }
+        style = "local"
+        if not planned.detached:
+            executable, launcher = self._launcher(planned, profiles, record)
+        if not planned.on_submit_host:
+            assert site is not None  # noqa: S101 - the site that the plan is for
+            style = style_of(site, profiles)
+            guarded = bool(self._context.request)
+            role = "compute" if planned.role is COMPUTE else "auxillary"
+            keys = (
+                grid_keys(site, style, profiles, role, guarded)
+                if style in GRID
+                else condor_keys(profiles)
+            )
+        directory = self._directory(planned)
+        text = frame(planned, profiles, keys, executable, directory, style, context)
+        stamp = ["-L", context.label, "-T", context.timestamp, planned.program.pfn]
+        stdin = ["-i", "-"] if planned.entries is not None else []
+        where = ["-w", directory] if directory else []
+        return _Frame(
+            text,
+            [*launcher, "-n", planned.program.transformation, "-N"],
+            [*stdin, "-R", planned.site, *where],
+            stamp,
+        )
+
+    def _launcher(
+        self, planned: PlannedJob, profiles: Profiles, record: str
+    ) -> tuple[str, list[str]]:
+        """The executable, and the arguments before the recorder's options."""
+        pegasus = profiles.get("pegasus", {})
+        needed = self._context.request is not None or planned.program.container
+        default = f"{self._context.bin}/launch" if needed else ""
+        launcher = pegasus.get("gridstart.launcher", default)
+        if not launcher:
+            return record, []
+        key = "gridstart.launcher.arguments"
+        try:
+            return launcher, [*shlex.split(pegasus.get(key, "")), record]
+        except ValueError as error:
+            at = ("profiles", "pegasus", key)
+            what = f"{key} are not words of a shell: {error}"
+            raise UnplacedError(what, at, pegasus[key], "close the quote") from error
+
+    def _directory(self, planned: PlannedJob) -> str:
+        if planned.detached:
+            return ""
+        outside = planned.role in (CREATE_DIR, LEAF_CLEANUP)
+        return OUTSIDE_SCRATCH if outside else self._scratch
+
+
+def _streams(data: dict[str, Any]) -> list[str]:
+    words: list[str] = []
+    for key, option in (("stdin", "-i"), ("stdout", "-o"), ("stderr", "-e")):
+        if data.get(key) is not None:
+            words += [option, f"./{data[key]}"]  # a path: Kickstart interprets - and "
+    return words
+
+
+def _quoted(planned: PlannedJob, arguments: list[str]) -> str:
+    try:
+        return quote_arguments(arguments)
+    except UsageError as error:
+        place = "arguments" if planned.arguments else "uses"
+        what = f"an argument of {planned.name} cannot be passed on: {error}"
+        raise UnplacedError(what, (place,), would_do="a file with that text") from error

@@ -1,0 +1,139 @@
+"""How the results of a run will leave the tier: off, now, paced, or at a rate.
+
+Pacing needs to know when the run will end; the simulation says so.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.units import abbreviate, format_size
+from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.forecast.workflow.execution import Execution
+from pegasus_bb.forecast.workflow.simulator import demands_of
+from pegasus_bb.model.drain_settings import NOW, DrainRule
+from pegasus_bb.model.run import Kind
+from pegasus_bb.planner.drain_plan import DrainPlan, Flow, Forecast, rule_of
+from pegasus_bb.planner.predictions import mode_predictions, without_speeds
+
+# The part of a window that pacing uses: with measured run times, and with a forecast,
+# which may be 30 % too long.
+_MEASURED, _FORECAST = 0.96, 0.76
+_WORTH = 0.95  # a paced peak above this part of the unpaced one is no gain
+
+
+def plan_drain(decided: PlanningInput) -> DrainPlan | None:
+    """The drain plan; None if results leave as soon as they are written. Raises
+    CatalogError, and UsageError for results that cannot be paced."""
+    placement = decided.placement
+    if placement is None:
+        return None
+    rule = rule_of(decided.settings, placement.tier)
+    if rule.when == NOW:
+        return None
+    slack = decided.settings.drain_slack / 100
+    if not rule.is_paced:
+        return DrainPlan(rule)
+    _check_can_be_paced(decided, rule)
+    declared = placement.tier.drain
+    target = declared.target if declared else None
+    if rule.rate:
+        return DrainPlan(rule, target)
+    prediction = forecast(decided)
+    if prediction is None:
+        raise _no_forecast(decided)
+    return DrainPlan(rule, target, slack, _aim(decided), prediction)
+
+
+def _aim(decided: PlanningInput) -> float:
+    return _MEASURED if decided.history.jobs else _FORECAST
+
+
+def forecast(decided: PlanningInput) -> Forecast | None:
+    """None if no speeds are declared. Raises CatalogError, UsageError."""
+    predictions = mode_predictions(decided)
+    if predictions is None:
+        return None
+    simulator = predictions.simulator
+    mode = predictions.mode(decided.settings.mode)
+    done = simulator.execute(mode, demands_of(simulator.planned.work, 0))
+    flows, due = list[Flow](), _due_times(done)
+    for at, node in enumerate(done.outline.nodes):
+        if node.kind is Kind.STAGE_OUT:
+            size = sum(copy.size for copy in mode.work[at].copies)
+            times = done.began[at], done.stopped[at]
+            flows.append(Flow(*times, size, node.lfns, due(node.level)))
+    end = max(done.stopped[: done.outline.tasks], default=0.0)
+    return Forecast(done.gate_opened, end, flows)
+
+
+def _due_times(done: Execution) -> Callable[[int], float | None]:
+    """Level of a stage-out -> the end of its phase, which the next phase waits for;
+    None in the last phase."""
+    ends, tasks = done.rules.phases, done.outline.nodes[: done.outline.tasks]
+
+    def due(level: int) -> float | None:
+        phase = bisect_left(ends, level)
+        if phase >= len(ends) - 1:
+            return None
+        here = (at for at, task in enumerate(tasks) if task.level <= ends[phase])
+        return max((done.stopped[at] for at in here), default=0.0)
+
+    return cache(due)
+
+
+def _check_can_be_paced(decided: PlanningInput, rule: DrainRule) -> None:
+    placement, mode = decided.placement, decided.settings.mode
+    assert placement is not None  # noqa: S101 - the caller has looked
+    if mode == "transient":
+        raise UsageError(
+            f"--bb-drain {rule}: in mode transient a reservation ends with its job, so "
+            "its results cannot wait. --bb-mode persistent, or --bb-drain now"
+        )
+    own = placement.job_reservations.items()
+    jobs = sorted(job for job, reservation in own if reservation.stage_out)
+    tier = placement.job_tier
+    if jobs and tier.is_staged:
+        raise UsageError(
+            f"--bb-drain {rule}: the own results of {abbreviate(jobs)} leave tier "
+            f"{tier.name} by {tier.backend}'s stage_out, which cannot be paced. "
+            "--bb-mode persistent, or --bb-job-tier with a node-local tier"
+        )
+
+
+def _no_forecast(decided: PlanningInput) -> UsageError:
+    error = without_speeds(decided, "--bb-drain paced")
+    return UsageError(f"{error}, or a rate, which needs none: --bb-drain 32MiB/s")
+
+
+def drain_gain(
+    decided: PlanningInput, planned: DrainPlan | None = None
+) -> dict[str, Any] | None:
+    """The peak rates to the PFS without and with pacing, for `explain`. None if they
+    are unknown, or if no results leave. ``planned`` is the result of ``plan_drain``,
+    whose forecast is used again."""
+    if decided.settings.mode not in ("persistent", "hybrid"):
+        return None
+    if not decided.ending.delivered:
+        return None
+    prediction = planned.forecast if planned is not None else None
+    prediction = prediction or forecast(decided)
+    if prediction is None or not prediction.flows:
+        return None
+    now, paced = prediction.peaks(decided.settings.drain_slack / 100, _aim(decided))
+    return {"peak_now": now, "peak_paced": paced, "wins": paced < now * _WORTH}
+
+
+def gain_line(gain: dict[str, Any]) -> str:
+    """The result of ``drain_gain`` as a line of text."""
+    now = f"{format_size(int(gain['peak_now']))}/s"
+    if not gain["wins"]:
+        return (
+            f"draining: nothing to win by pacing: at most {now} to the PFS either way"
+        )
+    paced = f"{format_size(int(gain['peak_paced']))}/s"
+    return f"draining: at most {now} to the PFS now, {paced} with --bb-drain paced"

@@ -1,0 +1,201 @@
+"""Completes the submit directory that pegasus-plan wrote: the rest of bb/, and the
+.dag.
+
+In the .dag only the POST scripts of jobs with a job reservation change. Other lines are
+appended, because DAGMan accepts them in any order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+
+from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.decide.job_reservations import (
+    join_job_reservations,
+    planned_job_reservations,
+)
+from pegasus_bb.model.dag.nodes import Dag, Node, Script, submit_text
+from pegasus_bb.model.dag.roles import Role, folder_nodes, of_role
+from pegasus_bb.model.dag.writer import script_line
+from pegasus_bb.model.reservation import SLURM_BACKENDS
+from pegasus_bb.planner.pegasus.exclusive_folder import replace_text
+from pegasus_bb.planner.pegasus.pegasus_limits import check_results
+from pegasus_bb.planner.pegasus.read_submit_dir import (
+    PegasusWorkflow,
+    clusters_of,
+    read_planned,
+)
+from pegasus_bb.planner.reading import with_placement
+from pegasus_bb.planner.rewrite.job_directives import directives_option
+from pegasus_bb.planner.run_plan import RunPlan
+from pegasus_bb.planner.runfiles import node_files, run_files
+from pegasus_bb.planner.seal.job_reservation_rules import (
+    check_job_reservations,
+    has_option,
+)
+from pegasus_bb.planner.seal.sealing import complete
+
+OUTSIDE_SCRATCH = "/tmp"  # noqa: S108 - where pegasus-plan lets create_dir start
+# How a submit file names the folder to start in: style condor, style glite.
+_STARTS_IN = (("\nremote_initialdir = ", "\n"), ('\n+remote_iwd = "', '"\n'))
+_ARGUMENTS = re.compile(r'(EXTRA_ARGUMENTS==\\?"[^"\\]*)(\\?")')
+_SHARED = re.compile(r'--bbf=[^\s"\\]+')  # the site's; that of the job includes it
+_POST = re.compile(r"^SCRIPT POST (\S+) ")
+_PARENTS = 50  # per line, to keep it readable
+
+
+def complete_planned(
+    decided: PlanningInput, context: RunPlan, force: bool
+) -> tuple[PegasusWorkflow, PlanningInput]:
+    """Complete the submit directory; return the workflow and the planning input with
+    the clusters that pegasus-plan made. Raises CatalogError, NotSealed."""
+    planned = read_planned(context)
+    if context.request is None:
+        planned, context = _with_clusters(planned, decided, context)
+        decided = with_placement(decided, context.placement)
+    completed = complete(planned, decided.workflow, context)
+    if context.request is not None:
+        check_results(decided, planned.results, force)
+    files = run_files(completed, decided, context)
+    for path, data in chain(files, node_files(completed, decided, context)):
+        file = planned.folder / "bb" / path
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(data)
+    if context.request is not None:
+        start_outside(planned.folder, planned.dag, context.site, planned.scratch)
+    _add_options(planned, context)
+    _replace_dag(planned, completed)
+    if context.placement and context.placement.job_reservations:
+        check_job_reservations(completed.dag, planned.folder)
+    return completed, decided
+
+
+def _with_clusters(
+    planned: PegasusWorkflow, decided: PlanningInput, context: RunPlan
+) -> tuple[PegasusWorkflow, RunPlan]:
+    """Mode transient: only planned jobs have reservations, and a cluster has one under
+    its own name."""
+    placement = decided.placement
+    assert placement is not None  # noqa: S101 - this is mode transient
+    pairs, clusters = planned.jobs_nodes(), clusters_of(planned)
+    placement = planned_job_reservations(placement, dict(pairs))
+    if clusters:
+        placement = join_job_reservations(decided, placement, clusters)
+    pairs = [pair for pair in pairs if pair[1] not in clusters]
+    pairs += [(name, name) for name in clusters]
+    # The prediction is for single jobs; a cluster runs and reserves for all its jobs.
+    predicted = None if clusters else context.predicted
+    context = replace(context, placement=placement, predicted=predicted)
+    return replace(planned, jobs_nodes=lambda: pairs), context
+
+
+def start_outside(folder: Path, dag: Dag, site: str, scratch: str) -> None:
+    """Make the leaf cleanup of ``site``, and clusters, start where create_dir does.
+
+    The cleanup's Kickstart would change to the folder that it removes, which a retry
+    would not find. For a cluster HTCondor itself, or blahp, would change to the planned
+    prefix, which does not exist; the Kickstart of each task changes the folder anyway.
+    """
+    for name in folder_nodes(dag.nodes, Role.LEAF_CLEANUP, site):
+        place = f" -w {scratch} ", f" -w {OUTSIDE_SCRATCH} "
+        _replace_in(folder, dag.nodes[name], *place)
+    for name in of_role(dag.nodes, Role.CLUSTER):
+        for begins, ends in _STARTS_IN:
+            old, new = (f"{begins}{at}{ends}" for at in (scratch, OUTSIDE_SCRATCH))
+            _replace_in(folder, dag.nodes[name], old, new)
+
+
+def _replace_in(folder: Path, node: Node, old: str, new: str) -> None:
+    file = node.file(folder)
+    text = file.read_bytes()
+    changed = text.replace(old.encode(), new.encode())
+    if changed != text:
+        replace_text(file, changed)
+
+
+def _add_options(planned: PegasusWorkflow, context: RunPlan) -> None:
+    """Give sbatch the directives of each job with a job reservation.
+
+    If the site, its programs or the properties have glite.arguments too, pegasus-plan
+    writes those instead of the job's.
+    """
+    placement = context.placement
+    if placement is None or placement.job_tier.backend not in SLURM_BACKENDS:
+        return
+    for job, name in planned.jobs_nodes() if placement.job_reservations else ():
+        if job in placement.job_reservations:
+            option = directives_option(context.submit_dir, job)
+            _add_option(planned.folder, planned.dag.nodes[name], option)
+
+
+def _add_option(folder: Path, node: Node, option: str) -> None:
+    text = submit_text(folder, node)
+    if not has_option(text, option):
+        changed = _SHARED.sub(option, text)
+        if changed == text:
+            changed = _ARGUMENTS.sub(rf"\1 {option}\2", text)
+        replace_text(node.file(folder), changed.encode("utf-8", "surrogateescape"))
+
+
+def _replace_dag(planned: PegasusWorkflow, done: PegasusWorkflow) -> None:
+    file = planned.folder / planned.dag_name
+    text = file.read_text(encoding="utf-8", errors="surrogateescape")
+    text = _with_posts(text, planned.dag, done.dag)
+    added = added_lines(planned.dag, done.dag)
+    end = "" if text.endswith("\n") else "\n"
+    text += end + "".join(f"{line}\n" for line in added)
+    replace_text(file, text.encode("utf-8", "surrogateescape"))
+
+
+def added_lines(dag: Dag, complete: Dag) -> list[str]:
+    """The gate and the edges that ``complete`` has and ``dag`` lacks."""
+    return [*_gates(dag, complete), *_edges(dag, complete)]
+
+
+def _with_posts(text: str, dag: Dag, complete: Dag) -> str:
+    """``text`` with the new POST scripts in place of the old ones."""
+    changed = {
+        name: _post_lines(name, node.post)
+        for name, node in complete.nodes.items()
+        if node.post is not None and node.post is not dag.nodes[name].post
+    }
+    if not changed:
+        return text
+    return "\n".join(_line(line, changed) for line in text.split("\n"))
+
+
+def _post_lines(node: str, script: Script) -> str:
+    """Two lines: DAGMan uses the later one, monitord understands only the first.
+    Without it, monitord reads the record of the node twice, and may crash."""
+    plain = replace(script, defer_status=None)
+    return "\n".join(script_line("POST", node, each) for each in (plain, script))
+
+
+def _line(line: str, changed: dict[str, str]) -> str:
+    match = _POST.match(line)
+    return changed.get(match[1], line) if match else line
+
+
+def _gates(dag: Dag, complete: Dag) -> Iterator[str]:
+    for name, node in complete.nodes.items():
+        pre = node.pre
+        if pre is not None and dag.nodes[name].pre is None:
+            yield script_line("PRE", name, pre)
+            before = dag.nodes[name].retry, dag.nodes[name].unless_exit
+            if (node.retry, node.unless_exit) != before:
+                yield f"RETRY {name} {node.retry}"
+
+
+def _edges(dag: Dag, complete: Dag) -> Iterator[str]:
+    added: dict[str, list[str]] = {}
+    for parent, children in complete.children.items():
+        for child in children[len(dag.children.get(parent, ())) :]:
+            added.setdefault(child, []).append(parent)
+    for child, parents in added.items():
+        for first in range(0, len(parents), _PARENTS):
+            names = " ".join(parents[first : first + _PARENTS])
+            yield f"PARENT {names} CHILD {child}"

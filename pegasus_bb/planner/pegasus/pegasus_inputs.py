@@ -1,0 +1,193 @@
+"""Changes for pegasus-plan on top of the rewriting passes, and the files that it reads.
+
+Its parsers stream, want text where YAML would have true, and expand ``${X}`` again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from pegasus_bb.core.paths import local_path
+from pegasus_bb.model.catalogs import SCRATCH, SOURCES
+from pegasus_bb.model.dag.blahp import GRID, GUARDED_RELEASE
+from pegasus_bb.model.document import Data, Document
+from pegasus_bb.model.properties import Properties
+from pegasus_bb.planner.rewrite.pass_input import (
+    LOCAL,
+    Inputs,
+    Keys,
+    site_index,
+    with_values,
+)
+from pegasus_bb.planner.run_plan import RunPlan
+
+PROPERTIES = "pegasus.properties"
+WORKFLOW = "workflow.yml"
+
+
+def for_pegasus(inputs: Inputs, context: RunPlan, folder: Path) -> Inputs:
+    """``inputs`` as pegasus-plan should read them from ``folder``."""
+    site = context.site
+    inline = {key for _, key in SOURCES.values()}  # catalogs, which are files now
+    workflow = {k: v for k, v in inputs.workflow.data.items() if k not in inline}
+    inputs = replace(
+        inputs,
+        sites=_with_change_dir(inputs.sites, site),
+        workflow=inputs.workflow.with_data(workflow),
+        properties=_with_catalogs(inputs.properties, folder),
+    )
+    if context.request is None:
+        return inputs
+    inputs = replace(
+        inputs,
+        sites=with_values(inputs.sites, _local_scratch(inputs, folder)),
+        workflow=inputs.workflow.with_data(_with_uses(workflow)),
+    )
+    if context.transfers_here:
+        return inputs
+    replicas, programs = inputs.replicas, inputs.transformations
+    return replace(
+        inputs,
+        replicas=replicas.with_data(replicas_by_path(replicas.data)),
+        transformations=programs.with_data(programs_on_site(programs.data, site)),
+    )
+
+
+def _with_change_dir(sites: Document, site: str) -> Document:
+    """``sites``, with each Kickstart of ``site`` changing to the run's folder.
+
+    Otherwise HTCondor would change to the planned prefix, which does not exist, before
+    the launcher runs. Styles glite and ssh change in Kickstart anyway.
+    """
+    index = site_index(sites, site)
+    change: dict[Keys, str] = {
+        ("sites", index, "profiles", "pegasus", "change.dir"): "true"
+    }
+    profiles = sites.data["sites"][index].get("profiles") or {}
+    style = str((profiles.get("pegasus") or {}).get("style")).lower()
+    if style in GRID and "periodic_release" not in (profiles.get("condor") or {}):
+        at = ("sites", index, "profiles", "condor", "periodic_release")
+        change[at] = GUARDED_RELEASE
+    return with_values(sites, change)
+
+
+def _with_catalogs(properties: Properties, folder: Path) -> Properties:
+    added = {
+        f"pegasus.catalog.{kind}.file": str(folder / name)
+        for kind, (name, _) in SOURCES.items()
+    }
+    added |= {f"pegasus.catalog.{kind}": "YAML" for kind in SOURCES}
+    return properties.with_values(added, "pegasus-bb")
+
+
+def _local_scratch(inputs: Inputs, folder: Path) -> dict[Keys, list[Any]]:
+    """A scratch folder on site local for bb_setup and bb_delete, if there is none."""
+    for index, site in enumerate(inputs.sites.data["sites"]):
+        known = site.get("directories") or []
+        if site["name"] != LOCAL or any(d.get("type") in SCRATCH for d in known):
+            continue
+        path = str(folder.parent / LOCAL)
+        server = {"url": f"file://{path}", "operation": "all"}
+        added = {"type": "sharedScratch", "path": path, "fileServers": [server]}
+        return {("sites", index, "directories"): [*known, added]}
+    return {}
+
+
+def _each(data: Data, key: str, change: Callable[[Any], Any]) -> Data:
+    """``data`` with ``change`` applied to its list ``key``; ``data`` itself if nothing
+    changes."""
+    known = data.get(key) or []
+    changed = [change(entry) for entry in known]
+    same = all(new is old for new, old in zip(changed, known, strict=True))
+    return data if same else {**data, key: changed}
+
+
+def _with_uses(workflow: Data) -> Data:
+    return _each(workflow, "jobs", lambda job: _each(job, "uses", _use))
+
+
+def _use(use: Any) -> Any:
+    """Do not register intermediate files, which vanish with the buffer. Do not stage
+    out checkpoints: a task need not write one, and a failed stage-out keeps the
+    buffer."""
+    if use["type"] == "checkpoint":
+        return {**use, "stageOut": False, "registerReplica": False}
+    stays = use["type"] != "output" or use.get("stageOut", True)
+    if stays or use.get("registerReplica", True) is not True:
+        return use
+    return {**use, "registerReplica": False}
+
+
+def replicas_by_path(data: Data) -> Data:
+    """The replica catalog ``data``, with paths instead of URLs for files of site local.
+
+    Transfers run on the compute site, for which pegasus-plan's replica selectors drop
+    ``file://`` URLs of other sites, but keep paths, which are in shared folders.
+    """
+    return _each(data, "replicas", lambda entry: _each(entry, "pfns", _by_path))
+
+
+def _by_path(pfn: Data) -> Data:
+    path = local_path(str(pfn["pfn"]))
+    if pfn.get("site", LOCAL) != LOCAL or path in (None, pfn["pfn"]):
+        return pfn
+    return {**pfn, "pfn": path}
+
+
+def programs_on_site(data: Data, site: str) -> Data:
+    """The transformation catalog ``data``, with programs staged from local moved to
+    ``site``: pegasus-plan turns the path of a program into a ``file://`` URL.
+
+    A program with an entry for ``site`` stays unchanged.
+    """
+    return _each(data, "transformations", lambda entry: _program(entry, site))
+
+
+def _program(entry: Data, site: str) -> Data:
+    if any(place.get("name") == site for place in entry.get("sites") or ()):
+        return entry
+    move = {"name": site}
+    return _each(entry, "sites", lambda p: {**p, **move} if _is_staged(p) else p)
+
+
+def _is_staged(place: Any) -> bool:
+    """Whether a program is staged from a folder of site local, not from a web
+    server."""
+    pfn = str(place.get("pfn"))
+    here = "://" not in pfn or local_path(pfn) is not None
+    return place.get("name") == LOCAL and place.get("type") == "stageable" and here
+
+
+def write_inputs(inputs: Inputs, folder: Path) -> None:
+    """Make ``folder``, and write the inputs of pegasus-plan there."""
+    folder.mkdir(parents=True)
+    documents = inputs.sites, inputs.replicas, inputs.transformations
+    for document, (name, _) in zip(documents, SOURCES.values(), strict=True):
+        (folder / name).write_bytes(_text(document.data))
+    (folder / PROPERTIES).write_text(inputs.properties.to_text(), encoding="utf-8")
+    (folder / WORKFLOW).write_bytes(_text(inputs.workflow.data))
+
+
+def _text(data: Data) -> bytes:
+    r"""JSON, with ``${X}`` as ``\${X}``, which pegasus-plan does not expand again.
+
+    Each list entry has one line: with a line for every value, pegasus-plan's parser
+    would take half as long again.
+    """
+    pairs = (_json(key) + b": " + _lines(value) for key, value in data.items())
+    return (b"{\n" + b",\n".join(pairs) + b"\n}\n").replace(b"${", rb"\${")
+
+
+def _lines(value: object) -> bytes:
+    if not isinstance(value, list) or not value:
+        return _json(value)
+    return b"[\n" + b",\n".join(map(_json, value)) + b"\n]"
+
+
+def _json(value: object) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)

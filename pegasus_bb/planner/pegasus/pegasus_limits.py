@@ -1,0 +1,243 @@
+"""Refuses what pegasus-plan would plan in a way that does not work on a buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.decide.sizing import example_option, wanted_capacity
+from pegasus_bb.model.catalogs import Catalogs, Site
+from pegasus_bb.model.dag.blahp import GRID
+from pegasus_bb.model.dag.roles import Role, role_of
+from pegasus_bb.model.placement import PFS
+from pegasus_bb.model.properties import AUTO
+from pegasus_bb.model.reservation import SLURM_BACKENDS
+from pegasus_bb.model.workflow import Job, Workflow
+from pegasus_bb.planner.rewrite.pass_input import (
+    Inputs,
+    ProfileSetting,
+    job_profiles,
+    site_profile,
+    transformation_profiles,
+)
+
+# Options of a sub-workflow's own planning that would move its jobs off the buffer.
+_OFF_THE_BUFFER = (
+    "--conf",
+    "-Dpegasus.",
+    "--staging-site",
+    "--relative-dir",
+    "--randomdir",
+)
+# One of them has the results of a sub-workflow staged out.
+_STAGES_OUT = ("--output", "-o", "-O")
+_CLUSTERS = ("--cluster", "-C")
+_POST = "-ddagman.post"  # in any case of letters, as pegasus-plan takes it
+_KICKSTART = "gridstart.path"
+
+
+def check_style(site: Site, catalogs: Catalogs, backend: str) -> None:
+    """Raises CatalogError for an HTCondor pool: its jobs are no Slurm jobs and get no
+    buffer."""
+    style = (site.profile("pegasus", "style") or "condor").lower()
+    if backend in SLURM_BACKENDS and style not in GRID:
+        raise catalogs.sites.document.error(
+            "a DataWarp buffer is mounted for jobs of the batch system alone, and with "
+            "this style jobs do not reach it through blahp",
+            ["sites", site.index, "profiles", "pegasus", "style"],
+            style,
+            "style: glite, and the condor profile grid_resource: batch slurm",
+        )
+
+
+def check_passed(passed: tuple[str, ...], site: str) -> None:
+    """Raises UsageError for options that move the files elsewhere, or rename nodes."""
+    for word, value in zip(passed, (*passed[1:], ""), strict=True):
+        if word == "--job-prefix":
+            raise UsageError(
+                "--job-prefix renames every node, and create_dir, bb_setup and "
+                "bb_delete are found by their names; leave it out, or plan with "
+                "--bb-mode off"
+            )
+        if word == "--staging-site" and value not in (site, f"{site}={site}"):
+            raise UsageError(
+                f"--staging-site {value}: on a buffer the jobs of {site} share their "
+                f"files on {site} itself; leave it out, or plan with --bb-mode off"
+            )
+
+
+def check_node_names(workflow: Workflow) -> None:
+    """Raises CatalogError for a job whose node would be taken for pegasus-plan's own:
+    the seal knows those by their names."""
+    for job in workflow.jobs.values():
+        role = role_of(f"{job.name}_{job.id}")
+        if job.kind == "job" and role not in (Role.TASK, Role.CLUSTER):
+            raise workflow.document.error(
+                f"pegasus-plan would call the node of job {job.id} "
+                f"{job.name}_{job.id}, like a node of its own ({role.value})",
+                ["jobs", job.index, "name"],
+                job.name,
+                "another name of the transformation, --bb-planner builtin, or "
+                "--bb-mode off",
+            )
+
+
+def check_kickstart(inputs: Inputs, site: str) -> None:
+    """Raises CatalogError for a program in the place of Kickstart, whose record says
+    how a task ended."""
+    what = "every task would run under this program, and only Kickstart's record "
+    what += "says how it ended"
+    would_do = "take it out, or name a pegasus-kickstart"
+    for profile in profiles_of(inputs, site, _KICKSTART):
+        if not _is_kickstart(profile.value):
+            raise profile.error(what, would_do)
+    key = f"pegasus.{_KICKSTART}"
+    if key in inputs.properties and not _is_kickstart(inputs.properties[key]):
+        raise inputs.properties.error(key, what, would_do)
+
+
+def profiles_of(inputs: Inputs, site: str, key: str) -> Iterator[ProfileSetting]:
+    """The pegasus profile ``key`` wherever a job of ``site``, or of local, has it."""
+    for entry in inputs.sites.data["sites"]:
+        if entry["name"] in (site, "local"):  # bb_setup and bb_delete are on local
+            own = site_profile(inputs, entry["name"], key)
+            if own is not None:
+                yield own
+    yield from transformation_profiles(inputs, key)
+    yield from job_profiles(inputs, key)
+
+
+def _is_kickstart(program: str) -> bool:
+    return program.rpartition("/")[2] == "pegasus-kickstart"
+
+
+def check_sub_workflows(decided: PlanningInput, passed: tuple[str, ...]) -> list[str]:
+    """Notes on sub-workflows. Raises CatalogError for those that would not work."""
+    inner = [job for job in decided.workflow.jobs.values() if job.kind != "job"]
+    for job in inner:
+        _check_clusters(decided, job, passed)
+        _check_kind(decided.workflow, job)
+        _check_arguments(decided.workflow, job)
+        _check_stages_out(decided.workflow, job)
+    if not inner:
+        return []
+    _check_sizes(decided.workflow, inner[0], decided)
+    return [
+        f"{len(inner)} sub-workflows share the reservation; their results are as safe "
+        "as their stage-out says, for bb_delete can check those of this workflow only"
+    ]
+
+
+def _check_kind(workflow: Workflow, job: Job) -> None:
+    if job.kind != "pegasusWorkflow":
+        raise workflow.document.error(
+            "no planner plans the jobs of a DAG that is given as it is, so they would "
+            "not find the buffer",
+            ["jobs", job.index, "type"],
+            job.kind,
+            "type: pegasusWorkflow, or --bb-mode off",
+        )
+
+
+def _check_arguments(workflow: Workflow, job: Job) -> None:
+    for place, argument in enumerate(job.arguments):
+        for word in argument.split():
+            if word.lower().startswith(_POST):
+                raise workflow.document.error(
+                    "a POST script decides whether a job succeeded: without that of "
+                    "pegasus-plan failures of the sub-workflow could count as success",
+                    ["jobs", job.index, "arguments", place],
+                    argument,
+                    "leave it out, or --bb-mode off",
+                )
+            if word.startswith(_OFF_THE_BUFFER):
+                raise workflow.document.error(
+                    f"with {word.partition('=')[0]} of its own the sub-workflow would "
+                    "not run on the buffer, where its inputs are",
+                    ["jobs", job.index, "arguments", place],
+                    argument,
+                    "leave it out, or --bb-mode off",
+                )
+
+
+def _check_stages_out(workflow: Workflow, job: Job) -> None:
+    """pegasus-plan does not give our --output-sites to the planning of a sub-workflow:
+    its results stay on the scratch, but for those that the job declares."""
+    options = (word for argument in job.arguments for word in argument.split())
+    if not any(job.outputs()) and not any(w.startswith(_STAGES_OUT) for w in options):
+        raise workflow.document.error(
+            "no job stages the results of this sub-workflow out, so they would vanish "
+            "with the burst buffer",
+            ["jobs", job.index],
+            job.name,
+            "--output-sites local (and --output-dir FOLDER) among its arguments, its "
+            "results among its uses, or --bb-mode off",
+        )
+
+
+def _check_clusters(decided: PlanningInput, job: Job, passed: tuple[str, ...]) -> None:
+    options = [word for argument in job.arguments for word in argument.split()]
+    if any(word.startswith(_CLUSTERS) for word in (*options, *passed)):
+        raise decided.workflow.document.error(
+            "HTCondor would start the clusters of a sub-workflow in a folder on the "
+            "buffer, before the launcher can find it",
+            ["jobs", job.index],
+            job.name,
+            "leave --cluster out, or --bb-mode off",
+        )
+
+
+def _check_sizes(workflow: Workflow, job: Job, decided: PlanningInput) -> None:
+    placement = decided.placement
+    assert placement is not None  # noqa: S101 - mode off does not come here
+    if wanted_capacity(placement.tier, decided.settings) == AUTO:
+        raise workflow.document.error(
+            "an automatic capacity needs the size of every file, and those of a "
+            "sub-workflow are not known before it is planned",
+            ["jobs", job.index],
+            job.name,
+            f"say how much to reserve, such as {example_option(placement.tier)}",
+        )
+    homes = [
+        f.lfn for f in placement.files.values() if f.how == "write" and f.tier == PFS
+    ]
+    if homes:
+        raise workflow.document.error(
+            "files that tasks write to the PFS through links are found by the names of "
+            "nodes, and a sub-workflow may use a name again",
+            ["jobs", job.index],
+            ", ".join(homes[:3]),
+            "outputs and intermediate files on the tier, or --bb-mode off",
+        )
+
+
+def check_results(decided: PlanningInput, results: Set[str], force: bool) -> None:
+    """Raises CatalogError for a result that is not staged out. pegasus-plan may leave
+    out results that exist (data reuse), and those that a sub-workflow makes."""
+    placement = decided.placement
+    assert placement is not None  # noqa: S101 - mode off does not come here
+    reused = {} if force else decided.catalogs.replicas.replicas
+    for job in decided.workflow.jobs.values():
+        for use in job.outputs() if job.kind == "job" else ():
+            if not use.stage_out or use.lfn in results or use.lfn in reused:
+                continue
+            if placement.on_tier(use.lfn):
+                raise decided.workflow.document.error(
+                    f"the result {use.lfn!r} of job {job.id} would vanish with the "
+                    "burst buffer: no stage-out job takes it away",
+                    ["jobs", job.index, "uses"],
+                    use.lfn,
+                    "--output-sites local or --output-dir FOLDER",
+                )
+
+
+def check_clusters(passed: tuple[str, ...], mode: str) -> None:
+    """Raises UsageError if clustering would join jobs that have job reservations."""
+    for word in passed:
+        if word.partition("=")[0] in _CLUSTERS:
+            raise UsageError(
+                f"{word}: a cluster of jobs is one job of the batch system, and in "
+                f"mode {mode} a job has a reservation for its own files; leave it "
+                "out, or plan with --bb-mode transient or persistent"
+            )

@@ -1,0 +1,346 @@
+"""What planning chose, the file or option that set it, and what planning omits."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from pegasus_bb.core.paths import local_path
+from pegasus_bb.core.units import abbreviate, format_files, format_size
+from pegasus_bb.decide.decision import PlacementDecision, PlanningInput, Selection
+from pegasus_bb.decide.sizing import wanted_capacity
+from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.drain_settings import OFF, PACED
+from pegasus_bb.model.placement import Placement
+from pegasus_bb.model.properties import AUTO, PREFIX, Settings
+from pegasus_bb.model.tiers import Tier
+from pegasus_bb.model.workflow import Workflow
+from pegasus_bb.planner.builtin.argument_words import loses_text
+from pegasus_bb.planner.drain_plan import rule_of
+from pegasus_bb.planner.run_plan import untested_python_note
+from pegasus_bb.planner.settings_left_out import settings_left_out, unknown_settings
+
+
+def summary(given: PlanningInput) -> tuple[str, ...]:
+    """Lines for a person: mode, tier, capacity; unused tiers, an untested Python."""
+    catalogs, settings, site = given.catalogs, given.settings, given.site.name
+    decision = given.decision
+    mode = f"mode:     {settings.mode} ({_origin(catalogs, 'mode') or 'the default'})"
+    python = untested_python_note(settings.python)
+    if decision is None:
+        return (
+            mode,
+            *unused_tier_notes(catalogs.tiers.get(site, []), settings),
+            *python,
+        )
+    placement, tier = decision.placement, decision.placement.tier
+    chosen = _origin(catalogs, "tier") or f"the first of {_sites(catalogs)}"
+    return (
+        mode,
+        f"tier:     {tier.name} of site {site}, {tier.backend} ({chosen})",
+        _capacity(catalogs, settings, placement),
+        *fit_lines(decision),
+        *reservation_lines(decision),
+        *_pools_and_streams(decision),
+        *_draining(catalogs, settings, tier),
+        *_unknown_sizes(placement),
+        *python,
+    )
+
+
+def _pools_and_streams(decision: PlacementDecision) -> Iterator[str]:
+    """Lines if files with different lifetimes are separated on the tier."""
+    files = decision.placement.files.values()
+    counts = Counter(file.pool for file in files if file.pool)
+    if counts:
+        shares = (f"{format_files(n)} in {pool}" for pool, n in sorted(counts.items()))
+        yield f"pools:    {', '.join(shares)}"
+    if decision.streams is not None:
+        policy, why = decision.streams
+        yield f"streams:  by {policy}" + (f" (auto: {why})" if why else "")
+
+
+def _draining(catalogs: Catalogs, settings: Settings, tier: Tier) -> Iterator[str]:
+    """Lines if results do not leave at once."""
+    rule = rule_of(settings, tier)
+    origin = _origin(catalogs, "drain") or f"tier {tier.name} in {_sites(catalogs)}"
+    how = {OFF: "when the last job has computed", PACED: "paced"}
+    if rule.rate:
+        yield f"draining: at most {format_size(rule.rate)}/s ({origin})"
+    elif rule.when in how:
+        yield f"draining: {how[rule.when]} ({origin})"
+    service = tier.settings.get("service")
+    if rule.is_paced and service:
+        yield f"draining: staging service {service} keeps the pace"
+
+
+def unused_tier_notes(tiers: Sequence[Tier], settings: Settings) -> list[str]:
+    """A note if a site has ``tiers``, which mode off does not use."""
+    named = [tier for tier in tiers if tier.name == settings.tier]
+    return [
+        f"mode off: tier {tier.name} of site {tier.site} is not used; "
+        "--bb-mode persistent uses it"
+        for tier in [*named, *tiers][:1]
+    ]
+
+
+def _capacity(catalogs: Catalogs, settings: Settings, placement: Placement) -> str:
+    if settings.mode == "transient":
+        return _per_job(catalogs, settings, placement)
+    size, tier = placement.capacity, placement.tier
+    origin = _origin(catalogs, "capacity") or f"tier {tier.name} in {_sites(catalogs)}"
+    if wanted_capacity(tier, settings) == AUTO:
+        headroom = _origin(catalogs, "headroom") or "the default"
+        origin = (
+            f"auto: {format_size(placement.need)} of files and {settings.headroom} % "
+            f"headroom ({headroom}); {origin}"
+        )
+    steps = f"in steps of {format_size(tier.granularity)}"
+    return f"capacity: {format_size(size)} = {size} bytes, {steps} ({origin})"
+
+
+def _per_job(catalogs: Catalogs, settings: Settings, placement: Placement) -> str:
+    sizes = [own.capacity for own in placement.job_reservations.values()]
+    if not sizes:
+        return "capacity: none: no job has a file on the tier"
+    tier = placement.tier
+    origin = _origin(catalogs, "capacity") or f"tier {tier.name} in {_sites(catalogs)}"
+    is_auto = wanted_capacity(tier, settings) == AUTO
+    how = "auto: files of the job" if is_auto else "as given"
+    each = f"{_span_of(sizes)} for each of {len(sizes)} jobs"
+    if not tier.is_reserved:
+        each += ", free on its node: nothing is reserved"
+    return f"capacity: {each} ({how}; {origin})"
+
+
+def fit_lines(decision: PlacementDecision) -> list[str]:
+    """How the files fit into a capacity below their sum; empty if all of them fit."""
+    placement, moved = decision.placement, decision.moved
+    phases = placement.phases
+    lines = []
+    if phases is not None and phases.count > 1:
+        most = format_size(phases.peak)
+        lines.append(
+            f"phases:   {phases.count}, at most {most} on the tier; each begins when "
+            "the clean-ups of the one before have ended"
+        )
+    if moved is not None:
+        size = sum(placement.files[lfn].size or 0 for lfn in moved.lfns)
+        lines.append(
+            f"moved:    {format_files(len(moved.lfns))}, {format_size(size)}, to the "
+            "PFS because capacity is short; tasks read and write "
+            f"{format_size(moved.benefit)} of the others on the tier"
+        )
+    return lines
+
+
+def reservation_lines(decision: PlacementDecision) -> list[str]:
+    """Mode hybrid: how many jobs have a reservation, and what that saves."""
+    placement, selection = decision.placement, decision.selection
+    if selection is None:
+        return []
+    sizes = [own.capacity for own in placement.job_reservations.values()]
+    if selection.why_none or not selection.asked:
+        why = selection.why_none or "no file lives and dies with one job"
+        return [f"jobs:     no job reservations: {why}"]
+    if not sizes:
+        return [
+            f"jobs:     no job reservations: for {selection.asked} jobs one would "
+            f"{_no_gain(placement)}; {_figures(selection)}"
+        ]
+    on = placement.other_tier
+    where = f" on tier {on.name}, {on.backend}" if on else ""
+    return [
+        f"jobs:     {len(sizes)} of {selection.asked} jobs with own files have a "
+        f"reservation, {_span_of(sizes)} each{where}; {_figures(selection)}"
+    ]
+
+
+def _no_gain(placement: Placement) -> str:
+    reserved = placement.job_tier.is_reserved
+    return "take more than it saves" if reserved else "save nothing"
+
+
+def _figures(selection: Selection) -> str:
+    persistent, shared = int(selection.persistent), int(selection.shared)
+    own = int(selection.job_reservations)
+    jobs = f" and {format_size(own)} in job reservations" if own else ""
+    return (
+        f"space times {selection.unit}: {format_size(shared)} shared{jobs}; in "
+        f"mode persistent {format_size(persistent)}"
+    )
+
+
+def _span_of(sizes: Sequence[int]) -> str:
+    each = format_size(min(sizes))
+    return each if max(sizes) == min(sizes) else f"{each} to {format_size(max(sizes))}"
+
+
+def _unknown_sizes(placement: Placement) -> list[str]:
+    """A note on unknown sizes, which a given capacity does not need."""
+    unknown = placement.unknown
+    if not unknown:
+        return []
+    here = sum(placement.on_tier(lfn) for lfn in placement.files)
+    return [
+        f"sizes:    not known for {len(unknown)} of {here} files on the tier "
+        f"({abbreviate(unknown)}); the capacity has to hold them, too"
+    ]
+
+
+def _origin(catalogs: Catalogs, name: str) -> str:
+    return catalogs.properties.origin(PREFIX + name)
+
+
+def _sites(catalogs: Catalogs) -> str:
+    """The site catalog as a person would name it from where he is."""
+    path = catalogs.sites.document.path
+    inside = path.is_relative_to(Path.cwd())
+    return str(path.relative_to(Path.cwd()) if inside else path)
+
+
+_MODE = "pegasus.mode"
+_PRODUCTION = "production"  # Pegasus's default
+
+
+def omission_notes(planning: PlanningInput, is_builtin: bool) -> list[str]:
+    """Notes on parts of the user's workflow that the planner ignores."""
+    notes = [*_checkpoints(planning, is_builtin), *unknown_settings(planning)]
+    notes += _workflow_profiles(planning.workflow)
+    for find in _BUILTIN if is_builtin else ():
+        notes += find(planning)
+    return notes
+
+
+def check_can_be_fetched(planning: PlanningInput) -> None:
+    """Raises CatalogError for an input that needs pegasus-transfer if there is none:
+    before anything is reserved."""
+    if _has_pegasus_transfer(planning):
+        return
+    replicas = planning.catalogs.replicas.replicas
+    for lfn in planning.graph.consumers:
+        sources = () if lfn in planning.graph.producer else replicas.get(lfn, ())
+        if sources and all(local_path(source.pfn) is None for source in sources):
+            document = planning.catalogs.replicas.document
+            raise document.error(
+                f"the input {lfn!r} can only be fetched by pegasus-transfer, which is "
+                "neither on PATH nor in a PEGASUS_HOME of the site",
+                ["replicas"],
+                sources[0].pfn,
+                f"a copy of it in a file, or PEGASUS_HOME in the env profile of site "
+                f"{planning.site.name}",
+            )
+
+
+def _has_pegasus_transfer(planning: PlanningInput) -> bool:
+    home = os.environ.get("PEGASUS_HOME", "")
+    path = os.pathsep.join([os.environ.get("PATH", ""), f"{home}/bin" if home else ""])
+    of_site = planning.site.profile("env", "PEGASUS_HOME")
+    return bool(of_site) or shutil.which("pegasus-transfer", path=path) is not None
+
+
+def _checkpoints(planning: PlanningInput, is_builtin: bool) -> Iterator[str]:
+    """pegasus-plan would stage out a checkpoint that need never be written."""
+    on_buffer = planning.settings.mode in ("persistent", "hybrid")
+    if not (is_builtin or on_buffer):
+        return
+    files = [
+        use.lfn
+        for job in planning.workflow.jobs.values()
+        for use in job.uses
+        if use.kind == "checkpoint"
+    ]
+    if files:
+        yield (
+            f"checkpoint files ({abbreviate(files)}) are kept for retries of their "
+            "jobs; they are not staged out"
+        )
+
+
+def _registration(planning: PlanningInput) -> Iterator[str]:
+    if planning.ending.delivered and any(
+        use.stage_out and use.register
+        for job in planning.workflow.jobs.values()
+        for use in job.outputs()
+    ):
+        yield (
+            "the built-in planner does not register results in an output replica "
+            "catalog; they are where --output-sites or --output-dir says"
+        )
+
+
+def _data_reuse(planning: PlanningInput) -> Iterator[str]:
+    known = planning.catalogs.replicas.replicas.keys()
+    if not known.isdisjoint(planning.graph.producer):
+        yield (
+            "some results have replicas already; the built-in planner reuses none of "
+            "them and runs every job"
+        )
+
+
+def _arguments(planning: PlanningInput) -> Iterator[str]:
+    jobs = [j.id for j in planning.workflow.jobs.values() if loses_text(j.arguments)]
+    if jobs:
+        yield (
+            f"job {abbreviate(jobs)} loses empty arguments and backslashes, as "
+            "in Pegasus, which joins and splits them: write '' and \\\\"
+        )
+
+
+def _shell_hooks(planning: PlanningInput) -> Iterator[str]:
+    owners = abbreviate(list(_hook_owners(planning)))
+    if owners:
+        yield f"the built-in planner does not run the shell hooks of {owners}"
+
+
+def _hook_owners(planning: PlanningInput) -> Iterator[str]:
+    workflow, programs = planning.workflow, planning.catalogs.transformations
+    if workflow.document.data.get("hooks"):
+        yield "the workflow"
+    for job in workflow.jobs.values():
+        if job.data.get("hooks"):
+            yield f"job {job.id}"
+    for program in programs.transformations.values():
+        if program.data.get("hooks"):
+            yield f"transformation {program.full_name}"
+
+
+def _mode(planning: PlanningInput) -> Iterator[str]:
+    mode = planning.catalogs.properties.get(_MODE, _PRODUCTION)
+    if mode != _PRODUCTION:
+        yield (
+            f"the built-in planner does not know {_MODE}: the workflow is planned as "
+            f"with {_PRODUCTION}, and not as with {mode}"
+        )
+
+
+def _bypass(planning: PlanningInput) -> Iterator[str]:
+    jobs = planning.workflow.jobs.values()
+    uses = (use for job in jobs for use in job.data.get("uses") or ())
+    lfns = dict.fromkeys(str(use["lfn"]) for use in uses if use.get("bypass"))
+    if lfns:
+        yield (
+            f"the built-in planner does not bypass the staging of inputs "
+            f"({abbreviate(list(lfns))}); inputs: link of a tier, or "
+            "pegasus.transfer.links, make links to files of the site"
+        )
+
+
+def _workflow_profiles(workflow: Workflow) -> Iterator[str]:
+    if workflow.document.data.get("profiles"):
+        at = f"{workflow.document.path}:{workflow.document.line(['profiles'])}"
+        yield f"{at}: profiles of the whole workflow apply to no job; give them to jobs"
+
+
+_BUILTIN: tuple[Callable[[PlanningInput], Iterator[str]], ...] = (
+    _arguments,
+    _registration,
+    _data_reuse,
+    _shell_hooks,
+    _mode,
+    _bypass,
+    settings_left_out,
+)

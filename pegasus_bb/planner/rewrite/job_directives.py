@@ -1,0 +1,176 @@
+"""With a Slurm backend a job with a job reservation names its own directives.
+
+The file that the option names is written after planning, when the run's scratch and the
+name of the node are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.decide.job_reservation_lint import fits_on_directive_line
+from pegasus_bb.decide.lint import link_target
+from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.placement import JobReservation, Placement
+from pegasus_bb.model.reservation import SLURM_BACKENDS, Request
+from pegasus_bb.planner.rewrite.pass_input import (
+    Inputs,
+    Keys,
+    ProfileSetting,
+    Target,
+    job_profiles,
+    site_profile,
+    transformation_profiles,
+    with_values,
+)
+from pegasus_bb.planner.rewrite.site_directives import (
+    ARGUMENTS,
+    add_shared_directives,
+    checked_path,
+    templates,
+    with_option,
+)
+from pegasus_bb.planner.rewrite.transfer_tools import LINKS
+
+MOST_BYTES = 3 << 20  # Slurm limits a script with its directives to 4 MiB
+_PROPERTY = f"pegasus.{ARGUMENTS}"
+
+
+def directives_option(submit_dir: Path, job: str) -> str:
+    """The option of sbatch for job ``job``. Raises UsageError."""
+    return f"--bbf={checked_path(str(submit_dir / 'bb/nodes' / f'{job}.bbf'))}"
+
+
+def add_job_directives(inputs: Inputs, plan: Target) -> Inputs:
+    """Add the option to jobs. A job's profile overrides all others, so it repeats
+    theirs.
+
+    Raises CatalogError if a job names a buffer of its own already.
+    """
+    return _with_workflow_values(inputs, _options(inputs, plan))
+
+
+def add_directives(inputs: Inputs, plan: Target) -> Inputs:
+    """Every job of the site names the shared buffer. A job with a job reservation names
+    both in one file. Raises as ``add_job_directives`` does."""
+    return _with_workflow_values(
+        add_shared_directives(inputs, plan), _options(inputs, plan)
+    )
+
+
+def _with_workflow_values(inputs: Inputs, changes: dict[Keys, str]) -> Inputs:
+    if not changes:
+        return inputs
+    return replace(inputs, workflow=with_values(inputs.workflow, changes))
+
+
+def _options(inputs: Inputs, plan: Target) -> dict[Keys, str]:
+    """The options of jobs with a reservation, after their own arguments."""
+    placement = plan.placement
+    if (
+        placement.job_tier.backend not in SLURM_BACKENDS
+        or not placement.job_reservations
+    ):
+        return {}
+    arguments = _BatchArguments(inputs, plan.site)
+    changes: dict[Keys, str] = {}
+    for index, job in enumerate(inputs.workflow.data["jobs"]):
+        ident = str(job["id"])
+        if ident in placement.job_reservations:
+            keys: Keys = ("jobs", index, "profiles", "pegasus", ARGUMENTS)
+            option = directives_option(plan.submit_dir, ident)
+            changes[keys] = arguments.with_option(index, job, option)
+    return changes
+
+
+def linked_sources(catalogs: Catalogs, placement: Placement) -> dict[str, str]:
+    """Inputs that are symbolic links in the run's scratch -> their targets.
+
+    DataWarp's staging does not copy links, so it reads the targets.
+    """
+    if not catalogs.properties.flag(LINKS, False):
+        return {}
+    site = placement.tier.site
+    inputs = (f.lfn for f in placement.files.values() if f.how == "copy")
+    targets = {lfn: link_target(catalogs, site, lfn) for lfn in inputs}
+    return {lfn: path for lfn, path in targets.items() if path is not None}
+
+
+def directives_of(
+    request: Request,
+    reservation: JobReservation,
+    landing: str,
+    sources: Mapping[str, str],
+    shared: str = "",
+) -> str:
+    """The directives of a job. Results arrive in ``landing``; inputs come from
+    ``sources``, else from the run's scratch. ``shared`` names the shared reservation.
+    Raises UsageError.
+
+    Results are staged out as one folder. So a file that a failed task has not written
+    does not fail the staging, after which Slurm would keep the space; and each try has
+    its own folder.
+    """
+    template = templates()
+    template.filters["on_a_line"] = _on_a_line
+    text: str = template.get_template(f"job.{request.backend}.bbf.j2").render(
+        reservation=reservation,
+        request=request,
+        landing=landing,
+        sources=sources,
+        shared=shared,
+    )
+    if len(text) > MOST_BYTES:
+        raise UsageError(
+            f"the directives of {Path(landing).name} have {len(text)} bytes, for "
+            f"{len(reservation.stage_in)} inputs, and Slurm takes {MOST_BYTES} with a "
+            "job's script: bb.tier: pfs for most of these inputs, one archive in their "
+            "place, or fewer jobs in one cluster (clusters.size)"
+        )
+    return text
+
+
+def _on_a_line(value: object) -> str:
+    text = str(value)
+    if not fits_on_directive_line(text):
+        raise UsageError(
+            f"{text!r} cannot stand in a directive: it ends at blanks, and Slurm "
+            "interprets other signs; letters, digits and . _ / + = @ , : ~ - can"
+        )
+    return text
+
+
+class _BatchArguments:
+    """The batch arguments of each job, by the precedence of profiles."""
+
+    def __init__(self, inputs: Inputs, site: str) -> None:
+        self._properties = inputs.properties
+        self._of_jobs = {
+            int(each.keys[1]): each for each in job_profiles(inputs, ARGUMENTS)
+        }
+        self._site = site_profile(inputs, site, ARGUMENTS)
+        self._of_programs: dict[str, ProfileSetting] = {}
+        programs = inputs.transformations.data.get("transformations") or []
+        for each in transformation_profiles(inputs, ARGUMENTS):
+            entry = programs[int(each.keys[1])]
+            is_of_site = len(each.keys) > 5
+            if is_of_site and entry["sites"][int(each.keys[3])].get("name") != site:
+                continue
+            if is_of_site or _name_of(entry) not in self._of_programs:
+                self._of_programs[_name_of(entry)] = each
+
+    def with_option(self, index: int, job: Any, option: str) -> str:
+        setting = self._of_jobs.get(index) or self._of_programs.get(_name_of(job))
+        setting = setting or self._site
+        if setting is None and _PROPERTY in self._properties:
+            return f"{self._properties[_PROPERTY]} {option}"
+        return with_option(setting, option)
+
+
+def _name_of(entry: Any) -> str:
+    parts = (entry.get("namespace"), entry.get("name"), entry.get("version"))
+    return "\0".join(str(part or "") for part in parts)

@@ -1,0 +1,114 @@
+"""Adds bb_setup and bb_delete to the abstract workflow, on the submit host.
+
+They have no edges there. The seal orders them against the user's jobs and the nodes
+that a planner adds (create_dir, stage_out, cleanup): an abstract workflow cannot name
+those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import count
+from typing import Any, TypeVar
+
+from pegasus_bb.model.document import Data, Document
+from pegasus_bb.model.placement import PFS, Placement
+from pegasus_bb.model.workflow import Workflow
+from pegasus_bb.planner.rewrite.pass_input import Inputs, Target
+
+T = TypeVar("T")
+JobFiles = dict[str, dict[str, T]]  # job id -> LFN -> value
+
+SETUP = "bb_setup"
+DELETE = "bb_delete"
+
+
+def add_lifecycle_jobs(inputs: Inputs, plan: Target) -> Inputs:
+    """Raises CatalogError if one of the names is taken."""
+    _check_names(inputs)
+    setup, delete = _free_ids(inputs.workflow.data["jobs"])
+    programs = [
+        _transformation(SETUP, str(plan.bin / "setup")),
+        _transformation(DELETE, str(plan.bin / "delete")),
+    ]
+    return Inputs(
+        workflow=inputs.workflow.with_data(_workflow(inputs, setup, delete)),
+        sites=inputs.sites,
+        replicas=inputs.replicas,
+        transformations=_with_programs(inputs.transformations, programs),
+        properties=inputs.properties,
+    )
+
+
+def _check_names(inputs: Inputs) -> None:
+    for document, key in (
+        (inputs.workflow, "jobs"),
+        (inputs.transformations, "transformations"),
+    ):
+        for index, entry in enumerate(document.data.get(key) or []):
+            if entry.get("name") in (SETUP, DELETE):
+                raise document.error(
+                    f"{SETUP} and {DELETE} are the names of the jobs that reserve the "
+                    "buffer and give it back; planning adds them itself",
+                    [key, index, "name"],
+                    entry["name"],
+                    "take it out, or choose another name",
+                )
+
+
+def _free_ids(jobs: list[Data]) -> tuple[str, str]:
+    taken = {str(job["id"]) for job in jobs}
+    free = (f"BB{n:07d}" for n in count(1) if f"BB{n:07d}" not in taken)
+    return next(free), next(free)
+
+
+def _workflow(inputs: Inputs, setup: str, delete: str) -> Data:
+    data = inputs.workflow.data
+    return {**data, "jobs": [*data["jobs"], _job(SETUP, setup), _job(DELETE, delete)]}
+
+
+def _job(name: str, ident: str) -> Data:
+    return {
+        "type": "job",
+        "name": name,
+        "id": ident,
+        "arguments": [],
+        "uses": [],
+        "profiles": {"selector": {"execution.site": "local"}},
+    }
+
+
+def _transformation(name: str, pfn: str) -> Data:
+    site = {"name": "local", "pfn": pfn, "type": "installed"}
+    return {"name": name, "sites": [site]}
+
+
+def _with_programs(document: Document, programs: list[Data]) -> Document:
+    known: list[Any] = document.data.get("transformations") or []
+    return document.with_data({**document.data, "transformations": [*known, *programs]})
+
+
+def links(workflow: Workflow, placement: Placement, pfs_scratch: str) -> JobFiles[str]:
+    """Job -> LFN -> path below ``pfs_scratch``, of the files that it writes there."""
+    wanted = {
+        file.lfn: f"{pfs_scratch.rstrip('/')}/{file.lfn}"
+        for file in placement.files.values()
+        if file.tier == PFS and file.how == "write"
+    }
+    return _by_writer(workflow, wanted)
+
+
+def pools_of_jobs(workflow: Workflow, placement: Placement) -> JobFiles[str]:
+    """Job -> LFN -> pool of the tier, of the files that it writes there."""
+    wanted = {file.lfn: file.pool for file in placement.files.values() if file.pool}
+    return _by_writer(workflow, wanted)
+
+
+def _by_writer(workflow: Workflow, wanted: Mapping[str, T]) -> JobFiles[T]:
+    """Job -> LFN -> value in ``wanted``, of the files that the job writes."""
+    by_job: JobFiles[T] = {}
+    for job in workflow.jobs.values() if wanted else ():
+        for use in job.uses:
+            if use.kind != "input" and use.lfn in wanted:
+                by_job.setdefault(job.id, {})[use.lfn] = wanted[use.lfn]
+    return by_job

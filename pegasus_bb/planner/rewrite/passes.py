@@ -1,0 +1,99 @@
+"""The passes, in the order in which they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from pegasus_bb.model.catalogs import SCRATCH
+from pegasus_bb.model.document import Data
+from pegasus_bb.planner.rewrite.job_directives import add_directives, add_job_directives
+from pegasus_bb.planner.rewrite.launcher import add_launcher, add_launcher_to_jobs
+from pegasus_bb.planner.rewrite.lifecycle import add_lifecycle_jobs
+from pegasus_bb.planner.rewrite.pass_input import (
+    Inputs,
+    Target,
+    site_index,
+    with_values,
+)
+from pegasus_bb.planner.rewrite.transfer_tools import share_files, transfer_on_the_site
+
+
+def move_scratch(inputs: Inputs, plan: Target) -> Inputs:
+    """Make the planned prefix the scratch of the site. Raises CatalogError if the site
+    has no sharedScratch."""
+    index = site_index(inputs.sites, plan.site)
+    directories = inputs.sites.data["sites"][index].get("directories") or []
+    place = next(
+        (i for i, d in enumerate(directories) if d.get("type") in SCRATCH), None
+    )
+    if place is None:
+        raise inputs.sites.error(
+            f"site {plan.site} has no sharedScratch directory to move to the buffer",
+            ["sites", index, "directories"],
+            would_do="add a directory of type sharedScratch",
+        )
+    prefix = plan.request.prefix
+    server = {"url": f"file://{prefix}", "operation": "all"}
+    at = ("sites", index, "directories", place)
+    sites = with_values(
+        inputs.sites, {(*at, "path"): prefix, (*at, "fileServers"): [server]}
+    )
+    return replace(inputs, sites=sites)
+
+
+def leave_containers_to_launcher(inputs: Inputs, plan: Target) -> Inputs:
+    known = inputs.transformations.data.get("transformations") or []
+    if not any("container" in site for entry in known for site in _sites(entry)):
+        return inputs
+    entries = [_without_container(entry) for entry in known]
+    data = {**inputs.transformations.data, "transformations": entries}
+    data.pop("containers", None)
+    return replace(inputs, transformations=inputs.transformations.with_data(data))
+
+
+def _without_container(entry: Data) -> Data:
+    if not any("container" in site for site in _sites(entry)):
+        return entry
+    sites = [
+        {key: value for key, value in site.items() if key != "container"}
+        for site in _sites(entry)
+    ]
+    return {**entry, "sites": sites}
+
+
+def _sites(entry: Data) -> list[dict[str, Any]]:
+    return entry.get("sites") or []
+
+
+Pass = Callable[[Inputs, Target], Inputs]
+
+WORKFLOW_PASSES: tuple[Pass, ...] = (
+    add_lifecycle_jobs,
+    move_scratch,
+    add_launcher,
+    add_directives,
+    transfer_on_the_site,
+    leave_containers_to_launcher,
+)
+
+# Mode transient: scratch stays on the PFS, no reservation is shared.
+JOB_PASSES: tuple[Pass, ...] = (
+    add_launcher_to_jobs,
+    add_job_directives,
+    share_files,
+    leave_containers_to_launcher,
+)
+
+
+def rewrite(
+    inputs: Inputs, plan: Target, passes: tuple[Pass, ...] = WORKFLOW_PASSES
+) -> Inputs:
+    """The inputs for a planner; ``inputs`` stay unchanged.
+
+    Raises CatalogError if settings of the user contradict the passes.
+    """
+    for step in passes:
+        inputs = step(inputs, plan)
+    return inputs

@@ -1,0 +1,137 @@
+"""Sets properties so that transfers run on the site, whose nodes alone see the buffer.
+With a staging service they run on the submit host, and no node is allocated for them.
+
+No setting of the user is dropped, and one that contradicts the buffer is refused. The
+exception is the site's auxillary.local: a plain pegasus-plan needs it if transfers read
+files of the submit host, and one catalog has to serve both.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from pegasus_bb.model.document import Document
+from pegasus_bb.model.placement import Placement
+from pegasus_bb.model.properties import Properties
+from pegasus_bb.planner.rewrite.pass_input import (
+    Inputs,
+    Target,
+    site_index,
+    site_profile,
+    with_values,
+)
+
+# Pegasus adds the lists for stagein, inter and stageout to this one.
+REMOTE = "pegasus.transfer.*.remote.sites"
+_REMOTE = re.compile(r"pegasus\.transfer\.(\*|\w+)\.remote\.sites")
+CONFIGURATION = "pegasus.data.configuration"
+LINKS = "pegasus.transfer.links"
+AUXILIARY_LOCAL = "auxillary.local"
+
+
+def transfer_on_the_site(inputs: Inputs, plan: Target) -> Inputs:
+    """Raises CatalogError if properties or the site contradict this."""
+    if plan.request.service:
+        return _transfer_on_submit_host(inputs, plan.site)
+    _check_site(inputs, plan.site)
+    _check_links(inputs.properties, plan.placement)
+    return replace(
+        inputs,
+        sites=_with_local_auxiliaries(inputs, plan.site, "false"),
+        properties=properties_on_the_site(inputs.properties, plan.site),
+    )
+
+
+def share_files(inputs: Inputs, plan: Target) -> Inputs:
+    """Mode transient: jobs share files in the site's scratch on the PFS.
+
+    Raises CatalogError if properties or the site contradict this.
+    """
+    if plan.request.service:
+        return _transfer_on_submit_host(inputs, plan.site)
+    _check_site(inputs, plan.site)
+    added = _configuration(inputs.properties)
+    properties = inputs.properties.with_values(added, "pegasus-bb")
+    return replace(inputs, properties=properties)
+
+
+def properties_on_the_site(properties: Properties, site: str) -> Properties:
+    """The changed properties, the same for every workflow. Raises CatalogError."""
+    added = {**_remote_sites(properties, site), **_configuration(properties)}
+    return properties.with_values(
+        {**added, LINKS: properties.get(LINKS, "true")}, "pegasus-bb"
+    )
+
+
+def _check_site(inputs: Inputs, site: str) -> None:
+    setting = site_profile(inputs, site, "data.configuration")
+    if setting is not None and setting.value != "sharedfs":
+        raise setting.error(
+            "the jobs of a workflow find each other's files on the buffer only with "
+            "the data configuration sharedfs",
+            "data.configuration: sharedfs, or leave it out; tasks with a container "
+            "run inside of it there as well",
+        )
+
+
+def _transfer_on_submit_host(inputs: Inputs, site: str) -> Inputs:
+    """Turn off pegasus-plan's links, which it makes on the site: the placement has
+    ours."""
+    _check_site(inputs, site)
+    _check_not_remote(inputs.properties, site)
+    added = {**_configuration(inputs.properties), LINKS: "false"}
+    return replace(
+        inputs,
+        sites=_with_local_auxiliaries(inputs, site, "true"),
+        properties=inputs.properties.with_values(added, "pegasus-bb"),
+    )
+
+
+def _check_not_remote(properties: Properties, site: str) -> None:
+    for key in properties:
+        if _REMOTE.fullmatch(key) and {site, "*"} & set(properties[key].split(",")):
+            raise properties.error(
+                key,
+                "the staging service of the tier moves the files, and transfers ask it "
+                "on the submit host",
+                f"take {site} out, or `service` out of the tier",
+            )
+
+
+def _with_local_auxiliaries(inputs: Inputs, site: str, wanted: str) -> Document:
+    """The site catalog with auxillary.local of ``site`` set to ``wanted``, true or
+    false; it is false by default."""
+    setting = site_profile(inputs, site, AUXILIARY_LOCAL)
+    if (setting.value.lower() if setting else "false") == wanted:
+        return inputs.sites
+    index = site_index(inputs.sites, site)
+    at = ("sites", index, "profiles", "pegasus", AUXILIARY_LOCAL)
+    return with_values(inputs.sites, {at: wanted})
+
+
+def _remote_sites(properties: Properties, site: str) -> dict[str, str]:
+    known = [name for name in properties.get(REMOTE, "").split(",") if name]
+    return {REMOTE: ",".join(dict.fromkeys([*known, site]))}
+
+
+def _configuration(properties: Properties) -> dict[str, str]:
+    if properties.get(CONFIGURATION, "sharedfs") != "sharedfs":
+        raise properties.error(
+            CONFIGURATION,
+            "the jobs of a workflow find each other's files on the buffer only with "
+            "the data configuration sharedfs",
+            "sharedfs, or leave it out; tasks with a container run inside of it there "
+            "as well",
+        )
+    return {CONFIGURATION: "sharedfs"}
+
+
+def _check_links(properties: Properties, placement: Placement) -> None:
+    linked = next((f for f in placement.files.values() if f.how == "link"), None)
+    if linked is not None and not properties.flag(LINKS, True):
+        raise properties.error(
+            LINKS,
+            f"{linked.lfn} should be a link to the PFS ({linked.reason})",
+            "true, or inputs: stage in the tier",
+        )

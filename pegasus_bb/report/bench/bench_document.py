@@ -1,0 +1,85 @@
+"""A benchmark as a JSON document, version 1. docs/bench.md describes its keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pegasus_bb.model.stat import Stat
+from pegasus_bb.report.bench.cells import ERROR, Measurement, certain
+from pegasus_bb.report.bench.figures import Figures
+from pegasus_bb.report.bench.session import Session, Tier
+
+_UNITS = {
+    **dict.fromkeys(("block", "transfer"), "B"),
+    **dict.fromkeys(("write", "read"), "B/s"),
+    **dict.fromkeys(("latency", "seconds"), "s"),
+    **dict.fromkeys(("processes", "target_error", "n"), "1"),
+    "rate": "1/s",
+}
+
+
+def to_document(
+    session: Session,
+    run: Mapping[str, Any],  # host, cores, time, seconds, complete
+    notes: Sequence[str],
+    speeds: Mapping[str, Figures],
+) -> dict[str, Any]:
+    """Plain values; an unmeasured value is null or missing, never zero."""
+    engine = session.engine
+    return {
+        "version": 1,
+        "units": _UNITS,
+        **run,
+        "engine": engine and {"name": engine.name, "because": engine.because},
+        "target_error": ERROR,
+        "notes": list(notes),
+        "tiers": [_tier(tier) for tier in session.tiers],
+        "speeds": {name: found.as_speeds() for name, found in speeds.items()},
+        "speeds_from": {name: found.source for name, found in speeds.items()},
+    }
+
+
+def _tier(tier: Tier) -> dict[str, Any]:
+    return {
+        "name": tier.place.name,
+        "path": tier.place.path,
+        "file_system": tier.place.kind,
+        "latency": _stat(tier.latency),
+        "cells": [_cell(one) for one in tier.measured()],
+        "operations": [
+            {"processes": one.processes, "rate": _figure(one.rate, one.rates)}
+            for one in tier.operations
+            if one.rates
+        ],
+        "not_measured": [_key(one) for one in tier.measurements if not one.writes],
+    }
+
+
+def _key(one: Measurement) -> dict[str, Any]:
+    """Mode and layout never vary; readers of version 1 want them."""
+    cell = one.cell
+    return {
+        **{"mode": "fsync", "layout": "file-per-process", "block": cell.block},
+        **{"processes": cell.processes, "transfer": cell.transfer},
+    }
+
+
+def _cell(one: Measurement) -> dict[str, Any]:
+    return {
+        **_key(one),
+        "write": _figure(one.write, one.writes),
+        "read": _figure(one.read, one.reads)
+        | {"cache": "warm" if one.warm else "dropped"},
+    }
+
+
+def _figure(value: Stat | None, repetitions: Sequence[float]) -> dict[str, Any]:
+    found = _stat(value) or {}
+    return {**found, "sure": certain(value), "repetitions": list(repetitions)}
+
+
+def _stat(value: Stat | None) -> dict[str, Any] | None:
+    if value is None:
+        return None
+    return {"mean": value.mean, "error": value.error, "n": value.n}

@@ -1,0 +1,89 @@
+"""The few figures of a tier that the cost model reads, from all cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pegasus_bb.core.errors import NotMeasured
+from pegasus_bb.core.units import KIB, MIB, format_size
+from pegasus_bb.model.stat import Stat
+from pegasus_bb.report.bench.cells import Cell, Measurement
+from pegasus_bb.report.bench.session import Tier
+
+RATES = ("read", "write", "job_read", "job_write")
+OPERATIONS = ("ops", "job_ops")
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The keys of x-storage-speeds, in bytes per second and seconds."""
+
+    read: float  # of all processes together
+    write: float
+    job_read: float  # of one process
+    job_write: float
+    latency: float
+    job: Cell  # from which job_read and job_write are
+    ops: float | None = None  # operations per second of all processes; None: unknown
+    job_ops: float | None = None  # of one process
+
+    @property
+    def source(self) -> str:
+        count = self.job.processes
+        job = "a job is one process" if count == 1 else f"a job is one of {count}"
+        return f"blocks of {format_size(self.job.block)}, {job}"
+
+    def as_speeds(self) -> dict[str, str]:
+        rates = {name: _rate(getattr(self, name)) for name in RATES}
+        done = {name: getattr(self, name) for name in OPERATIONS}
+        known = {n: f"{max(1, round(rate))}/s" for n, rate in done.items() if rate}
+        return {**rates, "latency": f"{self.latency * 1e6:.1f}us", **known}
+
+
+def figures(tier: Tier) -> Figures:
+    """The figures of ``tier``, from the cells with the largest block.
+
+    Raises NotMeasured if there is no cell.
+    """
+    measured = tier.measured()
+    if not measured or tier.latency is None:
+        raise NotMeasured(f"tier {tier.place.name}: nothing was measured")
+    cold = [one for one in measured if not one.warm] or measured
+    writes, reads = _of_largest_block(measured), _of_largest_block(cold)
+    writer, reader = _fewest_processes(writes), _fewest_processes(reads)
+    return Figures(
+        read=max(_mean(one.read) for one in reads),
+        write=max(_mean(one.write) for one in writes),
+        job_read=_mean(reader.read) / reader.cell.processes,
+        job_write=_mean(writer.write) / writer.cell.processes,
+        latency=tier.latency.mean,
+        job=writer.cell,
+        **_operations(tier),
+    )
+
+
+def _operations(tier: Tier) -> dict[str, float]:
+    known = {of.processes: of.rate.mean for of in tier.operations if of.rate}
+    if not known:
+        return {}
+    return {"ops": max(known.values()), "job_ops": known.get(1, max(known.values()))}
+
+
+def _of_largest_block(measured: list[Measurement]) -> list[Measurement]:
+    largest = max(one.cell.block for one in measured)
+    return [one for one in measured if one.cell.block == largest]
+
+
+def _fewest_processes(measured: list[Measurement]) -> Measurement:
+    return min(measured, key=lambda one: one.cell.processes)
+
+
+def _mean(value: Stat | None) -> float:
+    return value.mean if value else 0.0
+
+
+def _rate(value: float) -> str:
+    """Whole numbers, because ``parse_size`` takes no others."""
+    if value >= 100 * MIB:
+        return f"{round(value / MIB)}MiB/s"
+    return f"{max(1, round(value / KIB))}KiB/s"

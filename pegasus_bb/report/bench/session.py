@@ -1,0 +1,153 @@
+"""A whole benchmark: its tiers and cells, and what has been measured so far."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeAlias
+
+from pegasus_bb.core.errors import NotMeasured, UsageError
+from pegasus_bb.core.removal import remove
+from pegasus_bb.core.units import format_size
+from pegasus_bb.model.stat import Stat, stat
+from pegasus_bb.report.bench.built_in_engine import Own
+from pegasus_bb.report.bench.cache import drop
+from pegasus_bb.report.bench.cells import Cell, Measurement
+from pegasus_bb.report.bench.engine import Engine, choose
+from pegasus_bb.report.bench.measured_tier import Place, temporary_folder
+from pegasus_bb.report.bench.small_files import (
+    Operations,
+    operations_of,
+    repeat_operations,
+)
+
+Tell = Callable[[str, int, int], None]  # what is next; repetitions done, of how many
+Turn: TypeAlias = tuple[str, Callable[[], None]]
+REPETITIONS = 5  # of every cell
+_FILES = 64  # opened in each repetition
+
+
+@dataclass(slots=True)
+class Tier:
+    place: Place
+    openings: list[float] = field(default_factory=list)  # seconds of one open
+    measurements: list[Measurement] = field(default_factory=list)
+    operations: list[Operations] = field(default_factory=list)
+
+    @property
+    def latency(self) -> Stat | None:
+        return stat(self.openings)
+
+    def measured(self) -> list[Measurement]:
+        return [one for one in self.measurements if one.writes]
+
+
+class Session:
+    """Keeps what was measured even if ``run`` is interrupted."""
+
+    def __init__(self, places: Sequence[Place], cells: Sequence[Cell]) -> None:
+        """Raises UsageError if a tier has no room for the largest of ``cells``."""
+        largest = max(cells, key=lambda cell: cell.total)
+        for place in places:
+            if largest.total > place.room():
+                raise UsageError(
+                    f"tier {place.name}: {largest} are {format_size(largest.total)}, "
+                    f"and {place.path} has room for {format_size(place.room())}; use "
+                    "smaller --blocks, fewer --processes, or another folder"
+                )
+        self._processes = max(cell.processes for cell in cells)
+        self.tiers = [
+            Tier(place, [], [Measurement(cell) for cell in cells], operations_of(cells))
+            for place in places
+        ]
+        self.engine: Engine | None = None
+
+    def run(self, tell: Tell = lambda *_: None) -> None:
+        """Measure, and remove everything that was written. Raises NotMeasured.
+
+        The repetitions of a cell lie far apart and tiers take turns, so the load of
+        other users falls on all cells alike.
+        """
+        with ExitStack() as stack:
+            folders = [
+                stack.enter_context(temporary_folder(tier.place)) for tier in self.tiers
+            ]
+            for tier, folder in zip(self.tiers, folders, strict=True):
+                tier.openings = _openings(tier, folder)
+            self.engine = choose(self._processes, folders[0])
+            stack.callback(self.engine.close)  # before the folders go
+            own = self.engine
+            if not isinstance(own, Own):
+                own = Own(self._processes)
+                stack.callback(own.close)
+            turns = list(self._turns(self.engine, own, folders)) * REPETITIONS
+            for done, (what, turn) in enumerate(turns):
+                tell(what, done, len(turns))
+                turn()
+
+    def _turns(
+        self, engine: Engine, own: Own, folders: Sequence[str]
+    ) -> Iterator[Turn]:
+        """Of one repetition: what is next, for a person, and what does it."""
+        tiers = list(zip(self.tiers, folders, strict=True))
+        for number, first in enumerate(self.tiers[0].measurements):
+            for tier, folder in tiers:
+                one = tier.measurements[number]
+                turn = partial(repeat, engine, tier.place, folder, one)
+                yield f"{tier.place.name}: {first.cell}", turn
+        for number, count in enumerate(self.tiers[0].operations):
+            for tier, folder in tiers:
+                of = tier.operations[number]
+                turn = partial(repeat_operations, own, tier.place, folder, of)
+                yield f"{tier.place.name}: operations of {count.processes}", turn
+
+
+def repeat(engine: Engine, place: Place, folder: str, one: Measurement) -> None:
+    """Measure ``one`` once more, in a new folder in ``folder``. Raises NotMeasured.
+
+    Whatever else ends it leaves its files: processes of ``engine`` may still write, so
+    they go with ``folder``, once the engine is closed.
+    """
+    data = os.path.join(folder, "data")
+    try:
+        room = place.room()
+        if one.cell.total > room:
+            why = f"only {format_size(room)} are left; others write to {place.path}"
+            raise NotMeasured(why)
+        os.mkdir(data)
+        write = engine.write(one.cell, data)
+        dropped = drop(data)
+        read = engine.read(one.cell, data)
+        remove(data)
+    except (OSError, NotMeasured) as error:
+        raise NotMeasured(f"tier {place.name}, {one.cell}: {error}") from error
+    one.add(write, read, place.in_memory or not dropped)
+
+
+def _openings(tier: Tier, folder: str) -> list[float]:
+    try:
+        return [opening(folder) for _ in range(REPETITIONS)]
+    except OSError as error:
+        raise NotMeasured(f"tier {tier.place.name}: {error}") from error
+
+
+def opening(folder: str) -> float:
+    """Mean seconds of an open: half of them create a file, half open it again.
+
+    Raises OSError.
+    """
+    paths = [os.path.join(folder, f"open.{number}") for number in range(_FILES)]
+    try:
+        begun = time.perf_counter()
+        for flags in (os.O_WRONLY | os.O_CREAT, os.O_RDONLY):
+            for path in paths:
+                os.close(os.open(path, flags, 0o600))
+        return (time.perf_counter() - begun) / (2 * _FILES)
+    finally:
+        for path in paths:
+            if os.path.lexists(path):
+                os.unlink(path)

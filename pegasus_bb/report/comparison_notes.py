@@ -1,0 +1,157 @@
+"""What a reader must know before believing a comparison, as sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pegasus_bb.core.units import abbreviate, format_count, format_size
+from pegasus_bb.model.run import Kind, Run
+from pegasus_bb.report.likeness import (
+    different_workflows,
+    incomplete,
+    mistaken_sides,
+    resumed,
+    unknown_sides,
+)
+from pegasus_bb.report.metrics import IOWait, on_several_processors
+
+
+def warnings_on(pfs: Sequence[Run], bb: Sequence[Run]) -> tuple[str, ...]:
+    """Why the sides may not be what they are called, or not of one workflow."""
+    return (
+        *_on_simulation([*pfs, *bb]),
+        *different_workflows(pfs, bb),
+        *mistaken_sides(pfs, bb),
+        *unknown_sides(bb),
+        *resumed("PFS", pfs),
+        *resumed("BB", bb),
+        *_on_load("PFS", pfs),
+        *_on_load("BB", bb),
+        *_on_places("PFS", pfs),
+        *_on_places("BB", bb),
+    )
+
+
+def notes_on(pfs: Sequence[Run], bb: Sequence[Run], io_wait: IOWait) -> tuple[str, ...]:
+    """Every other remark on these sides, the meaning of I/O wait first."""
+    return (
+        io_wait.sentence,
+        *_on_calls([*pfs, *bb]),
+        *_on_threads([*pfs, *bb]),
+        *_busy_processors([*pfs, *bb], io_wait),
+        *_on_runs("PFS", pfs),
+        *_on_runs("BB", bb),
+        *_on_makespans(pfs, bb),
+    )
+
+
+def _on_simulation(runs: Sequence[Run]) -> Iterator[str]:
+    if any(run.simulated for run in runs):
+        yield (
+            "these runs are simulated: nothing was run. Their numbers are as good as "
+            "the speeds and the run times that they come from (docs/prediction.md)."
+        )
+
+
+def _on_calls(runs: Sequence[Run]) -> Iterator[str]:
+    if any(task.calls for run in runs for task in run.tasks):
+        yield (
+            "in calls is Darshan's: seconds in calls for input and output, of the "
+            "process of a log that took longest; bytes per second of those."
+        )
+
+
+def _on_threads(runs: Sequence[Run]) -> Iterator[str]:
+    tasks = [task for run in runs for task in run.tasks if task.calls]
+    over = sum(t.calls.seconds > 1.05 * t.duration + 1 for t in tasks if t.calls)
+    if over:
+        yield (
+            f"{format_count(over, 'task')} spent more seconds in calls than the task "
+            "took: several threads were in calls at once."
+        )
+
+
+def _busy_processors(runs: Sequence[Run], io_wait: IOWait) -> Iterator[str]:
+    if io_wait is IOWait.MEASURED:
+        return
+    busy = on_several_processors(runs)
+    names = sorted(name for kind, name in busy if kind is Kind.COMPUTE)
+    if names:
+        yield (
+            f"no time off CPU is given for {', '.join(names)}: more than one processor "
+            "was busy at once in a run, so the difference says nothing in any."
+        )
+
+
+def _on_runs(side: str, runs: Sequence[Run]) -> Iterator[str]:
+    yield from incomplete(side, runs)
+    for number, run in enumerate(runs, start=1):
+        yield from _on_run(f"{side} run {number}", run)
+        yield from _on_capacity(f"{side} run {number}", run)
+
+
+def _on_run(name: str, run: Run) -> Iterator[str]:
+    if run.problems:
+        yield f"{name}: {format_count(len(run.problems), 'record')} could not be read."
+    failed = sum(bool(task.exit_code) for task in run.tasks)
+    if failed:
+        yield f"{name}: {format_count(failed, 'task')} failed; their numbers are in."
+    if run.retries:
+        yield (
+            f"{name}: {format_count(run.retries, 'attempt')} before the last of a node "
+            "are not in the numbers (but in the makespan)."
+        )
+
+
+def _on_capacity(name: str, run: Run) -> Iterator[str]:
+    live = run.live
+    most = max((size for _, size in live.steps), default=0) if live else 0
+    if live and live.capacity and most > live.capacity:
+        yield (
+            f"{name}: up to {format_size(most)} were on the tier at once, of "
+            f"{format_size(live.capacity)} that were reserved. A tier with quotas, "
+            "such as DataWarp, would have failed its jobs: plan with a larger "
+            "--bb-capacity, or without one."
+        )
+
+
+def _on_load(side: str, runs: Sequence[Run]) -> Iterator[str]:
+    for number, run in enumerate(runs, start=1):
+        if run.load and run.load.average > run.load.cores:
+            yield (
+                f"{side} run {number} began with a load average of "
+                f"{run.load.average:.2f} on {run.load.cores} cores: others, or a run "
+                "just before it, were at work on this machine. Times and ratios are "
+                "theirs as well."
+            )
+
+
+def _on_places(side: str, runs: Sequence[Run]) -> Iterator[str]:
+    for number, run in enumerate(runs, start=1):
+        if run.jobs_on_pfs:
+            some = abbreviate([each.node for each in run.jobs_on_pfs])
+            jobs = format_count(run.job_reservations, "job")
+            yield (
+                f"{side} run {number}: {len(run.jobs_on_pfs)} of {jobs} with a place "
+                f"of their own worked on the PFS because the tier was full ({some}): "
+                f"their numbers say nothing about the burst buffer."
+            )
+
+
+def _on_makespans(pfs: Sequence[Run], bb: Sequence[Run]) -> Iterator[str]:
+    if len({run.makespan_from for run in [*pfs, *bb]} - {""}) > 1:
+        yield (
+            "makespans are from a job state log in some runs and from the records alone"
+            " in others: the latter leave out queueing before the first job."
+        )
+    if any(_in_whole_seconds(run) for run in [*pfs, *bb]):
+        yield (
+            "makespans are from job state logs in whole seconds, and no task tells the "
+            "fractions."
+        )
+
+
+def _in_whole_seconds(run: Run) -> bool:
+    """Whether rounding may change the makespan by a per cent or more."""
+    made, seconds = run.makespan_from == "jobstate.log", run.makespan or 0.0
+    return made and seconds < 100 and seconds == int(seconds)

@@ -1,0 +1,149 @@
+"""What charts share: Altair makes Vega-Lite specifications, the page draws them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, TypeVar
+
+import altair as alt
+
+from pegasus_bb.model.stat import Pair, Stat
+from pegasus_bb.model.text import readable
+from pegasus_bb.report.page.figure import Chart, Dataset, Row
+
+Drawing = alt.Chart | alt.LayerChart | alt.FacetChart
+Drawn = TypeVar("Drawn", alt.Chart, alt.LayerChart)
+Channel = TypeVar("Channel", alt.X, alt.Y)
+
+SIDES = ("PFS", "burst buffer")
+# The page's CSS has two sets of these colors: for light and for dark screens.
+PFS, BUFFER, WAIT, STAGE_IN, STAGE_OUT, ALERT, INK, LINE, SOFT = (
+    *("var(--pfs)", "var(--tier)", "var(--wait)", "var(--stage)", "var(--stage-out)"),
+    *("var(--mark)", "var(--ink)", "var(--line)", "var(--soft)"),
+)
+PAPER, COMPUTE = "var(--paper)", "var(--compute)"
+OTHER_JOBS, REST = "var(--other)", "var(--rest)"
+JOBS = tuple(f"var(--job{number})" for number in range(1, 9))  # of transformations
+_COLORS, _SHAPES = (PFS, BUFFER, STAGE_IN, WAIT), ("triangle-up", "square", "diamond")
+LINES = " Lines are the standard error."
+_TEXT = {"labelColor": INK, "titleColor": INK, "labelFontSize": 12, "titleFontSize": 12}
+_LINES = {"gridColor": LINE, "domainColor": LINE, "tickColor": LINE}
+CONFIG: Mapping[str, Any] = {
+    "background": "transparent",
+    "font": "system-ui, sans-serif",
+    "view": {"stroke": LINE},
+    "axis": {**_TEXT, **_LINES, "titleFontWeight": "normal", "labelLimit": 170},
+    "axisX": {"labelOverlap": True, "labelAngle": 0},
+    "axisY": {"minExtent": 40},
+    "axisQuantitative": {"tickCount": 6},
+    "legend": {**_TEXT, "orient": "top", "columns": 3, "title": None},
+    "text": {"fill": INK, "fontSize": 12},
+    "bar": {"fill": BUFFER},
+    "area": {"fill": BUFFER, "fillOpacity": 0.7, "interpolate": "step-after"},
+    "rule": {"stroke": INK},
+    "errorbar": {"rule": {"stroke": INK}},
+}
+_AXES = {  # unit -> title and format of an axis
+    "s": ("seconds", ""),
+    "B": ("bytes", "~s"),
+    "B/s": ("bytes per second", "~s"),
+    "to one": ("user time / system time", ""),
+}
+# Seconds between two ticks; a narrow page has room for this many steps.
+_STEPS = (*(1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800), *(3600, 7200, 14400))
+_MOST_STEPS = 5
+_SECONDS = "format(datum.value, '~g')"
+_MINUTES = "floor(datum.value / 60) + ':' + format(datum.value % 60, '02')"
+_HOURS = (
+    "floor(datum.value / 3600) + ':' + format(floor(datum.value / 60) % 60, '02') + ':'"
+    " + format(datum.value % 60, '02')"
+)
+
+
+def draw(data: Dataset) -> alt.Chart:
+    """An empty chart of ``data``; tooltips have what is known."""
+    tooltip = [alt.Tooltip(f"{c.key}_text:N", title=c.title) for c in data.known]
+    found: alt.Chart = alt.Chart(alt.NamedData(name="rows")).encode(tooltip=tooltip)
+    return found
+
+
+def chart(
+    drawing: Drawing,
+    label: str,
+    height: float,
+    data: Dataset,
+    title: str = "",
+    width: float | Literal["container"] = "container",
+) -> Chart:
+    """``drawing`` with the rows of ``data``, as wide as the page if nothing is said.
+
+    Rows are added last: Altair would spend seconds on validating thousands of them.
+    """
+    label = readable(label)
+    sized = drawing.properties(width=width, height=height, description=label)
+    return Chart(
+        label, {**sized.to_dict(), "datasets": {"rows": data.records()}}, title
+    )
+
+
+def axis(
+    channel: type[Channel], key: str, unit: str, *, grid: bool = True, **scale: Any
+) -> Channel:
+    """``key`` on that channel; ``scale`` are settings of its alt.Scale. Without
+    ``grid``, no line runs through text in the chart."""
+    title, shown = _AXES.get(unit, (unit, ""))
+    labels = alt.Axis(format=shown or alt.Undefined, grid=grid)
+    return channel(f"{key}:Q", title=title, axis=labels, scale=alt.Scale(**scale))
+
+
+def over_time(drawing: Drawn, end: float, key: str) -> Drawn:
+    """``drawing`` with ``key``, in seconds from 0 to ``end``, across."""
+    title, labels = _clock(end)
+    ticks = alt.Axis(values=list(_ticks(end)), labelExpr=labels, labelBound=True)
+    scale = alt.Scale(domain=[0, end], nice=False)
+    across = alt.X(f"{key}:Q", title=title, scale=scale, axis=ticks)
+    found: Drawn = drawing.encode(x=across)
+    return found
+
+
+def _clock(end: float) -> tuple[str, str]:
+    """The title of an axis of time, and how its labels read."""
+    if end < 120:
+        return "seconds", _SECONDS
+    return ("min:s", _MINUTES) if end < 7200 else ("hours:min:s", _HOURS)
+
+
+def _ticks(end: float) -> Iterator[float]:
+    """Seconds at which there is a tick, at most ``_MOST_STEPS`` and 0."""
+    days = 86400 * max(1, math.ceil(end / 86400 / _MOST_STEPS))
+    fitting = (step for step in _STEPS if end / step <= _MOST_STEPS)
+    step = next(fitting, days) if end >= 1 else end / 2 or 1
+    yield from (number * step for number in range(int(end / step) + 1))
+
+
+def sides(pair: Pair) -> Iterator[tuple[str, Stat]]:
+    for name, stat in zip(SIDES, (pair.pfs, pair.bb), strict=True):
+        if stat:
+            yield name, stat
+
+
+def drawn_sides(rows: Sequence[Row]) -> list[str]:
+    return [side for side in SIDES if any(row["series"] == side for row in rows)]
+
+
+def color(names: Sequence[str]) -> alt.Color:
+    """A color for each of ``names``, which are values of the column ``series``."""
+    return alt.Color("series:N", scale=_scale(names, _COLORS))
+
+
+def shape(names: Sequence[str]) -> alt.Shape:
+    """A shape for each of ``names``, for readers who cannot tell the colors apart."""
+    return alt.Shape("series:N", scale=_scale(names, _SHAPES))
+
+
+def _scale(names: Sequence[str], of: Sequence[str]) -> alt.Scale:
+    """A side looks the same, whether the other is there or not."""
+    places = (SIDES.index(n) if n in SIDES else at for at, n in enumerate(names))
+    shown = [of[place % len(of)] for place in places]
+    return alt.Scale(domain=list(names), range=shown)

@@ -1,0 +1,139 @@
+"""A figure of a page: charts, and tables with the same numbers and units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pegasus_bb.core.units import format_number, format_seconds, format_size
+from pegasus_bb.model.text import readable
+
+ROWS = 200  # of a table; --json has all of them
+# Units of quotients; others are s, B, B/s, or a noun. FINE: of one near 1.
+RATIO, FINE, TO_ONE = "ratio", "fine ratio", "to one"
+UNKNOWN = "unknown"
+Legend = tuple[str, str]  # color, what it stands for
+Row = Mapping[str, Any]  # key of a column -> a number of the JSON, or a text
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number of the JSON, and its unit."""
+
+    value: float | None
+    unit: str
+    doubt: str = ""  # a mark behind it: Pair.doubt
+
+
+Cell = Number | str
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a dataset; its title is also the title in a tooltip."""
+
+    key: str
+    title: str
+    unit: str = ""  # empty: text
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The first column names the rows."""
+
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    more: int = 0  # rows that only --json has
+    note: str = ""  # below it
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """The rows of a chart and of its table; a chart may use more keys."""
+
+    columns: tuple[Column, ...]
+    rows: Sequence[Row]
+
+    @property
+    def known(self) -> tuple[Column, ...]:
+        """Columns in which a row has a value."""
+        every = (c for c in self.columns if c.unit)
+        empty = [c for c in every if all(row.get(c.key) is None for row in self.rows)]
+        return tuple(column for column in self.columns if column not in empty)
+
+    def table(self, caption: str) -> Table:
+        """The columns that are ``known``."""
+        if self.known != self.columns:
+            return Dataset(self.known, self.rows).table(caption)
+        head = tuple(column.title for column in self.columns)
+        rows = tuple(tuple(self._cells(row)) for row in self.rows[:ROWS])
+        return Table(caption, head, rows, max(0, len(self.rows) - ROWS))
+
+    def _cells(self, row: Row) -> Iterator[Cell]:
+        for column in self.columns:
+            value = row.get(column.key)
+            yield Number(value, column.unit) if column.unit else str(value)
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows for Vega, and beside each number the text of its tooltip."""
+        return [{**_printable(row), **self._texts(row)} for row in self.rows]
+
+    def _texts(self, row: Row) -> dict[str, str]:
+        cells = zip(self.columns, self._cells(row), strict=True)
+        return {f"{column.key}_text": _text(cell) for column, cell in cells}
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A Vega-Lite specification, and what it shows for a reader without pictures."""
+
+    label: str
+    spec: Mapping[str, Any]
+    title: str = ""  # above the chart
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """Without charts, ``about`` says which data the figure needs."""
+
+    key: str
+    title: str
+    about: str
+    charts: tuple[Chart, ...] = ()
+    tables: tuple[Table, ...] = ()
+    side_by_side: bool = False
+    legend: tuple[Legend, ...] = ()  # of all its charts; else each has its own
+
+
+def format_quantity(value: float | None, unit: str) -> str:
+    """``value`` with its unit, or ``unknown``; an unmeasured value is never zero."""
+    if value is None:
+        return UNKNOWN
+    if unit == "s":
+        return format_seconds(value)
+    if unit in ("B", "B/s"):
+        return format_size(round(value)) + unit.removeprefix("B")
+    if unit == RATIO:
+        return f"{value:.2f} times"
+    if unit == FINE:
+        return f"{value:.4f} times"
+    if unit == TO_ONE:
+        return f"{format_number(round(value, 6))} to 1"  # an error may be of rounding
+    noun = unit.removesuffix("es" if unit.endswith("sses") else "s")
+    return f"{_count(value)} {noun if value == 1 else unit}".rstrip()
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else format_number(value)
+
+
+def _text(cell: Cell) -> str:
+    if isinstance(cell, str):
+        return readable(cell)
+    return f"{format_quantity(cell.value, cell.unit)} {cell.doubt}".rstrip()
+
+
+def _printable(row: Row) -> Row:
+    return {k: readable(v) if isinstance(v, str) else v for k, v in row.items()}

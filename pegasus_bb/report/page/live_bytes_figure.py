@@ -1,0 +1,169 @@
+"""Live bytes on the tier, against what is reserved: over a run, and in a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import altair as alt
+
+from pegasus_bb.decide.explanation import Explanation
+from pegasus_bb.model.run import LiveBytes
+from pegasus_bb.report.page.charts import ALERT, BUFFER, chart, draw, over_time
+from pegasus_bb.report.page.figure import (
+    Chart,
+    Column,
+    Dataset,
+    Figure,
+    Legend,
+    Row,
+    Table,
+    format_quantity,
+)
+from pegasus_bb.report.page.ticks import byte_axis
+from pegasus_bb.report.report_document import Comparison, ReportedRun
+
+_TITLE = "Live bytes on the tier"
+_MISSING = (
+    "Left out: no record of what was on the tier. A submit directory of any mode but "
+    "off has one, in its job lists and its bb folder."
+)
+_ABOUT = (
+    "At most {most}. A file counts from the start of the job that brings or writes it "
+    "to the end of the one that removes it, or of the reservation."
+)
+_SHARED = "on the reservation of all jobs"
+_SINGLE = "on reservations of single jobs, added up"
+_COLUMNS = (
+    *(Column("at", "time since the run began", "s"), Column("what", "what")),
+    Column("size", "bytes", "B"),
+)
+_LEVELS = (
+    Column("level", "level of the workflow"),
+    Column("size", "live bytes", "B"),
+    Column("reserved", "reserved", "B"),
+)
+
+
+class _Part(NamedTuple):
+    """What was on one kind of reservations."""
+
+    where: str
+    live: LiveBytes
+    rows: Sequence[Row]  # seconds since the run began -> bytes
+
+    @property
+    def most(self) -> float:
+        return max(size for _, size in self.live.steps)
+
+
+def live(found: Comparison) -> Figure:
+    """The run on the burst buffer that the timeline shows, else the first that has a
+    record of its tier."""
+    drawn = [found.typical("bb")[1]] if found.bb else []
+    for run in (*drawn, *found.bb):
+        parts = list(_parts(run))
+        if parts:
+            ends = [run.time.at(task.start) + task.duration for task in run.run.tasks]
+            end = max([*ends, *(row["at"] for part in parts for row in part.rows)])
+            charts = tuple(_chart(part, end) for part in parts)
+            tables = tuple(_table(part) for part in parts)
+            legend = _legend(any(part.live.capacity for part in parts))
+            return Figure("live", _TITLE, _about(parts), charts, tables, legend=legend)
+    return Figure("live", _TITLE, _MISSING)
+
+
+def _legend(is_reserved: bool) -> tuple[Legend, ...]:
+    live = ((BUFFER, "live bytes"),)
+    return (*live, (ALERT, "reserved")) if is_reserved else live
+
+
+def _parts(run: ReportedRun) -> Iterator[_Part]:
+    of_jobs = run.run.live_job_reservations
+    for where, found in ((_SHARED, run.run.live), (_SINGLE, of_jobs)):
+        if found and found.steps:
+            lines = (("live", found.steps), ("reserved", found.reserved))
+            rows = [
+                {"at": run.time.at(at), "what": what, "size": size}
+                for what, steps in lines
+                for at, size in steps
+            ]
+            yield _Part(where, found, rows)
+
+
+def _about(parts: Sequence[_Part]) -> str:
+    most = " and ".join(f"{format_quantity(p.most, 'B')} {p.where}" for p in parts)
+    unknown = " and ".join(
+        f"{format_quantity(part.live.unknown, 'files')} {part.where}"
+        for part in parts
+        if part.live.unknown
+    )
+    left_out = f" Not in it, of unknown size or writer: {unknown}." if unknown else ""
+    return _ABOUT.format(most=most) + left_out
+
+
+def _table(part: _Part) -> Table:
+    return Dataset(_COLUMNS, part.rows).table(f"Live bytes {part.where}")
+
+
+def _chart(part: _Part, end: float) -> Chart:
+    data = Dataset(
+        _COLUMNS, [*_drawn(part, "live", end), *_drawn(part, "reserved", end)]
+    )
+    highest = max(row["size"] for row in data.rows)
+    base = draw(data).encode(
+        y=byte_axis(alt.Y, "size", highest), tooltip=alt.value(None)
+    )
+    area = base.transform_filter("datum.what == 'live'").mark_area()
+    line = base.transform_filter("datum.what == 'reserved'").mark_line(
+        interpolate="step-after", stroke=ALERT
+    )
+    title, capacity = part.where, part.live.capacity
+    if capacity:
+        title += f"; reserved: {format_quantity(capacity, 'B')}"
+    label = f"Live bytes over time {part.where}; the table has the numbers"
+    drawing = over_time(alt.LayerChart(layer=[area, line]), end, "at")
+    return chart(drawing, label, 220, data, title)
+
+
+def _drawn(part: _Part, what: str, end: float) -> Iterator[Row]:
+    """A line from the ground up, between the run's beginning and ``end``."""
+    rows = [row for row in part.rows if row["what"] == what]
+    if what == "reserved" and not rows and part.live.capacity:
+        rows = [{"at": 0.0, "what": what, "size": part.live.capacity}]
+    if rows:
+        yield {**rows[0], "at": max(0.0, rows[0]["at"]), "size": 0.0}
+        yield from ({**row, "at": max(0.0, row["at"])} for row in rows)
+        yield {**rows[-1], "at": end}
+
+
+def levels(sizes: Sequence[int], explanation: Explanation) -> Figure:
+    """``sizes`` are the bytes of each level; clean-ups between levels are done."""
+    capacity = explanation.capacity
+    rows = [
+        {"level": str(level), "size": size, "reserved": capacity}
+        for level, size in enumerate(sizes, start=1)
+    ]
+    data = Dataset(_LEVELS if capacity else _LEVELS[:2], rows)
+    title = f"Live bytes on tier {explanation.tier}"
+    best = format_quantity(explanation.planned_order, "B")
+    worst = format_quantity(explanation.any_order, "B")
+    about = (
+        f"At most {best} if jobs run level by level and each clean-up as soon as it "
+        f"can; at most {worst} in any order of the jobs."
+    )
+    charts = (_bars(data, capacity),)
+    legend, tables = _legend(bool(capacity)), (data.table(title),)
+    return Figure("levels", title, about, charts, tables, legend=legend)
+
+
+def _bars(data: Dataset, capacity: int | None) -> Chart:
+    base, title = draw(data), ""
+    level = alt.X("level:O", title="level of the workflow", sort=None)
+    highest = max([capacity or 0, *(row["size"] for row in data.rows)])
+    layers = [base.mark_bar().encode(x=level, y=byte_axis(alt.Y, "size", highest))]
+    if capacity:
+        layers.append(base.mark_rule(stroke=ALERT, size=2).encode(y="max(reserved):Q"))
+        title = f"reserved: {format_quantity(capacity, 'B')}"
+    label = "Live bytes in each level of the workflow; the table has the numbers"
+    return chart(alt.layer(*layers), label, 180, data, title)

@@ -1,0 +1,104 @@
+"""``pegasus-bb report --html``: a report as one file that needs no other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pegasus_bb.report.headline import certainty, headline
+from pegasus_bb.report.page.bandwidth import benchmark, by_processes
+from pegasus_bb.report.page.calls import calls, processors
+from pegasus_bb.report.page.drain_figure import drain
+from pegasus_bb.report.page.figure import Figure, Table
+from pegasus_bb.report.page.footprint_figure import footprint
+from pegasus_bb.report.page.headline_figure import bought
+from pegasus_bb.report.page.live_bytes_figure import live
+from pegasus_bb.report.page.page_templates import templates
+from pegasus_bb.report.page.probe_figure import probe
+from pegasus_bb.report.page.runs import repetitions, workflows
+from pegasus_bb.report.page.simulated import marked, simulated
+from pegasus_bb.report.page.timeline import timeline
+from pegasus_bb.report.page.transformation_figure import transformations
+from pegasus_bb.report.report_document import Comparison, ReportedRun
+
+# From top to bottom.
+FIGURES = (
+    *(bought, timeline, transformations, live, drain, probe, footprint),
+    *(calls, processors, by_processes, benchmark),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One workflow of a page."""
+
+    name: str  # empty for the only one
+    compared: bool
+    headline: str
+    certainty: str  # empty if nothing is in doubt
+    warnings: tuple[str, ...]
+    about: tuple[str, ...]  # what the sides are
+    break_even: tuple[str, ...]  # sentences
+    runs: tuple[tuple[str, ReportedRun], ...]  # "PFS run 1" -> run
+    overview: Table | None  # of repetitions
+    first: Figure
+    figures: tuple[Figure, ...]
+    missing: tuple[Figure, ...]  # without data
+    notes: tuple[str, ...]
+
+
+def report_page(
+    comparisons: Mapping[str, Comparison],
+    warnings: Mapping[str, Sequence[str]] | None = None,
+    about: Mapping[str, Sequence[str]] | None = None,
+) -> str:
+    """The page of all ``comparisons``, by name; it escapes every name.
+
+    ``warnings`` are more of them, by the same name; ``about`` says what the sides are.
+    """
+    more, what = warnings or {}, about or {}
+    parts = [
+        _part(name, found, more.get(name, ()), what.get(name, ()))
+        for name, found in comparisons.items()
+    ]
+    labels = dict.fromkeys(run.run.label for part in parts for _, run in part.runs)
+    is_simulated = any(found.simulated for found in comparisons.values())
+    overview = workflows(comparisons) if len(parts) > 1 else None
+    return (
+        templates()
+        .get_template("report.html.j2")
+        .render(
+            parts=parts,
+            simulated=is_simulated,
+            compared=any(part.compared for part in parts),
+            tells_error=any(found.tells_error for found in comparisons.values()),
+            title=", ".join(label for label in labels if label),
+            overview=overview,
+        )
+    )
+
+
+def _part(
+    name: str, found: Comparison, warnings: Sequence[str], about: Sequence[str]
+) -> Part:
+    figures = [make(found) for make in FIGURES]
+    overview = repetitions(found) if found.repeated else None
+    if found.simulated:
+        figures = [simulated(figure) for figure in figures]
+        overview = marked([overview])[0] if overview else None
+    first, *others = figures
+    return Part(
+        name,
+        found.is_comparison,
+        headline(found),
+        certainty(found),
+        (*warnings, *found.warnings),
+        tuple(about),
+        found.break_even.sentences if found.break_even else (),
+        tuple(found.named_runs()),
+        overview,
+        first,
+        tuple(figure for figure in others if figure.charts),
+        tuple(figure for figure in figures if not figure.charts),
+        found.notes,
+    )

@@ -1,0 +1,63 @@
+"""Overview tables: the workflows of a page, and the repetitions of a workflow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timezone
+
+from pegasus_bb.report.page.figure import RATIO, UNKNOWN, Cell, Number, Table
+from pegasus_bb.report.report_document import Comparison, ReportedRun
+
+_RUNS = ("run", "began", "mode", "tier", "makespan", "time in jobs")
+
+
+def workflows(comparisons: Mapping[str, Comparison]) -> Table:
+    """Makespans; from which size of its files a run gains, and their size now."""
+    sides = {side: 1 for found in comparisons.values() for side in found.sides}
+    heads = {"pfs": "PFS", "bb": "burst buffer"}
+    head = [heads[side] for side in heads if side in sides]
+    if len(sides) > 1:
+        head += ["PFS/BB", "break-even in data", "data of these runs"]
+    rows = (tuple(_workflow(name, each, sides)) for name, each in comparisons.items())
+    return Table("Makespan of each workflow", ("workflow", *head), tuple(rows))
+
+
+def _workflow(name: str, found: Comparison, sides: Mapping[str, int]) -> Iterator[Cell]:
+    pair, even = found.workflow["makespan"], found.break_even
+    yield name
+    for side in ("pfs", "bb"):
+        if side in sides:
+            stat = getattr(pair, side)
+            yield Number(stat.mean, "s") if stat else UNKNOWN
+    if len(sides) > 1:
+        yield Number(pair.ratio, RATIO, pair.doubt)
+        if even and even.footprint is not None:
+            doubt = "" if even.footprint_error is not None else "?"
+            yield Number(even.footprint, "B", doubt) if even.footprint else "any size"
+        else:
+            yield "no break-even" if even and even.net <= 0 else UNKNOWN
+        yield Number(even.footprint_now if even else None, "B")
+
+
+def repetitions(found: Comparison) -> Table:
+    rows = (tuple(_run(name, run)) for name, run in found.named_runs())
+    return Table("Each run", _RUNS, tuple(rows))
+
+
+def _run(name: str, reported: ReportedRun) -> Iterator[Cell]:
+    run = reported.run
+    yield name
+    yield _moment(reported.time.begun)
+    yield run.mode or UNKNOWN
+    yield run.tier or "none"
+    yield Number(run.makespan, "s")
+    yield Number(reported.clock.get("compute"), "s")
+
+
+def _moment(epoch: float | None) -> str:
+    """In UTC, so that a page says the same wherever it was made."""
+    try:
+        moment = datetime.fromtimestamp(epoch or 0.0, timezone.utc)
+    except (OverflowError, ValueError, OSError):  # a record may say anything
+        return UNKNOWN
+    return UNKNOWN if epoch is None else f"{moment:%Y-%m-%d %H:%M:%S} UTC"

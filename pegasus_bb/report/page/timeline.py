@@ -1,0 +1,151 @@
+"""Each side over time, one above the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from pegasus_bb.core.units import format_seconds
+from pegasus_bb.model.run import Kind, Task
+from pegasus_bb.model.text import readable
+from pegasus_bb.report.page.charts import (
+    ALERT,
+    INK,
+    JOBS,
+    OTHER_JOBS,
+    REST,
+    STAGE_IN,
+    STAGE_OUT,
+    WAIT,
+)
+from pegasus_bb.report.page.figure import Dataset, Figure, Legend, Row
+from pegasus_bb.report.page.gantt import BARS, COLUMNS, gantt
+from pegasus_bb.report.report_document import Comparison, ReportedRun
+
+# Kind of a bar -> group, and what it is. Each group has lanes of its own.
+_KINDS = {
+    "bb_setup": ("reservation", "reserving"),
+    "gate": ("reservation", "waiting at the gate"),
+    "bb_delete": ("reservation", "giving back"),
+    "stage_in": ("staging", "stage-in"),
+    "stage_inter": ("staging", "stage-in"),
+    "stage_out": ("staging", "stage-out"),
+}
+_OTHER = ("other", "other jobs of Pegasus")
+_REST = "other transformations"
+_COLORS = {
+    **{"stage-in": STAGE_IN, "stage-out": STAGE_OUT},
+    **{"reserving": INK, "waiting at the gate": WAIT, "giving back": ALERT},
+    _OTHER[1]: OTHER_JOBS,
+}
+_QUEUED = ("lighter", "lighter: queueing")
+_SIDES = {"pfs": "PFS", "bb": "burst buffer"}
+
+
+def timeline(found: Comparison) -> Figure:
+    """Jobs have the color of their transformation, lighter while they queue."""
+    runs = {_SIDES[side]: found.typical(side)[1] for side in found.sides}
+    named = _named(runs.values())
+    bars = {side: sorted(_bars(run, named), key=_start) for side, run in runs.items()}
+    every = [bar for each in bars.values() for bar in each]
+    if not every:
+        about = "Left out: no record has the start of a job. Any Kickstart record does."
+        return Figure("timeline", "Timeline", about)
+    end = max(bar["end"] for bar in every)
+    legend = tuple(_legend(every, named))
+    colors = {label: color for color, label in legend}
+    charts = tuple(
+        gantt(side, each, end, colors) for side, each in bars.items() if each
+    )
+    tables = tuple(
+        Dataset(COLUMNS, each).table(f"{side}, over time")
+        for side, each in bars.items()
+    )
+    about = _about(found, bars)
+    return Figure("timeline", "Timeline", about, charts, tables, legend=legend)
+
+
+def _about(found: Comparison, bars: Mapping[str, Sequence[Row]]) -> str:
+    about = "Time since the beginning of each run, on one axis."
+    if rounded := list(_in_whole_seconds([b for each in bars.values() for b in each])):
+        about += f" In whole seconds, as in jobstate.log: {', '.join(rounded)}."
+    if found.repeated:
+        about += f" Drawn: {', '.join(_drawn(found, side) for side in found.sides)}."
+    if any(len(each) > BARS for each in bars.values()):
+        about += f" Of each run the {BARS} longest bars are drawn."
+    return about
+
+
+def _drawn(found: Comparison, side: str) -> str:
+    name, reported = found.typical(side)
+    stat, makespan = getattr(found.workflow["makespan"], side), reported.run.makespan
+    if stat is None or makespan is None or stat.n == 1:
+        return name
+    return f"{name} ({format_seconds(makespan)}; mean {format_seconds(stat.mean)})"
+
+
+def _in_whole_seconds(bars: Sequence[Row]) -> Iterator[str]:
+    """What no task told the fractions of."""
+    waits = {
+        "queueing": [bar["queued"] for bar in bars if bar["queued"]],
+        "the wait at the gate": [
+            b["seconds"] for b in bars if b["what"] == "waiting at the gate"
+        ],
+    }
+    for what, seconds in waits.items():
+        if seconds and all(each == int(each) for each in seconds):
+            yield what
+
+
+def _named(runs: Iterable[ReportedRun]) -> dict[str, str]:
+    """Transformation -> color: of those that took longest, and of the rest one."""
+    seconds: dict[str, float] = {}
+    for reported in runs:
+        for task in reported.run.tasks:
+            if task.kind is Kind.COMPUTE:
+                name = _name(task)
+                seconds[name] = seconds.get(name, 0.0) + task.duration
+    longest = sorted(seconds, key=lambda name: -seconds[name])[: len(JOBS)]
+    return dict(zip(sorted(longest), JOBS, strict=False))
+
+
+def _name(task: Task) -> str:
+    return readable(task.name)
+
+
+def _legend(bars: Sequence[Row], named: Mapping[str, str]) -> Iterator[Legend]:
+    """What is drawn, and no more."""
+    drawn = {bar["what"] for bar in bars}
+    for label, color in {**named, _REST: REST, **_COLORS}.items():
+        if label in drawn:
+            yield color, label
+    if any(bar["queued"] for bar in bars):
+        yield _QUEUED
+
+
+def _bars(reported: ReportedRun, named: Mapping[str, str]) -> Iterator[Row]:
+    run, start = reported.run, reported.gate_offset
+    if start is not None and run.gate_wait:
+        yield _bar("gate", *_KINDS["gate"], start, run.gate_wait, None)
+    queued: set[str] = set()  # nodes: of clustered tasks only the first waited
+    for task in run.tasks:
+        start = reported.time.at(task.start)
+        group, what = _KINDS.get(task.kind.value, _OTHER)
+        if task.kind is Kind.COMPUTE:
+            group, name = "jobs", _name(task)
+            what = name if name in named else _REST
+        waited = None if task.node in queued else task.queued
+        queued.add(task.node)
+        yield _bar(task.node, group, what, start, task.duration, waited)
+
+
+def _bar(
+    node: str, group: str, what: str, start: float, seconds: float, queued: float | None
+) -> Row:
+    times = {"start": start, "end": start + seconds, "seconds": seconds}
+    since = max(0.0, start - (queued or 0.0))
+    waited = {"queued": queued, "since": since}
+    return {"node": node, "what": what, "group": group, **times, **waited}
+
+
+def _start(bar: Row) -> tuple[float, float, str]:
+    return bar["start"], bar["end"], bar["node"]

@@ -1,0 +1,115 @@
+"""What a report shows, typed: compare.py makes it; tables, page and JSON read it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from pegasus_bb.model.run import Run
+from pegasus_bb.model.stat import Pair
+from pegasus_bb.report.benchmark import Benchmark
+from pegasus_bb.report.breakeven import BreakEven
+from pegasus_bb.report.metrics import IOWait, TaskMetric
+from pegasus_bb.report.probe import Probed
+from pegasus_bb.report.run_clock import RunTime
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """Bandwidth relative to that with the fewest processes of the same side."""
+
+    pfs: float | None
+    bb: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A group of tasks, or of Darshan's counters, on both sides."""
+
+    name: str  # of the transformation; of auxiliary jobs their kind
+    cells: Mapping[str, Pair]  # key of a metric -> pair
+    job: str = ""  # id in the abstract workflow, else the node; empty: several jobs
+    layer: str = ""  # POSIX, MPI-IO or STDIO
+    file: str = ""  # LFN or path; empty: all files together
+    gains: Mapping[str, Gain] = field(default_factory=dict)  # read_gain, write_gain
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedRun:
+    run: Run
+    clock: Mapping[str, float]  # clock.PARTS -> seconds
+    time: RunTime  # epoch -> seconds since the run began
+    gate_offset: float | None  # when the gate was first asked; None: no gate
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Runs on the PFS next to runs on a burst buffer; runs of a side are repetitions.
+
+    One side may be empty: its half of every pair is None.
+
+    Pairs of seconds add up jobs that may have run side by side, except ``clock``.
+    """
+
+    pfs: tuple[ReportedRun, ...]
+    bb: tuple[ReportedRun, ...]
+    io_wait: IOWait
+    metrics: tuple[TaskMetric, ...]  # columns of the rows below, in their order
+    compute: tuple[Row, ...]  # a row per transformation of compute jobs
+    all_compute: Row  # those together
+    auxiliary: tuple[Row, ...]  # a row per kind: create_dir, stage_in, ...
+    jobs: tuple[Row, ...]  # a row per compute job
+    layers: tuple[Row, ...]  # of Darshan logs: a row per transformation and layer
+    widths: tuple[Row, ...]  # the same by number of processes, where several were used
+    files: tuple[Row, ...]  # of Darshan logs: a row per transformation, file and layer
+    workflow: Mapping[str, Pair]  # makespan and its parts, seconds
+    clock: Mapping[str, Pair]  # clock.PARTS, seconds, each second counted once
+    staging: Mapping[str, Pair]  # quantities.STAGING
+    break_even: BreakEven | None  # None: a side has no records
+    warnings: tuple[str, ...]  # why the sides may not be what they are called
+    notes: tuple[str, ...]  # what else a reader must know to judge the numbers
+    benchmark: Benchmark | None = None
+    probe: tuple[Probed, ...] = ()  # empty: nothing was probed
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """The halves of a pair that have runs: pfs, bb."""
+        return tuple(side for side in ("pfs", "bb") if getattr(self, side))
+
+    @property
+    def is_comparison(self) -> bool:
+        return len(self.sides) > 1
+
+    @property
+    def repeated(self) -> bool:
+        return max(len(self.pfs), len(self.bb)) > 1
+
+    @property
+    def tells_error(self) -> bool:
+        """Whether a difference of the sides has an error."""
+        return min(len(self.pfs), len(self.bb)) > 1
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a run of it never happened."""
+        return any(reported.run.simulated for reported in (*self.pfs, *self.bb))
+
+    def typical(self, side: str) -> tuple[str, ReportedRun]:
+        """The name and the run whose makespan is nearest to the mean of ``side``."""
+        heads = {"pfs": "PFS", "bb": "BB"}
+        runs = [each for each in self.named_runs() if each[0].startswith(heads[side])]
+        stat = getattr(self.workflow["makespan"], side)
+        mean = stat.mean if stat else 0.0
+
+        def distance(named: tuple[str, ReportedRun]) -> float:
+            makespan = named[1].run.makespan
+            return math.inf if makespan is None else abs(makespan - mean)
+
+        return min(runs, key=distance)
+
+    def named_runs(self) -> Iterator[tuple[str, ReportedRun]]:
+        """("PFS run 1", run), and so on, the PFS first."""
+        for side, runs in (("PFS", self.pfs), ("BB", self.bb)):
+            for number, run in enumerate(runs, start=1):
+                yield f"{side} run {number}", run

@@ -1,0 +1,1 @@
+"""Running a planned workflow, looking at its reservations, and checking a site."""

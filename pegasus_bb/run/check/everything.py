@@ -1,0 +1,120 @@
+"""All that is looked at, in the order in which a user would mend it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+
+from pegasus_bb.core.errors import PegasusBBError
+from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.model.catalogs import Site
+from pegasus_bb.model.finding import Finding, Level, ok, wrong
+from pegasus_bb.planner.local_files import of_output, of_scratch
+from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.pegasus.home import resolve_home
+from pegasus_bb.planner.predictions import choose_mode
+from pegasus_bb.planner.reading import (
+    UserInput,
+    choose_tier,
+    execution_site,
+    note_on_mode,
+    place,
+    read_user_input,
+)
+from pegasus_bb.planner.run_plan import check_python, output_site, untested_python_note
+from pegasus_bb.run.check.htcondor import of_htcondor
+from pegasus_bb.run.check.pegasus import of_pegasus
+from pegasus_bb.run.check.plan_check import of_planning
+from pegasus_bb.run.check.stager_service import of_service
+from pegasus_bb.run.check.tier_storage import of_tier
+from pegasus_bb.run.check.workflow_files import of_files, of_size
+
+
+def findings(options: PlanOptions) -> Iterator[Finding]:
+    """Looks at ``options``' workflow, catalogs and site. Writes nothing and asks for
+    nothing but answers; what cannot be read is a finding as well."""
+    seen: set[Level] = set()
+    for finding in _findings(options, seen):
+        seen.add(finding.level)
+        yield finding
+
+
+def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
+    """``seen``: how bad it is so far. A planning is tried where nothing is wrong yet:
+    it would refuse the same once more."""
+    try:
+        given = read_user_input(options)
+    except PegasusBBError as error:
+        yield wrong("files", str(error))
+        return
+    yield ok("files", f"{given.workflow.path} and its catalogs can be read")
+    note = note_on_mode(given.catalogs.properties)
+    if note:
+        yield ok("mode", note)
+    if given.settings.mode == "auto":
+        try:
+            options, compared = choose_mode(options)
+            given = read_user_input(options)
+        except PegasusBBError as error:
+            yield wrong("mode", str(error))
+        else:
+            choice = compared.choice
+            yield ok("mode", f"auto takes {choice.mode}: {choice.reason}")
+    decided: PlanningInput | None = None
+    try:
+        placed = place(options, given)
+        output_site(options, placed.catalogs)
+    except PegasusBBError as error:
+        yield wrong("workflow", str(error))
+    else:
+        yield from of_files(placed)
+        yield from of_output(options, placed)
+        size, decided = of_size(placed)
+        yield from size
+    yield from _of_python(given)
+    with suppress(PegasusBBError):  # the workflow's finding has it
+        site, mode = execution_site(options, given.catalogs), given.settings.mode
+        yield from _of_planner(options, given, site, decided, seen)
+        yield from of_htcondor((site.profile("pegasus", "style") or "condor").lower())
+        yield from of_scratch(given.catalogs, site, mode in ("transient", "hybrid"))
+        if mode != "off":
+            tier = choose_tier(given.catalogs, given.settings, site.name)
+            placement = decided.placement if decided else None
+            yield from of_tier(given.catalogs, tier, mode, placement)
+            yield from of_service(tier, site)
+            other = placement.other_tier if placement else None
+            if placement and other and placement.job_reservations:
+                yield from of_tier(given.catalogs, other, "transient", None)
+
+
+def _of_planner(
+    options: PlanOptions,
+    given: UserInput,
+    site: Site,
+    decided: PlanningInput | None,
+    seen: set[Level],
+) -> Iterator[Finding]:
+    try:
+        home = resolve_home(given.settings.planner, os.environ)
+    except PegasusBBError as error:
+        yield wrong("pegasus", str(error))
+        return
+    if home is None:
+        yield ok("pegasus", "none; the built-in planner plans")
+    else:
+        yield from of_pegasus(home, given, site)
+    if decided is not None and Level.WRONG not in seen:
+        yield from of_planning(options, given, decided, home)
+
+
+def _of_python(given: UserInput) -> Iterator[Finding]:
+    python = given.settings.python
+    try:
+        check_python(given.catalogs.properties, python)
+    except PegasusBBError as error:
+        yield wrong("python", str(error))
+        return
+    notes = untested_python_note(python)
+    where = python or "/usr/bin/python3 or that of PATH"
+    yield ok("python", notes[0] if notes else f"jobs use {where}")

@@ -1,0 +1,96 @@
+"""The real Pegasus and its Kickstart: version, and what is missing on this machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from pegasus_bb.core.errors import PegasusBBError
+from pegasus_bb.core.files import is_dir, is_file
+from pegasus_bb.core.process import ask
+from pegasus_bb.model.catalogs import Site
+from pegasus_bb.model.finding import Finding, note, ok, wrong
+from pegasus_bb.planner.pegasus.home import Home
+from pegasus_bb.planner.pegasus.pegasus_limits import check_kickstart
+from pegasus_bb.planner.reading import UserInput
+from pegasus_bb.planner.rewrite.pass_input import Inputs
+from pegasus_bb.run.engine.dagman.queue import SUBMIT
+
+_PATH = "gridstart.path"
+_TRIED = (5, 1)
+_VERSION = re.compile(r"(\d+)\.(\d+)\S*")
+
+
+def of_pegasus(home: Home, given: UserInput, site: Site) -> Iterator[Finding]:
+    yield _of_version(home)
+    if shutil.which(SUBMIT) is None:
+        yield wrong(
+            "pegasus",
+            f"pegasus-plan calls {SUBMIT}, which is not on PATH",
+            "a submit host with HTCondor, or --bb-planner builtin",
+        )
+    yield _of_kickstart(given, site)
+
+
+def _of_version(home: Home) -> Finding:
+    answer = ask([home.tool("pegasus-version")], timeout=60)
+    found = _VERSION.match(answer.out.strip())
+    if found is None:
+        message = " ".join((answer.err or answer.out).split())[:120]
+        return wrong(
+            "pegasus", f"{home.bin}/pegasus-version does not answer: {message}"
+        )
+    version = (int(found[1]), int(found[2]))
+    if version == _TRIED:
+        return ok("pegasus", f"{found[0]} in {home.bin} plans")
+    return note(
+        "pegasus",
+        f"{found[0]} in {home.bin} plans; this was tried with 5.1",
+        "Pegasus 5.1, or --bb-planner builtin",
+    )
+
+
+def _of_kickstart(given: UserInput, site: Site) -> Finding:
+    """Whether every task gets a record. pegasus-plan looks for none of this itself."""
+    try:
+        check_kickstart(Inputs.of(given.workflow, given.catalogs), site.name)
+    except PegasusBBError as error:
+        return wrong("kickstart", str(error))
+    return _of_program(_program(given, site), site.name)
+
+
+def _program(given: UserInput, site: Site) -> str:
+    path = site.profile("pegasus", _PATH)
+    path = path or given.catalogs.properties.get(f"pegasus.{_PATH}", "")
+    entry = given.catalogs.transformations.executable("pegasus::kickstart", site.name)
+    if path or entry:
+        return path or (entry.pfn if entry else "")
+    home = site.profile("env", "PEGASUS_HOME")
+    return f"{home}/bin/pegasus-kickstart" if home else ""
+
+
+def _of_program(program: str, site: str) -> Finding:
+    if not program:
+        return wrong(
+            "kickstart",
+            f"pegasus-plan finds no pegasus-kickstart for site {site}: the site "
+            "catalog does not say where the site has its Pegasus",
+            f"env: {{PEGASUS_HOME: FOLDER}} among the profiles of site {site}",
+        )
+    path = Path(program)
+    if is_file(path) and os.access(path, os.X_OK):
+        return ok("kickstart", f"{program} records every task")
+    if is_dir(path.parent.parent):  # this machine has the folder, but not the program
+        return wrong(
+            "kickstart",
+            f"{program} is no program on this machine, where {path.parent.parent} is",
+            f"the PEGASUS_HOME of a whole Pegasus, in the env profiles of site {site}",
+        )
+    return note(
+        "kickstart",
+        f"{program} is not on this machine",
+        f"none if site {site} has it; else its PEGASUS_HOME in the site catalog",
+    )

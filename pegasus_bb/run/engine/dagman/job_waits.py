@@ -1,0 +1,100 @@
+"""Why jobs of a run wait in Slurm: one condor_q and one squeue for all of them."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from pegasus_bb.core.errors import PegasusBBError
+from pegasus_bb.core.units import abbreviate
+from pegasus_bb.run.engine.dagman import queue
+from pegasus_bb.run.engine.submitdir import SubmitDir
+from pegasus_bb.run.engine.table import State, Table
+from pegasus_bb.runtime.backends.queue_reasons import advice, is_looked_at
+from pegasus_bb.runtime.backends.slurm import Slurm
+from pegasus_bb.runtime.bbdir import BBDir
+
+_POLLS = 6  # intervals of the gate
+_POLL = 10  # seconds, of a run without a gate
+_SHOWN = 4  # names of nodes in a message
+
+
+class Wait(NamedTuple):
+    node: str
+    job: str  # Slurm's number
+    reason: str  # Slurm's
+    would_do: str  # empty if the job begins by itself
+
+
+def slurm_waits(cluster: int) -> list[Wait]:
+    """Of the node jobs of the DAGMan ``cluster``; empty where that is not known."""
+    if shutil.which("squeue") is None:
+        return []
+    try:
+        nodes = queue.slurm_jobs_of(cluster)
+        jobs = Slurm({}).waiting() if nodes else []
+    except PegasusBBError:
+        return []
+    return [
+        Wait(nodes[job.id], job.id, job.message, advice(job))
+        for job in jobs
+        if job.id in nodes and is_looked_at(job)
+    ]
+
+
+def wait_messages(waits: Sequence[Wait]) -> Iterator[str]:
+    """A message for each reason."""
+    groups: dict[str, list[Wait]] = {}
+    for wait in waits:
+        groups.setdefault(wait.reason, []).append(wait)
+    for reason, group in groups.items():
+        names = abbreviate([wait.node for wait in group], _SHOWN)
+        job, would_do = group[0].job, group[0].would_do
+        verb = "waits" if len(group) == 1 else "wait"
+        message = f"{names} {verb} in Slurm (job {job}): {reason}"
+        yield (
+            f"{message}\n  it does not begin by itself: {would_do}"
+            if would_do
+            else message
+        )
+
+
+class QueueWatch:
+    """Asks why jobs wait, while jobs do so for longer than a poll of the gate."""
+
+    def __init__(self, place: SubmitDir, table: Table) -> None:
+        self._table, self._poll = table, _poll_of(BBDir(str(place.bb)))
+        self._next = 0.0
+        self._told: set[tuple[str, str]] = set()
+
+    def messages(self, cluster: int) -> list[str]:
+        """What was not told yet: a reason, and each node that will not begin."""
+        if time.monotonic() < self._next or not self._some_wait():
+            return []
+        self._next = time.monotonic() + _POLLS * self._poll
+        waits = slurm_waits(cluster)
+        keys = {_key(wait) for wait in waits}
+        new = [wait for wait in waits if _key(wait) not in self._told]
+        self._told = keys
+        return list(wait_messages(new))
+
+    def _some_wait(self) -> bool:
+        since = time.time() - self._poll
+        return any(
+            0 < item.queued < since and item.state is State.RUNNING
+            for item in self._table.items.values()
+        )
+
+
+def _key(wait: Wait) -> tuple[str, str]:
+    return (wait.node if wait.would_do else "", wait.reason)
+
+
+def _poll_of(bb: BBDir) -> int:
+    try:
+        request = bb.transient() if bb.is_transient else bb.request()
+        return max(1, request.poll)
+    except (PegasusBBError, OSError):
+        return _POLL

@@ -1,0 +1,210 @@
+"""What is known of a run that has failed: the facts from which its cause is found."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from pathlib import Path
+
+from pegasus_bb.core.errors import PegasusBBError, UsageError
+from pegasus_bb.core.units import parse_size
+from pegasus_bb.model.dag.roles import Role, role_of
+from pegasus_bb.model.reservation import Request, Reservation, Status
+from pegasus_bb.model.reservation import State as Reserved
+from pegasus_bb.planner.planned_by import PlanningCommand
+from pegasus_bb.run.engine.brought_again import mended_files
+from pegasus_bb.run.engine.evidence import evidence
+from pegasus_bb.run.engine.lost_inputs import LostInput, find_lost_inputs
+from pegasus_bb.run.engine.submitdir import SubmitDir
+from pegasus_bb.run.engine.table import Item, State, Table
+from pegasus_bb.run.engine.tier_usage import bytes_below
+from pegasus_bb.runtime import reservation_identity
+from pegasus_bb.runtime.backends.backend_table import open_backend
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.storage_decision import readable_decision
+
+_LAUNCH = "launch: "  # begins what runtime/programs/launch.py says of its own
+_LONGEST = 2.0  # seconds to count the bytes on a tier
+
+
+class FailedRun:
+    """Reads files, and asks the scheduler, only on demand. Raises nothing."""
+
+    def __init__(self, place: SubmitDir, table: Table) -> None:
+        self.place, self._table = place, table
+        self.bb = BBDir(str(place.bb))
+        self._lines: dict[str, list[str]] = {}  # by node
+
+    @cached_property
+    def failed(self) -> list[Item]:
+        return [i for i in self._table.items.values() if i.state is State.FAILED]
+
+    @cached_property
+    def command(self) -> PlanningCommand:
+        return PlanningCommand.of_run(self.place.bb)
+
+    @cached_property
+    def request(self) -> Request | None:
+        try:
+            return self.bb.request() if self.bb.has_request else None
+        except UsageError:
+            return None
+
+    @property
+    def _is_on_the_pfs(self) -> bool:
+        return readable_decision(self.bb) is not None
+
+    def has_reserved(self, item: Item) -> bool:
+        """Whether the node works on a reservation, shared or of its own."""
+        shared = self.request is not None and not self._is_on_the_pfs
+        return shared or self.has_own(item)
+
+    def has_own(self, item: Item) -> bool:
+        """Whether the node has a job reservation."""
+        try:
+            return bool(self.bb.node(item.node.name).reservation)
+        except UsageError:
+            return False
+
+    @cached_property
+    def reserved(self) -> int:
+        """The bytes of the shared reservation, and those of the largest of a job."""
+        try:
+            own = self.bb.transient().capacity if self.bb.is_transient else 0
+        except UsageError:
+            own = 0
+        return own + (self.request.capacity if self.request else 0)
+
+    @cached_property
+    def quota(self) -> int:
+        """The most that the tier lets reserve; 0 if nothing says so."""
+        try:
+            return parse_size(self.bb.settings().get("quota", "0"))
+        except UsageError:
+            return 0
+
+    @cached_property
+    def pfs_scratch(self) -> str:
+        """The run's folder on the PFS; empty if it is not known."""
+        try:
+            placed = self.bb.placement().get("pfs_scratch") if self.request else ""
+            return str(placed or self.bb.scratch())
+        except UsageError:
+            return ""
+
+    @cached_property
+    def tier_below_reserved(self) -> str:
+        """The folder of a reservation whose file system has run out before it; empty
+        where this machine does not see that."""
+        if self.request is None or self.request.backend != "directory":
+            return ""
+        try:
+            path = open_backend(self.request.backend, self.request.settings).path(
+                self.request, os.environ
+            )
+            used, _ = bytes_below(Path(path), _LONGEST)
+            system = os.statvfs(path)
+        except (PegasusBBError, OSError):
+            return ""
+        free = system.f_bavail * system.f_frsize
+        return path if used + free < self.request.capacity else ""
+
+    @cached_property
+    def reservation(self) -> Reservation | None:
+        """The note of a reservation that the run still has, or has asked for."""
+        return unreleased_note(self.place)
+
+    @cached_property
+    def was_ready(self) -> bool:
+        noted = self.reservation
+        return noted is not None and reservation_identity.was_ready(self.bb, noted)
+
+    @cached_property
+    def has_vanished(self) -> bool:
+        """Whether the reservation was ready and is not there any more; False if the
+        scheduler does not answer."""
+        found = self._status
+        return found is not None and found.state in (Reserved.ABSENT, Reserved.GONE)
+
+    @cached_property
+    def why_unseen(self) -> str:
+        """Why nothing tells whether the reservation, which was ready, is still there;
+        empty if it is known."""
+        found = self._status
+        return found.message if found and found.state is Reserved.UNKNOWN else ""
+
+    @cached_property
+    def _status(self) -> Status | None:
+        """None if the reservation was never ready, or the scheduler does not answer."""
+        if self.reservation is None or not self.was_ready:
+            return None
+        try:
+            return reservation_identity.status(self.bb, self.reservation)
+        except PegasusBBError:
+            return None
+
+    @cached_property
+    def lost(self) -> list[LostInput]:
+        nodes = {name: item.node for name, item in self._table.items.items()}
+        done = set(self._table.names(State.DONE))
+        failed = {item.node.name for item in self.failed}
+        return find_lost_inputs(self.place, nodes, done, failed)
+
+    @cached_property
+    def mended_too_late(self) -> tuple[str, ...]:
+        """Inputs and programs that were mended after tasks have ended with them."""
+        nodes = {name: item.node for name, item in self._table.items.items()}
+        done = set(self._table.names(State.DONE))
+        failed = {item.node.name for item in self.failed}
+        return mended_files(self.place, nodes, done, failed).too_late
+
+    def with_status(self, status: int, *roles: Role) -> list[Item]:
+        """Failed nodes whose script or job ended with ``status``; ``roles``: only
+        those."""
+        return [
+            item
+            for item in self.failed
+            if (not roles or role_of(item.node.name) in roles)
+            and self._ended_with(item, status)
+        ]
+
+    def _ended_with(self, item: Item, status: int) -> bool:
+        """A task may end with the same status as our programs, and mean another
+        thing."""
+        if status == item.pre_status:
+            return True
+        own = role_of(item.node.name) in (Role.TASK, Role.CLUSTER)
+        return status == item.status and (
+            not own or any(line.startswith(_LAUNCH) for line in self.lines(item))
+        )
+
+    def lines(self, item: Item) -> list[str]:
+        """The last lines that the job of ``item`` and its scripts have written. Several
+        causes look at them; the files are read once."""
+        name = item.node.name
+        if name not in self._lines:
+            found = evidence(item, self.place)
+            self._lines[name] = [line for each in found for line in each.lines]
+        return self._lines[name]
+
+    def missing_program(self, item: Item) -> str:
+        """The program of ``item`` if this machine shows that it cannot be started."""
+        for line in self.lines(item):
+            program, separator, _ = line.strip().partition(": cannot be started: ")
+            if separator and program.startswith("/") and not _can_start(program):
+                return program
+        return ""
+
+
+def unreleased_note(place: SubmitDir) -> Reservation | None:
+    bb = BBDir(str(place.bb))
+    try:
+        noted = None if readable_decision(bb) else bb.reservation()
+    except UsageError:  # the next run reports the problem
+        return None
+    over = noted is None or noted.released_at is not None or noted.failure
+    return None if over else noted
+
+
+def _can_start(program: str) -> bool:
+    return Path(program).is_file() and os.access(program, os.X_OK)

@@ -1,0 +1,239 @@
+"""Starts the script and the job of a node with their files, and keeps their output."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.model.dag.nodes import Node, Script
+from pegasus_bb.model.dag.submitfile import SubmitFile, read_submit
+from pegasus_bb.run.engine.children import Child, Children
+from pegasus_bb.run.engine.table import Item, State, Table
+
+_NOT_FOUND = 127  # exit status of a shell that cannot start a program
+_WANTS_SCRATCH = "pegasus-lite-local.sh"  # around Pegasus's transfers on this machine
+_TAIL = 4000  # bytes of a script's output
+# DAGMan's values of $DAG_STATUS for "a node has failed" and "no failure".
+_NODE_FAILED, _OK = 2, 0
+
+
+class CannotStart(Exception):
+    """It was not started; the text says why. The job counts as ended with ``status``"""
+
+    status = _NOT_FOUND
+
+
+def script_of(item: Item, kind: str) -> Script:
+    """The PRE or POST script of ``item``, which must have one."""
+    script = item.node.pre if kind == "pre" else item.node.post
+    if script is None:
+        raise LookupError(f"{item.node.name} has no {kind} script")
+    return script
+
+
+class Starter:
+    """Starts jobs and scripts when the scheduler decides to."""
+
+    def __init__(self, table: Table, submit_dir: Path, children: Children) -> None:
+        self._table, self._dir, self._children = table, submit_dir, children
+        self._environment = dict(os.environ)
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+
+    def job(self, item: Item) -> None:
+        """Start the job of ``item``. Raises CannotStart."""
+        try:
+            job = submit_file(item, self._dir)
+        except CatalogError as error:
+            raise CannotStart(str(error)) from error
+        command = job_command(job, item, self._dir)
+        files: list[int] = []
+        try:
+            self._open(command, files)
+            if Path(command.argv[0]).name == _WANTS_SCRATCH:
+                command.environment["_CONDOR_SCRATCH_DIR"] = self._scratch_of(item)
+            self._start(item, "job", command, (files[0], files[1], files[2]))
+        except CannotStart as error:
+            if len(files) == 3:  # where users look first
+                with suppress(OSError):  # a full disk: the summary has the reason too
+                    os.write(files[2], f"pegasus-bb run: {error}\n".encode())
+            raise
+        finally:
+            for handle in set(files):
+                os.close(handle)
+
+    def _scratch_of(self, item: Item) -> str:
+        """An empty folder, as HTCondor gives each job; it goes with the engine."""
+        try:
+            if self._scratch is None:
+                self._scratch = tempfile.TemporaryDirectory(prefix="pegasus-bb-")
+            return tempfile.mkdtemp(dir=self._scratch.name, prefix=item.node.name)
+        except OSError as error:
+            why = f"no temporary folder for {item.node.name}: {error.strerror}"
+            raise CannotStart(why) from error
+
+    def script(self, item: Item, kind: str) -> None:
+        """Start the PRE or POST script of ``item``. Raises CannotStart."""
+        command = script_command(
+            script_of(item, kind), item, self._table, self._dir, kind == "post"
+        )
+        try:
+            output = tempfile.TemporaryFile()  # noqa: SIM115 - closed when it has ended
+            null = os.open(os.devnull, os.O_RDONLY)
+        except OSError as error:
+            raise CannotStart(
+                f"no temporary file for what {command.argv[0]} says: {error.strerror}"
+            ) from error
+        try:
+            self._start(
+                item, kind, command, (null, output.fileno(), output.fileno()), output
+            )
+        finally:
+            os.close(null)
+
+    def keep_output(self, child: Child, status: int) -> None:
+        """Write the output of a failed script beside the node's other files, as
+        <node>.pre.err or <node>.post.err."""
+        item: Item = child.owner
+        if child.output is None:
+            return
+        with child.output as output:
+            if status in (0, script_of(item, child.kind).defer_status):
+                return
+            output.seek(max(0, output.seek(0, os.SEEK_END) - _TAIL))
+            text = output.read().decode(errors="replace")
+        file = folder_of(item.node, self._dir) / item.node.submit_file
+        with suppress(OSError):  # a full disk: the exit status is reported in any case
+            file.with_suffix(f".{child.kind}.err").write_text(text)
+
+    def _start(
+        self,
+        item: Item,
+        kind: str,
+        command: Command,
+        files: tuple[int, int, int],
+        output: IO[bytes] | None = None,
+    ) -> None:
+        mark = f"{self._dir}#{item.node.name}#{item.sequence}#{kind}"
+        child = Child(item, kind, mark, output)
+        environment = {**self._environment, **command.environment}
+        try:
+            self._children.start(child, command.argv, command.cwd, environment, files)
+        except (OSError, ValueError) as error:
+            if not Path(command.cwd).is_dir():
+                raise CannotStart(f"{command.cwd}: no such folder to run in") from error
+            reason = getattr(error, "strerror", None) or str(error)
+            raise CannotStart(
+                f"{command.argv[0]} cannot be started: {reason}"
+            ) from error
+
+    @staticmethod
+    def _open(command: Command, files: list[int]) -> None:
+        writing = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        names = (command.input, command.output, command.error)
+        for name, flags in zip(names, (os.O_RDONLY, writing, writing), strict=True):
+            if len(files) == 2 and name and name == command.output:
+                files.append(files[1])
+                continue
+            try:
+                files.append(os.open(name or os.devnull, flags, 0o644))
+            except OSError as error:
+                raise CannotStart(
+                    f"{name} cannot be opened: {error.strerror}"
+                ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A program with its arguments and files; an empty file name means /dev/null."""
+
+    argv: list[str]
+    cwd: str
+    environment: dict[str, str] = field(default_factory=dict)
+    input: str = ""
+    output: str = ""
+    error: str = ""
+
+
+def folder_of(node: Node, submit_dir: Path) -> Path:
+    """The folder to which a node's paths are relative."""
+    return submit_dir / node.directory if node.directory else submit_dir
+
+
+def script_command(
+    script: Script, item: Item, table: Table, submit_dir: Path, post: bool
+) -> Command:
+    """A PRE or POST script. As in DAGMan, arguments are split at blanks, no shell
+    sees them, and only a whole argument is a macro."""
+    folder = folder_of(item.node, submit_dir)
+    parts = script.arguments.replace("\t", " ").split(" ")
+    macros = _macros(item, table, post)
+    arguments = [macros.get(part.upper(), part) for part in parts if part]
+    return Command([str(folder / script.executable), *arguments], str(folder))
+
+
+def _macros(item: Item, table: Table, post: bool) -> dict[str, str]:
+    counts = table.counts
+    macros = {
+        "$JOB": item.node.name,
+        "$NODE": item.node.name,
+        "$RETRY": str(item.retries),
+        "$MAX_RETRIES": str(item.node.retry),
+        "$DAGID": str(os.getpid()),
+        "$DAG_STATUS": str(_NODE_FAILED if counts[State.FAILED] else _OK),
+        "$FAILED_COUNT": str(counts[State.FAILED]),
+        "$FUTILE_COUNT": str(counts[State.FUTILE]),
+        "$DONE_COUNT": str(counts[State.DONE]),
+        "$QUEUED_COUNT": str(counts[State.RUNNING]),
+        "$NODE_COUNT": str(len(table.items)),
+    }
+    if post:  # DAGMan leaves these words as they are for a PRE script
+        macros |= {
+            "$RETURN": str(item.status),
+            "$PRE_SCRIPT_RETURN": str(item.pre_status),
+            "$JOBID": f"{item.sequence}.0",
+            "$CLUSTERID": str(item.sequence),
+            "$SUCCESS": str(item.status == 0),
+        }
+    return macros
+
+
+def submit_file(item: Item, submit_dir: Path) -> SubmitFile:
+    """The submit file of a node. Raises CatalogError."""
+    node = item.node
+    known = {
+        "JOB": node.name,
+        "RETRY": str(item.retries),
+        "cluster": str(item.sequence),
+        "clusterid": str(item.sequence),
+        "DAGManJobId": str(os.getpid()),
+    }
+    return read_submit(
+        folder_of(node, submit_dir) / node.submit_file, {**known, **node.vars}
+    )
+
+
+def job_command(job: SubmitFile, item: Item, submit_dir: Path) -> Command:
+    """A job as HTCondor would start it on this machine.
+
+    ``executable`` counts from the folder of submission, files from ``initialdir``; the
+    job starts in ``remote_initialdir`` where Pegasus names one (style condor).
+    """
+    folder = folder_of(item.node, submit_dir)
+    cwd = folder / job.initialdir
+
+    def at(name: str) -> str:
+        return str(cwd / name) if name and name != os.devnull else ""
+
+    return Command(
+        [str(folder / job.executable), *job.arguments],
+        str(cwd / job.remote_initialdir),
+        job.environment,
+        at(job.input),
+        at(job.output),
+        at(job.error),
+    )

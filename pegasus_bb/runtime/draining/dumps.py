@@ -1,0 +1,152 @@
+"""Which files are a dump: those that a program wrote in one burst.
+
+Nothing is asked of the program. A file has changed if its version has; a burst is over
+when none of its files has changed for a while. Times are of one monotonic clock, and
+are those of looking: no clock that jumps, and no time that a program sets, counts.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Dict, List, NamedTuple, Optional, Set
+
+from pegasus_bb.core.units import abbreviate
+from pegasus_bb.runtime.draining.scan import Found, Say, Version
+from pegasus_bb.runtime.staging.failures import on_a_line
+
+PATIENCE = 600.0  # seconds; what is written for longer is no part of a dump
+_TRIFLE = 0.1  # of the largest burst; smaller ones are copied, but are no dumps
+_REMEMBERED, _LATELY = 8, 3  # intervals
+# Parts of the time until the next dump that are used: of an interval that the user
+# knows, or that is usual; and of the least that was seen.
+_USUAL, _LEAST = 0.9, 0.76
+
+
+class Dump(NamedTuple):
+    number: int
+    files: Dict[str, Version]  # by path below the watched folder
+    size: int  # bytes
+    begun: float  # when its first change was seen; -infinite: before the first look
+    is_full: bool = True  # not only a log that was written meanwhile
+
+
+class Interval:
+    """Seconds from the begin of a dump to that of the next one."""
+
+    def __init__(self, fixed: float = 0.0) -> None:
+        """``fixed``: what the user knows; 0: it is learned."""
+        self._fixed, self._last = fixed, -math.inf
+        self._lengths: List[float] = []
+
+    def learn(self, dump: Dump) -> None:
+        if not dump.is_full:
+            return
+        if self._last > -math.inf:
+            self._lengths = [*self._lengths, dump.begun - self._last][-_REMEMBERED:]
+        self._last = dump.begun
+
+    @property
+    def seconds(self) -> float:
+        """The least that was seen of late; 0: not known yet."""
+        return self._fixed or min(self._lengths, default=0.0)
+
+    def spread(self, shares_limit: bool) -> float:
+        """Seconds from the begin of a dump on, over which it is spread; 0: not known.
+
+        Who shares a limit makes no peak by being early: an interval may be 30 % shorter
+        than the least one. Else it is the spread that makes the peak: so it is long,
+        and one dump of several is late by a part of an interval.
+        """
+        if self._fixed or not self._lengths:
+            return _USUAL * self._fixed
+        if shares_limit:
+            return _LEAST * self.seconds
+        # A program that dumps more often from now on is followed sooner than its mean.
+        return _USUAL * min(_mean(self._lengths), max(self._lengths[-_LATELY:]))
+
+
+def _mean(values: List[float]) -> float:
+    return sum(values) / len(values)
+
+
+class _Writing:
+    """A file of the burst that goes on."""
+
+    def __init__(self, now: float, begun: float) -> None:
+        self.begun, self.since, self.last = begun, now, now
+
+    def goes_on(self, now: float, quiet: float) -> None:
+        if now - self.last >= quiet:
+            self.since = now  # it has rested meanwhile
+        self.last = now
+
+
+class Bursts:
+    """Looks at a folder from time to time, and says when a dump is complete."""
+
+    def __init__(self, quiet: float, interval: Interval, say: Say) -> None:
+        """``quiet``: seconds without a change, after which a burst is over."""
+        self._quiet, self._interval, self._say = quiet, interval, say
+        self._known: Optional[Found] = None
+        self._burst: Dict[str, _Writing] = {}
+        self._told: Set[str] = set()  # files that are written without end
+        self._count = self._largest = 0
+
+    def look(self, found: Found, now: float) -> Optional[Dump]:
+        """``found`` is there now: the dump that is complete by that, if one is."""
+        self._note_changes(found, now)
+        writing = {p for p in self._burst if self._is_written(p, now)}
+        endless = {path for path in writing if self._is_endless(path, now)}
+        files = [path for path in self._burst if path not in endless]
+        self._tell_of(endless)
+        if not files or writing - endless:
+            return None
+        return self._complete(files, found)
+
+    @property
+    def unfinished(self) -> List[str]:
+        """Files that have changed, and are in no dump yet."""
+        return sorted(self._burst)
+
+    @property
+    def going_on(self) -> bool:
+        """Whether a burst will soon be over, as far as is known."""
+        return bool(self._burst.keys() - self._told)
+
+    def _note_changes(self, found: Found, now: float) -> None:
+        begun = now if self._known is not None else -math.inf
+        known = self._known or {}
+        for path, state in found.items():
+            if known.get(path) == state:
+                continue
+            if path in self._burst:
+                self._burst[path].goes_on(now, self._quiet)
+            else:
+                self._burst[path] = _Writing(now, begun)
+        for path in self._burst.keys() - found.keys():
+            del self._burst[path]  # the program has removed it
+        self._known = found
+
+    def _is_written(self, path: str, now: float) -> bool:
+        return now - self._burst[path].last < self._quiet
+
+    def _is_endless(self, path: str, now: float) -> bool:
+        patience = max(PATIENCE, 2 * self._interval.seconds)
+        return now - self._burst[path].since > patience
+
+    def _tell_of(self, endless: Set[str]) -> None:
+        new = sorted(endless - self._told)
+        if new:
+            names = abbreviate([on_a_line(path) for path in new])
+            self._say(f"{names}: written without a pause, so left alone until it rests")
+        self._told |= endless
+
+    def _complete(self, files: List[str], found: Found) -> Dump:
+        begun = min(self._burst.pop(path).begun for path in files)
+        size = sum(found[path][1] for path in files)
+        self._largest, self._count = max(self._largest, size), self._count + 1
+        versions = {path: found[path][0] for path in files}
+        is_full = size >= self._largest * _TRIFLE
+        dump = Dump(self._count, versions, size, begun, is_full)
+        self._interval.learn(dump)
+        return dump

@@ -1,0 +1,74 @@
+"""Starts a job of the site on the burst buffer: `launch ARGV...`.
+
+It replaces the planned prefix by this job's real path in ARGV, environment and stdin,
+makes the links of the placement, runs ARGV, and moves a file that replaced a link to
+the target of the link. The exit status is ARGV's, or 76 if the reservation is not
+there: nothing is ever written to the current folder by mistake.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Dict, List, Mapping, Optional, Sequence, Tuple
+
+from pegasus_bb.core.errors import BUG, PegasusBBError, UsageError
+from pegasus_bb.runtime.bbdir import BBDir, Node
+from pegasus_bb.runtime.bind import Binding, shared_binding
+from pegasus_bb.runtime.links import Link, checked_path, planned_links, pool_links
+from pegasus_bb.runtime.node_lock import lock_node
+from pegasus_bb.runtime.task import run_command, run_task
+
+
+def main(argv: Optional[Sequence[str]] = None) -> int:
+    """``launch ARGV...``: the exit status of ARGV, or our own if it did not run."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return launch(BBDir.of_this_program(), arguments, dict(os.environ))
+    except PegasusBBError as error:
+        print(f"launch: {error}", file=sys.stderr)
+        return error.exit_code
+    except OSError as error:  # such as a full disk under bb/running
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"launch: {where}{error.strerror}", file=sys.stderr)
+        return BUG
+
+
+def launch(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
+    """Run ``argv`` as a job of the run of ``bb``; returns its exit status.
+
+    Raises ReservationFailed, UsageError, LinkFailed before anything was started.
+    """
+    if not argv:
+        raise UsageError("launch has nothing to start; next: launch PROGRAM [ARG...]")
+    node = bb.node_of_job(environ)
+    if node.reservation:
+        from pegasus_bb.runtime.job_reservation.run_on_reservation import (
+            run_on_reservation,
+        )
+
+        return run_on_reservation(bb, node, argv, environ)
+    binding = shared_binding(bb, environ)
+    if binding is None:
+        lock_node(bb, environ)
+        return run_command(bb, argv, environ)
+    argv, environ = binding.argv(argv), binding.environ(environ)
+    links, hinted = _files(bb, node, binding)
+    lock_node(bb, environ)
+    return run_task(bb, binding, argv, environ, links, hinted)
+
+
+def _files(
+    bb: BBDir, node: Node, binding: Binding
+) -> Tuple[List[Link], Mapping[str, int]]:
+    """The links of the task, and the outputs to create before it (path -> hint)."""
+    if not (node.links or node.pools or node.hints):
+        return [], {}
+    placement = bb.placement()
+    scratch, on_pfs = binding.text(placement["scratch"]), placement["pfs_scratch"]
+    links = list(planned_links(node.links, scratch, on_pfs))
+    if scratch == on_pfs:  # the run has fallen back to the PFS
+        return links, {}
+    links += pool_links(node.pools, scratch, placement.get("pools", {}))
+    paths = ((checked_path(scratch, lfn), hint) for lfn, hint in node.hints.items())
+    return links, dict(paths)

@@ -1,0 +1,233 @@
+"""Runs a program and writes its Kickstart 3.0 record to stdout.
+
+It replaces pegasus-kickstart and has its options (records/options.py). It measures the
+bytes that the program and its descendants read and write without ptrace, as the
+difference of /proc/self/io around the wait.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from pegasus_bb.core.errors import PegasusBBError
+from pegasus_bb.core.refusals import keep_mode
+from pegasus_bb.runtime.darshan_preload import with_darshan
+from pegasus_bb.runtime.proc import CannotStart, Child, Ended, find_program
+from pegasus_bb.runtime.records.kickstart_options import (
+    Options,
+    job_facts,
+    parse_options,
+)
+from pegasus_bb.runtime.records.streams import TAIL, Facts, Streams, file_facts
+from pegasus_bb.runtime.records.yaml import Verbatim, record
+
+RECORDER = "pegasus_bb"
+
+
+class Outcome(NamedTuple):
+    program: str
+    begun: float
+    end: float
+    status: int
+    ended: Optional[Ended]  # None: never started
+
+
+def main(argv: Optional[Sequence[str]] = None) -> int:
+    """``record [kickstart options] PROGRAM [ARG...]``: the program's exit status."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return run_recorded(arguments, dict(os.environ))
+    except PegasusBBError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+
+
+def run_recorded(argv: Sequence[str], environ: Dict[str, str]) -> int:
+    """Run the program in ``argv``, write its record, return its exit status.
+
+    Raises UsageError.
+    """
+    started = time.time()
+    options = parse_options(argv)
+    whole = options.value("tail") == "all"
+    tail = 1 << 62 if whole else options.number("tail", TAIL)
+    initial = _files(options.initial, {})
+    trouble = _enter(options)
+    try:
+        streams = Streams(options, environ)
+    except OSError as error:
+        trouble = trouble or f"{error.filename}: {error.strerror}"
+        streams = _fallback_streams(options, environ)
+    outcome = _run(options, streams, environ, trouble)
+    data = _facts(options, outcome, started)
+    files = {**initial, **_files(options.final, {"output": True})}
+    shown = not (options.flags.get("quiet") and outcome.status == 0)
+    data["files"] = {**files, **streams.facts(shown, tail)}
+    return _write(record(data), options.value("logfile", "-"), outcome.status)
+
+
+def _fallback_streams(options: Options, environ: Dict[str, str]) -> Streams:
+    """Streams for the message that the wanted ones cannot be opened."""
+    options.values = {**options.values, "stdin": "", "stdout": "", "stderr": ""}
+    try:
+        return Streams(options, environ)
+    except OSError:  # no temporary file either: use our own
+        options.values = {**options.values, "stdout": "-", "stderr": "-"}
+        return Streams(options, environ)
+
+
+def _enter(options: Options) -> str:
+    folder = options.value("workdir") or options.value("made workdir")
+    try:
+        if options.value("made workdir") and not os.path.isdir(folder):
+            os.mkdir(folder)
+        if folder:
+            os.chdir(folder)
+    except OSError as error:
+        return f"working directory {folder}: {error.strerror}"
+    return ""
+
+
+def _run(
+    options: Options, streams: Streams, environ: Dict[str, str], trouble: str
+) -> Outcome:
+    name, begun = options.argv[0], time.time()
+    program = name
+    try:
+        if trouble:
+            streams.say(trouble)
+            print(trouble, file=sys.stderr)
+            return Outcome(program, begun, time.time(), 127, None)
+        if options.flags.get("make executable") and os.path.isfile(name):
+            keep_mode(name, os.stat(name).st_mode | 0o111, name)  # kickstart's -X
+        program = find_program(name, environ)
+        environ = with_darshan(_bb(), program, environ)
+        child = Child(program, options.argv, environ, streams.numbers)
+        child.limit(
+            options.number("terminate after", 0), options.number("kill after", 5)
+        )
+        ended = child.wait()
+        return Outcome(program, begun, time.time(), ended.status, ended)
+    except CannotStart as error:
+        streams.say(str(error))
+        print(error, file=sys.stderr)
+        return Outcome(program, begun, time.time(), error.status, None)
+
+
+def _bb() -> str:
+    """The bb folder of the run, from the path of this program or of the launcher."""
+    return os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[0])))
+
+
+def _facts(options: Options, outcome: Outcome, started: float) -> Facts:
+    """The record in its order, without files, for `pegasus-bb report`."""
+    return {
+        "version": Verbatim("3.0"),
+        "recorder": RECORDER,
+        "start": _instant(started),
+        "duration": time.time() - started,
+        **job_facts(options),
+        "hostname": os.uname().nodename,
+        "mainjob": _mainjob(options.argv, outcome),
+        "cwd": _cwd(),
+    }
+
+
+def _cwd() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # the task removed it
+        return ""
+
+
+def _mainjob(argv: List[str], outcome: Outcome) -> Facts:
+    ended = outcome.ended
+    raw = ended.raw if ended else outcome.status << 8
+    facts: Facts = {
+        "start": _instant(outcome.begun),
+        "duration": max(0.001, outcome.end - outcome.begun),
+    }
+    if ended:
+        facts["pid"] = ended.pid
+        facts["usage"] = _usage(ended.usage)
+    facts["status"] = _status(raw)
+    facts["executable"] = {"file_name": os.path.realpath(outcome.program)}
+    facts["argument_vector"] = argv[1:]
+    facts["procs"] = {ended.pid: _process(ended)} if ended else {}
+    return facts
+
+
+def _instant(seconds: float) -> Verbatim:
+    whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
+    part = f"{seconds % 1:.6f}"[1:5]
+    return Verbatim(f"{whole}{part}+00:00")
+
+
+def _usage(usage: Any) -> Facts:
+    """A getrusage() with Kickstart's keys: seconds, KiB, blocks of 512 bytes."""
+    return {
+        "utime": usage.ru_utime,
+        "stime": usage.ru_stime,
+        "maxrss": usage.ru_maxrss,
+        "inblock": usage.ru_inblock,
+        "outblock": usage.ru_oublock,
+    }
+
+
+def _status(raw: int) -> Facts:
+    if not os.WIFSIGNALED(raw):
+        return {"raw": raw, "regular_exitcode": os.WEXITSTATUS(raw)}
+    number = os.WTERMSIG(raw)
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        name = f"signal {number}"
+    return {
+        "raw": raw,
+        "signalled_signal": number,
+        "signalled_name": name,
+        "corefile": os.WCOREDUMP(raw),
+    }
+
+
+def _process(ended: Ended) -> Facts:
+    """The row of the main process; descendants that it waited for are counted in."""
+    io = ended.io
+    return {
+        "iowait": ended.iowait,
+        "rchar": io.rchar if io else None,
+        "wchar": io.wchar if io else None,
+        "syscr": io.syscr if io else None,
+        "syscw": io.syscw if io else None,
+        "rbytes": io.read_bytes if io else None,
+        "wbytes": io.write_bytes if io else None,
+    }
+
+
+def _files(pairs: Sequence[Tuple[str, str]], more: Facts) -> Facts:
+    return {
+        (_key(lfn),): {"lfn": lfn, **file_facts(path), **more} for lfn, path in pairs
+    }
+
+
+def _key(lfn: str) -> str:
+    """Another key for a file that is named like a stream."""
+    return f"./{lfn}" if lfn in ("stdin", "stdout", "stderr") else lfn
+
+
+def _write(data: bytes, where: str, status: int) -> int:
+    try:
+        handle = 1
+        if where != "-":
+            handle = os.open(where, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+        view = memoryview(data)
+        while view:
+            view = view[os.write(handle, view) :]
+    except OSError as error:
+        print(f"the record could not be written: {error.strerror}", file=sys.stderr)
+        return status or 1
+    return status

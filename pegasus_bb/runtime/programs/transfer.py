@@ -1,0 +1,218 @@
+"""Executes a job list instead of pegasus-transfer.
+
+It replaces pegasus::transfer, ::dirmanager and ::cleanup on the site, copies or links
+files by bb/placement.json, and notes a promised result in bb/manifest.jsonl once it is
+complete and durable. A job that fails does not stop the others; all failures are listed
+at the end, and the exit code is then 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import re
+import sys
+from typing import (
+    Any,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
+
+from pegasus_bb.core.errors import PegasusBBError, UsageError
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.results_guard import ResultsGuard
+from pegasus_bb.runtime.scratch_root import Roots
+from pegasus_bb.runtime.staging.failures import explained
+from pegasus_bb.runtime.transfers.copies import Copies
+from pegasus_bb.runtime.transfers.file_transfers import Transfers
+from pegasus_bb.runtime.transfers.folder_jobs import Remover, make_folder
+from pegasus_bb.runtime.transfers.input_links import Inputs
+from pegasus_bb.runtime.transfers.other import hand_over
+from pegasus_bb.runtime.transfers.scratch import Scratch
+from pegasus_bb.runtime.transfers.transfer_jobs import (
+    Job,
+    Mkdir,
+    Remove,
+    Transfer,
+    read_jobs,
+)
+from pegasus_bb.runtime.transfers.transfer_methods import Done, NeedsOtherTool
+
+_MOST_THREADS = 4  # more copiers only compete for the disk
+_NUMBER = re.compile("[0-9]{1,9}")
+
+Folders = Union[Mkdir, Remove]
+
+
+def main(argv: Optional[Sequence[str]] = None) -> int:
+    """``transfer [--threads N]`` with a job list on stdin: 0, or 1 if one failed."""
+    # An undecodable name must not stop the report of the others.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        options = parse_options(sys.argv[1:] if argv is None else argv)
+        jobs = read_jobs(_text(options.file))
+        return run(BBDir.of_this_program(), jobs, options, dict(os.environ))
+    except PegasusBBError as error:
+        print(f"transfer: {error}", file=sys.stderr)
+        return error.exit_code
+
+
+def parse_options(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read pegasus-transfer's options. Exits with 2 if one is unknown."""
+    parser = argparse.ArgumentParser(prog="transfer", allow_abbrev=False)
+    parser.add_argument("-n", "--threads", type=int, default=0)
+    parser.add_argument("-f", "--file", default="", help="the job list")
+    parser.add_argument("-m", "--max-attempts", type=int, help="ignored")
+    parser.add_argument("-s", "--symlink", action="store_true")
+    parser.add_argument("-d", "--debug", action="store_true", help="ignored")
+    return parser.parse_args(arguments)
+
+
+def _text(path: str) -> str:
+    try:
+        if path:
+            with open(path, "rb") as source:
+                data = source.read()
+        else:
+            data = sys.stdin.buffer.read()
+    except OSError as error:
+        raise UsageError(f"job list {path or 'on stdin'}: {error.strerror}") from error
+    return data.decode("utf-8", "surrogateescape")
+
+
+def run(
+    bb: BBDir, jobs: List[Job], options: argparse.Namespace, environ: Dict[str, str]
+) -> int:
+    """Do every job of the list that can be done: 0, or 1 if one failed."""
+    scratch = Scratch.of(bb, environ)
+    uuid = bb.request().uuid if bb.has_request else ""
+    inputs = Inputs(bb)
+    roots = Roots.of(bb, [scratch.root, scratch.pfs_root])
+    threads = _threads(options.threads, environ)
+    manifest_path = bb.file("manifest.jsonl")
+    drains = _drains(bb, scratch.vanishing, environ)
+    arguments = roots, scratch.vanishing, manifest_path, uuid, threads, drains
+    copies = _copies(bb, arguments)
+    transfers = Transfers(scratch, inputs, copies, options.symlink)
+    keep = [bb.path, environ.get("HOME") or "/"]
+    guard = ResultsGuard(bb, scratch.prefix).why_unsafe
+    remover = Remover(scratch, roots, inputs, guard, keep)
+    failures: List[Done] = []
+    others: List[Job] = []
+    for group in _groups(jobs):
+        moves = [job for job in group if isinstance(job, Transfer)]
+        _sort_out(transfers.move(moves), failures, others)
+        folders = [job for job in group if not isinstance(job, Transfer)]
+        _sort_out(_folders(scratch, roots, remover, folders), failures, others)
+        _other(scratch, others, threads, environ, failures)
+        others.clear()
+    return _report(jobs, failures)
+
+
+def _copies(bb: BBDir, arguments: Tuple[Any, ...]) -> Copies:
+    """The copies, through the staging service if the tier names one."""
+    settings = bb.settings()
+    if not settings.get("service"):
+        return Copies(*arguments)
+    from pegasus_bb.runtime.transfers.by_service import ServiceCopies
+
+    return ServiceCopies(settings, *arguments)
+
+
+def _drains(
+    bb: BBDir, tier: Sequence[str], environ: Mapping[str, str]
+) -> Optional[Any]:
+    """How results leave the tier; None: at full speed."""
+    if not os.path.exists(bb.file("drain.json")):
+        return None
+    from pegasus_bb.runtime.transfers.drain_transfers import (
+        Drains,  # few runs are paced
+    )
+
+    return Drains(bb, tier, environ.get("PEGASUS_DAG_JOB_ID", ""))
+
+
+def _threads(asked: int, environ: Mapping[str, str]) -> int:
+    text = environ.get("PEGASUS_TRANSFER_THREADS", "")
+    if not asked:
+        asked = int(text) if _NUMBER.fullmatch(text) else 2
+    return max(1, min(_MOST_THREADS, asked))
+
+
+def _groups(jobs: List[Job]) -> List[List[Job]]:
+    """Groups of consecutive jobs of one kind, in the order of the list."""
+    groups: List[List[Job]] = []
+    for job in jobs:
+        if groups and type(groups[-1][0]) is type(job):
+            groups[-1].append(job)
+        else:
+            groups.append([job])
+    return groups
+
+
+def _folders(
+    scratch: Scratch, roots: Roots, remover: Remover, jobs: List[Folders]
+) -> Iterator[Done]:
+    """Do mkdir and remove jobs, in the order of the list."""
+    for job in jobs:
+        try:
+            if not job.url.is_local:
+                yield Done(job, "", NeedsOtherTool())
+            elif isinstance(job, Mkdir):
+                yield Done(job, make_folder(scratch, roots, job))
+            else:
+                yield Done(job, remover.remove(job))
+        except (PegasusBBError, OSError) as error:
+            yield Done(job, "", error)
+
+
+def _sort_out(done: Iterable[Done], failures: List[Done], others: List[Job]) -> None:
+    for each in done:
+        if each.error is None:
+            print(each.what, flush=False)
+        elif isinstance(each.error, NeedsOtherTool):
+            others.append(each.job)
+        else:
+            failures.append(each)
+
+
+def _other(
+    scratch: Scratch,
+    jobs: List[Job],
+    threads: int,
+    environ: Mapping[str, str],
+    failures: List[Done],
+) -> None:
+    if not jobs:
+        return
+    try:
+        hand_over(scratch, jobs, threads, environ)
+    except (PegasusBBError, OSError) as error:
+        failures.extend(Done(job, "", error) for job in jobs)
+
+
+def _report(jobs: List[Job], failures: List[Done]) -> int:
+    print(f"{len(jobs) - len(failures)} of {len(jobs)} jobs of the list done")
+    sys.stdout.flush()
+    for job, _, error in failures:
+        kind = {Transfer: "", Mkdir: "mkdir: ", Remove: "remove: "}[type(job)]
+        print(f"transfer: {kind}{_why(job, error)}", file=sys.stderr)
+    return 1 if failures else 0
+
+
+def _why(job: Job, error: Optional[Exception]) -> str:
+    if not isinstance(error, OSError):
+        return str(error)
+    if isinstance(job, Transfer):
+        return str(explained(error, job.sources[0].text, job.dests[0].text))
+    return f"{error.filename or job.url.text}: {error.strerror}"

@@ -1,0 +1,204 @@
+"""What a user asks for, and what became of it."""
+
+from __future__ import annotations
+
+import sys
+from functools import lru_cache
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from pegasus_bb.runtime.stager_client.dataspace import Dataspaces, check_places
+from pegasus_bb.runtime.stager_client.memory import number_of
+from pegasus_bb.runtime.stager_client.protocol import (
+    LARGEST,
+    Refused,
+    is_amount,
+    is_rate,
+)
+
+COPY, MOVE, REMOVE = "copy", "move", "remove"
+KINDS = (COPY, MOVE, REMOVE)
+SWEEP = "sweep"  # what a worker does for a task that is given up: its parts go
+
+PENDING, RUNNING = "pending", "running"
+DONE, FAILED, CANCELLED = "done", "failed", "cancelled"
+ENDS = (DONE, FAILED, CANCELLED)
+BY_USER = "cancelled by its user"
+
+_FEWEST = 3  # keys of a task; most copies have no more
+_NUMBERS = ("deadline", "hint", "priority", "rate", "size")
+# Later versions have more: `ping` tells a client which ones a service takes.
+KEYS = frozenset(("kind", "source", "dest", "digest", "share", *_NUMBERS))
+_LONGEST_SHARE = 200  # characters
+_HIGHEST = 100  # priorities are -100 to 100
+_EXTREME = 5  # the largest hint: RWH_WRITE_LIFE_EXTREME of linux/fcntl.h
+
+
+class Origin(NamedTuple):
+    """What the tasks of one request have in common: it is there once, for memory."""
+
+    uid: int
+    submitted: float  # a time.time()
+    first: int  # number of the first of them
+
+
+class Terms(NamedTuple):
+    """How a task shall be done. Most tasks have the same: it is there once, too."""
+
+    deadline: Optional[float] = None  # a time.time()
+    priority: int = 0
+    rate: float = 0.0  # bytes per second; 0: no limit
+    share: str = ""  # the tasks of a user with this share have ``rate`` together
+    hint: int = 0  # runtime/staging/hints.py, of all that it writes
+
+    @classmethod
+    def of(cls, spec: Dict[str, Any]) -> Terms:
+        """Those of a task that a client has described."""
+        return _same_terms(*map(spec.get, cls._fields, PLAIN))
+
+    @property
+    def own_rate(self) -> float:
+        """``rate`` where the task has it alone, else 0."""
+        return 0.0 if self.share else self.rate
+
+
+PLAIN = Terms()
+
+
+@lru_cache(maxsize=64)
+def _same_terms(*values: Any) -> Terms:
+    return Terms(*values)
+
+
+class Task:
+    """One copy, move or removal. 100,000 of them wait in 64 MiB, so it has slots."""
+
+    __slots__ = (
+        "dest",
+        "ended_at",
+        "id",
+        "kind",
+        "message",
+        "moved",
+        "origin",
+        "outcome",
+        "size",
+        "source",
+        "state",
+        "terms",
+    )
+
+    def __init__(self, number: int, origin: Origin, spec: Dict[str, Any]) -> None:
+        """``spec`` has passed ``check_specs``."""
+        self.id, self.origin = number, origin
+        self.kind: str = sys.intern(spec["kind"])  # one text for all
+        self.source: str = spec["source"]
+        self.dest: str = spec.get("dest") or ""  # a removal may say null
+        self.terms = PLAIN if self.dest and len(spec) == _FEWEST else Terms.of(spec)
+        self.size: int = spec.get("size", 0)  # bytes, as far as is known
+        # What a copy has made; None: it shall not say that.
+        self.outcome: Optional[Dict[str, Any]] = {} if spec.get("digest") else None
+        self.state = PENDING
+        self.message = ""  # why it failed, or a warning
+        self.moved = 0  # bytes
+        self.ended_at = 0.0
+
+    @property
+    def uid(self) -> int:
+        """The user who submitted it."""
+        return self.origin.uid
+
+    @property
+    def digest(self) -> bool:
+        """Whether it shall say the digest of what it has copied."""
+        return self.outcome is not None
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more will happen to it."""
+        return self.state in ENDS
+
+    def as_json(self) -> Dict[str, Any]:
+        """As the service shows it to clients."""
+        shown: Dict[str, Any] = {name: getattr(self, name) for name in _SHOWN}
+        uid, submitted, first = self.origin
+        origin = {"uid": uid, "submitted": submitted, "request": first}
+        return {**shown, **origin, **self.terms._asdict()}
+
+
+_SHOWN = tuple(name for name in Task.__slots__ if name not in ("origin", "terms"))
+
+
+def check_specs(specs: Sequence[Any], spaces: Dataspaces, descriptors: int = 0) -> None:
+    """Raises Refused where one of ``specs`` asks for what cannot be. ``descriptors``:
+    how many came with them."""
+    places = _of_plain_copies(specs)
+    if not places:
+        for spec in specs:
+            places += _places_of(spec, descriptors)
+            _check_numbers(spec)
+            _check_share(spec)
+    check_places(places, spaces)
+
+
+def _of_plain_copies(specs: Sequence[Any]) -> List[str]:
+    """Their places where each has a kind, a source, a dest and no more, as in nearly
+    all large requests; else nothing. A look at all of them together is fast."""
+    if {*map(type, specs)} != {dict} or {*map(len, specs)} != {_FEWEST}:
+        return []
+    kinds = [spec.get("kind") for spec in specs]
+    sources = [spec.get("source") for spec in specs]
+    places = [*sources, *(spec.get("dest") for spec in specs)]
+    if kinds.count(COPY) < len(kinds) or {*map(type, places)} != {str}:
+        return []
+    return [] if "fd://" in "".join(sources) else places
+
+
+def _places_of(spec: Any, descriptors: int) -> Tuple[str, ...]:
+    """What it reads and writes, of those that are places. Raises Refused."""
+    if not isinstance(spec, dict) or not KEYS.issuperset(spec):
+        raise Refused("bad-task", f"a task has the keys {', '.join(sorted(KEYS))}")
+    kind, source, dest = spec.get("kind"), spec.get("source"), spec.get("dest")
+    if kind not in KINDS:
+        raise Refused("bad-task", f"kind {kind!r} is none of {', '.join(KINDS)}")
+    if not isinstance(source, str):
+        raise Refused("bad-task", f"source {source!r} is no file or folder")
+    if kind == REMOVE:
+        if dest is not None:
+            raise Refused("bad-task", "a removal has no dest")
+        dest = source
+    elif not isinstance(dest, str):
+        raise Refused("bad-task", f"dest {dest!r} is no file or folder")
+    number = number_of(source)
+    if number < 0:
+        return source, dest
+    if kind != COPY or number >= descriptors:
+        why = f"{source!r}: a descriptor comes with the request and is copied"
+        raise Refused("bad-task", why)
+    return (dest,)
+
+
+def _check_numbers(spec: Dict[str, Any]) -> None:
+    deadline, rate = spec.get("deadline"), spec.get("rate", 0.0)
+    priority, size = spec.get("priority", 0), spec.get("size", 0)
+    if type(spec.get("digest", False)) is not bool:
+        raise Refused("bad-task", f"digest {spec['digest']!r} is not true or false")
+    if deadline is not None and not is_amount(deadline):
+        raise Refused("bad-task", f"deadline {deadline!r} is no time in seconds")
+    if not is_rate(rate):
+        why = f"rate {rate!r} is not 1 or more bytes per second, nor 0: no limit"
+        raise Refused("bad-task", why)
+    if type(size) is not int or not 0 <= size < LARGEST:
+        raise Refused("bad-task", f"size {size!r} is no number of bytes")
+    if type(priority) is not int or abs(priority) > _HIGHEST:
+        raise Refused("bad-task", f"priority {priority!r} is not -100 to 100")
+    hint = spec.get("hint", 0)
+    if type(hint) is not int or not 0 <= hint <= _EXTREME:
+        raise Refused("bad-task", f"hint {hint!r} is not 0 to {_EXTREME}")
+
+
+def _check_share(spec: Dict[str, Any]) -> None:
+    share = spec.get("share", "")
+    if not isinstance(share, str) or len(share) > _LONGEST_SHARE:
+        raise Refused("bad-task", f"share is no text of {_LONGEST_SHARE} characters")
+    if share and not spec.get("rate"):
+        raise Refused("bad-task", f"share {share!r}: a task with a share has a rate")

@@ -1,0 +1,94 @@
+"""Symbolic links in a folder that is copied.
+
+A link to a target inside the folder is copied unchanged. A link to a target outside
+leads to the same target from the copy. If that target will be gone after the run (its
+scratch, its reservation), the copy has its contents instead of a link.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from typing import NamedTuple, Sequence, Tuple
+
+from pegasus_bb.core.paths import is_below
+from pegasus_bb.runtime.staging.failures import CopyFailed
+
+_NOWHERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+
+
+class CopiedLink(NamedTuple):
+    """What replaces a link in the copy: a link to ``target``, or its contents."""
+
+    target: str
+    is_resolved: bool  # the contents
+
+
+class Links:
+    """The links of one copied folder, and of the folders that its links lead to."""
+
+    def __init__(self, root: str, vanishing: Sequence[str]) -> None:
+        """``vanishing``: folders that will be gone; if there are none, all links
+        stay."""
+        self._root = os.path.realpath(root)
+        self._vanishing = [os.path.realpath(folder) for folder in vanishing]
+        self._followed: Tuple[str, ...] = ()  # folders of the links that led here
+
+    def copied_link(self, path: str) -> CopiedLink:
+        """What replaces the link ``path`` in the copy.
+
+        Raises CopyFailed if it is broken, or leads to a folder that contains it.
+        """
+        text, real = os.readlink(path), os.path.realpath(path)
+        if _is_broken(path):
+            if not self._vanishing:
+                return CopiedLink(text, False)
+            raise CopyFailed(
+                f"{path}: is a link that leads nowhere ({text}), so the result it is "
+                "part of would not be whole; let the task remove it or make what it "
+                "leads to. Where a clean-up took that away before, plan with --cleanup "
+                "leaf"
+            )
+        if not os.path.isabs(text) and self._stays_inside(path, text, real):
+            return CopiedLink(text, False)
+        if not any(_contains(folder, real) for folder in self._vanishing):
+            return CopiedLink(text if os.path.isabs(text) else real, False)
+        self._check_no_loop(path, real)
+        return CopiedLink(real, True)
+
+    def below(self, path: str, real: str) -> Links:
+        """The links of folder ``real``, which is copied instead of link ``path``."""
+        inner = Links(real, self._vanishing)
+        inner._followed = (*self._followed, _folder_of(path))
+        return inner
+
+    def _stays_inside(self, path: str, text: str, real: str) -> bool:
+        """Whether the link works unchanged in a copy of the folder at any place."""
+        inside = os.path.relpath(_folder_of(path), self._root)
+        lexical = os.path.normpath(os.path.join(inside, text))
+        leaves = lexical == ".." or lexical.startswith("../")
+        return not leaves and _contains(self._root, real)
+
+    def _check_no_loop(self, path: str, real: str) -> None:
+        for folder in (*self._followed, _folder_of(path)):
+            if _contains(real, folder):
+                raise CopyFailed(
+                    f"{path}: is a link to {real}, in which it lies itself; a copy of "
+                    "that would have no end"
+                )
+
+
+def _folder_of(path: str) -> str:
+    return os.path.realpath(os.path.dirname(path))
+
+
+def _contains(folder: str, path: str) -> bool:
+    return path == folder or is_below(path, folder)
+
+
+def _is_broken(path: str) -> bool:
+    try:
+        os.stat(path)
+    except OSError as error:  # without permission to look, it counts as existing
+        return error.errno in _NOWHERE
+    return False

@@ -1,0 +1,145 @@
+"""Copies files one after the other, in Python.
+
+`Plain` replaces the compiled helper. `SingleFiles` copies files that are too large for
+a batch, have holes, or changed while a batch was copied.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import List, NamedTuple, Optional, Union
+
+from pegasus_bb.runtime.staging.digests import Digest
+from pegasus_bb.runtime.staging.failures import CopyFailed, explained, of_another_size
+from pegasus_bb.runtime.staging.items import (
+    Answer,
+    Batch,
+    Copier,
+    Item,
+    Landed,
+    Rescheduled,
+    stamp,
+)
+from pegasus_bb.runtime.staging.moves import Tell
+from pegasus_bb.runtime.staging.onefile import (
+    TRIES,
+    Changed,
+    compare,
+    copy_into,
+    open_source,
+    settled_stat,
+    still_changing,
+)
+from pegasus_bb.runtime.staging.parts import part_of
+from pegasus_bb.runtime.staging.segments import Segments
+from pegasus_bb.runtime.staging.writing import Writing
+
+LARGE = 64 << 20  # bytes; a larger file is made durable by its copier
+
+
+class Written(NamedTuple):
+    size: int
+    digest: str
+    source: List[int]  # its stamp
+
+
+Result = Union[Written, CopyFailed, Rescheduled]
+
+
+class Plain(Copier):
+    limit = (1 << 20) - 1
+
+    def __init__(
+        self, digest: Optional[Digest], segments: Optional[Segments] = None
+    ) -> None:
+        self._digest, self._segments = digest, segments
+
+    def copy(self, batch: Batch, tag: str, follow: bool, tell: Tell) -> None:
+        batch.results = [self._result(item, tag, follow, tell) for item in batch.items]
+
+    def changed(self, batch: Batch) -> List[Item]:
+        pairs = zip(batch.items, batch.results)
+        return [item for item, result in pairs if isinstance(result, Rescheduled)]
+
+    def rename(self, batch: Batch, tag: str) -> List[Answer]:
+        pairs = zip(batch.items, batch.results)
+        return [_rename(item, result, tag) for item, result in pairs]
+
+    def _result(self, item: Item, tag: str, follow: bool, tell: Tell) -> Result:
+        try:
+            return self._try_copy(item, tag, follow, tell)
+        except CopyFailed as failure:
+            return failure
+        except OSError as error:
+            return explained(error, item.source_path, item.dest_path)
+
+    def _try_copy(self, item: Item, tag: str, follow: bool, tell: Tell) -> Result:
+        try:
+            return self._copy_part(item, tag, follow, tell)
+        except Changed:
+            return Rescheduled()
+
+    def _copy_part(self, item: Item, tag: str, follow: bool, tell: Tell) -> Written:
+        """Copy ``item`` to its temporary name; a large file is durable then.
+
+        Raises OSError, Changed, and CopyFailed if it is not a regular file.
+        """
+        source = open_source(item.name, item.source.fd, follow)
+        try:
+            before = settled_stat(source)
+            poured = copy_into(
+                source,
+                before,
+                part_of(item.as_name, tag),
+                self._digest,
+                item.dest.fd,
+                before.st_size >= LARGE,
+                tell,
+                Writing(self._segments, item.hint),
+            )
+        finally:
+            os.close(source)
+        try:
+            now = os.stat(item.name, dir_fd=item.source.fd, follow_symlinks=follow)
+            compare(before, now)
+        except BaseException:
+            discard(item, tag)
+            raise
+        return Written(poured.size, poured.digest, stamp(before))
+
+
+class SingleFiles(Plain):
+    """Copies any file; tries again if the file changes."""
+
+    limit = 1 << 63
+
+    def _try_copy(self, item: Item, tag: str, follow: bool, tell: Tell) -> Result:
+        why = ""
+        for _ in range(TRIES):
+            try:
+                return self._copy_part(item, tag, follow, tell)
+            except Changed as error:
+                why = str(error)
+        raise still_changing(item.source_path, why)
+
+
+def discard(item: Item, tag: str) -> None:
+    try:
+        os.unlink(part_of(item.as_name, tag), dir_fd=item.dest.fd)
+    except OSError:
+        pass
+
+
+def _rename(item: Item, result: Result, tag: str) -> Answer:
+    if not isinstance(result, Written):
+        return result
+    part, folder = part_of(item.as_name, tag), item.dest.fd
+    try:
+        os.rename(part, item.as_name, src_dir_fd=folder, dst_dir_fd=folder)
+        found = os.lstat(item.as_name, dir_fd=folder)
+    except OSError as error:
+        discard(item, tag)
+        return explained(error, item.source_path, item.dest_path)
+    if found.st_size != result.size:
+        return of_another_size(item.dest_path)
+    return Landed(result.size, result.digest, stamp(found), result.source)

@@ -1,0 +1,163 @@
+"""The transfers of a job list: copies and links, by the placement.
+
+A transfer has one or more ways, each with a source and a destination, best first. Files
+are copied together in rounds: the first way of each, then the next way of those that
+failed, and so on. Links and folders are made at once.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Dict, Iterator, List, Sequence, Set, Union
+
+from pegasus_bb.core.errors import PegasusBBError
+from pegasus_bb.core.paths import plain_path
+from pegasus_bb.runtime.links import put_link
+from pegasus_bb.runtime.staging.failures import CopyFailed
+from pegasus_bb.runtime.staging.lookalikes import folded_path
+from pegasus_bb.runtime.transfers.copies import Copies
+from pegasus_bb.runtime.transfers.input_links import Inputs
+from pegasus_bb.runtime.transfers.scratch import PFS, Scratch
+from pegasus_bb.runtime.transfers.transfer_jobs import Transfer, Url
+from pegasus_bb.runtime.transfers.transfer_methods import (
+    Done,
+    Try,
+    Way,
+    give_up,
+    ways_of,
+)
+
+
+class Transfers:
+    def __init__(
+        self, scratch: Scratch, inputs: Inputs, copies: Copies, links: bool = False
+    ) -> None:
+        """``links``: --symlink, make links where possible."""
+        self._scratch, self._inputs, self._copies = scratch, inputs, copies
+        self._links = links
+        self._real: Dict[str, str] = {}  # folder -> its real path
+
+    def move(self, jobs: Sequence[Transfer]) -> Iterator[Done]:
+        """Do all ``jobs`` that can be done; yields the outcome of each, in any order.
+
+        An error is CopyFailed with the reason of each try, or NeedsOtherTool.
+        """
+        tries = [Try(job, ways_of(job)) for job in jobs]
+        while tries:
+            again: List[Try] = []
+            for done in self._round(tries):
+                if isinstance(done, Try):
+                    again.append(done)
+                else:
+                    yield done
+            tries = [each for each in again if each.ways]
+            yield from (give_up(each) for each in again if not each.ways)
+
+    def _round(self, tries: Sequence[Try]) -> Iterator[Union[Done, Try]]:
+        """Try the first way of each; yields those that are done and those to try again.
+
+        A round has one copy per destination; others to the same destination, or to one
+        that the file system may take for the same, follow in later rounds, in the order
+        of the list.
+        """
+        copies: Dict[str, List[Way]] = {}  # by destination: ways that share a copy
+        closed: Set[str] = set()
+        for attempt in tries:
+            if not attempt.ways:
+                yield attempt
+                continue
+            try:
+                done = self._start(attempt)
+            except (PegasusBBError, OSError) as error:
+                yield attempt.failed(error)
+                continue
+            if isinstance(done, Done):
+                yield done
+                continue
+            place = folded_path(self._place(done.target))
+            alike = copies.setdefault(place, [])
+            if place not in closed and (not alike or alike[0].is_same_copy(done)):
+                alike.append(done)
+            else:
+                closed.add(place)
+                yield attempt
+        yield from self._copy(list(copies.values()))
+
+    def _place(self, target: str) -> str:
+        """The real path of ``target``: two paths may lead to one folder, through
+        links."""
+        folder, name = os.path.split(target)
+        if folder not in self._real:
+            self._real[folder] = os.path.realpath(folder)
+        return os.path.join(self._real[folder], name)
+
+    def _copy(self, copies: Sequence[List[Way]]) -> Iterator[Union[Done, Try]]:
+        """Make each copy once for all ways that share it."""
+        alike = {id(ways[0]): ways for ways in copies}
+        for way, size, error in self._copies.copy([ways[0] for ways in copies]):
+            try:
+                if error is None:
+                    self._link_to_target(way)
+            except (PegasusBBError, OSError) as failure:
+                error = failure
+            for each in alike[id(way)]:
+                if error is None:
+                    yield Done(each.attempt.job, each.what(size))
+                else:
+                    yield each.attempt.failed(error)
+
+    def _start(self, attempt: Try) -> Union[Done, Way]:
+        """Make a link, or prepare a copy. Raises PegasusBBError, OSError."""
+        job, (source, dest) = attempt.job, attempt.ways[0]
+        from_path = os.path.abspath(self._scratch.real(source.path))
+        to_path = plain_path(self._scratch.real(dest.path))
+        if not os.path.exists(from_path):
+            raise CopyFailed(f"{from_path}: is not there")
+        lfn = self._scratch.lfn_of(to_path)
+        self._check_no_input(from_path, to_path)
+        os.makedirs(os.path.dirname(to_path), exist_ok=True)
+        if self._wants_link(lfn, dest):
+            return Done(job, self._link(from_path, to_path))
+        home = self._scratch.home(lfn)
+        if home:
+            self._check_no_input(from_path, home)
+            os.makedirs(os.path.dirname(home), exist_ok=True)
+        promised = not home and self._is_promised(job.lfn, to_path)
+        hint = self._scratch.hint(lfn)
+        return Way(attempt, from_path, to_path, home or to_path, promised, hint)
+
+    def _wants_link(self, lfn: object, dest: Url) -> bool:
+        """The placement decides; for a file that it does not have, the URL."""
+        entry = self._scratch.entry(lfn if isinstance(lfn, str) else None)
+        if entry:
+            return bool(entry.get("tier") == PFS and entry.get("how") == "link")
+        return dest.scheme == "symlink" or self._links
+
+    def _link(self, source: str, dest: str) -> str:
+        if source == dest or (not os.path.islink(dest) and is_same(source, dest)):
+            return f"{dest} is {source} already"
+        put_link(dest, self._scratch.link_text(source, dest))
+        return f"link from {dest} to {source}"
+
+    def _link_to_target(self, way: Way) -> None:
+        if way.target != way.dest:
+            put_link(way.dest, way.target)
+
+    def _check_no_input(self, source: str, dest: str) -> None:
+        if dest in self._inputs and not is_same(source, dest):
+            raise CopyFailed(
+                f"{dest} is an input of this workflow, so it was not replaced by "
+                f"{source}; let the result go to another place"
+            )
+
+    def _is_promised(self, lfn: str, dest: str) -> bool:
+        where = self._scratch.outputs.get(lfn)
+        return where is not None and os.path.normpath(where) == os.path.normpath(dest)
+
+
+def is_same(one: str, other: str) -> bool:
+    """Whether both are one file: device and inode, never the inode alone."""
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False

@@ -1,0 +1,360 @@
+"""An assignment: tasks of one user, done with the mover of staging/."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from functools import partial
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+)
+
+from pegasus_bb.core.errors import PegasusBBError
+from pegasus_bb.core.refusals import sync_folder
+from pegasus_bb.core.removal import remove
+from pegasus_bb.runtime.stager_client.dataspace import (
+    Dataspace,
+    enter_made,
+    open_parent,
+    parse_place,
+)
+from pegasus_bb.runtime.stager_client.memory import copy_memory, number_of
+from pegasus_bb.runtime.stager_client.task import COPY, MOVE, REMOVE, SWEEP
+from pegasus_bb.runtime.staging.failures import CopyFailed, not_a_file
+from pegasus_bb.runtime.staging.items import Folder, Item, Landed, item_of, stamp
+from pegasus_bb.runtime.staging.lookalikes import Made, folded
+from pegasus_bb.runtime.staging.mover import Mover
+from pegasus_bb.runtime.staging.onefile import digest_file
+from pegasus_bb.runtime.staging.parts import new_tag, remove_parts
+from pegasus_bb.stager.moving import check_not_itself, moved_earlier, rename, write_note
+from pegasus_bb.stager.trees import copy_tree, remove_copied
+
+SMALL = 8 << 20  # bytes; a larger file is moved alone
+_SLICE = 0.25  # seconds of a removal after which a pause or a cancellation takes effect
+
+
+class Stopped(Exception):
+    """The user has cancelled the task."""
+
+
+class Opened(NamedTuple):
+    """An open source and destination of a task."""
+
+    task: Dict[str, Any]
+    source: Folder  # the folder that has it
+    name: str
+    dest: Folder
+    as_name: str
+    found: os.stat_result
+
+    @property
+    def number(self) -> int:
+        """The task's."""
+        return int(self.task["id"])
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it is copied together with others."""
+        return stat.S_ISREG(self.found.st_mode) and self.found.st_size <= SMALL
+
+    @property
+    def place(self) -> Tuple[int, int, str]:
+        """The same for all destinations that may be one file."""
+        return self.dest.device, self.dest.inode, folded(self.as_name)
+
+
+Began = Callable[[List[int], str], None]
+Ended = Callable[[int, int, Optional[BaseException]], None]
+Moved = Callable[[Sequence[int], int], None]  # of one task, or of several together
+Outcome = Callable[[int, Dict[str, Any]], None]
+
+
+class Copying:
+    """Does one assignment and tells of each task how it ended."""
+
+    def __init__(
+        self,
+        began: Began,
+        ended: Ended,
+        moved: Moved,
+        control: Any,
+        descriptor: Callable[[int], int],
+        outcome: Outcome,
+    ) -> None:
+        """``descriptor`` gives that of a task, which is closed here; ``outcome`` hears
+        of copies with ``digest``, before their end."""
+        self._began, self._ended, self._moved = began, ended, moved
+        self._control, self._descriptor = control, descriptor
+        self._outcome = outcome
+        self._made = Made()
+        self._places: Set[Tuple[int, int, str]] = set()  # of small files
+
+    def run(self, tasks: List[Dict[str, Any]]) -> None:
+        """Do all of ``tasks``, small files first and together; what fails costs only
+        itself."""
+        small: List[Opened] = []
+        alone: List[Dict[str, Any]] = []
+        for task in tasks:
+            if _is_file(task) and self._control.begin(task["id"]):
+                self._do(task, lambda task: self._small(task, small, alone))
+            elif not _is_file(task):
+                alone.append(task)
+        self._together(small)
+        for task in alone:
+            if self._control.begin(task["id"]):
+                self._do(task, self._alone)
+
+    def _do(
+        self, task: Dict[str, Any], work: Callable[[Dict[str, Any]], Optional[int]]
+    ) -> None:
+        """``work`` returns the bytes that were moved; None: it has not ended."""
+        try:
+            size = work(task)
+        except (OSError, PegasusBBError, Stopped) as error:
+            self._ended(task["id"], 0, error)
+        else:
+            if size is not None:
+                self._ended(task["id"], size, None)
+
+    def _small(
+        self, task: Dict[str, Any], small: List[Opened], alone: List[Dict[str, Any]]
+    ) -> Optional[int]:
+        """Open what is small, or let it wait for its turn; 0 for a move that is done
+        then. Of two with one destination the second waits: the parts of files that are
+        copied together have one tag. Raises OSError, PegasusBBError."""
+        opened = self._open(task)
+        if opened is None:
+            return 0
+        if opened.is_small and opened.place not in self._places:
+            self._places.add(opened.place)
+            small.append(opened)
+        elif self._control.put_back(task["id"]):
+            alone.append(task)
+        return None
+
+    def _alone(self, task: Dict[str, Any]) -> int:
+        """Bytes moved. Raises OSError, PegasusBBError, Stopped."""
+        if task["kind"] == SWEEP:
+            dest, name = _parent(task, "dest", make=False)
+            remove_parts(dest.fd, name, task["tags"])
+            return 0
+        if number_of(task["source"]) >= 0:
+            return self._memory(task)
+        if task["kind"] == REMOVE:
+            return self._remove(task)
+        opened = self._open(task)
+        return self._large(opened) if opened is not None else 0
+
+    def _open(self, task: Dict[str, Any]) -> Optional[Opened]:
+        """None for a move that is done then. Raises OSError, PegasusBBError."""
+        source, name = _parent(task, "source", make=False)
+        try:
+            found = os.stat(name, dir_fd=source.fd, follow_symlinks=False)
+        except FileNotFoundError as error:
+            if task["kind"] == MOVE and moved_earlier(task, *_parent(task, "dest")):
+                return None
+            error.filename = source.at(name)
+            raise
+        if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
+            raise not_a_file(source.at(name))
+        dest, as_name = _parent(task, "dest")
+        self._made.check(dest.at(as_name))
+        if task["kind"] == MOVE:
+            check_not_itself(source, name, dest, as_name)
+            if rename(task, source, name, dest, as_name, found):
+                self._made.add(dest.at(as_name))
+                return None
+        return Opened(task, source, name, dest, as_name, found)
+
+    def _remove(self, task: Dict[str, Any]) -> int:
+        """What a cancelled one has removed by then stays removed."""
+        source, name = _parent(task, "source", make=False)
+        handle = f"/proc/self/fd/{source.fd}"
+        while True:
+            try:
+                remove(f"{handle}/{name}", time.monotonic() + _SLICE)
+                break
+            except TimeoutError as error:
+                if error.errno is not None:  # the file system's
+                    raise
+                self._moved([task["id"]], 0)
+            except OSError as error:
+                if str(error.filename).startswith(handle):
+                    error.filename = source.path + str(error.filename)[len(handle) :]
+                raise
+        sync_folder(source.fd)
+        return 0
+
+    def _memory(self, task: Dict[str, Any]) -> int:
+        number: int = task["id"]
+        handle = self._descriptor(number)
+        try:
+            dest, name = _parent(task, "dest")
+            remove_parts(dest.fd, name, task["tags"])
+            tag = new_tag()
+            self._began([number], tag)
+            tell = partial(self._moved, [number])
+            return copy_memory(handle, dest, name, tag, tell, task["hint"])
+        finally:
+            os.close(handle)
+
+    def _large(self, opened: Opened) -> int:
+        """Do a tree, a large file, or what an earlier try has begun; bytes moved."""
+        if stat.S_ISDIR(opened.found.st_mode):
+            return self._tree(opened)
+        remove_parts(opened.dest.fd, opened.as_name, opened.task["tags"])
+        earlier = _copied_earlier(opened) if opened.task["tags"] else None
+        if earlier is not None:
+            return self._finish(opened, earlier)
+        for _, landed in self._landed([opened]):
+            if isinstance(landed, CopyFailed):
+                raise landed
+            return self._finish(opened, landed)
+        raise CopyFailed(f"{opened.source.at(opened.name)}: no reason is known")
+
+    def _together(self, every: List[Opened]) -> None:
+        """Where one is cancelled, the others begin again, if they are not there yet."""
+        left = {opened.number: opened for opened in every}
+        while left:
+            try:
+                for opened, landed in self._landed(list(left.values())):
+                    del left[opened.number]
+                    self._end(opened, landed)
+            except (OSError, PegasusBBError) as error:
+                self._all_ended(list(left), error)
+                return
+            except Stopped as error:
+                stopped = [n for n in left if self._control.is_cancelled(n)]
+                self._all_ended(stopped, error)
+                left = {n: each for n, each in left.items() if n not in stopped}
+
+    def _all_ended(self, numbers: List[int], why: Exception) -> None:
+        for number in numbers:
+            self._ended(number, 0, why)
+
+    def _end(self, opened: Opened, landed: Any) -> None:
+        try:
+            if isinstance(landed, CopyFailed):
+                raise landed
+            size = self._finish(opened, landed)
+        except (OSError, PegasusBBError) as error:
+            self._ended(opened.number, 0, error)
+        else:
+            self._ended(opened.number, size, None)
+
+    def _landed(self, every: List[Opened]) -> Iterator[Any]:
+        """(opened, Landed or CopyFailed) of each file, as it becomes durable. Raises
+        Stopped where one of them is cancelled."""
+        numbers = [opened.number for opened in every]
+        mover = Mover(follow=False, tell=lambda size: self._moved(numbers, size))
+        self._began(numbers, mover.tag)
+        for outcome in mover.move(_items(every)):
+            landed: Optional[Landed] = outcome.landed
+            yield outcome.item.mark, landed or outcome.failure
+
+    def _tree(self, opened: Opened) -> int:
+        source = opened.source.enter(opened.name)
+        dest = enter_made(opened.dest, opened.as_name)
+        journal = f"{opened.task['state']}/{opened.number}.jsonl"
+        size = copy_tree(
+            source,
+            dest,
+            journal,
+            lambda more: self._moved([opened.number], more),
+            opened.task["hint"],
+        )
+        if opened.task["kind"] == MOVE:
+            remove_copied(source, dest, journal)
+            write_note(opened.task, os.fstat(dest.fd))
+            os.rmdir(opened.name, dir_fd=opened.source.fd)
+            sync_folder(opened.source.fd)
+        return size  # the service removes the journal when the end is durable
+
+    def _finish(self, opened: Opened, landed: Landed) -> int:
+        """The copy is durable: a move removes the source, if it is still what was
+        copied. Raises CopyFailed, OSError."""
+        made = os.stat(opened.as_name, dir_fd=opened.dest.fd, follow_symlinks=False)
+        if stamp(made)[:2] != landed.stamp[:2]:  # two nodes may bring the same
+            _check_same_bytes(opened, landed)
+        self._made.add(opened.dest.at(opened.as_name))
+        if opened.task["digest"]:
+            self._outcome(opened.number, landed.as_noted())
+        if opened.task["kind"] == COPY:
+            return landed.size
+        write_note(opened.task, made)  # it takes a sync, and the source may change
+        now = os.stat(opened.name, dir_fd=opened.source.fd, follow_symlinks=False)
+        if stamp(now) != landed.source and not _lost_a_name(opened, landed, now):
+            raise CopyFailed(
+                f"{opened.source.at(opened.name)}: it changed after it was copied, so "
+                "the source stays; the copy is whole"
+            )
+        os.unlink(opened.name, dir_fd=opened.source.fd)
+        sync_folder(opened.source.fd)
+        return landed.size
+
+
+def _check_same_bytes(opened: Opened, landed: Landed) -> None:
+    """Raises CopyFailed if something else took the place of the copy; OSError."""
+    path = f"/proc/self/fd/{opened.dest.fd}/{opened.as_name}"
+    if digest_file(path, landed.digest) != landed.digest:
+        raise CopyFailed(
+            f"{opened.dest.at(opened.as_name)}: something else was put there after the "
+            "copy, so it is not counted as made; copy it again"
+        )
+
+
+def _lost_a_name(opened: Opened, landed: Landed, now: os.stat_result) -> bool:
+    """Whether all that changed since the copy is that another name of the file went, by
+    another move say: that is a change of the file, so its bytes are read again."""
+    if now.st_nlink >= opened.found.st_nlink or stamp(now)[:3] != landed.source[:3]:
+        return False
+    path = f"/proc/self/fd/{opened.source.fd}/{opened.name}"
+    digest = digest_file(path, landed.digest)
+    return digest == landed.digest and stamp(os.lstat(path)) == stamp(now)
+
+
+def _parent(task: Dict[str, Any], side: str, make: bool = True) -> Tuple[Folder, str]:
+    """The open folder of its ``source`` or ``dest``, and the name in it."""
+    spaces = {name: Dataspace(name, root) for name, root in task["spaces"].items()}
+    place = parse_place(task[side], spaces)
+    return open_parent(spaces[place.space], place.parts, make), place.parts[-1]
+
+
+def _is_file(task: Dict[str, Any]) -> bool:
+    """Whether it may be a small file, of which several are copied together."""
+    is_copied = task["kind"] in (COPY, MOVE) and number_of(task["source"]) < 0
+    return is_copied and not task["tags"]
+
+
+def _items(every: List[Opened]) -> Iterator[Item]:
+    for each in every:
+        sides = (each.source, each.name, each.dest, each.as_name)
+        yield item_of(*sides, each.found, each, each.task["hint"])
+
+
+def _copied_earlier(opened: Opened) -> Optional[Landed]:
+    """The copy, if a killed try has given it its name already: same bytes there."""
+    try:
+        found = os.stat(opened.as_name, dir_fd=opened.dest.fd, follow_symlinks=False)
+        if not stat.S_ISREG(found.st_mode) or found.st_size != opened.found.st_size:
+            return None
+        paths = (
+            f"/proc/self/fd/{opened.source.fd}/{opened.name}",
+            f"/proc/self/fd/{opened.dest.fd}/{opened.as_name}",
+        )
+        digest = digest_file(paths[0])
+        other = digest_file(paths[1], digest)
+    except OSError:
+        return None
+    same = Landed(found.st_size, digest, stamp(found), stamp(opened.found))
+    return same if digest == other else None

@@ -1,0 +1,82 @@
+"""After a removal: ``fstrim`` on what the configuration names, and on nothing else.
+
+A flash drive copies deleted bytes as well, until it hears that they are free
+(docs/streams.md). FITRIM needs CAP_SYS_ADMIN. Where it fails, that is a line in the
+log; no removal waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Any, Dict, Mapping, Set
+
+from pegasus_bb.core.units import parse_duration
+from pegasus_bb.runtime.stager_client.dataspace import Dataspace, Dataspaces
+from pegasus_bb.stager.config_checks import check, parsed
+from pegasus_bb.stager.messages import complain
+from pegasus_bb.stager.programs import ask
+
+KEY = "discard"
+_PROGRAM = "fstrim"
+_SYSTEM = "/usr/sbin:/sbin"  # where it is, and where not every PATH looks
+
+
+def parse_discard(where: str, data: Mapping[str, Any]) -> float:
+    """Seconds of ``discard`` in a part of a configuration: no two discards begin within
+    that time; 0: there is none. Raises UsageError with ``where``."""
+    if KEY not in data:
+        return 0.0
+    seconds = float(parsed(parse_duration, where, KEY, data[KEY]))
+    check(seconds > 0, where, f"{KEY}: 10m, at most so often", data[KEY])
+    return seconds
+
+
+class Discards:
+    """Those of a service. All calls come from the thread of its event loop."""
+
+    def __init__(self, spaces: Dataspaces) -> None:
+        self._spaces = spaces
+        self._freed: Set[str] = set()  # dataspaces with removals that no discard covers
+        self._running: Dict[str, asyncio.Future[None]] = {}
+        self._complaints: Dict[str, str] = {}  # the last one of each dataspace
+
+    def freed(self, name: str) -> bool:
+        """Files of dataspace ``name`` were removed; whether it is discarded for that,
+        now or as soon as it may be."""
+        space = self._spaces.get(name)
+        if space is None or not space.discard:
+            return False
+        self._freed.add(name)
+        if name not in self._running:
+            self._running[name] = asyncio.ensure_future(self._discard(space))
+        return True
+
+    def close(self) -> None:
+        """End what runs; the next removal discards the rest."""
+        for running in self._running.values():
+            running.cancel()
+
+    async def _discard(self, space: Dataspace) -> None:
+        """One at a time, and none too soon: it looks at all free space."""
+        try:
+            while space.name in self._freed:
+                self._freed.discard(space.name)
+                self._tell(space, await _trim(space.root))
+                await asyncio.sleep(space.discard)
+        finally:
+            del self._running[space.name]
+
+    def _tell(self, space: Dataspace, why: str) -> None:
+        """The same reason once, until it works again."""
+        if why and why != self._complaints.get(space.name):
+            complain(f"{space.root}: free space was not discarded: {why}")
+        self._complaints[space.name] = why
+
+
+async def _trim(root: str) -> str:
+    """Why it failed; empty if it did not. ``root`` is a full path, so no option."""
+    path = os.pathsep.join(filter(None, (os.environ.get("PATH"), _SYSTEM)))
+    done = await ask((_PROGRAM, root), {"PATH": path, "LC_ALL": "C"})
+    status = f"{_PROGRAM} ended with status {done.status}"
+    return done.err.strip() or status if done.status else ""

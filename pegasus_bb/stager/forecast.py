@@ -1,0 +1,95 @@
+"""When each task will have ended: the queue of a moment, played to its end.
+
+The real queue and the real rules say which tasks a worker gets next, estimate.py what
+they take, and rates.py how fast they may go at the same time.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Callable, Deque, Dict, List, NamedTuple, Optional, Sequence, Set
+
+from pegasus_bb.runtime.stager_client.task import Task
+from pegasus_bb.stager.assignments import Assignments
+from pegasus_bb.stager.estimate import Estimates
+from pegasus_bb.stager.rates import Targets, pair_of, share
+
+_REST = 1e-9  # of a task; less than that is done
+
+
+class _Working:
+    """A worker and its assignment: one task after the other."""
+
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        self.tasks: Deque[Task] = deque(tasks)
+        self.uid = tasks[0].uid
+        self.is_slow = any(task.terms.rate for task in tasks)
+        self.size = self.left = self.speed = 0.0  # of the first task
+        self.targets: Set[str] = set()
+
+
+class Forecast(NamedTuple):
+    """Of one moment; ``queue`` is a copy of its own."""
+
+    running: List[List[Task]]  # by worker
+    queue: Assignments
+    is_alone: Callable[[Task], bool]
+    estimates: Estimates
+    targets: Targets
+    now: float  # a time.time()
+
+    def seconds_left(self) -> Dict[int, float]:
+        """Seconds until each task that waits or runs has ended. A task is not there
+        where its size is not known and no task of its pair has ended; for those behind
+        it, it takes no time."""
+        working = [self._begun(tasks) for tasks in self.running if tasks]
+        found: Dict[int, float] = {}
+        passed = 0.0
+        while True:
+            while True:
+                busy = [(worker.uid, worker.is_slow) for worker in working]
+                tasks = self.queue.next(busy, self.is_alone, self.now + passed)
+                if not tasks:
+                    break
+                working.append(self._begun(tasks))
+            if not working:
+                return found
+            passed += self._go_on(working)
+            for worker in working:
+                if worker.left <= _REST * worker.size:
+                    task = worker.tasks.popleft()
+                    if self._size(task) is not None:
+                        found[task.id] = passed
+                    if worker.tasks:
+                        self._begin(worker)
+            working = [worker for worker in working if worker.tasks]
+
+    def _go_on(self, working: List[_Working]) -> float:
+        """All go on until the first of their tasks ends; seconds until then."""
+        speeds = [worker.speed for worker in working]
+        if any(worker.targets for worker in working):
+            users = [(worker.speed, worker.targets) for worker in working]
+            speeds = share(users, self.targets.rates)
+        step = min(w.left / speed for w, speed in zip(working, speeds))
+        for worker, speed in zip(working, speeds):
+            worker.left -= speed * step
+        return step
+
+    def _begun(self, tasks: Sequence[Task]) -> _Working:
+        worker = _Working(tasks)
+        self._begin(worker)
+        return worker
+
+    def _begin(self, worker: _Working) -> None:
+        task = worker.tasks[0]
+        whole = max(1, self._size(task) or 0)
+        worker.size = float(whole)
+        worker.left = float(max(1, whole - task.moved))
+        worker.speed = whole / self.estimates.seconds(pair_of(task), whole)
+        if task.terms.own_rate:
+            worker.speed = min(worker.speed, task.terms.own_rate)
+        worker.targets = self.targets.limited([task]) if self.targets.rates else set()
+
+    def _size(self, task: Task) -> Optional[int]:
+        """Bytes, as far as is known."""
+        return task.size or self.estimates.typical(pair_of(task))

@@ -1,0 +1,84 @@
+"""What lies below places of a node, looked at with the rights of the job's user.
+
+A program of its own, which lists.py starts: it becomes the user before it opens
+anything, and prints JSON.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+import sys
+from typing import Dict, Iterator, List, Tuple
+
+from pegasus_bb.runtime.stager_client.dataspace import (
+    Dataspace,
+    open_parent,
+    parse_place,
+)
+from pegasus_bb.runtime.stager_client.protocol import Refused
+from pegasus_bb.stager.worker import become
+
+_PIECE = 1 << 20
+_NICE = 15  # as of workers: other jobs may compute here
+_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+Files = Dict[str, str]  # digest by path; a file itself has the path ""
+
+
+def main(argv: List[str]) -> None:
+    """``argv``: the user's number, the folder of the node. stdin has the places."""
+    become(int(argv[0]))
+    os.nice(_NICE)
+    space = Dataspace("node", argv[1])
+    found: Dict[str, Files] = {}
+    for source in json.load(sys.stdin):
+        try:
+            found[source] = _files(space, source)
+        except FileNotFoundError:
+            continue
+        except (OSError, Refused) as error:
+            sys.exit(f"{source}: {getattr(error, 'strerror', None) or error}")
+    print(json.dumps(found))
+
+
+def _files(space: Dataspace, source: str) -> Files:
+    parts = parse_place(source, {space.name: space}).parts
+    parent, name = open_parent(space, parts, make=False), parts[-1]
+    found = os.stat(name, dir_fd=parent.fd, follow_symlinks=False)
+    if not stat.S_ISDIR(found.st_mode):
+        return {"": _digest(parent.fd, name)}
+    return dict(_below(os.open(name, _OPEN | os.O_DIRECTORY, dir_fd=parent.fd)))
+
+
+def _below(top: int) -> Iterator[Tuple[str, str]]:
+    for path, folders, names, folder in os.fwalk(".", dir_fd=top, onerror=_fail):
+        links = [name for name in folders if _is_link(folder, name)]
+        for name in [*names, *links]:
+            below = os.path.normpath(os.path.join(path, name))
+            yield below, _digest(folder, name)
+
+
+def _is_link(folder: int, name: str) -> bool:
+    mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    return stat.S_ISLNK(mode)
+
+
+def _fail(error: OSError) -> None:
+    raise error
+
+
+def _digest(folder: int, name: str) -> str:
+    """Of a file; a link counts as where it leads."""
+    mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    if stat.S_ISLNK(mode):
+        return "link:" + os.readlink(name, dir_fd=folder)
+    if not stat.S_ISREG(mode):
+        return "special"
+    hasher = hashlib.sha256()
+    with open(os.open(name, _OPEN, dir_fd=folder), "rb") as file:
+        for piece in iter(lambda: file.read(_PIECE), b""):
+            hasher.update(piece)
+    return hasher.hexdigest()

@@ -1,0 +1,113 @@
+"""A folder in which the service of Slurm's host and those of the nodes write letters.
+
+    NODE/orders/FOLDER@NUMBER.json    for the node: what to do with a job's folder
+    NODE/answers/FOLDER@NUMBER.json   from the node: what became of that order
+    NODE/alive                        the node's last sign of life
+
+A letter gets its name by a rename, so it is whole or not there. Whoever has acted on
+a letter, durably, removes it. The same letter may be written again.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from typing import Any, Dict, List, NamedTuple, Optional
+
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.files import read_json, write_json
+
+ORDERS, ANSWERS = "orders", "answers"
+_LETTER = re.compile(r"(job\.[0-9]+\.[0-9]+)@([0-9]{1,18})\.json")
+_PART = ".part"  # what a killed writer leaves
+
+
+class Letter(NamedTuple):
+    """One that lies there."""
+
+    folder: str  # of the job on the node
+    number: int  # of the order; a later one is larger
+    path: str
+
+    def read(self) -> Dict[str, Any]:
+        """Raises OSError, ValueError."""
+        data = read_json(self.path)
+        if not isinstance(data, dict):
+            raise ValueError(f"{self.path}: no object")
+        return data
+
+    def drop(self) -> None:
+        """It was acted on; absent is fine. Raises OSError."""
+        try:
+            os.unlink(self.path)
+        except FileNotFoundError:
+            return
+
+
+class Mailbox:
+    """Root's alone: an order names the user as whom a node copies."""
+
+    def __init__(self, folder: str) -> None:
+        """Raises OSError; UsageError where another user could write letters."""
+        self._folder = folder
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        found = os.stat(folder)
+        if found.st_uid != os.getuid() or found.st_mode & 0o077:
+            raise UsageError(
+                f"mailbox {folder}: it is uid {found.st_uid}'s with mode "
+                f"{found.st_mode & 0o777:o}; this service is uid {os.getuid()}'s and "
+                f"wants it for itself; fix: chown -R {os.getuid()} {folder} && "
+                f"chmod 700 {folder}; on NFS, root must stay root (no_root_squash)"
+            )
+
+    def open(self, node: str) -> None:
+        """``node`` has its folders. Raises OSError."""
+        for box in (ORDERS, ANSWERS):
+            os.makedirs(self._path(node, box), mode=0o700, exist_ok=True)
+
+    def sweep(self, node: str, box: str) -> None:
+        """Remove what a killed writer left. Only the writer may. Raises OSError."""
+        for name in os.listdir(self._path(node, box)):
+            if name.endswith(_PART):
+                os.unlink(self._path(node, box, name))
+
+    def post(
+        self, node: str, box: str, folder: str, number: int, data: Dict[str, Any]
+    ) -> None:
+        """Durable when this returns. Raises OSError."""
+        write_json(self._path(node, box, f"{folder}@{number}.json"), data)
+
+    def letters(self, node: str, box: str) -> List[Letter]:
+        """What lies there, older orders first. Raises OSError."""
+        found = []
+        for name in os.listdir(self._path(node, box)):
+            match = _LETTER.fullmatch(name)
+            if match:
+                path = self._path(node, box, name)
+                found.append(Letter(match[1], int(match[2]), path))
+        return sorted(found, key=lambda letter: letter.number)
+
+    def beat(self, node: str) -> None:
+        """``node`` is alive. Raises OSError."""
+        path = self._path(node, "alive")
+        with open(path + ".new", "w", encoding="ascii") as file:
+            file.write(f"{int(time.time())}\n")
+        os.replace(path + ".new", path)
+
+    def end(self, node: str) -> None:
+        """The service of ``node`` ends."""
+        try:
+            os.unlink(self._path(node, "alive"))
+        except OSError:
+            return
+
+    def silence(self, node: str) -> Optional[float]:
+        """Seconds since the last sign of life; None where there is none."""
+        try:
+            return max(0.0, time.time() - os.stat(self._path(node, "alive")).st_mtime)
+        except OSError:
+            return None
+
+    def _path(self, *names: str) -> str:
+        return os.path.join(self._folder, *names)

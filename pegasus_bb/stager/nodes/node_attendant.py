@@ -1,0 +1,211 @@
+"""The service of one node: heeds the orders in its box, and answers them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Any, Dict, List, Tuple
+
+from pegasus_bb.core.errors import PegasusBBError, UsageError
+from pegasus_bb.runtime.stager_client.dataspace import Dataspaces
+from pegasus_bb.runtime.stager_client.protocol import Refused
+from pegasus_bb.stager.messages import complain, message_of
+from pegasus_bb.stager.nodes.job_record import GONE, IN, LIST
+from pegasus_bb.stager.nodes.lists import Lists
+from pegasus_bb.stager.nodes.mailbox import ANSWERS, ORDERS, Letter, Mailbox
+from pegasus_bb.stager.nodes.node_job import NodeJob, NodeJobs
+from pegasus_bb.stager.nodes.nodes_config import SPACE, NodeConfig
+from pegasus_bb.stager.service import Service
+from pegasus_bb.stager.slurm.directives import NODE, is_on_node
+from pegasus_bb.stager.slurm.job_copies import Transfers
+from pegasus_bb.stager.slurm.place_resolver import PlaceResolver
+from pegasus_bb.stager.slurm.slurm_config import Pool
+from pegasus_bb.stager.slurm.space_folders import (
+    Trash,
+    left_in,
+    make_folder,
+    prepare_pool,
+)
+
+_BEAT = 10.0  # seconds between two signs of life
+
+Order = Dict[str, Any]
+
+
+class NodeAttendant:
+    """Runs in the event loop of the node's service. A letter stays in the box until
+    all that it asks for is durable, and its answer, too."""
+
+    def __init__(
+        self,
+        config: NodeConfig,
+        state: str,
+        spaces: Dataspaces,
+        service: Service,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        """Goes on where an earlier one has stopped. Raises OSError, UsageError."""
+        self._config, self._spaces, self._loop = config, spaces, loop
+        self._pool, self._lists = Pool(SPACE, config.path, 0, 0), Lists(config.path)
+        prepare_pool(self._pool)
+        self._mailbox = Mailbox(config.mailbox)
+        self._mailbox.open(config.name)
+        self._mailbox.sweep(config.name, ANSWERS)
+        self._trash = Trash.beside(loop, service.freed)
+        for left in left_in(self._pool):
+            self._trash.go_on(self._pool, left.path, lambda: None)
+        self._files = NodeJobs(os.path.join(state, "errands"))  # as first versions did
+        self._jobs = {job.folder: job for job in self._files.read()}
+        self._transfers = Transfers(service, self._files.save)
+        self._under_way: Dict[str, int] = {}  # number of the order by folder
+        self._beaten, self._complaint = -_BEAT, ""
+        self._timer = loop.call_soon(self._tick)
+
+    def close(self) -> None:
+        """No order is heeded any more; all are in the box."""
+        self._timer.cancel()
+        self._mailbox.end(self._config.name)
+
+    def _tick(self) -> None:
+        self._timer = self._loop.call_later(self._config.poll, self._tick)
+        try:
+            if self._loop.time() - self._beaten >= _BEAT:
+                self._mailbox.beat(self._config.name)
+                self._beaten = self._loop.time()
+            letters = self._mailbox.letters(self._config.name, ORDERS)
+        except OSError as error:  # it may come back
+            self._complain(message_of(error))
+            return
+        for letter in letters:
+            self._take(letter)
+
+    def _take(self, letter: Letter) -> None:
+        """A letter that cannot be heeded now stays for the next look."""
+        try:
+            job = self._jobs.get(letter.folder)
+            if job is not None and letter.number < job.order:
+                letter.drop()
+            elif job is not None and letter.number == job.order and job.answer:
+                self._answer(job, letter)
+            elif self._under_way.get(letter.folder) != letter.number:
+                self._begin(letter, letter.read())
+        except (ValueError, KeyError, TypeError) as error:
+            self._complain(f"{letter.path}: no service of ours wrote it: {error!r}")
+            letter.drop()
+        except (OSError, PegasusBBError) as error:
+            self._complain(message_of(error))
+
+    def _begin(self, letter: Letter, order: Order) -> None:
+        job = self._jobs.get(letter.folder)
+        if job is None:
+            numbers = (order["job"], order["uid"], order["gid"])
+            job = NodeJob(letter.folder, *numbers)
+        if order["want"] == GONE:
+            self._remove(job, letter)
+            return
+        if letter.number != job.order:
+            self._transfers.cancel(job)
+            job.order, job.answer = letter.number, {}
+            job.exit_code = order["exit_code"]
+            self._files.save(job)
+        self._jobs[letter.folder] = job
+        self._under_way[letter.folder] = letter.number
+        try:
+            self._do(job, letter, order)
+        except (OSError, PegasusBBError) as error:
+            self._over(job, letter, [message_of(error)])
+
+    def _do(self, job: NodeJob, letter: Letter, order: Order) -> None:
+        if order["root"] != self._config.path:
+            raise UsageError(
+                f"the folder of jobs is {self._config.path} here, and {order['root']} "
+                "for the service of Slurm's host"
+            )
+        if order["want"] == IN:
+            make_folder(self._pool, job.folder, job.uid, job.gid)
+        elif order["want"] == LIST:
+            self._list(job, letter, [source for source, _ in order["copies"]])
+            return
+        places = [self._places(job, copy) for copy in order["copies"]]
+        self._transfers.copy(
+            *(job, places, order["deadline"]),
+            lambda why: self._over(job, letter, why),
+            lambda why: self._wait(letter, why),
+        )
+
+    def _wait(self, letter: Letter, why: str) -> None:
+        """The service takes no task now: the letter stays for the next look."""
+        if self._under_way.get(letter.folder) == letter.number:
+            del self._under_way[letter.folder]
+        self._complain(why)
+
+    def _list(self, job: NodeJob, letter: Letter, sources: List[str]) -> None:
+        """Later: all that is there is read."""
+        by_place = {self._place(job, source): source for source in sources}
+        looking = self._loop.create_task(self._lists.of(job.uid, list(by_place)))
+
+        def done(future: Any) -> None:
+            if future.cancelled():  # the service ends, and the letter stays
+                return
+            try:
+                found = {by_place[place]: f for place, f in future.result().items()}
+            except (OSError, ValueError) as error:
+                self._over(job, letter, [message_of(error)])
+            else:
+                self._over(job, letter, [], found)
+
+        looking.add_done_callback(done)
+
+    def _over(
+        self, job: NodeJob, letter: Letter, why: List[str], found: Any = None
+    ) -> None:
+        """The record first, then the answer; the order goes last."""
+        if self._under_way.get(job.folder) != letter.number:
+            return  # a later order counts
+        del self._under_way[job.folder]
+        job.answered(why, found or {})
+        try:
+            self._files.save(job)
+            self._answer(job, letter)
+        except OSError as error:  # the letter stays: the next look tries again
+            self._complain(message_of(error))
+
+    def _complain(self, what: str) -> None:
+        """Once: the next look finds the same."""
+        if what != self._complaint:
+            complain(what)
+            self._complaint = what
+
+    def _answer(self, job: NodeJob, letter: Letter) -> None:
+        where = (self._config.name, ANSWERS, job.folder, letter.number)
+        self._mailbox.post(*where, job.answer)
+        letter.drop()
+
+    def _remove(self, job: NodeJob, letter: Letter) -> None:
+        """No answer: the head forgets a job as soon as this order is written."""
+        self._transfers.cancel(job)
+        self._under_way.pop(job.folder, None)
+        self._trash.drop(self._pool, job.folder, lambda: None)
+        name = self._config.name
+        answers = self._mailbox.letters(name, ANSWERS)
+        older = self._mailbox.letters(name, ORDERS)
+        for other in [*answers, *older]:
+            if other.folder == job.folder and other.number < letter.number:
+                other.drop()  # else the next look would begin it again
+        self._files.remove(job.folder)
+        self._jobs.pop(job.folder, None)
+        letter.drop()
+
+    def _places(self, job: NodeJob, copy: List[str]) -> Tuple[str, str]:
+        source, dest = copy
+        return self._place(job, source), self._place(job, dest)
+
+    def _place(self, job: NodeJob, word: str) -> str:
+        """A place of this node's service. Raises Refused."""
+        if is_on_node(word):
+            return f"{NODE}{job.folder}/{word[len(NODE) :]}"
+        return PlaceResolver(self._spaces, "", _no_buffer).resolve(word)
+
+
+def _no_buffer(name: str) -> Any:
+    raise Refused("bad-place", f"bb://{name}: the head gives its path")

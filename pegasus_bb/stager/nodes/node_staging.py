@@ -1,0 +1,238 @@
+"""The folders of jobs on their nodes: filled before the job, emptied after it, gone.
+
+Every wish is in a record before a node hears of it, so a service that is killed goes on
+from the records. Nothing here waits: ``look`` is called again and again.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any, Dict, List, Optional
+
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.units import abbreviate
+from pegasus_bb.runtime.stager_client.dataspace import Dataspaces
+from pegasus_bb.runtime.stager_client.protocol import Refused
+from pegasus_bb.stager.nodes.conflicts import conflicts, divide
+from pegasus_bb.stager.nodes.job_record import GONE, IN, LIST, OUT, NodesRecord, Records
+from pegasus_bb.stager.nodes.names import expand
+from pegasus_bb.stager.nodes.node_paths import as_paths
+from pegasus_bb.stager.nodes.nodes_config import NodesConfig
+from pegasus_bb.stager.nodes.orders import Orders
+from pegasus_bb.stager.slurm.directives import is_on_node
+from pegasus_bb.stager.slurm.hook_request import Request
+from pegasus_bb.stager.slurm.job import Job
+from pegasus_bb.stager.slurm.job_copies import Ended, PlacePairs
+from pegasus_bb.stager.slurm.spool import Spool
+
+_PAUSE = 5  # times as long as a stage-out that failed took: then it is tried again
+_LONGEST = 600.0  # seconds; also where a clock that was set says that it took days
+
+
+class Nodes:
+    """``config`` is None where the site has no storage on its nodes."""
+
+    def __init__(
+        self,
+        config: Optional[NodesConfig],
+        records: Records,
+        spool: Spool,
+        spaces: Dataspaces,
+    ) -> None:
+        """Knows what an earlier service knew. Raises OSError, UsageError."""
+        self._config, self._files, self._spool = config, records, spool
+        self._spaces = spaces
+        self._orders = Orders(config) if config else None
+        self._records = {record.folder: record for record in records.read()}
+        if self._records and config is None:
+            raise UsageError(
+                "nodes is not in the configuration, and jobs have folders on nodes; "
+                "declare it until the last of them has ended"
+            )
+        self._ended: Dict[str, Ended] = {}  # by folder
+        self._not_before: Dict[str, float] = {}  # time.monotonic() of the next try
+
+    def path(self, job: Job) -> str:
+        """Of the job's folder on each of its nodes. Raises Refused."""
+        if self._config is None:
+            raise Refused(
+                "no-nodes",
+                "node://: this site stages nothing on nodes; its administrator can "
+                "configure it",
+            )
+        return os.path.join(self._config.path, job.node_folder)
+
+    def of(self, job: Job) -> List[str]:
+        """The nodes that have the job's folder, or may have."""
+        record = self._records.get(job.node_folder)
+        return record.nodes if record is not None and record.want != GONE else []
+
+    # -- before the job
+
+    def stage_in(
+        self, job: Job, request: Request, places: PlacePairs, ended: Ended
+    ) -> None:
+        """pre_run of ``job`` waits: fill its folder on each node of the request.
+
+        Raises Refused, ValueError; OSError where that cannot be noted.
+        """
+        self.path(job)
+        nodes = expand(request.fields.get("nodes", ""))
+        if not nodes or self._config is None:
+            raise Refused("no-nodes", "Slurm does not say on which nodes the job runs")
+        record = self._records.get(job.node_folder) or NodesRecord(job)
+        is_known = record.want == IN and record.hosts == nodes and not record.failures
+        record.token = request.token
+        record.deadline = request.noted_at + self._config.timeout
+        if not is_known:
+            copies = as_paths(self._spaces, [p for p in places if is_on_node(p[1])])
+            record.hosts = nodes
+            record.nodes = list(dict.fromkeys([*record.nodes, *nodes]))
+            record.ask(IN, dict.fromkeys(nodes, copies))
+        self._files.save(record)
+        self._records[record.folder] = record
+        self._ended[record.folder] = ended
+        self.look()
+
+    def go_on(self, job: Job, ended: Ended) -> None:
+        """An earlier service was filling the folders of ``job``, if it was."""
+        record = self._records.get(job.node_folder)
+        if record is not None and record.want == IN and record.token:
+            self._ended[record.folder] = ended
+
+    def answer(self, request: Request, message: str) -> None:
+        """End the pre_run that waits; an empty message lets the job start."""
+        self._spool.answer_job(request.job, request.token, message)
+
+    # -- after the job
+
+    def stage_out(self, job: Job, places: PlacePairs, ended: Ended) -> None:
+        """Copy each result from the nodes that have it. What an earlier call has begun
+        or done is not begun again. Raises OSError."""
+        record = self._records.get(job.node_folder)
+        if record is None or record.want == GONE:
+            ended([])  # the job has never been on a node
+            return
+        self._ended[record.folder] = ended
+        record.exit_code = job.exit_code
+        record.results = as_paths(self._spaces, places)
+        if record.want == OUT and record.failures and not record.silent:
+            record.ask(OUT, {node: record.todo[node] for node in record.failures})
+        elif record.want == IN or (record.want == LIST and not record.silent):
+            self._begin_stage_out(record)
+        self._files.save(record)
+        self.look()
+
+    def _begin_stage_out(self, record: NodesRecord) -> None:
+        want = LIST if len(record.hosts) > 1 else OUT
+        record.ask(want, dict.fromkeys(record.hosts, record.results))
+
+    def is_copying(self, job: Job) -> bool:
+        """Whether nodes are at work for ``job``, or shall not be asked again yet."""
+        pause = self._not_before.get(job.node_folder, 0.0)
+        return job.node_folder in self._ended or time.monotonic() < pause
+
+    def give_back(self, job: Job) -> None:
+        """The folders of ``job`` are removed with all that is in them; a node that is
+        down does so when it is back. Raises OSError."""
+        record = self._records.get(job.node_folder)
+        if record is not None and record.want != GONE:
+            self._let_go(record, "the job was cancelled")
+
+    def _let_go(self, record: NodesRecord, why: str) -> None:
+        self._ended.pop(record.folder, None)
+        self._not_before.pop(record.folder, None)
+        self._tell_pre_run(record, why)
+        record.ask(GONE, {node: [] for node in record.nodes})
+        self._files.save(record)
+        self.look()
+
+    # -- what nodes say
+
+    def look(self) -> None:
+        """Send what is not sent, hear answers, give up what takes too long. Raises
+        OSError."""
+        for record in list(self._records.values()):
+            if self._records.get(record.folder) is not record or self._orders is None:
+                continue
+            is_sent = self._orders.send(record)
+            if record.want == GONE:
+                if is_sent:
+                    self._forget(record)
+                continue
+            new = self._orders.collect(record)
+            if new:
+                self._files.save(record)
+                self._orders.acknowledge(record, new)
+            if not record.silent:
+                self._advance(record)
+            elif record.token and time.time() > record.deadline:
+                self._give_up(record)
+
+    def as_json(self) -> List[Dict[str, Any]]:
+        """Which nodes have not done yet what they shall do; for clients."""
+        return [
+            {
+                **{"job": record.job, "uid": record.uid, "node": node},
+                **{"want": record.want, "since": round(record.begun, 3)},
+                "message": self._orders.state_of(node),
+            }
+            for record in self._records.values()
+            for node in record.silent
+            if self._orders is not None and record.want != GONE
+        ]
+
+    def _advance(self, record: NodesRecord) -> None:
+        """All nodes have answered."""
+        if record.folder not in self._ended:
+            return
+        if record.want == LIST and not record.failures:
+            found = {node: record.answers[node]["found"] for node in record.todo}
+            why = conflicts(found, record.results)
+            if not why:
+                todo = divide(found, record.results)
+                record.ask(OUT, {n: [*map(list, c)] for n, c in todo.items() if c})
+                self._files.save(record)
+                return
+        else:
+            why = record.sentences
+        if why:
+            self._not_before[record.folder] = time.monotonic() + pause(record.begun)
+        ended = self._ended.pop(record.folder)
+        if record.want == IN and why:
+            self._let_go(record, abbreviate(why))
+            return
+        try:
+            ended(why)
+        except OSError:  # it is told so at the next look
+            self._ended[record.folder] = ended
+            raise
+        if record.want == IN:
+            self._tell_pre_run(record, "")
+            self._files.save(record)
+
+    def _give_up(self, record: NodesRecord) -> None:
+        """pre_run fails: Slurm tears the job down, and tries again later."""
+        assert self._config and self._orders  # noqa: S101 - a record needs both
+        self._let_go(
+            record,
+            f"the data is not on the job's nodes after {self._config.timeout} s: "
+            f"{self._orders.silence_of(record)}",
+        )
+
+    def _tell_pre_run(self, record: NodesRecord, message: str) -> None:
+        if record.token:
+            self._spool.answer_job(record.job, record.token, message)
+            record.token = ""
+
+    def _forget(self, record: NodesRecord) -> None:
+        assert self._orders  # noqa: S101
+        del self._records[record.folder]
+        self._orders.forget(record)
+        self._files.remove(record)
+
+
+def pause(begun: float) -> float:
+    """Seconds from a failure to the next try of what ``begun`` then."""
+    return min(_PAUSE * max(0.0, time.time() - begun), _LONGEST)

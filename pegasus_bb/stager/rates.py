@@ -1,0 +1,188 @@
+"""The rate of a target, a file system say: one bucket for all users, runs and workers.
+
+A worker that has moved bytes says so and goes on when it is told. So what one worker
+does not use is at once another's, and the part of a worker that dies is not lost.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any, Collection, Dict, Iterable, List, Mapping, Sequence, Set, Tuple
+
+from pegasus_bb.runtime.stager_client.dataspace import Dataspaces
+from pegasus_bb.runtime.stager_client.task import PENDING, RUNNING, Task
+
+_BURST = 0.05  # seconds of the rate that may go at once
+_PIECE = 0.02  # seconds of the rate that a worker takes at a time
+_SMALLEST = 64 << 10  # bytes of a piece
+_LARGEST = 16 << 20  # bytes of a piece of tasks with a share, whose rate may change
+_MEMORY = 5.0  # seconds over which a speed is a mean
+
+
+def pair_of(task: Task) -> Tuple[str, str]:
+    """The dataspaces of its source and of its destination; empty if it has none."""
+    return task.source.partition("://")[0], task.dest.partition("://")[0]
+
+
+def _share_of(task: Task) -> str:
+    """As the name of a target, which has no blank; empty where it has none."""
+    return f"{task.uid} {task.terms.share}" if task.terms.share else ""
+
+
+def share(
+    users: Sequence[Tuple[float, Collection[str]]], rates: Mapping[str, float]
+) -> List[float]:
+    """How fast each of ``users`` goes: (its own limit, the targets that it uses).
+
+    Max-min fair (Bertsekas and Gallager 1992, section 6.5.2): each is as fast as its
+    limit, or as fast as any other that uses a target whose ``rates`` are used up.
+    """
+    left = dict(rates)
+    speeds, open_users = [0.0] * len(users), set(range(len(users)))
+    while open_users:
+        counts: Dict[str, int] = {}
+        for user in open_users:
+            for name in users[user][1]:
+                counts[name] = counts.get(name, 0) + 1
+        equal = {name: left[name] / count for name, count in counts.items()}
+        bounds = {
+            user: min([users[user][0], *(equal[name] for name in users[user][1])])
+            for user in open_users
+        }
+        lowest = min(bounds.values())
+        for user, bound in bounds.items():
+            if bound <= lowest * (1 + 1e-9):
+                speeds[user] = lowest
+                open_users.discard(user)
+                for name in users[user][1]:
+                    left[name] = max(0.0, left[name] - lowest)
+    return speeds
+
+
+class Bucket:
+    """Says when the next bytes may go, so that the mean keeps to ``rate``. This is the
+    virtual scheduling of ITU-T I.371: who asks first goes on first."""
+
+    def __init__(self, rate: float) -> None:
+        self.rate = rate  # bytes per second, above 0 when ``take`` is called
+        self._used_until = -math.inf
+
+    def take(self, size: int, now: float) -> float:
+        """``size`` bytes were moved: until when to wait with more of them."""
+        begin = max(self._used_until, now - _BURST)
+        self._used_until = begin + size / self.rate
+        return self._used_until
+
+
+class Meter:
+    """Bytes so far, and bytes per second of late."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        self._speed, self._at = 0.0, -math.inf
+
+    def add(self, size: int, now: float) -> None:
+        """``size`` bytes were moved."""
+        self._speed, self._at = self.speed(now) + size / _MEMORY, now
+        self.bytes += size
+
+    def speed(self, now: float) -> float:
+        """Bytes per second, the last seconds above all."""
+        return self._speed * math.exp(-max(0.0, now - self._at) / _MEMORY)
+
+
+class Targets:
+    """All targets of a service: those of its dataspaces."""
+
+    def __init__(self, spaces: Dataspaces) -> None:
+        self._by_space = {s.name: s.target or s.name for s in spaces.values()}
+        self.rates: Dict[str, float] = {}  # of those that have one
+        for space in spaces.values():
+            if space.rate > 0:
+                target = self._by_space[space.name]
+                self.rates[target] = max(space.rate, self.rates.get(target, 0.0))
+        self._buckets = {name: Bucket(rate) for name, rate in self.rates.items()}
+        self._sharing: Counter[str] = Counter()  # tasks that have not ended, by share
+        self.meters = {name: Meter() for name in self._by_space.values()}
+
+    def join(self, task: Task) -> None:
+        """``task``, which has a share, waits. Its share is a target with the rate of
+        the last who joined."""
+        name, rate = _share_of(task), task.terms.rate
+        self._sharing[name] += 1
+        if self.rates.get(name) != rate:  # others may have its bucket since a change
+            self.rates[name], self._buckets[name] = rate, Bucket(rate)
+
+    def change(self, uid: int, begins: str, rate: float) -> int:
+        """The tasks of user ``uid`` in shares that begin with ``begins`` have ``rate``
+        together from now on; 0: no limit. Returns how many shares those are."""
+        names = [each for each in self._sharing if each.startswith(f"{uid} {begins}")]
+        bucket = Bucket(rate)
+        for name in names:
+            self.rates.pop(name, None)
+            self._buckets.pop(name, None)
+            if rate:
+                self.rates[name], self._buckets[name] = rate, bucket
+        return len(names)
+
+    def leave(self, task: Task) -> None:
+        """``task``, which has joined, has ended."""
+        name = _share_of(task)
+        if name:
+            self._sharing[name] -= 1
+            if not self._sharing[name]:
+                del self._sharing[name]
+                self.rates.pop(name, None)
+                self._buckets.pop(name, None)
+
+    def of(self, tasks: Iterable[Task]) -> Set[str]:
+        """The targets that ``tasks`` use."""
+        spaces = {name for task in tasks for name in pair_of(task)}
+        return {self._by_space[name] for name in spaces if name in self._by_space}
+
+    def limited(self, tasks: Collection[Task]) -> Set[str]:
+        """Those of them that have a rate, and the shares of ``tasks``."""
+        wanted = self.of(tasks).union(map(_share_of, tasks))
+        return {name for name in wanted if name in self.rates}
+
+    def piece(self, tasks: Collection[Task]) -> int:
+        """Bytes after which a worker that does ``tasks`` asks; 0: it need not."""
+        rates = [self.rates[name] for name in self.limited(tasks)]
+        piece = max(_SMALLEST, int(min(rates) * _PIECE)) if rates else 0
+        if any(task.terms.share for task in tasks):
+            return min(piece or _LARGEST, _LARGEST)
+        return piece
+
+    def take(self, tasks: Collection[Task], size: int, now: float) -> float:
+        """``tasks`` have moved ``size`` bytes: seconds to wait before they go on."""
+        names = self.limited(tasks)
+        return max([0.0, *(self._buckets[n].take(size, now) - now for n in names)])
+
+    def shown(self, tasks: Iterable[Task], now: float) -> Dict[str, Dict[str, Any]]:
+        """Of each target: its rate (0: none), how fast it goes, the bytes so far, and
+        how many of ``tasks`` use it, by state."""
+        found: Dict[str, Dict[str, Any]] = {
+            name: {
+                "rate": self.rates.get(name, 0.0),
+                "speed": meter.speed(now),
+                "bytes": meter.bytes,
+                PENDING: 0,
+                RUNNING: 0,
+            }
+            for name, meter in self.meters.items()
+        }
+        names: Dict[Tuple[str, str], Set[str]] = {}  # by pair
+        for task in tasks:
+            if not task.has_ended:
+                pair = pair_of(task)
+                if pair not in names:
+                    names[pair] = self.of([task])
+                for name in names[pair]:
+                    found[name][task.state] += 1
+        return found
+
+    def count(self, task: Task, size: int, now: float) -> None:
+        """``task`` has moved ``size`` bytes."""
+        for name in self.of([task]):
+            self.meters[name].add(size, now)

@@ -1,0 +1,198 @@
+"""What clients may ask of the service, and its answers; see docs/stager.md for each."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
+
+from pegasus_bb.runtime.stager_client.dataspace import as_roots
+from pegasus_bb.runtime.stager_client.protocol import (
+    VERSION,
+    Refused,
+    check_fields,
+    check_version,
+)
+from pegasus_bb.runtime.stager_client.task import CANCELLED, KEYS, Task
+from pegasus_bb.stager.answers import Answers
+from pegasus_bb.stager.connection import Connection
+from pegasus_bb.stager.service import Service
+from pegasus_bb.stager.site_config import Config
+
+_PATIENCE = 10.0  # seconds until tasks that were cancelled have ended
+
+
+class Request(NamedTuple):
+    """One line of a client."""
+
+    connection: Connection
+    message: Dict[str, Any]
+    raw: bytes  # the line itself
+
+    @property
+    def number(self) -> Any:
+        """What the answer repeats."""
+        return self.message.get("id")
+
+
+# Returns what stands under "ok"; None: that comes later.
+Method = Callable[[Request], Optional[Dict[str, Any]]]
+
+
+class Requests:
+    """Answers every request or raises Refused."""
+
+    def __init__(
+        self, config: Config, service: Service, end: Callable[[], None]
+    ) -> None:
+        """``end`` is what a shutdown calls."""
+        self._config, self._service, self._end = config, service, end
+        self._answers = Answers(service)
+        self._begun = time.time()
+        self._user: Dict[str, Method] = {
+            "ping": self._ping,
+            "submit": self._submit,
+            "status": self._status,
+            "wait": self._wait,
+            "cancel": self._cancel,
+            "rate": self._rate,
+            "discard": self._discard,
+        }
+        self._control: Dict[str, Method] = {
+            **self._user,
+            "pause": self._pause,
+            "resume": self._resume,
+            "drain": self._drain,
+            "shutdown": self._shutdown,
+            "users": self._users,
+        }
+
+    def from_user(
+        self, connection: Connection, message: Dict[str, Any], raw: bytes
+    ) -> None:
+        """A request on the socket ``user``."""
+        check_version(message)
+        if not self._config.is_site and connection.uid != os.getuid():
+            raise Refused("not-yours", "this is the service of another user")
+        self._call(self._user, Request(connection, message, raw))
+
+    def from_control(
+        self, connection: Connection, message: Dict[str, Any], raw: bytes
+    ) -> None:
+        """A request on the socket ``control``."""
+        check_version(message)
+        if connection.uid not in self._config.control_users:
+            raise Refused("not-yours", "control is for root and the Slurm user")
+        self._call(self._control, Request(connection, message, raw))
+
+    def _call(self, known: Dict[str, Method], request: Request) -> None:
+        do = request.message.get("do")
+        if not isinstance(do, str) or do not in known:
+            raise Refused("bad-request", f"do {do!r} is none of {', '.join(known)}")
+        check_fields(request.message)
+        answer = known[do](request)
+        if answer is not None:
+            request.connection.answer(request.number, answer)
+
+    def _ping(self, _: Request) -> Dict[str, Any]:
+        about = {"version": VERSION, "pid": os.getpid(), "since": self._begun}
+        roots = as_roots(self._config.spaces)
+        found = {**about, "roots": roots, "keys": sorted(KEYS)}
+        return {**found, "trouble": self._service.trouble}
+
+    def _submit(self, request: Request) -> None:
+        connection, number = request.connection, request.number
+        count = request.message.get("descriptors") or 0
+        descriptors = connection.take_descriptors(count)
+        self._service.submit(
+            connection.uid,
+            request.message["tasks"],
+            request.raw,
+            lambda ok: connection.answer(number, ok),
+            lambda refused: connection.refuse(number, refused),
+            descriptors,
+        )
+
+    def _status(self, request: Request) -> None:
+        tasks = self._named(request)
+        eta = request.message.get("eta") is True
+        self._answers.tell(request.connection, request.number, tasks, eta)
+
+    def _wait(self, request: Request) -> None:
+        tasks, connection = self._named(request), request.connection
+
+        def answer() -> None:
+            self._answers.tell(connection, request.number, tasks)
+
+        connection.keep(self._service.wait(tasks, answer))
+
+    def _cancel(self, request: Request) -> None:
+        """The answer comes when all have ended: a copy that was complete by then is
+        done, not cancelled. What hangs does not keep its user waiting."""
+        message = request.message
+        if (message.get("tasks") is None) != (message.get("all") is True):
+            why = "cancel takes tasks, a list of their numbers, or all: true"
+            raise Refused("bad-request", why)
+        tasks = [task for task in self._named(request) if not task.has_ended]
+
+        def answer() -> None:
+            late.cancel()
+            cancelled = sum(task.state == CANCELLED for task in tasks)
+            ending = sum(not task.has_ended for task in tasks)
+            found = {"cancelled": cancelled, "ending": ending}
+            request.connection.answer(request.number, found)
+
+        def answer_late() -> None:
+            wait.forget()
+            answer()
+
+        late = asyncio.get_running_loop().call_later(_PATIENCE, answer_late)
+        self._service.cancel(tasks)
+        wait = self._service.wait(tasks, answer)
+        request.connection.keep(wait)
+
+    def _rate(self, request: Request) -> Dict[str, Any]:
+        uid, message = request.connection.uid, request.message
+        change = self._service.dispatch.change_rate
+        return {"shares": change(uid, message["shares"], message["rate"])}
+
+    def _discard(self, request: Request) -> Dict[str, Any]:
+        """A user names a dataspace, and the configuration the folder: never a path."""
+        space = request.message.get("space") or ""
+        return {"discards": self._service.freed(space)}
+
+    def _pause(self, _: Request) -> Dict[str, Any]:
+        self._service.dispatch.pause(True)
+        return {}
+
+    def _resume(self, _: Request) -> Dict[str, Any]:
+        self._service.dispatch.pause(False)
+        return {}
+
+    def _drain(self, _: Request) -> Dict[str, Any]:
+        self._service.drain(self._end)
+        return {}
+
+    def _shutdown(self, _: Request) -> Dict[str, Any]:
+        asyncio.get_running_loop().call_soon(self._end)  # after the answer
+        return {}
+
+    def _users(self, _: Request) -> Dict[str, Any]:
+        counts: Dict[str, Dict[str, int]] = {}
+        for task in self._service.tasks.values():
+            states = counts.setdefault(str(task.uid), {})
+            states[task.state] = states.get(task.state, 0) + 1
+            states["bytes"] = states.get("bytes", 0) + task.moved
+        dispatch = self._service.dispatch
+        tasks = self._service.tasks.values()
+        targets = dispatch.targets.shown(tasks, time.monotonic())
+        about = {"paused": dispatch.is_paused, "trouble": self._service.trouble}
+        return {"users": counts, "targets": targets, **about}
+
+    def _named(self, request: Request) -> List[Task]:
+        uid, message = request.connection.uid, request.message
+        everyone = message.get("everyone") is True
+        if everyone and uid not in self._config.control_users:
+            raise Refused("not-yours", "only root and the Slurm user see all tasks")
+        return self._service.visible(uid, message.get("tasks"), everyone)

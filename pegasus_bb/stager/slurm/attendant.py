@@ -1,0 +1,170 @@
+"""Slurm's part of the site's service: looks into the spool and heeds what is there."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from functools import partial
+from typing import Callable, Optional, Set
+
+from pegasus_bb.core.errors import PegasusBBError
+from pegasus_bb.runtime.stager_client.dataspace import Dataspaces
+from pegasus_bb.stager.messages import complain, message_of
+from pegasus_bb.stager.nodes.job_record import Records
+from pegasus_bb.stager.nodes.node_staging import Nodes
+from pegasus_bb.stager.nodes.node_transfers import NodeTransfers
+from pegasus_bb.stager.service import Service
+from pegasus_bb.stager.slurm.buffers import Buffers
+from pegasus_bb.stager.slurm.granted_space import Pools
+from pegasus_bb.stager.slurm.hook_request import STATUS, Request
+from pegasus_bb.stager.slurm.job import JobFiles
+from pegasus_bb.stager.slurm.job_life import Jobs
+from pegasus_bb.stager.slurm.job_states import Queue, when_known
+from pegasus_bb.stager.slurm.job_storage import JobStorage
+from pegasus_bb.stager.slurm.questions import Questions
+from pegasus_bb.stager.slurm.slurm_config import SlurmConfig
+from pegasus_bb.stager.slurm.space_folders import Trash, prepare_pool
+from pegasus_bb.stager.slurm.spool import Spool
+
+_LOOK = 1.0  # seconds between two looks where no bell rang
+_BEAT = 2.0  # seconds between two signs of life
+_TIDY = 60.0  # seconds between two tries to save what is kept
+# After so many such times squeue is asked: it knows a job for 300 s after its end. And
+# where a job waits for the room of others, which may be over; or squeue gave no answer.
+_ASK_AFTER, _ASK_SOON = 2, 0.5
+
+
+class Attendant:
+    """Runs in the event loop of the service."""
+
+    def __init__(
+        self,
+        config: SlurmConfig,
+        state: str,
+        spaces: Dataspaces,
+        service: Service,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        """Goes on where an earlier one has stopped. Raises OSError, UsageError."""
+        self._loop, self._pools_text = loop, ""
+        self._beaten = self._tidied = self._asked = 0.0
+        for pool in config.pools:
+            prepare_pool(pool)
+        self._spool = Spool(config.spool, config.uid)
+        self._pools = Pools(config.pools)
+        path = os.path.join(state, "buffers.json")
+        trash = Trash.beside(loop, service.freed)
+        self._buffers = Buffers(path, self._pools, trash, self._freed)
+        files = JobFiles(os.path.join(state, "jobs"))
+        records = Records(os.path.join(state, "nodes"))
+        nodes = self._nodes = Nodes(config.nodes, records, self._spool, spaces)
+        storage = JobStorage(
+            *(spaces, self._pools, self._buffers, trash, nodes),
+            *(files.save, self._freed),
+        )
+        transfers = NodeTransfers(service, files.save, nodes)
+        self._jobs = Jobs(self._spool, files, storage, self._buffers, transfers, nodes)
+        self._questions = Questions(
+            *(self._buffers, self._jobs, self._pools, nodes),
+            lambda: service.trouble or ("it is paused" * service.dispatch.is_paused),
+        )
+        self._look_often = config.nodes.poll if config.nodes else _LOOK
+        self._nodes_timer = self._timer = loop.call_soon(self._begin)
+        loop.add_reader(self._spool.doorbell, self._look)
+
+    def close(self) -> None:
+        """The hooks hear no more; every state is on disk."""
+        self._timer.cancel()
+        self._nodes_timer.cancel()
+        self._loop.remove_reader(self._spool.doorbell)
+        _try(self._spool.end)
+
+    def _begin(self) -> None:
+        _try(self._buffers.go_on)
+        _try(self._jobs.go_on)
+        self._tick()
+        self._look_at_nodes()
+
+    def _tick(self) -> None:
+        self._timer = self._loop.call_later(_LOOK, self._tick)
+        self._look()
+        if self._loop.time() - self._beaten >= _BEAT:
+            self._beaten = self._loop.time()
+            _try(self._spool.beat)
+        if self._loop.time() - self._tidied >= _TIDY:
+            self._tidied = self._loop.time()
+            _try(self._buffers.go_on)
+            _try(self._jobs.tidy)
+        since_asked = (self._loop.time() - self._asked) / _TIDY
+        is_urgent = since_asked >= _ASK_SOON and self._jobs.is_space_awaited
+        if is_urgent or since_asked >= _ASK_AFTER:
+            self._asked = self._loop.time()
+            if is_urgent or self._jobs.may_be_over:
+                when_known(self._loop, self._give_up)
+
+    def _give_up(self, queue: Optional[Queue]) -> None:
+        if queue is None:
+            self._asked -= (_ASK_AFTER - _ASK_SOON) * _TIDY
+            return
+        self._look()  # what was noted before squeue answered
+        _try(lambda: self._jobs.give_up(queue, self._spool.noted_jobs()))
+
+    def _look_at_nodes(self) -> None:
+        self._nodes_timer = self._loop.call_later(self._look_often, self._look_at_nodes)
+        _try(self._nodes.look)
+
+    def _look(self) -> None:
+        _try(self._heed_all)
+        _try(self._jobs.tell_again)
+        _try(self._tell_pools)
+
+    def _heed_all(self) -> None:
+        late: Set[int] = set()  # jobs whose next note waits for the one before it
+        for request in self._spool.requests():
+            if request.job not in late and not self._heed(request) and request.job:
+                late.add(request.job)
+
+    def _heed(self, request: Request) -> bool:
+        """False: the request cannot be done now, and stays for the next look. One that
+        makes no sense keeps none of the others waiting."""
+        try:
+            if request.do == STATUS:
+                answer = self._questions.answer(request)
+                _try(self._tell_pools)
+                self._spool.answer(request, answer)
+            else:
+                self._jobs.heed(request)
+                self._spool.forget(request.token)
+        except OSError as error:
+            complain(f"{request.token}: {message_of(error)}")
+            return False
+        except Exception as error:
+            ours = isinstance(error, (ValueError, PegasusBBError))
+            why = str(error) if ours else repr(error)
+            complain(f"{request.token}: {why}")
+            _try(partial(self._refuse, request, why))
+        return True
+
+    def _refuse(self, request: Request, why: str) -> None:
+        if request.do == "pre_run":  # it may wait for an answer
+            self._nodes.answer(request, why)
+        self._spool.forget(request.token)
+
+    def _freed(self) -> None:
+        self._buffers.grant_waiting()
+        self._jobs.retry()
+        _try(self._tell_pools)
+
+    def _tell_pools(self) -> None:
+        text = self._pools.for_slurm()
+        if text != self._pools_text:
+            self._spool.tell_pools(text)
+            self._pools_text = text
+
+
+def _try(step: Callable[[], None]) -> None:
+    """What the disk does not take now is done at a later tick."""
+    try:
+        step()
+    except OSError as error:
+        complain(message_of(error))

@@ -1,0 +1,165 @@
+"""The copies of a job, done by the service as the job's user."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+from pegasus_bb.runtime.stager_client.dataspace import Dataspaces, parse_place
+from pegasus_bb.runtime.stager_client.protocol import Refused, encode
+from pegasus_bb.runtime.stager_client.task import (
+    CANCELLED,
+    COPY,
+    DONE,
+    FAILED,
+    PENDING,
+    Task,
+)
+from pegasus_bb.stager.service import Service
+from pegasus_bb.stager.slurm.job import Job
+
+Ended = Callable[[List[str]], None]  # why some copies are not done; none: all are
+NotNow = Callable[[str], None]  # why nothing was begun; asking again will do
+_LATER = ("draining", "busy", "not-durable")  # codes of what is no fault of the job
+PlacePairs = Sequence[Tuple[str, str]]
+
+
+class Transfers:
+    """Submits tasks in-process. ``save`` makes a job durable."""
+
+    def __init__(self, service: Service, save: Callable[[Job], None]) -> None:
+        self._service, self._save = service, save
+        self._batches: Dict[Job, List[Task]] = {}
+        # What an earlier service accepted just before it could note that.
+        self._earlier = {_key(t): t for t in service.tasks.values() if not t.has_ended}
+
+    def copy(
+        self,
+        job: Job,
+        places: PlacePairs,
+        deadline: Optional[int],
+        ended: Ended,
+        not_now: NotNow,
+    ) -> None:
+        """Copy each (source, dest) of ``places``; ``ended`` is called when all is over,
+        unless it is cancelled. Where the service takes no task now, ``not_now`` is
+        called instead. A copy that an earlier call has begun or done is not begun
+        again. Raises Refused."""
+        batch = self._known(job, places)
+        job.tasks = [task.id for task in batch]
+        self._batches[job] = batch
+        found = {(task.source, task.dest) for task in batch}
+        specs: List[Dict[str, Any]] = [
+            {"kind": COPY, "source": source, "dest": dest}
+            for source, dest in places
+            if (source, dest) not in found
+        ]
+        if deadline:
+            specs = [{**spec, "deadline": deadline} for spec in specs]
+
+        def accepted(ok: Dict[str, Any]) -> None:
+            numbers = range(ok["first"], ok["first"] + ok["count"])
+            new = [self._service.tasks[number] for number in numbers]
+            if self._batches.get(job) is not batch:
+                self._service.cancel(new)  # the job was cancelled meanwhile
+                return
+            batch.extend(new)
+            job.tasks = [task.id for task in batch]
+            with contextlib.suppress(OSError):  # then ``_earlier`` has them
+                self._save(job)
+            self._follow(job, batch, ended)
+
+        def refused(why: Refused) -> None:
+            if self._batches.get(job) is not batch:
+                return  # the job was cancelled meanwhile
+            del self._batches[job]
+            if why.code in _LATER:
+                not_now(str(why))
+            else:
+                ended([str(why)])
+
+        self.move_deadline(job, deadline)
+        if not specs:
+            self._follow(job, batch, ended)
+            return
+        raw = encode({"tasks": specs}).rstrip(b"\n")
+        try:
+            self._service.submit(job.uid, specs, raw, accepted, refused)
+        except Refused as why:
+            if why.code in _LATER:
+                refused(why)
+                return
+            del self._batches[job]
+            raise
+
+    def move_deadline(self, job: Job, deadline: Optional[int]) -> None:
+        """Copies of ``job`` that wait shall be done by ``deadline`` from now on."""
+        for task in self._batches.get(job, ()):
+            if deadline and task.state == PENDING and task.terms.deadline != deadline:
+                task.terms = task.terms._replace(deadline=deadline)
+                self._service.dispatch.queue.add(task)
+
+    def forget_earlier(self) -> None:
+        """All that an earlier service was at goes on: what it accepted is no copy of a
+        later job."""
+        self._earlier.clear()
+
+    def is_copying(self, job: Job) -> bool:
+        """Whether copies of ``job`` are under way."""
+        return job in self._batches
+
+    def cancel(self, job: Job) -> None:
+        """Stop the copies of ``job``."""
+        tasks = self._batches.pop(job, [])
+        self._service.cancel([task for task in tasks if not task.has_ended])
+
+    def _known(self, job: Job, places: PlacePairs) -> List[Task]:
+        """The tasks of ``places`` that were accepted and have not failed."""
+        tasks = [self._service.tasks.get(number) for number in job.tasks]
+        mine = {_key(task): task for task in tasks if task and task.uid == job.uid}
+        found = []
+        for source, dest in places:
+            key = (job.uid, source, dest)
+            earlier = self._earlier.pop(key, None)
+            task = mine.get(key) or earlier
+            if task is not None and task.state not in (FAILED, CANCELLED):
+                found.append(task)
+        return found
+
+    def _follow(self, job: Job, batch: List[Task], ended: Ended) -> None:
+        def all_ended() -> None:
+            if self._batches.get(job) is batch:
+                del self._batches[job]
+                ended(_failures(batch, self._service.spaces, job.has_failed))
+
+        self._service.wait(batch, all_ended)
+
+
+def _failures(tasks: List[Task], spaces: Dataspaces, absent_is_fine: bool) -> List[str]:
+    """A job that has failed need not have made all of its results."""
+    found = []
+    for task in tasks:
+        is_fine = absent_is_fine and _is_source_absent(task, spaces)
+        if task.state != DONE and not is_fine:
+            what = "was cancelled" if task.state == CANCELLED else task.message
+            found.append(f"{task.source}: {what}")
+    return found
+
+
+def _is_source_absent(task: Task, spaces: Dataspaces) -> bool:
+    """Whether the source was never made: it, or a folder above it, is missing below the
+    buffer's own folder. Where that is missing, too, or anything of the destination, a
+    file system may not be mounted."""
+    place = parse_place(task.source, spaces)
+    path, _, why = task.message.rpartition(": ")
+    root = spaces[place.space].root.strip("/")
+    least = min(2, len(place.parts))
+    places = (place.parts[:n] for n in range(least, len(place.parts) + 1))
+    paths = ["/".join((root, *parts)).lstrip("/") for parts in places]
+    return why == os.strerror(errno.ENOENT) and path.lstrip("/") in paths
+
+
+def _key(task: Task) -> Tuple[int, str, str]:
+    return task.uid, task.source, task.dest

@@ -1,0 +1,164 @@
+"""What a job gets for its directives: space in pools, folders, paths."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import Callable, Dict, List, Tuple
+
+from pegasus_bb.runtime.stager_client.dataspace import Dataspaces
+from pegasus_bb.runtime.stager_client.protocol import Refused
+from pegasus_bb.stager.nodes.node_staging import Nodes
+from pegasus_bb.stager.slurm.buffers import READY, Buffers
+from pegasus_bb.stager.slurm.directives import Copy, is_on_node
+from pegasus_bb.stager.slurm.granted_space import Pools
+from pegasus_bb.stager.slurm.job import Job
+from pegasus_bb.stager.slurm.place_resolver import PlaceResolver
+from pegasus_bb.stager.slurm.space_folders import Trash, left_in, make_folder
+
+
+class JobStorage:
+    """``save`` makes a job durable; ``freed`` is called when space came back.
+
+    A job's space is held by its folder in this life of it: another one of the same
+    number may begin while the folder is still being removed.
+    """
+
+    def __init__(
+        self,
+        spaces: Dataspaces,
+        pools: Pools,
+        buffers: Buffers,
+        trash: Trash,
+        nodes: Nodes,
+        save: Callable[[Job], None],
+        freed: Callable[[], None],
+    ) -> None:
+        """Removes what an earlier service began to remove; until it is gone, its bytes
+        are no one's. Raises OSError."""
+        self._spaces, self._pools, self._buffers = spaces, pools, buffers
+        self._trash, self._save, self._freed = trash, save, freed
+        self._nodes = nodes
+        for pool in pools.all:
+            for left in left_in(pool):
+                holder = os.path.basename(left.path)
+                pools.restore(holder, pool.name, left.size)
+                trash.go_on(pool, left.path, partial(self._gone, holder, pool.name))
+
+    def restore(self, job: Job) -> None:
+        """``job`` has its buffer, and uses others, since before the service was
+        started. Raises UsageError."""
+        self._buffers.restore_use(job.buffers, job.life)
+        if job.folder and job.size:
+            holder = _holder(job, job.folder)
+            self._pools.restore(holder, job.pool, job.size, job.uid)
+
+    def make(self, job: Job) -> bool:
+        """Whether ``job`` has all buffers that it asks for now. Raises Refused,
+        OSError."""
+        directives = job.directives
+        if directives.capacity and not self._grant(job, directives.capacity):
+            return False
+        states = [
+            self._buffers.create(
+                *(job.uid, job.gid, store.name, store.size),
+                *(f"job-{job.number}", store.pool),
+            )["state"]
+            for store in directives.stores
+        ]
+        return all(state == READY for state in states)
+
+    def environ(self, job: Job) -> Dict[str, str]:
+        """The variables that tell the job where its buffers are; from now on it uses
+        the persistent ones. Raises Refused."""
+        found: Dict[str, str] = {}
+        if job.folder:
+            found["BB_JOB"] = self.path(job)
+        directives = job.directives
+        if directives.uses_nodes:
+            found["BB_NODE"] = self._nodes.path(job)
+        names = [*(store.name for store in directives.stores), *directives.uses]
+        for name in names:
+            record = self._buffers.use(name, job.uid, job.life)
+            found[f"BB_PERSISTENT_{name}"] = record["path"]
+        job.buffers = names
+        return found
+
+    def resolve(self, job: Job, copies: List[Copy]) -> List[Tuple[str, str]]:
+        """``copies`` as places of the service. Raises Refused."""
+        resolver = PlaceResolver(
+            self._spaces,
+            f"{job.pool}://{job.folder}" if job.folder else "",
+            lambda name: self._buffers.readable(name, job.uid, job.life),
+        )
+        return [(resolver.resolve(c.source), resolver.resolve(c.dest)) for c in copies]
+
+    def path(self, job: Job) -> str:
+        """Of the job's own buffer; else of its folder on each of its nodes, or of the
+        first buffer that it uses."""
+        if job.folder:
+            return os.path.join(self._pools.pool(job.pool).path, job.folder)
+        used = self._buffers.get(job.buffers[0]) if job.buffers else None
+        if used is None or self.nodes(job):
+            return self._nodes.path(job)
+        return str(used["path"])
+
+    def nodes(self, job: Job) -> List[str]:
+        """Those that have a folder of the job."""
+        return self._nodes.of(job)
+
+    def has_results(self, job: Job) -> bool:
+        """Whether what was to be staged out can still be there: on nodes, or in a
+        buffer, which may be one that outlives the job. Lines that an earlier version
+        took, and this one refuses, may have named some."""
+        try:
+            sources = [copy.source for copy in job.directives.stage_out]
+        except Refused:
+            return True
+        in_buffers = not all(map(is_on_node, sources))
+        return in_buffers or bool(sources and self.nodes(job))
+
+    def give_back(self, job: Job) -> None:
+        """The job's own buffer, and its folders on nodes, are removed with all that is
+        in them; it uses no other buffer any more. Raises OSError."""
+        self._buffers.end_use(job.life)
+        self._nodes.give_back(job)
+        if not job.folder:
+            return
+        gone = partial(self._gone, _holder(job, job.folder), job.pool)
+        self._trash.drop(self._pools.pool(job.pool), job.folder, gone, job.size)
+
+    def _gone(self, holder: str, pool: str) -> None:
+        self._pools.release(holder, pool)
+        self._freed()
+
+    def _grant(self, job: Job, capacity: int) -> bool:
+        pool = self._pools.pool(job.directives.pool)
+        folder = job.folder or _free_folder(job.number, pool.path)
+        holder = _holder(job, folder)
+        granted = self._pools.grant(holder, pool.name, capacity, job.uid)
+        if granted is None:
+            return False
+        if not job.folder:
+            job.folder, job.pool, job.size = folder, pool.name, granted
+            try:
+                self._save(job)  # before the folder: a crash must not lose it
+            except OSError:
+                job.folder, job.pool, job.size = "", "", 0
+                self._pools.release(_holder(job, folder), pool.name)
+                raise
+        make_folder(pool, folder, job.uid, job.gid)
+        return True
+
+
+def _holder(job: Job, folder: str) -> str:
+    return f"{folder} of {job.life}"
+
+
+def _free_folder(number: int, pool: str) -> str:
+    """A name of its own, where an earlier life of the job is kept, too."""
+    name, life = f"job.{number}", 1
+    while os.path.lexists(os.path.join(pool, name)):
+        life += 1
+        name = f"job.{number}.{life}"
+    return name

@@ -1,0 +1,119 @@
+"""Results that were not saved when Slurm gave their job up: kept, and tried again."""
+
+from __future__ import annotations
+
+import contextlib
+from functools import partial
+from typing import Any, Dict, List
+
+from pegasus_bb.core.units import abbreviate
+from pegasus_bb.runtime.stager_client.protocol import Refused
+from pegasus_bb.stager.messages import complain, message_of
+from pegasus_bb.stager.slurm.job import GONE, Job, JobFiles
+from pegasus_bb.stager.slurm.job_copies import Transfers
+from pegasus_bb.stager.slurm.job_storage import JobStorage
+
+_SHOWN = 20  # destinations of one job
+
+
+class KeptResults:
+    """Those of jobs that Slurm has forgotten."""
+
+    def __init__(
+        self, files: JobFiles, storage: JobStorage, transfers: Transfers
+    ) -> None:
+        self._files, self._storage, self._transfers = files, storage, transfers
+        self._jobs: List[Job] = []
+
+    def restore(self, job: Job) -> None:
+        """An earlier service kept ``job``."""
+        self._jobs.append(job)
+
+    def keep(self, job: Job) -> None:
+        """From now on ``job`` is kept; copies under way go on. Raises OSError."""
+        self._files.keep(job)
+        self._jobs.append(job)
+        self._say(job, job.message or "it ended before its results were saved")
+        self._save_results(job)
+
+    def retry(self) -> None:
+        """Try to save what is kept, if that is not under way; drop the rest of what was
+        dropped."""
+        for job in list(self._jobs):
+            if job.state == GONE:
+                self._try_to_drop(job)
+            elif not self._transfers.is_copying(job):
+                self._save_results(job)
+
+    def as_json(self, uid: int) -> List[Dict[str, Any]]:
+        """For user ``uid``: those of jobs of his own, and for root all."""
+        return [
+            {
+                "job": job.number,
+                "uid": job.uid,
+                "size": job.size,
+                "created": job.noted_at,
+                "path": self._storage.path(job),
+                "nodes": self._storage.nodes(job),
+                "dests": _dests(job),
+                "message": job.message,
+            }
+            for job in self._jobs
+            if uid in (0, job.uid)
+        ]
+
+    def discard(self, uid: int, number: int) -> int:
+        """Drop what is kept of the user's job; how many buffers. Raises Refused,
+        OSError."""
+        found = [j for j in self._jobs if j.number == number and uid in (0, j.uid)]
+        if not found:
+            raise Refused("not-kept", f"you have no kept results of job {number}")
+        for job in found:
+            self._drop(job)
+        return len(found)
+
+    def _save_results(self, job: Job) -> None:
+        def ended(why: List[str]) -> None:
+            if why:
+                self._say(job, abbreviate(why))
+            else:
+                self._try_to_drop(job)
+
+        try:
+            places = self._storage.resolve(job, job.directives.stage_out)
+            say = partial(self._say, job)
+            self._transfers.copy(job, places, None, ended, say)
+        except (Refused, OSError) as error:
+            self._say(job, message_of(error))
+
+    def _say(self, job: Job, message: str) -> None:
+        if job.message == message:
+            return
+        complain(f"job {job.number} of uid {job.uid}: its results are kept: {message}")
+        job.message = message
+        with contextlib.suppress(OSError):  # the words only
+            self._files.save(job)
+
+    def _try_to_drop(self, job: Job) -> None:
+        try:
+            self._drop(job)
+        except OSError as error:
+            job.message = message_of(error)
+
+    def _drop(self, job: Job) -> None:
+        """The record says it first: results that would be saved again might be those of
+        a later job in a folder of the same name. Raises OSError; ``retry`` goes on."""
+        job.state = GONE
+        self._files.save(job)
+        self._transfers.cancel(job)
+        self._storage.give_back(job)
+        self._files.remove(job)
+        self._jobs.remove(job)
+
+
+def _dests(job: Job) -> List[str]:
+    """Some of them; none where lines that an earlier version took are refused now."""
+    try:
+        return [copy.dest for copy in job.directives.stage_out[:_SHOWN]]
+    except Refused:
+        return []

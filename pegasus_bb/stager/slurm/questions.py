@@ -1,0 +1,133 @@
+"""``scontrol show bbstat WORDS``: a question about buffers; the answer is one line."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Callable, Dict, List
+
+from pegasus_bb.core.errors import PegasusBBError
+from pegasus_bb.core.units import parse_size
+from pegasus_bb.runtime.stager_client.protocol import VERSION, Refused
+from pegasus_bb.stager.messages import complain, message_of
+from pegasus_bb.stager.nodes.node_staging import Nodes
+from pegasus_bb.stager.slurm.buffers import Buffers
+from pegasus_bb.stager.slurm.granted_space import Pools
+from pegasus_bb.stager.slurm.hook_request import Request
+from pegasus_bb.stager.slurm.job_life import Jobs
+
+_KEYS: Dict[str, List[str]] = {
+    "create": ["name", "capacity", "uuid", "pool"],
+    "status": ["name"],
+    "delete": ["name", "uuid"],
+    "list": [],
+    "share": ["name", "user"],
+    "unshare": ["name", "user"],
+    "discard": ["job"],
+}
+_OPTIONAL = ("pool",)
+_LONGEST_UUID = 100  # characters; that of a run has 36
+
+
+class Questions:
+    """Slurm has proved who asks: ``uid`` and ``gid`` of a request are the caller's."""
+
+    def __init__(
+        self,
+        buffers: Buffers,
+        jobs: Jobs,
+        pools: Pools,
+        nodes: Nodes,
+        trouble: Callable[[], str],
+    ) -> None:
+        """``trouble``: why the service can write nothing now, if it cannot."""
+        self._buffers, self._jobs, self._pools = buffers, jobs, pools
+        self._nodes, self._trouble = nodes, trouble
+        self._known: Dict[str, Callable[[Request, Dict[str, str]], Any]] = {
+            "create": self._create,
+            "status": self._status,
+            "delete": self._delete,
+            "list": self._list,
+            "share": self._share,
+            "unshare": self._share,
+            "discard": self._discard,
+        }
+
+    def answer(self, request: Request) -> str:
+        """One line of JSON, ``ok`` or ``error``: whatever happens, scontrol waits for
+        it."""
+        try:
+            verb, given = _read(request.words)
+            ok = self._known[verb](request, {"verb": verb, **given})
+            return json.dumps({"v": VERSION, "ok": ok})
+        except PegasusBBError as error:
+            code = error.code if isinstance(error, Refused) else "bad-request"
+            return _error(code, str(error))
+        except OSError as error:
+            return _error("not-now", message_of(error))
+        except Exception as error:
+            complain(f"{request.token}: {error!r}")
+            return _error("bug", f"a fault of the staging service: {error!r}")
+
+    def _create(self, request: Request, given: Dict[str, str]) -> Any:
+        size = parse_size(given["capacity"])
+        pool = given.get("pool", "")
+        if len(given["uuid"]) > _LONGEST_UUID:
+            raise Refused(
+                "bad-request", f"a uuid has at most {_LONGEST_UUID} characters"
+            )
+        wanted = (given["name"], size, given["uuid"], pool)
+        return {"buffer": self._buffers.create(request.uid, request.gid, *wanted)}
+
+    def _status(self, request: Request, given: Dict[str, str]) -> Any:
+        return {"buffer": self._buffers.shown(given["name"])}
+
+    def _delete(self, request: Request, given: Dict[str, str]) -> Any:
+        uuid = given.get("uuid", "")
+        return {"buffer": self._buffers.delete(request.uid, given["name"], uuid)}
+
+    def _list(self, request: Request, _: Dict[str, str]) -> Any:
+        return {
+            "buffers": self._buffers.as_json(),
+            "pools": self._pools.as_json(),
+            "kept": self._jobs.kept.as_json(request.uid),
+            "nodes": self._nodes.as_json(),
+            "trouble": self._trouble(),
+        }
+
+    def _share(self, request: Request, given: Dict[str, str]) -> Any:
+        allowed = given["verb"] == "share"
+        name, user = given["name"], given["user"]
+        return {"buffer": self._buffers.share(request.uid, name, user, allowed)}
+
+    def _discard(self, request: Request, given: Dict[str, str]) -> Any:
+        if not re.fullmatch("[0-9]{1,18}", given["job"]):
+            raise Refused("bad-request", f"job={given['job']} is no job's number")
+        return {"discarded": self._jobs.kept.discard(request.uid, int(given["job"]))}
+
+
+def _error(code: str, message: str) -> str:
+    return json.dumps({"v": VERSION, "error": {"code": code, "message": message}})
+
+
+def _read(words: List[str]) -> Any:
+    """The verb and its key=value words. Raises Refused."""
+    verb = words[0] if words else ""
+    if verb not in _KEYS:
+        known = ", ".join(_KEYS)
+        raise Refused("bad-request", f"{verb!r} is none of {known}")
+    given: Dict[str, str] = {}
+    for word in words[1:]:
+        key, sign, value = word.partition("=")
+        if not sign or key not in _KEYS[verb] or key in given:
+            raise Refused("bad-request", f"{word!r}: {_usage(verb)}")
+        given[key] = value
+    optional = (*_OPTIONAL, "uuid") if verb == "delete" else _OPTIONAL
+    if any(not given.get(k) for k in _KEYS[verb] if k not in optional):
+        raise Refused("bad-request", _usage(verb))
+    return verb, given
+
+
+def _usage(verb: str) -> str:
+    keys = " ".join(f"{key}=..." for key in _KEYS[verb])
+    return f"write: scontrol show bbstat {verb} {keys}".rstrip()

@@ -1,0 +1,196 @@
+"""Folders of jobs and buffers in a pool: made, shared and removed.
+
+The pool's own folder belongs to the service, so no user can put a link in the place of
+a folder here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import struct
+from functools import partial
+from typing import Callable, Dict, Iterator, List, NamedTuple, Sequence
+
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.files import sync_directory
+from pegasus_bb.core.removal import remove
+from pegasus_bb.runtime.stager_client.protocol import Refused
+from pegasus_bb.stager.ownership import why_open
+from pegasus_bb.stager.slurm.removers import Removers
+from pegasus_bb.stager.slurm.slurm_config import Pool
+
+_GONE = ".gone."  # folders that are being removed
+_ACL = "system.posix_acl_access"
+_DEFAULT_ACL = "system.posix_acl_default"
+_VERSION, _NO_ID = 2, 0xFFFFFFFF
+_OWNER, _USER, _GROUP, _MASK, _OTHER = 0x01, 0x02, 0x04, 0x10, 0x20  # linux/posix_acl.h
+_READ, _ALL = 5, 7  # r-x, rwx
+
+
+Then = Callable[[], None]
+Freed = Callable[[str], bool]
+
+
+def _remove_at_once(path: str, then: Then) -> None:
+    remove(path)
+    then()
+
+
+def _no_discard(pool: str) -> bool:
+    return False
+
+
+class Left(NamedTuple):
+    """A folder that is being removed. ``size``: its bytes, if only its name tells."""
+
+    path: str
+    name: str  # its former one
+    size: int
+
+
+def prepare_pool(pool: Pool) -> None:
+    """The pool's folder is there and closed to users' hands. Raises OSError, and
+    UsageError where users could put folders there themselves."""
+    if not os.path.isdir(pool.path):
+        raise UsageError(
+            f"pool {pool.name}: {pool.path} is no folder here; mount its storage, or "
+            f"make it: mkdir -m 755 {pool.path}"
+        )
+    why = why_open(os.path.realpath(pool.path), os.getuid())
+    if why:
+        raise UsageError(f"pool {pool.name}: {why}")
+
+
+def make_folder(pool: Pool, name: str, uid: int, gid: int) -> str:
+    """The path of folder ``name``, which is ``uid``'s. Raises OSError."""
+    path = os.path.join(pool.path, name)
+    try:
+        os.mkdir(path, 0o700)
+    except FileExistsError:
+        if os.lstat(path).st_uid not in (uid, os.getuid()):
+            raise
+        share_folder(path, ())  # those who could read it can no more
+    if os.getuid() != uid:
+        os.chown(path, uid, gid, follow_symlinks=False)
+    sync_directory(pool.path)
+    return path
+
+
+def left_in(pool: Pool) -> Iterator[Left]:
+    """What was begun to be removed, also by an earlier service. Raises OSError."""
+    for entry in os.listdir(pool.path):
+        if entry.startswith(_GONE):
+            name, _, number = entry[len(_GONE) :].rpartition(".")
+            size = number.partition("=")[2]  # none of first versions
+            path = os.path.join(pool.path, entry)
+            yield Left(path, name, int(size) if size.isdigit() else 0)
+
+
+class Trash:
+    """Where folders go. ``remove`` removes its first argument, now or later, and then
+    calls the second one; by default it does both at once. ``freed`` hears of each pool
+    that got space back."""
+
+    def __init__(
+        self,
+        remove: Callable[[str, Then], None] = _remove_at_once,
+        freed: Freed = _no_discard,
+    ) -> None:
+        self._remove, self._freed = remove, freed
+        self._going: Dict[str, List[Then]] = {}  # by path
+
+    @classmethod
+    def beside(
+        cls, loop: asyncio.AbstractEventLoop, freed: Freed = _no_discard
+    ) -> Trash:
+        """Removes in threads: a loop that waits for a million files serves no one."""
+        return cls(Removers(loop).remove, freed)
+
+    def drop(self, pool: Pool, name: str, then: Then, size: int = 0) -> None:
+        """Nothing has the name ``name`` any more; ``then`` is called when its bytes are
+        gone, too. ``size`` of them belong to no record from now on: ``left_in`` tells
+        the next service. Raises OSError."""
+        gone = _free_name(pool, name, size)
+        try:
+            os.rename(os.path.join(pool.path, name), gone)
+        except FileNotFoundError:  # an earlier call, or service, may have renamed it
+            left = {each.path for each in left_in(pool) if each.name == name}
+        else:
+            left = {gone}
+        sync_directory(pool.path)
+        if not left:
+            then()
+
+        def one_gone(path: str) -> None:
+            left.discard(path)
+            if not left:
+                then()
+
+        for path in list(left):
+            self.go_on(pool, path, partial(one_gone, path))
+
+    def go_on(self, pool: Pool, path: str, then: Then) -> None:
+        """Remove what is ``left_in`` the pool at ``path``."""
+        if path in self._going:
+            self._going[path].append(then)
+            return
+        self._going[path] = [then]
+
+        def removed() -> None:
+            for each in self._going.pop(path):
+                each()
+            self._freed(pool.name)
+
+        self._remove(path, removed)
+
+
+def _free_name(pool: Pool, name: str, size: int) -> str:
+    number = 0
+    while True:
+        path = os.path.join(pool.path, f"{_GONE}{name}.{number}")
+        if size:
+            path += f"={size}"
+        if not os.path.lexists(path):
+            return path
+        number += 1
+
+
+def share_folder(path: str, readers: Sequence[int]) -> None:
+    """Let users ``readers`` read the folder and what will be made in it, and no other.
+
+    Raises Refused where the file system has no access control lists.
+    """
+    try:
+        for name in (_ACL, _DEFAULT_ACL):
+            if readers:
+                os.setxattr(path, name, _acl(readers))
+            else:
+                _remove_acl(path, name)
+    except OSError as error:
+        if error.errno not in (errno.ENOTSUP, errno.EOPNOTSUPP):
+            raise
+        raise Refused(
+            "no-acl",
+            f"{path} cannot be shared: its file system has no access control lists",
+        ) from error
+
+
+def _remove_acl(path: str, name: str) -> None:
+    try:
+        os.removexattr(path, name)
+    except OSError as error:
+        if error.errno != errno.ENODATA:
+            raise
+    if name == _ACL:
+        os.chmod(path, 0o700)
+
+
+def _acl(readers: Sequence[int]) -> bytes:
+    """The attribute's value: a version and entries (tag, rights, id), little-endian."""
+    entries = [(_OWNER, _ALL, _NO_ID)]
+    entries += [(_USER, _READ, uid) for uid in sorted(readers)]
+    entries += [(_GROUP, 0, _NO_ID), (_MASK, _READ, _NO_ID), (_OTHER, 0, _NO_ID)]
+    packed: List[bytes] = [struct.pack("<HHI", *entry) for entry in entries]
+    return struct.pack("<I", _VERSION) + b"".join(packed)

@@ -1,0 +1,238 @@
+"""The folder where burst_buffer.lua and the service meet: files and FIFOs.
+
+The Lua code runs as SlurmUser and waits for nothing but a bell; the head of
+templates/slurm/burst_buffer.lua says what lies where.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import stat
+import time
+from typing import Container, Dict, Iterable, Iterator, List, Set
+
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.stager.messages import complain
+from pegasus_bb.stager.slurm.hook_request import Request, parse_request
+
+BELLS = 64
+_DAY = 86400.0
+_LOST = 600.0  # seconds after which a bell that scontrol took comes back
+_FOLDERS = ("requests", "answers", "bells", "jobs")
+
+
+def folders_of(spool: str) -> List[str]:
+    """All of them; each is SlurmUser's, with the mode 0700."""
+    return [spool, *(os.path.join(spool, name) for name in _FOLDERS)]
+
+
+class Spool:
+    """``folder`` belongs to ``uid``, SlurmUser, and no other user can look into it."""
+
+    def __init__(self, folder: str, uid: int) -> None:
+        """Makes what is missing. Raises OSError."""
+        self._folder, self._uid = folder, uid
+        for path in folders_of(folder):
+            os.makedirs(path, exist_ok=True)
+            os.chmod(path, 0o700)
+            self._own(path)
+        self._lock = self._locked()
+        for number in range(BELLS):
+            taken, free = (self._bell(number, state) for state in ("taken", "free"))
+            if not os.path.exists(taken):
+                self._fifo(free)
+        self._fifo(self._path("doorbell"))
+        self.doorbell = os.open(self._path("doorbell"), os.O_RDWR | os.O_NONBLOCK)
+
+    def requests(self) -> Iterator[Request]:
+        """What was asked, oldest first; what no Lua code of ours wrote is removed."""
+        self._silence()
+        for token in sorted(os.listdir(self._path("requests"))):
+            if token.endswith(".new"):
+                continue
+            try:
+                text = _read_file(self._path("requests", token))
+                request = parse_request(token, text)
+            except OSError:
+                continue  # it stays for the next look
+            except ValueError as error:
+                complain(f"not by burst_buffer.lua: {error}")
+                with contextlib.suppress(OSError):  # a folder stays, and is passed over
+                    self.forget(token)
+                continue
+            yield request
+
+    def noted_jobs(self) -> Set[int]:
+        """The jobs of requests that are not done yet. Raises OSError."""
+        parts = (t.split(".") for t in os.listdir(self._path("requests")))
+        return {int(part[2]) for part in parts if len(part) > 3 and part[2].isdigit()}
+
+    def forget(self, token: str) -> None:
+        """The request is done."""
+        _remove(self._path("requests", token))
+
+    def answer(self, request: Request, text: str) -> None:
+        """Give ``text`` to the scontrol that waits for it."""
+        self._write(self._path("answers", request.token), text)
+        self.forget(request.token)
+        if not _ring(self._bell(request.number("bell") or 0, "taken")):
+            _remove(self._path("answers", request.token))  # scontrol has gone
+
+    def hang_bell(self, job: int) -> None:
+        """What ends the pre_run of ``job``, which waits for data on its nodes."""
+        self._fifo(self._path("jobs", f"{job}.bell"))
+
+    def answer_job(self, job: int, token: str, text: str) -> None:
+        """Give ``text`` to that pre_run: empty lets the job start."""
+        answer = self._path("answers", token)
+        self._write(answer, text)
+        if not _ring(self._path("jobs", f"{job}.bell")):
+            _remove(answer)  # Slurm has ended it
+
+    def tell_job(
+        self, job: int, fields: Dict[str, str], environ: Iterable[str]
+    ) -> None:
+        """What the hooks shall know of ``job``."""
+        lines = [f"{key}={_plain(value)}\n" for key, value in fields.items()]
+        lines += [f"env={_plain(line)}\n" for line in environ]
+        self._write(self._path("jobs", str(job)), "".join(lines))
+
+    def known_jobs(self) -> List[int]:
+        """The jobs of which the hooks know something."""
+        return [int(name) for name in os.listdir(self._path("jobs")) if name.isdigit()]
+
+    def heard(self, job: int) -> None:
+        """The hooks' latest wish for ``job`` is known: its state counts again."""
+        _remove(self._path("jobs", f"{job}.asked"))
+
+    def forget_old_jobs(self, known: Container[int]) -> None:
+        """Jobs of which nothing was said for a day, but those in ``known``."""
+        for job in self.known_jobs():
+            path = self._path("jobs", str(job))
+            if job not in known and time.time() - _changed(path) > _DAY:
+                self.forget_job(job)
+
+    def forget_job(self, job: int) -> None:
+        """The hooks shall know nothing of ``job``."""
+        _remove(self._path("jobs", str(job)))
+        _remove(self._path("jobs", f"{job}.bell"))
+
+    def tell_pools(self, text: str) -> None:
+        """What slurm_bb_pools returns."""
+        self._write(self._path("pools"), text)
+
+    def beat(self) -> None:
+        """Say that the service is alive, and take back bells that were lost."""
+        self._write(self._path("alive"), f"{int(time.time())}\n")
+        for number in range(BELLS):
+            taken = self._bell(number, "taken")
+            if time.time() - _changed(taken) > _LOST:
+                _remove(taken)
+                self._fifo(self._bell(number, "free"))
+
+    def end(self) -> None:
+        """The hooks shall know at once that the service is away."""
+        _remove(self._path("alive"))
+        os.close(self.doorbell)
+        os.close(self._lock)
+
+    def _locked(self) -> int:
+        """Of two services that heed one spool each would know half of all jobs. Raises
+        UsageError."""
+        lock = os.open(self._path("lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(
+                f"{self._folder}: another staging service is at work there; end it, or "
+                "name another folder as spool"
+            ) from None
+        return lock
+
+    def _silence(self) -> None:
+        try:
+            while os.read(self.doorbell, 4096):
+                pass
+        except BlockingIOError:
+            return
+
+    def _path(self, *names: str) -> str:
+        return os.path.join(self._folder, *names)
+
+    def _bell(self, number: int, state: str) -> str:
+        return self._path("bells", f"{number}.{state}")
+
+    def _fifo(self, path: str) -> None:
+        try:
+            os.mkfifo(path, 0o600)
+        except FileExistsError:
+            if not stat.S_ISFIFO(os.lstat(path).st_mode):
+                raise
+        self._own(path)
+
+    def _own(self, path: str) -> None:
+        if os.getuid() != self._uid:
+            os.chown(path, self._uid, -1, follow_symlinks=False)
+
+    def _write(self, path: str, text: str) -> None:
+        """Whole or not at all; the next start of the service writes it anew."""
+        part = path + ".new"
+        try:
+            with open(part, "w", encoding="utf-8", errors="surrogateescape") as file:
+                file.write(text)
+            self._own(part)
+            os.replace(part, path)
+        except OSError as error:
+            error.filename = path  # a write names none
+            raise
+
+
+def _read_file(path: str) -> str:
+    """The text of a regular file; a link is not followed, a FIFO not waited for. Raises
+    OSError, and ValueError for anything else than a file."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        handle = os.open(path, flags)
+    except OSError as error:
+        if error.errno not in (errno.ELOOP, errno.ENXIO):  # a link, a socket
+            raise
+        raise ValueError(f"{path}: no file") from error
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise ValueError(f"{path}: no file")
+    with open(handle, encoding="utf-8", errors="surrogateescape") as file:
+        return file.read()
+
+
+def _plain(text: str) -> str:
+    return text.replace("\n", " ").replace("\0", " ")
+
+
+def _ring(bell: str) -> bool:
+    """Whether anyone waits for it."""
+    try:
+        fifo = os.open(bell, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError:  # scontrol has gone
+        return False
+    try:
+        os.write(fifo, b"ok\n")
+    finally:
+        os.close(fifo)
+    return True
+
+
+def _changed(path: str) -> float:
+    try:
+        return os.stat(path).st_ctime
+    except FileNotFoundError:
+        return time.time()
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return

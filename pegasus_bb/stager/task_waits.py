@@ -1,0 +1,43 @@
+"""Who waits until tasks have ended."""
+
+from __future__ import annotations
+
+from typing import Callable, Dict, List
+
+from pegasus_bb.runtime.stager_client.task import Task
+
+# By task. A task that has ended is in it as long as its end is not durable.
+Waiters = Dict[int, List[Callable[[int], None]]]
+
+
+class Wait:
+    """Calls ``all_ended`` once, when all of ``tasks`` have ended durably.
+
+    It stands in the list of one task at a time, so it costs little, however many they
+    are, and is forgotten at once.
+    """
+
+    def __init__(
+        self, waiters: Waiters, tasks: List[Task], all_ended: Callable[[], None]
+    ) -> None:
+        self._waiters, self._all_ended = waiters, all_ended
+        self._left, self._at = iter(tasks), 0
+        self.is_over = False
+
+    def go_on(self, _: int = 0) -> None:
+        """The task at which it stands has ended."""
+        for task in () if self.is_over else self._left:
+            if not task.has_ended or task.id in self._waiters:
+                self._waiters.setdefault(task.id, []).append(self.go_on)
+                self._at = task.id
+                return
+        if not self.is_over:
+            self.is_over = True
+            self._all_ended()
+
+    def forget(self) -> None:
+        """``all_ended`` is not called any more."""
+        self.is_over = True
+        standing = self._waiters.get(self._at, [])
+        if self.go_on in standing:
+            standing.remove(self.go_on)

@@ -1,0 +1,255 @@
+"""A worker: does tasks as the user who submitted them, one assignment at a time.
+
+It reads JSON lines on stdin and writes JSON lines on stdout; the service is on the
+other ends. What it is told: ``{"do": [task, ...]}``, ``{"cancel": id}``,
+``{"pause": true}``, ``{"go": tag}``, ``{"granted": number}``. What it says:
+``{"began": [ids], "tag": ...}`` before the first temporary file, which it makes when it
+is told to go; ``{"moved": {id: bytes}}`` now and then; ``{"took": [number, bytes,
+ids]}`` where a target has a rate, and it goes on when that number is granted;
+``{"outcome": [id, outcome]}`` where a task wants that; ``{"ended": [id, state, bytes,
+message]}``; ``{"idle": seconds}`` at the end of an assignment: so long a pause or a
+rate has held it back; and ``{"lives": true}`` now and then. With ``do`` come ``rate``,
+of the task's own, and ``piece``, the bytes between two ``took``. It ends with its
+stdin.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import pwd
+import socket
+import sys
+import threading
+import time
+from typing import Any, Callable, Dict, List, Optional, Sequence, Set
+
+from pegasus_bb.core.errors import PegasusBBError
+from pegasus_bb.core.refusals import WARNINGS
+from pegasus_bb.runtime.stager_client.memory import Inbox
+from pegasus_bb.runtime.stager_client.task import BY_USER, CANCELLED, DONE, FAILED
+from pegasus_bb.stager import capabilities
+from pegasus_bb.stager.copying import Copying, Stopped
+from pegasus_bb.stager.messages import message_of
+from pegasus_bb.stager.pacing import SharedRate, Stopwatch, TokenBucket
+
+_OFTEN = 0.25  # seconds between two messages about the bytes of a task
+_NICE = 19  # a copy has 1.5 % of a processor that a job or slurmctld wants, else all
+_NO_GROUP = 65534  # nogroup
+_LATER = ["hashlib", "resource", "ctypes", "pegasus_bb.runtime.staging.hashing"]
+_LATER += ["pegasus_bb.runtime.staging.helper"]
+
+Say = Callable[[Dict[str, Any]], None]
+
+
+class Control:
+    """What the service says while a task runs."""
+
+    def __init__(self, say: Say) -> None:
+        self._say, self._bucket = say, TokenBucket()
+        self.shared, self.held = SharedRate(say), Stopwatch()
+        self._unbegun: Set[int] = set()  # tasks of the assignment
+        self._cancelled: Set[int] = set()
+        self._lock = threading.Lock()  # of both
+        self._going = threading.Event()
+        self._going.set()
+        self._allowed: Set[str] = set()  # tags that are durable
+        self._going_on = threading.Condition()
+
+    def handle(self, message: Dict[str, Any]) -> None:
+        """Do what ``message`` says, from another thread than the copying ones."""
+        if "cancel" in message:
+            self._cancel(message["cancel"])
+        if "do" in message:
+            self._unbegun = {task["id"] for task in message["do"]}
+            self._bucket.set_rate(message["rate"])
+            self.shared.begin(message["piece"])
+        if "granted" in message:
+            self.shared.grant(message["granted"])
+        if "go" in message:
+            with self._going_on:
+                self._allowed.add(message["go"])
+                self._going_on.notify_all()
+        if message.get("pause") is True:
+            self._going.clear()
+        elif message.get("pause") is False:
+            self._going.set()
+
+    def _cancel(self, task: int) -> None:
+        with self._lock:
+            self._cancelled.add(task)
+            if task in self._unbegun:
+                self._end_unbegun(task)
+
+    def _end_unbegun(self, task: int) -> None:
+        self._unbegun.discard(task)
+        self._say({"ended": [task, CANCELLED, 0, BY_USER]})
+
+    def begin(self, task: int) -> bool:
+        """Whether ``task`` begins now; False: it is cancelled, and the service knows.
+        Waits for a pause."""
+        with self.held.running():
+            while not self._going.wait(_OFTEN) and not self.is_cancelled(task):
+                pass
+        with self._lock:
+            was_there = task in self._unbegun
+            self._unbegun.discard(task)
+            return was_there
+
+    def put_back(self, task: int) -> bool:
+        """Whether ``task``, which has begun, waits for its turn again."""
+        with self._lock:
+            self._unbegun.add(task)
+            if task in self._cancelled:
+                self._end_unbegun(task)
+            return task in self._unbegun
+
+    def is_cancelled(self, task: int) -> bool:
+        """Whether ``task`` shall not go on."""
+        return task in self._cancelled
+
+    def await_go(self, tag: str) -> None:
+        """Back when ``tag`` is written down: the next service finds the parts."""
+        with self._going_on:
+            self._going_on.wait_for(lambda: tag in self._allowed)
+            self._allowed.discard(tag)
+
+    def moved(self, tasks: Sequence[int], size: int) -> None:
+        """Bytes of ``tasks`` went; waits for a pause or a rate. Raises Stopped if one
+        of them is cancelled."""
+
+        def is_over() -> bool:
+            return not self._cancelled.isdisjoint(tasks)
+
+        with self.held.running():
+            self._bucket.take(size, is_over)
+            self.shared.take(tasks, size, is_over)
+            while not is_over() and not self._going.wait(_OFTEN):
+                pass
+        if is_over():
+            raise Stopped
+
+
+class Worker:
+    """Runs assignments; ``say`` takes a message for the service."""
+
+    def __init__(self, control: Control, say: Say, inbox: Inbox) -> None:
+        self._control, self._say, self._inbox = control, say, inbox
+        self._moved: Dict[int, int] = {}
+        self._told = 0.0  # a time.monotonic()
+        self._lock = threading.Lock()
+        self._warnings: List[str] = []  # for the next task that ends
+
+    def run(self, tasks: List[Dict[str, Any]]) -> None:
+        """Do ``tasks``: small files together, as one batch; the others one by one."""
+        self._moved = {}
+        WARNINGS.said.clear()  # each user is told
+        WARNINGS.say = self._warnings.append
+        copying = Copying(
+            self._began,
+            self._ended,
+            self._tell,
+            self._control,
+            self._inbox.take,
+            lambda task, outcome: self._say({"outcome": [task, outcome]}),
+        )
+        held = self._control.held.seconds
+        try:
+            copying.run(tasks)
+        finally:
+            with self._control.held.running():
+                self._control.shared.end([task["id"] for task in tasks])
+            self._say({"idle": self._control.held.seconds - held})
+
+    def _began(self, tasks: List[int], tag: str) -> None:
+        self._say({"began": tasks, "tag": tag})
+        self._control.await_go(tag)
+
+    def _ended(self, task: int, size: int, failure: Optional[BaseException]) -> None:
+        state, message = DONE, "; ".join(self._warnings)
+        self._warnings.clear()
+        if isinstance(failure, Stopped):
+            state, message = CANCELLED, BY_USER
+        elif isinstance(failure, (OSError, PegasusBBError)):
+            state, message = FAILED, message_of(failure)
+        elif failure is not None:
+            state, message = FAILED, f"{type(failure).__name__}: {failure}"
+        self._say({"ended": [task, state, size, message]})
+
+    def _tell(self, tasks: Sequence[int], size: int) -> None:
+        """The bytes of small files that are copied together are told at their ends."""
+        if len(tasks) == 1:
+            with self._lock:
+                self._moved[tasks[0]] = self._moved.get(tasks[0], 0) + size
+                now = time.monotonic()
+                moved = self._moved if now - self._told >= _OFTEN else None
+                if moved is not None:
+                    self._moved, self._told = {}, now
+            if moved:
+                self._say({"moved": moved})
+        self._control.moved(tasks, size)
+
+
+def become(uid: int) -> None:
+    """From now on have the rights of ``uid`` only, and no capability. Raises OSError.
+
+    Everything that is imported later elsewhere is imported first: the user may not be
+    let read the Python of root.
+    """
+    if os.getuid() == uid and not capabilities.held(b"CapAmb"):
+        return
+    for name in _LATER:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    os.setuid(0)  # who leaves root's number loses all capabilities
+    try:
+        user = pwd.getpwuid(uid)
+        os.initgroups(user.pw_name, user.pw_gid)
+        os.setgid(user.pw_gid)
+    except KeyError:  # a number without a name has no groups
+        os.setgroups([])
+        os.setgid(_NO_GROUP)
+    os.setuid(uid)
+    if uid != 0:
+        capabilities.drop()
+        capabilities.check_powerless()
+
+
+def main(uid: str, descriptors: str, sign: str) -> int:
+    """Serve as ``uid`` until stdin ends; then nothing goes on. ``descriptors``: number
+    of the socket on which those of tasks come. ``sign``: seconds between two signs of
+    life."""
+    become(int(uid))
+    os.nice(_NICE)
+    os.umask(0o077)  # what is made on the way; copies get the bits of their sources
+    lock = threading.Lock()
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # a stray print must not look like a message
+
+    def say(message: Dict[str, Any]) -> None:
+        try:
+            with lock:
+                out.write(json.dumps(message) + "\n")
+                out.flush()
+        except BrokenPipeError:  # the service has gone, and its next one goes on
+            os._exit(0)
+
+    threading.Thread(target=_live, args=(say, float(sign)), daemon=True).start()
+    control = Control(say)
+    worker = Worker(control, say, Inbox(socket.socket(fileno=int(descriptors))))
+    for line in sys.stdin:
+        message = json.loads(line)
+        control.handle(message)
+        if "do" in message:
+            tasks = message["do"]
+            threading.Thread(target=worker.run, args=(tasks,), daemon=True).start()
+    os._exit(0)  # threads of a task that the service has left end here
+
+
+def _live(say: Say, seconds: float) -> None:
+    """A thread of its own: a slow disk stops the others, SIGSTOP stops this one too."""
+    while True:
+        say({"lives": True})
+        time.sleep(seconds)

@@ -60,24 +60,24 @@ format: tools  ## let ruff put the code in order
 	$(BIN)/ruff format .
 
 bench: tools  ## what each part costs, against its goal
-	$(BIN)/python tests/bench/planning.py
-	$(BIN)/python tests/bench/launch.py
-	$(BIN)/python tests/bench/report.py
-	$(BIN)/python tests/bench/pegasus.py
-	$(BIN)/python -m tests.bench.stager
-	$(BIN)/python -m tests.bench.slurm_lua
-	$(BIN)/python tests/bench/campaigns.py
-	$(BIN)/python -m tests.bench.other_chromosome
-	$(BIN)/python -m tests.bench.predicted_on_testbed
-	$(BIN)/python tests/bench/draining.py
-	$(BIN)/python -m tests.bench.draining_optimum
-	$(BIN)/python -m tests.bench.drain_run
-	$(BIN)/python -m tests.bench.drain_four
-	$(BIN)/python -m tests.bench.drain_workflows
-	$(BIN)/python -m tests.bench.flash
+	$(BIN)/python benchmarks/planning.py
+	$(BIN)/python benchmarks/launch.py
+	$(BIN)/python benchmarks/report.py
+	$(BIN)/python benchmarks/pegasus.py
+	$(BIN)/python -m benchmarks.stager
+	$(BIN)/python -m benchmarks.slurm_lua
+	$(BIN)/python benchmarks/campaigns.py
+	$(BIN)/python -m benchmarks.other_chromosome
+	$(BIN)/python -m benchmarks.predicted_on_testbed
+	$(BIN)/python benchmarks/draining.py
+	$(BIN)/python -m benchmarks.draining_optimum
+	$(BIN)/python -m benchmarks.drain_run
+	$(BIN)/python -m benchmarks.drain_four
+	$(BIN)/python -m benchmarks.drain_workflows
+	$(BIN)/python -m benchmarks.flash
 
 bench-staging: tools  ## copying trees beside cp, rsync, ... (docs/staging.md)
-	$(BIN)/python -m tests.bench.staging $(BENCH)
+	$(BIN)/python -m benchmarks.staging $(BENCH)
 
 docs: tools  ## build the documentation into site/; it needs no network
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build

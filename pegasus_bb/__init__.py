@@ -21,10 +21,10 @@ __all__ = [
 _MODULES = {
     "RunComparison": "comparing",
     "WorkflowExplanation": "explaining",
-    "WorkflowPlan": "planning",
+    "WorkflowPlan": "plan_call",
     "compare": "comparing",
     "explain": "explaining",
-    "plan": "planning",
+    "plan": "plan_call",
 }
 
 

@@ -19,10 +19,10 @@ from pegasus_bb.cli import cli
 from pegasus_bb.core.errors import CatalogError, UsageError
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.report.render import WIDTH
-from tests.page.html import Balanced
-from tests.placement.conftest import user
-from tests.placement.user_files import User, job, use
+from tests.decide.conftest import user
+from tests.decide.user_files import User, job, use
 from tests.planner.pegasus_user import User as PegasusUser
+from tests.report.page.html import Balanced
 
 __all__ = ["user"]
 GIVEN = {"bb_mode": "persistent", "output_sites": "local", "output_dir": "out"}

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.core.errors import DONE, NOT_COPIED, USAGE
-from tests.reflinks import skip_if_shared
+from tests.support.reflinks import skip_if_shared
 
 MIB = 1 << 20
 DRAIN = [sys.executable, "-m", "pegasus_bb", "drain"]

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from lab.tests.flash.loads import users_file
 from pegasus_bb.core.errors import DONE, USAGE
-from tests.forked import pegasus_bb
-from tests.simulation.flash.loads import users_file
+from tests.support.forked import pegasus_bb
 
 MACHINE = """\
 nodes: 100

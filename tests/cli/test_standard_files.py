@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.conftest import Folder
+from tests.run.engine.conftest import Folder
 
 
 @pytest.fixture

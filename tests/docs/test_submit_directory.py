@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from pegasus_bb import plan
-from tests.placement.conftest import user
-from tests.placement.user_files import User, job, sized, use
+from tests.decide.conftest import user
+from tests.decide.user_files import User, job, sized, use
 from tests.planner.pegasus_user import User as PegasusUser
 
 __all__ = ["user"]

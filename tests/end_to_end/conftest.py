@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tests import forked
-from tests.shebang import shebang
+from tests.support import forked
+from tests.support.shebang import shebang
 
 # The legacy task: reads every input, writes every output, knows nothing else.
 MIX = """{shebang}

@@ -15,7 +15,7 @@ import pytest
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.planning import plan
-from tests.shebang import shebang
+from tests.support.shebang import shebang
 
 from .conftest import Site, expected
 

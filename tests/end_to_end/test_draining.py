@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.reflinks import skip_if_shared
+from tests.support.reflinks import skip_if_shared
 
 from .conftest import INPUTS, Site, done_well, expected, until
 from .test_predicted import FAST, speeds

@@ -10,7 +10,7 @@ from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.run.engine import lost_inputs
 from pegasus_bb.run.engine.lost_inputs import find_lost_inputs
 from pegasus_bb.run.engine.submitdir import find_submit_dir
-from tests.counting import calls
+from tests.support.counting import calls
 
 from .conftest import Site, expected
 from .test_unsafe_again import before

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.conftest import Daemon, daemon
+from tests.stager.conftest import Daemon, daemon
 
 from .conftest import Site, done_well, expected
 from .examples import SMALL, example_of, gives_what_it_gives_on_the_pfs

@@ -10,8 +10,8 @@ import pytest
 
 from pegasus_bb.model.placement import HINTS
 from pegasus_bb.runtime.staging.hints import hint_of
-from tests.kept_hints import keeps_hints
-from tests.service.conftest import Daemon, daemon
+from tests.stager.conftest import Daemon, daemon
+from tests.support.kept_hints import keeps_hints
 
 from .conftest import Site, done_well, expected, until
 

@@ -11,7 +11,7 @@ import pytest
 
 from .conftest import Site
 
-GOLDEN = Path(__file__).parents[1] / "placement" / "golden" / "explain-two-tiers.txt"
+GOLDEN = Path(__file__).parents[1] / "decide" / "golden" / "explain-two-tiers.txt"
 
 
 @pytest.fixture(autouse=True)

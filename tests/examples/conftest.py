@@ -14,7 +14,7 @@ import pytest
 from pegasus_bb.model.run import Run
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.encoding import to_document
-from tests.shebang import shebang
+from tests.support.shebang import shebang
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 PYTHON = sys.executable

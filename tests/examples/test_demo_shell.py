@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.shebang import shebang
+from tests.support.shebang import shebang
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 # Stands for pegasus-bb: a run does not end until it is told to, and then tidies up.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.shebang import shebang
+from tests.support.shebang import shebang
 
 HOOK = Path(__file__).parents[2] / "planner-hooks" / "pegasus-plan"
 

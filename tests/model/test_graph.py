@@ -12,7 +12,7 @@ from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.document import Document
 from pegasus_bb.model.graph import Graph, build_graph
 from pegasus_bb.model.workflow import Workflow, read_workflow
-from tests.counting import calls
+from tests.support.counting import calls
 
 
 def graph(

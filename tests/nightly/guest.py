@@ -18,7 +18,7 @@ from pegasus_bb_testbed.home import Flavour, Home
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.process import ask
-from tests.testbed.shared_testbed import what_is_missing
+from testbed.tests.shared_testbed import what_is_missing
 
 MIB = 1 << 20
 DISK, ZONE = 1024 * MIB, 4 * MIB

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 from pegasus_bb_testbed.home import Home
 
+from testbed.tests.shared_testbed import turn
 from tests.nightly import guest
 from tests.nightly.campaign import LEVELS, campaign
-from tests.testbed.shared_testbed import turn
 
 pytestmark = pytest.mark.nightly
 SEEDS = (1, 2, 3)

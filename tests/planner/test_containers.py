@@ -11,7 +11,7 @@ import pytest
 
 from tests.planner.pegasus_site import GIVEN, UserFolder
 from tests.planner.real_pegasus import CONDOR, HOME, MARKS, STUB
-from tests.shebang import shebang
+from tests.support.shebang import shebang
 
 IMAGE = "docker://library/busybox:1"
 REAL = pytest.param("pegasus", marks=MARKS)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.planner.real_pegasus import MARKS, WorkflowRunner
-from tests.service.conftest import Daemon, daemon
+from tests.stager.conftest import Daemon, daemon
 
 __all__ = ["daemon"]
 pytestmark = MARKS

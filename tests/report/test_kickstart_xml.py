@@ -10,8 +10,8 @@ import pytest
 from pegasus_bb.model.run import FileUse, Problem, Process, Task
 from pegasus_bb.report import kickstart_xml
 from pegasus_bb.report.kickstart import read_tasks
-from tests.counting import calls
 from tests.report.made import only_problem, only_task, xml_text
+from tests.support.counting import calls
 
 Read = Callable[[str], "list[Task | Problem]"]
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'

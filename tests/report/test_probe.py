@@ -11,11 +11,11 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.probe import probing
 from pegasus_bb.cli.report import command as report
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.run import Drained, Run
 from pegasus_bb.report.probe import Sample, probed, read_probe, sentences, waits
-from tests.bench.probe import probing
 from tests.report.made import RECORDED
 
 DRAINED = Run("demo", drained=Drained(100.0, 200.0, 1, 1.0, ()))

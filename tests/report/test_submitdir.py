@@ -12,8 +12,8 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.run import Kind
 from pegasus_bb.report.run_clock import by_the_clock
 from pegasus_bb.report.run_folder import read_run
-from tests.counting import calls
 from tests.report.made import RECORDED, record_text, xml_text
+from tests.support.counting import calls
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from pegasus_bb.runtime.staging.folder_lfns import digest_path
 from pegasus_bb.runtime.staging.items import stamp
 from pegasus_bb.runtime.transfers import by_service
 from pegasus_bb.runtime.transfers.by_service import PatientClient
-from tests.service.conftest import Daemon, daemon
+from tests.stager.conftest import Daemon, daemon
 
 from .conftest import Site
 from .job_lists import SCRATCH, do, transfer, until

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from pegasus_bb.core.errors import USAGE
-from tests.shebang import shebang
+from tests.support.shebang import shebang
 
 PREFIX = "/bb/pbb4f1c2a9e"
 IMAGE = "docker://busybox:1"

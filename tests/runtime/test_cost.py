@@ -24,7 +24,7 @@ from pegasus_bb.runtime.programs import (
 from pegasus_bb.runtime.programs.launch import launch
 from pegasus_bb.runtime.scratch_root import MARK
 from pegasus_bb.runtime.transfers.transfer_jobs import read_jobs
-from tests.counting import calls
+from tests.support.counting import calls
 
 from . import job_lists
 from .conftest import NODE, Site

@@ -11,7 +11,7 @@ import pytest
 
 from pegasus_bb.runtime.programs.count import with_counter
 from pegasus_bb.runtime.task import COUNTERS
-from tests.shebang import shebang
+from tests.support.shebang import shebang
 
 Site = Any  # tests/runtime/conftest.py
 # Starts the task as Kickstart does, and reads and writes a lot by itself.

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from pegasus_bb.run.engine.node_progress import Lines
-from tests.reservation.fakeslurm.fakeslurm import FRESH
+from tests.runtime.backends.fakeslurm.fakeslurm import FRESH
 from tests.runtime.lifecycle import NAME, Run, words
 
-FAKE = Path(__file__).parent.parent / "reservation" / "fakeslurm"
+FAKE = Path(__file__).parent / "backends" / "fakeslurm"
 Captured = pytest.CaptureFixture[str]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from pegasus_bb.runtime.install import install_runtime
 from pegasus_bb.runtime.programs.record import run_recorded
 from pegasus_bb.runtime.stream_hints import run_with_hints
-from tests.refused import CHMOD, without
+from tests.support.refused import CHMOD, without
 
 from .lifecycle import Run
 

@@ -11,7 +11,7 @@ from pegasus_bb.runtime.programs import transfer
 from pegasus_bb.runtime.stager_client.task import COPY, MOVE
 from pegasus_bb.runtime.transfers.transfer_jobs import read_jobs
 from pegasus_bb.stager.copying import Copying
-from tests.folding import Folding
+from tests.support.folding import Folding
 
 from . import job_lists
 from .conftest import Site

@@ -12,7 +12,7 @@ from pegasus_bb.core import ledger
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.runtime.backends.folder_tier import Directory
 from pegasus_bb.runtime.programs.delete import give_up, release
-from tests.reservation.contract import OTHER_RUN
+from tests.runtime.backends.contract import OTHER_RUN
 from tests.runtime.lifecycle import NAME, Run, words
 
 Captured = pytest.CaptureFixture[str]

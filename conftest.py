@@ -1,0 +1,101 @@
+"""How many tests run, how `pytest -n` deals them to its workers, and as which user."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from pegasus_bb_testbed.home import DEFAULT, FLAVOURS
+from xdist.scheduler import LoadScopeScheduling
+
+from pegasus_bb.core.removal import remove
+from tests.support.hostile_names import HOSTILE
+
+NOBODY = 65534
+# The programs that play Slurm run in this Python. Where another one stands first in
+# PATH, as a shim that looks for one, each call of them may take a tenth of a second.
+os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+# Each to one worker.
+_WHOLE = ("test_1000genome_tasks.py", "test_bench.py", "test_tang.py")
+# Hypothesis tries the same values each time, as long as the same modules are loaded (it
+# also draws constants that it finds in them).
+# `make fuzz` looks for new values.
+_SLOW = [HealthCheck.too_slow]  # how busy the machine is says nothing of the code
+_SAME = settings(
+    derandomize=True, deadline=None, database=None, suppress_health_check=_SLOW
+)
+settings.register_profile("few", _SAME, max_examples=25)
+settings.register_profile("many", _SAME, max_examples=200)
+settings.load_profile("few")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--thorough",
+        action="store_true",
+        help="all but nightly tests, with many examples, and many crashes",
+    )
+    parser.addoption(
+        "--every-call", action="store_true", help="crashes at every system call"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # Below a script that has them in its background, they would ignore Ctrl-C.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if config.getoption("thorough"):
+        config.option.markexpr = "not nightly"
+        settings.load_profile("many")
+
+
+class Dealer(LoadScopeScheduling):  # type: ignore[misc,unused-ignore]
+    """Deals each test by itself, but all tests on one testbed to one worker.
+
+    So it does with a file whose tests share a long preparation. Those on a testbed are
+    dealt first, since they mostly wait. (The `loadgroup` of pytest-xdist does nothing
+    with a pytest that keeps node ids to itself.)
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        if any(f"/{name}" in nodeid for name in _WHOLE):
+            return nodeid.partition("::")[0]
+        if "/test_site_" not in nodeid:
+            return nodeid
+        parameters = nodeid.partition("[")[2].rstrip("]").split("-")
+        named = (site for site in ("lua", *FLAVOURS) if site in parameters)
+        return f"testbed {next(named, DEFAULT.slurm)}"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Dealer:
+    """Called by pytest-xdist, whatever its --dist says."""
+    return Dealer(config, log)
+
+
+@pytest.fixture
+def of_a_user() -> Iterator[Path]:
+    """A folder of a user whom mode bits bind, also if root runs the tests."""
+    folder, is_root = Path(tempfile.mkdtemp()), os.geteuid() == 0
+    if is_root:
+        os.chown(folder, NOBODY, NOBODY)
+        os.seteuid(NOBODY)
+    try:
+        yield folder
+    finally:
+        if is_root:
+            os.seteuid(0)
+        remove(str(folder))
+
+
+@pytest.fixture(params=HOSTILE, ids=range(len(HOSTILE)))
+def hostile(request: pytest.FixtureRequest) -> str:
+    """A file name that is legal, and trouble."""
+    return str(request.param)

@@ -1,0 +1,119 @@
+"""All policies on one load: what holds for every load, and what a person is told."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pegasus_bb_lab.commands.simulate_flash import to_document
+from pegasus_bb_lab.flash.device_timeline import slowdown
+from pegasus_bb_lab.flash.flash_study import record, simulate, study, to_policies
+from pegasus_bb_lab.flash.policies import WITHOUT_TIMES, Assign
+from pegasus_bb_lab.model.flash_device import FlashInput
+
+from lab.tests.flash.loads import users, workflows
+from pegasus_bb.core.errors import CatalogError
+
+
+def nothing(done: int, of: int) -> None:
+    pass
+
+
+@pytest.fixture(params=["users", "workflows"])
+def wanted(tmp_path: Path, request: pytest.FixtureRequest) -> FlashInput:
+    return users(tmp_path) if request.param == "users" else workflows(tmp_path)
+
+
+def test_every_policy_has_an_outcome_for_each_seed(wanted: FlashInput) -> None:
+    heard: list[tuple[int, int]] = []
+    found = study(wanted, range(2), lambda done, of: heard.append((done, of)))
+    assert list(found.outcomes) == list(to_policies(wanted))
+    count = 2 * len(found.outcomes)
+    assert heard == [(done, count) for done in range(1, count + 1)]
+    assert found.waf("legacy") > 1.1  # else there is nothing to see
+    for runs in found.outcomes.values():
+        for run in runs:
+            assert run.waf >= 1
+            assert run.bandwidth == pytest.approx(2 * 2**26 / slowdown(run.waf))
+            assert sum(stream.share for stream in run.streams) == pytest.approx(1)
+            assert all(stream.waf is None or stream.waf >= 1 for stream in run.streams)
+            worn = run.host_writes_per_day * run.waf
+            assert run.flash_writes_per_day == pytest.approx(worn)
+
+
+def test_streams_by_workflow_or_lifetime_copy_less_than_none(tmp_path: Path) -> None:
+    found = study(workflows(tmp_path), range(3), nothing)
+    legacy = found.waf("legacy")
+    assert found.waf("lifetime, sigma 0") < found.waf("lifetime, sigma 0.5") < legacy
+    assert found.waf("workflow") < legacy
+    assert found.waf("cohort") < legacy
+
+
+@pytest.mark.parametrize("assign", WITHOUT_TIMES.values(), ids=list(WITHOUT_TIMES))
+@pytest.mark.parametrize("seed", range(3))
+def test_trim_never_raises_waf(wanted: FlashInput, assign: Assign, seed: int) -> None:
+    trace = record(wanted, seed)
+    deaf = replace(wanted, device=replace(wanted.device, trim=False))
+    with_trim, without = (simulate(each, trace, assign) for each in (wanted, deaf))
+    assert with_trim.waf <= without.waf
+
+
+def test_auto_is_the_lowest_that_needs_no_more_than_is_known(
+    wanted: FlashInput,
+) -> None:
+    found = study(wanted, range(2), nothing)
+    for error in wanted.errors:
+        best = found.auto(error)
+        known = [name for name in found.outcomes if "sigma" not in name]
+        allowed = {
+            *known,
+            *(f"{name}, sigma {error:g}" for name in ("lifetime", "death")),
+        }
+        assert best in allowed - {"pools"}
+        assert found.waf(best) == min(map(found.waf, allowed - {"pools"}))
+
+
+def test_one_job_a_stream_copies_nothing_without_others(tmp_path: Path) -> None:
+    wanted = users(tmp_path)
+    kind = replace(wanted.load.kind, count=4)
+    alone = replace(wanted, load=replace(wanted.load, kind=kind))
+    found = study(alone, [0], nothing)
+    assert found.waf("user") < 1.03 < found.waf("legacy")
+
+
+def test_a_pool_may_be_full_while_another_is_empty(tmp_path: Path) -> None:
+    """All that the only user writes is on one of two devices."""
+    wanted = users(tmp_path)
+    kind = replace(wanted.load.kind, count=1)
+    found = study(replace(wanted, load=replace(wanted.load, kind=kind)), [0], nothing)
+    assert found.outcomes["user"][0].refused == 0
+    assert 0.4 < found.outcomes["pools"][0].refused < 0.6
+
+
+def test_python_finds_the_same_as_the_compiled_kernel(
+    wanted: FlashInput, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = replace(wanted, load=replace(wanted.load, time=20.0, after=10.0))
+    compiled = json.dumps(to_document(study(short, [0], nothing)))
+    monkeypatch.setenv("PEGASUS_BB_HELPER", "none")
+    assert json.dumps(to_document(study(short, [0], nothing))) == compiled
+
+
+def test_bytes_of_a_day_give_the_wear(wanted: FlashInput) -> None:
+    device = wanted.device
+    a_day = device.capacity * device.devices * 3
+    slow = replace(wanted, load=replace(wanted.load, per_day=a_day))
+    found = study(slow, [0], nothing).outcomes["legacy"][0]
+    assert found.host_writes_per_day == pytest.approx(3)
+    assert found.flash_writes_per_day == pytest.approx(3 * found.waf)
+
+
+def test_a_device_without_spare_blocks_is_refused(wanted: FlashInput) -> None:
+    full = replace(wanted.device, raw=wanted.device.capacity + 9 * 2**21)
+    with pytest.raises(CatalogError) as caught:
+        study(replace(wanted, device=full), [0], nothing)
+    assert (caught.value.line, caught.value.key) == (1, "device.raw")
+    enough = replace(wanted.device, raw=wanted.device.capacity + 10 * 2**21)
+    study(replace(wanted, device=enough), [0], nothing)

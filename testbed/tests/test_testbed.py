@@ -1,0 +1,187 @@
+"""What `pegasus-bb testbed` says and keeps where nothing is up, or nothing can be."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from pegasus_bb_testbed import home as homes
+from pegasus_bb_testbed import rootfs, testbed
+from pegasus_bb_testbed.command import command
+from pegasus_bb_testbed.home import DEFAULT, FLAVOURS, Home, flavour
+from pegasus_bb_testbed.own_python import python_inside
+
+import pegasus_bb
+from pegasus_bb.core.errors import PegasusBBError, UsageError
+from pegasus_bb.core.process import ask
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    home = Home(DEFAULT, tmp_path)
+    home.folder.mkdir()
+    return home
+
+
+def test_htcondor_has_no_setting_without_a_value() -> None:
+    """condor_config_val fails on such a one, and pegasus-plan warns in each plan."""
+    template = Path(rootfs.__file__).parent / "templates/condor.conf.j2"
+    lines = template.read_text().splitlines()
+    assert [x for x in lines if x.rstrip().endswith(" =")] == []
+    assert 'MOUNT_UNDER_SCRATCH = ""' in lines
+
+
+@pytest.mark.parametrize(
+    ("words", "uid", "message"),
+    [
+        ("up", 1000, "needs root"),
+        ("down", 1000, "needs root"),
+        ("status", 1000, "needs root"),
+        ("run true", 1000, "Run it with sudo"),
+        ("--slurm 17.11 up", 0, ", ".join(FLAVOURS)),
+        ("up --pegasus", 0, "set PEGASUS_HOME"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_and_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: str, uid: int, message: str
+) -> None:
+    monkeypatch.delenv("PEGASUS_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("PEGASUS_BB_TESTBED", str(tmp_path))
+    monkeypatch.setattr(os, "geteuid", lambda: uid)
+    answer = CliRunner().invoke(command, words.split())
+    assert isinstance(answer.exception, UsageError)
+    assert message in str(answer.exception)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_another_system_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(UsageError, match="needs Linux"):
+        testbed.check_root()
+
+
+def test_a_program_that_is_missing_is_named_with_its_package(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UsageError, match=r"-y debootstrap`, .*--install"):
+        testbed.check_programs(("debootstrap",), may_install=False, say=print)
+
+
+def test_a_venv_of_the_system_s_python_finds_its_packages_inside(
+    tmp_path: Path,
+) -> None:
+    """Inside, /usr/bin/python3 is a Python of another version."""
+    assert python_inside(tmp_path, Path("/elsewhere")) == sys.executable
+    for _ in range(2):  # as `up` does each time
+        program = python_inside(tmp_path, Path(sys.base_prefix))
+    script = "import sys, click, pegasus_bb; print(sys.executable, pegasus_bb.__file__)"
+    there = f"{tmp_path}{program}"
+    said = ask([there, "-c", script], cwd="/", env={})
+    assert said.out.split() == [there, pegasus_bb.__file__], said.err
+
+
+# -- the root file system
+
+
+class Builder:
+    """Stands where debootstrap and apt are started; makes what they would make."""
+
+    def __init__(self, home: Home, fails_at: str = "") -> None:
+        self.home, self.fails_at = home, fails_at
+        self.seen: list[list[str]] = []
+
+    def __call__(self, _: Home, argv: list[str]) -> None:
+        self.seen.append(argv)
+        if self.fails_at and self.fails_at in argv:
+            raise PegasusBBError(f"{argv[0]} failed")
+        if argv[0] == "cp":
+            shutil.copytree(argv[-2], argv[-1])
+        if argv[0] == "debootstrap":
+            for folder in ("etc/apt/apt.conf.d", "usr/sbin", "usr/libexec/blahp"):
+                (self.home.part / folder).mkdir(parents=True)
+            script = self.home.part / "usr/libexec/blahp/blah.py"
+            script.write_text("self.readfp(x)\n")
+
+
+def _build(home: Home, monkeypatch: pytest.MonkeyPatch, fails_at: str = "") -> Builder:
+    builder = Builder(home, fails_at)
+    monkeypatch.setattr(rootfs, "_run", builder)
+    rootfs.build(home, lambda _: None)
+    return builder
+
+
+def test_a_root_file_system_is_whole_only_at_the_end(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(PegasusBBError):
+        _build(home, monkeypatch, fails_at="install")
+    assert home.part.is_dir()
+    assert not rootfs.is_whole(home)
+    (home.part / "half").touch()
+    _build(home, monkeypatch)
+    assert rootfs.is_whole(home)
+    assert not home.part.exists()
+    assert not (home.root / "half").exists()
+    assert "read_file" in (home.root / "usr/libexec/blahp/blah.py").read_text()
+
+
+def test_a_site_with_the_same_packages_is_copied_while_it_is_down(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _build(home, monkeypatch)
+    lua = Home(flavour("24.11", "lua"), home.above)
+    lua.folder.mkdir()
+    assert lua.folder != home.folder
+    assert [argv[0] for argv in _build(lua, monkeypatch).seen] == ["cp"]
+    assert rootfs.is_whole(lua)
+    assert (lua.root / "usr/libexec/blahp/blah.py").exists()
+    monkeypatch.setattr(rootfs, "holder_of", lambda _: 1)
+    assert _build(lua, monkeypatch).seen[0][0] == "debootstrap"
+
+
+def test_one_up_or_down_at_a_time_and_the_next_one_waits(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(homes, "_PATIENCE", 0.0)
+    refused = pytest.raises(UsageError, match="another pegasus-bb testbed works on")
+    with home.locked(), refused, home.locked():
+        pass
+    monkeypatch.undo()
+    with ThreadPoolExecutor() as pool:
+        with home.locked():
+            waits = pool.submit(_lock, home)
+            assert not waits.done()
+        waits.result(timeout=30)
+
+
+def _lock(home: Home) -> None:
+    with home.locked():
+        pass
+
+
+def test_another_recipe_means_to_build_afresh(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _build(home, monkeypatch)
+    recipe: dict[str, Any] = {**DEFAULT.recipe(), "version": 0}
+    monkeypatch.setattr(type(DEFAULT), "recipe", lambda _: recipe)
+    assert not rootfs.is_whole(home)
+
+
+def test_what_is_mounted_below_is_never_deleted_through(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.root.mkdir()
+    found = str(home.root / "proc")
+    monkeypatch.setattr(rootfs, "mounted_below", lambda _: [found])
+    with pytest.raises(UsageError, match="unmount it first"):
+        rootfs.remove(home.root)
+    assert home.root.is_dir()

@@ -1,0 +1,61 @@
+"""Programs that are staged need space as well, and are never links."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pegasus_bb.core.errors import CatalogError
+from tests.decide.user_files import User
+
+
+def program(name: str, site: str, pfn: str, kind: str, **more: Any) -> dict[str, Any]:
+    return {"name": name, "sites": [{"name": site, "pfn": pfn, "type": kind}], **more}
+
+
+@pytest.fixture
+def staged(user: User) -> User:
+    (user.folder / "work.py").write_bytes(b"x" * 50)
+    pfn = f"{user.folder}/work.py"
+    user.transformations = [program("work", "local", pfn, "stageable")]
+    return user
+
+
+@pytest.mark.parametrize("inputs", ["stage", "link"])
+def test_a_staged_program_is_a_copy_with_its_size_on_disk(
+    staged: User, inputs: str
+) -> None:
+    here = [{"site": "cluster", "pfn": "/lus/x"}]
+    staged.tier = {"inputs": inputs}
+    staged.replicas = {"in.txt": here, "ref.txt": here}
+    placed = staged.placed("work")
+    assert (placed.role, placed.tier, placed.how) == ("input", "bb", "copy")
+    assert placed.size == 50
+    assert "a program that is staged" in placed.reason
+
+
+def test_an_installed_program_needs_no_space(user: User) -> None:
+    user.transformations = [program("work", "cluster", "/opt/work", "installed")]
+    assert "work" not in user.decide().files
+
+
+def test_what_a_program_requires_is_staged_with_it(staged: User) -> None:
+    staged.transformations[0]["requires"] = ["lib::helper:1.0"]
+    pfn, full = f"{staged.folder}/work.py", {"namespace": "lib", "version": "1.0"}
+    staged.transformations.append(program("helper", "local", pfn, "stageable", **full))
+    assert staged.placed("lib-helper-1.0").size == 50
+
+
+def test_a_job_of_another_site_brings_no_program_here(staged: User) -> None:
+    for job in staged.jobs:
+        job["profiles"] = {"selector": {"execution.site": "local"}}
+    assert "work" not in staged.decide().files
+
+
+def test_a_program_may_be_placed_by_name_but_not_as_a_link(staged: User) -> None:
+    staged.placement = "work: pfs\n"
+    assert staged.placed("work").tier == "pfs"
+    staged.placement = "work: link\n"
+    with pytest.raises(CatalogError, match="always a copy, never a link"):
+        staged.decide()

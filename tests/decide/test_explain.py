@@ -1,0 +1,212 @@
+"""What explain shows: data first, then the command."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from pegasus_bb.cli.explain import command
+from pegasus_bb.cli.plan import command as plan
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.core.units import MIB
+from tests.decide.user_files import User, job, sized, use
+
+
+@pytest.fixture
+def here(user: User, monkeypatch: pytest.MonkeyPatch) -> User:
+    for lfn in ("in.txt", "ref.txt"):
+        user.replicas[lfn] = [{"site": "far", "pfn": f"http://far/{lfn}"}]
+    user.read()
+    monkeypatch.chdir(user.folder)
+    monkeypatch.setenv("HOME", str(user.folder))
+    return user
+
+
+@pytest.fixture
+def local(here: User) -> User:
+    """All that a planning needs is on this machine."""
+    for lfn in ("in.txt", "ref.txt"):
+        (here.folder / lfn).write_text("")
+        here.replicas[lfn] = [{"site": "local", "pfn": str(here.folder / lfn)}]
+    installed = {"type": "installed", "pfn": "/bin/true"}
+    sites = [{"name": site, **installed} for site in ("local", "cluster")]
+    here.transformations = [{"name": "work", "sites": sites}]
+    here.tier = {"backend": "directory", "path": str(here.folder)}
+    here.read()
+    return here
+
+
+def test_files_of_one_rule_are_one_line(here: User) -> None:
+    result = CliRunner().invoke(command, ["--sites", "cluster", "workflow.yml"])
+    assert result.exit_code == 0, result.output
+    head, *rest = result.output.splitlines()
+    assert head.split() == ["files", "size", "tier", "how", "reason"]
+    made = next(line for line in rest if "not staged out" in line)
+    assert made.split()[:2] == ["1", "file"]
+    every = json.loads(CliRunner().invoke(command, ["--json"]).stdout)["files"]
+    assert sum(int(line.split()[0]) for line in rest[: rest.index("")]) == len(every)
+
+
+def test_the_command_prints_every_file_with_its_reason(here: User) -> None:
+    words = ["--files", "--sites", "cluster", "workflow.yml"]
+    result = CliRunner().invoke(command, words)
+    assert result.exit_code == 0, result.output
+    lines = result.output.splitlines()
+    assert lines[0].split() == ["LFN", "size", "tier", "how", "reason"]
+    assert lines[2].split()[:5] == ["mid.txt", "10", "B", "bb", "write"]
+    assert "needed on tier bb: 360 B in any order of the jobs" in result.output
+    assert "level by level with clean-ups between: 260 B\n" in result.output
+    assert "capacity: 4.0 MiB (10 % headroom, in steps of 4.0 MiB)" in result.output
+
+
+def test_the_command_speaks_json(here: User) -> None:
+    result = CliRunner().invoke(command, ["--json"])
+    data = json.loads(result.stdout)
+    assert data["files"][0] == {
+        "lfn": "in.txt",
+        "role": "input",
+        "tier": "bb",
+        "how": "copy",
+        "size": 100,
+        "reason": "an input: tier bb of site cluster says inputs: stage",
+        "lifetime": 1,
+        "seconds": None,
+        "cohort": 1,
+        "pool": "",
+        "stream": "",
+    }
+    assert data["capacity"] == 4 * MIB
+    assert (data["any_order"], data["planned_order"]) == (360, 260)
+
+
+def test_the_command_names_the_page_that_it_wrote(here: User) -> None:
+    result = CliRunner().invoke(command, ["--json", "--html", "page.html"])
+    assert "drawn: page.html" in result.stderr.splitlines()
+    assert json.loads(result.stdout)
+
+
+def test_the_table_comes_before_the_refusal_and_names_every_unknown_file(
+    here: User,
+) -> None:
+    uses = [use("in.txt", "input"), *(use(f"f{n:02}", "output") for n in range(12))]
+    here.jobs = [job("ID1", *uses)]
+    here.replicas = {"in.txt": [{"site": "far", "pfn": "http://far/in.txt"}]}
+    here.read()
+    result = CliRunner().invoke(command, ["--files"])
+    assert isinstance(result.exception, CatalogError)
+    assert result.exception.exit_code == 2
+    assert "f10" not in str(result.exception)  # an error names the first, the table all
+    unknown = [f"f{n:02}" for n in range(12)]
+    assert "not counted: f00, f01, f02 and 10 more\n" in result.output
+    assert "for 13: f00, f01, f02, " in str(result.exception)
+    assert all(f"\n{lfn} " in result.output for lfn in unknown)
+    assert "capacity: none" in result.output
+    shown = json.loads(CliRunner().invoke(command, ["--json"]).stdout)
+    assert (shown["capacity"], len(shown["unknown"])) == (None, 13)
+
+
+@pytest.mark.parametrize("declared", [{}, sized(7)], ids=["no size", "a size"])
+def test_an_input_that_is_nowhere_is_no_matter_of_its_size(
+    here: User, declared: dict[str, Any]
+) -> None:
+    here.jobs[0]["uses"][0] = use("in.txt", "input", **declared)
+    here.replicas = {"ref.txt": [{"site": "far", "pfn": "http://far/ref.txt"}]}
+    here.read()
+    result = CliRunner().invoke(command, [])
+    assert "no replica" in str(result.exception)
+    assert "size" not in str(result.exception)
+    assert result.output.startswith("files ")
+
+
+def test_where_another_list_of_replicas_was_named_none_is_missed(
+    here: User,
+) -> None:
+    here.replicas = {}
+    here.read()
+    words = ["--cache", "more.rc", "workflow.yml"]
+    assert CliRunner().invoke(command, words).exit_code == 0
+
+
+def test_a_command_line_of_plan_explains(here: User) -> None:
+    words = "-s cluster -o local -O out --dir submit --relative-submit-dir r -f -S -q"
+    words += " --relative-dir r --cleanup leaf -v --cluster horizontal workflow.yml"
+    words += " --bb-placement p.yml --bb-capacity 8MiB"
+    (here.folder / "p.yml").write_text("'*': pfs\n")
+    result = CliRunner().invoke(command, words.split())
+    assert result.exit_code == 0, result.output
+    assert "capacity: 8.0 MiB (as given" in result.output
+    assert "p.yml says *: pfs" in result.output
+    assert not (here.folder / "submit").exists()
+    nowhere = CliRunner().invoke(command, ["--output-sites", "mars"])
+    assert "mars" in str(nowhere.exception)
+
+
+def test_without_a_mode_a_note_says_that_plan_would_use_no_tier(
+    here: User,
+) -> None:
+    unsaid = CliRunner().invoke(command, [])
+    assert "this shows mode persistent; plan would take mode off" in (unsaid.stderr)
+    assert CliRunner().invoke(command, ["--bb-mode", "persistent"]).stderr == ""
+
+
+def test_a_mode_in_the_properties_file_is_the_mode(here: User) -> None:
+    (here.folder / "pegasus.properties").write_text("pegasus.bb.mode = transient\n")
+    result = CliRunner().invoke(command, [])
+    assert result.stderr == ""
+    assert "for each job" in result.stdout
+
+
+def test_it_says_that_a_cluster_reserves_for_all_of_its_jobs(here: User) -> None:
+    words = ["--bb-mode", "transient", "--cluster", "horizontal"]
+    result = CliRunner().invoke(command, words)
+    assert "reserves for all jobs of a cluster together" in result.stderr
+
+
+def test_what_is_predicted_of_a_capacity_is_what_each_job_reserves(
+    here: User,
+) -> None:
+    places = "pfs: {read: 1GB/s, write: 1GB/s}\n  bb: {read: 9GB/s, write: 9GB/s}"
+    (here.folder / "speeds.yml").write_text(f"cluster:\n  slots: 2\n  {places}\n")
+    words = ["--bb-mode", "transient", "--bb-speeds", "speeds.yml", "--json"]
+
+    def reserved(capacity: str) -> float:
+        done = CliRunner().invoke(command, [*words, "--bb-capacity", capacity])
+        modes = json.loads(done.stdout)["predicted"]["modes"]
+        (found,) = [m["byte_hours"] for m in modes if m["mode"] == "transient"]
+        return float(found)
+
+    assert reserved("8GiB") == pytest.approx(2 * reserved("4GiB"))
+
+
+DRY = ["--bb-mode", "persistent", "-o", "local", "-O", "out", "--dir", "submit"]
+
+
+def test_a_dry_run_of_plan_says_the_same_and_writes_nothing(local: User) -> None:
+    explained = CliRunner().invoke(command, [*DRY, "workflow.yml"])
+    before = sorted(local.folder.iterdir())
+    dry = CliRunner().invoke(plan, ["--dry-run", *DRY, "workflow.yml"])
+    assert dry.exit_code == 0, dry.output
+    assert dry.stdout == explained.stdout
+    assert sorted(local.folder.iterdir()) == before
+
+
+def test_a_dry_run_refuses_the_submit_folder_that_plan_refuses(local: User) -> None:
+    words = [*DRY, "--relative-submit-dir", "r", "workflow.yml"]
+    (local.folder / "submit/r").mkdir(parents=True)
+    (local.folder / "submit/r/thesis").write_text("")
+    planned, dry = (CliRunner().invoke(plan, [*w, *words]) for w in ([], ["--dry-run"]))
+    assert "--force moves it aside" in str(planned.exception)
+    assert str(dry.exception) == str(planned.exception)
+    assert dry.output.startswith("files "), "the table comes first"
+
+
+def test_a_dry_run_refuses_what_the_planner_refuses(local: User) -> None:
+    local.jobs[0]["uses"][0]["type"] = "output"
+    local.jobs[0]["stdin"] = "none.txt"
+    local.read()
+    planned, dry = (CliRunner().invoke(plan, [*w, *DRY]) for w in ([], ["--dry-run"]))
+    assert "no input of the job" in str(planned.exception)
+    assert str(dry.exception) == str(planned.exception)

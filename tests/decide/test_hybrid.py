@@ -1,0 +1,271 @@
+"""Mode hybrid: which files leave the shared reservation, and for where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pegasus_bb.core.units import MIB
+from pegasus_bb.decide.decision import Ending, PlacementDecision
+from pegasus_bb.decide.place_files import place_files
+from pegasus_bb.decide.sizing import automatic_capacity
+from pegasus_bb.model.placement import PFS
+from tests.decide.user_files import User, job, said, sized, use
+
+
+def makes(lfn: str, size: int, **more: Any) -> dict[str, Any]:
+    return use(lfn, "output", **more, **sized(size))
+
+
+def chain(own: int = 100 * MIB, shared: int = MIB) -> list[dict[str, Any]]:
+    """``first`` makes what both others read, and a large file that no job reads."""
+    return [
+        job(
+            "first",
+            use("in.txt", "input", **sized(MIB)),
+            makes("mid.txt", shared, stageOut=False),
+            makes("own.txt", own),
+        ),
+        job("second", use("mid.txt", "input"), makes("two.txt", MIB)),
+        job(
+            "third",
+            use("two.txt", "input"),
+            use("mid.txt", "input"),
+            use("ref.txt", "input", **sized(MIB)),
+            makes("three.txt", MIB),
+        ),
+    ]
+
+
+@pytest.fixture
+def hybrid(user: User) -> User:
+    user.defines = ["pegasus.bb.mode=hybrid"]
+    user.jobs = chain()
+    return user
+
+
+def test_a_large_file_of_one_job_has_a_job_reservation_and_then_the_pfs(
+    hybrid: User,
+) -> None:
+    placement = hybrid.decide()
+    assert list(placement.job_reservations) == ["first"]
+    own = placement.job_reservations["first"]
+    assert (own.stage_in, own.stage_out) == ((), ("own.txt",))
+    assert (own.read, own.share) == (("in.txt",), ("mid.txt",))
+    assert own.need == 101 * MIB  # what it shares is made there as well
+    assert own.capacity == automatic_capacity(placement.tier, 10, own.need)
+    assert placement.need == 3 * MIB
+    assert placement.capacity == automatic_capacity(placement.tier, 10, 3 * MIB)
+    file = placement.files["own.txt"]
+    assert (file.tier, file.how) == (PFS, "write")
+    assert file.reason.startswith("job first makes it, no other reads it: on a reserv")
+
+
+def test_a_small_file_is_not_worth_a_granule_of_its_own(hybrid: User) -> None:
+    hybrid.jobs = chain(own=1)
+    placement, selection = hybrid.decide(), hybrid.decision().selection
+    assert placement.job_reservations == {}
+    assert placement.files["own.txt"].tier == "bb"
+    assert "would take more than it saves" in placement.files["own.txt"].reason
+    assert selection is not None
+    assert (selection.asked, selection.job_reservations) == (2, 0)
+
+
+def test_an_input_that_one_job_reads_stays_on_the_pfs(hybrid: User) -> None:
+    hybrid.replicas["ref.txt"] = [{"site": "cluster", "pfn": "/lus/ref.txt"}]
+    homes = hybrid.homes()
+    assert homes["ref.txt"] == (PFS, "link")  # a replica is on the site
+    assert homes["in.txt"] == (PFS, "copy")
+    reason = hybrid.placed("in.txt").reason
+    assert reason == "an input that job first alone reads: it stays on the PFS"
+    hybrid.defines.append("pegasus.transfer.links=false")
+    assert hybrid.homes()["ref.txt"] == (PFS, "copy")
+
+
+def test_what_the_user_says_of_a_file_stands(hybrid: User) -> None:
+    hybrid.jobs[0]["uses"][0].update(said("bb", MIB))
+    hybrid.jobs[0]["uses"][2].update(said("bb", 100 * MIB))
+    hybrid.jobs[2]["uses"][3].update(said("pfs", MIB))
+    placement = hybrid.decide()
+    assert placement.job_reservations == {}
+    assert placement.files["in.txt"].tier == placement.files["own.txt"].tier == "bb"
+    assert placement.files["three.txt"].tier == PFS
+
+
+def test_what_the_user_wants_on_the_pfs_is_a_link_in_a_job_reservation(
+    hybrid: User,
+) -> None:
+    hybrid.jobs[0]["uses"][1].update(said("pfs", MIB))
+    own = hybrid.decide().job_reservations["first"]
+    assert (own.write, own.share) == (("mid.txt",), ())
+
+
+def test_an_unknown_size_makes_no_job_reservation(hybrid: User) -> None:
+    del hybrid.jobs[0]["uses"][1]["metadata"]  # what it would share
+    given = hybrid.given()
+    placement = place_files(given, given.catalogs.tiers["cluster"][0]).placement
+    assert "first" not in placement.job_reservations
+    assert placement.unknown == ("mid.txt",)
+
+
+def checkpoint(user: User) -> None:
+    user.jobs[0]["uses"].append(use("state", "checkpoint", **sized(1)))
+
+
+def reads_what_it_makes(user: User) -> None:
+    user.jobs[0]["uses"].append(use("mid.txt", "input"))
+
+
+def on_the_submit_host(user: User) -> None:
+    user.jobs[0]["profiles"] = {"selector": {"execution.site": "local"}}
+
+
+def inner(user: User) -> None:
+    user.jobs.append(job("sub", type="pegasusWorkflow", file="inner.yml"))
+
+
+def results_stay(user: User) -> None:
+    user.ending = Ending(delivered=False)
+
+
+def given_capacity(user: User) -> None:
+    user.defines.append("pegasus.bb.capacity=1GiB")
+
+
+UNSERVED = [checkpoint, reads_what_it_makes, on_the_submit_host, results_stay]
+
+
+@pytest.mark.parametrize("spoil", [*UNSERVED, inner, given_capacity])
+def test_a_job_that_a_job_reservation_cannot_serve_keeps_to_the_shared_one(
+    hybrid: User, spoil: Any
+) -> None:
+    spoil(hybrid)
+    placement = hybrid.decide()
+    assert "first" not in placement.job_reservations
+    assert placement.on_tier("own.txt")
+
+
+def test_more_files_than_staging_can_do_in_time_stay_together(
+    hybrid: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pegasus_bb.decide.job_reservation_selection.MOST_FILES", 0)
+    assert hybrid.decide().job_reservations == {}
+    hybrid.tier = {"backend": "directory", "path": "/fast"}
+    assert list(hybrid.decide().job_reservations) == ["first"]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "why"),
+    [(inner, "sub-workflow reads is not known"), (given_capacity, "was given")],
+)
+def test_why_there_is_no_job_reservation_at_all_is_kept(
+    hybrid: User, spoil: Any, why: str
+) -> None:
+    spoil(hybrid)
+    selection = hybrid.decision().selection
+    assert selection is not None and why in selection.why_none
+
+
+def test_run_times_decide_where_they_are_known(hybrid: User) -> None:
+    """A job reservation that lasts as long as the run saves nothing."""
+    hybrid.jobs = chain(own=8 * MIB, shared=1)
+    assert list(hybrid.decide().job_reservations) == ["first"]
+    for entry, seconds in zip(hybrid.jobs, (100_000, 1, 1), strict=True):
+        entry["profiles"] = {"pegasus": {"runtime": seconds}}
+    placement, selection = hybrid.decide(), hybrid.decision().selection
+    assert placement.job_reservations == {}
+    assert selection is not None
+    assert (selection.unit, selection.span) == ("seconds", 100_122)
+
+
+# -- whatever the workflow
+
+
+@st.composite
+def workflows(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Jobs that read some of what earlier ones make, and inputs that some share."""
+    jobs: list[dict[str, Any]] = []
+    made: list[str] = []
+    for number in range(draw(st.integers(1, 8))):
+        names = st.sampled_from([*made, "in0", "in1", "in2"])
+        reads = draw(st.lists(names, unique=True, max_size=4))
+        files = draw(st.lists(st.integers(0, 60 * MIB), min_size=1, max_size=3))
+        writes = [f"f{number}.{n}" for n in range(len(files))]
+        uses = [use(lfn, "input") for lfn in reads]
+        for lfn, size in zip(writes, files, strict=True):
+            uses.append(makes(lfn, size, stageOut=draw(st.booleans())))
+        jobs.append(job(f"ID{number}", *uses))
+        made += writes
+    for entry in jobs:
+        for each in entry["uses"]:
+            if each["lfn"].startswith("in"):
+                each.update(sized(3 * MIB))
+    return jobs
+
+
+def decision(jobs: list[dict[str, Any]], mode: str) -> PlacementDecision:
+    with TemporaryDirectory() as folder:
+        user = User(Path(folder), jobs=jobs, defines=[f"pegasus.bb.mode={mode}"])
+        return user.decision()
+
+
+def readers_of(jobs: list[dict[str, Any]]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for entry in jobs:
+        for each in entry["uses"]:
+            readers = found.setdefault(each["lfn"], set())
+            if each["type"] == "input":
+                readers.add(entry["id"])
+    return found
+
+
+@given(workflows())
+def test_in_any_workflow_every_file_has_one_place_and_the_space_it_needs(
+    jobs: list[dict[str, Any]],
+) -> None:
+    placement, readers = decision(jobs, "hybrid").placement, readers_of(jobs)
+    assert placement.files.keys() == readers.keys()
+    private = [
+        lfn for own in placement.job_reservations.values() for lfn in own.stage_out
+    ]
+    assert len(private) == len(set(private))
+    for lfn in private:
+        assert not readers[lfn]
+        assert not placement.on_tier(lfn)
+    for lfn, file in placement.files.items():
+        if file.role != "input":
+            assert placement.on_tier(lfn) == (lfn not in private)
+        else:
+            assert placement.on_tier(lfn) == (len(readers[lfn]) > 1)
+
+    shared = [f.size or 0 for f in placement.files.values() if f.tier != PFS]
+    assert placement.need == sum(shared)
+    assert placement.capacity >= placement.need
+    for own in placement.job_reservations.values():
+        made = (*own.stage_out, *own.share)
+        assert own.capacity >= own.need
+        assert own.need == sum(placement.files[lfn].size or 0 for lfn in made)
+
+
+@given(workflows())
+def test_in_any_workflow_hybrid_reserves_no_more_than_persistent(
+    jobs: list[dict[str, Any]],
+) -> None:
+    hybrid = decision(jobs, "hybrid")
+    persistent = decision(jobs, "persistent").placement
+    selection, placement = hybrid.selection, hybrid.placement
+    assert selection is not None
+    total = selection.shared + selection.job_reservations
+    assert total <= selection.persistent
+    assert selection.persistent == persistent.capacity * selection.span
+    assert selection.shared == placement.capacity * selection.span
+    capacities = [own.capacity for own in placement.job_reservations.values()]
+    assert selection.job_reservations == sum(2 * each for each in capacities)
+    assert placement.capacity + max(capacities, default=0) <= persistent.capacity
+    assert hybrid.persistent is not None
+    assert hybrid.persistent.placement.files == persistent.files

@@ -1,0 +1,230 @@
+"""Mode hybrid: what jobs share on one tier of the site, job reservations on another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.core.units import MIB
+from pegasus_bb.decide.sizing import automatic_capacity
+from pegasus_bb.model.placement import PFS
+from pegasus_bb.model.properties import property_of
+from tests.decide.test_hybrid import chain, inner, results_stay
+from tests.decide.user_files import User
+
+NVME = {"name": "nvme", "backend": "node-local", "path": "/nvme"}
+OTHER = {"name": "other", "backend": "datawarp", "pool": "slow"}
+
+
+@pytest.fixture
+def hybrid(user: User) -> User:
+    user.defines = ["pegasus.bb.mode=hybrid"]
+    user.jobs = chain()
+    user.other_tiers = [OTHER, NVME]
+    return user
+
+
+def says(user: User, **settings: str) -> None:
+    user.defines += [f"{property_of(key)}={value}" for key, value in settings.items()]
+
+
+def test_a_disk_of_the_nodes_is_where_job_reservations_are(hybrid: User) -> None:
+    placement = hybrid.decide()
+    assert placement.tier.name == "bb"
+    assert placement.job_tier.name == "nvme"
+    assert placement.job_reservations["first"].stage_out == ("own.txt",)
+    assert placement.job_reservations["first"].share == ("mid.txt",)
+    file = placement.files["own.txt"]
+    assert file.tier == PFS
+    assert "of that job's own on tier nvme, then on the PFS" in file.reason
+
+
+def test_without_one_they_are_on_the_shared_tier_or_on_the_one_that_is_named(
+    hybrid: User,
+) -> None:
+    hybrid.other_tiers = [OTHER]
+    assert hybrid.decide().other_tier is None
+    says(hybrid, job_tier="other")
+    assert hybrid.decide().job_tier.name == "other"
+    hybrid.defines[-1] = "pegasus.bb.job.tier=bb"
+    assert hybrid.decide().other_tier is None
+
+
+def test_a_tier_that_is_not_there_is_refused(hybrid: User) -> None:
+    says(hybrid, job_tier="nvm")
+    with pytest.raises(CatalogError, match="no such tier") as caught:
+        hybrid.decide()
+    assert caught.value.would_do == "one of bb, other, nvme"
+
+
+@pytest.mark.parametrize(
+    ("keys", "key"),
+    [
+        ({"backend": "directory", "path": "/fast", "access": "private"}, "access"),
+        ({"pool": "a b"}, "pool"),
+    ],
+)
+def test_a_tier_that_cannot_have_job_reservations_is_refused_in_its_place(
+    hybrid: User, keys: dict[str, str], key: str
+) -> None:
+    hybrid.other_tiers[0] = {**OTHER, **keys}
+    says(hybrid, job_tier="other")
+    with pytest.raises(CatalogError) as caught:
+        hybrid.decide()
+    assert caught.value.key == f"x-storage-tiers.cluster.1.{key}"
+
+
+def test_each_tier_has_its_own_granules(hybrid: User) -> None:
+    hybrid.tier = {"granularity": "32MiB"}
+    hybrid.other_tiers = [{**OTHER, "granularity": "3MiB"}]
+    says(hybrid, job_tier="other")
+    placement = hybrid.decide()
+    assert placement.capacity == 32 * MIB
+    own = placement.job_reservations["first"]
+    assert own.capacity == automatic_capacity(placement.job_tier, 10, own.need)
+    assert own.capacity % (3 * MIB) == 0
+
+
+def test_a_job_reservation_that_costs_nothing_is_had_for_a_granule(
+    hybrid: User,
+) -> None:
+    """On the shared tier it would cost more than it saves."""
+    hybrid.jobs = chain(own=5 * MIB, shared=40 * MIB)
+    assert list(hybrid.decide().job_reservations) == ["first"]
+    hybrid.other_tiers = []
+    assert hybrid.decide().job_reservations == {}
+
+
+def test_one_that_saves_nothing_is_not_made(hybrid: User) -> None:
+    hybrid.jobs = chain(own=1)
+    placement = hybrid.decide()
+    assert placement.job_reservations == {}
+    assert placement.files["own.txt"].tier == "bb"
+    assert placement.files["own.txt"].reason.endswith("would save nothing")
+
+
+def several_nodes(user: User) -> None:
+    user.jobs[0]["profiles"] = {"pegasus": {"nodes": 2}}
+
+
+def small_disk(user: User) -> None:
+    user.other_tiers = [{**NVME, "quota": "64MiB"}]
+
+
+@pytest.mark.parametrize("spoil", [several_nodes, small_disk])
+def test_a_job_that_such_a_disk_cannot_serve_has_no_job_reservation(
+    hybrid: User, spoil: Any
+) -> None:
+    spoil(hybrid)
+    placement = hybrid.decide()
+    assert "first" not in placement.job_reservations
+    assert placement.files["own.txt"].tier == "bb"
+
+
+def test_a_private_reservation_serves_job_reservations_of_one_node(
+    hybrid: User,
+) -> None:
+    hybrid.other_tiers = [{**OTHER, "access": "private"}]
+    assert hybrid.decide().other_tier is None
+    says(hybrid, job_tier="other")
+    placement = hybrid.decide()
+    assert placement.job_tier.access == "private"
+    assert list(placement.job_reservations) == ["first"]
+    several_nodes(hybrid)
+    assert "first" not in hybrid.decide().job_reservations
+
+
+def of_its_metadata(user: User) -> None:
+    user.jobs[0]["uses"][2]["metadata"]["bb.tier"] = "nvme"
+
+
+def of_a_placement_file(user: User) -> None:
+    user.placement = "own.txt: nvme\n"
+
+
+@pytest.mark.parametrize("name", [of_its_metadata, of_a_placement_file])
+def test_a_file_that_the_user_wants_there_has_a_job_reservation_whatever_it_saves(
+    hybrid: User, name: Any
+) -> None:
+    hybrid.jobs = chain(own=1)
+    name(hybrid)
+    placement = hybrid.decide()
+    assert list(placement.job_reservations) == ["first"]
+    file = placement.files["own.txt"]
+    assert (file.tier, file.how) == (PFS, "write")
+    assert "nvme: on a reservation of that job's own on tier nvme" in file.reason
+    says(hybrid, capacity="1GiB")  # of the shared reservation
+    assert list(hybrid.decide().job_reservations) == ["first"]
+
+
+def test_a_job_s_profile_names_all_that_it_makes(hybrid: User) -> None:
+    hybrid.jobs[2]["profiles"] = {"pegasus": {"bb.tier": "nvme"}}
+    placement = hybrid.decide()
+    assert set(placement.job_reservations) == {"first", "third"}
+    assert placement.job_reservations["third"].stage_out == ("three.txt",)
+    assert placement.files["ref.txt"].reason.endswith("it stays on the PFS")
+
+
+def shared(user: User) -> None:
+    user.jobs[0]["uses"][1]["metadata"]["bb.tier"] = "nvme"
+
+
+def an_input(user: User) -> None:
+    user.jobs[2]["uses"][2]["metadata"]["bb.tier"] = "nvme"
+
+
+def shared_by_profile(user: User) -> None:
+    user.jobs[0]["profiles"] = {"pegasus": {"bb.tier": "nvme"}}
+
+
+def shared_by_pattern(user: User) -> None:
+    user.placement = "mid.*: nvme\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "why"),
+    [
+        (shared, "jobs.0.uses.1.metadata.bb.tier", "mid.*: jobs second, third read it"),
+        (an_input, "jobs.2.uses.2.metadata.bb.tier", "ref.*: no job makes it"),
+        (shared_by_profile, "jobs.0.profiles.pegasus.bb.tier", "mid.txt cannot live"),
+        (shared_by_pattern, "mid.*", "mid.txt cannot live on tier nvme"),
+    ],
+)
+def test_what_cannot_live_there_is_refused_in_its_place(
+    hybrid: User, name: Any, key: str, why: str
+) -> None:
+    name(hybrid)
+    with pytest.raises(CatalogError, match=why) as caught:
+        hybrid.decide()
+    assert caught.value.key == key
+    assert caught.value.line
+    assert caught.value.would_do
+
+
+def no_size(user: User) -> None:
+    del user.jobs[0]["uses"][2]["metadata"]["size"]
+
+
+@pytest.mark.parametrize(
+    "spoil", [several_nodes, small_disk, no_size, inner, results_stay]
+)
+def test_a_job_that_cannot_have_the_job_reservation_is_named(
+    hybrid: User, spoil: Any
+) -> None:
+    of_its_metadata(hybrid)
+    spoil(hybrid)
+    words = r"job first .* cannot have a reservation"
+    with pytest.raises(CatalogError, match=words) as caught:
+        hybrid.decide()
+    assert caught.value.key == "jobs.0.uses.2"
+
+
+def test_the_name_means_nothing_where_job_reservations_are_elsewhere(
+    hybrid: User,
+) -> None:
+    of_its_metadata(hybrid)
+    says(hybrid, job_tier="bb")
+    with pytest.raises(CatalogError, match="no such tier in this run"):
+        hybrid.decide()

@@ -1,0 +1,95 @@
+"""What a scheduler would misread, and what could not work, is refused at planning."""
+
+from __future__ import annotations
+
+import pytest
+
+from pegasus_bb.core.errors import CatalogError
+from tests.decide.user_files import User, job, sized, use
+
+DISK = {"backend": "node-local", "path": "/nvme"}
+
+
+@pytest.mark.parametrize(
+    ("tier", "mode", "key", "what"),
+    [
+        ({"access": "private"}, "persistent", "access", "only its own files"),
+        (DISK, "persistent", "backend", "the disk of a node"),
+        (DISK, "hybrid", "backend", "the disk of a node"),
+    ],
+)
+def test_what_jobs_cannot_share_is_refused(
+    user: User, tier: dict[str, str], mode: str, key: str, what: str
+) -> None:
+    user.tier, user.defines = tier, [f"pegasus.bb.mode={mode}"]
+    with pytest.raises(CatalogError, match=what) as error:
+        user.decide()
+    assert error.value.key == f"x-storage-tiers.cluster.0.{key}"
+    assert "--bb-mode transient" in error.value.would_do
+
+
+def test_the_submit_host_cannot_have_the_buffer(user: User) -> None:
+    user.site = "local"
+    with pytest.raises(CatalogError, match="submit host"):
+        user.decide()
+
+
+@pytest.mark.parametrize("pool", ["a b", "p%j", "-x", "a\tb", "x\\"])
+def test_a_pool_that_would_be_misread_is_refused(user: User, pool: str) -> None:
+    user.tier = {"pool": pool}
+    with pytest.raises(CatalogError, match="misread") as error:
+        user.decide()
+    assert error.value.key.endswith(".pool")
+
+
+@pytest.mark.parametrize(
+    "lfn", ["a b", "it's", 'say"x"', "50%", "a\\b", "$HOME", "a#1"]
+)
+def test_names_that_need_quoting_are_refused(user: User, lfn: str) -> None:
+    user.jobs = [job("ID1", use(lfn, "output", **sized(1)))]
+    with pytest.raises(CatalogError, match="cannot be carried") as error:
+        user.decide()
+    assert error.value.key == "jobs.0.uses.0.lfn"
+
+
+@pytest.mark.parametrize("lfn", ["a/b/c.txt", "x+y@z=1,2", "größe.txt", "a:b"])
+def test_other_names_are_fine(user: User, lfn: str) -> None:
+    user.jobs = [job("ID1", use(lfn, "output", **sized(1)))]
+    assert lfn in user.decide().files
+
+
+def test_a_file_cannot_be_a_folder_of_another(user: User) -> None:
+    user.jobs = [
+        job("ID1", use("a/b", "output", **sized(1))),
+        job("ID2", use("a/b/c", "output", **sized(1))),
+    ]
+    with pytest.raises(CatalogError, match="a/b would have to be a folder") as error:
+        user.decide()
+    assert error.value.key == "jobs.1.uses.0.lfn"
+
+
+@pytest.mark.parametrize(
+    "replica",
+    [
+        {"site": "cluster", "pfn": "http://host/in.txt"},
+        {"site": "local", "pfn": "/home/me/in.txt"},
+        {"site": "far", "pfn": "file:///data/in.txt"},
+    ],
+)
+def test_a_link_needs_a_replica_with_a_path_on_the_site(
+    user: User, replica: dict[str, str]
+) -> None:
+    user.placement = "in.txt: link\n"
+    user.replicas = {"ref.txt": [replica], "in.txt": [replica]}
+    with pytest.raises(CatalogError, match="no replica with a path on site") as error:
+        user.decide()
+    assert error.value.key == "replicas.1"
+    assert replica["pfn"] in error.value.found
+    assert "site: cluster" in error.value.would_do
+
+
+def test_a_link_to_a_file_without_any_replica_is_refused(user: User) -> None:
+    user.tier = {"inputs": "link"}
+    with pytest.raises(CatalogError, match=r"in.txt should be a link") as error:
+        user.decide()
+    assert error.value.found == "(no replica)"

@@ -1,0 +1,140 @@
+"""Which pool of a tier each file goes to, and why."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.decide import pool_choice
+from pegasus_bb.decide.pool_choice import PoolUse, pool_use
+from tests.decide.user_files import User
+
+
+@pytest.fixture
+def long(chain: User) -> User:
+    chain.tier = {"backend": "directory", "path": f"{chain.folder}/fast"}
+    return chain
+
+
+def pools(user: User, *declared: dict[str, Any]) -> dict[str, str]:
+    """LFN -> pool."""
+    user.tier["pools"] = [{"path": each["name"], **each} for each in declared]
+    return {f.lfn: f.pool for f in user.decide().files.values()}
+
+
+def occupy(user: User, pool: str, *runs: str) -> None:
+    for run in runs:
+        Path(user.tier["path"], pool, run).mkdir(parents=True)
+
+
+def test_files_go_to_the_pool_of_their_class(long: User) -> None:
+    found = pools(long, {"name": "s", "class": "short"}, {"name": "l", "class": "long"})
+    assert found == {"in": "s", "a": "s", "b": "s", "c": "s", "out": "s", "kept": "l"}
+    reason = long.placed("kept").reason
+    assert reason.endswith("; pool l (long: it lives 4 of 4 levels)")
+
+
+def test_a_class_without_a_pool_goes_to_one_without_a_class(long: User) -> None:
+    found = pools(long, {"name": "any"}, {"name": "l", "class": "long"})
+    assert (found["a"], found["kept"]) == ("any", "l")
+    assert long.placed("a").reason.endswith("; pool any (no run is on it)")
+
+
+def test_where_no_pool_is_for_it_a_file_stays_in_the_reservation(long: User) -> None:
+    found = pools(long, {"name": "l", "class": "long"})
+    assert (found["a"], found["kept"]) == ("", "l")
+    assert "in no pool: none for short lives has room" in long.placed("a").reason
+
+
+def test_a_pool_takes_no_more_than_its_capacity(long: User) -> None:
+    found = pools(
+        long,
+        {"name": "one", "class": "short", "capacity": "25"},
+        {"name": "two", "class": "short", "capacity": "10"},
+    )
+    assert sorted(found.values()) == ["", "", "", "one", "one", "two"]
+
+
+def test_a_file_of_unknown_size_does_not_go_where_space_is_counted(long: User) -> None:
+    del long.jobs[1]["uses"][1]["metadata"], long.jobs[2]["uses"][0]["metadata"]
+    long.tier["capacity"] = "1GiB"
+    found = pools(long, {"name": "small", "capacity": "1KiB"}, {"name": "open"})
+    assert (found["a"], found["b"]) == ("small", "open")
+
+
+@pytest.mark.parametrize(
+    ("uses", "best"),
+    [
+        ({"a": PoolUse(1, 0), "b": PoolUse(0, 0)}, "b"),
+        ({"a": PoolUse(1, 1), "b": PoolUse(5, 0)}, "b"),
+        ({"a": PoolUse(4, 1), "b": PoolUse(2, 1)}, "b"),
+        ({"a": PoolUse(2, 0), "b": PoolUse(1, 0)}, "b"),
+        ({"a": PoolUse(0, 0), "b": PoolUse(0, 0)}, "a"),
+    ],
+    ids=["idle", "not mine", "least used", "least used of others'", "as declared"],
+)
+def test_without_classes_the_pool_is_that_of_algorithm_2(
+    long: User, monkeypatch: pytest.MonkeyPatch, uses: dict[str, PoolUse], best: str
+) -> None:
+    monkeypatch.setattr(pool_choice, "pool_use", lambda folder: uses[folder.name])
+    assert set(pools(long, {"name": "a"}, {"name": "b"}).values()) == {best}
+
+
+def test_the_use_of_a_pool_is_counted_by_the_folders_of_its_runs(long: User) -> None:
+    occupy(long, "mine", "pbb1", "pbb2")
+    folder = Path(long.tier["path"])
+    (folder / "mine" / "a file").touch()
+    assert pool_use(folder / "mine") == PoolUse(2, 2)
+    assert pool_use(folder / "not made yet") == PoolUse(0, 0)
+    assert set(pools(long, {"name": "mine"}, {"name": "idle"}).values()) == {"idle"}
+    if os.getuid() == 0:
+        os.chown(folder / "mine" / "pbb1", 12345, -1)
+        assert pool_use(folder / "mine") == PoolUse(2, 1)
+
+
+def test_files_on_the_pfs_are_in_no_pool(long: User) -> None:
+    long.tier["inputs"] = "pfs"
+    found = pools(long, {"name": "any"})
+    assert (found["in"], found["a"]) == ("", "any")
+
+
+@pytest.mark.parametrize("mode", ["transient", "hybrid"])
+def test_in_other_modes_there_are_no_pools(long: User, mode: str) -> None:
+    long.defines = [f"pegasus.bb.mode={mode}"]
+    assert set(pools(long, {"name": "any"}).values()) == {""}
+
+
+@pytest.mark.parametrize(
+    ("declared", "what"),
+    [
+        ("fast", "pools are a list"),
+        (["fast"], "a pool needs"),
+        ([{"name": "a"}], "a pool needs: name, path"),
+        ([{"name": "a", "path": "/a"}], "no path of a pool"),
+        ([{"name": "a", "path": "../a"}], "no path of a pool"),
+        ([{"name": "a", "path": "a b"}], "no path of a pool"),
+        ([{"name": "a/b", "path": "a"}], "no name of a pool"),
+        ([{"name": "a", "path": "a", "class": "brief"}], "no class of a pool"),
+        ([{"name": "a", "path": "a", "capacity": "1.5GB"}], "decimal"),
+        ([{"name": "a", "path": "a", "beegfs_pool": "x"}], "no beegfs_pool of a pool"),
+        ([{"name": "a", "path": "a", "size": 1}], "no such key"),
+        ([{"name": "a", "path": "a"}, {"name": "a", "path": "b"}], "two pools"),
+        ([{"name": "a", "path": "a"}, {"name": "b", "path": "a/b"}], "two pools"),
+    ],
+)
+def test_a_mistake_names_its_place(long: User, declared: Any, what: str) -> None:
+    long.tier["pools"] = declared
+    with pytest.raises(CatalogError, match=what) as error:
+        long.decide()
+    assert ".pools" in str(error.value.key)
+    assert error.value.exit_code == 2
+
+
+def test_only_a_directory_tier_has_pools(long: User) -> None:
+    long.tier = {"backend": "datawarp", "pools": [{"name": "a", "path": "a"}]}
+    with pytest.raises(CatalogError, match="a datawarp tier has no such key"):
+        long.decide()

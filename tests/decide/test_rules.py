@@ -1,0 +1,154 @@
+"""The tier's own rules, and what jobs and files say themselves: the narrower wins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pegasus_bb.core.errors import CatalogError
+from tests.decide.user_files import User, job, said, sized, use
+
+
+def profile(word: str) -> dict[str, Any]:
+    return {"pegasus": {"bb.tier": word}}
+
+
+def test_a_plain_tier_takes_everything_in_the_order_of_the_workflow(
+    user: User,
+) -> None:
+    assert list(user.homes().items()) == [
+        ("in.txt", ("bb", "copy")),
+        ("mid.txt", ("bb", "write")),
+        ("keep.txt", ("bb", "write")),
+        ("ref.txt", ("bb", "copy")),
+        ("out.txt", ("bb", "write")),
+    ]
+    assert user.placed("mid.txt").reason == (
+        "made by a job and not staged out: tier bb of site cluster says "
+        "intermediate: bb"
+    )
+
+
+@pytest.mark.parametrize(
+    ("tier", "lfn", "home"),
+    [
+        ({"outputs": "pfs"}, "keep.txt", ("pfs", "write")),  # staged out, though read
+        ({"outputs": "pfs"}, "mid.txt", ("bb", "write")),
+        ({"inputs": "pfs"}, "in.txt", ("pfs", "copy")),
+        ({"inputs": "link"}, "in.txt", ("pfs", "link")),
+        ({"name": "fast"}, "mid.txt", ("fast", "write")),
+    ],
+)
+def test_the_tier_has_a_rule_for_each_class(
+    user: User, tier: dict[str, str], lfn: str, home: tuple[str, str]
+) -> None:
+    here = [{"site": "cluster", "pfn": "/lus/data/x"}]
+    user.tier, user.replicas = tier, {"in.txt": here, "ref.txt": here}
+    assert user.homes()[lfn] == home
+
+
+def test_a_reader_that_stands_before_the_maker_does_not_make_an_input(
+    user: User,
+) -> None:
+    user.jobs.reverse()
+    assert user.placed("mid.txt").role == "intermediate"
+
+
+def test_a_checkpoint_is_written_by_its_job(user: User) -> None:
+    user.jobs.append(job("ID3", use("state.ckpt", "checkpoint", **sized(5))))
+    placed = user.placed("state.ckpt")
+    assert (placed.role, placed.how) == ("intermediate", "write")
+
+
+def test_a_job_s_profile_is_about_what_it_writes(user: User) -> None:
+    user.jobs[0]["profiles"] = profile("pfs")
+    homes = user.homes()
+    assert homes["mid.txt"] == homes["keep.txt"] == ("pfs", "write")
+    assert homes["out.txt"] == ("bb", "write")
+    assert "ID1, which writes it" in user.placed("mid.txt").reason
+
+
+def test_an_input_moves_if_all_its_readers_say_so(user: User) -> None:
+    user.jobs[1]["uses"].append(use("in.txt", "input"))
+    user.jobs[0]["profiles"] = profile("pfs")
+    assert user.homes()["in.txt"] == ("bb", "copy")
+    user.jobs[1]["profiles"] = profile("bb")
+    assert user.homes()["in.txt"] == ("bb", "copy")
+    user.jobs[1]["profiles"] = profile("pfs")
+    assert user.homes()["in.txt"] == ("pfs", "copy")
+    assert "every job that reads it" in user.placed("in.txt").reason
+
+
+def test_metadata_wins_over_a_profile_and_the_placement_file_over_both(
+    user: User,
+) -> None:
+    user.jobs[0]["profiles"] = profile("pfs")
+    user.jobs[0]["uses"][1]["metadata"]["bb.tier"] = "bb"
+    placed = user.placed("mid.txt")
+    assert (placed.tier, placed.how) == ("bb", "write")
+    assert placed.reason == "its metadata in job ID1 says bb.tier: bb"
+    user.placement = "mid.txt: pfs\n"
+    assert user.homes()["mid.txt"] == ("pfs", "write")
+
+
+def test_any_use_of_a_file_may_say_its_tier(user: User) -> None:
+    user.jobs[0]["uses"][0] = use("in.txt", "input", **said("link"))
+    user.jobs[1]["uses"][0] = use("mid.txt", "input", **said("pfs"))
+    user.replicas = {"in.txt": [{"site": "cluster", "pfn": "file:///lus/in.txt"}]}
+    homes = user.homes()
+    assert (homes["in.txt"], homes["mid.txt"]) == (("pfs", "link"), ("pfs", "write"))
+
+
+@pytest.mark.parametrize("word", ["bb", "fast"])
+def test_bb_means_the_tier_whatever_it_is_called(user: User, word: str) -> None:
+    user.tier = {"name": "fast", "intermediate": "pfs"}
+    user.jobs[0]["uses"][1]["metadata"]["bb.tier"] = word
+    assert user.homes()["mid.txt"] == ("fast", "write")
+
+
+def test_bb_means_the_tier_of_that_name_where_there_is_one(user: User) -> None:
+    user.tier = {"name": "fast"}
+    user.other_tiers = [{"name": "bb", "backend": "datawarp"}]
+    user.jobs[0]["uses"][1]["metadata"]["bb.tier"] = "bb"
+    with pytest.raises(CatalogError, match="reserves tier fast of site cluster"):
+        user.decide()
+
+
+def test_two_uses_that_contradict_each_other_are_refused(user: User) -> None:
+    user.jobs[0]["uses"][1]["metadata"]["bb.tier"] = "bb"
+    user.jobs[1]["uses"][0] = use("mid.txt", "input", **said("pfs"))
+    with pytest.raises(CatalogError, match=r"ID1 says bb.tier: bb") as error:
+        user.decide()
+    assert error.value.key == "jobs.1.uses.0.metadata.bb.tier"
+    assert error.value.line > 20
+
+
+def of_a_file(user: User, word: str) -> None:
+    user.jobs[0]["uses"][1]["metadata"]["bb.tier"] = word
+
+
+def of_a_job(user: User, word: str) -> None:
+    user.jobs[0]["profiles"] = profile(word)
+
+
+@pytest.mark.parametrize(
+    ("say", "word", "what"),
+    [
+        (of_a_file, "ssd", "no such tier"),
+        (of_a_file, "link", r"mid.txt is made by job ID1; only an input"),
+        (of_a_job, "link", "what it writes"),
+        (of_a_job, "sdd", "no such tier"),
+    ],
+)
+def test_a_word_that_cannot_be_is_refused_with_its_line(
+    user: User, say: Any, word: str, what: str
+) -> None:
+    say(user, word)
+    with pytest.raises(CatalogError, match=what) as error:
+        user.decide()
+    text = (user.folder / "workflow.yml").read_text().splitlines()
+    assert text[error.value.line - 1].strip() == f"bb.tier: {word}"
+    assert error.value.key.endswith(".bb.tier")
+    assert error.value.found == word
+    assert error.value.would_do == "one of bb, pfs"

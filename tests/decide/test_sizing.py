@@ -1,0 +1,132 @@
+"""How much is reserved, and which capacities are refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.core.units import MIB
+from pegasus_bb.decide.sizing import automatic_capacity
+from pegasus_bb.model.tiers import Tier
+from tests.decide.user_files import User, job, said, sized, use
+
+BIG = [job("ID1", use("big", "output", **sized("10MiB")))]
+
+
+@pytest.mark.parametrize(
+    ("tier", "setting", "capacity"),
+    [
+        ({}, "", 12),  # 11 MiB with headroom, in steps of 4
+        ({"granularity": "1MiB"}, "headroom=0", 10),
+        ({"capacity": "17MiB"}, "", 20),  # rounded up to the granule
+        ({"capacity": "80MiB"}, "capacity=16MiB", 16),
+        ({"capacity": "80MiB"}, "capacity=auto", 12),
+    ],
+)
+def test_the_capacity(
+    user: User, tier: dict[str, Any], setting: str, capacity: int
+) -> None:
+    user.jobs, user.tier = BIG, tier
+    user.defines = [f"pegasus.bb.{setting}"] if setting else []
+    placement = user.decide()
+    assert (placement.need, placement.capacity) == (10 * MIB, capacity * MIB)
+
+
+@pytest.mark.parametrize(
+    ("need", "headroom", "granule", "capacity"),
+    [
+        (0, 10, 4, 4),  # folders and links need a place as well
+        (1, 0, 4, 4),
+        (4, 0, 4, 4),
+        (4, 1, 4, 8),  # a fraction of a byte is a byte
+        (100, 10, 1, 110),
+    ],
+)
+def test_rounding_never_goes_down(
+    need: int, headroom: int, granule: int, capacity: int
+) -> None:
+    tier = Tier("cluster", "bb", "datawarp", granularity=granule)
+    assert automatic_capacity(tier, headroom, need) == capacity
+
+
+def test_auto_with_unknown_sizes_is_refused_and_names_the_first_ten(
+    user: User,
+) -> None:
+    user.jobs = [job("ID1", *(use(f"f{n:02}", "output") for n in range(12)))]
+    with pytest.raises(CatalogError) as error:
+        user.decide()
+    text = str(error.value)
+    assert "not known for 12: f00, f01," in text
+    assert "f09, ..." in text
+    assert "f10" not in text
+    assert "--bb-capacity" in text
+    assert error.value.file.endswith("sites.yml")
+    assert error.value.key == "x-storage-tiers.cluster.0.capacity"
+
+
+@pytest.mark.parametrize(
+    ("quota", "example"), [({}, "64MiB"), ({"quota": "8MiB"}, "8MiB")]
+)
+def test_the_example_of_a_capacity_is_within_the_quota(
+    user: User, quota: dict[str, str], example: str
+) -> None:
+    user.jobs = [job("ID1", use("out", "output"))]
+    user.tier = {"backend": "directory", "path": "/tmp/bb", **quota}
+    with pytest.raises(CatalogError) as error:
+        user.decide()
+    assert f"such as --bb-capacity {example};" in error.value.would_do
+
+
+def test_an_input_that_is_not_where_the_catalog_says_is_named_with_the_path(
+    user: User,
+) -> None:
+    user.jobs = [job("ID1", use("in", "input"), use("out", "output", **sized(1)))]
+    user.replicas = {"in": [{"site": "local", "pfn": "/data/mistyped"}]}
+    with pytest.raises(CatalogError, match=r"for 1: in \(no file here at /data/mist"):
+        user.decide()
+
+
+def test_what_is_nowhere_has_no_size_to_declare(user: User) -> None:
+    inputs = [use(lfn, "input") for lfn in ("here.txt", "lost.txt", "gone.txt")]
+    user.jobs = [job("ID1", *inputs, use("out", "output", **sized(1)))]
+    user.replicas = {"here.txt": [{"site": "far", "pfn": "http://far/here.txt"}]}
+    with pytest.raises(CatalogError, match="has no replica") as error:
+        user.decide()
+    assert error.value.found == "lost.txt, gone.txt"
+    assert error.value.key == "jobs.0.uses.1.lfn"
+
+
+def test_pinned_files_above_the_capacity_are_refused_with_both_figures(
+    user: User,
+) -> None:
+    user.jobs = [job("ID1", use("big", "output", **said("bb", 10 * MIB)))]
+    user.tier = {"capacity": "9MiB", "granularity": "1MiB"}
+    with pytest.raises(CatalogError, match=r"9.0 MiB .* below .* 10.0 MiB") as error:
+        user.decide()
+    text = (user.folder / "sites.yml").read_text().splitlines()
+    assert text[error.value.line - 1].strip() == "capacity: 9MiB"
+
+
+def test_a_property_below_the_need_is_refused_where_it_is_set(
+    user: User,
+) -> None:
+    user.placement = "'*.txt': bb"
+    user.defines, user.tier = ["pegasus.bb.capacity=10"], {"granularity": "1"}
+    with pytest.raises(CatalogError, match="below") as error:
+        user.decide()
+    assert (error.value.file, error.value.key) == ("-D", "pegasus.bb.capacity")
+
+
+def test_more_than_the_quota_of_a_directory_tier_is_refused(user: User) -> None:
+    user.jobs = [job("ID1", use("big", "output", **sized("10MiB")))]
+    user.tier = {"backend": "directory", "path": "/tmp/bb", "quota": "8MiB"}
+    with pytest.raises(CatalogError, match=r"12.0 MiB .* quota of tier bb is 8.0 MiB"):
+        user.decide()
+
+
+def test_more_than_a_scheduler_can_count_is_refused(user: User) -> None:
+    user.tier = {"capacity": "99999999PiB"}
+    with pytest.raises(CatalogError, match="no scheduler can count"):
+        user.decide()

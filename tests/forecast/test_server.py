@@ -1,0 +1,185 @@
+"""A server that is shared fairly, against sums by hand and against one in SimPy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pegasus_bb.forecast.kernel import Process, Simulation, Steps
+from pegasus_bb.forecast.server import Lane, Request, Server
+from tests.forecast.told import Work, ends
+
+Limits = list[tuple[float, float]]
+
+limits = st.tuples(st.floats(1, 100), st.floats(0.5, 200))
+works = st.builds(
+    Work,
+    st.integers(0, 30).map(lambda tenths: tenths / 10),
+    st.integers(0, 2),
+    st.floats(0, 50),
+    st.integers(1, 4),
+)
+impatient = st.builds(
+    Work,
+    st.floats(0, 3),
+    st.integers(0, 2),
+    st.floats(0.5, 50),
+    st.integers(1, 4),
+    st.none() | st.floats(0.01, 5),
+)
+three = st.lists(limits, min_size=3, max_size=3)
+
+
+class Watched(Server):
+    """Adds up what its lanes do, and checks that it is no more than they can."""
+
+    def __init__(self, simulation: Simulation, lanes: Sequence[Lane]) -> None:
+        super().__init__(simulation, lanes)
+        self.units = 0.0
+        self.seen = 0.0
+
+    def enter(self, request: Request) -> None:
+        self.look()
+        super().enter(request)
+
+    def leave(self, request: Request) -> None:
+        self.look()
+        super().leave(request)
+
+    def wake(self, alarm: int) -> None:
+        self.look()
+        super().wake(alarm)
+
+    def look(self) -> None:
+        """Before anything changes: what was done since the last change."""
+        seconds, self.seen = self._simulation.now - self.seen, self._simulation.now
+        busy = [lane for lane in self.lanes if lane.count]
+        if seconds > 0 and busy:
+            shares = [lane.share if self._is_shared else lane.most for lane in busy]
+            used = [lane.count * x for lane, x in zip(busy, shares, strict=True)]
+            assert sum(used) <= 1 + 1e-12
+            for lane, share, of_all in zip(busy, shares, used, strict=True):
+                assert share <= lane.most
+                self.units += seconds * of_all * lane.whole
+
+
+def served(
+    lanes: Sequence[Lane], works: Sequence[Work], order: Sequence[int] = (0, 1, 2)
+) -> tuple[list[float | None], list[int], Watched]:
+    """When each work was done, in which order, and the server."""
+    simulation = Simulation()
+    server = Watched(simulation, [lanes[number] for number in order])
+    when: list[float | None] = [None] * len(works)
+    sequence: list[int] = []
+
+    def ask(number: int, work: Work) -> Steps:
+        yield work.start
+        yield lanes[work.lane].request(work.units, work.count)
+        when[number] = simulation.now
+        sequence.append(number)
+
+    def stop(process: Process, work: Work) -> Steps:
+        yield work.start
+        yield work.patience or 0.0
+        process.end()
+
+    for number, work in enumerate(works):
+        process = simulation.start(ask(number, work))
+        if work.patience is not None:
+            simulation.start(stop(process, work))
+    simulation.run()
+    assert [lane.count for lane in lanes] == [0, 0, 0]
+    return when, sequence, server
+
+
+def made(rates: Limits) -> list[Lane]:
+    return [Lane(whole, alone) for whole, alone in rates]
+
+
+PLAIN: Limits = [(10.0, 100.0), (20.0, 100.0), (5.0, 1.0)]
+
+
+def test_one_request_has_the_server_to_itself() -> None:
+    when, _, _ = served(made(PLAIN), [Work(1, 0, 50, 1)])
+    assert when == [6.0]
+
+
+def test_two_readers_and_a_writer_have_a_third_each() -> None:
+    works = [Work(0, 0, 10, 2), Work(0, 1, 20, 1)]
+    when, _, _ = served(made(PLAIN), works)
+    assert when == pytest.approx([3.0, 3.0])
+
+
+def test_what_a_slow_request_cannot_use_is_for_the_others() -> None:
+    """It takes 1 of 5 units a second: the other has four fifths of the server."""
+    when, _, _ = served(made(PLAIN), [Work(0, 2, 10, 1), Work(0, 0, 40, 1)])
+    assert when == pytest.approx([10.0, 5.0])
+
+
+def test_who_comes_later_ends_later_though_both_have_the_same_share() -> None:
+    when, _, _ = served(made(PLAIN), [Work(0, 0, 50, 1), Work(2, 0, 30, 1)])
+    assert when == pytest.approx([8.0, 8.0])
+
+
+def test_what_is_cancelled_leaves_its_share() -> None:
+    when, _, server = served(made(PLAIN), [Work(0, 0, 50, 1), Work(0, 0, 90, 1, 4)])
+    assert when == [pytest.approx(7.0), None]
+    assert server.units == pytest.approx(50 + 20)
+
+
+def test_ends_at_one_time_come_in_the_order_of_asking() -> None:
+    works = [Work(0, 1, 20, 1), Work(0, 0, 10, 1), Work(0, 1, 20, 1)]
+    assert served(made(PLAIN), works)[1] == [0, 1, 2]
+
+
+@given(three, st.lists(works, max_size=9))
+def test_bytes_are_conserved_and_no_server_does_more_than_it_can(
+    rates: Limits, works: list[Work]
+) -> None:
+    when, _, server = served(made(rates), works)
+    assert None not in when
+    asked = sum(work.units * work.count for work in works)
+    assert server.units == pytest.approx(asked, rel=1e-9)
+
+
+@given(three, st.lists(impatient, max_size=9))
+def test_virtual_time_is_as_good_as_telling_all_at_each_change(
+    rates: Limits, works: list[Work]
+) -> None:
+    expected = ends(rates, works)
+    when, _, _ = served(made(rates), works)
+    assert when == [one and pytest.approx(one, rel=1e-9) for one in expected]
+
+
+@given(three, st.lists(works, max_size=9), st.permutations(range(3)))
+def test_the_order_in_which_the_lanes_are_named_changes_nothing(
+    rates: Limits, works: list[Work], order: list[int]
+) -> None:
+    when, sequence, _ = served(made(rates), works)
+    others, again, _ = served(made(rates), works, order)
+    assert others == pytest.approx(when, rel=1e-12)
+    assert again == sequence
+
+
+def test_a_server_without_a_limit_of_its_own() -> None:
+    """Every request takes the time of one."""
+    lanes = [Lane(float("inf"), 10.0), Lane(float("inf")), Lane(1.0)]
+    works = [Work(0, 0, 20, 1000), Work(1, 0, 20, 1), Work(3, 1, 5, 1)]
+    assert served(lanes, works)[0] == pytest.approx([2.0, 3.0, 3.0])
+
+
+@pytest.mark.parametrize(("whole", "alone"), [(0.0, 1.0), (1.0, 0.0), (-1.0, 1.0)])
+def test_a_lane_without_bandwidth_is_refused(whole: float, alone: float) -> None:
+    with pytest.raises(ValueError, match="no work"):
+        Lane(whole, alone)
+
+
+@pytest.mark.parametrize(
+    ("units", "count"), [(-1.0, 1), (float("nan"), 1), (float("inf"), 1), (1.0, 0)]
+)
+def test_a_request_that_would_never_end_is_refused(units: float, count: int) -> None:
+    with pytest.raises(ValueError, match="cannot do"):
+        Lane(1.0).request(units, count)

@@ -1,0 +1,96 @@
+"""What jobs ask of storage: from their files, and from an earlier run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.forecast.workflow.workload import Workload, workload
+from pegasus_bb.model.graph import build_graph
+from pegasus_bb.model.history import History, Past
+from pegasus_bb.model.speeds import Speed, Speeds
+from tests.decide.user_files import User, job, sized, use
+
+MB = 1_000_000
+PFS = Speed(100 * MB, 100 * MB, 10 * MB, 10 * MB, ops=1000.0, job_ops=100.0)
+BB = Speed(read=1000 * MB, write=1000 * MB, job_read=100 * MB, job_write=100 * MB)
+SPEEDS = Speeds(4, {"pfs": PFS, "bb": BB}, "sites.yml:9")
+
+
+def loads(folder: Path, history: History, **more: Any) -> Workload:
+    reader = job(
+        "ID1",
+        use("in", "input", **sized(20 * MB)),
+        use("out", "output", **sized(10 * MB)),
+        **more,
+    )
+    workflow, _, _ = User(folder, jobs=[reader]).read()
+    placement = User(folder, jobs=[reader], tier={"capacity": "1TiB"}).decide()
+    graph = build_graph(workflow)
+    return workload(workflow, graph, placement.files, SPEEDS, history)
+
+
+def test_of_an_unknown_job_only_the_files_count(tmp_path: Path) -> None:
+    work = loads(tmp_path, History())
+    (load,) = work.loads
+    assert load.demand.is_known and load.demand.pessimistic.compute == 0
+    assert (load.reads, load.writes) == ((("in", 20 * MB),), (("out", 10 * MB),))
+    assert (load.read, load.written) == (20 * MB, 10 * MB)
+    assert work.unknown_times == 1
+
+
+@pytest.mark.parametrize(
+    ("place", "past", "compute"),
+    [
+        ("pfs", Past(5.0, user=1.0), 2.0),  # 3 s were 30 MB at the 10 MB/s of one job
+        ("bb", Past(5.0), 5.0 - 0.3),  # at the speed of the tier
+        ("pfs", Past(2.5, user=1.5), 0.0),  # the bytes explain more than all of it
+    ],
+)
+def test_an_earlier_run_computed_for_as_long_as_it_did_not_move_bytes(
+    tmp_path: Path, place: str, past: Past, compute: float
+) -> None:
+    (load,) = loads(tmp_path, History(place=place, jobs={"ID1": past})).loads
+    assert load.demand.pessimistic.compute == pytest.approx(compute)
+    assert load.demand.is_known
+
+
+def test_the_kernels_time_is_operations_at_best(tmp_path: Path) -> None:
+    """9 s, of which bytes explain 3 and the kernel had 7: at best 4 s were calls."""
+    past = Past(9.0, user=1.0, kernel=7.0)
+    work = loads(tmp_path, History(jobs={"ID1": past}))
+    demand = work.loads[0].demand
+    assert (demand.pessimistic.compute, demand.pessimistic.operations) == (6.0, 0.0)
+    assert (demand.optimistic.compute, demand.optimistic.operations) == (2.0, 400.0)
+    assert not work.is_known
+
+
+def test_bytes_that_were_counted_go_before_sizes(tmp_path: Path) -> None:
+    """It read its 20 MB twice."""
+    past = History(transformations={"work": Past(9.0, read=40 * MB, written=5 * MB)})
+    (load,) = loads(tmp_path, past).loads
+    assert (load.reads, load.writes) == ((("in", 40 * MB),), (("out", 5 * MB),))
+
+
+def test_a_run_time_can_be_declared(tmp_path: Path) -> None:
+    work = loads(tmp_path, History(), profiles={"pegasus": {"runtime": 10}})
+    assert (work.loads[0].demand.pessimistic.compute, work.unknown_times) == (7.0, 0)
+
+
+@pytest.mark.parametrize("said", ["nan", "inf", "1e308", "-5", "soon"])
+def test_what_no_task_could_take_is_no_run_time(tmp_path: Path, said: str) -> None:
+    work = loads(tmp_path, History(), profiles={"pegasus": {"runtime": said}})
+    assert work.unknown_times == 1
+
+
+def test_sizes_are_learned_if_they_are_not_declared(tmp_path: Path) -> None:
+    quiet = job("ID1", use("in", "input"), use("out", "output"))
+    user = User(tmp_path, jobs=[quiet], tier={"capacity": "1TiB"})
+    workflow, _, _ = user.read()
+    files = user.decide().files
+    known = History(sizes={"in": 7})
+    work = workload(workflow, build_graph(workflow), files, SPEEDS, known)
+    assert work.loads[0].reads == (("in", 7),)
+    assert work.unknown_sizes == ("out",)

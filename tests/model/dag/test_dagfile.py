@@ -1,0 +1,320 @@
+"""DAGMan files: what Pegasus wrote is read whole, what we write is read back."""
+
+from __future__ import annotations
+
+import string
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pegasus_bb.core.errors import CatalogError, UnplacedError
+from pegasus_bb.model.dag.nodes import Dag, Node, Script
+from pegasus_bb.model.dag.reader import read_dag
+from pegasus_bb.model.dag.writer import write_dag
+from tests.support.counting import calls
+
+RECORDED = Path(__file__).parents[2] / "recorded" / "pegasus-5.1.2"
+
+
+def read(tmp_path: Path, text: str) -> Dag:
+    file = tmp_path / "w.dag"
+    file.write_text(text)
+    return read_dag(file)
+
+
+# --- what Pegasus 5.1.2 wrote ---
+
+
+@pytest.mark.parametrize(
+    ("name", "nodes", "edges"),
+    [("plain", 13, 16), ("gated", 15, 20), ("clustered", 12, 14)],
+)
+def test_a_dag_of_pegasus_is_read_whole_and_written_again(
+    name: str, nodes: int, edges: int, tmp_path: Path
+) -> None:
+    dag = read_dag(RECORDED / name / "demo-0.dag")
+    assert len(dag.nodes) == nodes
+    assert sum(map(len, dag.children.values())) == edges
+    assert dag.other == []
+    write_dag(dag, tmp_path / "again.dag")
+    assert read_dag(tmp_path / "again.dag") == dag
+
+
+def test_a_recorded_node_is_read_with_all_its_lines() -> None:
+    dag = read_dag(RECORDED / "gated" / "demo-0.dag")
+    assert dag.max_jobs == {
+        "cleanup": 4,
+        "registration": 1,
+        "stageout": 10,
+        "stagein": 10,
+    }
+    gate = dag.nodes["create_dir_demo_0_cori"]
+    assert gate.pre == Script("/home/wfuser/wf/gate.sh", "", 75, 10)
+    assert gate.post == Script(
+        "/opt/pegasus/bin/pegasus-exitcode",
+        "-r $RETURN -l demo-0.exitcode.log -M demo-0.cache.meta -N    "
+        ".//00/00/create_dir_demo_0_cori.out",
+    )
+    assert (gate.priority, gate.retry, gate.vars) == (
+        800,
+        0,
+        {"My.DAGNodeRetry": "$(RETRY)"},
+    )
+    assert dag.nodes["stage_in_remote_cori_0_0"].category == "stagein"
+    assert dag.children["register_cori_1_0"] == ["bb_delete_ID0000004"]
+
+
+# --- everything that DAGMan has ---
+
+
+def test_every_line_about_a_node_is_read(tmp_path: Path) -> None:
+    dag = read(
+        tmp_path,
+        """\
+        # comments, // comments, empty lines and any case
+        // like this
+
+        retry A 3 unless-exit 2
+        Job A a.sub DIR sub/dir NOOP DONE
+        job B\tb.sub
+        SCRIPT DEFER 75 30 PRE A gate.sh  -x  'one' "two"
+        script post A check.sh
+        PRE_SKIP A 4
+        ABORT-DAG-ON A 9 RETURN 1
+        abort-dag-on B 8
+        CATEGORY A heavy
+        MAXJOBS heavy 2
+        PRIORITY A -5
+        VARS A one="a \\"quoted\\" \\\\ word" two = 'x y' three="first"
+        VARS A three=again
+        PARENT A   CHILD\t B
+        DONE B
+        CONFIG dagman.config
+        """,
+    )
+    assert dag.nodes["A"] == Node(
+        "A",
+        "a.sub",
+        directory="sub/dir",
+        noop=True,
+        done=True,
+        pre=Script("gate.sh", "-x  'one' \"two\"", 75, 30),
+        post=Script("check.sh"),
+        retry=3,
+        unless_exit=2,
+        priority=-5,
+        category="heavy",
+        vars={"one": 'a "quoted" \\ word', "two": "x y", "three": "again"},
+        pre_skip=4,
+        abort_on=(9, 1),
+    )
+    assert dag.nodes["B"].done and dag.nodes["B"].abort_on == (8, None)
+    assert dag.children == {"A": ["B"]}
+    assert dag.max_jobs == {"heavy": 2}
+    assert dag.other == ["CONFIG dagman.config"]
+
+
+def test_all_nodes_and_what_comes_after_it(tmp_path: Path) -> None:
+    dag = read(tmp_path, "RETRY ALL_NODES 3\nJOB A a\nJOB B b\nRETRY B 1\n")
+    assert (dag.nodes["A"].retry, dag.nodes["B"].retry) == (3, 1)
+
+
+def test_other_kinds_of_nodes_are_known_by_name(tmp_path: Path) -> None:
+    dag = read(
+        tmp_path,
+        "SUBDAG EXTERNAL S s.dag DIR d\nFINAL F f\nSERVICE V v\nPROVISIONER P p\n",
+    )
+    assert {n.name: n.kind for n in dag.nodes.values()} == {
+        "S": "SUBDAG",
+        "F": "FINAL",
+        "V": "SERVICE",
+        "P": "PROVISIONER",
+    }
+
+
+def test_many_parents_and_children_on_one_line(tmp_path: Path) -> None:
+    dag = read(tmp_path, "JOB a a\nJOB b b\nJOB c c\nJOB d d\nPARENT a b CHILD c d\n")
+    assert dag.children == {"a": ["c", "d"], "b": ["c", "d"]}
+
+
+# --- mistakes ---
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("JOB B", "needs a name and a file"),
+        ("JOB A a.sub", "there twice"),
+        ("JOB parent a.sub", "reserved"),
+        ("JOB B b.sub WHAT", "WHAT"),
+        ("JOB B b.sub DIR", "DIR"),
+        ("JOB B { ", "inline submit description"),
+        ('JOB B ""', "needs a name and a file"),
+        ('JOB "" b.sub', "needs a name and a file"),
+        ("SUBDAG", "EXTERNAL"),
+        ("SUBMIT-DESCRIPTION d {", "inline submit description"),
+        ("PARENT A CHILD missing", "missing"),
+        ("PARENT A", "PARENT a b CHILD c d"),
+        ("PARENT CHILD A", "PARENT a b CHILD c d"),
+        ("PARENT ALL_NODES CHILD A", "ALL_NODES"),
+        ("SCRIPT PRE A", "SCRIPT [DEFER"),
+        ("SCRIPT DEFER x 3 PRE A gate", "not a whole number"),
+        ("SCRIPT DEFER 75 -1 PRE A gate", "less than 0"),
+        ("SCRIPT DEBUG f ALL PRE A gate", "not a script line"),
+        ("RETRY A", "RETRY node times"),
+        ("RETRY A -1", "less than 0"),
+        ("RETRY A 2 UNLESS 3", "UNLESS"),
+        ("RETRY missing 2", "does not define"),
+        ("PRIORITY A high", "not a whole number"),
+        ("CATEGORY A", "CATEGORY node category"),
+        ("MAXJOBS heavy", "MAXJOBS category number"),
+        ('VARS A x="open', "macros"),
+        ("VARS A", "macros"),
+        ('VARS A PREPEND x="1"', "macros"),
+        ("ABORT-DAG-ON A 3 WITH 2", "WITH"),
+        ("PRE_SKIP A", "PRE_SKIP node status"),
+        ("DONE", "DONE node"),
+        ("SUBDAG INTERNAL S s.dag", "EXTERNAL"),
+    ],
+)
+def test_a_mistake_is_named_with_file_and_line(
+    tmp_path: Path, line: str, says: str
+) -> None:
+    with pytest.raises(CatalogError) as caught:
+        read(tmp_path, f"JOB A a.sub\n\n{line}\n# the end\n")
+    assert f"{tmp_path}/w.dag:3:" in str(caught.value)
+    assert says in str(caught.value)
+
+
+def test_a_file_that_is_not_there() -> None:
+    with pytest.raises(CatalogError, match=r"nowhere\.dag: cannot be read"):
+        read_dag(Path("nowhere.dag"))
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        Node("a b", "x.sub"),
+        Node("a\nJOB evil", "x.sub"),
+        Node("child", "x.sub"),
+        Node("#a", "x.sub"),
+        Node("a", "x y.sub"),
+        Node("a", ""),
+        Node("a", "{"),
+        Node("a", "x.sub", kind="SPLICE"),
+        Node("a", "x.sub", directory="a b"),
+        Node("a", "x.sub", category="c\n"),
+        Node("a", "x.sub", pre=Script("gate\nABORT")),
+        Node("a", "x.sub", pre=Script("gate", "one\nABORT-DAG-ON a 0")),
+        Node("a", "x.sub", post=Script("check", "nul\0")),
+        Node("a", "x.sub", post=Script("check", "joins the next line \\")),
+        Node("a", "x.sub", vars={"x": "one\ntwo"}),
+        Node("a", "x.sub", vars={"queue": "5"}),
+        Node("a", "x.sub", vars={"a b": "5"}),
+    ],
+)
+def test_nothing_foreign_becomes_a_line(tmp_path: Path, node: Node) -> None:
+    with pytest.raises(UnplacedError, match="cannot stand in a DAG file"):
+        write_dag(Dag(nodes={node.name: node}), tmp_path / "w.dag")
+    assert list(tmp_path.iterdir()) == [], "no half-written file stays behind"
+
+
+def test_an_edge_to_nowhere_is_not_written(tmp_path: Path) -> None:
+    dag = Dag(nodes={"a": Node("a", "a.sub")}, children={"a": ["b"]})
+    with pytest.raises(UnplacedError, match="does not have"):
+        write_dag(dag, tmp_path / "w.dag")
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+    file = tmp_path / "w.dag"
+    file.write_text("JOB old old.sub\n")
+    with pytest.raises(UnplacedError):
+        write_dag(Dag(nodes={"a": Node("a", "b c")}), file)
+    assert list(read_dag(file).nodes) == ["old"]
+
+
+# --- round trip ---
+
+NAMES = st.text(string.ascii_letters + string.digits + "_-.:", min_size=1, max_size=9)
+PATHS = st.text(string.ascii_letters + "/._-$()", min_size=1, max_size=12)
+TEXT = st.text(
+    st.characters(
+        blacklist_categories=["Cc", "Cs", "Zl", "Zp"], blacklist_characters="\x85"
+    ),
+    max_size=20,
+)
+ARGUMENTS = TEXT.map(lambda text: " ".join(text.split())).filter(
+    lambda text: not text.endswith("\\")
+)
+SMALL = st.integers(0, 255)
+SCRIPTS = st.builds(Script, PATHS, ARGUMENTS) | st.builds(
+    Script, PATHS, ARGUMENTS, SMALL, SMALL
+)
+NODES = st.builds(
+    Node,
+    NAMES.filter(lambda name: name.upper() not in ("PARENT", "CHILD", "ALL_NODES")),
+    PATHS,
+    kind=st.sampled_from(["JOB", "SUBDAG", "FINAL", "SERVICE"]),
+    directory=st.just("") | PATHS,
+    noop=st.booleans(),
+    done=st.booleans(),
+    pre=st.none() | SCRIPTS,
+    post=st.none() | SCRIPTS,
+    retry=SMALL,
+    unless_exit=st.none() | SMALL,
+    priority=st.integers(-999, 999),
+    category=st.just("") | NAMES,
+    vars=st.dictionaries(
+        st.text(string.ascii_letters, min_size=1, max_size=5).filter(
+            lambda key: not key.lower().startswith("queue")
+        ),
+        TEXT.filter(lambda text: not text.endswith("\\")),
+        max_size=3,
+    ),
+    pre_skip=st.none() | SMALL,
+    abort_on=st.none() | st.tuples(SMALL, st.none() | SMALL),
+)
+
+
+@st.composite
+def dags(draw: st.DrawFn) -> Dag:
+    nodes = {node.name: node for node in draw(st.lists(NODES, max_size=6))}
+    children: dict[str, list[str]] = {}
+    if nodes:
+        edges = st.lists(st.sampled_from(list(nodes)), min_size=1, max_size=3)
+        children = draw(st.dictionaries(st.sampled_from(list(nodes)), edges))
+    limits = draw(st.dictionaries(NAMES, SMALL, max_size=2))
+    return Dag(nodes, children, limits, draw(st.lists(st.just("CONFIG x"), max_size=1)))
+
+
+@given(dag=dags())
+def test_what_is_written_is_read_back(
+    dag: Dag, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    file = tmp_path_factory.mktemp("dag") / "w.dag"
+    write_dag(dag, file)
+    assert read_dag(file) == dag
+
+
+def test_the_order_of_nodes_stays(tmp_path: Path) -> None:
+    names = ["z", "a", "m"]
+    dag = Dag(nodes={name: Node(name, f"00/00/{name}.sub") for name in names})
+    write_dag(dag, tmp_path / "w.dag")
+    lines = (tmp_path / "w.dag").read_text().splitlines()
+    assert lines == ["JOB z 00/00/z.sub", "JOB a 00/00/a.sub", "JOB m 00/00/m.sub"]
+
+
+def test_twice_the_nodes_cost_about_twice_as_much(tmp_path: Path) -> None:
+    def cost(count: int) -> int:
+        dag = Dag()
+        names = [f"node_ID{number:07d}" for number in range(count)]
+        for name in names:
+            post = Script("bb/bin/exitcode", f"-r $RETURN {name}.out")
+            dag.nodes[name] = Node(name, f"00/00/{name}.sub", post=post, retry=1)
+        dag.children[names[0]] = names[1:]  # a wide fan is where quadratic code shows
+        written = calls(lambda: write_dag(dag, tmp_path / "w.dag"))
+        return written + calls(lambda: read_dag(tmp_path / "w.dag"))
+
+    assert cost(2_000) < 11 * cost(200)

@@ -1,3 +1,0 @@
-from tests.placement.conftest import user
-
-__all__ = ["user"]

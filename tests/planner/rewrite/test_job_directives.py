@@ -1,0 +1,196 @@
+"""Mode transient: each job asks for its own space, and all else stays as it was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.core.errors import CatalogError, UsageError
+from pegasus_bb.model.placement import JobReservation
+from pegasus_bb.model.properties import Settings
+from pegasus_bb.planner.rewrite.job_directives import (
+    add_directives,
+    add_job_directives,
+    directives_of,
+    linked_sources,
+)
+from pegasus_bb.planner.rewrite.pass_input import Inputs, Target
+from pegasus_bb.planner.rewrite.passes import JOB_PASSES, rewrite
+from pegasus_bb.planner.rewrite.site_directives import add_shared_directives
+from tests.decide.user_files import User
+from tests.planner.rewrite.conftest import HERE, read
+from tests.planner.rewrite.differences import changed
+
+BBF = "--bbf=/home/me/run0001/bb/nodes/{}.bbf"
+OWN = JobReservation(
+    ("in.txt", "sub/b.dat"), ("out.txt",), (), (), need=5, capacity=8 << 20
+)
+
+
+@pytest.fixture
+def story() -> tuple[Inputs, Target]:
+    return read(HERE / "catalogs", "cori", Settings(mode="transient", capacity=1 << 40))
+
+
+def at(place: int) -> str:
+    return f"workflow/jobs/{place}/profiles/pegasus/glite.arguments"
+
+
+def test_each_job_keeps_its_arguments_and_gets_its_own_option(
+    inputs: Inputs, plan: Target
+) -> None:
+    first, second = (job["id"] for job in inputs.workflow.data["jobs"][:2])
+    assert changed(inputs, add_job_directives(inputs, plan)) == {
+        "workflow/jobs/0/profiles": {
+            "pegasus": {"glite.arguments": f"--qos=regular {BBF.format(first)}"}
+        },
+        at(1): f"--qos=debug {BBF.format(second)}",
+    }
+
+
+def test_in_mode_hybrid_no_job_has_two_options(inputs: Inputs, plan: Target) -> None:
+    """One file names both reservations, for sbatch takes one."""
+    first, second = (str(job["id"]) for job in inputs.workflow.data["jobs"][:2])
+    rooms = {second: plan.placement.job_reservations[second]}
+    hybrid = replace(plan, placement=replace(plan.placement, job_reservations=rooms))
+    after = add_directives(inputs, hybrid)
+    said = after.workflow.data["jobs"][1]["profiles"]["pegasus"]["glite.arguments"]
+    assert said == f"--qos=debug {BBF.format(second)}"
+    alone = add_shared_directives(inputs, hybrid)
+    assert changed(alone, after).keys() == {at(1)}
+    assert BBF.format(first) not in str(after.workflow.data["jobs"][0])
+
+
+def test_the_site_counts_if_nothing_narrower_is_set(edited: Any, plan: Target) -> None:
+    inputs = edited("transformations", {("transformations", 1, "sites"): []})
+    after = add_job_directives(inputs, plan).workflow.data["jobs"][0]["profiles"]
+    assert after["pegasus"]["glite.arguments"].startswith("--constraint=haswell --bbf=")
+
+
+def test_a_directory_needs_no_option(inputs: Inputs, directory_plan: Target) -> None:
+    assert add_job_directives(inputs, directory_plan) is inputs
+
+
+def test_scratch_and_jobs_stay_as_they_were(inputs: Inputs, plan: Target) -> None:
+    after = rewrite(inputs, plan, JOB_PASSES)
+    sites = [s.data["sites"][1] for s in (inputs.sites, after.sites)]
+    assert sites[0]["directories"] == sites[1]["directories"]
+    assert len(after.workflow.data["jobs"]) == len(inputs.workflow.data["jobs"])
+    assert after.transformations is inputs.transformations
+    launcher = sites[1]["profiles"]["pegasus"]["gridstart.launcher"]
+    assert launcher == "/home/me/run0001/bb/bin/launch"
+    assert after.properties["pegasus.data.configuration"] == "sharedfs"
+
+
+@pytest.mark.parametrize("step", [add_job_directives, add_directives])
+def test_a_buffer_of_the_user_s_own_is_refused(
+    edited: Any, plan: Target, step: Any
+) -> None:
+    keys = ("jobs", 1, "profiles", "pegasus", "glite.arguments")
+    with pytest.raises(CatalogError, match="one file of burst buffer") as error:
+        step(edited("workflow", {keys: "--bbf=/my/own.bbf"}), plan)
+    assert error.value.key == ".".join(map(str, keys))
+
+
+def test_a_path_that_a_shell_would_read_is_refused(
+    inputs: Inputs, plan: Target
+) -> None:
+    with pytest.raises(UsageError, match="cannot stand in an option of sbatch"):
+        add_job_directives(inputs, replace(plan, submit_dir=Path("/home/$(id)")))
+
+
+def lines(
+    plan: Target, own: JobReservation = OWN, landing: str = "/lus/r/.l/n"
+) -> list[str]:
+    request = replace(plan.request, prefix="/lus/r")
+    return directives_of(request, own, landing, {}).splitlines()
+
+
+def test_what_is_a_link_in_the_scratch_is_staged_from_where_it_leads(
+    plan: Target,
+) -> None:
+    text = directives_of(plan.request, OWN, "/l", {"in.txt": "/data/in.txt"})
+    assert " source=/data/in.txt destination=$DW_JOB_STRIPED/run/in.txt\n" in text
+
+
+def test_the_lines_reserve_stage_in_and_stage_out(plan: Target) -> None:
+    assert lines(plan) == [
+        "#DW jobdw capacity=8388608 access_mode=striped type=scratch",
+        "#DW stage_in type=file source=/lus/r/in.txt "
+        "destination=$DW_JOB_STRIPED/run/in.txt",
+        "#DW stage_in type=file source=/lus/r/sub/b.dat "
+        "destination=$DW_JOB_STRIPED/run/sub/b.dat",
+        "#DW stage_out type=directory source=$DW_JOB_STRIPED/results "
+        "destination=/lus/r/.l/n",
+    ]
+
+
+def test_the_lines_for_slurm_lua_say_the_same(plan: Target) -> None:
+    own = replace(plan.request, backend="slurm-lua", pool="flash", prefix="/lus/r")
+    text = directives_of(own, OWN, "/lus/r/.l/n", {}, "pbb4f1c2a9e")
+    assert text.splitlines() == [
+        "#BB_LUA jobbb capacity=8388608 pool=flash",
+        "#BB_LUA persist use pbb4f1c2a9e",
+        "#BB_LUA stage_in /lus/r/in.txt job://run/in.txt",
+        "#BB_LUA stage_in /lus/r/sub/b.dat job://run/sub/b.dat",
+        "#BB_LUA stage_out job://results /lus/r/.l/n",
+    ]
+
+
+def test_the_lines_of_a_job_with_a_share_name_both_reservations(
+    plan: Target,
+) -> None:
+    room = replace(OWN, stage_in=())
+    text = directives_of(plan.request, room, "/lus/r/.l/n", {}, "pbb4f1c2a9e")
+    assert text.splitlines() == [
+        "#DW jobdw capacity=8388608 access_mode=striped type=scratch",
+        "#DW persistentdw name=pbb4f1c2a9e",
+        "#DW stage_out type=directory source=$DW_JOB_STRIPED/results "
+        "destination=/lus/r/.l/n",
+    ]
+    with pytest.raises(UsageError, match="cannot be used"):
+        directives_of(plan.request, room, "/l", {}, "pbb\n#DW swap 1")
+
+
+def test_nothing_is_staged_into_or_out_of_a_private_reservation(
+    plan: Target,
+) -> None:
+    own = replace(plan.request, access="private", pool="wlm_pool")
+    text = directives_of(own, OWN, "/lus/r/.l/n", {}, "pbb4f1c2a9e")
+    assert text.splitlines() == [
+        "#DW jobdw capacity=8388608 access_mode=private type=scratch pool=wlm_pool",
+        "#DW persistentdw name=pbb4f1c2a9e",
+    ]
+
+
+def test_more_lines_than_slurm_takes_are_refused(
+    plan: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pegasus_bb.planner.rewrite.job_directives.MOST_BYTES", 300)
+    with pytest.raises(UsageError, match=r"of n have \d+ bytes, for 2 inputs"):
+        lines(plan)
+
+
+@pytest.mark.parametrize(
+    "bad", ["a b", "a\n#DW swap 1", "a%u", "a\\", "$HOME", "", "a;b", "à"]
+)
+def test_nothing_foreign_gets_onto_a_line(plan: Target, bad: str) -> None:
+    with pytest.raises(UsageError, match="cannot stand in a directive"):
+        lines(plan, replace(OWN, stage_in=(bad,)))
+    with pytest.raises(UsageError, match="cannot stand in a directive"):
+        lines(plan, landing=bad)
+
+
+@pytest.mark.parametrize(("links", "found"), [("true", {"in.txt"}), ("false", set())])
+def test_inputs_of_the_site_are_links_where_pegasus_makes_them_so(
+    links: str, found: set[str], tmp_path: Path
+) -> None:
+    user = User(tmp_path)
+    user.defines = ["pegasus.bb.mode=transient", f"pegasus.transfer.links={links}"]
+    user.replicas["in.txt"] = [{"site": "cluster", "pfn": "/data/in.txt"}]
+    user.replicas["ref.txt"] = [{"site": "far", "pfn": "http://far/ref.txt"}]
+    _, catalogs, _ = user.read()
+    assert linked_sources(catalogs, user.decide()).keys() == found

@@ -1,0 +1,110 @@
+"""Jobs start through our launcher, transfers run our tool."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.planner.rewrite.launcher import add_launcher
+from pegasus_bb.planner.rewrite.pass_input import Inputs, Target
+from tests.planner.rewrite.differences import changed
+
+BIN = "/home/me/run0001/bb/bin"
+
+
+def test_a_launcher_and_three_tools(inputs: Inputs, plan: Target) -> None:
+    def tool(name: str) -> dict[str, Any]:
+        site = {"name": "cori", "pfn": f"{BIN}/transfer", "type": "installed"}
+        return {"namespace": "pegasus", "name": name, "sites": [site]}
+
+    at = "transformations/transformations"
+    assert changed(inputs, add_launcher(inputs, plan)) == {
+        "sites/sites/1/profiles/pegasus/gridstart.launcher": f"{BIN}/launch",
+        f"{at}/0/sites/0/pfn": f"{BIN}/transfer",
+        f"{at}/3": tool("dirmanager"),
+        f"{at}/4": tool("cleanup"),
+    }
+
+
+def test_an_entry_for_other_sites_gets_this_one_too(edited: Any, plan: Target) -> None:
+    at = ("transformations", 0, "sites", 0, "name")
+    after = add_launcher(edited("transformations", {at: "elsewhere"}), plan)
+    sites = after.transformations.data["transformations"][0]["sites"]
+    assert [site["name"] for site in sites] == ["elsewhere", "other", "cori"]
+    assert sites[2]["pfn"] == f"{BIN}/transfer"
+
+
+def test_a_program_of_the_same_name_elsewhere_is_not_ours(
+    edited: Any, plan: Target
+) -> None:
+    inputs = edited("transformations", {("transformations", 1, "name"): "cleanup"})
+    after = add_launcher(inputs, plan)
+    assert after.transformations.data["transformations"][1]["sites"][0]["pfn"] == (
+        "/opt/split"
+    )
+
+
+def test_a_site_without_profiles_gets_some(inputs: Inputs, plan: Target) -> None:
+    data = inputs.sites.data
+    bare = {k: v for k, v in data["sites"][1].items() if k != "profiles"}
+    sites = inputs.sites.with_data({**data, "sites": [data["sites"][0], bare]})
+    after = add_launcher(replace(inputs, sites=sites), plan)
+    assert after.sites.data["sites"][1]["profiles"] == {
+        "pegasus": {"gridstart.launcher": f"{BIN}/launch"}
+    }
+
+
+PLACES = {
+    "sites": ("sites", 1, "profiles", "pegasus"),
+    "transformations": ("transformations", 1, "sites", 0, "profiles", "pegasus"),
+    "workflow": ("jobs", 1, "profiles", "pegasus"),
+}
+
+
+@pytest.mark.parametrize("document", PLACES)
+@pytest.mark.parametrize("key", ["gridstart.launcher", "gridstart.launcher.arguments"])
+def test_another_launcher_is_refused_wherever_it_is_set(
+    edited: Any, plan: Target, document: str, key: str
+) -> None:
+    inputs = edited(document, {(*PLACES[document], key): "jsrun"})
+    with pytest.raises(CatalogError, match="there can be no other") as error:
+        add_launcher(inputs, plan)
+    assert error.value.file.endswith(f"{document}.yml")
+    assert error.value.found == "jsrun"
+
+
+@pytest.mark.parametrize("document", PLACES)
+def test_jobs_without_kickstart_are_refused(
+    edited: Any, plan: Target, document: str
+) -> None:
+    inputs = edited(document, {(*PLACES[document], "gridstart"): "none"})
+    with pytest.raises(CatalogError, match="without Kickstart"):
+        add_launcher(inputs, plan)
+
+
+def test_kickstart_itself_may_be_named(edited: Any, plan: Target) -> None:
+    inputs = edited("sites", {(*PLACES["sites"], "gridstart"): "Kickstart"})
+    add_launcher(inputs, plan)
+
+
+def test_a_job_of_the_submit_host_may_have_its_own_launcher(
+    edited: Any, plan: Target
+) -> None:
+    at = ("jobs", 2, "profiles", "pegasus", "gridstart.launcher")
+    add_launcher(edited("workflow", {at: "nice"}), plan)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("pegasus.gridstart.launcher", "jsrun"), ("pegasus.gridstart", "None")],
+)
+def test_a_property_that_insists_on_another_is_refused(
+    inputs: Inputs, plan: Target, key: str, value: str
+) -> None:
+    properties = inputs.properties.with_values({key: value}, "-D")
+    with pytest.raises(CatalogError) as error:
+        add_launcher(replace(inputs, properties=properties), plan)
+    assert (error.value.file, error.value.key) == ("-D", key)

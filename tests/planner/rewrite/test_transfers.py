@@ -1,0 +1,145 @@
+"""Transfers run where the buffer can be seen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.planner.rewrite.launcher import add_launcher, add_launcher_to_jobs
+from pegasus_bb.planner.rewrite.pass_input import Inputs, Target, site_profile
+from pegasus_bb.planner.rewrite.passes import Pass
+from pegasus_bb.planner.rewrite.transfer_tools import share_files, transfer_on_the_site
+from tests.planner.rewrite.differences import changed
+
+
+def saying(inputs: Inputs, **said: str) -> Inputs:
+    """Properties with _ for a dot, as the user set them."""
+    values = {key.replace("_", "."): value for key, value in said.items()}
+    return replace(inputs, properties=inputs.properties.with_values(values, "-D"))
+
+
+def test_three_properties_are_set(inputs: Inputs, plan: Target) -> None:
+    assert changed(inputs, transfer_on_the_site(inputs, plan)) == {
+        "properties/pegasus.transfer.*.remote.sites": "cori",
+        "properties/pegasus.data.configuration": "sharedfs",
+        "properties/pegasus.transfer.links": "true",
+    }
+
+
+@pytest.mark.parametrize(
+    ("said", "becomes"),
+    [
+        ("other", "other,cori"),
+        ("cori", "cori"),
+        ("a,cori,b", "a,cori,b"),
+        ("*", "*,cori"),
+    ],
+)
+def test_the_site_joins_those_that_the_user_named(
+    inputs: Inputs, plan: Target, said: str, becomes: str
+) -> None:
+    key = "pegasus.transfer.*.remote.sites"
+    inputs = replace(inputs, properties=inputs.properties.with_values({key: said}, "x"))
+    assert transfer_on_the_site(inputs, plan).properties[key] == becomes
+
+
+def test_sharedfs_may_be_set_already(edited: Any, plan: Target) -> None:
+    at = ("sites", 1, "profiles", "pegasus", "data.configuration")
+    inputs = saying(
+        edited("sites", {at: "sharedfs"}), pegasus_data_configuration="sharedfs"
+    )
+    after = transfer_on_the_site(inputs, plan)
+    assert after.properties["pegasus.data.configuration"] == "sharedfs"
+
+
+@pytest.mark.parametrize("other", ["condorio", "nonsharedfs"])
+def test_a_property_that_insists_on_another_is_refused(
+    inputs: Inputs, plan: Target, other: str
+) -> None:
+    with pytest.raises(CatalogError, match="sharedfs") as error:
+        transfer_on_the_site(saying(inputs, pegasus_data_configuration=other), plan)
+    assert (error.value.file, error.value.found) == ("-D", other)
+
+
+def test_a_site_that_insists_on_another_is_refused(edited: Any, plan: Target) -> None:
+    at = ("sites", 1, "profiles", "pegasus", "data.configuration")
+    with pytest.raises(CatalogError, match="sharedfs") as error:
+        transfer_on_the_site(edited("sites", {at: "condorio"}), plan)
+    assert error.value.key == "sites.1.profiles.pegasus.data.configuration"
+
+
+def test_another_site_may_have_its_own_way(edited: Any, plan: Target) -> None:
+    at = ("sites", 0, "profiles", "pegasus", "data.configuration")
+    transfer_on_the_site(edited("sites", {at: "condorio"}), plan)
+
+
+def test_transfers_leave_the_submit_host_that_a_plain_run_wants(
+    edited: Any, plan: Target
+) -> None:
+    at = ("sites", 1, "profiles", "pegasus", "auxillary.local")
+    inputs = edited("sites", {at: "true"})
+    done = changed(inputs, transfer_on_the_site(inputs, plan))
+    assert done["sites/sites/1/profiles/pegasus/auxillary.local"] == "false"
+
+
+def test_no_links_where_a_link_is_needed_is_refused(
+    inputs: Inputs, plan: Target
+) -> None:
+    with pytest.raises(CatalogError, match=r"in.txt should be a link"):
+        transfer_on_the_site(saying(inputs, pegasus_transfer_links="false"), plan)
+
+
+def test_no_links_is_the_user_s_choice_where_none_is_needed(
+    inputs: Inputs, plan: Target
+) -> None:
+    files = {k: replace(f, how="copy") for k, f in plan.placement.files.items()}
+    plan = replace(plan, placement=replace(plan.placement, files=files))
+    after = transfer_on_the_site(saying(inputs, pegasus_transfer_links="false"), plan)
+    assert after.properties["pegasus.transfer.links"] == "false"
+
+
+@pytest.fixture
+def served(plan: Target) -> Target:
+    """The tier names a staging service."""
+    settings = {**plan.request.settings, "service": "/run/pegasus-bb"}
+    return replace(plan, request=replace(plan.request, settings=settings))
+
+
+@pytest.mark.parametrize("step", [transfer_on_the_site, share_files])
+@pytest.mark.parametrize("links", ["true", "false"])
+def test_with_a_service_transfers_run_on_the_submit_host(
+    inputs: Inputs, served: Target, step: Pass, links: str
+) -> None:
+    elsewhere = {"pegasus_transfer_stagein_remote_sites": "other"}
+    inputs = saying(inputs, pegasus_transfer_links=links, **elsewhere)
+    after = step(inputs, served)
+    assert after.properties["pegasus.transfer.links"] == "false"
+    assert "pegasus.transfer.*.remote.sites" not in after.properties
+    said = site_profile(after, served.site, "auxillary.local")
+    assert said is not None and said.value == "true"
+
+
+@pytest.mark.parametrize("key", ["*", "stagein", "stageout"])
+@pytest.mark.parametrize("named", ["cori", "other,cori", "*"])
+def test_a_site_that_shall_transfer_contradicts_the_service(
+    inputs: Inputs, served: Target, key: str, named: str
+) -> None:
+    values = {f"pegasus.transfer.{key}.remote.sites": named}
+    inputs = replace(inputs, properties=inputs.properties.with_values(values, "x"))
+    with pytest.raises(CatalogError, match="the staging service of the tier"):
+        transfer_on_the_site(inputs, served)
+
+
+@pytest.mark.parametrize("step", [add_launcher, add_launcher_to_jobs])
+def test_with_a_service_our_tools_are_those_of_the_submit_host(
+    inputs: Inputs, served: Target, step: Pass
+) -> None:
+    known = step(inputs, served).transformations.data["transformations"]
+    tools = [entry for entry in known if entry.get("namespace") == "pegasus"]
+    assert {entry["name"] for entry in tools} == {"transfer", "dirmanager", "cleanup"}
+    for entry in tools:
+        [place] = [p for p in entry["sites"] if p["pfn"] == f"{served.bin}/transfer"]
+        assert place["name"] == "local"

@@ -1,0 +1,3 @@
+from tests.decide.conftest import user
+
+__all__ = ["user"]

@@ -1,0 +1,194 @@
+"""The page of a report: its numbers are in the JSON, and each has a unit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from pegasus_bb.report.compare import compare
+from pegasus_bb.report.encoding import to_document
+from pegasus_bb.report.page import report_page
+from pegasus_bb.report.page.figure import (
+    FINE,
+    RATIO,
+    TO_ONE,
+    Column,
+    Dataset,
+    format_quantity,
+)
+from pegasus_bb.report.page.reported import FIGURES
+from pegasus_bb.report.report_document import Comparison
+from pegasus_bb.report.run_folder import read_run
+from tests.report.made import RECORDED
+from tests.report.page.comparisons import a_benchmark, a_comparison
+from tests.report.page.html import Balanced, without_scripts
+
+UNIT = re.compile(
+    r"\d (s|\u00b5s|min \d\d s|h \d\d min|[KMGTP]?i?B(/s)?|times|to 1|[a-z]+)$"
+)
+
+
+@pytest.fixture
+def found() -> Comparison:
+    return a_comparison(benchmark=a_benchmark())
+
+
+def numbers(found: Any) -> Iterator[float]:
+    """Every number of a document, however deep."""
+    if isinstance(found, dict | list):
+        for item in found.values() if isinstance(found, dict) else found:
+            yield from numbers(item)
+    elif isinstance(found, int | float) and not isinstance(found, bool):
+        yield found
+
+
+class Shown(HTMLParser):
+    """The numbers of a page, as a machine reads them and as a person does."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.data: list[tuple[float, str]] = []
+        self._value: float | None = None
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self._value = float(dict(attrs)["value"]) if tag == "data" else None
+
+    def handle_data(self, data: str) -> None:
+        if self._value is not None:
+            self.data.append((self._value, data))
+            self._value = None
+
+
+def test_every_number_of_a_table_is_in_the_json_and_has_a_unit(
+    found: Comparison,
+) -> None:
+    shown = Shown(report_page({"": found})).data
+    assert len(shown) > 150
+    assert {value for value, _ in shown} <= set(map(float, numbers(to_document(found))))
+    assert [text for _, text in shown if not UNIT.search(text)] == []
+
+
+def test_what_a_tooltip_says_is_in_the_json(found: Comparison) -> None:
+    units = ("s", "B", "B/s", "to one", "processes", "ratio", "tasks")
+    known = [*numbers(to_document(found)), None]
+    words = {format_quantity(value, unit) for value in known for unit in units}
+    charts = [chart for make in FIGURES for chart in make(found).charts]
+    rows = [row for c in charts for rows in c.spec["datasets"].values() for row in rows]
+    said = {row[f"{key}_text"] for row in rows for key in row if _is_drawn(row, key)}
+    assert len(said) > 50
+    assert said - words == set()
+
+
+def _is_drawn(row: dict[str, Any], key: str) -> bool:
+    return f"{key}_text" in row and isinstance(row[key], float)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "words"),
+    [
+        (None, "s", "unknown"),
+        (0.0123, "s", "0.0123 s"),
+        (0.00000834, "s", "8.34 \u00b5s"),
+        (0.0, "s", "0 s"),
+        (185.4, "s", "3 min 05 s"),
+        (2048.0, "B", "2.0 KiB"),
+        (3 << 20, "B/s", "3.0 MiB/s"),
+        (50.66, "B/s", "51 B/s"),
+        (1.386, RATIO, "1.39 times"),
+        (0.99924, FINE, "0.9992 times"),
+        (2.25, TO_ONE, "2.25 to 1"),
+        (1.0, "processes", "1 process"),
+        (16.0, "jobs", "16 jobs"),
+        (2_000_000.0, "jobs", "2,000,000 jobs"),
+        (6.28e-16, TO_ONE, "0 to 1"),
+        (12_345.0, TO_ONE, "12,345 to 1"),
+    ],
+)
+def test_a_number_has_its_unit(value: float | None, unit: str, words: str) -> None:
+    assert format_quantity(value, unit) == words
+
+
+def test_an_unmeasured_value_is_unknown_and_not_drawn() -> None:
+    data = Dataset((Column("name", "name"), Column("x", "x", "s")), [{"name": "a"}])
+    assert data.records() == [{"name": "a", "name_text": "a", "x_text": "unknown"}]
+
+
+def test_every_figure_has_a_chart_and_a_table(found: Comparison) -> None:
+    for figure in (make(found) for make in FIGURES):
+        assert figure.charts, figure.about
+        assert all(chart.label for chart in figure.charts)
+        assert figure.tables
+        assert all(table.rows for table in figure.tables)
+
+
+def test_a_figure_without_data_says_what_would_bring_it() -> None:
+    run = read_run(RECORDED / "kickstart-5.1.2-failed.yml")
+    bare = compare([run], [run])
+    figures = (make(bare) for make in FIGURES)
+    left_out = {f.key: f.about for f in figures if not f.charts}
+    assert {"live", "benchmark"} <= set(left_out)
+    assert all(about.startswith("Left out: ") for about in left_out.values())
+    assert "--bench bench.json" in report_page({"": bare})
+
+
+def test_the_page_may_not_use_the_network(found: Comparison) -> None:
+    text = without_scripts(report_page({"": found})).lower()
+    assert "default-src 'none'" in text
+    assert not re.search(r"src=|url\(|href=\"[^#]|http:", text)
+
+
+def test_the_page_is_well_formed_and_its_parts_are_named(
+    found: Comparison,
+) -> None:
+    text = without_scripts(report_page({"": found}))
+    Balanced().feed(text)
+    for region in re.findall(r'<div class="(?:scroll|chart")[^>]*>', text):
+        assert "aria-label" in region
+        assert "chart" in region or 'tabindex="0"' in region  # else no key scrolls it
+
+
+def test_a_name_is_text_whatever_it_holds(found: Comparison) -> None:
+    text = report_page({"</script><b>&'\"": found})
+    assert text.count("</script>") == text.count("<script")
+    assert "<b>" not in without_scripts(text)
+    first, *others = found.bb
+    tasks = [replace(task, node="</title><b>") for task in first.run.tasks]
+    run = replace(first.run, label="</title><b>", tasks=tuple(tasks))
+    found = replace(found, bb=(replace(first, run=run), *others))
+    text = report_page({"": found})
+    assert text.count("</script>") == text.count("<script")
+    assert "<b>" not in without_scripts(text)
+    Balanced().feed(without_scripts(text))
+
+
+def test_a_run_that_was_not_on_the_buffer_says_so(found: Comparison) -> None:
+    first, *others = found.bb
+    run = replace(first.run, fallback="no space left")
+    found = replace(found, bb=(replace(first, run=run), *others))
+    assert "Really on the PFS (fallback): no space left" in report_page({"": found})
+
+
+def test_several_comparisons_share_a_page(found: Comparison) -> None:
+    text = report_page({"one": found, "other": found})
+    ids = re.findall(r' id="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+    links = re.findall(r'href="#([^"]+)"', text)
+    assert set(links) <= set(ids)
+    assert {"p1", "p2"} <= set(links)
+    assert {"p1-timeline", "p2-timeline"} <= set(ids)
+
+
+def test_the_break_even_of_the_overview_says_what_it_is_and_what_there_is(
+    found: Comparison,
+) -> None:
+    text = without_scripts(report_page({"one": found, "other": found}))
+    table, rest = text.split("</table>", 1)
+    assert 'class="n">break-even in data<' in table
+    assert 'class="n">data of these runs<' in table
+    assert "from this size of all files on" in rest.split("<main")[0]

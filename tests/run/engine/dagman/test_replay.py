@@ -1,0 +1,90 @@
+"""What a person is told while DAGMan writes its journal."""
+
+from __future__ import annotations
+
+from pegasus_bb.model.dag.blahp import JOB_NOT_FOUND
+from pegasus_bb.model.dag.reader import read_dag
+from pegasus_bb.run.engine.dagman.replay import Replay
+from pegasus_bb.run.engine.jobstate_log import parse_event, read_history
+from pegasus_bb.run.engine.nodestates import done_before
+from pegasus_bb.run.engine.submitdir import SubmitDir
+from pegasus_bb.run.engine.table import State, Table
+from tests.run.engine.dagman.conftest import RECORDED, Listener
+
+
+class Player:
+    def __init__(self, place: SubmitDir, held: dict[int, str] | None = None) -> None:
+        self.table, listener = Table(read_dag(place.dag), ()), Listener()
+        self.heard = listener.heard
+        self.replay = Replay(self.table, place, listener, (held or {}).get)
+
+    def plays(self, *lines: str) -> None:
+        for line in lines:
+            event = parse_event(line)
+            assert event is not None
+            self.replay.apply(event)
+
+
+def recorded(act: str) -> list[str]:
+    return (RECORDED / f"{act}.jobstate.log").read_text().splitlines(True)
+
+
+def test_a_gate_waits_and_failures_tell_their_retries(place: SubmitDir) -> None:
+    player = Player(place)
+    player.plays(*recorded("failed"))
+    heard = player.heard
+    assert heard[:4] == ["A runs", "A waits", "A runs", "A done after 9 s"]
+    assert "D failed: its PRE script exit.sh failed after 0 s" in heard
+    post = "its POST script ended with exit status 1, its job with exit status 1"
+    assert f"B failed, tried again: {post} after 2 s" in heard
+    assert f"B failed: {post} after 1 s" in heard
+    assert "C failed: its job ended with exit status 1 after 1 s" in heard
+    assert heard[-1] == "E done after 9 s"
+    assert player.table.names(State.FAILED) == ["B", "C", "D"]
+    assert player.table.names(State.FUTILE) == ["F"]
+
+
+def test_a_gate_waits_also_while_dagman_says_nothing(place: SubmitDir) -> None:
+    player = Player(place)
+    player.plays("10 A PRE_SCRIPT_STARTED - cluster - 1\n")
+    place.bb.mkdir()
+    player.replay.tick()  # the gate has not answered yet
+    assert player.heard == ["A runs"]
+    (place.bb / "gate.json").touch()
+    for _ in range(2):
+        player.replay.tick()
+    player.plays("10 A PRE_SCRIPT_SUCCESS - cluster - 1\n")
+    player.replay.tick()
+    assert player.heard == ["A runs", "A waits"]
+
+
+def test_events_repeated_by_recovery_are_not_reported_twice(place: SubmitDir) -> None:
+    player = Player(place)
+    player.plays(*recorded("held-and-killed"))
+    told = [words for words in player.heard if words.startswith("E done")]
+    assert told == ["E done after 10 s"]
+    assert player.table.counts[State.DONE] == 6
+
+
+def test_a_held_job_is_reported_with_advice(place: SubmitDir) -> None:
+    player = Player(place, {7: "disk full", 8: JOB_NOT_FOUND, 9: ""})
+    for words in ("SUBMIT 7.0", *(f"JOB_HELD {n}.0" for n in (7, 7, 8, 9))):
+        player.plays(f"10 E {words} cluster - 1\n")
+    assert player.heard == [
+        "E runs",
+        "WARNING E is held: disk full; once that is mended: condor_release 7",
+        f"WARNING E is held: {JOB_NOT_FOUND}; HTCondor releases it soon; or now: "
+        "condor_release 8",
+    ]
+
+
+def test_being_held_and_killed_was_no_end(place: SubmitDir) -> None:
+    lines = recorded("held-and-killed")
+    killed = lines.index("1795270080 INTERNAL *** DAGMAN_STARTED 44.0 ***\n")
+    place.journal.write_text("".join(lines[:killed]))
+    history = read_history(place.journal)
+    assert history.crashed
+    assert history.since == 0
+    # As a rescue file of an earlier run would say, which knew of A alone.
+    place.next_rescue().write_text("DONE A\n")
+    assert done_before(place, read_dag(place.dag), history) == {"A", "D", "E"}

@@ -1,0 +1,313 @@
+"""What must be true before anything is started: the place, and the reservation."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable, UsageError
+from pegasus_bb.core.files import write_json
+from pegasus_bb.model.dag.reader import read_dag
+from pegasus_bb.model.reservation import Request, Reservation
+from pegasus_bb.run.engine.dagman.submit_dag import hand_over
+from pegasus_bb.run.engine.failure_messages import not_done
+from pegasus_bb.run.engine.rescue import read_rescue
+from pegasus_bb.run.engine.submitdir import find_submit_dir
+from pegasus_bb.run.engine.table import Table
+from tests.run.engine.dagman.conftest import Listener
+
+from .conftest import Folder, give_back, reserved, vanish, was_up, without_answer
+
+ON_SITE = '+pegasus_site = "cluster"'
+ENDS = [give_back, lambda _, request: vanish(request)]
+
+
+def braindump(folder: Folder, submit_dir: Path) -> None:
+    text = f"user: me\nsubmit_dir: {json.dumps(str(submit_dir))}\n"
+    (folder.path / "braindump.yml").write_text(text)
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_a_directory_that_was_moved_is_refused(folder: Folder, restart: bool) -> None:
+    folder.job("a")
+    braindump(folder, folder.path.with_name("run0001"))
+    (folder.path / "jobstate.log").touch()
+    with pytest.raises(UsageError, match=r"planned as .*/run0001 and moved"):
+        folder.run(restart=restart)
+    assert folder.ran() == []
+    assert not (folder.path / "jobstate.log.000").exists()
+
+
+def test_by_way_of_a_link_it_is_the_same_place(folder: Folder, tmp_path: Path) -> None:
+    folder.job("a")
+    (tmp_path / "link").symlink_to(folder.path)
+    braindump(folder, tmp_path / "link")
+    assert folder.tasks_run() == ["a"]
+
+
+# --- the reservation ---
+
+
+@pytest.fixture
+def request_(folder: Folder, tmp_path: Path, any_dag_will_do: None) -> Request:
+    """A run whose second node on the buffer failed; the reservation stands."""
+    request = reserved(folder.path, "pbbbefore", tmp_path / "tier")
+    promise(folder, {})
+    folder.job("bb_setup_1")
+    folder.job("first", submit=ON_SITE)
+    folder.job("second", "exits=1,0", submit=ON_SITE)
+    folder.job("bb_delete_2", "exits=1,0")
+    folder.chain("bb_setup_1", "first", "second", "bb_delete_2")
+    folder.fails()
+    return request
+
+
+def promise(folder: Folder, outputs: dict[str, str]) -> None:
+    write_json(
+        str(folder.path / "bb" / "placement.json"),
+        {"prefix": "/bb/pbbbefore", "files": {}, "outputs": outputs},
+    )
+
+
+def refused(folder: Folder) -> str:
+    before = folder.noted()
+    with pytest.raises(ReservationFailed) as caught:
+        folder.run()
+    assert folder.noted() == before, "nothing was started"
+    assert f"pegasus-bb run --restart {folder.path}" in str(caught.value)
+    return str(caught.value)
+
+
+def unmount(tmp_path: Path) -> None:
+    (tmp_path / "tier").rename(tmp_path / "away")
+    (tmp_path / "tier").mkdir()
+
+
+def test_given_back_too_early(folder: Folder, request_: Request) -> None:
+    give_back(folder.path, request_)
+    assert "was given back at 2023-11-1" in refused(folder)
+
+
+@pytest.mark.parametrize("with_note", [True, False])
+def test_gone_without_our_doing(
+    folder: Folder, request_: Request, with_note: bool
+) -> None:
+    vanish(request_)
+    if not with_note:
+        (folder.path / "bb" / "reservation.json").unlink()
+    message = refused(folder)
+    assert "is not there any more (no such reservation in" in message
+    assert "second, which needs it, is not done" in message
+
+
+def test_a_lost_note_is_written_again(folder: Folder, request_: Request) -> None:
+    note = folder.path / "bb" / "reservation.json"
+    note.unlink()
+    folder.fails()
+    found = Reservation.from_json(json.loads(note.read_text()))
+    assert (found.name, found.uuid) == (request_.name, request_.uuid)
+    assert folder.times()["bb_setup_1"] == 1, "which would not have been run again"
+
+
+@pytest.mark.parametrize("why", ["it stands", "no answer", "not mounted"])
+def test_what_is_not_known_to_be_gone_lets_the_run_go_on(
+    folder: Folder, request_: Request, tmp_path: Path, why: str
+) -> None:
+    if why == "no answer":
+        without_answer(folder.path, request_)
+    elif why == "not mounted":
+        unmount(tmp_path)
+    folder.fails()
+    assert folder.times()["second"] == 2
+
+
+def test_killed_while_giving_back_it_goes_on(folder: Folder, request_: Request) -> None:
+    folder.fails()
+    give_back(folder.path, request_)
+    assert folder.run().done_before == 3
+    assert folder.times()["bb_delete_2"] == 2
+
+
+def test_a_result_that_never_arrived_is_reported(
+    folder: Folder, request_: Request, tmp_path: Path
+) -> None:
+    folder.fails()
+    promise(folder, {"out.txt": str(tmp_path / "out.txt")})
+    give_back(folder.path, request_)
+    assert "out.txt is not safe: stage-out has not noted it" in refused(folder)
+
+
+# --- a reservation that no job has had is asked for again ---
+
+
+@pytest.fixture
+def asked(folder: Folder, tmp_path: Path, any_dag_will_do: None) -> Request:
+    """A run that asked in the middle and got nowhere: the job that needs it failed."""
+    request = reserved(folder.path, "pbbagain", tmp_path / "tier")
+    folder.job("before")
+    folder.job("bb_setup_1")
+    folder.job("first", "exits=1,0", submit=ON_SITE)
+    folder.chain("before", "bb_setup_1", "first")
+    folder.fails()
+    return request
+
+
+def how_often(folder: Folder) -> list[int]:
+    return [folder.times()[name] for name in ("before", "bb_setup_1", "first")]
+
+
+@pytest.mark.parametrize("why", ["may still come", "was up and is gone", "no answer"])
+def test_it_is_not_asked_for_again(folder: Folder, asked: Request, why: str) -> None:
+    """What was on one that was up is on no other: its programs say that it is gone."""
+    if why == "no answer":
+        without_answer(folder.path, asked)
+    elif why == "was up and is gone":
+        was_up(folder.path)
+        vanish(asked)
+    folder.run()
+    assert how_often(folder) == [1, 1, 2]
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_one_that_is_gone_is_asked_for(folder: Folder, asked: Request, end) -> None:
+    end(folder.path, asked)
+    outcome = folder.run()
+    assert how_often(folder) == [1, 2, 2]
+    assert (outcome.done_before, outcome.done) == (1, 3)
+    kept = [json.loads(note.read_text())["released_at"] for note in outcome.moved]
+    assert kept == ([1700000000.0] if end is give_back else [])
+
+
+# --- --restart forgets nothing that may hold unsaved data ---
+
+
+def test_restart_is_refused_while_it_stands(folder: Folder, request_: Request) -> None:
+    with pytest.raises(ReservationFailed) as caught:
+        folder.run(restart=True)
+    assert "pegasus-bb release pbbbefore; then --restart" in str(caught.value)
+    assert f"pegasus-bb run {folder.path}" in str(caught.value)
+    assert folder.rescues() == ["w.dag.rescue001"], "nothing was moved"
+    assert folder.times()["second"] == 1
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_once_it_is_gone_restart_works(folder: Folder, request_: Request, end) -> None:
+    (folder.path / "bb/manifest.jsonl").write_text('{"lfn": "out.txt"}\n')
+    end(folder.path, request_)
+    folder.fails(restart=True)
+    names = {file.name for file in (folder.path / "bb").iterdir()}
+    assert {"reservation.json.000", "manifest.jsonl.000", "request.json"} <= names
+    assert not names & {"reservation.json", "manifest.jsonl"}
+    assert folder.times()["second"] == 2
+
+
+@pytest.mark.parametrize(
+    ("mounted", "says"), [(True, "try again later"), (False, "is it mounted")]
+)
+def test_without_an_answer_restart_moves_nothing(
+    folder: Folder, request_: Request, tmp_path: Path, mounted: bool, says: str
+) -> None:
+    if mounted:
+        without_answer(folder.path, request_)
+    else:
+        unmount(tmp_path)
+    with pytest.raises(SchedulerUnreachable, match=says):
+        folder.run(restart=True)
+    assert folder.rescues() == ["w.dag.rescue001"]
+
+
+def test_a_watcher_that_breaks_at_the_end_costs_no_rescue_file(folder: Folder) -> None:
+    class Broken(Listener):
+        def close(self) -> None:
+            raise OSError(5, "Input/output error")
+
+    folder.job("a", "exits=1")
+    with pytest.raises(OSError, match="Input/output"):
+        folder.run(progress=Broken())
+    assert folder.rescues() == ["w.dag.rescue001"]
+
+
+def test_dagman_learns_what_is_to_run_again(folder: Folder, request_: Request) -> None:
+    place = find_submit_dir(folder.path)
+    known = read_rescue(place.rescues()[-1], folder.dag)
+    assert hand_over(place, folder.dag, known) is None, "it says so already"
+    rescue = hand_over(place, folder.dag, known - {"first"})
+    assert rescue is not None and rescue == place.rescues()[-1]
+    assert read_rescue(rescue, folder.dag) == known - {"first"}
+
+
+def says(folder: Folder) -> str:
+    place = find_submit_dir(folder.path)
+    return not_done(Table(read_dag(place.dag), ()), place, None, "not done")
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_it_is_kept_until_it_is_known_to_be_gone(
+    folder: Folder, request_: Request, answers: bool
+) -> None:
+    was_up(folder.path)
+    if not answers:
+        without_answer(folder.path, request_)
+    assert "kept:        reservation pbbbefore" in says(folder)
+
+
+def test_a_lost_reservation_calls_for_a_restart(
+    folder: Folder, request_: Request
+) -> None:
+    was_up(folder.path)
+    vanish(request_)
+    message = says(folder)
+    assert "lost:        reservation pbbbefore is not there any more" in message
+    assert f"pegasus-bb run --restart {folder.path}" in message
+    assert "to continue:" not in message
+    assert "kept:" not in message
+
+
+def refusal(folder: Path) -> list[str]:
+    with pytest.raises(UsageError) as caught:
+        find_submit_dir(folder)
+    return str(caught.value).splitlines()
+
+
+def test_a_folder_above_submit_directories_is_told_of_them(tmp_path: Path) -> None:
+    runs = [tmp_path / "user/pegasus/cybershake" / f"run000{n}" for n in (1, 2, 3)]
+    for run in runs:
+        run.mkdir(parents=True)
+        (run / "cybershake-0.dag").touch()
+    with pytest.raises(UsageError, match=f"found: none; .* {runs[0]} or {runs[1]}$"):
+        find_submit_dir(tmp_path)
+
+
+def test_a_folder_below_that_may_not_be_searched_is_passed_over(
+    of_a_user: Path,
+) -> None:
+    listed = of_a_user / "listed"
+    (listed / "below").mkdir(parents=True)
+    (of_a_user / "loop").symlink_to(".")
+    listed.chmod(0o444)
+    try:
+        assert refusal(of_a_user)[0].endswith("plan one with pegasus-bb plan")
+    finally:
+        listed.chmod(0o755)
+
+
+def test_an_empty_folder_or_none_is_told_how_to_plan(tmp_path: Path) -> None:
+    assert refusal(tmp_path)[0].endswith("plan one with pegasus-bb plan")
+    assert refusal(tmp_path / "x")[0].endswith(
+        "no such folder; name a submit directory"
+    )
+
+
+def test_a_slip_in_the_name_of_a_submit_directory_is_told(tmp_path: Path) -> None:
+    (tmp_path / "run0001").mkdir()
+    assert f"did you mean {tmp_path}/run0001?" in refusal(tmp_path / "run001")[0]
+    (tmp_path / "workflow.yml").touch()
+    assert "did you mean" not in refusal(tmp_path / "workflow.yml")[0]
+
+
+def test_two_dags_are_both_named(tmp_path: Path) -> None:
+    for name in ("one.dag", "two.dag"):
+        (tmp_path / name).touch()
+    assert "found: one.dag, two.dag; plan one" in refusal(tmp_path)[0]

@@ -1,0 +1,121 @@
+"""Results of jobs that the staging service of slurm-lua could not stage out."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.run.inventory.leftovers import give_back, leftovers
+from pegasus_bb.runtime.job_reservation.results import list_kept
+from pegasus_bb.runtime.programs.await_stage_out import _deadline_message
+from tests.run.inventory.conftest import OneRun, Runs
+from tests.runtime.backends.test_slurm_lua import LuaBench, bench
+
+__all__ = ["bench"]
+NUMBER = 7
+WORDS = "flash://job.7/results: /lus/out: Disk quota exceeded"
+
+
+@pytest.fixture
+def run(runs: Runs, bench: LuaBench) -> OneRun:
+    """Mode transient; its node work has failed, for its results did not come back."""
+    run = runs.run()
+    (run.submit / "bb/request.json").unlink()
+    scratch = str(run.root / "pfs")
+    run.request = replace(run.request, backend="slurm-lua", prefix=scratch)
+    run.write("transient.json", run.request.to_json())
+    keep(bench, kept(f"{scratch}/.pegasus_bb_landing/work"))
+    list_kept(run.bb, "work", str(NUMBER))
+    run.note("INTERNAL *** DAGMAN_STARTED 1 ***", "work SUBMIT 2.0 cori - 3")
+    run.note("work POST_SCRIPT_FAILURE 77 cori - 3")
+    run.ends(1)
+    run.name = f"job {NUMBER}"  # as it is listed
+    return run
+
+
+def kept(dest: str, **more: Any) -> dict[str, Any]:
+    row = {"job": NUMBER, "uid": os.getuid(), "size": 8 << 20, "created": 1.7e9}
+    return {**row, "path": "/bb/job.7", "dests": [dest], "message": WORDS, **more}
+
+
+def keep(bench: LuaBench, *rows: dict[str, Any]) -> None:
+    (bench.folder / "kept.json").write_text(json.dumps(rows))
+
+
+def still_kept(bench: LuaBench) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads((bench.folder / "kept.json").read_text())
+    return rows
+
+
+def again(run: OneRun) -> None:
+    """The node was run again, and is done."""
+    run.note("INTERNAL *** DAGMAN_STARTED 1 ***", "work SUBMIT 3.0 cori - 4")
+    run.note("work POST_SCRIPT_SUCCESS 0 cori - 4")
+    run.ends(0)
+
+
+def test_they_are_listed_with_the_words_of_the_service(run: OneRun) -> None:
+    found = run.held()
+    assert (found.backend, found.size) == ("slurm-lua", 8 << 20)
+    assert found.message == (
+        f"kept by the staging service, with the results of node work: {WORDS}"
+    )
+    assert found.next == (f"scontrol show bbstat discard job={NUMBER}",)
+
+
+def test_they_stay_while_they_are_nowhere_else(run: OneRun, bench: LuaBench) -> None:
+    verdict = run.verdict()
+    assert not verdict.goes and not give_back(verdict).goes
+    assert "so its results are nowhere else" in verdict.why
+    assert f"`scontrol show bbstat discard job={NUMBER}` drops them" in verdict.why
+    assert len(still_kept(bench)) == 1
+
+
+def test_they_go_once_the_node_ran_again(run: OneRun, bench: LuaBench) -> None:
+    again(run)
+    verdict = run.verdict()
+    assert verdict.goes and "was run again since" in verdict.why
+    assert len(still_kept(bench)) == 1  # a look changes nothing
+    assert give_back(verdict).goes
+    assert still_kept(bench) == []
+
+
+def test_saved_meanwhile_is_as_good(run: OneRun, bench: LuaBench) -> None:
+    again(run)
+    [kept] = still_kept(bench)
+    verdict = run.verdict()
+    keep(bench)
+    assert not give_back(verdict).goes  # whose they were cannot be told any more
+    keep(bench, kept)
+    assert give_back(verdict).goes
+
+
+def test_a_number_given_again_is_another_job(run: OneRun, bench: LuaBench) -> None:
+    again(run)
+    own = still_kept(bench)
+    keep(bench, *own, kept("/of/a/job/without/Pegasus"))
+    verdict = run.verdict()
+    assert not verdict.goes and "given the number once more" in verdict.why
+
+
+def test_of_another_user_they_are_not_listed(runs: Runs, bench: LuaBench) -> None:
+    keep(bench, kept("/lus/out", uid=os.getuid() + 1))
+    assert leftovers() == []
+
+
+def test_a_node_that_waited_in_vain_says_what_the_service_says(
+    run: OneRun, bench: LuaBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = {"slurm": str(NUMBER), "source": "/bb/job.7/results/3.0"}
+    said = _deadline_message("work", note, {"out": "out is not there"}, run.request)
+    assert f"service:  {WORDS}\n" in said
+    assert "still in: /bb/job.7/results/3.0 of job 7: the staging service" in said
+    assert f"`scontrol show bbstat discard job={NUMBER}` drops it" in said
+    assert "scancel" not in said
+    monkeypatch.setenv("PATH", str(Path("/nowhere")))
+    assert "no scontrol here" in _deadline_message("work", note, {}, run.request)

@@ -1,0 +1,105 @@
+"""Spaces of jobs whose results Slurm could not stage out: ls names them, gc keeps what
+is nowhere else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.run.inventory.leftovers import give_back, leftovers
+from pegasus_bb.runtime.job_reservation.results import list_kept
+from tests.run.inventory.conftest import OneRun, Runs
+from tests.runtime.backends.test_datawarp import DataWarpBench, bench
+
+__all__ = ["bench"]
+NUMBER = 7
+WORDS = "burst_buffer/datawarp: data_out: dwsd: no route"
+
+
+def scratch(run: OneRun) -> Path:
+    return run.root / "pfs"
+
+
+@pytest.fixture
+def run(runs: Runs, bench: DataWarpBench) -> OneRun:
+    """Mode transient; its node work has failed, for its results did not come back."""
+    run = runs.run()
+    (run.submit / "bb/request.json").unlink()
+    run.request = replace(run.request, backend="datawarp", prefix=str(scratch(run)))
+    run.write("transient.json", run.request.to_json())
+    stuck(bench, f"{scratch(run)}/.pegasus_bb_landing/work")
+    list_kept(run.bb, "work", str(NUMBER))
+    run.note("INTERNAL *** DAGMAN_STARTED 1 ***", "work SUBMIT 2.0 cori - 3")
+    run.note("work POST_SCRIPT_FAILURE 77 cori - 3")
+    run.ends(1)
+    run.name = f"job {NUMBER}"  # as it is listed
+    return run
+
+
+def stuck(bench: DataWarpBench, destination: str, words: str = WORDS) -> None:
+    """Slurm has the job in its queue, with its space."""
+    line = f"#DW jobdw capacity=8388608\n#DW stage_out destination={destination}"
+    job = {"id": NUMBER, "name": "bl_7", "comment": "", "line": line, "waited": 0}
+    state = {"state": "STAGE_OUT", "reason": "None", "priority": 1, "made": True}
+    uid = bench.backend.uid
+    bench.change(jobs=[{**job, **state, "uid": uid, "comment_of_system": words}])
+
+
+def test_it_is_listed_with_the_words_of_slurm_and_what_would_do(run: OneRun) -> None:
+    found = run.held()
+    assert (found.state, found.size) == ("staging-out", 8 << 20)
+    assert found.run == "failed"
+    assert found.message == f"kept by Slurm, with the results of node work: {WORDS}"
+    assert found.submit_dir == str(run.submit)
+    assert found.next == (f"scancel --hurry {NUMBER}",)
+
+
+def test_results_that_are_nowhere_else_are_kept(
+    run: OneRun, bench: DataWarpBench
+) -> None:
+    verdict = run.verdict()
+    assert not verdict.goes
+    assert "node work is not done, so its results are nowhere else" in verdict.why
+    assert f"pegasus-bb run {run.submit}" in verdict.why
+    assert not give_back(verdict).goes
+    assert bench.read()["jobs"][0]["state"] == "STAGE_OUT"
+
+
+def test_it_goes_once_the_node_ran_again(run: OneRun, bench: DataWarpBench) -> None:
+    run.note("INTERNAL *** DAGMAN_STARTED 1 ***", "work SUBMIT 3.0 cori - 4")
+    assert not run.verdict().goes  # how that ends is not known yet
+    run.note("work POST_SCRIPT_SUCCESS 0 cori - 4")
+    run.ends(0)
+    verdict = run.verdict()
+    assert verdict.goes
+    assert "was run again since, and its results are back" in verdict.why
+    assert bench.read()["jobs"][0]["state"] == "STAGE_OUT"  # a look changes nothing
+    assert give_back(verdict).goes
+    assert bench.read()["jobs"][0]["state"] == "COMPLETED"
+
+
+def test_a_number_given_again_is_another_job(run: OneRun, bench: DataWarpBench) -> None:
+    stuck(bench, f"{scratch(run)}/.pegasus_bb_landing/work2")
+    run.note("work POST_SCRIPT_SUCCESS 0 cori - 4")
+    run.ends(0)
+    verdict = run.verdict()
+    assert (verdict.goes, "given the number once more" in verdict.why) == (False, True)
+
+
+def test_of_an_unknown_run_it_is_kept(runs: Runs, bench: DataWarpBench) -> None:
+    stuck(bench, "/lus/of/another/ledger")
+    [verdict] = leftovers()
+    assert (verdict.record.name, verdict.goes) == (f"job {NUMBER}", False)
+    assert "of a run that this ledger does not know" in verdict.why
+    assert WORDS in verdict.why
+
+
+@pytest.mark.parametrize("words", ["", "burst_buffer/datawarp: staging out"])
+def test_one_that_is_still_being_staged_out_is_no_leftover(
+    run: OneRun, bench: DataWarpBench, words: str
+) -> None:
+    stuck(bench, "/lus/x", words)
+    with pytest.raises(StopIteration):
+        run.held()

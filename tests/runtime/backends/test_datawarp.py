@@ -1,0 +1,394 @@
+"""The datawarp backend keeps the promise, on a Slurm of four executables."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable, UsageError
+from pegasus_bb.model.reservation import Request, State
+from pegasus_bb.runtime.backends import slurm
+from pegasus_bb.runtime.backends.datawarp import DataWarp
+from pegasus_bb.runtime.backends.scontrol import parse_burst
+from pegasus_bb.runtime.backends.slurm import create_line
+from tests.runtime.backends.contract import OTHER_RUN, REQUEST, Contract, ready, until
+from tests.runtime.backends.fakeslurm.fakeslurm import FRESH
+
+FAKE = Path(__file__).parent / "fakeslurm"
+RECORDED = FAKE.parent.parent / "recorded" / "slurm-24.11"
+REJECTIONS = RECORDED / "sbatch.rejections.txt"
+SETTINGS = {"timeout": "0", "poll": "0", "mount": "any"}
+
+
+class DataWarpBench:
+    """A fake cluster with 1 GiB of burst buffer."""
+
+    def __init__(self, tmp_path: Path) -> None:
+        self.file = tmp_path / "slurm.json"
+        self.file.write_text(json.dumps(FRESH))
+        self.mount = tmp_path / "mount"
+        self.mount.mkdir()
+        self.backend = DataWarp(SETTINGS)
+
+    def change(self, **values: Any) -> None:
+        self.file.write_text(json.dumps({**self.read(), **values}))
+
+    def read(self) -> dict[str, Any]:
+        data: dict[str, Any] = json.loads(self.file.read_text())
+        return data
+
+    def row(self, name: str, size: int = 100, **values: Any) -> None:
+        row = {"name": name, "size": size, "uid": os.getuid(), "created": time.time()}
+        self.change(buffers=[*self.read()["buffers"], {**row, **values}])
+
+    def occupy(self, name: str) -> str:
+        self.row(name, uid=os.getuid() + 1)
+        return f"user{os.getuid() + 1}"
+
+    def fill(self) -> None:
+        self.row("filler", size=1000)
+
+    def free(self) -> None:
+        self.change(
+            buffers=[b for b in self.read()["buffers"] if b["name"] != "filler"]
+        )
+
+    def go_down(self) -> None:
+        self.change(down=True)
+
+    def environ(self, request: Request) -> Mapping[str, str]:
+        return {f"DW_PERSISTENT_STRIPED_{request.name}": str(self.mount)}
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataWarpBench:
+    monkeypatch.setenv("FAKE_SLURM", str(tmp_path / "slurm.json"))
+    monkeypatch.setenv("PATH", f"{FAKE}:{os.environ['PATH']}")
+    return DataWarpBench(tmp_path)
+
+
+class TestDataWarp(Contract):
+    """The contract suite."""
+
+
+def play(tool: str, script: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / tool).write_text(f"#!/bin/sh\n{script}\n")
+    (folder / tool).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+
+# -- what Slurm is asked for
+
+
+def test_the_directive_carries_whole_bytes_and_nothing_else() -> None:
+    line = create_line(replace(REQUEST, pool="wlm_pool"))
+    assert line == (
+        "#BB create_persistent name=pbb4f1c2a9e capacity=104857600 "
+        "access_mode=striped type=scratch pool=wlm_pool"
+    )
+
+
+@pytest.mark.parametrize("pool", ["a b", "a\n#BB", "hurry", "-p", "x=%u", "$(id)"])
+def test_a_value_that_could_be_read_as_more_never_reaches_slurm(pool: str) -> None:
+    with pytest.raises(UsageError, match="#BB line"):
+        create_line(replace(REQUEST, pool=pool))
+
+
+def test_options_of_the_site_reach_sbatch(bench: DataWarpBench) -> None:
+    assert DataWarp({"account": "m1234"}).slurm.options == ["--account=m1234"]
+    with pytest.raises(UsageError):
+        DataWarp({"account": "m1234 --wrap=id"})
+
+
+@pytest.mark.parametrize(
+    ("index", "advice"),
+    [(0, "request invalid"), (1, "as an ordinary user"), (2, "EnablePersistent")],
+)
+def test_what_sbatch_refuses_is_told_with_what_would_do(
+    bench: DataWarpBench,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    index: int,
+    advice: str,
+) -> None:
+    words = REJECTIONS.read_text().splitlines()[index]
+    play("sbatch", f"echo '{words}' >&2; exit 1", tmp_path, monkeypatch)
+    with pytest.raises(ReservationFailed, match=advice) as error:
+        bench.backend.create(REQUEST)
+    assert ("reconfigure" in str(error.value)) == (index == 2)
+
+
+def test_a_refusal_names_the_default_that_the_environment_gave_to_sbatch(
+    bench: DataWarpBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SBATCH_PARTITION", "gpu")
+    monkeypatch.setenv("SBATCH_ACCOUNT", "m1")  # the tier has its own
+    play(
+        "sbatch",
+        "echo 'invalid partition specified' >&2; exit 1",
+        tmp_path,
+        monkeypatch,
+    )
+    with pytest.raises(ReservationFailed, match="SBATCH_PARTITION=gpu") as error:
+        DataWarp({**SETTINGS, "account": "m2"}).create(REQUEST)
+    assert "SBATCH_ACCOUNT" not in str(error.value)
+
+
+def test_a_slurm_that_makes_buffers_for_operators_alone_names_the_remedy(
+    bench: DataWarpBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded = (RECORDED / "show-burst.no-persistent.txt").read_text()
+    bench.change(flags=",".join(parse_burst(recorded)[0].flags))
+    words = REJECTIONS.read_text().splitlines()[3].partition(": ")[2]
+    play("sbatch", f"echo '{words}' >&2; exit 1", tmp_path, monkeypatch)
+    with pytest.raises(ReservationFailed, match="request invalid; ") as error:
+        bench.backend.create(REQUEST)
+    for word in ("administrator", "Flags=EnablePersistent", "scontrol reconfigure"):
+        assert word in str(error.value)
+
+
+# -- what Slurm answers
+
+
+def test_a_held_request_fails_at_once_with_the_message_of_the_scheduler(
+    bench: DataWarpBench,
+) -> None:
+    bench.change(create_fails="dwsd: no space left on any server: 507")
+    bench.backend.create(REQUEST)
+    status = bench.backend.status(REQUEST)
+    assert status.state is State.FAILED
+    assert "dwsd: no space left on any server: 507" in status.message
+
+
+def test_asking_again_after_a_hold_asks_afresh(bench: DataWarpBench) -> None:
+    bench.change(create_fails="device busy")
+    first = bench.backend.create(REQUEST)
+    assert bench.backend.status(REQUEST).state is State.FAILED
+    bench.change(create_fails="")
+    second = bench.backend.create(REQUEST)
+    assert second.job != first.job
+    assert until(bench, State.READY)
+    assert bench.read()["jobs"][0]["state"] == "CANCELLED"
+
+
+def test_a_slurm_without_the_plugin_fails_fast(bench: DataWarpBench) -> None:
+    bench.change(plugin=False)
+    status = bench.backend.status(REQUEST)
+    assert status.state is State.FAILED
+    assert "BurstBufferType" in status.message
+    with pytest.raises(ReservationFailed, match="no burst buffer"):
+        bench.backend.create(REQUEST)
+
+
+def test_a_machine_without_slurm_fails_fast(
+    bench: DataWarpBench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    status = bench.backend.status(REQUEST)
+    assert status.state is State.FAILED
+    assert "PATH" in status.message
+
+
+def test_a_leftover_of_the_same_name_and_user_is_not_used(
+    bench: DataWarpBench,
+) -> None:
+    bench.row(REQUEST.name, size=700, created=time.time() - 9999)
+    with pytest.raises(ReservationFailed, match=r"700\.0 MiB, made 2"):
+        bench.backend.create(REQUEST)
+    assert bench.read()["jobs"] == []
+
+
+def test_a_leftover_that_is_too_small_is_not_ready(bench: DataWarpBench) -> None:
+    bench.row(REQUEST.name, size=1)
+    status = bench.backend.status(REQUEST)
+    assert status.state is State.FAILED
+    assert "smaller" in status.message
+
+
+def test_a_longer_name_that_begins_alike_is_not_it(bench: DataWarpBench) -> None:
+    bench.row(REQUEST.name + "x")
+    bench.row("datawarp")
+    assert bench.backend.status(REQUEST).state is State.ABSENT
+
+
+def test_an_unknown_pool_is_named(bench: DataWarpBench) -> None:
+    with pytest.raises(ReservationFailed, match=r"are wlm_pool\..*plan again"):
+        bench.backend.create(replace(REQUEST, pool="fast"))
+
+
+def test_a_pool_that_shrank_is_not_waited_for(bench: DataWarpBench) -> None:
+    bench.fill()
+    bench.backend.create(REQUEST)
+    bench.change(total=50)
+    status = bench.backend.status(REQUEST)
+    assert status.state is State.FAILED
+    assert "for ever" in status.message
+
+
+@pytest.mark.parametrize("changes", [{}, {"total": 50}, {"create_fails": "busy"}])
+def test_whatever_is_true_a_question_is_one_scontrol_and_one_squeue(
+    bench: DataWarpBench, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
+) -> None:
+    asked = questions(monkeypatch)
+    assert bench.backend.status(REQUEST).state is State.ABSENT
+    assert asked == ["squeue", "scontrol show burst"]
+    bench.backend.create(REQUEST)
+    bench.change(**changes)
+    bench.backend.status(REQUEST)
+    asked.clear()
+    bench.backend.status(REQUEST)
+    assert asked == ["squeue", "scontrol show burst"]
+
+
+def questions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    asked: list[str] = []
+    real = slurm.ask
+
+    def counting(argv: list[str], **rest: Any) -> Any:
+        asked.append(" ".join(argv) if argv[0] == "scontrol" else argv[0])
+        return real(argv, **rest)
+
+    monkeypatch.setattr(slurm, "ask", counting)
+    return asked
+
+
+def test_it_came_up_between_the_two_questions(
+    bench: DataWarpBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The job has ended and its buffer is there: never absent because of the order."""
+    bench.fill()
+    bench.backend.create(REQUEST)
+    real = slurm.ask
+
+    def then_there_is_room(argv: list[str], **rest: Any) -> Any:
+        answer = real(argv, **rest)
+        if bench.read()["buffers"][0]["name"] == "filler":
+            bench.free()
+            bench.backend.slurm.plugin()  # a scheduling pass
+        return answer
+
+    monkeypatch.setattr(slurm, "ask", then_there_is_room)
+    assert bench.backend.status(REQUEST).state is State.READY
+
+
+def test_a_squeue_that_says_something_else_is_no_answer(
+    bench: DataWarpBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.backend.create(REQUEST)
+    play("squeue", "echo JOBID PARTITION", tmp_path, monkeypatch)
+    status = bench.backend.status(REQUEST)
+    assert (status.state, "JOBID PARTITION" in status.message) == (State.UNKNOWN, True)
+
+
+# -- giving back
+
+
+def test_an_end_that_slurm_cannot_bring_about_is_bounded_and_told(
+    bench: DataWarpBench,
+) -> None:
+    ready(bench)
+    bench.change(destroy_fails="dwsd: device busy")
+    with pytest.raises(ReservationFailed, match="dwsd: device busy"):
+        bench.backend.delete(REQUEST)
+    jobs = bench.read()["jobs"]
+    assert [job["state"] for job in jobs] == ["COMPLETED", "CANCELLED"]
+
+
+def test_a_job_that_outlives_its_buffer_is_not_waited_for(bench: DataWarpBench) -> None:
+    """Slurm ends it some scheduling passes after the buffer came up."""
+    bench.change(lingers=True)
+    first = ready(bench)
+    bench.backend.delete(REQUEST)
+    assert bench.read()["jobs"][0]["state"] == "PENDING"
+    assert bench.backend.status(REQUEST).state is State.ABSENT
+    assert bench.backend.create(REQUEST).job != first.job
+    assert until(bench, State.READY)
+
+
+def test_a_cancelled_request_failed_and_can_be_given_back(
+    bench: DataWarpBench,
+) -> None:
+    bench.fill()
+    noted = bench.backend.create(REQUEST)
+    bench.backend.slurm.cancel(noted.job)
+    status = bench.backend.status(REQUEST)
+    assert (status.state, "CANCELLED" in status.message) == (State.FAILED, True)
+    bench.backend.delete(REQUEST)
+    assert bench.backend.status(REQUEST).state is State.ABSENT
+
+
+def test_a_request_taken_back_leaves_no_job_behind(bench: DataWarpBench) -> None:
+    bench.fill()
+    bench.backend.create(REQUEST)
+    bench.backend.delete(REQUEST)
+    assert [job["state"] for job in bench.read()["jobs"]] == ["CANCELLED"]
+
+
+def test_a_controller_that_goes_down_meanwhile_is_not_success(
+    bench: DataWarpBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ready(bench)
+    submit = bench.backend.slurm.submit
+
+    def submit_then_down(*args: str) -> str:
+        number = submit(*args)
+        bench.go_down()
+        return number
+
+    monkeypatch.setattr(bench.backend.slurm, "submit", submit_then_down)
+    with pytest.raises(SchedulerUnreachable, match="Unable to contact"):
+        bench.backend.delete(REQUEST)
+
+
+# -- where it is
+
+
+def test_a_variable_that_is_not_set_is_an_error_not_the_current_folder() -> None:
+    with pytest.raises(ReservationFailed, match="persistentdw name=pbb4f1c2a9e"):
+        DataWarp(SETTINGS).path(REQUEST, {})
+    with pytest.raises(ReservationFailed, match="PERSISTENT"):
+        DataWarp(SETTINGS).path(REQUEST, {"DW_PERSISTENT_STRIPED_pbb4f1c2a9e": "."})
+
+
+def test_a_job_without_the_directive_names_the_likely_cause() -> None:
+    with pytest.raises(ReservationFailed) as error:
+        DataWarp(SETTINGS).path(REQUEST, {"SLURM_JOB_ID": "417"})
+    said = str(error.value)
+    assert "slurm_local_submit_attributes.sh" in said
+    assert "`scontrol show job 417` has no line BurstBuffer=" in said
+    assert max(map(len, said.splitlines())) < 200  # as `run` shows it, uncut
+    assert "in a DAG of your own the submit file may lack the" in said
+
+
+def test_a_mount_that_is_missing_is_an_error(bench: DataWarpBench) -> None:
+    bench.mount.rmdir()
+    with pytest.raises(ReservationFailed, match="not a directory"):
+        bench.backend.path(REQUEST, bench.environ(REQUEST))
+
+
+def test_an_empty_folder_where_nothing_is_mounted_is_not_claimed(
+    bench: DataWarpBench,
+) -> None:
+    careful = DataWarp({**SETTINGS, "mount": "required"})
+    with pytest.raises(ReservationFailed, match="identity of no run"):
+        careful.path(REQUEST, bench.environ(REQUEST))
+    assert list(bench.mount.iterdir()) == []
+
+
+def test_files_without_an_identity_are_refused(bench: DataWarpBench) -> None:
+    (bench.mount / "data").write_text("whose?")
+    with pytest.raises(ReservationFailed, match="identity of no run"):
+        bench.backend.path(REQUEST, bench.environ(REQUEST))
+
+
+def test_the_first_job_marks_it_as_this_runs(bench: DataWarpBench) -> None:
+    assert bench.backend.path(REQUEST, bench.environ(REQUEST)) == str(bench.mount)
+    marked = json.loads((bench.mount / ".pegasus_bb").read_text())
+    assert marked["uuid"] == REQUEST.uuid != OTHER_RUN.uuid

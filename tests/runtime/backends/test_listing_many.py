@@ -1,0 +1,76 @@
+"""A listing of many: the text that a real Slurm gave, and how often it is asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.core.units import MIB
+from pegasus_bb.model.reservation import State
+from pegasus_bb.runtime.backends.datawarp import DataWarp
+from tests.runtime.backends.contract import REQUEST
+from tests.runtime.backends.test_datawarp import DataWarpBench, bench, play, questions
+
+__all__ = ["bench"]
+RECORDED = Path(__file__).parents[2] / "recorded" / "slurm-24.11"
+
+
+@pytest.fixture
+def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    burst = tmp_path / "burst"
+    burst.write_text((RECORDED / "show-burst.two-persistent.txt").read_text())
+    play("scontrol", f"cat {burst}", tmp_path, monkeypatch)
+    play("squeue", "true", tmp_path, monkeypatch)
+    return burst
+
+
+@pytest.mark.parametrize(("uid", "own"), [(1000, True), (1001, False)])
+def test_the_rows_of_a_real_slurm(
+    recorded: Path, monkeypatch: pytest.MonkeyPatch, uid: int, own: bool
+) -> None:
+    monkeypatch.setattr("os.getuid", lambda: uid)
+    csb = replace(REQUEST, name="csb", capacity=700 * MIB)
+    larger = replace(REQUEST, name="csb2", capacity=700 * MIB)
+    found = DataWarp({}).list_reservations([csb, larger, REQUEST])
+    state = State.READY if own else State.FAILED
+    states = [state, State.FAILED, State.ABSENT]
+    assert [status.state for status in found.statuses] == states
+    assert [(row.name, row.own) for row in found.rows] == [("csb2", own), ("csb", own)]
+    assert [row.status.size for row in found.rows] == [500 * MIB, 700 * MIB]
+
+
+@pytest.mark.parametrize("text", ["no-plugin", "not-read-back"])
+def test_a_slurm_that_shows_no_buffer_and_may_have_one(
+    recorded: Path, text: str
+) -> None:
+    recorded.write_text((RECORDED / f"show-burst.{text}.txt").read_text())
+    [status] = DataWarp({}).list_reservations([REQUEST]).statuses
+    assert status.state is State.UNKNOWN
+    assert "burst" in status.message or "DataWarp" in status.message
+
+
+def test_a_machine_without_slurm_does_not_know(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = DataWarp({}).list_reservations([REQUEST])
+    assert found.statuses[0].state is State.UNKNOWN
+    assert "no Slurm on this machine's PATH" in found.message
+
+
+def test_however_many_there_are_slurm_is_asked_as_for_one(
+    bench: DataWarpBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.backend.create(REQUEST)
+    asked = questions(monkeypatch)
+    many = [replace(REQUEST, name=f"pbb{number}") for number in range(1999)]
+    states = [
+        s.state for s in bench.backend.list_reservations([*many, REQUEST]).statuses
+    ]
+    assert asked == ["squeue", "scontrol show burst"]
+    assert states == [State.ABSENT] * 1999 + [State.READY]
+    asked.clear()
+    bench.backend.list_reservations([*many, *many])
+    assert asked == ["squeue", "squeue", "scontrol show burst"]

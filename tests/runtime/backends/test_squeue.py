@@ -1,0 +1,75 @@
+"""One question to squeue tells what `scontrol show job` would tell of each job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.model.reservation import State
+from pegasus_bb.runtime.backends.scontrol import Job
+from pegasus_bb.runtime.backends.squeue import parse_queue
+
+RECORDED = Path(__file__).parents[2] / "recorded"
+SLURMS = ("slurm-24.11", "slurm-22.05")
+UUID = "4f1c2a9e-0000-4000-8000-000000000001"
+
+
+def answer(slurm: str) -> str:
+    return (RECORDED / slurm / "squeue-format.txt").read_text()
+
+
+@pytest.fixture(params=SLURMS)
+def jobs(request: pytest.FixtureRequest) -> dict[str, Job]:
+    return {job.id: job for job in parse_queue(answer(request.param))}
+
+
+def test_every_job_is_there_oldest_first(jobs: dict[str, Job]) -> None:
+    assert list(jobs) == ["2", "3", "4", "5", "6", "7", "8"]
+    assert {job.name for job in jobs.values()} == {"pbb4f1c2a9e"}
+
+
+def test_a_job_has_its_user_and_run(jobs: dict[str, Job]) -> None:
+    assert (jobs["4"].user, jobs["4"].uid, jobs["4"].comment) == ("wfuser", 1000, UUID)
+    assert (jobs["8"].user, jobs["8"].uid) == ("other", 1001)
+    assert jobs["5"].comment == ""
+
+
+@pytest.mark.parametrize(
+    ("number", "message"),
+    [
+        ("2", "create_persistent: dwsd: no space left on any server: 507"),
+        ("3", "create_persistent: Duplicate buffer name"),
+    ],
+)
+def test_a_request_that_slurm_holds_says_why_in_one_line(
+    jobs: dict[str, Job], number: str, message: str
+) -> None:
+    assert jobs[number].held
+    assert jobs[number].message.endswith(message)
+
+
+def test_what_waits_what_has_ended_and_what_was_cancelled(
+    jobs: dict[str, Job],
+) -> None:
+    assert {number: jobs[number].state for number in "4567"} == {
+        "4": State.ABSENT,
+        "5": State.ABSENT,
+        "6": State.PENDING,
+        "7": State.FAILED,
+    }
+    assert not jobs["6"].held
+    assert jobs["6"].message == "BurstBufferResources"
+
+
+@pytest.mark.parametrize("slurm", SLURMS)
+def test_an_answer_that_is_torn_or_another_is_no_answer(slurm: str) -> None:
+    whole = answer(slurm).rstrip()
+    for text in (
+        whole[:-1],
+        whole[: len(whole) // 2],
+        "PENDING",
+        whole.replace("\x1f", "|"),
+    ):
+        with pytest.raises(ValueError, match=r"."):
+            parse_queue(text)

@@ -1,0 +1,95 @@
+"""Slurm shows no buffer where DataWarp did not answer slurmctld at its start."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.core.errors import SchedulerUnreachable
+from pegasus_bb.core.process import ask
+from pegasus_bb.model.reservation import State
+from pegasus_bb.runtime.backends.datawarp import DataWarp
+from pegasus_bb.runtime.backends.scontrol import parse_burst
+from pegasus_bb.runtime.release_steps import release_reservation
+from tests.runtime.backends.contract import REQUEST, ready
+from tests.runtime.backends.test_datawarp import SETTINGS, DataWarpBench, bench, play
+
+__all__ = ["bench"]
+
+
+def unread(bench: DataWarpBench) -> None:
+    """slurmctld was started again, DataWarp answered nothing but `pools`."""
+    rows = bench.read()["buffers"]
+    bench.change(unseen=sum(row["size"] for row in rows), buffers=[], jobs=[])
+
+
+def test_space_that_no_row_accounts_for_may_be_the_buffer(bench: DataWarpBench) -> None:
+    ready(bench)
+    unread(bench)
+    status = DataWarp(SETTINGS).status(REQUEST)
+    assert status.state is State.UNKNOWN
+    for word in ("100.0 MiB of pool wlm_pool", "dwstat", "scontrol reconfigure"):
+        assert word in status.message
+    fresh = DataWarp(SETTINGS)
+    with pytest.raises(SchedulerUnreachable, match="no row accounts for"):
+        release_reservation(REQUEST, None, fresh, lambda: fresh.status(REQUEST))
+
+
+@pytest.mark.parametrize(("unseen", "state"), [(99, "absent"), (100, "unknown")])
+def test_fewer_bytes_than_its_size_are_not_its_own(
+    bench: DataWarpBench, unseen: int, state: str
+) -> None:
+    bench.change(unseen=unseen)
+    bench.row("another")
+    assert bench.backend.status(REQUEST).state.value == state
+
+
+def test_bytes_in_use_while_it_was_shown_are_not_its_own(bench: DataWarpBench) -> None:
+    """A server that is down, say: in use all the time, and in no row."""
+    bench.change(unseen=300)
+    ready(bench)
+    fresh = DataWarp(SETTINGS)
+    fresh.delete(REQUEST)
+    assert fresh.status(REQUEST).state is State.ABSENT
+
+
+def test_an_end_that_is_not_seen_is_not_success(
+    bench: DataWarpBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """slurmctld is started again between the question and the answer."""
+    ready(bench)
+    submit = bench.backend.slurm.submit
+
+    def submit_then_unread(*args: str) -> str:
+        number = submit(*args)
+        unread(bench)
+        return number
+
+    monkeypatch.setattr(bench.backend.slurm, "submit", submit_then_unread)
+    with pytest.raises(SchedulerUnreachable, match="no row accounts for"):
+        bench.backend.delete(REQUEST)
+
+
+def test_a_slurm_that_prints_no_free_space_hides_nothing() -> None:
+    text = "Name=datawarp DefaultPool=p Granularity=1MiB TotalSpace=9MiB UsedSpace=4MiB"
+    [plugin] = parse_burst(text + "\n")
+    assert plugin.pools[0].free == 5 << 20
+    assert plugin.unaccounted(plugin.pools[0]) == 0
+
+
+@pytest.mark.parametrize("cut", [12, 90, 230])
+def test_an_answer_that_is_cut_tells_nothing(
+    bench: DataWarpBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cut: int
+) -> None:
+    ready(bench)
+    whole = ask(["scontrol", "show", "burst"]).out
+    play("scontrol", f"printf %s '{whole[:cut]}'", tmp_path, monkeypatch)
+    assert bench.backend.status(REQUEST).state is State.UNKNOWN
+
+
+def test_another_pool_does_not_matter(bench: DataWarpBench) -> None:
+    bench.change(unseen=500)
+    status = bench.backend.status(replace(REQUEST, pool="fast"))
+    assert status.state is State.ABSENT

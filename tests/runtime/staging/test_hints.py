@@ -1,0 +1,112 @@
+"""The file system hears how long a copy will live, where it wants to hear that."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.model.placement import HINTS
+from pegasus_bb.runtime.staging import hints, onefile
+from pegasus_bb.runtime.staging.digests import SHA256
+from pegasus_bb.runtime.staging.folder_lfns import copy_path
+from pegasus_bb.runtime.staging.hints import hint_of
+from pegasus_bb.runtime.staging.items import Folder, item_of
+from pegasus_bb.runtime.staging.mover import Mover
+from pegasus_bb.runtime.staging.pour import Poured
+from pegasus_bb.runtime.staging.writing import Writing
+from tests.support.kept_hints import keeps_hints
+
+__all__ = ["keeps_hints"]
+SIZES = {"empty": 0, "small": 100, "batch": 1 << 20, "alone": 9 << 20}
+
+
+def moved(folder: Path, hint: int) -> dict[str, Path]:
+    """A file of each size, moved with ``hint``."""
+    (folder / "from").mkdir()
+    (folder / "to").mkdir()
+    source, dest = (Folder.open(str(folder / name)) for name in ("from", "to"))
+    items = []
+    for name, size in SIZES.items():
+        (folder / "from" / name).write_bytes(os.urandom(size))
+        found = (folder / "from" / name).stat()
+        items.append(item_of(source, name, dest, name, found, None, hint))
+    outcomes = list(Mover(SHA256).move(items))
+    assert [outcome.failure for outcome in outcomes] == [None] * len(SIZES)
+    return {name: folder / "to" / name for name in SIZES}
+
+
+@pytest.mark.parametrize("word", HINTS)
+def test_every_copy_has_the_hint_under_its_own_name(
+    tmp_path: Path, copier: str, word: str
+) -> None:
+    copies = moved(tmp_path, HINTS[word])
+    assert {hint_of(str(path)) for path in copies.values()} == {HINTS[word]}
+    for name, path in copies.items():
+        assert path.read_bytes() == (tmp_path / "from" / name).read_bytes()
+
+
+def test_without_a_hint_nothing_is_set(tmp_path: Path, copier: str) -> None:
+    copies = moved(tmp_path, hints.NO_HINT)
+    assert {hint_of(str(path)) for path in copies.values()} == {0}
+
+
+def test_the_hint_is_there_before_the_first_byte(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file system chooses the place of a file when its first bytes are written."""
+    seen: list[int] = []
+    pour = onefile.pour
+
+    def watched(source: int, out: int, *rest: object) -> Poured:
+        assert os.fstat(out).st_size == 0
+        seen.append(hint_of(f"/proc/self/fd/{out}"))
+        return pour(source, out, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(onefile, "pour", watched)
+    (tmp_path / "from").write_bytes(b"bytes")
+    copy_path(
+        str(tmp_path / "from"),
+        str(tmp_path / "to"),
+        writing=Writing(hint=HINTS["short"]),
+    )
+    assert seen == [HINTS["short"]]
+
+
+def test_every_file_of_a_folder_has_the_hint(tmp_path: Path) -> None:
+    (tmp_path / "from/below").mkdir(parents=True)
+    for name in ("from/one", "from/below/two"):
+        (tmp_path / name).write_text(name)
+    copy_path(
+        str(tmp_path / "from"),
+        str(tmp_path / "to"),
+        writing=Writing(hint=HINTS["extreme"]),
+    )
+    for name in ("to/one", "to/below/two"):
+        assert hint_of(str(tmp_path / name)) == HINTS["extreme"]
+
+
+def test_a_kernel_that_knows_no_hints_copies_as_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*arguments: object) -> int:
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+
+    (tmp_path / "from").write_bytes(b"bytes")
+    with monkeypatch.context() as patch:
+        patch.setattr(fcntl, "fcntl", refuse)
+        copy_path(
+            str(tmp_path / "from"),
+            str(tmp_path / "to"),
+            writing=Writing(hint=HINTS["long"]),
+        )
+    assert (tmp_path / "to").read_bytes() == b"bytes"
+    assert hint_of(str(tmp_path / "to")) == 0
+
+
+def copy(folder: Path, hint: int) -> None:
+    writing = Writing(hint=hint)
+    copy_path(str(folder / "from"), str(folder / "to"), writing=writing)

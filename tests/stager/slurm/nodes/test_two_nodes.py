@@ -1,0 +1,110 @@
+"""A job on two nodes: both get its data, and both have results."""
+
+from __future__ import annotations
+
+from tests.stager.slurm.conftest import ERROR, SUCCESS, until
+
+from .conftest import Node, NodeJob, NodeSite
+
+OUT = "stage_out node://out lustre://out"
+
+
+def started(site: NodeSite, *lines: str) -> NodeJob:
+    job = NodeJob(site, *lines, nodes="n[1-2]")
+    assert job.start() == (SUCCESS, "")
+    return job
+
+
+def leave(node: Node, path: str, text: str) -> None:
+    [folder] = node.folders
+    (folder / path).parent.mkdir(exist_ok=True, parents=True)
+    (folder / path).write_text(text)
+
+
+def test_each_has_the_data_and_a_folder_gets_the_results_of_all(
+    site: NodeSite, n1: Node, n2: Node
+) -> None:
+    site.file("in", "an input")
+    job = started(site, "stage_in lustre://in node://in", OUT)
+    for node in (n1, n2):
+        [folder] = node.folders
+        assert (folder / "in").read_text() == "an input"
+        leave(node, f"out/{node.name}", f"of {node.name}")
+        leave(node, "out/same", "on both")
+    assert job.stage_out() == (SUCCESS, "")
+    found = {path.name: path.read_text() for path in (site.lustre / "out").iterdir()}
+    assert found == {"n1": "of n1", "n2": "of n2", "same": "on both"}
+    job.tear_down()
+    until(lambda: n1.folders == n2.folders == [])
+
+
+def test_a_result_may_be_on_one_of_the_nodes(
+    site: NodeSite, n1: Node, n2: Node
+) -> None:
+    job = started(site, OUT)
+    leave(n2, "out", "of n2")
+    assert job.stage_out() == (SUCCESS, "")
+    assert (site.lustre / "out").read_text() == "of n2"
+
+
+def test_a_result_that_is_on_no_node_is_missed(
+    site: NodeSite, n1: Node, n2: Node
+) -> None:
+    code, words = started(site, OUT).stage_out()
+    assert code == ERROR and "out: No such file" in words
+
+
+def test_a_file_that_differs_is_kept_on_both_until_it_does_not(
+    site: NodeSite, n1: Node, n2: Node
+) -> None:
+    job = started(site, OUT)
+    for node in (n1, n2):
+        leave(node, "out/log", node.name)
+    code, words = job.stage_out()
+    assert code == ERROR and "node://out/log differs on n1 and n2" in words
+    job.tear_down()
+    assert not (site.lustre / "out").exists()
+    [kept] = site.kept
+    assert kept["nodes"] == ["n1", "n2"]
+    [folder] = n2.folders
+    (folder / "out" / "log").rename(folder / "out" / "log.n2")
+    site.kill()
+    site.serve()
+    until(lambda: site.kept == [])
+    assert (site.lustre / "out" / "log").read_text() == "n1"
+    assert (site.lustre / "out" / "log.n2").read_text() == "n2"
+    until(lambda: n1.folders == n2.folders == [])
+
+
+def test_the_results_of_a_node_that_is_down_are_waited_for(
+    site: NodeSite, n1: Node, n2: Node
+) -> None:
+    job = started(site, OUT)
+    leave(n1, "out/a", "a")
+    leave(n2, "out/b", "b")
+    n2.kill()
+    for hook in ("post_run", "data_out"):
+        assert job.call(hook, exit_code=0) == (SUCCESS, "")
+    until(lambda: site.waiting == {"n2": "its service does not run"})
+    assert job.call("test_data_out") == (SUCCESS, "BUSY")
+    n2.serve()
+    assert job.until_not_busy("test_data_out") == (SUCCESS, "")
+    assert (site.lustre / "out" / "b").read_text() == "b"
+    assert site.waiting == {}
+
+
+def test_one_node_that_fails_keeps_the_job_from_both(
+    site: NodeSite, n1: Node, n2: Node
+) -> None:
+    site.file("in", "an input")
+    n1.ask_control("pause")
+    job = NodeJob(site, "stage_in lustre://in node://in", nodes="n[1-2]")
+    job.stage_in()
+    hook = job.begin()
+    until(lambda: n2.folders and n2.orders == [])
+    (site.lustre / "in").unlink()
+    n1.ask_control("resume")
+    code, words = job.begun(hook)
+    assert code == ERROR and "n1: " in words and "n2: " not in words
+    job.tear_down(hurry=True)
+    until(lambda: n1.folders == n2.folders == [])

@@ -1,0 +1,82 @@
+"""Nodes copy with the rights of the job's user. Needs root."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+import pytest
+
+from tests.stager.slurm.conftest import ERROR, SUCCESS
+
+from .conftest import Node, NodeJob, NodeSite
+
+pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root copies as others")
+ANN, BOB = 61001, 61002
+
+
+@pytest.fixture(autouse=True)
+def _homes(site: NodeSite) -> None:
+    for folder in (site.folder, *site.folder.parents):
+        if folder.stat().st_mode & 0o011 == 0:
+            folder.chmod(0o711)
+    for uid in (ANN, BOB):
+        home = site.lustre / str(uid)
+        home.mkdir(mode=0o700)
+        os.chown(home, uid, uid)
+
+
+def test_all_that_is_made_is_the_users_own(site: NodeSite, n1: Node, n2: Node) -> None:
+    site.file(f"{ANN}/in", "ann's", uid=ANN).chmod(0o600)
+    home = f"lustre://{ANN}"
+    copies = (f"stage_in {home}/in node://in", f"stage_out node://in {home}/out")
+    job = NodeJob(site, *copies, uid=ANN, nodes="n1,n2")
+    assert job.start() == (SUCCESS, "")
+    for node in (n1, n2):
+        [folder] = node.folders
+        assert (folder.stat().st_uid, stat.S_IMODE(folder.stat().st_mode)) == (
+            ANN,
+            0o700,
+        )
+        assert (folder / "in").stat().st_uid == ANN
+    assert job.stage_out() == (SUCCESS, "")
+    assert (site.lustre / f"{ANN}/out").stat().st_uid == ANN
+
+
+def test_a_job_gets_nothing_of_another_user(site: NodeSite, n1: Node) -> None:
+    site.file(f"{ANN}/in", "ann's", uid=ANN).chmod(0o600)
+    thief = NodeJob(site, f"stage_in lustre://{ANN}/in node://in", uid=BOB)
+    assert "Permission denied" in thief.fails_to_start()
+
+
+def test_a_job_writes_nothing_to_another_user(site: NodeSite, n1: Node) -> None:
+    job = NodeJob(site, f"stage_out node://out lustre://{ANN}/out", uid=BOB)
+    assert job.start() == (SUCCESS, "")
+    (n1.folders[0] / "out").write_text("bob's")
+    code, words = job.stage_out()
+    assert code == ERROR and "Permission denied" in words
+
+
+def test_a_link_out_of_the_folder_is_not_followed(
+    site: NodeSite, n1: Node, n2: Node
+) -> None:
+    secret = site.file("secret", "root's")
+    secret.chmod(0o600)
+    out = f"stage_out node://out/secret lustre://{BOB}/out"
+    job = NodeJob(site, out, uid=BOB, nodes="n[1-2]")
+    assert job.start() == (SUCCESS, "")
+    for node in (n1, n2):
+        (node.folders[0] / "out").symlink_to(site.lustre)
+    code, _ = job.stage_out()
+    assert code == ERROR
+    assert not (site.lustre / str(BOB) / "out").exists()
+
+
+def test_a_job_of_another_user_with_that_number_does_not_start(
+    site: NodeSite, n1: Node
+) -> None:
+    job = NodeJob(site, f"stage_out node://out lustre://{ANN}/out", uid=ANN)
+    assert job.stage_in() == (SUCCESS, "")
+    job.uid = BOB
+    code, words = job.begun(job.begin())
+    assert code == ERROR and f"is uid {ANN}'s, not {BOB}'s" in words

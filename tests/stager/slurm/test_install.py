@@ -1,0 +1,244 @@
+"""`pegasus-bb site install`: the hooks are tried before slurmctld reads them."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.stager.slurm import hooks, lua_interpreter
+from pegasus_bb.stager.slurm import install_hooks as installing
+from pegasus_bb.stager.slurm.hooks import FUNCTIONS, dry_run_text, hooks_text
+from pegasus_bb.stager.slurm.install_hooks import missing_functions
+from tests.support.lua_program import host_lua
+
+__all__ = ["host_lua"]
+TEMPLATES = Path(hooks.__file__).parent / "templates"
+TEXT = hooks_text("/srv/spool")
+needs_lua = pytest.mark.usefixtures("host_lua")
+
+
+@pytest.fixture
+def conf(tmp_path: Path) -> Path:
+    (tmp_path / "slurm.conf").write_text("ClusterName=test\n")
+    return tmp_path
+
+
+@pytest.fixture
+def tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host whose Lua takes everything."""
+    monkeypatch.setattr(installing, "why_not", lambda text: "")
+
+
+OURS = ("pegasus_bb", "site", "install")
+PACKAGE = ("pegasus_bb.stager.slurm",)  # where only Python is
+
+
+def run(
+    *words: str, command: tuple[str, ...] = OURS
+) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-m", *command, *words]
+    return subprocess.run(argv, capture_output=True, text=True)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_the_hooks_name_the_spool_of_the_site(conf: Path, tried: None) -> None:
+    path = installing.install(str(conf), "/srv/spool")
+    text = Path(path).read_text()
+    assert 'local SPOOL = "/srv/spool"\n' in text
+    assert missing_functions(text) == []
+    assert names(conf) == ["burst_buffer.lua", "slurm.conf"]
+
+
+@needs_lua
+@pytest.mark.parametrize("command", [OURS, PACKAGE], ids=["ours", "package"])
+def test_the_command_prints_what_slurm_needs(
+    conf: Path, command: tuple[str, ...]
+) -> None:
+    words = ("--slurm-conf", str(conf))
+    done = run(*words, command=command)
+    assert done.returncode == 0, done.stderr
+    for line in ("BurstBufferType=burst_buffer/lua", "Flags=TeardownFailure"):
+        assert f"  {line}\n" in done.stdout
+    for _ in range(2):  # and once more
+        undone = run(*words, "--undo", command=command)
+        assert undone.returncode == 0, undone.stderr
+        assert names(conf) == ["slurm.conf"]
+        assert run(*words, command=command).returncode == 0
+        assert names(conf) == ["burst_buffer.lua", "slurm.conf"]
+
+
+def test_what_was_there_comes_back(conf: Path, tried: None) -> None:
+    (conf / "burst_buffer.lua").write_text("-- the site's own\n")
+    for _ in range(2):  # the second one is an upgrade of ours
+        installing.install(str(conf), "/srv/spool")
+    assert (conf / "burst_buffer.lua.before").read_text() == "-- the site's own\n"
+    installing.take_out(str(conf))
+    assert (conf / "burst_buffer.lua").read_text() == "-- the site's own\n"
+    with pytest.raises(UsageError, match="not ours; nothing is changed"):
+        installing.take_out(str(conf))
+
+
+def test_two_files_of_others_are_not_made_one(conf: Path, tried: None) -> None:
+    (conf / "burst_buffer.lua").write_text("-- the site's own\n")
+    (conf / "burst_buffer.lua.before").write_text("-- an older one\n")
+    with pytest.raises(UsageError, match="both not ours"):
+        installing.install(str(conf), "/srv/spool")
+    assert (conf / "burst_buffer.lua").read_text() == "-- the site's own\n"
+    assert (conf / "burst_buffer.lua.before").read_text() == "-- an older one\n"
+
+
+def test_a_full_disk_leaves_the_hooks_that_were_there(
+    conf: Path, tried: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (conf / "burst_buffer.lua").write_text("-- the site's own\n")
+    real = installing.write_text
+
+    def full(path: str, text: str) -> None:
+        if path.endswith(".lua"):
+            raise OSError(28, "No space left on device", path)
+        real(path, text)
+
+    monkeypatch.setattr(installing, "write_text", full)
+    with pytest.raises(UsageError, match="No space left"):
+        installing.install(str(conf), "/srv/spool")
+    assert (conf / "burst_buffer.lua").read_text() == "-- the site's own\n"
+
+
+def test_a_link_to_nothing_is_told_in_a_sentence(conf: Path) -> None:
+    (conf / "burst_buffer.lua").symlink_to("nowhere")
+    done = run("--slurm-conf", str(conf), "--undo")
+    assert done.returncode == 2 and "No such file" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_hooks_that_do_not_run_change_nothing(
+    conf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installing, "why_not", lambda text: "unexpected symbol")
+    with pytest.raises(UsageError, match="do not run in the Lua of this host"):
+        installing.install(str(conf), "/srv/spool")
+    assert names(conf) == ["slurm.conf"]
+
+
+def test_hooks_that_slurm_still_needs_stay(conf: Path, tried: None) -> None:
+    installing.install(str(conf), "/srv/spool")
+    (conf / "slurm.conf").write_text("BurstBufferType=burst_buffer/lua\n")
+    with pytest.raises(UsageError, match="slurmctld ends at its next start"):
+        installing.take_out(str(conf))
+    assert "burst_buffer.lua" in names(conf)
+
+
+@pytest.mark.parametrize("spool", ["relative", '/a"b', "/a\\b", "/a\nb", ""])
+def test_a_spool_that_lua_would_misread_is_refused(
+    conf: Path, tried: None, spool: str
+) -> None:
+    done = run("--slurm-conf", str(conf), "--spool", spool)
+    assert done.returncode == 2
+    assert names(conf) == ["slurm.conf"]
+
+
+def test_a_folder_without_slurm_conf_is_refused(tmp_path: Path) -> None:
+    done = run("--slurm-conf", str(tmp_path))
+    assert done.returncode == 2 and "has no slurm.conf" in done.stderr
+    assert names(tmp_path) == []
+
+
+@needs_lua
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_that_is_missing_is_found(name: str) -> None:
+    text = hooks_text("/srv/spool")
+    assert lua_interpreter.why_not(dry_run_text(text)) == ""
+    head = f"function slurm_bb_{name}("
+    without = text.replace(head, f"function renamed_{name}(")
+    assert f"no function slurm_bb_{name}" in lua_interpreter.why_not(
+        dry_run_text(without)
+    )
+
+
+@needs_lua
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_that_fails_when_it_is_called_is_found(
+    name: str, conf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = re.sub(rf"(function slurm_bb_{name}\(.*\))", r"\1 nothing.at_all()", TEXT)
+    monkeypatch.setattr(installing, "hooks_text", lambda spool: bad)
+    with pytest.raises(UsageError, match="nothing"):
+        installing.install(str(conf), "/srv/spool")
+    assert names(conf) == ["slurm.conf"]
+
+
+@needs_lua
+def test_the_dry_call_touches_no_spool(conf: Path, tmp_path: Path) -> None:
+    spool = tmp_path / "spool"
+    (spool / "requests").mkdir(parents=True)
+    installing.install(str(conf), str(spool))
+    assert names(spool) == ["requests"] and names(spool / "requests") == []
+
+
+@needs_lua
+def test_hooks_of_others_are_not_called(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    text = f"function slurm_bb_pools() io.open('{made}', 'w') end\n"
+    assert lua_interpreter.why_not(dry_run_text(text)) == ""
+    assert not made.exists()
+
+
+@pytest.mark.parametrize("path", sorted(TEMPLATES.glob("*.lua")), ids=str)
+def test_no_hook_can_start_a_program(path: Path) -> None:
+    """SlurmUser runs them with words of any user."""
+    text = path.read_text()
+    found = re.findall(r"os\.(\w+)|io\.(\w+)", text)
+    allowed = {"time", "remove", "rename", "open"}
+    assert {name for pair in found for name in pair if name} <= allowed
+    words = r"\b(execute|popen|loadstring|dofile|loadfile|require|setfenv)\b"
+    assert re.findall(words, text) == []
+
+
+@pytest.mark.parametrize(
+    ("versions", "is_taken"),
+    [
+        ({"scontrol": "slurm 23.11.4"}, False),
+        ({"scontrol": "slurm-wlm 24.05.0"}, True),
+        ({"scontrol": "slurm 25.11.0"}, True),
+        ({"slurmctld": "slurm 23.11.4"}, False),
+        ({"slurmctld": "slurm 23.11.4", "scontrol": "slurm 24.11.5"}, False),
+        ({"slurmctld": "slurm 24.11.5", "scontrol": "slurm 23.11.4"}, True),
+        ({"slurmctld": "no words of Slurm", "scontrol": "slurm 23.11.4"}, False),
+    ],
+    ids=str,
+)
+def test_a_slurm_that_is_too_old_is_refused(
+    conf: Path,
+    tried: None,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    versions: dict[str, str],
+    is_taken: bool,
+) -> None:
+    """slurmctld calls the hooks, so its own word counts where it is here."""
+    folder = tmp_path_factory.mktemp("slurm")
+    for name, version in versions.items():
+        (folder / name).write_text(f"#!/bin/sh\necho {version}\n")
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    if is_taken:
+        installing.install(str(conf), "/srv/spool")
+        return
+    with pytest.raises(UsageError, match=r"23\.11\.4 has 11 of the 13"):
+        installing.install(str(conf), "/srv/spool")
+    assert names(conf) == ["slurm.conf"]
+
+
+@needs_lua
+@pytest.mark.parametrize("bad", ["function (", "error('at its start')"])
+def test_lua_that_is_broken_is_found(bad: str) -> None:
+    assert lua_interpreter.why_not(f"{bad}\n{hooks_text('/srv')}") != ""

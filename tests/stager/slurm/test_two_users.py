@@ -1,0 +1,199 @@
+"""Jobs of two users of a site's service: each has only his own."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.stager.lives import CAPABLE, LIVES, NAME, capable, user
+
+from .conftest import ERROR, SUCCESS, Job, SlurmSite, until
+
+pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root copies as others")
+ANN, BOB = 61001, 2  # bob has a name: share wants one
+BOBS_NAME = "bin"
+OWN = "jobbb capacity=2MiB pool=flash"
+
+
+@pytest.fixture(params=LIVES)
+def away(tmp_path: Path, request: pytest.FixtureRequest) -> SlurmSite:
+    """As root, and as SlurmUser."""
+    site = SlurmSite(tmp_path)
+    if request.param == CAPABLE:
+        site.user, site.before = NAME, capable()
+        os.chown(site.bb, user(), -1)
+    return site
+
+
+@pytest.fixture
+def open_site(site: SlurmSite) -> SlurmSite:
+    """Every user can walk to the folders of the test."""
+    for folder in (site.folder, *site.folder.parents):
+        if folder.stat().st_mode & 0o011 == 0:
+            folder.chmod(0o711)
+    for uid in (ANN, BOB):
+        home = site.lustre / str(uid)
+        home.mkdir()
+        os.chown(home, uid, uid)
+        home.chmod(0o700)
+    return site
+
+
+def can_read(uid: int, path: Path) -> bool:
+    argv = ["cat", str(path)]
+    done = subprocess.run(argv, user=uid, group=uid, extra_groups=[], check=False)
+    return done.returncode == 0
+
+
+def test_all_that_is_made_is_the_users_own(open_site: SlurmSite) -> None:
+    secret = open_site.file(f"{ANN}/in", "ann's", uid=ANN)
+    secret.chmod(0o600)
+    copies = (f"stage_in lustre://{ANN}/in job://in", f"stage_out job://in {secret}.2")
+    job = Job(open_site, OWN, *copies, uid=ANN)
+    assert job.stage_in() == (SUCCESS, "")
+    own = Path(job.run()["BB_JOB"])
+    assert (own.stat().st_uid, stat.S_IMODE(own.stat().st_mode)) == (ANN, 0o700)
+    assert (own / "in").stat().st_uid == ANN
+    assert can_read(ANN, own / "in") and not can_read(BOB, own / "in")
+    assert job.stage_out() == (SUCCESS, "")
+    assert (open_site.lustre / f"{ANN}/in.2").stat().st_uid == ANN
+
+
+def test_a_job_copies_nothing_of_another_user(open_site: SlurmSite) -> None:
+    open_site.file(f"{ANN}/in", "ann's", uid=ANN).chmod(0o600)
+    thief = Job(open_site, OWN, f"stage_in lustre://{ANN}/in job://in", uid=BOB)
+    code, words = thief.stage_in()
+    assert code == ERROR and "Permission denied" in words
+    assert list(open_site.bb.rglob("in")) == []
+
+
+def test_a_job_copies_nothing_out_of_another_jobs_buffer(open_site: SlurmSite) -> None:
+    open_site.file(f"{ANN}/in", "ann's", uid=ANN)
+    job = Job(open_site, OWN, f"stage_in lustre://{ANN}/in job://in", uid=ANN)
+    job.stage_in()
+    own = Path(job.run()["BB_JOB"])
+    for place in (f"flash://{own.name}/in", f"{own}/in"):
+        thief = Job(open_site, OWN, f"stage_in {place} job://in", uid=BOB)
+        code, words = thief.stage_in()
+        assert code == ERROR and "Permission denied" in words
+
+
+def test_a_shared_buffer_can_be_read_until_it_is_unshared(open_site: SlurmSite) -> None:
+    open_site.file(f"{ANN}/in", "ann's", uid=ANN).chmod(0o644)
+    made = open_site.ask("create", "name=data", "capacity=1MiB", "uuid=u1", uid=ANN)
+    buffer = Path(made["ok"]["buffer"]["path"])
+    share = ("share", "name=data", f"user={BOBS_NAME}")
+    assert open_site.ask(*share, uid=BOB)["error"]["code"] == "not-yours"
+    shared = open_site.ask(*share, uid=ANN)
+    if shared.get("error", {}).get("code") == "no-acl":
+        pytest.skip("this file system has no access control lists")
+    assert shared["ok"]["buffer"]["readers"] == [BOB]
+    copy = f"stage_in lustre://{ANN}/in bb://data/sub/in"
+    Job(open_site, "persist use data", copy, uid=ANN).stage_in()
+    assert can_read(BOB, buffer / "sub/in") and not can_read(61003, buffer / "sub/in")
+    copies = ("persist use data", f"stage_out bb://data/sub/in lustre://{BOB}/copy")
+    reader = Job(open_site, *copies, uid=BOB)
+    assert reader.stage_in() == (SUCCESS, "")
+    assert reader.run() == {"BB_PERSISTENT_data": str(buffer)}
+    assert reader.stage_out() == (SUCCESS, "")
+    assert (open_site.lustre / f"{BOB}/copy").read_text() == "ann's"
+    assert (
+        open_site.ask("unshare", *share[1:], uid=ANN)["ok"]["buffer"]["readers"] == []
+    )
+    assert not can_read(BOB, buffer / "sub/in")
+    assert Job(open_site, "persist use data", uid=BOB).stage_in()[0] == ERROR
+
+
+def test_a_buffer_is_shared_by_a_job_that_succeeds(open_site: SlurmSite) -> None:
+    lines = ("persist store data size=1MiB", f"persist share data {BOBS_NAME}")
+    job = Job(open_site, *lines, uid=ANN)
+    job.stage_in()
+    job.run()
+    code, words = job.stage_out()
+    if "no access control lists" in words:
+        pytest.skip("this file system has no access control lists")
+    assert code == SUCCESS
+    buffer = open_site.ask("status", "name=data")["ok"]["buffer"]
+    assert (buffer["uid"], buffer["readers"]) == (ANN, [BOB])
+
+
+def is_running(job: Job) -> bool:
+    return "state=running" in (job.site.spool / "jobs" / str(job.id)).read_text()
+
+
+def with_result(site: SlurmSite, uid: int, in_the_way: bool) -> tuple[Job, Path]:
+    """A job of ``uid`` that runs, and its result."""
+    out = site.lustre / str(uid) / "out"
+    if in_the_way:
+        (out / "some").mkdir(parents=True)
+    job = Job(site, OWN, f"stage_out job://out {out}", uid=uid)
+    assert job.stage_in() == (SUCCESS, "")
+    result = Path(job.run()["BB_JOB"]) / "out"
+    result.write_text(f"of {uid}")
+    os.chown(result, uid, uid)
+    until(lambda: is_running(job))
+    return job, result
+
+
+def test_a_number_that_comes_again_gives_no_rights_of_its_first_user(
+    open_site: SlurmSite,
+) -> None:
+    """Slurm has forgotten ann's job, and bob's gets its number."""
+    open_site.file(f"{ANN}/secret", "ann's", uid=ANN).chmod(0o600)
+    first, result = with_result(open_site, ANN, in_the_way=True)
+    thief = Job(open_site, OWN, f"stage_in lustre://{ANN}/secret job://in", uid=BOB)
+    thief.id = first.id
+    code, words = thief.stage_in()
+    assert code == ERROR and "Permission denied" in words
+    thief.tear_down()
+    [row] = open_site.ask("list", uid=ANN)["ok"]["kept"]
+    assert (row["uid"], row["path"]) == (ANN, str(result.parent))
+    assert open_site.ask("list", uid=BOB)["ok"]["kept"] == []
+    assert result.read_text() == f"of {ANN}"
+
+
+def test_each_user_discards_what_is_kept_of_his_job_of_that_number(
+    open_site: SlurmSite,
+) -> None:
+    first, anns = with_result(open_site, ANN, in_the_way=True)
+    Job.number = first.id - 1
+    second, bobs = with_result(open_site, BOB, in_the_way=True)
+    assert second.id == first.id and anns.parent != bobs.parent
+    assert bobs.parent.stat().st_uid == BOB
+    second.tear_down()
+    discard = ("discard", f"job={first.id}")
+    assert open_site.ask(*discard, uid=BOB) == {"ok": {"discarded": 1}}
+    until(lambda: not bobs.exists())
+    assert anns.read_text() == f"of {ANN}"
+    assert open_site.ask(*discard, uid=BOB)["error"]["code"] == "not-kept"
+    assert open_site.ask(*discard, uid=ANN) == {"ok": {"discarded": 1}}
+    until(lambda: not anns.exists())
+
+
+def test_a_number_that_comes_again_saves_the_results_of_the_first_job(
+    open_site: SlurmSite,
+) -> None:
+    first, result = with_result(open_site, ANN, in_the_way=False)
+    second = Job(open_site, OWN, uid=BOB)
+    second.id = first.id
+    assert second.stage_in() == (SUCCESS, "")
+    until(lambda: not result.exists())
+    saved = open_site.lustre / str(ANN) / "out"
+    assert (saved.read_text(), saved.stat().st_uid) == (f"of {ANN}", ANN)
+    assert Path(second.run()["BB_JOB"]).stat().st_uid == BOB
+
+
+def test_a_late_note_about_the_first_job_does_nothing_to_the_second(
+    open_site: SlurmSite,
+) -> None:
+    job, _ = with_result(open_site, BOB, in_the_way=False)
+    late = Job(open_site, OWN, uid=ANN)
+    late.id = job.id
+    late.tear_down()
+    assert is_running(job)
+    assert job.stage_out() == (SUCCESS, "")
+    assert (open_site.lustre / str(BOB) / "out").read_text() == f"of {BOB}"

@@ -1,0 +1,111 @@
+"""A site's service that is not root's: its capabilities end where a worker begins."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.core.units import MIB
+from pegasus_bb.stager import capabilities
+from pegasus_bb.stager.capabilities import NEEDED
+from tests.stager.lives import CAPABLE, capable, needs_setpriv, python_for_all, user
+from tests.stager.test_users import ANN, Site, site
+
+__all__ = ["site"]
+pytestmark = needs_setpriv
+SERVE = [sys.executable, "-m", "pegasus_bb.stager", "--site"]
+
+
+@pytest.fixture
+def life() -> str:
+    return CAPABLE
+
+
+def status_of(pid: int) -> dict[str, list[str]]:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return {line.split(":")[0]: line.split()[1:] for line in lines}
+
+
+def workers(site: Site) -> Iterator[dict[str, list[str]]]:
+    assert site.process is not None
+    for task in Path(f"/proc/{site.process.pid}/task").iterdir():
+        for child in (task / "children").read_text().split():
+            yield status_of(int(child))
+
+
+@pytest.mark.parametrize("bits", [[], ["--securebits", "+no_setuid_fixup"]])
+@pytest.mark.parametrize("of_service", [False, True], ids=["ann", "its own"])
+def test_a_worker_has_no_capability(
+    site: Site, tmp_path: Path, of_service: bool, bits: list[str]
+) -> None:
+    """Also where SecureBits= of the unit keep the kernel from taking them."""
+    if bits:
+        serve_with(site, bits)
+    uid = user() if of_service else ANN
+    for space in ("lustre", "bb"):
+        folder = tmp_path / space / str(uid)
+        folder.mkdir(exist_ok=True)
+        os.chown(folder, uid, uid)
+    source = tmp_path / f"lustre/{uid}/large"
+    source.write_bytes(bytes(8 * MIB))
+    os.chown(source, uid, uid)
+    places = {"source": f"lustre://{uid}/large", "dest": f"bb://{uid}/large"}
+    [number] = site.submit(uid, {"kind": "copy", **places, "rate": MIB})
+    with site.control() as control:
+        while not control.status([number], everyone=True)[0]["moved"]:
+            time.sleep(0.01)
+    [worker] = workers(site)
+    assert worker["Uid"] == [str(uid)] * 4
+    assert worker["Groups"] in ([], [str(uid)])
+    for name in ("CapInh", "CapPrm", "CapEff", "CapAmb"):
+        assert int(worker[name][0], 16) == 0, name
+
+
+def serve_with(site: Site, bits: list[str]) -> None:
+    site.kill(15)
+    argv = [*capable(), *SERVE, str(site.folder / "stager.json")]
+    site.process = subprocess.Popen(["setpriv", *bits, *argv])
+    site.connect().close()
+
+
+def test_a_worker_that_keeps_a_capability_does_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(capabilities, "held", lambda *sets: 1)
+    with pytest.raises(PermissionError):
+        capabilities.check_powerless()
+
+
+def test_control_is_for_root_and_its_own_user(site: Site) -> None:
+    found = (site.sockets / "control").stat()
+    assert (found.st_uid, found.st_mode & 0o777) == (user(), 0o600)
+    for uid in (0, user()):
+        assert site.ask(uid, "pause", socket="control") == {}
+    assert "error" in site.ask(ANN, "pause", socket="control")
+
+
+@pytest.mark.parametrize("missing", [[name] for name in NEEDED] + [list(NEEDED)])
+def test_without_one_of_its_capabilities_it_is_refused(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, missing: list[str]
+) -> None:
+    path = tmp_path / "stager.json"
+    folders = {name: str(tmp_path / name) for name in ("state", "sockets")}
+    config = {"dataspaces": {"lustre": {"path": "/lus"}}, **folders}
+    path.write_text(json.dumps(config))
+    open_to_all = python_for_all(tmp_path_factory.mktemp("open"))
+    argv = [*capable(*missing), *open_to_all, *SERVE[1:], str(path)]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=20)
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"stager: user {user()} cannot serve a site: it lacks the ambient capabilities "
+        f"{' '.join(missing)}; start the service as root, or write User= and "
+        f"AmbientCapabilities={' '.join(NEEDED)} into its unit\n"
+    )
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,253 @@
+"""Clients: started on demand, several at once, damaged words."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.runtime.stager_client import client as module
+from pegasus_bb.runtime.stager_client.client import (
+    AsyncClient,
+    Client,
+    NoService,
+    connect_or_start,
+)
+from tests.stager.conftest import Daemon
+from tests.stager.test_users import BOB
+
+
+def test_two_who_start_the_service_at_once_get_one(daemon: Daemon) -> None:
+    code = (
+        "from pegasus_bb.runtime.stager_client import client as c; "
+        "connect = c.connect_or_start; "
+        f"client = connect({str(daemon.sockets)!r}); "
+        "print(client.ask('ping')['pid'])"
+    )
+    argv = [sys.executable, "-c", code]
+    both = [
+        subprocess.Popen(argv, env=daemon.environ, stdout=subprocess.PIPE)
+        for _ in range(2)
+    ]
+    pids = {process.communicate(timeout=30)[0] for process in both}
+    assert len(pids) == 1
+    while services(daemon) != {int(pid) for pid in pids}:
+        time.sleep(0.01)  # the other has not come to the lock yet
+    daemon.control().ask("shutdown")
+
+
+def test_a_service_is_started_with_its_sockets_where_the_program_says(
+    daemon: Daemon,
+) -> None:
+    del daemon.environ["PEGASUS_BB_STAGER"]
+    source, dest = daemon.make("file", 10), daemon.folder / "copy"
+    code = (
+        "from pegasus_bb.runtime.stager_client import client as c; "
+        "connect = c.connect_or_start; "
+        f"client = connect({str(daemon.sockets)!r}); task = "
+        f"{{'kind': 'copy', 'source': 'file://{source}', 'dest': 'file://{dest}'}}; "
+        "client.wait(client.submit([task])); client.ask('ping')"
+    )
+    subprocess.run([sys.executable, "-c", code], env=daemon.environ, check=True)
+    assert dest.read_bytes() == source.read_bytes()
+    daemon.control().ask("shutdown")
+
+
+def test_why_a_service_cannot_be_started_is_said(
+    daemon: Daemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (daemon.folder / "state").write_text("a file")
+    monkeypatch.setattr(module, "_STARTING", 2.0)
+    monkeypatch.setenv("XDG_STATE_HOME", str(daemon.folder / "state"))
+    with pytest.raises(NoService, match=r"no staging service: .*; .*Not a directory"):
+        connect_or_start(str(daemon.sockets))
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="makes a socket of another user")
+@pytest.mark.parametrize("of_folder", [True, False])
+def test_a_socket_that_another_user_has_made_where_all_may_write_is_not_used(
+    tmp_path: Path, of_folder: bool
+) -> None:
+    (tmp_path / "all").mkdir()
+    (tmp_path / "all").chmod(0o1777)
+    folder = tmp_path / "all/sock" if of_folder else tmp_path / "all"
+    folder.mkdir(exist_ok=True)
+    with socket.socket(socket.AF_UNIX) as planted:
+        planted.bind(str(folder / "user"))
+        planted.listen()
+        Client(str(folder)).close()
+        os.chown(folder if of_folder else folder / "user", BOB, BOB)
+        with pytest.raises(UsageError, match=f"user {BOB} has made it"):
+            connect_or_start(str(folder))
+        with pytest.raises(UsageError, match=f"user {BOB} has made it"):
+            asyncio.run(AsyncClient.connect(str(folder)))
+
+
+def services(daemon: Daemon) -> set[int]:
+    """The processes that were started with the sockets of ``daemon``."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if os.fsencode(daemon.sockets) in path.read_bytes():
+                found.add(int(path.parent.name))
+    return found
+
+
+def test_an_idle_service_of_a_user_ends(daemon: Daemon) -> None:
+    daemon.start(idle=0.1).close()
+    assert daemon.process is not None
+    assert daemon.process.wait(timeout=20) == 0
+    assert list(daemon.sockets.iterdir()) == []
+
+
+def test_a_service_that_ends_while_a_client_comes_is_followed_by_another(
+    daemon: Daemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between its last look and its end the kernel still lets clients connect; and its
+    lock is held until its process has gone."""
+    daemon.before = (
+        "import time; from pegasus_bb.stager.socket_server import Server; "
+        "over = Server._is_over; "
+        "Server._is_over = lambda self: over(self) and not time.sleep(0.5); "
+        "import atexit; atexit.register(time.sleep, 1.5); "
+    )
+    daemon.start(idle=0.1).close()
+    for name, value in daemon.environ.items():
+        monkeypatch.setenv(name, value)
+    time.sleep(0.3)  # it sleeps after its last look
+    with connect_or_start(str(daemon.sockets)) as client:
+        [task] = client.submit([daemon.copy("absent")])
+        assert client.wait([task])[0]["state"] == "failed"
+    daemon.control().ask("shutdown")
+
+
+def test_requests_of_one_program_are_answered_as_they_end(
+    daemon: Daemon, client: Client
+) -> None:
+    daemon.make("file", 10)
+
+    async def talk() -> list[str]:
+        other = await AsyncClient.connect(str(daemon.sockets))
+        tasks = await other.submit([daemon.copy("file")])
+        waiting = asyncio.ensure_future(other.wait(tasks))
+        await other.ask("ping")
+        states = [task["state"] for task in await waiting]
+        await other.close()
+        return states
+
+    assert asyncio.run(talk()) == ["done"]
+
+
+def test_after_a_kill_each_question_ends_with_no_service(daemon: Daemon) -> None:
+    """Both one that waits for its answer and one that comes later."""
+
+    async def talk() -> None:
+        daemon.start().close()
+        daemon.control().ask("pause")
+        other = await AsyncClient.connect(str(daemon.sockets))
+        tasks = await other.submit([daemon.copy("file")])
+        waiting = asyncio.ensure_future(other.wait(tasks))
+        await other.ask("ping")
+        daemon.kill()
+        for asked in (waiting, other.ask("ping"), other.status()):
+            with pytest.raises(NoService, match="goes on when it runs again"):
+                await asyncio.wait_for(asked, 20)
+        await other.close()
+
+    asyncio.run(talk())
+
+
+def test_a_connection_that_is_closed_ends_what_waits(
+    daemon: Daemon, client: Client
+) -> None:
+    async def talk() -> None:
+        daemon.control().ask("pause")
+        other = await AsyncClient.connect(str(daemon.sockets))
+        waiting = asyncio.ensure_future(other.wait(await other.submit([task])))
+        await other.ask("ping")
+        await other.close()
+        with pytest.raises(NoService):
+            await asyncio.wait_for(waiting, 20)
+
+    task = daemon.copy("file")
+    asyncio.run(talk())
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (b"no json\n", "bad-request"),
+        (b"[1]\n", "bad-request"),
+        (b"[" * 100_000 + b"\n", "bad-request"),
+        (b'{"v": 2, "do": "ping"}\n', "version"),
+        (b'{"v": true, "do": "ping"}\n', "version"),
+        (b'{"v": 1, "do": ["ping"]}\n', "bad-request"),
+        (b'{"v": 1, "do": "submit", "tasks": {}}\n', "bad-request"),
+        (b'{"v": 1, "do": "status", "tasks": ["1"]}\n', "bad-request"),
+    ],
+)
+def test_damaged_words_are_refused_and_harm_no_other(
+    daemon: Daemon, client: Client, line: bytes, code: str
+) -> None:
+    with socket.socket(socket.AF_UNIX) as raw:
+        raw.connect(str(daemon.sockets / "user"))
+        raw.sendall(line)
+        answer = json.loads(raw.makefile().readline())
+    assert answer["error"]["code"] == code
+    assert "version" in client.ask("ping")
+
+
+def test_a_line_without_an_end_closes_the_connection(
+    daemon: Daemon, client: Client
+) -> None:
+    with socket.socket(socket.AF_UNIX) as raw:
+        raw.connect(str(daemon.sockets / "user"))
+        with pytest.raises(OSError):
+            for _ in range(100):
+                raw.sendall(b"x" * (1 << 18))
+    assert "version" in client.ask("ping")
+
+
+def test_the_command_submits_and_waits(daemon: Daemon, client: Client) -> None:
+    source, dest = daemon.make("file", 10), daemon.folder / "to/file"
+    stager = [sys.executable, "-m", "pegasus_bb", "stager"]
+
+    def say(*words: str) -> str:
+        return subprocess.run(
+            [*stager, *words],
+            env=daemon.environ,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+
+    number = say("submit", "--deadline", "1h", str(source), str(dest)).strip()
+    say("wait", number)
+    assert daemon.arrived("file")
+    assert "file" in say("status", "--all") and "no tasks" in say("status")
+    assert "done" in say("top")
+
+
+def test_waiting_on_a_terminal_shows_progress(daemon: Daemon, client: Client) -> None:
+    daemon.make("file", 10)
+    daemon.control().ask("pause")
+    tasks = client.submit([daemon.copy("file")])
+    ours, its = os.openpty()
+    argv = [sys.executable, "-m", "pegasus_bb", "stager", "wait", str(tasks[0])]
+    process = subprocess.Popen(argv, env=daemon.environ, stderr=its)
+    os.close(its)
+    shown = b""
+    while b"of 1 tasks" not in shown:
+        shown += os.read(ours, 10_000)
+    daemon.control().ask("resume")
+    assert process.wait(timeout=30) == 0
+    os.close(ours)

@@ -1,0 +1,235 @@
+"""After a removal the flash hears that bytes are free, where a configuration has it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.runtime.stager_client.dataspace import Dataspace
+from pegasus_bb.runtime.stager_client.protocol import Refused
+from pegasus_bb.stager import discard
+from pegasus_bb.stager.discard import Discards
+from tests.runtime.lifecycle import Run, words
+from tests.stager.conftest import Daemon
+from tests.stager.slurm.conftest import SERVE, SlurmSite, until
+
+FSTRIM = """#!/bin/sh
+printf "%s\\n" "$#" "$@" >> {called}
+echo "{says}" >&2
+exit {status}
+"""
+
+
+class Flash(Daemon):
+    """A site's service with the dataspace ``bb``, and ``home`` that is not discarded;
+    fstrim is a program that notes its arguments."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.spaces: dict[str, Any] = {}
+        self.called, self.log = folder / "called", folder / "log"
+        for name in ("bin", "tier", "home"):
+            (folder / name).mkdir()
+        self.declare("home", "home")
+        self.fstrim()
+
+    def declare(self, name: str, folder: str, **more: str) -> None:
+        self.spaces[name] = {"path": str(self.folder / folder), **more}
+
+    def fstrim(self, says: str = "", status: int = 0) -> None:
+        program = self.folder / "bin" / "fstrim"
+        program.write_text(FSTRIM.format(called=self.called, says=says, status=status))
+        program.chmod(0o755)
+
+    def serve(self) -> Path:
+        """The folder of its sockets."""
+        config = {
+            "dataspaces": self.spaces,
+            "state": str(self.folder / "var"),
+            "sockets": str(self.sockets),
+        }
+        path = self.folder / "stager.json"
+        path.write_text(json.dumps(config))
+        argv = [sys.executable, "-c", SERVE, "--site", str(path), "60"]
+        search = f"{self.folder / 'bin'}:{os.environ['PATH']}"
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                argv, env={**self.environ, "PATH": search}, stderr=log
+            )
+        self.connect().close()
+        return self.sockets
+
+    def calls(self) -> list[str]:
+        return self.called.read_text().split() if self.called.exists() else []
+
+
+@pytest.fixture
+def flash(tmp_path: Path) -> Iterator[Flash]:
+    flash = Flash(tmp_path)
+    yield flash
+    if flash.process is not None and flash.process.poll() is None:
+        flash.kill(15)
+
+
+@pytest.fixture
+def run(tmp_path: Path, flash: Flash, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """On a directory tier with that service, and with all of its results safe."""
+    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
+    run = Run(tmp_path, service=str(flash.sockets))
+    assert (run.setup(), run.gate()) == (0, 0)
+    return run
+
+
+def test_bb_delete_is_followed_by_a_discard(flash: Flash, run: Run) -> None:
+    """With one argument: the folder that the configuration names."""
+    flash.declare("bb", "tier", discard="1h")
+    flash.serve()
+    assert run.delete() == 0
+    until(lambda: len(flash.calls()) >= 2)
+    assert flash.calls() == ["1", str(flash.folder / "tier")]
+
+
+def test_each_dataspace_of_a_pool_is_discarded(flash: Flash, run: Run) -> None:
+    flash.declare("bb", "tier", discard="1h")
+    flash.declare("fast", "tier/fast", discard="1h")
+    run.change(pools="fast")
+    (run.tier / "fast").mkdir()
+    flash.serve()
+    assert run.delete() == 0
+    until(lambda: len(flash.calls()) >= 4)
+    paths = {str(flash.folder / name) for name in ("tier", "tier/fast")}
+    assert set(flash.calls()) == {"1", *paths}
+
+
+def test_where_the_configuration_says_nothing_nothing_is_run(
+    flash: Flash, run: Run
+) -> None:
+    flash.declare("bb", "tier")
+    flash.serve()
+    assert run.delete() == 0
+    with flash.connect() as client:
+        assert client.ask("discard", space="bb") == {"discards": False}
+    flash.kill(15)
+    assert flash.calls() == []
+
+
+@pytest.mark.parametrize("space", ["/", "/etc", "bb://x", "bb/..", "-v", "other"])
+def test_a_user_names_no_path(flash: Flash, space: str) -> None:
+    flash.declare("bb", "tier", discard="1h")
+    flash.serve()
+    with flash.connect() as client:
+        assert client.ask("discard", space=space) == {"discards": False}
+        for wrong in ({"space": ["bb"]}, {}, {"path": "/etc"}):
+            with pytest.raises(Refused):
+                client.ask("discard", **wrong)
+    flash.kill(15)
+    assert flash.calls() == []
+
+
+def test_a_failure_is_a_line_in_the_log(flash: Flash, run: Run) -> None:
+    """Nothing else: the reservation is given back, and the service goes on."""
+    flash.declare("bb", "tier", discard="1h")
+    flash.fstrim("the discard operation is not supported", 1)
+    flash.serve()
+    assert run.delete() == 0
+    assert not run.folder().exists()
+    why = "free space was not discarded: the discard operation is not supported"
+    until(lambda: why in flash.log.read_text())
+    with flash.connect() as client:
+        assert client.ask("ping")
+
+
+def test_without_a_service_bb_delete_says_so_and_succeeds(
+    flash: Flash, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run.delete() == 0
+    assert not run.folder().exists()
+    assert "was not told of free space" in words(capsys)
+
+
+def test_a_buffer_that_slurm_deletes_is_followed_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The service itself removes it; the pool says how often."""
+    (tmp_path / "programs").mkdir()
+    flash, site = Flash(tmp_path / "programs"), SlurmSite(tmp_path)
+    configure: Callable[[], Path] = site.configure
+
+    def with_discard() -> Path:
+        path = configure()
+        config = json.loads(path.read_text())
+        config["slurm"]["pools"]["flash"]["discard"] = "1h"
+        path.write_text(json.dumps(config))
+        return path
+
+    monkeypatch.setattr(site, "configure", with_discard)
+    monkeypatch.setenv("PATH", f"{flash.folder / 'bin'}:{os.environ['PATH']}")
+    site.serve()
+    try:
+        site.ask("create", "name=data", "capacity=1MiB", "uuid=u1")
+        assert flash.calls() == []
+        site.ask("delete", "name=data", "uuid=u1")
+        until(lambda: len(flash.calls()) >= 2)
+        assert flash.calls() == ["1", str(site.bb)]
+    finally:
+        site.kill(15)
+
+
+def test_removals_while_one_runs_have_one_more_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It looks at all free space, which takes long; two at once would take longer."""
+    running: list[int] = []
+    most: list[int] = []
+
+    async def story() -> None:
+        goes, begun = asyncio.Event(), asyncio.Event()
+
+        async def trim(root: str) -> str:
+            running.append(1)
+            most.append(len(running))
+            begun.set()
+            await goes.wait()
+            running.pop()
+            return ""
+
+        monkeypatch.setattr(discard, "_trim", trim)
+        discards = Discards({"bb": Dataspace("bb", "/bb", discard=0.001)})
+        assert discards.freed("bb")
+        await begun.wait()
+        assert discards.freed("bb") and discards.freed("bb")
+        goes.set()
+        await asyncio.gather(*discards._running.values())
+        discards.close()
+
+    asyncio.run(story())
+    assert most == [1, 1]
+
+
+def test_a_reason_is_told_once_until_it_works_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reasons = ["no right", "no right", "", "no right"]
+    told: list[str] = []
+
+    async def story() -> None:
+        async def trim(root: str) -> str:
+            return reasons.pop(0)
+
+        monkeypatch.setattr(discard, "_trim", trim)
+        monkeypatch.setattr(discard, "complain", told.append)
+        discards = Discards({"bb": Dataspace("bb", "/bb", discard=0.001)})
+        while reasons:
+            discards.freed("bb")
+            await asyncio.gather(*discards._running.values())
+
+    asyncio.run(story())
+    assert told == ["/bb: free space was not discarded: no right"] * 2

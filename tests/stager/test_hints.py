@@ -1,0 +1,99 @@
+"""A task's hint, how long its copy will live, is set on every file that it writes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.core.units import MIB
+from pegasus_bb.model.placement import HINTS
+from pegasus_bb.runtime.stager_client.client import Client
+from pegasus_bb.runtime.stager_client.protocol import Refused
+from pegasus_bb.runtime.staging.hints import hint_of
+from tests.stager.conftest import Daemon
+from tests.support.kept_hints import keeps_hints
+
+__all__ = ["keeps_hints"]
+LONG = HINTS["long"]
+
+
+def kept(daemon: Daemon, name: str) -> int:
+    return hint_of(str(daemon.folder / "to" / name))
+
+
+@pytest.mark.parametrize("size", [0, 5000, 9 * MIB])
+def test_a_copy_has_the_hint_of_its_task(
+    daemon: Daemon, client: Client, size: int
+) -> None:
+    """Small files of one request are copied together, each with its own."""
+    hints = [0, *HINTS.values()]
+    tasks = []
+    for hint in hints:
+        daemon.make(str(hint), size)
+        tasks.append(daemon.copy(str(hint), **({"hint": hint} if hint else {})))
+    ended = client.wait(client.submit(tasks))
+    assert [(task["state"], task["hint"]) for task in ended] == [
+        ("done", hint) for hint in hints
+    ]
+    assert [kept(daemon, str(hint)) for hint in hints] == hints
+    assert all(daemon.arrived(str(hint)) for hint in hints)
+
+
+def test_every_file_of_a_tree_has_it(daemon: Daemon, client: Client) -> None:
+    for name in ("tree/a", "tree/deep/b"):
+        daemon.make(name, 5000)
+    client.wait(client.submit([daemon.copy("tree", hint=LONG)]))
+    assert [kept(daemon, name) for name in ("tree/a", "tree/deep/b")] == [LONG, LONG]
+
+
+def test_memory_has_it(daemon: Daemon, client: Client) -> None:
+    (daemon.folder / "to").mkdir()
+    dest = f"file://{daemon.folder}/to/memory"
+    client.wait([client.submit_memory(b"some", dest, hint=LONG)])
+    assert kept(daemon, "memory") == LONG
+
+
+def test_a_service_that_was_killed_knows_it_still(daemon: Daemon) -> None:
+    """The second one reads what the first has written anew."""
+    daemon.make("file", 5000)
+    client = daemon.start()
+    daemon.control().ask("pause")
+    tasks = client.submit([daemon.copy("file", hint=LONG)])
+    for _ in range(2):
+        daemon.kill()
+        client = daemon.start()
+        daemon.control().ask("pause")
+    daemon.control().ask("resume")
+    client.wait(tasks)
+    assert kept(daemon, "file") == LONG
+
+
+@pytest.mark.parametrize("hint", [-1, 6, 2.0, "long", True, None])
+def test_what_is_no_hint_is_refused(daemon: Daemon, client: Client, hint: Any) -> None:
+    daemon.make("file", 10)
+    with pytest.raises(Refused, match=r"hint .* is not 0 to 5"):
+        client.submit([daemon.copy("file", hint=hint)])
+
+
+def test_a_client_can_ask_which_keys_a_task_may_have(client: Client) -> None:
+    """Those of a later version are not in an earlier one's answer."""
+    about = client.ask("ping")
+    assert (about["version"], "hint" in about["keys"]) == (1, True)
+
+
+def test_a_person_names_it_by_its_word(daemon: Daemon, client: Client) -> None:
+    path: Path = daemon.make("file", 10)
+    words = ["submit", "--hint", "long", "--json", str(path), str(path) + ".copy"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pegasus_bb", "stager", *words],
+        env=daemon.environ,
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    client.wait([json.loads(done.stdout)["task"]])
+    assert hint_of(f"{path}.copy") == LONG

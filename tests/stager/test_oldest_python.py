@@ -1,0 +1,122 @@
+"""The service needs Python 3.7 and its standard library: each Python that is found here
+runs it, and is its client."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runtime.test_oldest_python import find_python
+from tests.stager.conftest import Daemon
+
+pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="a site's service is root's")
+VERSIONS = ["3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13"]
+ROOT = Path(__file__).parents[2]
+_ASK = """
+import asyncio, json, sys
+from pegasus_bb.runtime.stager_client.client import AsyncClient, Client
+
+folder, do, tasks = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
+with Client(folder + "/control") as control, Client(folder) as client:
+    if do == "pause":
+        control.ask("pause")
+        print(json.dumps(list(client.submit(tasks))))
+        sys.exit()
+    if do == "memory":
+        tasks = [*client.submit(tasks), client.submit_memory(b"some", "bb://memory")]
+
+async def wait():
+    other = await AsyncClient.connect(folder)
+    print(json.dumps([[t["state"], t["message"]] for t in await other.wait(tasks)]))
+    await other.close()
+
+asyncio.run(wait())
+"""
+
+
+class Old(Daemon):
+    """A site's service in an old Python, and its client in the same."""
+
+    python = ""
+
+    def serve(self) -> None:
+        argv = [self.python, "-m", "pegasus_bb.stager", "--site"]
+        self.process = subprocess.Popen(
+            [*argv, str(self.folder / "stager.json")], env=self._environ()
+        )
+        self.connect().close()
+
+    def say(self, do: str, tasks: list[Any]) -> Any:
+        argv = [self.python, "-c", _ASK, str(self.sockets), do, json.dumps(tasks)]
+        done = subprocess.run(
+            argv, env=self._environ(), capture_output=True, text=True, timeout=120
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def _environ(self) -> dict[str, str]:
+        return {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+
+
+def oldest() -> str:
+    return next((v for v in VERSIONS if find_python(v)), "")
+
+
+@pytest.fixture(
+    params=["oldest", *(pytest.param(v, marks=pytest.mark.sweep) for v in VERSIONS)]
+)
+def old(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Old]:
+    version, first = request.param, oldest()
+    if version == first:
+        pytest.skip(f"{version} is the oldest, which has a test of its own")
+    service = Old(tmp_path)
+    service.python = find_python(first if version == "oldest" else version)
+    if not service.python:
+        pytest.skip(f"no python{version} on PATH or in pyenv")
+    config = {
+        "dataspaces": {
+            "lustre": {"path": str(tmp_path / "lustre")},
+            "bb": {"path": str(tmp_path / "bb"), "rate": "1GB/s"},
+        },
+        "state": str(tmp_path / "var"),
+        "sockets": str(service.sockets),
+    }
+    (tmp_path / "stager.json").write_text(json.dumps(config))
+    yield service
+    if service.process is not None:
+        service.kill()
+
+
+def task(kind: str, name: str) -> dict[str, str]:
+    return {"kind": kind, "source": f"lustre://{name}", "dest": f"bb://{name}"}
+
+
+def test_a_site_is_served(old: Old) -> None:
+    lustre, bb = old.folder / "lustre", old.folder / "bb"
+    for name in ("tree/in", "later/in"):
+        (lustre / name).mkdir(parents=True)
+        (lustre / name / "file").write_text(name)
+        (bb / name).mkdir(parents=True)  # so that a rename cannot move it
+        (bb / name / "other").write_text("stays")
+    (lustre / "file").write_text("a file")
+
+    old.serve()
+    done = old.say("memory", [task("copy", "file"), task("move", "tree")])
+    assert done == [["done", ""]] * 3
+    assert (bb / "file").read_text() == "a file"
+    assert (bb / "memory").read_text() == "some"
+    assert not (lustre / "tree").exists()
+
+    numbers = old.say("pause", [task("move", "later")])
+    old.kill()
+    old.serve()
+    assert old.say("wait", numbers) == [["done", ""]]
+    for name in ("tree/in", "later/in"):
+        assert (bb / name / "file").read_text() == name
+        assert (bb / name / "other").read_text() == "stays"

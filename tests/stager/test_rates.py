@@ -1,0 +1,337 @@
+"""How fast bytes may go: a worker's own rate, and that of a target for all workers."""
+
+from __future__ import annotations
+
+import heapq
+import json
+import math
+import os
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.units import MIB
+from pegasus_bb.runtime.stager_client.client import Client
+from pegasus_bb.runtime.stager_client.dataspace import Dataspace, Dataspaces
+from pegasus_bb.runtime.stager_client.protocol import Refused
+from pegasus_bb.stager.pacing import SharedRate, Stopwatch, TokenBucket
+from pegasus_bb.stager.rates import Bucket, Targets, share
+from pegasus_bb.stager.site_config import site_config
+from tests.stager.conftest import Daemon
+from tests.stager.lives import ROOT
+from tests.stager.test_stopped import until
+from tests.stager.test_task_queue import task
+from tests.stager.test_users import ANN, BOB, Site, copied, site
+
+__all__ = ["site"]
+
+
+@pytest.fixture
+def life() -> str:
+    return ROOT
+
+
+TARGETS = ("lustre", "bb", "home")
+SPEEDS = st.floats(1, 1e10)
+USERS = st.lists(
+    st.tuples(SPEEDS | st.just(math.inf), st.sets(st.sampled_from(TARGETS), min_size=1))
+)
+
+
+@given(USERS, st.fixed_dictionaries(dict.fromkeys(TARGETS, SPEEDS)))
+def test_no_target_is_overrun_and_no_share_is_lost(
+    users: list[tuple[float, set[str]]], rates: dict[str, float]
+) -> None:
+    """Each is as fast as it wants, or a target of its own is full and no other that
+    uses it is faster: max-min fairness."""
+    speeds = share(users, rates)
+    used = {
+        name: sum(
+            s for s, (_, names) in zip(speeds, users, strict=True) if name in names
+        )
+        for name in TARGETS
+    }
+    assert all(used[name] <= rates[name] * (1 + 1e-6) for name in TARGETS)
+    for speed, (limit, names) in zip(speeds, users, strict=True):
+        full = [name for name in names if used[name] >= rates[name] * (1 - 1e-6)]
+        fastest = {
+            name: max(s for s, (_, n) in zip(speeds, users, strict=True) if name in n)
+            for name in full
+        }
+        is_fair = any(speed >= fastest[name] * (1 - 1e-6) for name in full)
+        assert speed == limit or is_fair
+
+
+def test_without_a_target_each_is_as_fast_as_it_can() -> None:
+    assert share([(5.0, ()), (7.0, ())], {"bb": 1.0}) == [5.0, 7.0]
+
+
+def moved_by(
+    bucket: Bucket, wanted: list[float], piece: int, until: float
+) -> list[int]:
+    """The bytes of workers, each of which could move so many a second by itself: a
+    worker moves a piece, tells of it, and goes on when the bucket says."""
+    moved = [0] * len(wanted)
+    events = [(piece / speed, number) for number, speed in enumerate(wanted)]
+    heapq.heapify(events)
+    while events[0][0] <= until:
+        now, number = events[0]
+        moved[number] += piece
+        go_on = max(now, bucket.take(piece, now))
+        heapq.heapreplace(events, (go_on + piece / wanted[number], number))
+    return moved
+
+
+@given(
+    st.lists(st.floats(1e5, 1e9), min_size=1, max_size=6),
+    st.floats(1e6, 1e8),
+    st.integers(10_000, 500_000),
+)
+def test_the_bytes_of_all_workers_keep_to_the_rate_of_their_target(
+    wanted: list[float], rate: float, piece: int
+) -> None:
+    until = 200 * piece / rate
+    total = sum(moved_by(Bucket(rate), wanted, piece, until))
+    assert total <= rate * (until + 0.05) + piece * len(wanted)
+
+
+def test_what_a_slow_worker_leaves_is_used_by_the_other() -> None:
+    """It could do a tenth; an equal split would lose four tenths."""
+    slow, fast = moved_by(Bucket(100 * MIB), [10 * MIB, 1000 * MIB], MIB, 10.0)
+    assert slow == pytest.approx(100 * MIB, rel=0.1)
+    assert slow + fast == pytest.approx(1000 * MIB, rel=0.02)
+
+
+def test_two_who_want_all_get_the_same() -> None:
+    one, other = moved_by(Bucket(100 * MIB), [500 * MIB, 1000 * MIB], MIB, 10.0)
+    assert one == pytest.approx(other, rel=0.02)
+    assert one + other == pytest.approx(1000 * MIB, rel=0.02)
+
+
+def test_tasks_with_one_share_have_its_rate_together(
+    daemon: Daemon, client: Client
+) -> None:
+    """Also after a restart; the last who joined says the rate. Others go freely."""
+    for name in ("one", "two", "free"):
+        daemon.make(name, 4_000_000)
+    daemon.control().ask("pause")
+    one = daemon.copy("one", rate=1e9, share="my run")
+    numbers = client.submit([one, daemon.copy("two", rate=4e6, share="my run")])
+    daemon.kill()
+    client = daemon.start()
+    [free] = client.submit([daemon.copy("free")])
+    ended = client.wait([*numbers, free])
+    assert [task["share"] for task in ended] == ["my run", "my run", ""]
+    begun = ended[2]["submitted"]
+    last = max(task["ended_at"] for task in ended[:2])
+    assert last - begun >= 1.6
+    assert ended[2]["ended_at"] < last
+    assert all(map(daemon.arrived, ("one", "two", "free")))
+
+
+def test_a_share_is_of_one_user_and_ends_with_its_last_task() -> None:
+    targets = Targets({"bb": Dataspace("bb", "/bb", rate=50 * MIB)})
+    ann, bob, again = (
+        task(number, uid=uid, source="bb://a", dest="bb://b", rate=MIB, share="run")
+        for number, uid in enumerate((ANN, BOB, ANN))
+    )
+    for each in (ann, bob, again):
+        targets.join(each)
+    assert targets.limited([ann]) == {"bb", f"{ANN} run"}
+    assert targets.limited([ann]) & targets.limited([bob]) == {"bb"}
+    assert targets.take([ann], MIB, 100.0) == pytest.approx(0.95)
+    assert targets.take([again], MIB, 100.0) == pytest.approx(1.95)
+    for each in (ann, again, bob):
+        targets.leave(each)
+    assert targets.rates == {"bb": 50 * MIB}
+    assert targets.limited([ann]) == {"bb"}
+
+
+def test_the_rate_of_shares_can_be_changed_while_their_tasks_wait(
+    daemon: Daemon, client: Client
+) -> None:
+    """At the old rate both would take an hour."""
+    for name in ("one", "two", "other"):
+        daemon.make(name, 4_000_000)
+    shares = {"one": "run a", "two": "run b", "other": "another"}
+    numbers = client.submit(
+        [daemon.copy(name, rate=1000, share=of) for name, of in shares.items()]
+    )
+    until(lambda: client.status(numbers)[0]["moved"] > 0)
+    assert client.ask("rate", shares="run ", rate=4e6) == {"shares": 2}
+    begun = time.time()
+    ended = client.wait(numbers[:2])
+    last = max(task["ended_at"] for task in ended)
+    assert 1.5 <= last - begun < 30, "8 MB at 4 MB/s together"
+    assert client.status(numbers)[2]["state"] != "done"
+    assert client.ask("rate", shares="another", rate=0) == {"shares": 1}
+    assert client.wait(numbers[2:])[0]["state"] == "done"
+    assert client.ask("rate", shares="run ", rate=5) == {"shares": 0}
+
+
+def test_the_rate_of_another_users_share_is_not_changed() -> None:
+    targets = Targets({"bb": Dataspace("bb", "/bb")})
+    bobs = task(1, uid=BOB, source="bb://a", dest="bb://b", rate=MIB, share="run")
+    targets.join(bobs)
+    assert targets.change(ANN, "run", 0) == 0
+    assert targets.rates == {f"{BOB} run": MIB}
+    assert targets.change(BOB, "ru", 0) == 1
+    assert targets.limited([bobs]) == set()
+    targets.leave(bobs)
+
+
+@pytest.mark.parametrize("rate", [0, 1e12])
+def test_a_task_whose_rate_may_change_asks_soon(rate: float) -> None:
+    """Else a lower rate would hold for none of the bytes that are still to be moved."""
+    targets = Targets({"bb": Dataspace("bb", "/bb")})
+    shared = task(1, source="bb://a", dest="bb://b", rate=MIB, share="run")
+    targets.join(shared)
+    targets.change(shared.uid, "run", rate)
+    assert targets.piece([shared]) == 16 * MIB
+    assert targets.piece([task(2, source="bb://a", dest="bb://b")]) == 0
+
+
+def test_who_joins_a_share_after_a_change_slows_no_other_share() -> None:
+    targets = Targets({"bb": Dataspace("bb", "/bb")})
+    one, two, late = (
+        task(number, source="bb://a", dest="bb://b", rate=rate, share=f"run {share}")
+        for number, (rate, share) in enumerate([(9.0, 1), (9.0, 2), (1.0, 2)])
+    )
+    for each in (one, two):
+        targets.join(each)
+    assert targets.change(one.uid, "run", 1000.0) == 2
+    targets.join(late)
+    assert targets.take([one], 1000, 100.0) == pytest.approx(0.95)
+    assert targets.take([late], 1000, 100.0) == pytest.approx(999.95)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"shares": s} for s in (None, "", 3)]
+    + [{"rate": r} for r in (-1, 0.5, "9", True, 1 << 62, 10**400)],
+)
+def test_a_rate_that_is_none_is_refused(
+    daemon: Daemon, client: Client, wrong: dict[str, Any]
+) -> None:
+    with pytest.raises(Refused, match=f"rate: {next(iter(wrong))} is"):
+        client.ask("rate", **{"shares": "run", "rate": 1, **wrong})
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="a site's service is root's")
+@pytest.mark.parametrize("site", [{"rate": "20MB/s", "target": "disk"}], indirect=True)
+def test_two_users_on_two_workers_keep_to_the_rate_of_one_target(
+    site: Site, tmp_path: Path
+) -> None:
+    def copy(uid: int) -> Any:
+        source = tmp_path / f"lustre/{uid}/data"
+        source.write_bytes(bytes(10_000_000))
+        source.chmod(0o644)
+        return site.ask(uid, "submit", tasks=copied(uid, "data"))["tasks"][0]
+
+    with ThreadPoolExecutor(2) as pool:
+        ended = list(pool.map(copy, (ANN, BOB)))
+    assert {task["state"] for task in ended} == {"done"}
+    begun = min(task["submitted"] for task in ended)
+    took = max(task["ended_at"] for task in ended) - begun
+    assert took >= 0.9, "20 MB in less than a second, but for what may go at once"
+
+
+def test_a_pool_has_a_rate_as_a_dataspace_has(tmp_path: Path) -> None:
+    pool: dict[str, str] = {"path": "/bb", "capacity": "1TiB", "rate": "2GB/s"}
+    config = {"dataspaces": {"lustre": {"path": "/lus", "rate": "1GB/s"}}}
+    path = tmp_path / "stager.json"
+
+    def read() -> Dataspaces:
+        slurm = {"user": "root", "pools": {"flash": pool}}
+        path.write_text(json.dumps({**config, "slurm": slurm}))
+        return site_config(str(path)).spaces
+
+    spaces = read()
+    assert (spaces["flash"].rate, spaces["lustre"].rate) == (2e9, 1e9)
+    pool["rate"] = "fast"
+    with pytest.raises(UsageError, match="pool flash: rate: 2GB/s; found 'fast'"):
+        read()
+
+
+class Clock:
+    """Time that only passes in sleep."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def test_a_bucket_keeps_the_mean_to_its_rate() -> None:
+    clock = Clock()
+    bucket = TokenBucket(10 * MIB, clock, clock.sleep)
+    for _ in range(100):
+        bucket.take(MIB)
+    assert clock.now == pytest.approx(10, rel=0.05)
+    bucket.take(1000 * MIB, is_over=lambda: True)
+    bucket.set_rate(0)
+    bucket.take(1000 * MIB)
+    assert clock.now == pytest.approx(10, rel=0.05)
+
+
+def shared(answer: Callable[[SharedRate, dict[str, Any]], None]) -> Any:
+    """A SharedRate of pieces of 10 bytes, and what it has said."""
+    said: list[dict[str, Any]] = []
+
+    def say(message: dict[str, Any]) -> None:
+        said.append(message)
+        answer(rate, message)
+
+    rate = SharedRate(say)
+    rate.begin(10)
+    return rate, said
+
+
+def test_a_worker_tells_each_piece_and_the_rest_at_the_end() -> None:
+    rate, said = shared(lambda rate, message: rate.grant(message["took"][0]))
+    rate.take([7], 25, lambda: False)
+    rate.take([7], 3, lambda: False)
+    rate.end([7])
+    assert said == [{"took": [n, size, [7]]} for n, size in ((1, 10), (2, 10), (3, 8))]
+
+
+def test_a_worker_goes_on_when_it_is_told_or_cancelled() -> None:
+    rate, said = shared(lambda rate, message: None)
+    over = threading.Event()
+    taking = threading.Thread(target=lambda: rate.take([7], 30, over.is_set))
+    taking.start()
+    while not said:
+        pass
+    rate.grant(1)
+    while len(said) < 2:
+        pass
+    assert taking.is_alive()
+    over.set()
+    taking.join(timeout=20)
+    assert not taking.is_alive() and len(said) == 2
+
+
+def test_the_time_that_threads_are_held_back_counts_once() -> None:
+    clock = Clock()
+    watch = Stopwatch(clock)
+    with watch.running():
+        clock.sleep(1)
+        with watch.running():
+            clock.sleep(1)
+        clock.sleep(1)
+    clock.sleep(1)
+    with watch.running():
+        clock.sleep(1)
+    assert watch.seconds == 4

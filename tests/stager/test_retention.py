@@ -1,0 +1,133 @@
+"""Which tasks a service holds in memory: not all that it has ever done."""
+
+from __future__ import annotations
+
+import errno
+import gc
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.runtime.stager_client.protocol import Refused
+from pegasus_bb.runtime.stager_client.task import Origin, Task
+from pegasus_bb.stager import retention as module
+from pegasus_bb.stager.retention import Retention
+from pegasus_bb.stager.service import Service
+from tests.stager.in_loop import SPEC, submitted, until_ended, with_service
+
+
+def test_requests_of_which_one_task_waits_hold_no_memory_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_MOST", 10)
+    monkeypatch.setattr(module, "_NEW", 0.0)
+    monkeypatch.setattr(module, "_KEPT", 0)
+
+    async def use(service: Service) -> None:
+        waiting = []
+        for _ in range(2):
+            tasks = await submitted(service, 5)
+            waiting.append(tasks[0])
+            service.cancel(tasks[1:])
+        service.tidy()
+        assert len(service.tasks) == 10
+        with pytest.raises(Refused, match="you have 10 tasks") as refused:
+            await submitted(service, 1)
+        assert refused.value.code == "busy"
+        service.cancel(waiting[:1])
+        service.tidy()
+        assert len(await submitted(service, 5)) == 5
+
+    with_service(tmp_path, use)
+
+
+def test_cancelled_tasks_behind_one_that_waits_are_not_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_NEW", -1.0)
+    monkeypatch.setattr(module, "_KEPT", 0)
+
+    def held() -> int:
+        return sum(type(each) is Task for each in gc.get_objects())
+
+    async def use(service: Service) -> None:
+        gc.collect()
+        before = held()
+        for more in ({}, {"rate": 1.0}, {"deadline": 9e9}):
+            await submitted(service, 1, **more)
+            for _ in range(3):
+                tasks = await submitted(service, 50, **more)
+                service.cancel(tasks)
+                await until_ended(service, tasks)
+                del tasks
+            service.tidy()
+        gc.collect()
+        assert held() - before < 100  # the journal's latest lines are of some
+
+    with_service(tmp_path, use)
+
+
+def test_tasks_that_the_journal_refused_hold_no_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_MOST", 10)
+
+    def fail(*_: Any) -> Any:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    async def use(service: Service) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fdatasync", fail)
+            for _ in range(3):
+                with pytest.raises(Refused, match="No space left"):
+                    await submitted(service, 10)
+        assert service.is_idle
+        assert len(await submitted(service, 10)) == 10 and not service.is_idle
+
+    with_service(tmp_path, use)
+
+
+def left(count: int, seconds: float) -> dict[int, Task]:
+    """Three to a request. They ended so long ago, later requests a second later."""
+    tasks = {n: Task(n, Origin(1, 0.0, n - n % 3), SPEC) for n in range(count)}
+    for number, task in tasks.items():
+        task.state, task.ended_at = "done", time.time() - seconds + number // 3
+    return tasks
+
+
+def test_ends_are_kept_while_a_task_of_the_request_has_not_ended() -> None:
+    """Others may end thousands of tasks meanwhile."""
+    tasks = left(6, seconds=1e6)
+    tasks[2].state = "running"
+    kept = Retention(tasks)
+    assert sorted(tasks) == [0, 1, 2] and not kept.is_idle
+    tasks[2].state = "done"
+    kept.end(tasks[2])
+    kept.forget_old()
+    assert sorted(tasks) == [0, 1, 2] and kept.is_idle
+
+
+def test_the_latest_of_many_ends_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_KEPT", 4)
+    tasks = left(12, seconds=100.0)
+    Retention(tasks)
+    assert sorted(tasks) == [8, 9, 10, 11]
+    tasks = left(12, seconds=10.0)
+    Retention(tasks)
+    assert len(tasks) == 12
+
+
+def test_a_look_at_what_is_old_costs_as_much_as_is_dropped() -> None:
+    """It comes every few seconds, while no client is heard."""
+    tasks = left(200_000, seconds=10.0)
+    tasks.update(
+        {n: Task(n, Origin(2, 0.0, 10**6), SPEC) for n in range(10**6, 10**6 + 9)}
+    )
+    kept = Retention(tasks)
+    begun = time.process_time()
+    for _ in range(100):
+        kept.forget_old()
+    assert time.process_time() - begun < 0.1

@@ -1,0 +1,173 @@
+"""What a user has the service do, and what becomes of it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.core.units import MIB
+from pegasus_bb.runtime.stager_client.client import Client
+from pegasus_bb.runtime.stager_client.protocol import Refused
+from tests.stager.conftest import Daemon
+
+
+def ends(client: Client, *tasks: dict[str, Any]) -> list[tuple[str, str]]:
+    found = client.wait(client.submit(tasks))
+    return [(task["state"], task["message"]) for task in found]
+
+
+def test_many_files_arrive_whole(daemon: Daemon, client: Client) -> None:
+    names = [f"folder/f{number}" for number in range(150)]
+    for number, name in enumerate(names):
+        daemon.make(name, number * 100)
+    assert set(ends(client, *map(daemon.copy, names))) == {("done", "")}
+    assert all(map(daemon.arrived, names))
+
+
+def test_a_removal_may_say_null_for_its_dest(daemon: Daemon, client: Client) -> None:
+    daemon.make("a", 10)
+    source = f"file://{daemon.folder}/from/a"
+    assert ends(client, {"kind": "remove", "source": source, "dest": None}) == [
+        ("done", "")
+    ]
+    assert [task["dest"] for task in client.status(None, eta=True)] == [""]
+
+
+def test_a_tree_arrives_and_one_that_is_moved_leaves(
+    daemon: Daemon, client: Client
+) -> None:
+    for name in ("tree/a", "tree/in/b"):
+        daemon.make(name, 5000)
+    (daemon.folder / "from/tree/link").symlink_to("a")
+    assert ends(client, daemon.copy("tree")) == [("done", "")]
+    assert daemon.arrived("tree/in/b")
+    source = f"file://{daemon.folder}/from/tree"
+    moved = {"kind": "move", "source": source, "dest": f"file://{daemon.folder}/new"}
+    assert ends(client, moved) == [("done", "")]
+    assert not (daemon.folder / "from/tree").exists()
+    assert (daemon.folder / "new/link").read_bytes() == (
+        daemon.folder / "to/tree/a"
+    ).read_bytes()
+
+
+def test_moved_and_removed_files_are_gone(daemon: Daemon, client: Client) -> None:
+    gone = [daemon.make(name, 100) for name in ("moved", "removed")]
+    moved = {**daemon.copy("moved"), "kind": "move"}
+    removed = {"kind": "remove", "source": f"file://{gone[1]}"}
+    assert ends(client, moved, removed) == [("done", "")] * 2
+    assert not any(path.exists() for path in gone)
+    assert (daemon.folder / "to/moved").stat().st_size == 100
+
+
+def test_a_task_that_fails_says_why_and_costs_itself_only(
+    daemon: Daemon, client: Client
+) -> None:
+    daemon.make("good", 10)
+    (daemon.folder / "from/link").symlink_to("good")
+    found = ends(client, *map(daemon.copy, ("absent", "link", "good")))
+    assert [state for state, _ in found] == ["failed", "failed", "done"]
+    assert "absent: No such file" in found[0][1] or "No such file" in found[0][1]
+    assert "not a regular file" in found[1][1]
+
+
+def test_a_running_copy_is_cancelled_in_the_middle(
+    daemon: Daemon, client: Client
+) -> None:
+    daemon.make("large", 40 * MIB)
+    [task] = client.submit([daemon.copy("large", rate=8 * MIB)])
+    while not client.status([task])[0]["moved"]:
+        time.sleep(0.01)
+    assert client.cancel([task]) == 1
+    [ended] = client.wait([task])
+    assert (ended["state"], ended["message"]) == ("cancelled", "cancelled by its user")
+    assert list((daemon.folder / "to").iterdir()) == []
+    assert client.cancel([task]) == 0
+
+
+def test_a_paused_service_accepts_and_waits(daemon: Daemon, client: Client) -> None:
+    daemon.make("file", 10)
+    control = daemon.control()
+    control.ask("pause")
+    tasks = client.submit([daemon.copy("file"), daemon.copy("file", priority=1)])
+    assert [t["state"] for t in client.status(tasks)] == ["pending"] * 2
+    client.cancel(tasks[1:])
+    control.ask("resume")
+    assert [t["state"] for t in client.wait(tasks)] == ["done", "cancelled"]
+
+
+def test_a_drained_service_takes_nothing_and_ends(
+    daemon: Daemon, client: Client
+) -> None:
+    daemon.make("file", 10)
+    tasks = client.submit([daemon.copy("file")])
+    daemon.control().ask("drain")
+    with pytest.raises(Refused, match="takes no new task"):
+        client.submit([daemon.copy("file")])
+    assert client.wait(tasks)[0]["state"] == "done"
+    assert daemon.process is not None
+    assert daemon.process.wait(timeout=20) == 0
+
+
+@pytest.mark.parametrize(
+    ("task", "words"),
+    [
+        ({"kind": "burn"}, "kind 'burn' is none of copy, move, remove"),
+        ({"kind": "copy", "source": "file:///a"}, "dest None is no file"),
+        ({"kind": "remove", "source": "file:///"}, "file:///' is a dataspace"),
+        ({"kind": "remove", "source": "/a"}, r"is no NAME://path; say file://\.\.\."),
+        ({"kind": "remove", "source": "lustre://a"}, "no dataspace lustre"),
+        ({"kind": "remove", "source": "file://a/../b"}, r"no '\.\.' in it"),
+        ({"kind": "remove", "source": "file://a\0b"}, r"no '\.\.' in it"),
+        ({"kind": "remove", "source": "file://a", "rate": -1}, "rate -1"),
+        (
+            {"kind": "remove", "source": "file://a", "rate": 5e-324},
+            "rate 5e-324 is not 1 or more bytes per second",
+        ),
+        ({"kind": "remove", "source": "file://a", "deadline": "now"}, "deadline"),
+        ({"kind": "remove", "source": "file://a", "priority": 101}, "priority 101"),
+        ({"kind": "remove", "source": "file://a", "shell": "x"}, "a task has the keys"),
+        ({"kind": "remove", "source": "file://a", "rate": "1"}, "rate '1'"),
+        ({"kind": ["copy"], "source": "file://a", "dest": "file://b"}, "kind"),
+        ({"kind": "copy", "source": 1, "dest": "file://b"}, "source 1 is no file"),
+        ({"kind": "copy", "source": "file://a", "to": "file://b"}, "has the keys"),
+        ({"kind": "copy", "source": "file://a", "dest": "lustre://b"}, "no dataspace"),
+        ({"kind": "copy", "source": "fd://0", "dest": "file://b"}, "a descriptor"),
+        ("remove", "a task has the keys"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_with_the_reason(
+    client: Client, task: Any, words: str
+) -> None:
+    with pytest.raises(Refused, match=words):
+        client.submit([task])
+    assert client.status() == []
+
+
+def test_all_tasks_of_a_request_are_accepted_or_none(
+    daemon: Daemon, client: Client
+) -> None:
+    daemon.make("file", 10)
+    with pytest.raises(Refused):
+        client.submit([daemon.copy("file"), {"kind": "burn"}])
+    assert client.status() == []
+    assert not (daemon.folder / "to").exists()
+
+
+def test_a_swapped_link_leads_nowhere(
+    daemon: Daemon, client: Client, tmp_path: Path
+) -> None:
+    daemon.make("inner/file", 10)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "file").write_text("not yours")
+    daemon.control().ask("pause")
+    tasks = client.submit([daemon.copy("inner/file")])
+    (daemon.folder / "from/inner").rename(daemon.folder / "from/was")
+    (daemon.folder / "from/inner").symlink_to(outside)
+    daemon.control().ask("resume")
+    [ended] = client.wait(tasks)
+    assert ended["state"] == "failed"
+    assert not (daemon.folder / "to/inner/file").exists()

@@ -1,0 +1,204 @@
+"""A site's service has several users; each sees, and touches, only what is his own."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.stager.conftest import Daemon
+from tests.stager.lives import LIVES, before
+
+pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="a site's service is root's")
+ANN, BOB = 61001, 61002
+_ASK = """
+import json, os, sys
+from pegasus_bb.runtime.stager_client.client import Client
+from pegasus_bb.runtime.stager_client.protocol import Refused
+os.setgroups([]); os.setgid(int(sys.argv[1])); os.setuid(int(sys.argv[1]))
+try:
+    with Client(sys.argv[2]) as client:
+        found = client.ask(sys.argv[3], **json.loads(sys.argv[4]))
+        if "first" in found and len(sys.argv) == 5:
+            found = client.ask("wait", tasks=[found["first"]])
+    print(json.dumps(found))
+except Refused as refused:
+    print(json.dumps({"refused": refused.code}))
+except Exception as error:
+    print(json.dumps({"error": str(error)}))
+"""
+_GIVE = """
+import json, os, sys
+from pegasus_bb.runtime.stager_client.client import Client
+from pegasus_bb.runtime.stager_client.memory import memory_of
+from pegasus_bb.runtime.stager_client.protocol import Refused
+uid, path, dest = int(sys.argv[1]), sys.argv[3], sys.argv[4]
+handle = os.open(path, os.O_RDONLY) if path else memory_of(b"some")
+os.setgroups([]); os.setgid(uid); os.setuid(uid)
+task = {"kind": "copy", "source": "fd://0", "dest": dest}
+try:
+    with Client(sys.argv[2]) as client:
+        print(json.dumps(client.wait(client.submit([task], [handle]))[0]))
+except Refused as refused:
+    print(json.dumps({"refused": refused.code, "message": str(refused)}))
+"""
+
+
+class Site(Daemon):
+    """With two dataspaces, of which each user has a folder."""
+
+    def ask(self, uid: int, do: str, socket: str = "user", **more: Any) -> Any:
+        """The answer; that of a submission is how its first task has ended."""
+        return self._said(_ASK, str(uid), socket, do, json.dumps(more))
+
+    def submit(self, uid: int, *tasks: dict[str, Any]) -> list[int]:
+        words = json.dumps({"tasks": tasks})
+        found = self._said(_ASK, str(uid), "user", "submit", words, "and go")
+        return list(range(found["first"], found["first"] + found["count"]))
+
+    def pass_descriptor(self, uid: int, path: str, dest: str) -> Any:
+        """How a task ends that copies what ``path`` is, of memory where that is empty;
+        its descriptor is opened as root."""
+        return self._said(_GIVE, str(uid), "user", path, dest)
+
+    def _said(self, code: str, uid: str, socket: str, *words: str) -> Any:
+        argv = [sys.executable, "-c", code, uid, str(self.sockets / socket), *words]
+        done = subprocess.run(argv, capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)
+
+
+@pytest.fixture(params=LIVES)
+def life(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def site(tmp_path: Path, life: str, request: pytest.FixtureRequest) -> Iterator[Site]:
+    """A parameter is what the declaration of each dataspace says as well."""
+    site, more = Site(tmp_path), getattr(request, "param", {})
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_mode & 0o011 == 0:
+            folder.chmod(0o711)
+    for space in ("lustre", "bb"):
+        for uid in (ANN, BOB):
+            folder = tmp_path / space / str(uid)
+            folder.mkdir(parents=True)
+            os.chown(folder, uid, uid)
+            folder.chmod(0o700)
+    config = {
+        "dataspaces": {
+            n: {"path": str(tmp_path / n), **more} for n in ("lustre", "bb")
+        },
+        "state": str(tmp_path / "var"),
+        "sockets": str(site.sockets),
+    }
+    (tmp_path / "stager.json").write_text(json.dumps(config))
+    argv = [*before(life), sys.executable]
+    argv += ["-m", "pegasus_bb", "stager", "serve", "--site"]
+    site.process = subprocess.Popen([*argv, str(tmp_path / "stager.json")])
+    site.connect().close()
+    yield site
+    site.kill(15)
+
+
+def copied(uid: int, name: str) -> list[dict[str, str]]:
+    places = {"source": f"lustre://{uid}/{name}", "dest": f"bb://{uid}/{name}"}
+    return [{"kind": "copy", **places}]
+
+
+def test_files_are_copied_as_their_user(site: Site, tmp_path: Path) -> None:
+    source = tmp_path / f"lustre/{ANN}/data"
+    source.write_text("ann's")
+    os.chown(source, ANN, ANN)
+    source.chmod(0o600)
+    [ended] = site.ask(ANN, "submit", tasks=copied(ANN, "data"))["tasks"]
+    assert (ended["state"], ended["uid"]) == ("done", ANN)
+    found = (tmp_path / f"bb/{ANN}/data").stat()
+    assert (found.st_uid, stat.S_IMODE(found.st_mode)) == (ANN, 0o600)
+
+
+def test_the_command_takes_paths_below_a_dataspace(site: Site, tmp_path: Path) -> None:
+    source, dest = tmp_path / "lustre/0/data", tmp_path / "bb/0/data"
+    source.parent.mkdir()
+    source.write_text("some")
+    stager = [sys.executable, "-m", "pegasus_bb", "stager"]
+    stager += ["--sockets", str(site.sockets)]
+
+    def say(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*stager, *words], capture_output=True, text=True)
+
+    said = say("submit", str(source), str(dest))
+    assert say("wait", said.stdout.strip()).returncode == 0, said.stderr
+    assert dest.read_text() == "some"
+    said = say("submit", "/etc/hostname", str(dest))
+    assert said.returncode == 2
+    assert f"is below none of bb:// ({tmp_path}/bb), lustre://" in said.stderr
+
+
+def test_another_users_files_stay_closed(site: Site, tmp_path: Path) -> None:
+    (tmp_path / f"lustre/{ANN}/secret").write_text("ann's")
+    steal = {"source": f"lustre://{ANN}/secret", "dest": f"bb://{BOB}/mine"}
+    answer = site.ask(BOB, "submit", tasks=[{"kind": "copy", **steal}])
+    assert "tasks" in answer, answer
+    [ended] = answer["tasks"]
+    assert ended["state"] == "failed"
+    assert "Permission denied" in ended["message"]
+    assert not (tmp_path / f"bb/{BOB}/mine").exists()
+
+
+def test_another_users_task_cannot_be_told_from_none(site: Site) -> None:
+    site.ask(ANN, "submit", tasks=copied(ANN, "absent"))
+    for do in ("status", "cancel", "wait"):
+        other = site.ask(BOB, do, tasks=[1])
+        assert other == site.ask(BOB, do, tasks=[999]) == {"refused": "no-such-task"}
+    assert site.ask(BOB, "status", tasks=None) == {"tasks": []}
+    assert site.ask(BOB, "status", tasks=None, everyone=True) == {
+        "refused": "not-yours"
+    }
+
+
+def test_control_is_closed_to_users(site: Site) -> None:
+    refused = site.ask(ANN, "shutdown", socket="control")["error"]
+    assert "only root and SlurmUser may use it" in refused
+    assert site.ask(ANN, "shutdown") == {"refused": "bad-request"}
+    assert "version" in site.ask(ANN, "ping")
+
+
+def test_a_kill_before_the_users_folder_was_his_costs_him_nothing(
+    site: Site, tmp_path: Path
+) -> None:
+    """A tree has its journal there."""
+    for folder in ("lustre", "bb"):
+        (tmp_path / f"{folder}/{ANN}/tree").mkdir()
+        os.chown(tmp_path / f"{folder}/{ANN}/tree", ANN, ANN)
+    folder = tmp_path / f"var/users/{ANN}"
+    folder.mkdir(mode=0o700, parents=True)
+    [ended] = site.ask(ANN, "submit", tasks=copied(ANN, "tree"))["tasks"]
+    assert (ended["state"], ended["message"]) == ("done", "")
+    assert folder.stat().st_uid == ANN
+
+
+def test_a_tree_with_folders_that_nobody_may_write_to_moves(
+    site: Site, tmp_path: Path
+) -> None:
+    """As it can be copied."""
+    source, there = tmp_path / f"lustre/{ANN}/tree", tmp_path / f"bb/{ANN}/tree"
+    for folder in (source / "in/er", there / "in"):
+        folder.mkdir(parents=True)
+    (source / "in/file").write_text("some")
+    (there / "in/other").write_text("so that a rename cannot move it")
+    for path in (source, there, *source.rglob("*"), *there.rglob("*")):
+        os.chown(path, ANN, ANN)
+    for folder in (source, source / "in", source / "in/er"):
+        folder.chmod(0o500)
+    moved = {**copied(ANN, "tree")[0], "kind": "move"}
+    [ended] = site.ask(ANN, "submit", tasks=[moved])["tasks"]
+    assert (ended["state"], ended["message"]) == ("done", "")
+    assert not source.exists() and (there / "in/er").stat().st_mode & 0o777 == 0o500

@@ -15,9 +15,10 @@ ROOT = Path(__file__).parents[1]
 
 
 def setup(folder: Path, python: str) -> subprocess.CompletedProcess[str]:
-    (folder / "pegasus_bb" / "staging").mkdir(parents=True)
     copier = "pegasus_bb/runtime/staging/_small.c"
-    for name in ("Makefile", "pyproject.toml", "setup.py", copier):
+    lab = ("lab/pyproject.toml", "lab/setup.py")
+    for name in ("Makefile", "pyproject.toml", "setup.py", copier, *lab):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     return subprocess.run(
         ["make", "--silent", "setup", f"PYTHON={python}"],

@@ -93,9 +93,7 @@ def command(folder: Path, *words: str) -> str:
 
 def called(folder: Path, *argv: str) -> str:
     folder.mkdir(exist_ok=True)
-    done = subprocess.run(
-        argv, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    done = subprocess.run(argv, cwd=folder, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"{argv}: {done.stderr}")
     return done.stdout

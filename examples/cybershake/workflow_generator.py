@@ -16,10 +16,10 @@ import random
 import re
 import shutil
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import Sequence
 
 from Pegasus.api import (
     OS,

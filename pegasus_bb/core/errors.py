@@ -6,7 +6,7 @@ The table for people is docs/exit-codes.md; a test holds the two together.
 from __future__ import annotations
 
 import errno
-from typing import Sequence
+from collections.abc import Sequence
 
 DONE = 0
 BUG = 1

@@ -1,6 +1,6 @@
 """Small files that must survive a crash: JSON by rename, journals by append.
 
-Standard library only and Python 3.7: this file travels to compute nodes.
+Standard library only and Python 3.9: this file travels to compute nodes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import json
 import os
 import stat
 import time
-from typing import Any, Callable, Dict, Iterable, Iterator, Union
+from collections.abc import Iterable, Iterator
+from typing import Any, Callable
 
 from pegasus_bb.core.refusals import keep_mode, sync_folder
 
@@ -107,7 +108,7 @@ def read_json(path: str) -> Any:
             raise ValueError(f"{path}: nested too deeply to be one of ours") from error
 
 
-def append_json(path: str, entry: Dict[str, Any]) -> None:
+def append_json(path: str, entry: dict[str, Any]) -> None:
     """Add one line to a journal that several processes write, durably.
 
     Raises as ``append_all``.
@@ -115,7 +116,7 @@ def append_json(path: str, entry: Dict[str, Any]) -> None:
     append_all(path, [entry])
 
 
-def append_all(path: str, entries: Iterable[Dict[str, Any]]) -> None:
+def append_all(path: str, entries: Iterable[dict[str, Any]]) -> None:
     """Add lines to a journal that several processes write, all of them durably.
 
     A line torn by a crash is closed off by the next writer and skipped by readers.
@@ -126,7 +127,7 @@ def append_all(path: str, entries: Iterable[Dict[str, Any]]) -> None:
         _append(path, entries)
 
 
-def _append(path: str, entries: Iterable[Dict[str, Any]]) -> None:
+def _append(path: str, entries: Iterable[dict[str, Any]]) -> None:
     # flock belongs to this opening of the file. lockf would belong to the process: it
     # keeps no other thread out, and ends when any thread closes the same file.
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
@@ -147,7 +148,7 @@ def _append(path: str, entries: Iterable[Dict[str, Any]]) -> None:
 
 def read_journal(
     path: str, lost: Callable[[int], None] = lambda number: None
-) -> Iterator[Dict[str, Any]]:
+) -> Iterator[dict[str, Any]]:
     """Every whole line of a journal; none where there is no journal yet.
 
     ``lost`` hears the number of each line that says something unreadable.
@@ -206,23 +207,23 @@ def lock_holder(path: str) -> str:
         os.close(handle)
 
 
-def is_file(path: Union[str, os.PathLike[str]]) -> bool:
+def is_file(path: str | os.PathLike[str]) -> bool:
     """Whether there is a file, as far as this user is let look; pathlib raises where a
     folder above it is closed to him, or the path is too long."""
     return stat.S_ISREG(_mode(path))
 
 
-def is_dir(path: Union[str, os.PathLike[str]]) -> bool:
+def is_dir(path: str | os.PathLike[str]) -> bool:
     """The same of a folder."""
     return stat.S_ISDIR(_mode(path))
 
 
-def is_there(path: Union[str, os.PathLike[str]]) -> bool:
+def is_there(path: str | os.PathLike[str]) -> bool:
     """The same of anything."""
     return _mode(path) != 0
 
 
-def _mode(path: Union[str, os.PathLike[str]]) -> int:
+def _mode(path: str | os.PathLike[str]) -> int:
     try:
         return os.stat(path).st_mode
     except (OSError, ValueError):

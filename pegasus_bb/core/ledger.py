@@ -10,11 +10,11 @@ import math
 import os
 import sys
 import time
-from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, NamedTuple
 
 from pegasus_bb.core.files import append_json, read_journal
 
-_WARNED: Set[str] = set()  # warnings that this process has printed
+_WARNED: set[str] = set()  # warnings that this process has printed
 # released; released without saving its data; never created
 ENDS = ("released", "discarded", "refused")
 
@@ -30,7 +30,7 @@ class LedgerReservation(NamedTuple):
     # Lines of older runs lack the next three.
     host: str = ""  # where bb_setup ran
     label: str = ""  # of the workflow
-    request: Optional[Dict[str, Any]] = None  # model.reservation.Request, as planned
+    request: dict[str, Any] | None = None  # model.reservation.Request, as planned
     time: float = 0.0  # of the latest request
     end: str = ""  # how it ended, one of ENDS; empty: no line says so
     ended_at: float = 0.0
@@ -69,7 +69,7 @@ def note(event: str, **fields: Any) -> None:
         )
 
 
-def entries() -> List[Dict[str, Any]]:
+def entries() -> list[dict[str, Any]]:
     """Every line, oldest first; none if there is no ledger or it is unreadable.
 
     A command asks about each of its reservations: the file is read once, and again
@@ -79,9 +79,9 @@ def entries() -> List[Dict[str, Any]]:
 
 
 class _Lines:
-    def __init__(self, state: Tuple[object, ...], lines: List[Dict[str, Any]]) -> None:
+    def __init__(self, state: tuple[object, ...], lines: list[dict[str, Any]]) -> None:
         self.state, self.all = state, lines
-        self.by_name: Dict[str, List[Dict[str, Any]]] = {}
+        self.by_name: dict[str, list[dict[str, Any]]] = {}
         for line in reversed(lines):
             self.by_name.setdefault(str(line.get("name")), []).append(line)
 
@@ -97,7 +97,7 @@ def _lines() -> _Lines:
     return _known
 
 
-def _state_of(file: str) -> Tuple[object, ...]:
+def _state_of(file: str) -> tuple[object, ...]:
     try:
         found = os.stat(file)
     except OSError as error:
@@ -105,8 +105,8 @@ def _state_of(file: str) -> Tuple[object, ...]:
     return file, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-def _read() -> List[Dict[str, Any]]:
-    damaged: List[int] = []
+def _read() -> list[dict[str, Any]]:
+    damaged: list[int] = []
     try:
         lines = list(read_journal(path(), damaged.append))
     except (OSError, ValueError) as error:
@@ -131,14 +131,14 @@ def _warn(message: str) -> None:
         print(line, file=sys.stderr)
 
 
-def find(name: str) -> List[Dict[str, Any]]:
+def find(name: str) -> list[dict[str, Any]]:
     """The lines of the reservation of that name, newest first."""
     return _lines().by_name.get(name, [])
 
 
-def reservations() -> List[LedgerReservation]:
+def reservations() -> list[LedgerReservation]:
     """Every reservation of every run, in the order of the requests. Linear."""
-    lines: Dict[Tuple[str, str], Tuple[Dict[str, Any], Dict[str, Any]]] = {}
+    lines: dict[tuple[str, str], tuple[dict[str, Any], dict[str, Any]]] = {}
     for entry in entries():
         key = (str(entry.get("name", "")), str(entry.get("uuid", "")))
         event = entry.get("event")
@@ -150,7 +150,7 @@ def reservations() -> List[LedgerReservation]:
 
 
 def _reservation(
-    key: Tuple[str, str], entry: Dict[str, Any], ended: Dict[str, Any]
+    key: tuple[str, str], entry: dict[str, Any], ended: dict[str, Any]
 ) -> LedgerReservation:
     request = entry.get("request")
     return LedgerReservation(
@@ -168,7 +168,7 @@ def _reservation(
     )
 
 
-def kept_spaces() -> Dict[str, KeptSpace]:
+def kept_spaces() -> dict[str, KeptSpace]:
     """Job number -> its space. The newest wins: Slurm may reuse a number."""
     fields = KeptSpace._fields
     lines = (entry for entry in entries() if entry.get("event") == "kept")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Mapping, Match
+from collections.abc import Mapping
+from re import Match
 
 # What the path of a node-local disk may take from the environment of a job: variables
 # that batch systems set, and whose values are whole paths, or one name.

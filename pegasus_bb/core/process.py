@@ -6,7 +6,8 @@ Argument lists only: no shell ever sees a name that a user gave.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Dict, Mapping, NamedTuple, Optional, Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import subprocess
@@ -36,8 +37,8 @@ class Finished(NamedTuple):
 def ask(
     argv: Sequence[str],
     timeout: float = 60.0,
-    cwd: Optional[str] = None,
-    env: Optional[Mapping[str, str]] = None,
+    cwd: str | None = None,
+    env: Mapping[str, str] | None = None,
     stdin: str = "",
 ) -> Finished:
     """Run ``argv`` to its end and give back what it said.
@@ -54,8 +55,7 @@ def ask(
         done = subprocess.run(
             list(argv),
             input=stdin.encode(errors="surrogateescape"),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            capture_output=True,
             timeout=timeout,
             cwd=cwd,
             env=environ,
@@ -71,7 +71,7 @@ def ask(
     )
 
 
-def _without_options(program: str, environ: Mapping[str, str]) -> Dict[str, str]:
+def _without_options(program: str, environ: Mapping[str, str]) -> dict[str, str]:
     if program.rsplit("/", 1)[-1] not in _SLURM:
         return dict(environ)
     kept = _WHICH_SLURM + REQUIRED
@@ -80,11 +80,11 @@ def _without_options(program: str, environ: Mapping[str, str]) -> Dict[str, str]
 
 def start(
     argv: Sequence[str],
-    cwd: Optional[str] = None,
-    env: Optional[Mapping[str, str]] = None,
-    stdin: Optional[int] = _DEVNULL,
-    stdout: Optional[int] = None,
-    stderr: Optional[int] = None,
+    cwd: str | None = None,
+    env: Mapping[str, str] | None = None,
+    stdin: int | None = _DEVNULL,
+    stdout: int | None = None,
+    stderr: int | None = None,
     new_session: bool = False,
     pass_fds: Sequence[int] = (),
 ) -> subprocess.Popen[bytes]:

@@ -2,7 +2,7 @@
 
 GPFS, ZFS, SMB, vfat and mounts of object stores refuse some of these. The bytes of a
 file matter more: they arrive, and a warning says once what was not kept. Standard
-library only and Python 3.7: this file travels to compute nodes.
+library only and Python 3.9: this file travels to compute nodes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import errno
 import os
 import stat
 import sys
-from typing import Callable, Optional, Set, Union
+from typing import Callable, Optional
 
 Refusal = Optional[OSError]
 
@@ -31,7 +31,7 @@ class _Warnings:
     ``say``."""
 
     def __init__(self) -> None:
-        self.said: Set[str] = set()
+        self.said: set[str] = set()
         self.say: Callable[[str], None] = _print
 
 
@@ -54,12 +54,12 @@ def warn_refused(kind: str, path: str, error: OSError) -> None:
     )
 
 
-def keep_mode(handle: Union[int, str], mode: int, path: str = "") -> Refusal:
+def keep_mode(handle: int | str, mode: int, path: str = "") -> Refusal:
     """As ``set_mode`` for the bits 0777; set-gid and sticky stay."""
     return set_mode(handle, _mode_of(handle) & 0o7000 | mode & 0o777, path)
 
 
-def set_mode(handle: Union[int, str], mode: int, path: str = "") -> Refusal:
+def set_mode(handle: int | str, mode: int, path: str = "") -> Refusal:
     """Give a file or folder ``mode``; returns the refusal, which is also said if
     ``path`` is given. Nothing is asked of the file system if the file has that mode.
     Raises OSError if there is no such file."""
@@ -74,7 +74,7 @@ def set_mode(handle: Union[int, str], mode: int, path: str = "") -> Refusal:
     return None
 
 
-def _mode_of(handle: Union[int, str]) -> int:
+def _mode_of(handle: int | str) -> int:
     return stat.S_IMODE(os.stat(handle).st_mode)
 
 

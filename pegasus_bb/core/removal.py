@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import stat
 import time
-from typing import Iterator, List, Optional
+from collections.abc import Iterator
 
 _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW
 _BATCH = 1000  # names in memory at a time: folders can hold millions
@@ -102,7 +102,7 @@ def _is_folder(folder: int, name: str) -> bool:
     return stat.S_ISDIR(found.st_mode)
 
 
-def _open(parent: Optional[int], name: str) -> int:
+def _open(parent: int | None, name: str) -> int:
     """Open folder ``name`` of ``parent``; a task may have taken our rights to it."""
     handle = os.open(name, os.O_PATH | _FOLDER, dir_fd=parent)
     try:
@@ -128,7 +128,7 @@ def _took(handle: int, found: os.stat_result) -> bool:
     return True
 
 
-def _batches(folder: int) -> Iterator[List[str]]:
+def _batches(folder: int) -> Iterator[list[str]]:
     while True:
         names = _some_names(folder, _BATCH)
         if not names:
@@ -136,8 +136,8 @@ def _batches(folder: int) -> Iterator[List[str]]:
         yield names
 
 
-def _some_names(folder: int, most: int) -> List[str]:
-    names: List[str] = []
+def _some_names(folder: int, most: int) -> list[str]:
+    names: list[str] = []
     with os.scandir(folder) as entries:
         for entry in entries:
             names.append(entry.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Optional, Sequence
+from collections.abc import Sequence
 
 from pegasus_bb.core.errors import UsageError
 
@@ -138,7 +138,7 @@ def format_seconds(seconds: float) -> str:
     return format_duration(seconds)
 
 
-def format_measured(seconds: float, error: Optional[float]) -> str:
+def format_measured(seconds: float, error: float | None) -> str:
     """``seconds`` and their standard error, to the same digit: 2.44 \u00b1 0.08 s."""
     if error is None:
         return format_seconds(seconds)

@@ -11,7 +11,7 @@ import math
 from collections import deque
 from collections.abc import Generator
 from heapq import heappop, heappush
-from typing import Protocol, Union
+from typing import Protocol
 
 _NEVER = math.inf
 
@@ -34,7 +34,7 @@ class Wait(Protocol):
         come in this very moment; then the process has not seen it yet."""
 
 
-Steps = Generator[Union[float, Wait], None, None]
+Steps = Generator[float | Wait, None, None]
 
 
 class Simulation:

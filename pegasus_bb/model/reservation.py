@@ -1,14 +1,15 @@
 """A reservation: its request, its status at the scheduler, and the run's own note.
 
-Standard library only and Python 3.7: this file runs on compute nodes.
+Standard library only and Python 3.9: this file runs on compute nodes.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Dict, Mapping, Optional, Type, TypeVar
+from typing import Any, TypeVar
 
 from pegasus_bb.core.errors import UsageError
 
@@ -54,12 +55,12 @@ class State(Enum):
 class _Record:
     """A record in a JSON file of a submit directory."""
 
-    def to_json(self) -> Dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """A mapping that ``from_json`` reads back."""
         return dict(self.__dict__)
 
     @classmethod
-    def from_json(cls: Type[_N], data: Mapping[str, Any]) -> _N:
+    def from_json(cls: type[_N], data: Mapping[str, Any]) -> _N:
         """The record from ``to_json``; unknown keys are ignored."""
         fields = getattr(cls, "__dataclass_fields__", {})
         return cls(**{key: data[key] for key in data if key in fields})
@@ -81,7 +82,7 @@ class Request(_Record):
     wait: int = 86400  # seconds that the gate may wait in all
     poll: int = 10  # seconds between two polls of the gate
     fallback: str = "fail"  # pfs: without a reservation the run goes on on the PFS
-    settings: Dict[str, str] = field(default_factory=dict)  # the backend's own keys
+    settings: dict[str, str] = field(default_factory=dict)  # the backend's own keys
 
     @property
     def service(self) -> str:
@@ -111,7 +112,7 @@ class Reservation(_Record):
     size: int = 0  # bytes requested
     job: str = ""  # the scheduler's id of the create request, if any
     owner: str = ""
-    released_at: Optional[float] = None  # set when it is released
+    released_at: float | None = None  # set when it is released
     failure: str = ""  # the scheduler's message if it was refused
 
     @property

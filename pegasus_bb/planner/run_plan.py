@@ -194,7 +194,7 @@ _KEY = "pegasus.bb.python"
 _OLDEST = (3, 7)
 # Valid in Python 2 as well, so that an old Python answers with its version.
 _VERSION = "import sys; print('%d %d' % sys.version_info[:2])"
-_WOULD_DO = "the path of a Python 3.7 or newer, or nothing: then the system's own is"
+_WOULD_DO = "the path of a Python 3.9 or newer, or nothing: then the system's own is"
 
 
 def check_python(properties: Properties, python: str) -> str:
@@ -213,7 +213,7 @@ def check_python(properties: Properties, python: str) -> str:
         raise properties.error(_KEY, why, _WOULD_DO)
     if (int(version[1]), int(version[2])) < _OLDEST:
         why = f"{name} is Python {version[1]}.{version[2]}; programs of a run need "
-        raise properties.error(_KEY, why + "3.7 or newer", _WOULD_DO)
+        raise properties.error(_KEY, why + "3.9 or newer", _WOULD_DO)
     return python
 
 

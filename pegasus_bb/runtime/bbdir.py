@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, TypeVar
+from collections.abc import Mapping
+from typing import Any, Callable, NamedTuple, TypeVar
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import read_json, write_json
@@ -127,7 +128,7 @@ class BBDir:
         except (OSError, ValueError, TypeError, KeyError):
             return ""
 
-    def reservation(self) -> Optional[Reservation]:
+    def reservation(self) -> Reservation | None:
         """The note of setup, or None before setup. Raises UsageError."""
         if not os.path.exists(self.file("reservation.json")):
             return None
@@ -138,7 +139,7 @@ class BBDir:
         """Replace the note by ``reservation``, durably."""
         write_json(self.file("reservation.json"), reservation.to_json())
 
-    def placement(self) -> Dict[str, Any]:
+    def placement(self) -> dict[str, Any]:
         """placement.json, or an empty one if the run uses no tier (mode off).
 
         Raises UsageError if it cannot be read, or is of another run. An empty one would

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Dict, Iterable, List, Mapping, Optional, Pattern
+from collections.abc import Iterable, Mapping
+from re import Pattern
 
 from pegasus_bb.core.errors import ReservationFailed
 from pegasus_bb.model.reservation import Request
@@ -24,7 +25,7 @@ class Binding:
     (`/fast/bb/pbbX`).
     """
 
-    def __init__(self, prefix: str, real: str, outer: Optional[Binding] = None) -> None:
+    def __init__(self, prefix: str, real: str, outer: Binding | None = None) -> None:
         """``outer``: the binding of the folder that contains ``prefix``, if any."""
         self._outer = outer
         self.prefix = prefix.rstrip("/")
@@ -34,7 +35,7 @@ class Binding:
         pattern = rf"{re.escape(self.real)}(?![{_NAME}])|{planned}"
         self._pattern: Pattern[str] = re.compile(pattern)
 
-    def folders(self) -> List[str]:
+    def folders(self) -> list[str]:
         return [self.real, *(self._outer.folders() if self._outer else [])]
 
     def text(self, text: str) -> str:
@@ -47,14 +48,14 @@ class Binding:
         text = data.decode("utf-8", "surrogateescape")
         return self.text(text).encode("utf-8", "surrogateescape")
 
-    def argv(self, argv: Iterable[str]) -> List[str]:
+    def argv(self, argv: Iterable[str]) -> list[str]:
         return [self.text(argument) for argument in argv]
 
-    def environ(self, environ: Mapping[str, str]) -> Dict[str, str]:
+    def environ(self, environ: Mapping[str, str]) -> dict[str, str]:
         return {name: self.text(value) for name, value in environ.items()}
 
 
-def shared_binding(bb: BBDir, environ: Dict[str, str]) -> Optional[Binding]:
+def shared_binding(bb: BBDir, environ: dict[str, str]) -> Binding | None:
     """The planned prefix and its real path; None if jobs share no reservation.
 
     Raises ReservationFailed, UsageError.
@@ -71,7 +72,7 @@ def shared_binding(bb: BBDir, environ: Dict[str, str]) -> Optional[Binding]:
     return Binding(request.prefix, path)
 
 
-def _path(bb: BBDir, request: Request, environ: Dict[str, str]) -> str:
+def _path(bb: BBDir, request: Request, environ: dict[str, str]) -> str:
     from pegasus_bb.runtime.backends.backend_table import open_backend
 
     backend = open_backend(request.backend, request.settings)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from typing import Any, Dict, List, NamedTuple
+from typing import Any, NamedTuple
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import read_json
@@ -25,12 +25,12 @@ _OF_THE_NODE = {"HOME", "HOSTNAME", "PATH", "PWD", "SHELL", "TEMP", "TMP", "TMPD
 
 
 class Task(NamedTuple):
-    argv: List[str]
+    argv: list[str]
     folder: str  # its working directory
-    mounts: List[str]  # SOURCE:TARGET, as every container's program takes it
+    mounts: list[str]  # SOURCE:TARGET, as every container's program takes it
 
 
-def in_container(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> List[str]:
+def in_container(bb: BBDir, argv: list[str], environ: dict[str, str]) -> list[str]:
     """``argv`` of a recorder, with its task in a container if it has one.
 
     Adds to ``environ`` what the container needs. Raises UsageError, CannotStart.
@@ -51,10 +51,10 @@ def in_container(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> List[st
 
 
 def _task(
-    folders: List[str],
-    container: Dict[str, Any],
+    folders: list[str],
+    container: dict[str, Any],
     options: Options,
-    environ: Dict[str, str],
+    environ: dict[str, str],
 ) -> Task:
     workdir = options.value("workdir") or options.value("made workdir")
     folder = os.path.normpath(os.path.join(os.getcwd(), workdir))
@@ -77,8 +77,8 @@ def _mount(path: str) -> str:
 
 
 def _apptainer(
-    container: Dict[str, Any], task: Task, environ: Dict[str, str]
-) -> List[str]:
+    container: dict[str, Any], task: Task, environ: dict[str, str]
+) -> list[str]:
     """The working directory is also the home directory, as in Pegasus."""
     for name, value in container["env"].items():
         environ[f"APPTAINERENV_{name}"] = environ[f"SINGULARITYENV_{name}"] = value
@@ -100,8 +100,8 @@ def _apptainer(
 
 
 def _docker(
-    container: Dict[str, Any], task: Task, environ: Dict[str, str]
-) -> List[str]:
+    container: dict[str, Any], task: Task, environ: dict[str, str]
+) -> list[str]:
     """The container runs as the job's user, who then owns the files that it makes."""
     passed = sorted(environ.keys() - _OF_THE_NODE - container["env"].keys())
     values = {"HOME": task.folder, **container["env"]}
@@ -121,8 +121,8 @@ def _docker(
 
 
 def _shifter(
-    container: Dict[str, Any], task: Task, environ: Dict[str, str]
-) -> List[str]:
+    container: dict[str, Any], task: Task, environ: dict[str, str]
+) -> list[str]:
     return [
         find_program("shifter", environ),
         f"--image={container['image']}",
@@ -137,11 +137,11 @@ def _shifter(
 _STARTS = {"singularity": _apptainer, "docker": _docker, "shifter": _shifter}
 
 
-def _each(option: str, values: List[str]) -> List[str]:
+def _each(option: str, values: list[str]) -> list[str]:
     return [word for value in values for word in (option, value)]
 
 
-def _apptainer_program(environ: Dict[str, str]) -> str:
+def _apptainer_program(environ: dict[str, str]) -> str:
     """apptainer, else singularity. Raises CannotStart."""
     try:
         return find_program("apptainer", environ)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Dict
 
 NOTE = "darshan.json"  # in the bb folder: {"library": PATH}
 SETTINGS = "darshan.conf"  # there as well, in Darshan's own form
@@ -25,7 +24,7 @@ _DAY = 86400.0
 _CONTAINERS = ("apptainer", "singularity", "docker", "shifter")
 
 
-def with_darshan(bb: str, program: str, environ: Dict[str, str]) -> Dict[str, str]:
+def with_darshan(bb: str, program: str, environ: dict[str, str]) -> dict[str, str]:
     """``environ`` for the task ``program`` of the run whose bb folder is ``bb``.
 
     Unchanged if no library is chosen, if this node has none, or if the task is one of
@@ -47,7 +46,7 @@ def with_darshan(bb: str, program: str, environ: Dict[str, str]) -> Dict[str, st
         return environ
 
 
-def with_preload(library: str, logs: str, environ: Dict[str, str]) -> Dict[str, str]:
+def with_preload(library: str, logs: str, environ: dict[str, str]) -> dict[str, str]:
     """``environ`` with ``library`` before other preloaded libraries."""
     before = environ.get("LD_PRELOAD", "")
     return {

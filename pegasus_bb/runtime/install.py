@@ -13,7 +13,6 @@ import re
 import shutil
 import struct
 from importlib.util import MAGIC_NUMBER, cache_from_source
-from typing import List
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.refusals import keep_mode
@@ -49,8 +48,8 @@ _LEFT_OUT = ("runtime/install.py",)
 
 _BODY = """\
 import os, sys
-if sys.version_info < (3, 7):
-    sys.exit(sys.argv[0] + ": needs Python 3.7 or newer; say which with the property pegasus.bb.python")
+if sys.version_info < (3, 9):
+    sys.exit("%s: %s is Python %d.%d, and 3.9 or newer is needed: name one with the property pegasus.bb.python" % ((sys.argv[0], sys.executable) + tuple(sys.version_info[:2])))
 _bb = os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[0])))
 sys.path.insert(0, os.path.join(_bb, "lib"))
 from pegasus_bb.runtime.programs.{name} import main
@@ -92,7 +91,7 @@ def install_runtime(bb_path: str, python: str = "") -> None:
 
 
 def default_python(system: str = "/usr/bin/python3") -> str:
-    """The system's Python if it is 3.7 or newer, else python3 on a job's PATH.
+    """The system's Python if it is 3.9 or newer, else python3 on a job's PATH.
 
     Compute nodes usually run the same system as the submit host, and the first python3
     on PATH may be a wrapper that takes longer to start than a task runs.
@@ -100,12 +99,12 @@ def default_python(system: str = "/usr/bin/python3") -> str:
     version = re.fullmatch(
         r"python3\.(\d+)", os.path.basename(os.path.realpath(system))
     )
-    if version and int(version.group(1)) >= 7 and os.access(system, os.X_OK):
+    if version and int(version.group(1)) >= 9 and os.access(system, os.X_OK):
         return system
     return "/usr/bin/env python3"
 
 
-def travelling_files(package: str) -> List[str]:
+def travelling_files(package: str) -> list[str]:
     """Every file of the package that goes into lib/, by its path in the package."""
     files = [name for name in FILES if os.path.exists(os.path.join(package, name))]
     for folder in FOLDERS:

@@ -7,7 +7,8 @@ import contextlib
 import errno
 import os
 import stat
-from typing import Iterator, Mapping, NamedTuple, Tuple
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
 from pegasus_bb.core.paths import cut_name, is_below
@@ -181,7 +182,7 @@ def _remove_moved_folder(link: Link) -> None:
         remove_tree(moved)
 
 
-def move_stray(link: Link) -> Tuple[str, bool]:
+def move_stray(link: Link) -> tuple[str, bool]:
     """Move a stray to the target and restore the link: (message, whether it stays).
 
     A task that writes a temporary file and renames it over its output replaces the

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Dict
+from typing import Any
 
 from pegasus_bb.core.files import read_journal
 from pegasus_bb.runtime.staging.items import Landed
 
 
-def line(lfn: str, dest: str, landed: Landed, uuid: str) -> Dict[str, Any]:
+def line(lfn: str, dest: str, landed: Landed, uuid: str) -> dict[str, Any]:
     """The line that ``lfn`` of run ``uuid`` is complete at ``dest``."""
     return {
         "lfn": lfn,
@@ -20,7 +20,7 @@ def line(lfn: str, dest: str, landed: Landed, uuid: str) -> Dict[str, Any]:
     }
 
 
-def read(path: str, uuid: str) -> Dict[str, Dict[str, Any]]:
+def read(path: str, uuid: str) -> dict[str, dict[str, Any]]:
     """LFN -> its last line, of run ``uuid`` only; torn lines are skipped."""
     return {
         entry["lfn"]: entry

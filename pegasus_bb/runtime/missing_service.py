@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import FrozenSet
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import read_json, write_json
@@ -36,7 +35,7 @@ def note_absent(bb: BBDir, binding: Binding, node: str) -> None:
         write_json(_note(bb, node), {"files": absent})
 
 
-def absent_files(bb: BBDir, node: str) -> FrozenSet[str]:
+def absent_files(bb: BBDir, node: str) -> frozenset[str]:
     try:
         return frozenset(read_json(_note(bb, node))["files"])
     except (OSError, ValueError, TypeError, KeyError):

@@ -15,7 +15,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import Callable, Mapping
+from collections.abc import Mapping
+from typing import Callable
 
 from pegasus_bb.core.errors import RunFailed, SchedulerUnreachable
 from pegasus_bb.runtime.bbdir import BBDir

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import resource  # noqa: F401 - os.wait4 would load it between two counter readings
 import signal
-from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 FORWARDED = (
     signal.SIGTERM,
@@ -44,8 +45,8 @@ class Ended(NamedTuple):
     pid: int
     raw: int  # the status of wait()
     usage: Any  # resource.struct_rusage
-    io: Optional[Counters]  # None if the kernel does not count
-    iowait: Optional[float]  # seconds of its main thread; None if not measured
+    io: Counters | None  # None if the kernel does not count
+    iowait: float | None  # seconds of its main thread; None if not measured
 
     @property
     def status(self) -> int:
@@ -97,7 +98,7 @@ class Child:
         Raises CannotStart.
         """
         self._shares_group = os.getpgrp() == os.getpid()
-        self._pending: List[int] = []
+        self._pending: list[int] = []
         self.pid = 0
         # Loaded before the fork, and only once: the child must not read files.
         self._die_with_us = _parent_death_signal()
@@ -238,7 +239,7 @@ def _parent_death_signal() -> Any:
         return None
 
 
-def own_counters() -> Tuple[Optional[Counters], int]:
+def own_counters() -> tuple[Counters | None, int]:
     """This process's counters, and the bytes that were read to get them.
 
     None if the kernel does not count, which is not the same as zero.
@@ -253,7 +254,7 @@ def own_counters() -> Tuple[Optional[Counters], int]:
     return (Counters(**known) if complete else None), len(data)
 
 
-def iowait_of(pid: int) -> Tuple[Optional[float], int]:
+def iowait_of(pid: int) -> tuple[float | None, int]:
     """Seconds that the ended, not yet reaped ``pid`` waited for block I/O; bytes read.
 
     None if the kernel does not measure it: without task_delayacct the field is 0.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Callable, Iterator, Optional
+from typing import Callable
 
 from pegasus_bb.core.errors import (
     PegasusBBError,
@@ -29,7 +30,7 @@ def release_command(name: str, loses_nothing: bool) -> str:
 
 def release_reservation(
     request: Request,
-    noted: Optional[Reservation],
+    noted: Reservation | None,
     backend: Backend,
     status: Callable[[], Status],
     unused: bool = False,
@@ -64,7 +65,7 @@ def release_reservation(
 
 
 def check_releasable(
-    request: Request, noted: Optional[Reservation], shown: Status, unused: bool = False
+    request: Request, noted: Reservation | None, shown: Status, unused: bool = False
 ) -> str:
     """Empty if the reservation is this run's, or absent.
 
@@ -88,7 +89,7 @@ def check_releasable(
     return f"nothing of this run is there to give back ({reason})"
 
 
-def absent_message(request: Request, noted: Optional[Reservation]) -> str:
+def absent_message(request: Request, noted: Reservation | None) -> str:
     if noted is not None and noted.released_at is not None:
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(noted.released_at))
         return f"reservation {request.name} was given back before, at {when}"

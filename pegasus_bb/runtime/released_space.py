@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Iterator
+from collections.abc import Iterator
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.model.reservation import SLURM_LUA, Request

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any, Dict, Optional
+from typing import Any
 
 from pegasus_bb.core import ledger
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
@@ -25,7 +25,7 @@ GONE = (
 )
 
 
-def mismatch(status: Status, request: Request, noted: Optional[Reservation]) -> str:
+def mismatch(status: Status, request: Request, noted: Reservation | None) -> str:
     """Why ``status`` is not of the reservation that this run requested; empty if it
     is."""
     why = foreign(status, request, noted)
@@ -37,7 +37,7 @@ def mismatch(status: Status, request: Request, noted: Optional[Reservation]) -> 
     )
 
 
-def foreign(status: Status, request: Request, noted: Optional[Reservation]) -> str:
+def foreign(status: Status, request: Request, noted: Reservation | None) -> str:
     """Why the reservation of ``status`` is not this run's; empty if it is."""
     name = f"reservation {request.name}"
     if status.uuid and status.uuid != request.uuid:
@@ -55,7 +55,7 @@ def foreign(status: Status, request: Request, noted: Optional[Reservation]) -> s
 
 
 def status(
-    bb: BBDir, noted: Optional[Reservation], backend: Optional[Backend] = None
+    bb: BBDir, noted: Reservation | None, backend: Backend | None = None
 ) -> Status:
     """The status of the run's reservation at the scheduler.
 
@@ -71,7 +71,7 @@ def judge(
     bb: BBDir,
     backend: Backend,
     request: Request,
-    noted: Optional[Reservation],
+    noted: Reservation | None,
     shown: Status,
 ) -> Status:
     """``status``, for an answer ``shown`` that the backend has given already."""
@@ -137,7 +137,7 @@ def last_storage_id(bb: BBDir) -> str:
         return ""
 
 
-def _ready(bb: BBDir, noted: Reservation) -> Dict[str, Any]:
+def _ready(bb: BBDir, noted: Reservation) -> dict[str, Any]:
     """The note of ``note_ready``; empty if there is none."""
     try:
         note = read_json(bb.file(_READY))
@@ -163,7 +163,7 @@ def was_never_made(bb: BBDir, noted: Reservation) -> bool:
     return not os.path.lexists(bb.file(_READY)) and not has_progressed(bb, noted)
 
 
-def recover_note(bb: BBDir) -> Optional[Reservation]:
+def recover_note(bb: BBDir) -> Reservation | None:
     """The contents of a lost reservation.json; None if there is no reservation.
 
     Changes nothing. Raises SchedulerUnreachable, and ReservationFailed if the

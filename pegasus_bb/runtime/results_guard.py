@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from pegasus_bb.runtime import manifest
@@ -26,7 +27,7 @@ class ResultsGuard:
     """Tells why promised results are not safe. Reads placement and manifest once."""
 
     def __init__(
-        self, bb: BBDir, buffer: str = "", read_all: Optional[bool] = None
+        self, bb: BBDir, buffer: str = "", read_all: bool | None = None
     ) -> None:
         """``buffer``: the path of the reservation, if this machine sees it.
 
@@ -34,9 +35,9 @@ class ResultsGuard:
         default ``pegasus.bb.guard`` decides.
         """
         self._bb, self._buffer, self._read_all = bb, buffer, read_all
-        self._noted: Optional[Dict[str, Dict[str, Any]]] = None
+        self._noted: dict[str, dict[str, Any]] | None = None
         self._outputs: Mapping[str, str] = {}
-        self._vanishing: List[str] = []  # the reservation's folders
+        self._vanishing: list[str] = []  # the reservation's folders
 
     def why_unsafe(self, lfn: str) -> str:
         noted = self._read()
@@ -53,7 +54,7 @@ class ResultsGuard:
             if why:
                 yield Unsafe(lfn, why)
 
-    def _read(self) -> Dict[str, Dict[str, Any]]:
+    def _read(self) -> dict[str, dict[str, Any]]:
         if self._noted is None:
             request = self._bb.request()
             if self._read_all is None:
@@ -75,7 +76,7 @@ def local_path(place: str) -> str:
 
 
 def _why_unsafe(
-    dest: str, entry: Dict[str, Any], read_all: bool, vanishing: Sequence[str]
+    dest: str, entry: dict[str, Any], read_all: bool, vanishing: Sequence[str]
 ) -> str:
     if not dest:
         return "its destination cannot be looked at from here"

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import List, Set
 
 from pegasus_bb.core.files import read_json, sync_directory
 from pegasus_bb.core.removal import remove as remove_tree
@@ -22,12 +21,12 @@ MARK = ".pegasus_bb_scratch"
 class Roots:
     """Folders that are this run's scratch, on the tier and on the PFS."""
 
-    def __init__(self, uuid: str, roots: List[str]) -> None:
+    def __init__(self, uuid: str, roots: list[str]) -> None:
         self._uuid = uuid
         self._roots = {os.path.normpath(root) for root in roots if root}
 
     @classmethod
-    def of(cls, bb: BBDir, on_tier: List[str]) -> Roots:
+    def of(cls, bb: BBDir, on_tier: list[str]) -> Roots:
         """``on_tier``: the roots of a run that uses a tier, as this job sees them."""
         if bb.has_request:
             return cls(bb.request().uuid, on_tier)
@@ -54,7 +53,7 @@ class Roots:
             for root in self._roots
         )
 
-    def left_behind(self, source: str, dest: str) -> List[str]:
+    def left_behind(self, source: str, dest: str) -> list[str]:
         """The roots, if a copy from ``source`` to ``dest`` leaves them; else empty."""
         if self._holds(source) and not self._holds(dest):
             return sorted(self._roots)
@@ -112,7 +111,7 @@ class Roots:
         return self._marks(path) == {self._uuid}
 
     @staticmethod
-    def _marks(path: str) -> Set[str]:
+    def _marks(path: str) -> set[str]:
         """The runs that have marked root ``path``."""
         try:
             with open(os.path.join(path, MARK), encoding="utf-8") as mark:

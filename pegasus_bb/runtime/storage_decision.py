@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import Any, Mapping, NamedTuple, Optional
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import create_text, read_json
@@ -31,7 +32,7 @@ class StorageDecision(NamedTuple):
     time: float = 0.0
 
 
-def read_decision(bb: BBDir) -> Optional[StorageDecision]:
+def read_decision(bb: BBDir) -> StorageDecision | None:
     """The decision, or None before there is one. Raises UsageError."""
     path = bb.file(DECISION_FILE)
     try:
@@ -68,13 +69,13 @@ def decide_storage(bb: BBDir, wanted: StorageDecision) -> StorageDecision:
     return decision or wanted
 
 
-def on_the_pfs(bb: BBDir, request: Request) -> Optional[StorageDecision]:
+def on_the_pfs(bb: BBDir, request: Request) -> StorageDecision | None:
     """The decision, if the run uses the PFS instead of its reservation; else None."""
     decision = read_decision(bb) if request.fallback == PFS else None
     return decision if decision and decision.to == PFS else None
 
 
-def readable_decision(bb: BBDir) -> Optional[StorageDecision]:
+def readable_decision(bb: BBDir) -> StorageDecision | None:
     """``on_the_pfs`` for messages: None also if the file cannot be read."""
     try:
         return on_the_pfs(bb, bb.request()) if bb.has_request else None

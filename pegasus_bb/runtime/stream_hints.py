@@ -7,12 +7,13 @@ gets an impossible time, and one that still has it after the task was never writ
 from __future__ import annotations
 
 import os
-from typing import Callable, Mapping, Optional
+from collections.abc import Mapping
+from typing import Callable
 
 _NEVER = 0  # ns since the epoch; opening the file with O_TRUNC changes its time
 
 
-def run_with_hints(hinted: Optional[Mapping[str, int]], run: Callable[[], int]) -> int:
+def run_with_hints(hinted: Mapping[str, int] | None, run: Callable[[], int]) -> int:
     """Call ``run`` after creating the files of ``hinted`` (path -> hint). Errors are
     ignored: the task then creates the file itself, without a hint."""
     if not hinted:

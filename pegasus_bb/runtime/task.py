@@ -6,7 +6,7 @@ import contextlib
 import os
 import stat
 import sys
-from typing import Dict, List, Mapping, Optional, Sequence
+from collections.abc import Mapping, Sequence
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.runtime.bbdir import BBDir
@@ -23,10 +23,10 @@ _SHOWN = 10  # names in a message; further ones are only counted
 def run_task(
     bb: BBDir,
     binding: Binding,
-    argv: List[str],
-    environ: Dict[str, str],
+    argv: list[str],
+    environ: dict[str, str],
     links: Sequence[Link],
-    hinted: Optional[Mapping[str, int]] = None,
+    hinted: Mapping[str, int] | None = None,
 ) -> int:
     """Run ``argv``, which has real paths; returns its exit status. ``hinted``: outputs
     to create before (path -> hint)."""
@@ -53,7 +53,7 @@ def wants_stdin(argv: Sequence[str]) -> bool:
     return reads_stdin(argv[1:])
 
 
-def bind_stdin(binding: Binding, environ: Dict[str, str]) -> None:
+def bind_stdin(binding: Binding, environ: dict[str, str]) -> None:
     """Put the real path into a job list on stdin, line by line.
 
     Only into a file or a pipe: a terminal or a socket is left alone.
@@ -75,7 +75,7 @@ def bind_stdin(binding: Binding, environ: Dict[str, str]) -> None:
         os.dup2(handle, 0)
 
 
-def run_command(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
+def run_command(bb: BBDir, argv: list[str], environ: dict[str, str]) -> int:
     """Run ``argv``; our own recorder runs in this process, which saves a start."""
     from pegasus_bb.runtime.proc import CannotStart, run
 
@@ -95,7 +95,7 @@ def run_command(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
         return error.status
 
 
-def with_container(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> List[str]:
+def with_container(bb: BBDir, argv: list[str], environ: dict[str, str]) -> list[str]:
     """``argv`` of a recorder, with its task in a container if it has one."""
     if not os.path.exists(bb.file("containers.json")):
         return argv
@@ -104,7 +104,7 @@ def with_container(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> List[
     return in_container(bb, argv, environ)
 
 
-def run_counted(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
+def run_counted(bb: BBDir, argv: list[str], environ: dict[str, str]) -> int:
     """Run Kickstart, and add the task's I/O counters to its record, in a line that is a
     comment in YAML and that Pegasus skips."""
     from pegasus_bb.runtime.proc import run

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Optional, Sequence
+from collections.abc import Sequence
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.stager.site_config import node_config, site_config, user_config
 from pegasus_bb.stager.socket_server import run
 
 
-def main(argv: Optional[Sequence[str]] = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """0 at its end; 2 where the configuration cannot be used."""
     parser = argparse.ArgumentParser(
         prog="python3 -m pegasus_bb.stager", description="The staging service."

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any, Dict, List, Optional, Set
+from typing import Any
 
 from pegasus_bb.runtime.stager_client.task import ENDS, Task
 from pegasus_bb.stager.connection import Connection
@@ -22,11 +22,11 @@ class Answers:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._one = asyncio.Lock()
-        self._one_of: Dict[int, asyncio.Lock] = {}  # by user
-        self._making: Set[asyncio.Future[None]] = set()
+        self._one_of: dict[int, asyncio.Lock] = {}  # by user
+        self._making: set[asyncio.Future[None]] = set()
 
     def tell(
-        self, connection: Connection, number: Any, tasks: List[Task], eta: bool = False
+        self, connection: Connection, number: Any, tasks: list[Task], eta: bool = False
     ) -> None:
         """Answer the request ``number`` with ``tasks`` as they are then."""
         known = len(self._service.tasks) if eta else 0
@@ -39,7 +39,7 @@ class Answers:
         making.add_done_callback(self._making.discard)
 
     async def _make(
-        self, connection: Connection, number: Any, tasks: List[Task], eta: bool
+        self, connection: Connection, number: Any, tasks: list[Task], eta: bool
     ) -> None:
         own = self._one_of.setdefault(connection.uid, asyncio.Lock())
         async with own:
@@ -51,7 +51,7 @@ class Answers:
             except asyncio.TimeoutError:
                 connection.close()
 
-    async def _line(self, number: Any, tasks: List[Task], eta: bool) -> bytes:
+    async def _line(self, number: Any, tasks: list[Task], eta: bool) -> bytes:
         left = None
         if eta:
             forecast = self._service.dispatch.forecast()
@@ -66,7 +66,7 @@ class Answers:
         return f"{head}{','.join(pieces)}]}}}}\n".encode()
 
 
-def _shown(tasks: List[Task], left: Optional[Dict[int, float]]) -> List[Dict[str, Any]]:
+def _shown(tasks: list[Task], left: dict[int, float] | None) -> list[dict[str, Any]]:
     shown = [task.as_json() for task in tasks]
     if left is not None:
         for entry in shown:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Callable, List, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Callable
 
 from pegasus_bb.runtime.stager_client.task import Task
 from pegasus_bb.stager.task_queue import TaskQueue, UserFilter, no_one
@@ -12,7 +13,7 @@ _BYTES = 32 << 20  # of one assignment of several tasks
 _TASK = 4096  # bytes of its user's share that a task costs, whatever it moves
 
 # Of each worker with an assignment: its user, whether tasks of it have a rate.
-Busy = Sequence[Tuple[int, bool]]
+Busy = Sequence[tuple[int, bool]]
 
 
 def free_slots(owners: Sequence[int], most: int) -> UserFilter:
@@ -43,7 +44,7 @@ class Assignments:
 
     def next(
         self, busy: Busy, is_alone: Callable[[Task], bool], now: float
-    ) -> List[Task]:
+    ) -> list[Task]:
         """The tasks of the next assignment, which wait no more; none if none may run.
 
         ``is_alone``: whether a task cannot be done together with others. ``now``: a
@@ -53,7 +54,7 @@ class Assignments:
         may_be_slow = free_slots(slow, self._most_slow)
         workers = self._workers + (len(slow) > self._most_slow)
         may_run = free_slots([uid for uid, _ in busy], workers)
-        taken: List[Task] = []
+        taken: list[Task] = []
         size = 0
         while len(taken) < _TOGETHER:
             if taken and not taken[0].terms.share:

@@ -10,7 +10,6 @@ import contextlib
 import os
 import threading
 from collections import deque
-from typing import Deque, Dict
 
 from pegasus_bb.runtime.stager_client.memory import is_memory
 
@@ -22,7 +21,7 @@ class BackgroundClose:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._left: Dict[int, Deque[int]] = {}  # by user
+        self._left: dict[int, deque[int]] = {}  # by user
 
     def close(self, uid: int, descriptor: int) -> None:
         """Never waits."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any, Callable, Dict, Sequence, TypeVar
+from collections.abc import Sequence
+from typing import Any, Callable, TypeVar
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.paths import is_below
@@ -54,7 +55,7 @@ def can_be_written(text: str) -> bool:
     return True
 
 
-def check_apart(where: str, own: Dict[str, str], pools: Dict[str, str]) -> None:
+def check_apart(where: str, own: dict[str, str], pools: dict[str, str]) -> None:
     """No two of these folders are one. None lies in a pool: a buffer could get its
     name. None of ``own`` lies in another: what is not known there is removed. Both are
     by their keys. Raises UsageError."""
@@ -64,7 +65,7 @@ def check_apart(where: str, own: Dict[str, str], pools: Dict[str, str]) -> None:
             wanted = f"{key}: a folder outside that of {outer}"
             counts = key != outer and (outer in pools or key in own)
             check(not (counts and is_below(path, real[outer])), where, wanted, path)
-    by_path: Dict[str, str] = {}
+    by_path: dict[str, str] = {}
     for key, path in real.items():
         other = by_path.setdefault(path, key)
         check(other == key, where, f"{key}: another folder than that of {other}", path)

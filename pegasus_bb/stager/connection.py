@@ -6,7 +6,7 @@ import asyncio
 import socket
 import struct
 from collections import deque
-from typing import Any, Callable, Deque, Dict, List, Set
+from typing import Any, Callable
 
 from pegasus_bb.runtime.stager_client.memory import MOST, receive_descriptors
 from pegasus_bb.runtime.stager_client.protocol import Lines, Refused, decode, encode
@@ -20,9 +20,9 @@ _WAITING = 4 * MOST  # descriptors that no request has named
 _WAITING_OF_A_USER = 4 * _WAITING  # on all of his connections: a process has 1,024
 _LONGEST_ID = 200
 _CLOSER = BackgroundClose()
-_OPEN: Set[Connection] = set()
+_OPEN: set[Connection] = set()
 
-OnRequest = Callable[["Connection", Dict[str, Any], bytes], None]
+OnRequest = Callable[["Connection", dict[str, Any], bytes], None]
 
 
 class Connection:
@@ -41,21 +41,21 @@ class Connection:
         size = struct.calcsize("3i")
         peer = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
         self.pid, self.uid, self.gid = struct.unpack("3i", peer)
-        self._descriptors: List[int] = []  # that came, and no request has taken
-        self._taken: List[int] = []  # by the request that is handled
+        self._descriptors: list[int] = []  # that came, and no request has taken
+        self._taken: list[int] = []  # by the request that is handled
         self._lines, self._out = Lines(), bytearray()
-        self._requests: Deque[bytes] = deque()  # that were read
+        self._requests: deque[bytes] = deque()  # that were read
         self._unread = self._unanswered = 0  # bytes of those; requests that were begun
         self._is_due = False  # the next of them
         self._is_reading = False
-        self._waits: List[Wait] = []
+        self._waits: list[Wait] = []
         self.has_written = asyncio.Event()  # all answers so far
         self.has_written.set()
         self.is_open = True
         _OPEN.add(self)
         self._go_on()
 
-    def answer(self, number: Any, ok: Dict[str, Any]) -> None:
+    def answer(self, number: Any, ok: dict[str, Any]) -> None:
         """The request ``number`` is done."""
         self.send(encode({"id": number, "ok": ok}))
 
@@ -149,7 +149,7 @@ class Connection:
         self._go_on()
 
     def _handle(self, line: bytes) -> None:
-        message: Dict[str, Any] = {}
+        message: dict[str, Any] = {}
         try:
             message = decode(line)
             _check_id(message)
@@ -160,7 +160,7 @@ class Connection:
             why = f"the service made a mistake: {error!r}"
             self.refuse(message.get("id"), Refused("internal", why))
 
-    def take_descriptors(self, count: Any) -> List[int]:
+    def take_descriptors(self, count: Any) -> list[int]:
         """The first ``count`` that came; they are closed after the request. Raises
         Refused where they did not come."""
         if type(count) is not int or not 0 <= count <= len(self._descriptors):
@@ -192,7 +192,7 @@ class Connection:
         self._go_on()
 
 
-def _check_id(message: Dict[str, Any]) -> None:
+def _check_id(message: dict[str, Any]) -> None:
     """Every answer repeats the id: a short text or number. Raises Refused."""
     number = message.get("id")
     is_short = type(number) in (str, int) and len(repr(number)) <= _LONGEST_ID

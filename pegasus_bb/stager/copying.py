@@ -5,19 +5,9 @@ from __future__ import annotations
 import os
 import stat
 import time
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import (
-    Any,
-    Callable,
-    Dict,
-    Iterator,
-    List,
-    NamedTuple,
-    Optional,
-    Sequence,
-    Set,
-    Tuple,
-)
+from typing import Any, Callable, NamedTuple, Optional
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.refusals import sync_folder
@@ -50,7 +40,7 @@ class Stopped(Exception):
 class Opened(NamedTuple):
     """An open source and destination of a task."""
 
-    task: Dict[str, Any]
+    task: dict[str, Any]
     source: Folder  # the folder that has it
     name: str
     dest: Folder
@@ -68,15 +58,15 @@ class Opened(NamedTuple):
         return stat.S_ISREG(self.found.st_mode) and self.found.st_size <= SMALL
 
     @property
-    def place(self) -> Tuple[int, int, str]:
+    def place(self) -> tuple[int, int, str]:
         """The same for all destinations that may be one file."""
         return self.dest.device, self.dest.inode, folded(self.as_name)
 
 
-Began = Callable[[List[int], str], None]
+Began = Callable[[list[int], str], None]
 Ended = Callable[[int, int, Optional[BaseException]], None]
 Moved = Callable[[Sequence[int], int], None]  # of one task, or of several together
-Outcome = Callable[[int, Dict[str, Any]], None]
+Outcome = Callable[[int, dict[str, Any]], None]
 
 
 class Copying:
@@ -97,13 +87,13 @@ class Copying:
         self._control, self._descriptor = control, descriptor
         self._outcome = outcome
         self._made = Made()
-        self._places: Set[Tuple[int, int, str]] = set()  # of small files
+        self._places: set[tuple[int, int, str]] = set()  # of small files
 
-    def run(self, tasks: List[Dict[str, Any]]) -> None:
+    def run(self, tasks: list[dict[str, Any]]) -> None:
         """Do all of ``tasks``, small files first and together; what fails costs only
         itself."""
-        small: List[Opened] = []
-        alone: List[Dict[str, Any]] = []
+        small: list[Opened] = []
+        alone: list[dict[str, Any]] = []
         for task in tasks:
             if _is_file(task) and self._control.begin(task["id"]):
                 self._do(task, lambda task: self._small(task, small, alone))
@@ -115,7 +105,7 @@ class Copying:
                 self._do(task, self._alone)
 
     def _do(
-        self, task: Dict[str, Any], work: Callable[[Dict[str, Any]], Optional[int]]
+        self, task: dict[str, Any], work: Callable[[dict[str, Any]], int | None]
     ) -> None:
         """``work`` returns the bytes that were moved; None: it has not ended."""
         try:
@@ -127,8 +117,8 @@ class Copying:
                 self._ended(task["id"], size, None)
 
     def _small(
-        self, task: Dict[str, Any], small: List[Opened], alone: List[Dict[str, Any]]
-    ) -> Optional[int]:
+        self, task: dict[str, Any], small: list[Opened], alone: list[dict[str, Any]]
+    ) -> int | None:
         """Open what is small, or let it wait for its turn; 0 for a move that is done
         then. Of two with one destination the second waits: the parts of files that are
         copied together have one tag. Raises OSError, PegasusBBError."""
@@ -142,7 +132,7 @@ class Copying:
             alone.append(task)
         return None
 
-    def _alone(self, task: Dict[str, Any]) -> int:
+    def _alone(self, task: dict[str, Any]) -> int:
         """Bytes moved. Raises OSError, PegasusBBError, Stopped."""
         if task["kind"] == SWEEP:
             dest, name = _parent(task, "dest", make=False)
@@ -155,7 +145,7 @@ class Copying:
         opened = self._open(task)
         return self._large(opened) if opened is not None else 0
 
-    def _open(self, task: Dict[str, Any]) -> Optional[Opened]:
+    def _open(self, task: dict[str, Any]) -> Opened | None:
         """None for a move that is done then. Raises OSError, PegasusBBError."""
         source, name = _parent(task, "source", make=False)
         try:
@@ -176,7 +166,7 @@ class Copying:
                 return None
         return Opened(task, source, name, dest, as_name, found)
 
-    def _remove(self, task: Dict[str, Any]) -> int:
+    def _remove(self, task: dict[str, Any]) -> int:
         """What a cancelled one has removed by then stays removed."""
         source, name = _parent(task, "source", make=False)
         handle = f"/proc/self/fd/{source.fd}"
@@ -195,7 +185,7 @@ class Copying:
         sync_folder(source.fd)
         return 0
 
-    def _memory(self, task: Dict[str, Any]) -> int:
+    def _memory(self, task: dict[str, Any]) -> int:
         number: int = task["id"]
         handle = self._descriptor(number)
         try:
@@ -222,7 +212,7 @@ class Copying:
             return self._finish(opened, landed)
         raise CopyFailed(f"{opened.source.at(opened.name)}: no reason is known")
 
-    def _together(self, every: List[Opened]) -> None:
+    def _together(self, every: list[Opened]) -> None:
         """Where one is cancelled, the others begin again, if they are not there yet."""
         left = {opened.number: opened for opened in every}
         while left:
@@ -238,7 +228,7 @@ class Copying:
                 self._all_ended(stopped, error)
                 left = {n: each for n, each in left.items() if n not in stopped}
 
-    def _all_ended(self, numbers: List[int], why: Exception) -> None:
+    def _all_ended(self, numbers: list[int], why: Exception) -> None:
         for number in numbers:
             self._ended(number, 0, why)
 
@@ -252,14 +242,14 @@ class Copying:
         else:
             self._ended(opened.number, size, None)
 
-    def _landed(self, every: List[Opened]) -> Iterator[Any]:
+    def _landed(self, every: list[Opened]) -> Iterator[Any]:
         """(opened, Landed or CopyFailed) of each file, as it becomes durable. Raises
         Stopped where one of them is cancelled."""
         numbers = [opened.number for opened in every]
         mover = Mover(follow=False, tell=lambda size: self._moved(numbers, size))
         self._began(numbers, mover.tag)
         for outcome in mover.move(_items(every)):
-            landed: Optional[Landed] = outcome.landed
+            landed: Landed | None = outcome.landed
             yield outcome.item.mark, landed or outcome.failure
 
     def _tree(self, opened: Opened) -> int:
@@ -323,26 +313,26 @@ def _lost_a_name(opened: Opened, landed: Landed, now: os.stat_result) -> bool:
     return digest == landed.digest and stamp(os.lstat(path)) == stamp(now)
 
 
-def _parent(task: Dict[str, Any], side: str, make: bool = True) -> Tuple[Folder, str]:
+def _parent(task: dict[str, Any], side: str, make: bool = True) -> tuple[Folder, str]:
     """The open folder of its ``source`` or ``dest``, and the name in it."""
     spaces = {name: Dataspace(name, root) for name, root in task["spaces"].items()}
     place = parse_place(task[side], spaces)
     return open_parent(spaces[place.space], place.parts, make), place.parts[-1]
 
 
-def _is_file(task: Dict[str, Any]) -> bool:
+def _is_file(task: dict[str, Any]) -> bool:
     """Whether it may be a small file, of which several are copied together."""
     is_copied = task["kind"] in (COPY, MOVE) and number_of(task["source"]) < 0
     return is_copied and not task["tags"]
 
 
-def _items(every: List[Opened]) -> Iterator[Item]:
+def _items(every: list[Opened]) -> Iterator[Item]:
     for each in every:
         sides = (each.source, each.name, each.dest, each.as_name)
         yield item_of(*sides, each.found, each, each.task["hint"])
 
 
-def _copied_earlier(opened: Opened) -> Optional[Landed]:
+def _copied_earlier(opened: Opened) -> Landed | None:
     """The copy, if a killed try has given it its name already: same bytes there."""
     try:
         found = os.stat(opened.as_name, dir_fd=opened.dest.fd, follow_symlinks=False)

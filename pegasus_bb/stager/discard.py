@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from typing import Any, Dict, Mapping, Set
+from collections.abc import Mapping
+from typing import Any
 
 from pegasus_bb.core.units import parse_duration
 from pegasus_bb.runtime.stager_client.dataspace import Dataspace, Dataspaces
@@ -37,9 +38,9 @@ class Discards:
 
     def __init__(self, spaces: Dataspaces) -> None:
         self._spaces = spaces
-        self._freed: Set[str] = set()  # dataspaces with removals that no discard covers
-        self._running: Dict[str, asyncio.Future[None]] = {}
-        self._complaints: Dict[str, str] = {}  # the last one of each dataspace
+        self._freed: set[str] = set()  # dataspaces with removals that no discard covers
+        self._running: dict[str, asyncio.Future[None]] = {}
+        self._complaints: dict[str, str] = {}  # the last one of each dataspace
 
     def freed(self, name: str) -> bool:
         """Files of dataspace ``name`` were removed; whether it is discarded for that,

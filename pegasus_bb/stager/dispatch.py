@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from typing import Any, Callable, Dict, List, Sequence, Set, Tuple
+from collections.abc import Sequence
+from typing import Any, Callable
 
 from pegasus_bb.runtime.stager_client.dataspace import as_roots
 from pegasus_bb.runtime.stager_client.task import (
@@ -34,7 +35,7 @@ _REST = 1.0  # seconds until the next try to start a worker
 
 End = Callable[[Task, str, int, str], None]  # task, state, bytes, message
 # Tasks, the tag of their temporary files, what to do when that is written down.
-Began = Callable[[List[int], str, Callable[[], None]], None]
+Began = Callable[[list[int], str, Callable[[], None]], None]
 
 
 class Dispatch:
@@ -45,17 +46,17 @@ class Dispatch:
         self.queue, self.estimates = TaskQueue(), Estimates()
         self.targets = Targets(config.spaces)
         self.is_paused = self._is_resting = False
-        self.tags: Dict[int, List[str]] = {}  # of tries that did not end, by task
+        self.tags: dict[int, list[str]] = {}  # of tries that did not end, by task
         self.descriptors = TaskDescriptors()
         self._pool = WorkerPool(config.workers, self._handle)
         self._assignments = Assignments(self.queue, config.workers)
         # What a worker asked for, by its number -> the tasks that wait, until when.
-        self._grants: Dict[
-            Tuple[WorkerProcess, int], Tuple[List[Task], asyncio.TimerHandle]
+        self._grants: dict[
+            tuple[WorkerProcess, int], tuple[list[Task], asyncio.TimerHandle]
         ] = {}
-        self._tries: Dict[int, int] = {}
-        self._given_up: Dict[int, Tuple[str, str]] = {}  # task -> its end: state, why
-        self._stopping: Set[int] = set()  # tasks that a worker was told to stop
+        self._tries: dict[int, int] = {}
+        self._given_up: dict[int, tuple[str, str]] = {}  # task -> its end: state, why
+        self._stopping: set[int] = set()  # tasks that a worker was told to stop
         self._complaint = ""  # why no worker can be started; empty: one could be
 
     def add(self, tasks: Sequence[Task]) -> None:
@@ -141,7 +142,7 @@ class Dispatch:
     def _is_alone(self, task: Task) -> bool:
         return task.id in self.descriptors
 
-    def _described(self, task: Task) -> Dict[str, Any]:
+    def _described(self, task: Task) -> dict[str, Any]:
         """``task`` as a worker reads it."""
         folder = self._config.folder_of(task.uid)
         _give_folder(folder, task.uid)
@@ -157,7 +158,7 @@ class Dispatch:
             "state": folder,
         }
 
-    def _handle(self, worker: WorkerProcess, message: Dict[str, Any]) -> None:
+    def _handle(self, worker: WorkerProcess, message: dict[str, Any]) -> None:
         """Raises KeyError, TypeError, ValueError for what no worker of ours says."""
         if "ended" in message:
             number, state, size, why = message["ended"]
@@ -191,7 +192,7 @@ class Dispatch:
             self._absent(worker, message["absent"])
 
     def _pace(
-        self, worker: WorkerProcess, number: int, size: int, tasks: List[Task]
+        self, worker: WorkerProcess, number: int, size: int, tasks: list[Task]
     ) -> None:
         """``tasks`` go on when the rates of their targets allow the next bytes."""
         wait = self.targets.take(tasks, size, time.monotonic())
@@ -273,7 +274,7 @@ class Dispatch:
         self._is_resting = False
         self.hand_out()
 
-    def _again(self, tasks: List[Task], status: str) -> None:
+    def _again(self, tasks: list[Task], status: str) -> None:
         for task in tasks:
             if task.has_ended:
                 continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import NamedTuple
 
 from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.staging.items import Folder, stamp
@@ -14,7 +14,7 @@ from pegasus_bb.runtime.staging.tree import keep_mode_of, mode_of
 _NEAR = 8  # folders that stay open while one in them is emptied
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
-Sides = Tuple[Folder, Folder]  # of the source and of its copy
+Sides = tuple[Folder, Folder]  # of the source and of its copy
 
 
 class _Level:
@@ -26,7 +26,7 @@ class _Level:
         self.names = os.listdir(sides[0].fd)
         self.mode = mode_of(sides[0])
         keep_mode_of(sides[0], self.mode | 0o700)
-        self.sides: Optional[Sides] = sides
+        self.sides: Sides | None = sides
         self._identity = _identity(sides)
 
     def opened_from(self, inner: Sides) -> Sides:
@@ -45,8 +45,8 @@ class _Linked(NamedTuple):
     """A file of several names, of which one went."""
 
     before: os.stat_result  # when it was copied
-    now: List[int]  # its stamp
-    copy: List[int]  # that of the copy of the name that went
+    now: list[int]  # its stamp
+    copy: list[int]  # that of the copy of the name that went
 
 
 class Emptying:
@@ -56,7 +56,7 @@ class Emptying:
         self._journal = journal
         # By device and inode. Each name of a file that goes changes the file, and the
         # journal may have one of the names only.
-        self._linked: Dict[Tuple[int, int], _Linked] = {}
+        self._linked: dict[tuple[int, int], _Linked] = {}
 
     def run(self, source: Folder, dest: Folder) -> str:
         """The first path below ``source`` that has to stay; empty if there is none."""
@@ -87,7 +87,7 @@ class Emptying:
             if not level.stays:
                 os.rmdir(level.name, dir_fd=sides[0].fd)
 
-    def _take(self, levels: List[_Level], sides: Sides, name: str) -> Optional[Sides]:
+    def _take(self, levels: list[_Level], sides: Sides, name: str) -> Sides | None:
         """Remove file ``name`` or note that it stays; a folder is returned."""
         source, dest = sides
         path = "/".join([*(level.name for level in levels[1:]), name])
@@ -141,7 +141,7 @@ class Emptying:
             self._linked[key] = _Linked(before, stamp(now), stamp(copy))
 
 
-def _identity(sides: Sides) -> List[Tuple[int, int]]:
+def _identity(sides: Sides) -> list[tuple[int, int]]:
     return [(side.device, side.inode) for side in sides]
 
 

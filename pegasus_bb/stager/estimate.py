@@ -10,9 +10,9 @@ leaves out what waits; forecast.py has that.
 from __future__ import annotations
 
 import math
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any
 
-Pair = Tuple[str, str]  # dataspace of the source, of the destination
+Pair = tuple[str, str]  # dataspace of the source, of the destination
 
 _HALF = 8.0
 _DECAY = 0.5 ** (1 / _HALF)
@@ -27,11 +27,11 @@ _SUMS = 5  # numbers that a pair has learned
 class Rate:
     """The cost of a file and of a byte between one pair."""
 
-    def __init__(self, sums: Optional[List[float]] = None) -> None:
+    def __init__(self, sums: list[float] | None = None) -> None:
         """``sums``: of an earlier service."""
         # Of files², files x bytes and bytes², each by the seconds; of files; of bytes.
-        self.sums: List[float] = list(sums) if sums else [0.0] * _SUMS
-        self._costs: Optional[Tuple[float, float]] = None
+        self.sums: list[float] = list(sums) if sums else [0.0] * _SUMS
+        self._costs: tuple[float, float] | None = None
 
     def learn(self, files: int, size: int, seconds: float) -> None:
         """``files`` files with ``size`` bytes took ``seconds`` in all."""
@@ -42,7 +42,7 @@ class Rate:
         self._costs = None
 
     @property
-    def typical(self) -> Optional[int]:
+    def typical(self) -> int | None:
         """Bytes of a task whose size is not known; None before the first sample."""
         return int(self.sums[4] / self.sums[3]) if self.sums[3] else None
 
@@ -52,7 +52,7 @@ class Rate:
             self._costs = self._fitted()
         return self._costs[0] + self._costs[1] * size
 
-    def _fitted(self) -> Tuple[float, float]:
+    def _fitted(self) -> tuple[float, float]:
         ff, fb, bb, f, b = self.sums
         if not f:
             return _UNKNOWN
@@ -72,7 +72,7 @@ class Estimates:
     """Of all pairs."""
 
     def __init__(self) -> None:
-        self._rates: Dict[Pair, Rate] = {}
+        self._rates: dict[Pair, Rate] = {}
         self.has_news = False  # since ``learned`` was asked for
 
     def learn(self, pair: Pair, files: int, size: int, seconds: float) -> None:
@@ -84,11 +84,11 @@ class Estimates:
         """What a task takes; of a guess if no task of ``pair`` has ended."""
         return self._rates.get(pair, _NEW).seconds(size)
 
-    def typical(self, pair: Pair) -> Optional[int]:
+    def typical(self, pair: Pair) -> int | None:
         """See Rate.typical."""
         return self._rates.get(pair, _NEW).typical
 
-    def learned(self) -> List[Any]:
+    def learned(self) -> list[Any]:
         """All that the next service needs to know as much."""
         self.has_news = False
         return [[*pair, rate.sums] for pair, rate in self._rates.items()]

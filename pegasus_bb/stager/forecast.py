@@ -7,7 +7,8 @@ they take, and rates.py how fast they may go at the same time.
 from __future__ import annotations
 
 from collections import deque
-from typing import Callable, Deque, Dict, List, NamedTuple, Optional, Sequence, Set
+from collections.abc import Sequence
+from typing import Callable, NamedTuple
 
 from pegasus_bb.runtime.stager_client.task import Task
 from pegasus_bb.stager.assignments import Assignments
@@ -21,29 +22,29 @@ class _Working:
     """A worker and its assignment: one task after the other."""
 
     def __init__(self, tasks: Sequence[Task]) -> None:
-        self.tasks: Deque[Task] = deque(tasks)
+        self.tasks: deque[Task] = deque(tasks)
         self.uid = tasks[0].uid
         self.is_slow = any(task.terms.rate for task in tasks)
         self.size = self.left = self.speed = 0.0  # of the first task
-        self.targets: Set[str] = set()
+        self.targets: set[str] = set()
 
 
 class Forecast(NamedTuple):
     """Of one moment; ``queue`` is a copy of its own."""
 
-    running: List[List[Task]]  # by worker
+    running: list[list[Task]]  # by worker
     queue: Assignments
     is_alone: Callable[[Task], bool]
     estimates: Estimates
     targets: Targets
     now: float  # a time.time()
 
-    def seconds_left(self) -> Dict[int, float]:
+    def seconds_left(self) -> dict[int, float]:
         """Seconds until each task that waits or runs has ended. A task is not there
         where its size is not known and no task of its pair has ended; for those behind
         it, it takes no time."""
         working = [self._begun(tasks) for tasks in self.running if tasks]
-        found: Dict[int, float] = {}
+        found: dict[int, float] = {}
         passed = 0.0
         while True:
             while True:
@@ -64,7 +65,7 @@ class Forecast(NamedTuple):
                         self._begin(worker)
             working = [worker for worker in working if worker.tasks]
 
-    def _go_on(self, working: List[_Working]) -> float:
+    def _go_on(self, working: list[_Working]) -> float:
         """All go on until the first of their tasks ends; seconds until then."""
         speeds = [worker.speed for worker in working]
         if any(worker.targets for worker in working):
@@ -90,6 +91,6 @@ class Forecast(NamedTuple):
             worker.speed = min(worker.speed, task.terms.own_rate)
         worker.targets = self.targets.limited([task]) if self.targets.rates else set()
 
-    def _size(self, task: Task) -> Optional[int]:
+    def _size(self, task: Task) -> int | None:
         """Bytes, as far as is known."""
         return task.size or self.estimates.typical(pair_of(task))

@@ -18,8 +18,9 @@ import re
 import threading
 import time
 import zlib
+from collections.abc import Iterator
 from functools import partial
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Optional
 
 from pegasus_bb.core.files import sync_directory, write_text
 from pegasus_bb.runtime.stager_client.task import ENDS, PLAIN, Origin, Task, Terms
@@ -37,15 +38,15 @@ class Recovered:
     def __init__(
         self,
         next_id: int,
-        tasks: Dict[int, Task],
-        tags: Dict[int, List[str]],
+        tasks: dict[int, Task],
+        tags: dict[int, list[str]],
         learned: Any = (),
     ) -> None:
         """``tags``: of the tries that did not end, by task. ``learned``: see
         Estimates.learned."""
         self.next_id, self.tasks, self.tags = next_id, tasks, tags
         self.learned = learned
-        self.damaged: List[int] = []  # numbers of lines that cannot be read
+        self.damaged: list[int] = []  # numbers of lines that cannot be read
 
 
 def read(path: str) -> Recovered:
@@ -75,7 +76,7 @@ def keep_damaged(path: str, found: Recovered) -> str:
     )
 
 
-def _add(found: Recovered, entry: Dict[str, Any]) -> None:
+def _add(found: Recovered, entry: dict[str, Any]) -> None:
     """All of ``entry`` or nothing. Raises ValueError and such for no line of ours."""
     if "next" in entry:
         found.next_id = max(found.next_id, int(entry["next"]))
@@ -105,7 +106,7 @@ class _End:
         moved: int,
         ended_at: float,
         message: str,
-        outcome: Optional[Dict[str, Any]] = None,
+        outcome: dict[str, Any] | None = None,
     ) -> None:
         if state not in ENDS:
             raise ValueError(state)
@@ -125,7 +126,7 @@ class _End:
 
 def rewrite(path: str, found: Recovered) -> None:
     """Put only what ``found`` holds into the journal. Raises OSError."""
-    lines: List[Dict[str, Any]] = [{"next": found.next_id}]
+    lines: list[dict[str, Any]] = [{"next": found.next_id}]
     lines.append({"learned": found.learned})
     for task in found.tasks.values():
         line = accepted(task.id, task.uid, task.origin.submitted, [_spec(task)])
@@ -137,18 +138,18 @@ def rewrite(path: str, found: Recovered) -> None:
 
 
 def accepted(
-    first: int, uid: int, at: float, specs: List[Dict[str, Any]]
-) -> Dict[str, Any]:
+    first: int, uid: int, at: float, specs: list[dict[str, Any]]
+) -> dict[str, Any]:
     """The line of tasks that were accepted together."""
     return {"first": first, "uid": uid, "at": at, "request": {"tasks": specs}}
 
 
-def encode_line(entry: Dict[str, Any]) -> bytes:
+def encode_line(entry: dict[str, Any]) -> bytes:
     """``entry`` as one line."""
     return seal(json.dumps(entry, separators=(",", ":")).encode())
 
 
-def decode_line(line: bytes) -> Dict[str, Any]:
+def decode_line(line: bytes) -> dict[str, Any]:
     """The entry of one line. Raises ValueError, RecursionError where it is damaged."""
     data = line[: -len("\t12345678\n")]
     if not data or line != seal(data):
@@ -164,12 +165,12 @@ def seal(data: bytes) -> bytes:
     return b"%b\t%08x\n" % (data, zlib.crc32(data) & 0xFFFFFFFF)
 
 
-def ended(tasks: List[Task]) -> Dict[str, Any]:
+def ended(tasks: list[Task]) -> dict[str, Any]:
     """The line of tasks that have ended."""
     return {"ended": [_ended(task) for task in tasks]}
 
 
-def _ended(task: Task) -> List[Any]:
+def _ended(task: Task) -> list[Any]:
     end = [task.id, task.state, task.moved, task.ended_at, task.message]
     return [*end, task.outcome] if task.outcome else end
 
@@ -182,10 +183,10 @@ class Journal:
         self._path, self._hand_over = path, hand_over
         self._file = -1  # where it is not open
         self._open()
-        self._lines: List[Tuple[bytes, Then]] = []
+        self._lines: list[tuple[bytes, Then]] = []
         self._changed = threading.Condition()
         self._untold = 0  # lines whose ``then`` was not called yet
-        self._when_quiet: Optional[Callable[[], None]] = None  # lines wait for it
+        self._when_quiet: Callable[[], None] | None = None  # lines wait for it
         self._closed = False
         self.refuses = ""  # why the latest lines were not written, until some are
         self._thread = threading.Thread(target=self._work, daemon=True)
@@ -210,7 +211,7 @@ class Journal:
             os.close(self._file)
         self._file = -1
 
-    def append(self, line: Dict[str, Any], then: Then) -> None:
+    def append(self, line: dict[str, Any], then: Then) -> None:
         """Write ``line``; ``then`` is called when it is durable, or with the error."""
         self.append_raw(json.dumps(line, separators=(",", ":")).encode(), then)
 
@@ -272,14 +273,14 @@ class Journal:
             error = self._written(b"".join(seal(line) for line, _ in taken))
             self._hand_over(partial(self._tell, taken, error))
 
-    def _tell(self, taken: List[Tuple[bytes, Then]], error: Optional[OSError]) -> None:
+    def _tell(self, taken: list[tuple[bytes, Then]], error: OSError | None) -> None:
         for _, then in taken:
             then(error)
         with self._changed:
             self._untold -= len(taken)
         self._take_step()
 
-    def _written(self, data: bytes) -> Optional[OSError]:
+    def _written(self, data: bytes) -> OSError | None:
         """None when ``data`` is durable; else no half of it may be read later."""
         try:
             if self._file < 0:
@@ -310,7 +311,7 @@ class Journal:
         self.refuses = f"{self._path}: {why}"
 
 
-def _lines(path: str) -> Iterator[Tuple[int, bytes]]:
+def _lines(path: str) -> Iterator[tuple[int, bytes]]:
     """All, and their numbers; but not a last one that a crash has torn."""
     if os.path.exists(path):
         with open(path, "rb") as file:
@@ -336,15 +337,15 @@ def _apart(line: bytes) -> Iterator[bytes]:
         yield line[begin:]
 
 
-def _tasks(entry: Dict[str, Any]) -> Iterator[Task]:
+def _tasks(entry: dict[str, Any]) -> Iterator[Task]:
     first = int(entry["first"])
     origin = Origin(int(entry["uid"]), entry["at"] + 0.0, int(entry.get("of", first)))
     for number, spec in enumerate(entry["request"]["tasks"], start=first):
         yield Task(number, origin, spec)
 
 
-def _spec(task: Task) -> Dict[str, Any]:
-    spec: Dict[str, Any] = {"kind": task.kind, "source": task.source}
+def _spec(task: Task) -> dict[str, Any]:
+    spec: dict[str, Any] = {"kind": task.kind, "source": task.source}
     if task.dest:
         spec["dest"] = task.dest
     for key, value, plain in zip(Terms._fields, task.terms, PLAIN):

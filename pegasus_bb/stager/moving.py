@@ -10,7 +10,7 @@ import errno
 import json
 import os
 import stat
-from typing import Any, Dict, Optional
+from typing import Any
 
 from pegasus_bb.core.files import write_text
 from pegasus_bb.core.refusals import sync_folder
@@ -29,7 +29,7 @@ def check_not_itself(source: Folder, name: str, dest: Folder, as_name: str) -> N
 
 
 def rename(
-    task: Dict[str, Any],
+    task: dict[str, Any],
     source: Folder,
     name: str,
     dest: Folder,
@@ -57,14 +57,14 @@ def rename(
     return True
 
 
-def write_note(task: Dict[str, Any], copy: os.stat_result) -> None:
+def write_note(task: dict[str, Any], copy: os.stat_result) -> None:
     """From now on the source may be gone. Raises OSError."""
     write_text(note_path(task["state"], task["id"]), json.dumps(_identity(copy)))
 
 
 def moved_earlier(
-    task: Dict[str, Any], dest: Folder, as_name: str
-) -> Optional[os.stat_result]:
+    task: dict[str, Any], dest: Folder, as_name: str
+) -> os.stat_result | None:
     """What is at the destination, where an earlier try has moved it there."""
     try:
         with open(note_path(task["state"], task["id"]), encoding="utf-8") as file:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from typing import Any, Callable, Dict, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any, Callable
 
 _BURST = 0.05  # seconds of the rate that may go at once
 _LONGEST = 0.25  # seconds of one sleep: a cancellation takes effect soon
@@ -68,7 +69,7 @@ class SharedRate:
     piece at a time, so each worker has an equal part where all want more.
     """
 
-    def __init__(self, say: Callable[[Dict[str, Any]], None]) -> None:
+    def __init__(self, say: Callable[[dict[str, Any]], None]) -> None:
         self._say, self._piece, self._untold = say, 0, 0
         self._told = self._granted = 0  # numbers of pieces
         self._one = threading.Lock()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from asyncio.subprocess import PIPE
-from typing import Mapping, Optional, Sequence
+from collections.abc import Mapping, Sequence
 
 from pegasus_bb.core.process import Finished
 
@@ -16,7 +16,7 @@ async def ask(
     argv: Sequence[str],
     env: Mapping[str, str],
     stdin: str = "",
-    timeout: Optional[float] = None,
+    timeout: float | None = None,
 ) -> Finished:
     """As ``process.ask``, in the folder ``/``. A caller that is cancelled ends it."""
     try:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import Any, Collection, Dict, Iterable, List, Mapping, Sequence, Set, Tuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from pegasus_bb.runtime.stager_client.dataspace import Dataspaces
 from pegasus_bb.runtime.stager_client.task import PENDING, RUNNING, Task
@@ -20,7 +21,7 @@ _LARGEST = 16 << 20  # bytes of a piece of tasks with a share, whose rate may ch
 _MEMORY = 5.0  # seconds over which a speed is a mean
 
 
-def pair_of(task: Task) -> Tuple[str, str]:
+def pair_of(task: Task) -> tuple[str, str]:
     """The dataspaces of its source and of its destination; empty if it has none."""
     return task.source.partition("://")[0], task.dest.partition("://")[0]
 
@@ -31,8 +32,8 @@ def _share_of(task: Task) -> str:
 
 
 def share(
-    users: Sequence[Tuple[float, Collection[str]]], rates: Mapping[str, float]
-) -> List[float]:
+    users: Sequence[tuple[float, Collection[str]]], rates: Mapping[str, float]
+) -> list[float]:
     """How fast each of ``users`` goes: (its own limit, the targets that it uses).
 
     Max-min fair (Bertsekas and Gallager 1992, section 6.5.2): each is as fast as its
@@ -41,7 +42,7 @@ def share(
     left = dict(rates)
     speeds, open_users = [0.0] * len(users), set(range(len(users)))
     while open_users:
-        counts: Dict[str, int] = {}
+        counts: dict[str, int] = {}
         for user in open_users:
             for name in users[user][1]:
                 counts[name] = counts.get(name, 0) + 1
@@ -97,7 +98,7 @@ class Targets:
 
     def __init__(self, spaces: Dataspaces) -> None:
         self._by_space = {s.name: s.target or s.name for s in spaces.values()}
-        self.rates: Dict[str, float] = {}  # of those that have one
+        self.rates: dict[str, float] = {}  # of those that have one
         for space in spaces.values():
             if space.rate > 0:
                 target = self._by_space[space.name]
@@ -136,12 +137,12 @@ class Targets:
                 self.rates.pop(name, None)
                 self._buckets.pop(name, None)
 
-    def of(self, tasks: Iterable[Task]) -> Set[str]:
+    def of(self, tasks: Iterable[Task]) -> set[str]:
         """The targets that ``tasks`` use."""
         spaces = {name for task in tasks for name in pair_of(task)}
         return {self._by_space[name] for name in spaces if name in self._by_space}
 
-    def limited(self, tasks: Collection[Task]) -> Set[str]:
+    def limited(self, tasks: Collection[Task]) -> set[str]:
         """Those of them that have a rate, and the shares of ``tasks``."""
         wanted = self.of(tasks).union(map(_share_of, tasks))
         return {name for name in wanted if name in self.rates}
@@ -159,10 +160,10 @@ class Targets:
         names = self.limited(tasks)
         return max([0.0, *(self._buckets[n].take(size, now) - now for n in names)])
 
-    def shown(self, tasks: Iterable[Task], now: float) -> Dict[str, Dict[str, Any]]:
+    def shown(self, tasks: Iterable[Task], now: float) -> dict[str, dict[str, Any]]:
         """Of each target: its rate (0: none), how fast it goes, the bytes so far, and
         how many of ``tasks`` use it, by state."""
-        found: Dict[str, Dict[str, Any]] = {
+        found: dict[str, dict[str, Any]] = {
             name: {
                 "rate": self.rates.get(name, 0.0),
                 "speed": meter.speed(now),
@@ -172,7 +173,7 @@ class Targets:
             }
             for name, meter in self.meters.items()
         }
-        names: Dict[Tuple[str, str], Set[str]] = {}  # by pair
+        names: dict[tuple[str, str], set[str]] = {}  # by pair
         for task in tasks:
             if not task.has_ended:
                 pair = pair_of(task)

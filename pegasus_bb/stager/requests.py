@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from typing import Any, Callable, Dict, List, NamedTuple, Optional
+from typing import Any, Callable, NamedTuple, Optional
 
 from pegasus_bb.runtime.stager_client.dataspace import as_roots
 from pegasus_bb.runtime.stager_client.protocol import (
@@ -27,7 +27,7 @@ class Request(NamedTuple):
     """One line of a client."""
 
     connection: Connection
-    message: Dict[str, Any]
+    message: dict[str, Any]
     raw: bytes  # the line itself
 
     @property
@@ -37,7 +37,7 @@ class Request(NamedTuple):
 
 
 # Returns what stands under "ok"; None: that comes later.
-Method = Callable[[Request], Optional[Dict[str, Any]]]
+Method = Callable[[Request], Optional[dict[str, Any]]]
 
 
 class Requests:
@@ -50,7 +50,7 @@ class Requests:
         self._config, self._service, self._end = config, service, end
         self._answers = Answers(service)
         self._begun = time.time()
-        self._user: Dict[str, Method] = {
+        self._user: dict[str, Method] = {
             "ping": self._ping,
             "submit": self._submit,
             "status": self._status,
@@ -59,7 +59,7 @@ class Requests:
             "rate": self._rate,
             "discard": self._discard,
         }
-        self._control: Dict[str, Method] = {
+        self._control: dict[str, Method] = {
             **self._user,
             "pause": self._pause,
             "resume": self._resume,
@@ -69,7 +69,7 @@ class Requests:
         }
 
     def from_user(
-        self, connection: Connection, message: Dict[str, Any], raw: bytes
+        self, connection: Connection, message: dict[str, Any], raw: bytes
     ) -> None:
         """A request on the socket ``user``."""
         check_version(message)
@@ -78,7 +78,7 @@ class Requests:
         self._call(self._user, Request(connection, message, raw))
 
     def from_control(
-        self, connection: Connection, message: Dict[str, Any], raw: bytes
+        self, connection: Connection, message: dict[str, Any], raw: bytes
     ) -> None:
         """A request on the socket ``control``."""
         check_version(message)
@@ -86,7 +86,7 @@ class Requests:
             raise Refused("not-yours", "control is for root and the Slurm user")
         self._call(self._control, Request(connection, message, raw))
 
-    def _call(self, known: Dict[str, Method], request: Request) -> None:
+    def _call(self, known: dict[str, Method], request: Request) -> None:
         do = request.message.get("do")
         if not isinstance(do, str) or do not in known:
             raise Refused("bad-request", f"do {do!r} is none of {', '.join(known)}")
@@ -95,7 +95,7 @@ class Requests:
         if answer is not None:
             request.connection.answer(request.number, answer)
 
-    def _ping(self, _: Request) -> Dict[str, Any]:
+    def _ping(self, _: Request) -> dict[str, Any]:
         about = {"version": VERSION, "pid": os.getpid(), "since": self._begun}
         roots = as_roots(self._config.spaces)
         found = {**about, "roots": roots, "keys": sorted(KEYS)}
@@ -152,34 +152,34 @@ class Requests:
         wait = self._service.wait(tasks, answer)
         request.connection.keep(wait)
 
-    def _rate(self, request: Request) -> Dict[str, Any]:
+    def _rate(self, request: Request) -> dict[str, Any]:
         uid, message = request.connection.uid, request.message
         change = self._service.dispatch.change_rate
         return {"shares": change(uid, message["shares"], message["rate"])}
 
-    def _discard(self, request: Request) -> Dict[str, Any]:
+    def _discard(self, request: Request) -> dict[str, Any]:
         """A user names a dataspace, and the configuration the folder: never a path."""
         space = request.message.get("space") or ""
         return {"discards": self._service.freed(space)}
 
-    def _pause(self, _: Request) -> Dict[str, Any]:
+    def _pause(self, _: Request) -> dict[str, Any]:
         self._service.dispatch.pause(True)
         return {}
 
-    def _resume(self, _: Request) -> Dict[str, Any]:
+    def _resume(self, _: Request) -> dict[str, Any]:
         self._service.dispatch.pause(False)
         return {}
 
-    def _drain(self, _: Request) -> Dict[str, Any]:
+    def _drain(self, _: Request) -> dict[str, Any]:
         self._service.drain(self._end)
         return {}
 
-    def _shutdown(self, _: Request) -> Dict[str, Any]:
+    def _shutdown(self, _: Request) -> dict[str, Any]:
         asyncio.get_running_loop().call_soon(self._end)  # after the answer
         return {}
 
-    def _users(self, _: Request) -> Dict[str, Any]:
-        counts: Dict[str, Dict[str, int]] = {}
+    def _users(self, _: Request) -> dict[str, Any]:
+        counts: dict[str, dict[str, int]] = {}
         for task in self._service.tasks.values():
             states = counts.setdefault(str(task.uid), {})
             states[task.state] = states.get(task.state, 0) + 1
@@ -190,7 +190,7 @@ class Requests:
         about = {"paused": dispatch.is_paused, "trouble": self._service.trouble}
         return {"users": counts, "targets": targets, **about}
 
-    def _named(self, request: Request) -> List[Task]:
+    def _named(self, request: Request) -> list[Task]:
         uid, message = request.connection.uid, request.message
         everyone = message.get("everyone") is True
         if everyone and uid not in self._config.control_users:

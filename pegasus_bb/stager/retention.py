@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict, deque
-from typing import DefaultDict, Deque, Dict, List, Sequence, Tuple
+from collections.abc import Sequence
 
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.runtime.stager_client.task import Origin, Task
@@ -20,14 +20,14 @@ class Retention:
     one task of a request has not ended, its client may ask for all of them, so they
     count as one: a look at what is old costs as much as is dropped."""
 
-    def __init__(self, tasks: Dict[int, Task]) -> None:
+    def __init__(self, tasks: dict[int, Task]) -> None:
         """``tasks``: what an earlier service has left."""
         self._tasks = tasks
         self._by_user: Counter[int] = Counter()  # tasks that are held
         self._unended: Counter[int] = Counter()  # tasks, by request
-        self._numbers: Dict[int, Sequence[int]] = {}  # of the tasks of such a request
+        self._numbers: dict[int, Sequence[int]] = {}  # of the tasks of such a request
         # When the last task of a request ended, and those that are held still.
-        self._ended: Deque[Tuple[float, Sequence[int]]] = deque()
+        self._ended: deque[tuple[float, Sequence[int]]] = deque()
         self._kept = 0  # how many these are
         self._recall()
         self.forget_old()
@@ -86,8 +86,8 @@ class Retention:
             del self._tasks[number]
 
     def _recall(self) -> None:
-        numbers: DefaultDict[int, List[int]] = defaultdict(list)
-        ended_at: DefaultDict[int, float] = defaultdict(float)  # the last, by request
+        numbers: defaultdict[int, list[int]] = defaultdict(list)
+        ended_at: defaultdict[int, float] = defaultdict(float)  # the last, by request
         for task in self._tasks.values():
             request = task.origin.first
             numbers[request].append(task.id)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence
+from typing import Any, Callable
 
 from pegasus_bb.runtime.stager_client.memory import check_readable, number_of
 from pegasus_bb.runtime.stager_client.protocol import Refused
@@ -25,7 +26,7 @@ _GONE = "its memory went with an earlier service; submit it again"
 _COMPACT = 32 << 20  # bytes of a journal that is worth writing anew
 _CANCELLED_AT_ONCE = 1_000  # tasks: some 20 ms
 
-Answer = Callable[[Dict[str, Any]], None]  # takes what stands under "ok"
+Answer = Callable[[dict[str, Any]], None]  # takes what stands under "ok"
 Refusal = Callable[[Refused], None]
 
 
@@ -36,7 +37,7 @@ class Service:
         """Knows what an earlier one knew. Raises OSError."""
         self._config = config
         self._path, self.spaces, self._loop = config.journal, config.spaces, loop
-        self._drained: Optional[Callable[[], None]] = None
+        self._drained: Callable[[], None] | None = None
         self._discards = Discards(config.spaces)
         self._waiters: Waiters = {}
         self.dispatch = Dispatch(config, self._began, self._end)
@@ -47,7 +48,7 @@ class Service:
         self.dispatch.tags = found.tags
         self._journal = Journal(self._path, loop.call_soon_threadsafe)
         self._rewrite(found)
-        self._unwritten: List[Task] = []  # have ended, and the journal did not take it
+        self._unwritten: list[Task] = []  # have ended, and the journal did not take it
         for task in self.tasks.values():
             if not task.has_ended:
                 if number_of(task.source) >= 0:
@@ -88,7 +89,7 @@ class Service:
             self._hold(uid, first, specs, descriptors)
         self._retention.accept(origin, len(specs))
 
-        def durable(error: Optional[OSError]) -> None:
+        def durable(error: OSError | None) -> None:
             if error is not None:
                 self._retention.give_up(origin)
                 for number in range(first, first + len(specs)):
@@ -106,8 +107,8 @@ class Service:
         self._journal.append_raw(head + raw + b"}", durable)
 
     def visible(
-        self, uid: int, ids: Optional[List[int]], everyone: bool = False
-    ) -> List[Task]:
+        self, uid: int, ids: list[int] | None, everyone: bool = False
+    ) -> list[Task]:
         """The tasks ``ids`` of ``uid``, or all for None. Raises Refused, in the same
         words for a task of another user and for none at all."""
         if ids is None:
@@ -118,7 +119,7 @@ class Service:
             raise Refused("no-such-task", "you have no task of one of these numbers")
         return mine
 
-    def wait(self, tasks: List[Task], all_ended: Callable[[], None]) -> Wait:
+    def wait(self, tasks: list[Task], all_ended: Callable[[], None]) -> Wait:
         """``all_ended`` is called once, when all of ``tasks`` have ended durably."""
         wait = Wait(self._waiters, tasks, all_ended)
         wait.go_on()
@@ -201,7 +202,7 @@ class Service:
         self,
         uid: int,
         first: int,
-        specs: List[Dict[str, Any]],
+        specs: list[dict[str, Any]],
         descriptors: Sequence[int],
     ) -> None:
         """Copy the descriptors that ``specs`` read. Raises Refused."""
@@ -214,7 +215,7 @@ class Service:
         }
         self.dispatch.descriptors.hold(uid, wanted)
 
-    def _began(self, tasks: List[int], tag: str, go: Callable[[], None]) -> None:
+    def _began(self, tasks: list[int], tag: str, go: Callable[[], None]) -> None:
         """``go`` also where the journal is full: the copies shall end all the same."""
         self._journal.append({"began": tasks, "tag": tag}, lambda error: go())
 
@@ -230,8 +231,8 @@ class Service:
         if ended:
             self._note_ends(ended)
 
-    def _note_ends(self, tasks: List[Task]) -> None:
-        def durable(error: Optional[OSError]) -> None:
+    def _note_ends(self, tasks: list[Task]) -> None:
+        def durable(error: OSError | None) -> None:
             # A full journal keeps no one from being told: the copy itself is durable.
             # What the next try needs stays until the end is durable, too.
             if error is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import read_json
@@ -31,8 +31,8 @@ class Config(NamedTuple):
     is_site: bool = False  # for every user of the host
     control_users: tuple = (0,)  # type: ignore[type-arg]  # may use `control`
     idle: float = 60.0  # seconds without work after which a user's service ends
-    slurm: Optional[SlurmConfig] = None
-    node: Optional[NodeConfig] = None  # of a compute node
+    slurm: SlurmConfig | None = None
+    node: NodeConfig | None = None  # of a compute node
     # Where its folders are named, for the words of errors.
     named_in: str = "--sockets, PEGASUS_BB_STAGER or XDG_STATE_HOME"
 

@@ -13,7 +13,8 @@ import signal
 import socket
 import sys
 import time
-from typing import TYPE_CHECKING, Iterator, Set, Union
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.runtime.stager_client.protocol import USER_SOCKET, Refused
@@ -53,7 +54,7 @@ class Server:
         except BaseException:
             self._sockets.close()
             raise
-        self._connections: Set[Connection] = set()
+        self._connections: set[Connection] = set()
         self._busy_at = time.monotonic()
         self._ended = asyncio.Event()
         self._requests = Requests(config, self._service, self._ended.set)
@@ -80,7 +81,7 @@ class Server:
             self._loop.remove_reader(listening)
         self._sockets.close()
 
-    def _attendant(self) -> Union[Attendant, NodeAttendant, None]:
+    def _attendant(self) -> Attendant | NodeAttendant | None:
         """Slurm's part, where the site has one; a user's service needs none of it."""
         slurm, node, config = self._config.slurm, self._config.node, self._config
         rest = (config.state, config.spaces, self._service, self._loop)

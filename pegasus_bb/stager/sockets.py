@@ -6,7 +6,6 @@ import contextlib
 import errno
 import os
 import socket
-from typing import Dict, List
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.runtime.stager_client.protocol import (
@@ -26,7 +25,7 @@ class Sockets:
 
     def __init__(self, config: Config) -> None:
         """Raises OSError, and UsageError for sockets that systemd should not give."""
-        self._own: List[str] = []
+        self._own: list[str] = []
         self.by_name = _inherited()
         try:
             for name in () if self.by_name else NAMES:
@@ -48,12 +47,12 @@ class Sockets:
             listening.close()
 
 
-def _inherited() -> Dict[str, socket.socket]:
+def _inherited() -> dict[str, socket.socket]:
     """What systemd has opened for this process: by the names of their files."""
     count, pid = os.environ.pop("LISTEN_FDS", ""), os.environ.pop("LISTEN_PID", "")
     if pid != str(os.getpid()) or not count.isdigit():
         return {}
-    found: Dict[str, socket.socket] = {}
+    found: dict[str, socket.socket] = {}
     for number in range(_FIRST, _FIRST + int(count)):
         os.set_inheritable(number, False)
         listening = socket.socket(fileno=number)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from typing import Container
+from collections.abc import Container
 
 from pegasus_bb.stager.moving import note_path
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Dict, Mapping, Set, Tuple
+from collections.abc import Mapping
 
 from pegasus_bb.runtime.stager_client.protocol import Refused
 
@@ -15,12 +15,12 @@ class TaskDescriptors:
     """Copies of the descriptors that came with requests, by task."""
 
     def __init__(self) -> None:
-        self._by_task: Dict[int, Tuple[int, int]] = {}  # (uid, descriptor)
+        self._by_task: dict[int, tuple[int, int]] = {}  # (uid, descriptor)
 
     def __contains__(self, task: int) -> bool:
         return task in self._by_task
 
-    def tasks(self) -> Set[int]:
+    def tasks(self) -> set[int]:
         """Those that read one."""
         return set(self._by_task)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict, deque
+from collections.abc import Sequence
 from operator import itemgetter
-from typing import Callable, DefaultDict, Deque, Dict, List, Optional, Sequence, Tuple
+from typing import Callable
 
 from pegasus_bb.runtime.stager_client.task import PENDING, Task
 
-_Urgent = Tuple[float, int, int, Task]  # deadline, -priority, number: what sorts them
+_Urgent = tuple[float, int, int, Task]  # deadline, -priority, number: what sorts them
 UserFilter = Callable[[int], bool]  # whether a task of this user may be taken
 
 
@@ -29,8 +30,8 @@ class _UserQueue:
     __slots__ = ("by_priority", "urgent")
 
     def __init__(self) -> None:
-        self.urgent: List[_Urgent] = []
-        self.by_priority: DefaultDict[int, Deque[Task]] = defaultdict(deque)
+        self.urgent: list[_Urgent] = []
+        self.by_priority: defaultdict[int, deque[Task]] = defaultdict(deque)
 
     def copy(self) -> _UserQueue:
         same = _UserQueue()
@@ -53,7 +54,7 @@ class _UserQueue:
     def add(self, task: Task) -> None:
         self.by_priority[task.terms.priority].append(task)
 
-    def first_urgent(self, now: float) -> Optional[_Urgent]:
+    def first_urgent(self, now: float) -> _Urgent | None:
         """The earliest deadline. A task whose deadline has passed is as one without."""
         while self.urgent:
             deadline, _, _, task = self.urgent[0]
@@ -65,7 +66,7 @@ class _UserQueue:
                 self.add(task)
         return None
 
-    def first(self) -> Optional[Task]:
+    def first(self) -> Task | None:
         """The oldest of the highest priority."""
         while self.by_priority:
             highest = max(self.by_priority)
@@ -78,7 +79,7 @@ class _UserQueue:
         return None
 
 
-_Queues = Dict[int, _UserQueue]  # by user
+_Queues = dict[int, _UserQueue]  # by user
 
 
 class TaskQueue:
@@ -97,7 +98,7 @@ class TaskQueue:
     def __init__(self) -> None:
         self._plain: _Queues = {}  # of users of whom tasks wait
         self._rated: _Queues = {}  # the same of tasks that have a rate
-        self._served: Dict[int, float] = {}  # bytes, by user
+        self._served: dict[int, float] = {}  # bytes, by user
         self._turn = 0.0  # bytes of the user whose turn was last
         self._cancelled = 0  # tasks that may be here still
 
@@ -131,7 +132,7 @@ class TaskQueue:
 
     def take(
         self, now: float, may_run: UserFilter = anyone, may_be_slow: UserFilter = anyone
-    ) -> Optional[Task]:
+    ) -> Task | None:
         """The next task, which does not wait any more; None if none may be taken.
         ``now``: a time.time(). ``may_be_slow``: whose tasks may have a rate."""
         rated = filter(may_be_slow, filter(may_run, self._rated))
@@ -146,7 +147,7 @@ class TaskQueue:
         heapq.heappop(queues[uid].urgent)
         return first[3]
 
-    def _next_by_share(self, places: Sequence[Tuple[_Queues, int]]) -> Optional[Task]:
+    def _next_by_share(self, places: Sequence[tuple[_Queues, int]]) -> Task | None:
         """The next task without a deadline of the queues at ``places``."""
         found = []
         for queues, uid in places:

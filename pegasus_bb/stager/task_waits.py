@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Callable, Dict, List
+from typing import Callable
 
 from pegasus_bb.runtime.stager_client.task import Task
 
 # By task. A task that has ended is in it as long as its end is not durable.
-Waiters = Dict[int, List[Callable[[int], None]]]
+Waiters = dict[int, list[Callable[[int], None]]]
 
 
 class Wait:
@@ -18,7 +18,7 @@ class Wait:
     """
 
     def __init__(
-        self, waiters: Waiters, tasks: List[Task], all_ended: Callable[[], None]
+        self, waiters: Waiters, tasks: list[Task], all_ended: Callable[[], None]
     ) -> None:
         self._waiters, self._all_ended = waiters, all_ended
         self._left, self._at = iter(tasks), 0

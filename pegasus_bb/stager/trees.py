@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Callable, List
+from typing import Callable
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.paths import is_below
@@ -28,7 +28,7 @@ def copy_tree(
     """Copy what is not there yet; the bytes of this try. ``hint``: of every file, as in
     hints.py. Raises CopyFailed, OSError."""
     _check_apart(source, dest)
-    failures: List[str] = []
+    failures: list[str] = []
     journal = Journal(journal_path, source.path, dest.path)
     try:
         stage = Stage(

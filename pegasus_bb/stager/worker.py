@@ -24,7 +24,8 @@ import socket
 import sys
 import threading
 import time
-from typing import Any, Callable, Dict, List, Optional, Sequence, Set
+from collections.abc import Sequence
+from typing import Any, Callable
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.refusals import WARNINGS
@@ -41,7 +42,7 @@ _NO_GROUP = 65534  # nogroup
 _LATER = ["hashlib", "resource", "ctypes", "pegasus_bb.runtime.staging.hashing"]
 _LATER += ["pegasus_bb.runtime.staging.helper"]
 
-Say = Callable[[Dict[str, Any]], None]
+Say = Callable[[dict[str, Any]], None]
 
 
 class Control:
@@ -50,15 +51,15 @@ class Control:
     def __init__(self, say: Say) -> None:
         self._say, self._bucket = say, TokenBucket()
         self.shared, self.held = SharedRate(say), Stopwatch()
-        self._unbegun: Set[int] = set()  # tasks of the assignment
-        self._cancelled: Set[int] = set()
+        self._unbegun: set[int] = set()  # tasks of the assignment
+        self._cancelled: set[int] = set()
         self._lock = threading.Lock()  # of both
         self._going = threading.Event()
         self._going.set()
-        self._allowed: Set[str] = set()  # tags that are durable
+        self._allowed: set[str] = set()  # tags that are durable
         self._going_on = threading.Condition()
 
-    def handle(self, message: Dict[str, Any]) -> None:
+    def handle(self, message: dict[str, Any]) -> None:
         """Do what ``message`` says, from another thread than the copying ones."""
         if "cancel" in message:
             self._cancel(message["cancel"])
@@ -137,12 +138,12 @@ class Worker:
 
     def __init__(self, control: Control, say: Say, inbox: Inbox) -> None:
         self._control, self._say, self._inbox = control, say, inbox
-        self._moved: Dict[int, int] = {}
+        self._moved: dict[int, int] = {}
         self._told = 0.0  # a time.monotonic()
         self._lock = threading.Lock()
-        self._warnings: List[str] = []  # for the next task that ends
+        self._warnings: list[str] = []  # for the next task that ends
 
-    def run(self, tasks: List[Dict[str, Any]]) -> None:
+    def run(self, tasks: list[dict[str, Any]]) -> None:
         """Do ``tasks``: small files together, as one batch; the others one by one."""
         self._moved = {}
         WARNINGS.said.clear()  # each user is told
@@ -163,11 +164,11 @@ class Worker:
                 self._control.shared.end([task["id"] for task in tasks])
             self._say({"idle": self._control.held.seconds - held})
 
-    def _began(self, tasks: List[int], tag: str) -> None:
+    def _began(self, tasks: list[int], tag: str) -> None:
         self._say({"began": tasks, "tag": tag})
         self._control.await_go(tag)
 
-    def _ended(self, task: int, size: int, failure: Optional[BaseException]) -> None:
+    def _ended(self, task: int, size: int, failure: BaseException | None) -> None:
         state, message = DONE, "; ".join(self._warnings)
         self._warnings.clear()
         if isinstance(failure, Stopped):
@@ -228,7 +229,7 @@ def main(uid: str, descriptors: str, sign: str) -> int:
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # a stray print must not look like a message
 
-    def say(message: Dict[str, Any]) -> None:
+    def say(message: dict[str, Any]) -> None:
         try:
             with lock:
                 out.write(json.dumps(message) + "\n")

@@ -9,7 +9,7 @@ import os
 import socket
 import sys
 import time
-from typing import Any, Callable, Dict, List, Optional, Set
+from typing import Any, Callable
 
 from pegasus_bb.runtime.stager_client.memory import send_descriptors
 from pegasus_bb.runtime.stager_client.protocol import LONGEST, encode
@@ -26,7 +26,7 @@ _START = (
     "sys.exit(main(*sys.argv[2:]))"
 )
 
-OnMessage = Callable[["WorkerProcess", Dict[str, Any]], None]
+OnMessage = Callable[["WorkerProcess", dict[str, Any]], None]
 
 
 class WorkerProcess:
@@ -35,9 +35,9 @@ class WorkerProcess:
 
     def __init__(self, uid: int, on_message: OnMessage) -> None:
         self.uid, self._on_message = uid, on_message
-        self.tasks: Dict[int, Task] = {}  # its assignment; empty: it is idle
+        self.tasks: dict[int, Task] = {}  # its assignment; empty: it is idle
         self.since = 0.0  # a time.monotonic(): when it got that
-        self._process: Optional[asyncio.subprocess.Process] = None
+        self._process: asyncio.subprocess.Process | None = None
         self._unsent = bytearray()  # before it has started
         self._has_spoken = True  # since the last look
         self._rights, self._its_rights = socket.socketpair(
@@ -46,7 +46,7 @@ class WorkerProcess:
         self._rights.setblocking(False)
         self._running = asyncio.ensure_future(self._run())
 
-    def assign(self, tasks: List[Task]) -> None:
+    def assign(self, tasks: list[Task]) -> None:
         """These are its own until it says that it is idle."""
         self.tasks, self.since = {task.id: task for task in tasks}, time.monotonic()
 
@@ -55,7 +55,7 @@ class WorkerProcess:
         """Whether a task of its assignment has a rate, and may hold it for long."""
         return any(task.terms.rate for task in self.tasks.values())
 
-    def send(self, message: Dict[str, Any]) -> None:
+    def send(self, message: dict[str, Any]) -> None:
         """Tell it something; a worker that has died hears nothing."""
         if self._process is None:
             self._unsent += encode(message)
@@ -144,10 +144,10 @@ class WorkerPool:
 
     def __init__(self, most: int, on_message: OnMessage) -> None:
         self._most, self._on_message = most, on_message
-        self.workers: Set[WorkerProcess] = set()
+        self.workers: set[WorkerProcess] = set()
 
     @property
-    def busy(self) -> List[WorkerProcess]:
+    def busy(self) -> list[WorkerProcess]:
         """Those with an assignment."""
         return [worker for worker in self.workers if worker.tasks]
 
@@ -164,6 +164,6 @@ class WorkerPool:
         self.workers.add(worker)
         return worker
 
-    def with_task(self, task: Task) -> Optional[WorkerProcess]:
+    def with_task(self, task: Task) -> WorkerProcess | None:
         """The worker that does ``task``."""
         return next((w for w in self.workers if task.id in w.tasks), None)

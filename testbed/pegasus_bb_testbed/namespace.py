@@ -10,8 +10,8 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Mapping, Sequence
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
 from pegasus_bb.core.files import read_json, write_json

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Callable
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
 from pegasus_bb.core.files import read_json, write_json

@@ -6,8 +6,8 @@ import os
 import re
 import shutil
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Callable, Sequence
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 

@@ -6,9 +6,10 @@ import fcntl
 import os
 import shutil
 import sys
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Callable, NamedTuple, Sequence
+from typing import NamedTuple
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.process import ask, start

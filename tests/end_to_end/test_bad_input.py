@@ -196,7 +196,7 @@ MISTAKES: dict[str, tuple[Mistake, list[str], list[str]]] = {
     "Python too old for jobs": (
         old_python,
         [],
-        ["pegasus.bb.python", "Python 2.7", "3.7", "pegasus.properties:1"],
+        ["pegasus.bb.python", "Python 2.7", "3.9", "pegasus.properties:1"],
     ),
     "no Python": (nothing, ["--bb-python", "/bin/false"], ["start as a Python"]),
     "Python that cannot be started": (

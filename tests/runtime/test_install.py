@@ -132,7 +132,7 @@ def test_a_python_is_found_by_name_where_the_job_runs_or_by_a_path_with_a_blank(
     [
         ("none", "env"),
         ("python3.6", "env"),
-        ("python3.7", "system"),
+        ("python3.9", "system"),
         ("python3.13", "system"),
     ],
 )

@@ -17,7 +17,7 @@ from pegasus_bb.runtime.install import install_runtime
 
 from .job_lists import SCRATCH, Site, folder, transfer
 
-OLD = ["3.7", "3.8", "3.9"]
+OLD = ["3.9", "3.10"]
 
 
 def find_python(version: str) -> str:

@@ -1,4 +1,4 @@
-"""The service needs Python 3.7 and its standard library: each Python that is found here
+"""The service needs Python 3.9 and its standard library: each Python that is found here
 runs it, and is its client."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tests.runtime.test_oldest_python import find_python
 from tests.stager.conftest import Daemon
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="a site's service is root's")
-VERSIONS = ["3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13"]
+VERSIONS = ["3.9", "3.10", "3.11", "3.12", "3.13"]
 ROOT = Path(__file__).parents[2]
 _ASK = """
 import asyncio, json, sys

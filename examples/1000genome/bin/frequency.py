@@ -21,7 +21,7 @@ from collections import Counter
 from itertools import chain
 from random import Random
 from typing import Counter as Tally
-from typing import Dict, FrozenSet, Iterable, List
+from typing import Iterable
 
 from genome import (
     fresh_directory,
@@ -36,28 +36,28 @@ DRAWS = 1000
 GROUP = 52  # individuals in a draw
 
 
-def draw_groups(individuals: List[str], random: Random) -> List[List[str]]:
+def draw_groups(individuals: list[str], random: Random) -> list[list[str]]:
     """DRAWS groups; a population smaller than GROUP is drawn by halves."""
     size = GROUP if len(individuals) > GROUP else max(2, len(individuals) // 2)
     return [random.sample(individuals, size) for _ in range(DRAWS)]
 
 
 def count(
-    groups: List[List[str]], carried: Dict[str, FrozenSet[str]]
-) -> List[Tally[str]]:
+    groups: list[list[str]], carried: dict[str, frozenset[str]]
+) -> list[Tally[str]]:
     """For each group: mutation -> how many of the group carry it."""
     return [Counter(chain.from_iterable(carried[one] for one in g)) for g in groups]
 
 
-def histogram_lines(counts: List[Tally[str]]) -> Iterable[str]:
+def histogram_lines(counts: list[Tally[str]]) -> Iterable[str]:
     for draw, carriers in enumerate(counts, start=1):
         shared = sorted(Counter(carriers.values()).items())
         yield f"{draw}\t" + " ".join(f"{n}:{m}" for n, m in shared) + "\n"
 
 
-def mutation_lines(counts: List[Tally[str]], gene: Dict[str, str]) -> Iterable[str]:
+def mutation_lines(counts: list[Tally[str]], gene: dict[str, str]) -> Iterable[str]:
     total: Tally[str] = Counter()
-    largest: Dict[str, int] = {}
+    largest: dict[str, int] = {}
     for carriers in counts:
         total.update(carriers)
         for mutation, number in carriers.items():

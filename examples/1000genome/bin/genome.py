@@ -12,7 +12,7 @@ import shutil
 import sys
 import tarfile
 import zlib
-from typing import Callable, Container, Dict, FrozenSet, Iterator, List, NoReturn, Tuple
+from typing import Callable, Container, Iterator, NoReturn
 
 FIXED_COLUMNS = 9  # CHROM POS ID REF ALT QUAL FILTER INFO FORMAT
 COLUMNS = "columns.txt"
@@ -33,7 +33,7 @@ def run(main: Callable[..., None], *arguments: str) -> None:
         fail(f"{type(error).__name__}: {error}")
 
 
-def read_samples(path: str = COLUMNS) -> List[str]:
+def read_samples(path: str = COLUMNS) -> list[str]:
     """The sample ids of columns.txt, in the order of the VCF's columns."""
     with open(path, encoding="ascii") as lines:
         columns = lines.readline().rstrip("\n").split("\t")
@@ -73,7 +73,7 @@ def pack(directory: str, archive: str) -> None:
             tar.addfile(member, io.BytesIO(content))
 
 
-def members(archive: str) -> Iterator[Tuple[str, bytes]]:
+def members(archive: str) -> Iterator[tuple[str, bytes]]:
     """Each file of ARCHIVE in its order: name without folders, content.
 
     Not as a stream ("r|gz"): that takes an archive which was cut off for a whole one.
@@ -93,14 +93,14 @@ def unpack(archive: str, directory: str, wanted: Container[str]) -> None:
                 file.write(content)
 
 
-def read_sifted(chromosome: str) -> Dict[str, str]:
+def read_sifted(chromosome: str) -> dict[str, str]:
     """Variant -> gene, for every variant that has a SIFT score."""
     with open(f"sifted.SIFT.chr{chromosome}.txt", encoding="ascii") as lines:
         rows = (line.split("\t", 2) for line in lines)
         return {name: gene for name, gene, _ in rows}
 
 
-def read_population(name: str) -> List[str]:
+def read_population(name: str) -> list[str]:
     """The individuals of a population, in the order of the VCF's columns."""
     with open(name, encoding="ascii") as lines:
         listed = set(lines.read().split())
@@ -112,8 +112,8 @@ def read_population(name: str) -> List[str]:
 
 
 def read_mutations(
-    chromosome: str, individuals: List[str], sifted: Container[str], work: str
-) -> Dict[str, FrozenSet[str]]:
+    chromosome: str, individuals: list[str], sifted: Container[str], work: str
+) -> dict[str, frozenset[str]]:
     """The sifted variants that each individual carries; WORK is emptied, then removed.
 
     The individuals' files are unpacked first and read one by one after that, as the

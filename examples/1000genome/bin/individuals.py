@@ -17,7 +17,7 @@ import shutil
 import sys
 from functools import lru_cache
 from itertools import islice
-from typing import Iterator, List
+from typing import Iterator
 
 from genome import (
     FIXED_COLUMNS,
@@ -48,9 +48,9 @@ def data_rows(vcf: str, start: int, stop: int) -> Iterator[str]:
         yield from islice(rows, start - 1, stop - 1)
 
 
-def mutations(rows: Iterator[str], samples: List[str]) -> List[List[str]]:
+def mutations(rows: Iterator[str], samples: list[str]) -> list[list[str]]:
     """For each sample its mutations, as the lines of its file."""
-    carried: List[List[str]] = [[] for _ in samples]
+    carried: list[list[str]] = [[] for _ in samples]
     for row in rows:
         fields = row.rstrip("\n").split("\t")
         _, position, name, ref, alt, _, _, info = fields[: FIXED_COLUMNS - 1]

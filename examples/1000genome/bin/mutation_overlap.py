@@ -21,7 +21,7 @@ import os
 import shutil
 from collections import Counter
 from random import Random
-from typing import Dict, FrozenSet, Iterable, List, NamedTuple
+from typing import Dict, FrozenSet, Iterable, NamedTuple
 
 from genome import (
     fresh_directory,
@@ -49,13 +49,13 @@ class Pair(NamedTuple):
 
 
 def compare(
-    draw: int, one: str, other: str, carried: Carried, gene: Dict[str, str]
+    draw: int, one: str, other: str, carried: Carried, gene: dict[str, str]
 ) -> Pair:
     shared = carried[one] & carried[other]
     return Pair(draw, one, other, len(shared), len({gene[rs] for rs in shared}))
 
 
-def draw_pairs(carried: Carried, gene: Dict[str, str], random: Random) -> List[Pair]:
+def draw_pairs(carried: Carried, gene: dict[str, str], random: Random) -> list[Pair]:
     """All comparisons of all draws."""
     individuals = list(carried)
     size = min(GROUP, len(individuals) // 2)
@@ -70,9 +70,9 @@ def draw_pairs(carried: Carried, gene: Dict[str, str], random: Random) -> List[P
     return pairs
 
 
-def null_distribution(pairs: List[Pair]) -> Iterable[str]:
+def null_distribution(pairs: list[Pair]) -> Iterable[str]:
     """Per draw: the mean and the largest overlap."""
-    by_draw: Dict[int, List[int]] = {}
+    by_draw: dict[int, list[int]] = {}
     for pair in pairs:
         by_draw.setdefault(pair.draw, []).append(pair.mutations)
     for draw, shared in by_draw.items():

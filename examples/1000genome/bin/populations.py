@@ -11,16 +11,15 @@ the samples, one id a line, in the order of the VCF's columns.
 from __future__ import annotations
 
 import sys
-from typing import Dict, Set
 
 from genome import fail, read_samples, run
 
 SMALLEST = 2  # overlaps are between two individuals
 
 
-def read_panel(panel: str) -> Dict[str, Set[str]]:
+def read_panel(panel: str) -> dict[str, set[str]]:
     """Population -> its individuals in the panel."""
-    people: Dict[str, Set[str]] = {}
+    people: dict[str, set[str]] = {}
     with open(panel, encoding="ascii") as lines:
         for number, line in enumerate(lines, start=1):
             fields = line.split()

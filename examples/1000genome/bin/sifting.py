@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Dict, Iterator, List, Tuple
+from typing import Iterator, Tuple
 
 from genome import fail, run
 
@@ -25,18 +25,18 @@ PREDICTION = re.compile(r"([a-z_]+)\(([0-9.]+)\)")
 Score = Tuple[float, str]
 
 
-def field_positions(header: str) -> Tuple[int, int]:
+def field_positions(header: str) -> tuple[int, int]:
     """Where CSQ's header line puts the gene and the SIFT prediction."""
     found = CSQ_HEADER.match(header)
-    names: List[str] = found.group(1).strip().split("|") if found else []
+    names: list[str] = found.group(1).strip().split("|") if found else []
     if "Gene" not in names or "SIFT" not in names:
         fail(f"CSQ's header line names no Gene and SIFT: {header.strip()}")
     return names.index("Gene"), names.index("SIFT")
 
 
-def lowest_scores(consequences: str, gene: int, sift: int) -> Dict[str, Score]:
+def lowest_scores(consequences: str, gene: int, sift: int) -> dict[str, Score]:
     """Gene -> the most damaging (lowest) score among its transcripts."""
-    lowest: Dict[str, Score] = {}
+    lowest: dict[str, Score] = {}
     for transcript in consequences.split(","):
         fields = transcript.split("|")
         found = PREDICTION.fullmatch(fields[sift])

@@ -11,8 +11,9 @@ import multiprocessing
 import os
 import signal
 import sys
+from collections.abc import Callable
 from multiprocessing.connection import wait
-from typing import Any, Callable
+from typing import Any
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 

@@ -16,7 +16,8 @@ import os
 import shutil
 import sys
 import tarfile
-from typing import Any, NamedTuple, Sequence
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # processes share the cores already
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from typing import Protocol, Union
+from typing import Protocol
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from pegasus_bb_lab.mix.pipelines import Checkpoint
 from pegasus_bb_lab.mix.stripes import Counts, Stripes
 from pegasus_bb_lab.model.machine import LOCAL, Machine
 
-Move = Generator[Union[float, Wait], None, None]
+Move = Generator[float | Wait, None, None]
 _READ, _WRITE = 0, 1
 
 

@@ -5,7 +5,8 @@ Each is imported only when it is opened, because every job of the site opens one
 
 from __future__ import annotations
 
-from typing import Callable, Dict, Mapping
+from collections.abc import Mapping
+from typing import Callable
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.runtime.backends.base import Backend
@@ -33,7 +34,7 @@ def _directory(settings: Mapping[str, str]) -> Backend:
     return InjectedFaults(Directory(settings), settings)
 
 
-BACKENDS: Dict[str, Callable[[Mapping[str, str]], Backend]] = {
+BACKENDS: dict[str, Callable[[Mapping[str, str]], Backend]] = {
     "datawarp": _datawarp,
     "directory": _directory,
     "slurm-lua": _slurm_lua,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import List, Mapping, NamedTuple, Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
 
@@ -35,8 +36,8 @@ class Unstaged(NamedTuple):
 
 
 class Listing(NamedTuple):
-    statuses: List[Status]  # of the requests, in their order
-    rows: List[Row]  # all that this user can see
+    statuses: list[Status]  # of the requests, in their order
+    rows: list[Row]  # all that this user can see
     message: str = ""  # why nothing is known; empty if the scheduler has answered
     unstaged: Sequence[Unstaged] = ()
 
@@ -111,7 +112,7 @@ class Backend(ABC):
         """
 
     @abstractmethod
-    def pools(self) -> List[Pool]:
+    def pools(self) -> list[Pool]:
         """Pools, the default one first. Raises SchedulerUnreachable."""
 
     @abstractmethod

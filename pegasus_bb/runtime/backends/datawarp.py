@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Dict, List, Mapping, Optional, Sequence, Set
 
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.core.units import format_size, parse_duration, round_up
@@ -51,9 +51,9 @@ class DataWarp(Backend):
         self.slurm = Slurm(settings)
         self.uid = os.getuid()
         self.owner = identity.user_name()
-        self._withdrawn: Set[str] = set()  # create jobs that delete() has cancelled
+        self._withdrawn: set[str] = set()  # create jobs that delete() has cancelled
         # Unaccounted bytes while a buffer of that name was shown: not that buffer's.
-        self._foreign_bytes: Dict[str, int] = {}
+        self._foreign_bytes: dict[str, int] = {}
 
     def create(self, request: Request) -> Reservation:
         name = check_reservation_name(request.name)
@@ -92,7 +92,7 @@ class DataWarp(Backend):
         return self._status_for(request, jobs, plugin, _row(plugin, request.name))
 
     def list_reservations(self, requests: Sequence[Request]) -> Listing:
-        jobs: Dict[str, List[Job]] = {}
+        jobs: dict[str, list[Job]] = {}
         try:
             for job in self.slurm.jobs(*(request.name for request in requests)):
                 if job.uid == self.uid:
@@ -149,10 +149,10 @@ class DataWarp(Backend):
         destroy = self._submit(request, destroy_line(request), ".destroy")
         self._await_absence(request, destroy)
 
-    def pools(self) -> List[Pool]:
+    def pools(self) -> list[Pool]:
         return self.slurm.plugin().pools
 
-    def _unstaged(self, plugin: Plugin) -> List[Unstaged]:
+    def _unstaged(self, plugin: Plugin) -> list[Unstaged]:
         spaces = {space.job: space for space in plugin.jobs if space.uid == self.uid}
         ended = self.slurm.staging_out() if spaces else []
         return [
@@ -164,7 +164,7 @@ class DataWarp(Backend):
     # -- status
 
     def _status_for(
-        self, request: Request, jobs: List[Job], plugin: Plugin, row: Optional[Buffer]
+        self, request: Request, jobs: list[Job], plugin: Plugin, row: Buffer | None
     ) -> Status:
         try:
             if row is not None:
@@ -193,7 +193,7 @@ class DataWarp(Backend):
         return Status(row.state, message, owner, row.size, row.created)
 
     def _status_of_job(
-        self, job: Optional[Job], plugin: Plugin, request: Request
+        self, job: Job | None, plugin: Plugin, request: Request
     ) -> Status:
         if job is None:
             return Status(State.ABSENT, f"Slurm knows no buffer {request.name}")
@@ -207,18 +207,18 @@ class DataWarp(Backend):
         self._check_size(plugin, request)
         return Status(job.state, f"{message}: {_why_pending(job, plugin, request)}")
 
-    def _create_job(self, request: Request) -> Optional[Job]:
+    def _create_job(self, request: Request) -> Job | None:
         """The newest create job that Slurm still remembers.
 
         Raises ReservationFailed if it is of another run of this user.
         """
         return self._newest(self._jobs(request), request)
 
-    def _jobs(self, request: Request) -> List[Job]:
+    def _jobs(self, request: Request) -> list[Job]:
         jobs = self.slurm.jobs(request.name)
         return [job for job in jobs if job.uid == self.uid]
 
-    def _newest(self, jobs: List[Job], request: Request) -> Optional[Job]:
+    def _newest(self, jobs: list[Job], request: Request) -> Job | None:
         ours = [job for job in jobs if job.id not in self._withdrawn]
         if ours and ours[-1].comment != request.uuid:
             raise ReservationFailed(
@@ -236,7 +236,7 @@ class DataWarp(Backend):
         self._foreign_bytes[request.name] = foreign
         return foreign
 
-    def _doubt(self, plugin: Plugin, request: Request) -> Optional[Status]:
+    def _doubt(self, plugin: Plugin, request: Request) -> Status | None:
         """UNKNOWN if a missing row may not mean absent.
 
         If DataWarp did not answer slurmctld at its start, slurmctld shows no buffers,
@@ -364,7 +364,7 @@ class DataWarp(Backend):
         return os.stat(path).st_dev != os.stat(above).st_dev
 
 
-def _row(plugin: Plugin, name: str) -> Optional[Buffer]:
+def _row(plugin: Plugin, name: str) -> Buffer | None:
     return next((row for row in plugin.buffers if row.name == name), None)
 
 

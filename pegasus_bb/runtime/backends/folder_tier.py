@@ -15,7 +15,8 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from typing import Any, Dict, List, Mapping, Sequence, Tuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pegasus_bb.core import removal
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
@@ -146,14 +147,14 @@ class Directory(Backend):
                 del grants.entries[request.name]
                 grants.grant()
 
-    def pools(self) -> List[Pool]:
+    def pools(self) -> list[Pool]:
         grants = view_grants(self.root)
         total, free = grants.total(self.quota), self._free(grants)
         return [Pool("directory", self.granularity, total, free)]
 
     # -- status
 
-    def _row(self, name: str, entry: Dict[str, Any]) -> Row:
+    def _row(self, name: str, entry: dict[str, Any]) -> Row:
         status = Status(
             self._state_of(entry),
             f"in {os.path.join(self.root, name)}",
@@ -179,8 +180,8 @@ class Directory(Backend):
         )
 
     def _state_and_message(
-        self, grants: Grants, entry: Dict[str, Any], request: Request
-    ) -> Tuple[State, str]:
+        self, grants: Grants, entry: dict[str, Any], request: Request
+    ) -> tuple[State, str]:
         try:
             self._check_ours(entry, request)
             self._check_large_enough(entry, request)
@@ -201,7 +202,7 @@ class Directory(Backend):
         granted = grants.total(self.quota) - grants.used()
         return max(0, min(granted, grants.free()))
 
-    def _state_of(self, entry: Dict[str, Any]) -> State:
+    def _state_of(self, entry: dict[str, Any]) -> State:
         return State.READY if entry["granted"] else State.PENDING
 
     def _absent_status(self, request: Request) -> Status:
@@ -213,7 +214,7 @@ class Directory(Backend):
 
     # -- refusals
 
-    def _check_ours(self, entry: Dict[str, Any], request: Request) -> None:
+    def _check_ours(self, entry: dict[str, Any], request: Request) -> None:
         what = self._description(entry, request)
         if entry["owner"] != self.owner:
             raise ReservationFailed(
@@ -227,14 +228,14 @@ class Directory(Backend):
                 f"`pegasus-bb release {request.name}`, or plan again"
             )
 
-    def _check_large_enough(self, entry: Dict[str, Any], request: Request) -> None:
+    def _check_large_enough(self, entry: dict[str, Any], request: Request) -> None:
         if entry["size"] < request.capacity:
             raise ReservationFailed(
                 f"{self._description(entry, request)} is smaller than the "
                 f"{format_size(request.capacity)} that this run asks for"
             )
 
-    def _description(self, entry: Dict[str, Any], request: Request) -> str:
+    def _description(self, entry: dict[str, Any], request: Request) -> str:
         made = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry["created"]))
         size = format_size(entry["size"])
         return f"reservation {request.name} in {self.root} ({size}, made {made})"
@@ -260,11 +261,11 @@ class Directory(Backend):
     def _folder(self, request: Request) -> str:
         return os.path.join(self.root, request.name)
 
-    def _pools(self, request: Request) -> List[str]:
+    def _pools(self, request: Request) -> list[str]:
         pools = self.settings.get("pools", "").split()
         return [os.path.join(self.root, pool, request.name) for pool in pools]
 
-    def _identity(self, request: Request) -> Dict[str, Any]:
+    def _identity(self, request: Request) -> dict[str, Any]:
         """The contents of the identity file. Raises ReservationFailed if not ours."""
         known = identity.check(self._folder(request), request)
         uid = os.lstat(self._folder(request)).st_uid
@@ -288,7 +289,7 @@ class Directory(Backend):
                 "is the key `path` of the tier right?"
             ) from error
 
-    def _entry(self, request: Request) -> Dict[str, Any]:
+    def _entry(self, request: Request) -> dict[str, Any]:
         self._check_no_foreign_folder(request)
         return {
             "uuid": request.uuid,
@@ -300,7 +301,7 @@ class Directory(Backend):
             "quota": self.quota,
         }
 
-    def _make_folder(self, request: Request, entry: Dict[str, Any]) -> None:
+    def _make_folder(self, request: Request, entry: dict[str, Any]) -> None:
         """Make the folder with its identity by one rename: a crash leaves all or
         nothing."""
         partial = os.path.join(self.root, PARTIAL + os.urandom(16).hex())

@@ -16,7 +16,8 @@ import json
 import os
 import stat
 import time
-from typing import Any, Callable, Dict, Iterator, Optional
+from collections.abc import Iterator
+from typing import Any, Callable
 
 from pegasus_bb.core.errors import SchedulerUnreachable, UsageError
 from pegasus_bb.core.files import await_lock, read_json, write_text
@@ -34,13 +35,13 @@ _PATIENCE = 10.0  # seconds to wait for the lock, which no call holds for long
 class Grants:
     """The contents of the state file, repaired from the folders."""
 
-    def __init__(self, root: str, data: Dict[str, Any]) -> None:
+    def __init__(self, root: str, data: dict[str, Any]) -> None:
         self.root = root
-        self.entries: Dict[str, Dict[str, Any]] = data.setdefault("reservations", {})
+        self.entries: dict[str, dict[str, Any]] = data.setdefault("reservations", {})
         self.data = data
-        self._free: Optional[int] = None
+        self._free: int | None = None
 
-    def total(self, quota: Optional[int] = None) -> int:
+    def total(self, quota: int | None = None) -> int:
         """Bytes to grant in all: at most the least quota of the plans that have asked,
         ``quota`` of one that is to ask, and the size of the file system.
 
@@ -192,7 +193,7 @@ def remove_partial(path: str) -> str:
     return ""
 
 
-def _remove_empty(path: str, known: Dict[str, Any]) -> None:
+def _remove_empty(path: str, known: dict[str, Any]) -> None:
     """Remove the folder, or restore its identity: a job may write into it at the last
     moment, and without an identity no run could ever remove it."""
     try:
@@ -205,7 +206,7 @@ def _remove_empty(path: str, known: Dict[str, Any]) -> None:
         raise
 
 
-def _mode(root: str, name: str) -> Optional[int]:
+def _mode(root: str, name: str) -> int | None:
     try:
         return os.lstat(os.path.join(root, name)).st_mode
     except FileNotFoundError:
@@ -269,7 +270,7 @@ def _wait_for(handle: int, root: str, kind: int) -> None:
         ) from error
 
 
-def _load(root: str) -> Dict[str, Any]:
+def _load(root: str) -> dict[str, Any]:
     path = os.path.join(root, _STATE)
     try:
         data = read_json(path)

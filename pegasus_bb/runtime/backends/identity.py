@@ -10,7 +10,7 @@ import json
 import os
 import pwd
 import stat
-from typing import Any, Dict
+from typing import Any
 
 from pegasus_bb.core.errors import ReservationFailed
 from pegasus_bb.core.files import write_json
@@ -34,7 +34,7 @@ def open_folder(path: str) -> int:
     return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
 
 
-def read_in(folder: int) -> Dict[str, Any]:
+def read_in(folder: int) -> dict[str, Any]:
     """The identity in the open ``folder``; empty if it has none.
 
     It has the key ``deleting`` while the reservation is deleted.
@@ -45,7 +45,7 @@ def read_in(folder: int) -> Dict[str, Any]:
     }
 
 
-def _read_file(folder: int, name: str) -> Dict[str, Any]:
+def _read_file(folder: int, name: str) -> dict[str, Any]:
     try:
         handle = os.open(
             name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder
@@ -62,7 +62,7 @@ def _read_file(folder: int, name: str) -> Dict[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
-def read(path: str) -> Dict[str, Any]:
+def read(path: str) -> dict[str, Any]:
     """The identity in directory ``path``; empty if it has none. Raises OSError."""
     folder = open_folder(path)
     try:
@@ -71,12 +71,12 @@ def read(path: str) -> Dict[str, Any]:
         os.close(folder)
 
 
-def note(path: str, identity: Dict[str, Any]) -> None:
+def note(path: str, identity: dict[str, Any]) -> None:
     """Write the identity file of directory ``path``, whole or not at all."""
     write_json(os.path.join(path, FILE), identity)
 
 
-def restore(path: str, identity: Dict[str, Any]) -> None:
+def restore(path: str, identity: dict[str, Any]) -> None:
     """Restore the mark of a folder that is deleted: without it, it cannot be
     removed."""
     known = {key: value for key, value in identity.items() if key != "deleting"}
@@ -97,7 +97,7 @@ def mark_deleting(path: str) -> None:
         os.close(folder)
 
 
-def check(path: str, request: Request) -> Dict[str, Any]:
+def check(path: str, request: Request) -> dict[str, Any]:
     """The identity in ``path``, if it is this run's. Raises ReservationFailed."""
     try:
         known = read(path)

@@ -23,8 +23,9 @@ import json
 import os
 import re
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Dict, List, Mapping, NamedTuple, Sequence
+from typing import NamedTuple
 
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable, UsageError
 from pegasus_bb.core.units import parse_duration
@@ -43,7 +44,7 @@ class Fault(NamedTuple):
     reason: str
 
 
-def parse_faults(text: str) -> List[Fault]:
+def parse_faults(text: str) -> list[Fault]:
     """The clauses of ``fail``. Raises UsageError."""
     return [_parse(clause) for clause in text.split(";") if clause.strip()]
 
@@ -125,7 +126,7 @@ class InjectedFaults(Backend):
     def is_uninitialised(self) -> bool:
         return self.inner.is_uninitialised()
 
-    def pools(self) -> List[Pool]:
+    def pools(self) -> list[Pool]:
         return self.inner.pools()
 
     def endpoint_id(self) -> str:
@@ -166,7 +167,7 @@ def _count(root: str, key: str) -> int:
     handle = os.open(os.path.join(root, _COUNTS), os.O_RDWR | os.O_CREAT, 0o666)
     with os.fdopen(handle, "r+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        counts: Dict[str, int] = json.loads(file.read() or "{}")
+        counts: dict[str, int] = json.loads(file.read() or "{}")
         counts[key] = counts.get(key, 0) + 1
         file.seek(0)
         file.write(json.dumps(counts))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import Sequence
+from collections.abc import Sequence
 
 from pegasus_bb.core.errors import ReservationFailed
 from pegasus_bb.core.refusals import set_mode

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 import time
-from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from pegasus_bb.model.reservation import State
 from pegasus_bb.runtime.backends.base import Pool
 
 # Slurm's states (bb_state_string in slurm_protocol_defs.c) -> ours. A persistent buffer
 # is only ever `allocated`; the others occur on buffers of jobs.
-BUFFER_STATES: Dict[str, State] = {
+BUFFER_STATES: dict[str, State] = {
     "pending": State.PENDING,
     "allocating": State.PENDING,
     "allocated": State.READY,
@@ -41,7 +42,7 @@ _NOT_MADE = ("", "pending", "allocating")
 
 # JobState of the zero-node job that requests a buffer. Slurm leaves a refused job
 # PENDING for ever, with priority 0: it is held.
-JOB_STATES: Dict[str, State] = {
+JOB_STATES: dict[str, State] = {
     "PENDING": State.PENDING,
     "CONFIGURING": State.PENDING,
     "RUNNING": State.PENDING,
@@ -105,14 +106,14 @@ class Plugin(NamedTuple):
     """One burst-buffer plugin with its pools (default first) and buffers."""
 
     name: str
-    flags: Tuple[str, ...]
-    pools: List[Pool]
-    buffers: List[Buffer]
-    spaces: List[Tuple[str, int]]  # pool ("": unknown) and bytes of every row
-    header: Dict[str, str]  # limits and users, by Slurm's names
-    jobs: List[JobSpace]
+    flags: tuple[str, ...]
+    pools: list[Pool]
+    buffers: list[Buffer]
+    spaces: list[tuple[str, int]]  # pool ("": unknown) and bytes of every row
+    header: dict[str, str]  # limits and users, by Slurm's names
+    jobs: list[JobSpace]
 
-    def pool(self, name: str) -> Optional[Pool]:
+    def pool(self, name: str) -> Pool | None:
         return next((p for p in self.pools if name in ("", p.name)), None)
 
     def unaccounted(self, pool: Pool) -> int:
@@ -137,10 +138,10 @@ class Job(NamedTuple):
     held: bool  # priority 0: Slurm will not try again by itself
     comment: str  # the submitter's
     message: str  # SystemComment, else the reason: for the user
-    fields: Dict[str, str]
+    fields: dict[str, str]
 
 
-def tokens(text: str) -> Iterator[Tuple[str, str]]:
+def tokens(text: str) -> Iterator[tuple[str, str]]:
     """``Key=value`` pairs; a value ends at the next blank that is followed by ``Key=``.
 
     Slurm's keys begin with a capital, so `#BB create_persistent name=x` is a value.
@@ -152,12 +153,12 @@ def tokens(text: str) -> Iterator[Tuple[str, str]]:
         yield match.group(1), text[match.end() : end].strip(" \n")
 
 
-def fields_of(text: str) -> Dict[str, str]:
+def fields_of(text: str) -> dict[str, str]:
     """``tokens`` as a mapping; the first value of a key counts, "(null)" is empty.
 
     Free text (SystemComment) comes late in a record, so it cannot replace a field.
     """
-    fields: Dict[str, str] = {}
+    fields: dict[str, str] = {}
     for key, value in tokens(text):
         fields.setdefault(key, "" if value == "(null)" else value)
     return fields
@@ -180,15 +181,15 @@ def time_of(text: str) -> float:
         return 0.0
 
 
-def user_of(text: str) -> Tuple[str, int]:
+def user_of(text: str) -> tuple[str, int]:
     """``wfuser(1000)`` -> name and uid; -1 if there is no number."""
     match = re.fullmatch(r"(.*)\(([0-9]+)\)", text)
     return (match.group(1), int(match.group(2))) if match else (text, -1)
 
 
-def parse_burst(text: str) -> List[Plugin]:
+def parse_burst(text: str) -> list[Plugin]:
     """The plugins in the output of ``scontrol show burst``, with or without -o, -v."""
-    blocks: List[List[str]] = []
+    blocks: list[list[str]] = []
     for line in text.split("\n"):
         if line.startswith("Name="):
             blocks.append([])
@@ -197,10 +198,10 @@ def parse_burst(text: str) -> List[Plugin]:
     return [_plugin(block) for block in blocks]
 
 
-def _plugin(lines: List[str]) -> Plugin:
-    header: List[str] = []
-    rows: List[str] = []
-    target: Optional[List[str]] = header
+def _plugin(lines: list[str]) -> Plugin:
+    header: list[str] = []
+    rows: list[str] = []
+    target: list[str] | None = header
     for line in lines:
         if re.fullmatch(r"  [A-Z][A-Za-z ]+:\s*", line):
             target = rows if line.strip() == "Allocated Buffers:" else None
@@ -219,7 +220,7 @@ def _plugin(lines: List[str]) -> Plugin:
     )
 
 
-def _pools(header: str, fields: Dict[str, str]) -> List[Pool]:
+def _pools(header: str, fields: dict[str, str]) -> list[Pool]:
     pools = [_pool(fields.get("DefaultPool", ""), fields)]
     for part in re.split(r"\s(?=PoolName\[[0-9]+\]=)", header)[1:]:
         other = fields_of(part)
@@ -227,7 +228,7 @@ def _pools(header: str, fields: Dict[str, str]) -> List[Pool]:
     return pools
 
 
-def _pool(name: str, fields: Dict[str, str]) -> Pool:
+def _pool(name: str, fields: dict[str, str]) -> Pool:
     """Older versions of Slurm print no FreeSpace."""
     total, used = (size_of(fields.get(key, "")) for key in ("TotalSpace", "UsedSpace"))
     return Pool(
@@ -239,12 +240,12 @@ def _pool(name: str, fields: Dict[str, str]) -> Pool:
     )
 
 
-def _space(line: str) -> Tuple[str, int]:
+def _space(line: str) -> tuple[str, int]:
     fields = fields_of(line)
     return fields.get("Pool", ""), size_of(fields.get("Size", ""))
 
 
-def _job_space(line: str) -> Optional[JobSpace]:
+def _job_space(line: str) -> JobSpace | None:
     fields = fields_of(line)
     number = re.match(r"[0-9]+", fields.get("JobID", ""))
     if number is None or line.startswith("    Name="):
@@ -259,7 +260,7 @@ def _job_space(line: str) -> Optional[JobSpace]:
     )
 
 
-def _buffer(line: str) -> Optional[Buffer]:
+def _buffer(line: str) -> Buffer | None:
     if not line.startswith("    Name="):
         return None
     fields = fields_of(line)
@@ -277,7 +278,7 @@ def _buffer(line: str) -> Optional[Buffer]:
     )
 
 
-def parse_jobs(text: str) -> List[Job]:
+def parse_jobs(text: str) -> list[Job]:
     records = re.split(r"^(?=JobId=)", text, flags=re.MULTILINE)
     return [_job(record) for record in records if record.startswith("JobId=")]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from typing import List, Mapping, Optional
+from collections.abc import Mapping
 
 from pegasus_bb.core.errors import (
     PegasusBBError,
@@ -99,28 +99,28 @@ class Slurm:
         named = [plugin for plugin in plugins if plugin.name == "datawarp"]
         return (named or plugins)[0]
 
-    def jobs(self, *names: str) -> List[Job]:
+    def jobs(self, *names: str) -> list[Job]:
         """All jobs of these names, of any user, that Slurm remembers, oldest first."""
-        jobs: List[Job] = []
+        jobs: list[Job] = []
         for i in range(0, len(names), _NAMES):
             batch = ",".join(names[i : i + _NAMES])
             jobs += self._queue("--states=all", f"--name={batch}")
         return jobs
 
-    def staging_out(self) -> List[Job]:
+    def staging_out(self) -> list[Job]:
         """Ended jobs of this user whose results are not staged out yet."""
         return self._queue(f"--states={STAGES_OUT}", f"--user={os.getuid()}")
 
-    def waiting(self) -> List[Job]:
+    def waiting(self) -> list[Job]:
         """Jobs of this user that have not begun."""
         return self._queue("--states=PENDING", f"--user={os.getuid()}")
 
-    def waiting_for_buffers(self) -> List[Job]:
+    def waiting_for_buffers(self) -> list[Job]:
         """Jobs of any user that have not begun, and ask for burst buffer."""
         pending = self._queue("--states=PENDING")
         return [job for job in pending if job.fields["BurstBufferState"]]
 
-    def _queue(self, *which: str) -> List[Job]:
+    def _queue(self, *which: str) -> list[Job]:
         answer = _ask(["squeue", "--noheader", *which, f"--Format={FORMAT}"])
         if answer.status != 0:
             raise SchedulerUnreachable(_failure_message(answer, "squeue"))
@@ -132,7 +132,7 @@ class Slurm:
                 f"squeue answers with something else than was asked for: {output!r}"
             ) from None
 
-    def job(self, number: str) -> Optional[Job]:
+    def job(self, number: str) -> Job | None:
         answer = _ask(["scontrol", "show", "job", number])
         if "Invalid job id" in answer.err:
             return None
@@ -208,7 +208,7 @@ class Slurm:
             raise SchedulerUnreachable(_failure_message(answer, " ".join(argv)))
 
 
-def _ask(argv: List[str]) -> Finished:
+def _ask(argv: list[str]) -> Finished:
     answer = ask(argv, timeout=60.0)
     if answer.status == 127:
         raise ReservationFailed(

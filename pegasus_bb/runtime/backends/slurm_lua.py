@@ -12,7 +12,8 @@ import json
 import os
 import re
 import time
-from typing import Any, Dict, List, Mapping, Optional, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.core.process import ask
@@ -45,7 +46,7 @@ _STATES = {
     "deleting": State.DELETING,
 }
 
-Buffer = Dict[str, Any]  # as pegasus_bb/stager/slurm/buffers.py writes it
+Buffer = dict[str, Any]  # as pegasus_bb/stager/slurm/buffers.py writes it
 
 
 class Refused(ReservationFailed):
@@ -56,7 +57,7 @@ class Refused(ReservationFailed):
         self.code = code
 
 
-class _Answer(Dict[str, Any]):
+class _Answer(dict[str, Any]):
     """An object of the service's answer; a missing part leaves all unknown."""
 
     def __missing__(self, key: str) -> Any:
@@ -110,7 +111,7 @@ class SlurmLua(Backend):
         except (SchedulerUnreachable, ReservationFailed) as error:
             return no_listing(requests, str(error))
 
-    def _listing(self, answer: Dict[str, Any], requests: Sequence[Request]) -> Listing:
+    def _listing(self, answer: dict[str, Any], requests: Sequence[Request]) -> Listing:
         buffers = {buffer["name"]: buffer for buffer in answer["buffers"]}
         return Listing(
             [self._status_for(buffers.get(r.name), r) for r in requests],
@@ -169,13 +170,13 @@ class SlurmLua(Backend):
                 )
             time.sleep(self.poll)
 
-    def pools(self) -> List[Pool]:
+    def pools(self) -> list[Pool]:
         return [
             Pool(p["name"], p["granularity"], p["total"], p["free"])
             for p in _ask("list")["pools"]
         ]
 
-    def all_buffers(self) -> List[Buffer]:
+    def all_buffers(self) -> list[Buffer]:
         """The persistent buffers of all users. Raises SchedulerUnreachable,
         ReservationFailed."""
         return list(_ask("list")["buffers"])
@@ -185,7 +186,7 @@ class SlurmLua(Backend):
         SchedulerUnreachable, ReservationFailed."""
         return str(_ask("list").get("trouble", ""))
 
-    def _status_for(self, buffer: Optional[Buffer], request: Request) -> Status:
+    def _status_for(self, buffer: Buffer | None, request: Request) -> Status:
         if buffer is None:
             return Status(State.ABSENT, f"Slurm's site has no buffer {request.name}")
         shown = self._status_of_buffer(buffer)
@@ -253,7 +254,7 @@ class SlurmLua(Backend):
         identity.check(path, request)
 
 
-def kept_results(job: str) -> List[Dict[str, Any]]:
+def kept_results(job: str) -> list[dict[str, Any]]:
     """Results of this user's ``job`` that the service keeps because their stage-out
     failed. Raises SchedulerUnreachable, ReservationFailed."""
     rows = [row for row in _ask("list")["kept"] if row["uid"] == os.getuid()]
@@ -269,12 +270,12 @@ def discard_results(job: str) -> None:
             raise
 
 
-def _buffer(*arguments: str) -> Optional[Buffer]:
-    buffer: Optional[Buffer] = _ask(*arguments)["buffer"]
+def _buffer(*arguments: str) -> Buffer | None:
+    buffer: Buffer | None = _ask(*arguments)["buffer"]
     return buffer
 
 
-def _ask(*arguments: str) -> Dict[str, Any]:
+def _ask(*arguments: str) -> dict[str, Any]:
     """The service's answer. Raises SchedulerUnreachable, and ReservationFailed if it
     refuses, or if this Slurm does not have our burst_buffer.lua."""
     argv = ["scontrol", "show", "bbstat", *arguments]
@@ -295,7 +296,7 @@ def _ask(*arguments: str) -> Dict[str, Any]:
     return _read(line)
 
 
-def _read(line: str) -> Dict[str, Any]:
+def _read(line: str) -> dict[str, Any]:
     try:
         answer = json.loads(line, object_hook=_Answer)
         error = answer.get("error")

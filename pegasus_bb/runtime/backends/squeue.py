@@ -6,8 +6,6 @@ Pure functions. tests/recorded/ has real output of Slurm 22.05 and 24.11.
 
 from __future__ import annotations
 
-from typing import Dict, List
-
 from pegasus_bb.runtime.backends.scontrol import Job, job_state
 
 # `:0` prints fields in full. Slurm's text may contain blanks, bars and newlines.
@@ -27,7 +25,7 @@ _FIELDS = (
 FORMAT = ",".join(f"{field}:0{_NEXT}" for field in _FIELDS) + _END
 
 
-def parse_queue(text: str) -> List[Job]:
+def parse_queue(text: str) -> list[Job]:
     """The jobs in ``text``, oldest first. Raises ValueError for any other text."""
     *records, rest = text.split(_END)
     if rest.strip():
@@ -35,7 +33,7 @@ def parse_queue(text: str) -> List[Job]:
     return sorted((_job(record) for record in records), key=lambda job: int(job.id))
 
 
-def _fields(record: str) -> Dict[str, str]:
+def _fields(record: str) -> dict[str, str]:
     values = [" ".join(value.split()) for value in record.split(_NEXT)]
     if len(values) != len(_FIELDS) + 1 or not values[0].isdigit():
         raise ValueError(record)

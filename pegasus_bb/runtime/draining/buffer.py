@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import Dict, List, Set
 
 from pegasus_bb.runtime.draining.dumps import Dump
 from pegasus_bb.runtime.draining.safe import Arrivals
@@ -19,8 +18,8 @@ class Buffer:
     def __init__(self, folder: str, arrivals: Arrivals, kept: int) -> None:
         """``kept``: dumps that stay; ALL: nothing is ever removed."""
         self._folder, self._arrivals, self._kept = folder, arrivals, kept
-        self._dumps: List[Dump] = []
-        self._written_again: Set[str] = set()  # such files stay: they will be once more
+        self._dumps: list[Dump] = []
+        self._written_again: set[str] = set()  # such files stay: they will be once more
 
     def add(self, dump: Dump) -> None:
         for earlier in self._dumps:
@@ -33,20 +32,20 @@ class Buffer:
         self._dumps = [dump for dump in self._dumps if self._is_there(dump)]
         return removed
 
-    def _older(self) -> List[Dump]:
+    def _older(self) -> list[Dump]:
         full = [dump.number for dump in self._dumps if dump.is_full]
         if self._kept == ALL or len(full) <= self._kept:
             return []
         return [dump for dump in self._dumps if dump.number < full[-self._kept]]
 
     def _remove(self, dump: Dump) -> int:
-        files: Dict[Version, List[str]] = {}
+        files: dict[Version, list[str]] = {}
         for name, version in dump.files.items():
             if name not in self._written_again:
                 files.setdefault(version, []).append(name)
         return sum(self._remove_file(*each) for each in files.items())
 
-    def _remove_file(self, version: Version, names: List[str]) -> int:
+    def _remove_file(self, version: Version, names: list[str]) -> int:
         """All of its names at once, since to remove one changes the ctime of all."""
         if not all(self._arrivals.is_safe(name, version) for name in names):
             return 0

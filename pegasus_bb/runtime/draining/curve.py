@@ -4,7 +4,8 @@ what a transfer is paced by, and what is simulated."""
 from __future__ import annotations
 
 import math
-from typing import Any, Mapping, NamedTuple, Optional
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 GB = 1e9  # bytes
 LOWER, UPPER = 12, 1536  # stripes of a segment
@@ -44,7 +45,7 @@ class Curve(NamedTuple):
         per_byte += self.positioning / (n_io * self.stripe)
         return load * per_byte <= 1
 
-    def least(self, load: float) -> Optional[int]:
+    def least(self, load: float) -> int | None:
         """The fewest stripes for which eq. 8 holds; None if none does: an overload.
 
         The left side of eq. 8 falls as the stripes become more, so a bisection finds

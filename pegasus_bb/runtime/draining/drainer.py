@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from typing import Callable, List, NamedTuple, Optional
+from typing import Callable, NamedTuple
 
 from pegasus_bb.core.units import format_duration, format_files, format_size
 from pegasus_bb.runtime.draining.buffer import Buffer
@@ -31,7 +31,7 @@ class Route(NamedTuple):
 
     source: str  # the watched folder, by its full path
     dest: str
-    targets: List[Target] = []  # noqa: RUF012 - never changed
+    targets: list[Target] = []  # noqa: RUF012 - never changed
     log: str = ""  # file that gets a line for each segment
 
 
@@ -50,10 +50,10 @@ class Drainer:
         self._interval, self._say, self._clock = interval, say, clock
         self._run = os.urandom(8).hex()
         self._waiting, self._lock = Waiting(clock), threading.Lock()
-        self._pace: Optional[Pace] = None
+        self._pace: Pace | None = None
         self._hurries = False
         self.ended = threading.Event()
-        self.fault: Optional[BaseException] = None  # a mistake of ours
+        self.fault: BaseException | None = None  # a mistake of ours
         self.files = self.bytes = self.removed = 0
 
     def start(self) -> None:
@@ -130,7 +130,7 @@ class Drainer:
 
     def _drain(self, dump: Dump) -> None:
         begun = self._clock()
-        failures: List[CopyFailed] = []
+        failures: list[CopyFailed] = []
         with self._lock:
             pace = self._pace = self._new_pace(dump)
         try:
@@ -173,7 +173,7 @@ class Drainer:
         stage.run()
         return stage
 
-    def _left(self, dump: Dump) -> List[str]:
+    def _left(self, dump: Dump) -> list[str]:
         """Files that are on the buffer as they were, and not safe."""
         return [
             name
@@ -182,7 +182,7 @@ class Drainer:
             and not self._arrivals.is_safe(name, version)
         ]
 
-    def _version(self, name: str) -> Optional[Version]:
+    def _version(self, name: str) -> Version | None:
         try:
             return version_of(os.lstat(os.path.join(self._route.source, name)))
         except OSError:
@@ -206,7 +206,7 @@ class Drainer:
         self._say(f"{_name(dump)}: {message}")
 
     def _tell_of_failure(
-        self, dump: Dump, left: List[str], failures: List[CopyFailed]
+        self, dump: Dump, left: list[str], failures: list[CopyFailed]
     ) -> None:
         for failure in failures[:_TOLD]:
             self._say(str(failure))

@@ -8,7 +8,7 @@ are those of looking: no clock that jumps, and no time that a program sets, coun
 from __future__ import annotations
 
 import math
-from typing import Dict, List, NamedTuple, Optional, Set
+from typing import NamedTuple
 
 from pegasus_bb.core.units import abbreviate
 from pegasus_bb.runtime.draining.scan import Found, Say, Version
@@ -24,7 +24,7 @@ _USUAL, _LEAST = 0.9, 0.76
 
 class Dump(NamedTuple):
     number: int
-    files: Dict[str, Version]  # by path below the watched folder
+    files: dict[str, Version]  # by path below the watched folder
     size: int  # bytes
     begun: float  # when its first change was seen; -infinite: before the first look
     is_full: bool = True  # not only a log that was written meanwhile
@@ -36,7 +36,7 @@ class Interval:
     def __init__(self, fixed: float = 0.0) -> None:
         """``fixed``: what the user knows; 0: it is learned."""
         self._fixed, self._last = fixed, -math.inf
-        self._lengths: List[float] = []
+        self._lengths: list[float] = []
 
     def learn(self, dump: Dump) -> None:
         if not dump.is_full:
@@ -65,7 +65,7 @@ class Interval:
         return _USUAL * min(_mean(self._lengths), max(self._lengths[-_LATELY:]))
 
 
-def _mean(values: List[float]) -> float:
+def _mean(values: list[float]) -> float:
     return sum(values) / len(values)
 
 
@@ -87,12 +87,12 @@ class Bursts:
     def __init__(self, quiet: float, interval: Interval, say: Say) -> None:
         """``quiet``: seconds without a change, after which a burst is over."""
         self._quiet, self._interval, self._say = quiet, interval, say
-        self._known: Optional[Found] = None
-        self._burst: Dict[str, _Writing] = {}
-        self._told: Set[str] = set()  # files that are written without end
+        self._known: Found | None = None
+        self._burst: dict[str, _Writing] = {}
+        self._told: set[str] = set()  # files that are written without end
         self._count = self._largest = 0
 
-    def look(self, found: Found, now: float) -> Optional[Dump]:
+    def look(self, found: Found, now: float) -> Dump | None:
         """``found`` is there now: the dump that is complete by that, if one is."""
         self._note_changes(found, now)
         writing = {p for p in self._burst if self._is_written(p, now)}
@@ -104,7 +104,7 @@ class Bursts:
         return self._complete(files, found)
 
     @property
-    def unfinished(self) -> List[str]:
+    def unfinished(self) -> list[str]:
         """Files that have changed, and are in no dump yet."""
         return sorted(self._burst)
 
@@ -134,14 +134,14 @@ class Bursts:
         patience = max(PATIENCE, 2 * self._interval.seconds)
         return now - self._burst[path].since > patience
 
-    def _tell_of(self, endless: Set[str]) -> None:
+    def _tell_of(self, endless: set[str]) -> None:
         new = sorted(endless - self._told)
         if new:
             names = abbreviate([on_a_line(path) for path in new])
             self._say(f"{names}: written without a pause, so left alone until it rests")
         self._told |= endless
 
-    def _complete(self, files: List[str], found: Found) -> Dump:
+    def _complete(self, files: list[str], found: Found) -> Dump:
         begun = min(self._burst.pop(path).begun for path in files)
         size = sum(found[path][1] for path in files)
         self._largest, self._count = max(self._largest, size), self._count + 1

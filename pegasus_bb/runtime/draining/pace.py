@@ -14,7 +14,8 @@ import os
 import sys
 import threading
 import time
-from typing import Callable, Iterator, List, NamedTuple, Optional
+from collections.abc import Iterator
+from typing import Callable, NamedTuple
 
 from pegasus_bb.core.units import MIB, format_size
 from pegasus_bb.runtime.draining.curve import Curve
@@ -32,7 +33,7 @@ class Target(NamedTuple):
     name: str
     folder: str  # of its registry
     limit: float = 0.0
-    curve: Optional[Curve] = None
+    curve: Curve | None = None
 
     def seconds(self, size: int) -> float:
         """How long ``size`` bytes use it."""
@@ -57,7 +58,7 @@ class Drain(NamedTuple):
     run: str  # uuid
     size: int  # bytes
     seconds: float = 0.0  # from now on; 0: as fast as the targets allow
-    targets: List[Target] = []  # noqa: RUF012 - never changed
+    targets: list[Target] = []  # noqa: RUF012 - never changed
     log: str = ""  # file that gets a line for each segment
     wait: float = 0.0  # of ``seconds``, until the first segment
     over: str = ""  # file that is there once the last job has computed: no time is left
@@ -74,7 +75,7 @@ class Pace(Segments):
         drain: Drain,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
-        sleep: Optional[Callable[[float], None]] = None,
+        sleep: Callable[[float], None] | None = None,
         say: Callable[[str], None] = say_of_transfer,
     ) -> None:
         """``clock`` is for the deadline, ``wall`` is what other nodes have as well.
@@ -91,7 +92,7 @@ class Pace(Segments):
         self._left, self._due = drain.size, clock() + drain.wait
         self._deadline = clock() + drain.seconds
         self._asking, self._logging = threading.Lock(), threading.Lock()
-        self._said: List[str] = []  # kinds of words that were said
+        self._said: list[str] = []  # kinds of words that were said
 
     @property
     def size(self) -> int:
@@ -180,7 +181,7 @@ class Pace(Segments):
                 why = f"overloaded: {rate}/s are wanted, so results come late"
                 self._say("overload", f"target {target.name} is {why}")
 
-    def _lease(self, since: Optional[float] = None) -> Lease:
+    def _lease(self, since: float | None = None) -> Lease:
         left = self._deadline - self._clock()
         deadline = self._wall() + left if self._drain.seconds else math.inf
         return Lease(self._drain.run, self._left, deadline, self._wall(), since)

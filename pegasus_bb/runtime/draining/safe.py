@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import Dict, Tuple
 
 from pegasus_bb.runtime.draining.scan import Version, version_of
 from pegasus_bb.runtime.staging.items import Landed, stamp
@@ -22,7 +21,7 @@ class Arrivals(Journal):
         super().__init__(path, source, dest)
         self._source, self._dest = source, dest
         # By inode of the source: one for all names of a file. State of both sides.
-        self._new: Dict[Version, Tuple[int, Version, Version]] = {}
+        self._new: dict[Version, tuple[int, Version, Version]] = {}
 
     def note(self, name: str, landed: Landed) -> None:
         super().note(name, landed)

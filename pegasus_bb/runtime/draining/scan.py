@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import Callable, Dict, Optional, Tuple
+from typing import Callable
 
 from pegasus_bb.runtime.staging.failures import on_a_line
 from pegasus_bb.runtime.staging.items import stamp
 
-Version = Tuple[int, ...]  # of a file: device, inode, times and size
+Version = tuple[int, ...]  # of a file: device, inode, times and size
 Say = Callable[[str], None]
-Found = Dict[str, Tuple[Version, int]]  # path below the folder -> version, bytes
+Found = dict[str, tuple[Version, int]]  # path below the folder -> version, bytes
 
 
 def version_of(found: os.stat_result) -> Version:
@@ -45,7 +45,7 @@ def _may_be_copied(found: os.stat_result) -> bool:
     return stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode)
 
 
-def _state(path: str, failed: Callable[[OSError], None]) -> Optional[os.stat_result]:
+def _state(path: str, failed: Callable[[OSError], None]) -> os.stat_result | None:
     try:
         return os.lstat(path)
     except OSError as error:

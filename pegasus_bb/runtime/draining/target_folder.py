@@ -15,7 +15,8 @@ import math
 import os
 import stat
 import time
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from collections.abc import Iterator
+from typing import Any, Callable, NamedTuple
 
 from pegasus_bb.core.files import await_lock
 from pegasus_bb.core.refusals import keep_mode
@@ -38,7 +39,7 @@ class Lease(NamedTuple):
     left: int  # bytes that are still to be drained
     deadline: float  # infinite: there is none
     heartbeat: float = 0.0
-    since: Optional[float] = None  # when it began to wait for a slot; None: it does not
+    since: float | None = None  # when it began to wait for a slot; None: it does not
 
     @property
     def load(self) -> float:
@@ -97,9 +98,9 @@ class Registry:
             json.dump(lease, out)
         os.rename(part, self._path(self._name))
 
-    def _live(self, now: float) -> Dict[str, Lease]:
+    def _live(self, now: float) -> dict[str, Lease]:
         """Leases that count, by name. A damaged one does not."""
-        found: Dict[str, Lease] = {}
+        found: dict[str, Lease] = {}
         for name in os.listdir(self._folder):
             if name.endswith(_SUFFIX):
                 lease = _read(self._path(name))
@@ -150,9 +151,9 @@ def _regular(handle: int, path: str) -> int:
     raise OSError(errno.EINVAL, "is no regular file", path)
 
 
-def _first(live: Dict[str, Lease]) -> str:
+def _first(live: dict[str, Lease]) -> str:
     """Who is next: the earliest deadline, then who waits longest."""
-    waiting: List[Tuple[float, float, str]] = [
+    waiting: list[tuple[float, float, str]] = [
         (lease.deadline, lease.since, name)
         for name, lease in live.items()
         if lease.since is not None
@@ -171,12 +172,12 @@ def _used_until(slots: int, now: float) -> float:
     return end if is_possible else 0.0
 
 
-def _write(slots: int, slot: List[float]) -> None:
+def _write(slots: int, slot: list[float]) -> None:
     data = json.dumps(slot).encode()
     os.pwrite(slots, data.ljust(64), 0)
 
 
-def _read(path: str) -> Optional[Lease]:
+def _read(path: str) -> Lease | None:
     try:
         handle = _regular(os.open(path, os.O_RDONLY | _SAFE), path)
         with os.fdopen(handle, "rb") as file:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Callable, List, Optional
+from typing import Callable
 
 from pegasus_bb.runtime.draining.dumps import Dump
 
@@ -17,8 +17,8 @@ class Waiting:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._turn = clock, threading.Condition()
-        self._dumps: List[Dump] = []
-        self._failed: List[Dump] = []
+        self._dumps: list[Dump] = []
+        self._failed: list[Dump] = []
         self._again = self._due = AGAIN
         self._ending = False
 
@@ -34,7 +34,7 @@ class Waiting:
             self._ending = True
             self._take_failed()
 
-    def next(self) -> Optional[Dump]:
+    def next(self) -> Dump | None:
         """Waits for one; None where there will be none."""
         with self._turn:
             while True:
@@ -71,7 +71,7 @@ class Waiting:
         return len(self._dumps)
 
     @property
-    def failed(self) -> List[Dump]:
+    def failed(self) -> list[Dump]:
         return list(self._failed)
 
     def _take_failed(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Callable, Set
+from typing import Callable
 
 from pegasus_bb.core.units import abbreviate
 from pegasus_bb.runtime.draining.drainer import Drainer
@@ -25,7 +25,7 @@ class Watching:
         """``quiet``: the seconds of ``bursts``. ``say`` hears a word once."""
         self._folder, self._quiet, self._bursts = folder, quiet, bursts
         self._drainer, self._say = drainer, say
-        self._said: Set[str] = set()
+        self._said: set[str] = set()
         self._is_told = False
 
     def end(self) -> None:

@@ -14,7 +14,7 @@ import fcntl
 import os
 import socket
 import sys
-from typing import Dict, Iterator, Optional, Tuple
+from collections.abc import Iterator
 
 from pegasus_bb.core.errors import ReservationFailed
 from pegasus_bb.core.paths import node_path
@@ -38,7 +38,7 @@ def is_full(error: Exception) -> bool:
 
 @contextlib.contextmanager
 def on_the_disk(
-    settings: Dict[str, str], name: str, need: int, environ: Dict[str, str]
+    settings: dict[str, str], name: str, need: int, environ: dict[str, str]
 ) -> Iterator[str]:
     """A new folder for one try, with ``need`` bytes free, which is removed afterwards.
 
@@ -59,7 +59,7 @@ def on_the_disk(
         os.close(lock)
 
 
-def disk_of(settings: Dict[str, str], environ: Dict[str, str]) -> str:
+def disk_of(settings: dict[str, str], environ: dict[str, str]) -> str:
     """The tier's ``path`` in this job. Raises ReservationFailed.
 
     The folder is never made: without its disk it would be in the memory of the node, or
@@ -96,7 +96,7 @@ def _check_free(disk: str, need: int) -> None:
         )
 
 
-def _free(disk: str) -> Tuple[int, bool]:
+def _free(disk: str) -> tuple[int, bool]:
     status = os.statvfs(disk)
     inodes = bool(status.f_favail or not status.f_files)
     return status.f_bavail * status.f_frsize, inodes
@@ -152,7 +152,7 @@ def _remove_unlocked(disk: str, ours: str) -> None:
             os.close(lock)
 
 
-def _free_lock(folder: str) -> Optional[int]:
+def _free_lock(folder: str) -> int | None:
     """A descriptor with the lock of ``folder``; None if another process has the lock,
     or if the folder is not ours."""
     try:

@@ -6,7 +6,6 @@ import os
 import shutil
 import stat
 import time
-from typing import Dict
 
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.core.refusals import keep_mode
@@ -23,7 +22,7 @@ from pegasus_bb.runtime.links import checked_path
 
 
 def staged_space(
-    request: Request, reservation: JobReservation, environ: Dict[str, str]
+    request: Request, reservation: JobReservation, environ: dict[str, str]
 ) -> Space:
     """A space that the batch system stages in and out."""
     base = job_space(request, environ)
@@ -48,7 +47,7 @@ def staged_space(
 
 
 def private_space(
-    request: Request, reservation: JobReservation, environ: Dict[str, str]
+    request: Request, reservation: JobReservation, environ: dict[str, str]
 ) -> Space:
     """A space that launch fills, and from which it copies results back."""
     check_one_node(environ)
@@ -57,7 +56,7 @@ def private_space(
     return fill(request, reservation, base, time.time())
 
 
-def job_space(request: Request, environ: Dict[str, str]) -> str:
+def job_space(request: Request, environ: dict[str, str]) -> str:
     """The space that the batch system mounted for this job. Raises
     ReservationFailed."""
     is_folder = request.backend == SLURM_LUA  # not a mount
@@ -98,7 +97,7 @@ def _check_staged_in(request: Request, space: Space, lfn: str) -> None:
     keep_mode(here, stat.S_IMODE(wanted.st_mode) & 0o777, here)  # programs are such
 
 
-def _why_no_path(request: Request, environ: Dict[str, str]) -> str:
+def _why_no_path(request: Request, environ: dict[str, str]) -> str:
     from pegasus_bb.runtime.backends.slurm import Slurm  # most jobs have their space
 
     number = environ.get("SLURM_JOB_ID", "")

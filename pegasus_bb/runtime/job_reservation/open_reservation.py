@@ -11,7 +11,8 @@ import os
 import socket
 import sys
 import time
-from typing import ContextManager, Dict, Iterator
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 
 from pegasus_bb.core.errors import PegasusBBError, ReservationFailed
 from pegasus_bb.core.files import write_json
@@ -36,7 +37,7 @@ _POLL = 1.0  # seconds between two polls of a tier that is full
 
 @contextlib.contextmanager
 def open_space(
-    bb: BBDir, request: Request, reservation: JobReservation, environ: Dict[str, str]
+    bb: BBDir, request: Request, reservation: JobReservation, environ: dict[str, str]
 ) -> Iterator[Space]:
     """The space with the inputs of the job in it, removed afterwards.
 
@@ -62,8 +63,8 @@ def open_space(
 
 
 def _on_tier(
-    bb: BBDir, request: Request, reservation: JobReservation, environ: Dict[str, str]
-) -> ContextManager[str]:
+    bb: BBDir, request: Request, reservation: JobReservation, environ: dict[str, str]
+) -> AbstractContextManager[str]:
     """The folder to work in, on the tier.
 
     In mode hybrid a run waits for one reservation while it holds another. Two runs that

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Dict, Mapping, NamedTuple, Tuple
+from typing import NamedTuple
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.reservation import Request
@@ -20,14 +21,14 @@ class JobReservation(NamedTuple):
     node: str
     job: str  # HTCondor's number of this try
     capacity: int
-    stage_in: Tuple[str, ...]
-    stage_out: Tuple[str, ...]
-    read: Tuple[str, ...]
-    write: Tuple[str, ...]
-    share: Tuple[str, ...] = ()
+    stage_in: tuple[str, ...]
+    stage_out: tuple[str, ...]
+    read: tuple[str, ...]
+    write: tuple[str, ...]
+    share: tuple[str, ...] = ()
 
     @property
-    def lfns(self) -> Tuple[str, ...]:
+    def lfns(self) -> tuple[str, ...]:
         made = (*self.stage_out, *self.share, *self.write)
         return (*self.stage_in, *self.read, *made)
 
@@ -51,13 +52,13 @@ def job_reservation(
         raise UsageError(f"{file}: cannot be used ({error!r}); plan again") from error
 
 
-def mark(reservation: JobReservation, environ: Dict[str, str]) -> None:
+def mark(reservation: JobReservation, environ: dict[str, str]) -> None:
     """Tell the tasks of a cluster, through ``environ``, that it has this
     reservation."""
     environ[_INSIDE] = f"{reservation.node} {reservation.job}"
 
 
-def is_inside(reservation: JobReservation, environ: Dict[str, str]) -> bool:
+def is_inside(reservation: JobReservation, environ: dict[str, str]) -> bool:
     """Whether this is a task of a cluster, whose launch has opened the reservation and
     bound the paths in the list of tasks."""
     return environ.get(_INSIDE) == f"{reservation.node} {reservation.job}"

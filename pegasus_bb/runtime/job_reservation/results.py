@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 import time
-from typing import Any, Dict, List
+from typing import Any
 
 from pegasus_bb.core.errors import BUG, PegasusBBError
 from pegasus_bb.core.files import write_json
@@ -51,7 +51,7 @@ def finish(
     reservation: JobReservation,
     space: Space,
     status: int,
-    environ: Dict[str, str],
+    environ: dict[str, str],
     scratch: str,
 ) -> int:
     """Move and note all results; returns the exit status. Files that other jobs read
@@ -61,7 +61,7 @@ def finish(
     staged out. It is noted, because a batch system may report a failed job as
     successful.
     """
-    files: Dict[str, Any] = {}
+    files: dict[str, Any] = {}
     if status == 0:
         status = _check_made(reservation, space)
     try:
@@ -80,7 +80,7 @@ def finish(
 
 
 def note_failure(
-    bb: BBDir, reservation: JobReservation, environ: Dict[str, str]
+    bb: BBDir, reservation: JobReservation, environ: dict[str, str]
 ) -> None:
     """Note that the task was not started, or that launch itself failed."""
     _note(bb, reservation, environ, BUG, {"files": {}, "source": ""})
@@ -89,9 +89,9 @@ def note_failure(
 def _note(
     bb: BBDir,
     reservation: JobReservation,
-    environ: Dict[str, str],
+    environ: dict[str, str],
     status: int,
-    facts: Dict[str, Any],
+    facts: dict[str, Any],
 ) -> int:
     note = {
         "version": 1,
@@ -127,7 +127,7 @@ def _share(reservation: JobReservation, space: Space, scratch: str) -> None:
     A copy gets its name when it is complete and durable. Raises OSError, CopyFailed.
     """
     vanishing = (os.path.dirname(space.run),)  # removed with the job
-    left: Dict[str, Dict[bytes, List[str]]] = {}
+    left: dict[str, dict[bytes, list[str]]] = {}
     for lfn in reservation.share:
         dest = checked_path(scratch, lfn)
         folder = os.path.dirname(dest)
@@ -140,7 +140,7 @@ def _share(reservation: JobReservation, space: Space, scratch: str) -> None:
         copy_path(made, dest, digest=False, replace=True, vanishing=vanishing)
 
 
-def _links_first(reservation: JobReservation, space: Space) -> List[str]:
+def _links_first(reservation: JobReservation, space: Space) -> list[str]:
     """The results, links first: each may lead to another result, which is moved."""
     return sorted(
         reservation.stage_out, key=lambda lfn: not _is_shared(_path(space, lfn))
@@ -155,7 +155,7 @@ def _path(space: Space, lfn: str) -> str:
     return checked_path(space.run, lfn)
 
 
-def _put(space: Space, lfn: str) -> Dict[str, Any]:
+def _put(space: Space, lfn: str) -> dict[str, Any]:
     made, dest = _path(space, lfn), os.path.join(space.results, lfn)
     os.makedirs(os.path.dirname(dest), exist_ok=True)
     if space.by_system:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import Dict, Iterator, List
+from collections.abc import Iterator
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.model.reservation import Request
@@ -35,7 +35,7 @@ _CAME_WITH_IT = "_CONDOR_SCRATCH_DIR"  # the folder of the files that came with 
 
 
 def run_on_reservation(
-    bb: BBDir, node: Node, argv: List[str], environ: Dict[str, str]
+    bb: BBDir, node: Node, argv: list[str], environ: dict[str, str]
 ) -> int:
     """Run ``argv`` on the job's reservation; returns its exit status.
 
@@ -54,7 +54,7 @@ def run_on_reservation(
 
 
 def _run(
-    bb: BBDir, reservation: JobReservation, argv: List[str], environ: Dict[str, str]
+    bb: BBDir, reservation: JobReservation, argv: list[str], environ: dict[str, str]
 ) -> int:
     request, shared = bb.transient(), shared_binding(bb, environ)
     planned = bb.scratch() if shared else request.prefix
@@ -72,7 +72,7 @@ def _run(
         return finish(bb, reservation, space, status, environ, scratch)
 
 
-def _anchor(argv: List[str], environ: Dict[str, str]) -> List[str]:
+def _anchor(argv: list[str], environ: dict[str, str]) -> list[str]:
     """Let names of files that came with the job stay true in another folder.
 
     Pegasus 5.1.3 hands Kickstart lists of files (`-S @./mix.in.lof`, or below

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from typing import Dict, NamedTuple
+from typing import NamedTuple
 
 from pegasus_bb.core.errors import PegasusBBError, ReservationFailed
 from pegasus_bb.core.removal import remove
@@ -66,7 +66,7 @@ def discard(path: str) -> None:
         print(f"launch: {path} was not removed: {error}", file=sys.stderr)
 
 
-def check_one_node(environ: Dict[str, str]) -> None:
+def check_one_node(environ: dict[str, str]) -> None:
     """Raises ReservationFailed if a part of the job would not see its files."""
     nodes = environ.get(_NODES, "1")
     if nodes not in ("", "1"):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import Any, Dict, List, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 from pegasus_bb.core.files import sync_directory
 from pegasus_bb.core.removal import remove
@@ -14,7 +15,7 @@ from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.staging.folder_lfns import digest_path
 from pegasus_bb.runtime.staging.items import stamp
 
-Seen = Dict[str, List[int]]  # LFN -> stamp of a copy with a wrong digest
+Seen = dict[str, list[int]]  # LFN -> stamp of a copy with a wrong digest
 
 
 class StageOutLanding:
@@ -27,7 +28,7 @@ class StageOutLanding:
         self._scratch, self._files = scratch, files
         self.folder = landing_of(scratch, node, job)
 
-    def missing(self, wrong: Seen) -> Dict[str, str]:
+    def missing(self, wrong: Seen) -> dict[str, str]:
         """LFN -> what is missing or wrong; empty if all results have arrived.
 
         Digests are checked when all sizes fit, and again only if a file has changed

@@ -12,7 +12,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import Any, Dict, List, NoReturn, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 from pegasus_bb.core.errors import (
     DataNotSafe,
@@ -38,7 +39,7 @@ class TaskFailed(PegasusBBError):
     """The job's note says that its task failed."""
 
 
-def main(argv: Optional[Sequence[str]] = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """75 not yet; 77 deadline; 79 ended without a note; else the exit status of
     POST."""
     arguments = list(sys.argv[1:] if argv is None else argv)
@@ -61,7 +62,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     return code
 
 
-def _become(post: List[str]) -> NoReturn:
+def _become(post: list[str]) -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     try:
@@ -123,7 +124,7 @@ def poll(bb: BBDir, node: str, job: str, silent: float = SILENT) -> str:
     return f"{node}: {len(note['files'])} results are back"
 
 
-def _note(bb: BBDir, node: str, job: str) -> Optional[Dict[str, Any]]:
+def _note(bb: BBDir, node: str, job: str) -> dict[str, Any] | None:
     try:
         note = read_json(note_path(bb, node))
         if str(note["job"]) == job and isinstance(note["files"], dict):
@@ -137,7 +138,7 @@ class _Waiting:
     def __init__(self, bb: BBDir, node: str, job: str) -> None:
         self._path, self._job = bb.file(f"{NOTES}/{node}.wait.json"), job
         self._since = time.time()
-        self.wrong: Dict[str, List[int]] = {}
+        self.wrong: dict[str, list[int]] = {}
         try:
             known = read_json(self._path)
             if known["job"] == job:
@@ -160,7 +161,7 @@ class _Waiting:
 
 
 def _deadline_message(
-    node: str, note: Dict[str, Any], missing: Dict[str, str], request: Request
+    node: str, note: dict[str, Any], missing: dict[str, str], request: Request
 ) -> str:
     message = (
         f"{node}: its results have not come back within "

@@ -10,14 +10,14 @@ import json
 import os
 import signal
 import sys
-from typing import List, Optional, Sequence
+from collections.abc import Sequence
 
 from pegasus_bb.core.errors import USAGE, UsageError
 from pegasus_bb.runtime.darshan_preload import with_darshan
 from pegasus_bb.runtime.proc import CannotStart, Child, Ended, find_program
 
 
-def main(argv: Optional[Sequence[str]] = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """``count FILE PROGRAM ARG...``: the exit status of PROGRAM."""
     name, *task = list(sys.argv[1:] if argv is None else argv) or [""]
     if not task:
@@ -66,7 +66,7 @@ def _no_core() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
 
 
-def with_counter(argv: List[str], program: str, name: str) -> List[str]:
+def with_counter(argv: list[str], program: str, name: str) -> list[str]:
     """Kickstart's ``argv`` with ``program`` (this one) before the task.
 
     Unchanged if an option is unknown, or if Kickstart has to make the task executable:

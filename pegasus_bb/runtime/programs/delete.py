@@ -11,8 +11,8 @@ from __future__ import annotations
 import os
 import shlex
 import time
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import List, Optional, Sequence
 
 from pegasus_bb.core.errors import DataNotSafe, ReservationFailed, UsageError
 from pegasus_bb.core.units import format_size
@@ -44,7 +44,7 @@ NO_RESULTS = "no task of its run has made a result: going on would run each agai
 _SHOWN = 10  # unsafe results in a message; further ones are only counted
 
 
-def main(argv: Optional[Sequence[str]] = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """0 released; 79 kept, data is not safe; 76 not released; 78 no answer."""
     about = "Give the reservation of a run back."
     return program.main("delete", about, release, argv)
@@ -94,8 +94,8 @@ def release(
 
 def _would_release(
     bb: BBDir,
-    noted: Optional[Reservation],
-    decision: Optional[StorageDecision],
+    noted: Reservation | None,
+    decision: StorageDecision | None,
     why_nothing_lost: str,
 ) -> str:
     request, status = bb.request(), reservation_identity.status(bb, noted)
@@ -140,7 +140,7 @@ def give_up(bb: BBDir) -> str:
     return "\n".join(lines)
 
 
-def _noted(bb: BBDir) -> Optional[Reservation]:
+def _noted(bb: BBDir) -> Reservation | None:
     """The note of setup. Raises ReservationFailed if it is of another run."""
     request, noted = bb.request(), bb.reservation()
     if noted is not None and noted.uuid != request.uuid:
@@ -152,8 +152,8 @@ def _noted(bb: BBDir) -> Optional[Reservation]:
 
 
 def _find_note(
-    bb: BBDir, noted: Optional[Reservation], dry_run: bool
-) -> Optional[Reservation]:
+    bb: BBDir, noted: Reservation | None, dry_run: bool
+) -> Reservation | None:
     """The note, recovered if it was lost."""
     if noted is None:
         noted = reservation_identity.recover_note(bb)
@@ -163,7 +163,7 @@ def _find_note(
 
 
 def _never_there(
-    bb: BBDir, noted: Optional[Reservation], backend: Backend, dry_run: bool
+    bb: BBDir, noted: Reservation | None, backend: Backend, dry_run: bool
 ) -> str:
     """A message if there never was a reservation; else empty."""
     name = bb.request().name
@@ -193,7 +193,7 @@ def _check_planned(bb: BBDir) -> None:
         )
 
 
-def _note_end(bb: BBDir, noted: Optional[Reservation], event: str) -> None:
+def _note_end(bb: BBDir, noted: Reservation | None, event: str) -> None:
     request = bb.request()
     noted = noted or Reservation(request.name, request.backend, request.uuid, 0.0)
     bb.note_reservation(replace(noted, released_at=time.time()))
@@ -231,7 +231,7 @@ def _has_saved(bb: BBDir) -> bool:
     return os.path.lexists(bb.file("manifest.jsonl"))
 
 
-def file_folders(bb: BBDir, request: Request, buffer: str) -> List[str]:
+def file_folders(bb: BBDir, request: Request, buffer: str) -> list[str]:
     """Folders with files of the run, as this machine sees them, the reservation
     first."""
     placement = bb.placement()
@@ -248,7 +248,7 @@ def seen_from_here(request: Request, backend: Backend) -> str:
         return ""
 
 
-def _not_safe_message(bb: BBDir, unsafe: List[Unsafe], buffer: str) -> str:
+def _not_safe_message(bb: BBDir, unsafe: list[Unsafe], buffer: str) -> str:
     request, promised = bb.request(), len(bb.placement().get("outputs", {}))
     lines = [
         f"kept reservation {request.name} ({format_size(request.capacity)}, "
@@ -262,7 +262,7 @@ def _not_safe_message(bb: BBDir, unsafe: List[Unsafe], buffer: str) -> str:
     return "\n".join(lines)
 
 
-def _remaining_lines(bb: BBDir, unsafe: List[Unsafe], buffer: str) -> List[str]:
+def _remaining_lines(bb: BBDir, unsafe: list[Unsafe], buffer: str) -> list[str]:
     request, scratch = bb.request(), str(bb.placement().get("scratch", ""))
     if not scratch.startswith(request.prefix):
         return []
@@ -277,20 +277,20 @@ def _remaining_lines(bb: BBDir, unsafe: List[Unsafe], buffer: str) -> List[str]:
     return lines + _first([f"  {path}" for path in left])
 
 
-def _remaining(bb: BBDir, unsafe: List[Unsafe], buffer: str) -> List[str]:
+def _remaining(bb: BBDir, unsafe: list[Unsafe], buffer: str) -> list[str]:
     """Existing paths of the unsafe results; through its link if one is on the PFS."""
     folders = [folder for folder in file_folders(bb, bb.request(), buffer) if folder]
-    remaining: List[str] = []
+    remaining: list[str] = []
     for each in unsafe:
         paths = [os.path.join(folder, each.lfn) for folder in folders]
         remaining += [path for path in paths if os.path.exists(path)][:1]
     return remaining
 
 
-def _listed(unsafe: List[Unsafe]) -> List[str]:
+def _listed(unsafe: list[Unsafe]) -> list[str]:
     return _first([f"  {each.lfn}: {each.why}" for each in unsafe])
 
 
-def _first(lines: List[str]) -> List[str]:
+def _first(lines: list[str]) -> list[str]:
     more = len(lines) - _SHOWN
     return lines[:_SHOWN] + ([f"  ... and {more} more"] if more > 0 else [])

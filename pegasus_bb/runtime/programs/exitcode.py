@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from typing import List, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
 
@@ -28,7 +29,7 @@ class Verdict(NamedTuple):
     why: str
 
 
-def main(argv: Optional[Sequence[str]] = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """``exitcode -r RETURN FILE.out``: 0 if the job succeeded."""
     try:
         code, path = _arguments(list(sys.argv[1:] if argv is None else argv))
@@ -116,7 +117,7 @@ def _failed(message: str) -> int:
     return FAILED
 
 
-def _arguments(arguments: List[str]) -> Tuple[int, str]:
+def _arguments(arguments: list[str]) -> tuple[int, str]:
     usage = "next: exitcode -r RETURN FILE.out"
     if len(arguments) != 3 or arguments[0] != "-r":
         raise UsageError(usage)

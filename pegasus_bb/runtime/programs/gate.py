@@ -11,7 +11,8 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from typing import Any, Dict, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from pegasus_bb.core.errors import (
     DeadlinePassed,
@@ -45,7 +46,7 @@ NONE = "# no burst buffer: this run is on the PFS (storage_decision.json says wh
 _WITHOUT = (ReservationFailed, DeadlinePassed, SchedulerUnreachable)
 
 
-def main(argv: Optional[Sequence[str]] = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """0 ready; 75 not yet; 76 failed; 77 deadline; 78 no answer until the deadline."""
     return program.main(
         "gate", "Tell whether the reservation of a run is up.", poll, argv
@@ -90,7 +91,7 @@ def _refused(bb: BBDir, request: Request, error: PegasusBBError) -> str:
 
 def _fall_back(
     bb: BBDir, request: Request, error: PegasusBBError
-) -> Optional[StorageDecision]:
+) -> StorageDecision | None:
     """The decision for the PFS; None if data of the run may be on the reservation."""
     if not isinstance(error, _WITHOUT):
         return None
@@ -185,7 +186,7 @@ def _waited(bb: BBDir) -> float:
         return 0.0
 
 
-def _wait(bb: BBDir) -> Dict[str, Any]:
+def _wait(bb: BBDir) -> dict[str, Any]:
     """The note of a wait: ``since`` and ``reason``; empty if there is none."""
     try:
         return dict(read_json(bb.file(GATE)))
@@ -193,7 +194,7 @@ def _wait(bb: BBDir) -> Dict[str, Any]:
         return {}
 
 
-def waiting_reason(bb: BBDir) -> Optional[str]:
+def waiting_reason(bb: BBDir) -> str | None:
     """Why the gate waits, by its last poll; empty before that, None if none waits."""
     is_waiting = os.path.exists(bb.file(GATE))
     return str(_wait(bb).get("reason", "")) if is_waiting else None

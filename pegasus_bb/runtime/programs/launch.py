@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Dict, List, Mapping, Optional, Sequence, Tuple
+from collections.abc import Mapping, Sequence
 
 from pegasus_bb.core.errors import BUG, PegasusBBError, UsageError
 from pegasus_bb.runtime.bbdir import BBDir, Node
@@ -20,7 +20,7 @@ from pegasus_bb.runtime.node_lock import lock_node
 from pegasus_bb.runtime.task import run_command, run_task
 
 
-def main(argv: Optional[Sequence[str]] = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """``launch ARGV...``: the exit status of ARGV, or our own if it did not run."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
@@ -34,7 +34,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         return BUG
 
 
-def launch(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
+def launch(bb: BBDir, argv: list[str], environ: dict[str, str]) -> int:
     """Run ``argv`` as a job of the run of ``bb``; returns its exit status.
 
     Raises ReservationFailed, UsageError, LinkFailed before anything was started.
@@ -60,7 +60,7 @@ def launch(bb: BBDir, argv: List[str], environ: Dict[str, str]) -> int:
 
 def _files(
     bb: BBDir, node: Node, binding: Binding
-) -> Tuple[List[Link], Mapping[str, int]]:
+) -> tuple[list[Link], Mapping[str, int]]:
     """The links of the task, and the outputs to create before it (path -> hint)."""
     if not (node.links or node.pools or node.hints):
         return [], {}

@@ -6,7 +6,8 @@ import argparse
 import os
 import socket
 import sys
-from typing import Any, Callable, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any, Callable
 
 from pegasus_bb.core import ledger
 from pegasus_bb.core.errors import BUG, PegasusBBError
@@ -18,7 +19,7 @@ def main(
     name: str,
     about: str,
     work: Callable[[BBDir], str],
-    argv: Optional[Sequence[str]],
+    argv: Sequence[str] | None,
 ) -> int:
     """``name [--bb DIR]``: the exit code of ``work`` on the bb folder of a run."""
     parser = argparse.ArgumentParser(prog=name, description=about, allow_abbrev=False)

@@ -11,7 +11,8 @@ import os
 import signal
 import sys
 import time
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.refusals import keep_mode
@@ -33,10 +34,10 @@ class Outcome(NamedTuple):
     begun: float
     end: float
     status: int
-    ended: Optional[Ended]  # None: never started
+    ended: Ended | None  # None: never started
 
 
-def main(argv: Optional[Sequence[str]] = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """``record [kickstart options] PROGRAM [ARG...]``: the program's exit status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
@@ -46,7 +47,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         return error.exit_code
 
 
-def run_recorded(argv: Sequence[str], environ: Dict[str, str]) -> int:
+def run_recorded(argv: Sequence[str], environ: dict[str, str]) -> int:
     """Run the program in ``argv``, write its record, return its exit status.
 
     Raises UsageError.
@@ -70,7 +71,7 @@ def run_recorded(argv: Sequence[str], environ: Dict[str, str]) -> int:
     return _write(record(data), options.value("logfile", "-"), outcome.status)
 
 
-def _fallback_streams(options: Options, environ: Dict[str, str]) -> Streams:
+def _fallback_streams(options: Options, environ: dict[str, str]) -> Streams:
     """Streams for the message that the wanted ones cannot be opened."""
     options.values = {**options.values, "stdin": "", "stdout": "", "stderr": ""}
     try:
@@ -93,7 +94,7 @@ def _enter(options: Options) -> str:
 
 
 def _run(
-    options: Options, streams: Streams, environ: Dict[str, str], trouble: str
+    options: Options, streams: Streams, environ: dict[str, str], trouble: str
 ) -> Outcome:
     name, begun = options.argv[0], time.time()
     program = name
@@ -144,7 +145,7 @@ def _cwd() -> str:
         return ""
 
 
-def _mainjob(argv: List[str], outcome: Outcome) -> Facts:
+def _mainjob(argv: list[str], outcome: Outcome) -> Facts:
     ended = outcome.ended
     raw = ended.raw if ended else outcome.status << 8
     facts: Facts = {
@@ -208,7 +209,7 @@ def _process(ended: Ended) -> Facts:
     }
 
 
-def _files(pairs: Sequence[Tuple[str, str]], more: Facts) -> Facts:
+def _files(pairs: Sequence[tuple[str, str]], more: Facts) -> Facts:
     return {
         (_key(lfn),): {"lfn": lfn, **file_facts(path), **more} for lfn, path in pairs
     }

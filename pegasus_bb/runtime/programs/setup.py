@@ -8,8 +8,8 @@ it exists, so a kill leaves no reservation unlisted.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Optional, Sequence
 
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.core.units import format_size
@@ -36,7 +36,7 @@ _LOST = (
 )
 
 
-def main(argv: Optional[Sequence[str]] = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """0 requested, or already ours; 76 refused; 78 no answer."""
     return program.main("setup", "Ask for the reservation of a run.", setup, argv)
 

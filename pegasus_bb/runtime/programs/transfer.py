@@ -13,18 +13,8 @@ import io
 import os
 import re
 import sys
-from typing import (
-    Any,
-    Dict,
-    Iterable,
-    Iterator,
-    List,
-    Mapping,
-    Optional,
-    Sequence,
-    Tuple,
-    Union,
-)
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Union
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
 from pegasus_bb.runtime.bbdir import BBDir
@@ -52,7 +42,7 @@ _NUMBER = re.compile("[0-9]{1,9}")
 Folders = Union[Mkdir, Remove]
 
 
-def main(argv: Optional[Sequence[str]] = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """``transfer [--threads N]`` with a job list on stdin: 0, or 1 if one failed."""
     # An undecodable name must not stop the report of the others.
     for stream in (sys.stdout, sys.stderr):
@@ -91,7 +81,7 @@ def _text(path: str) -> str:
 
 
 def run(
-    bb: BBDir, jobs: List[Job], options: argparse.Namespace, environ: Dict[str, str]
+    bb: BBDir, jobs: list[Job], options: argparse.Namespace, environ: dict[str, str]
 ) -> int:
     """Do every job of the list that can be done: 0, or 1 if one failed."""
     scratch = Scratch.of(bb, environ)
@@ -107,8 +97,8 @@ def run(
     keep = [bb.path, environ.get("HOME") or "/"]
     guard = ResultsGuard(bb, scratch.prefix).why_unsafe
     remover = Remover(scratch, roots, inputs, guard, keep)
-    failures: List[Done] = []
-    others: List[Job] = []
+    failures: list[Done] = []
+    others: list[Job] = []
     for group in _groups(jobs):
         moves = [job for job in group if isinstance(job, Transfer)]
         _sort_out(transfers.move(moves), failures, others)
@@ -119,7 +109,7 @@ def run(
     return _report(jobs, failures)
 
 
-def _copies(bb: BBDir, arguments: Tuple[Any, ...]) -> Copies:
+def _copies(bb: BBDir, arguments: tuple[Any, ...]) -> Copies:
     """The copies, through the staging service if the tier names one."""
     settings = bb.settings()
     if not settings.get("service"):
@@ -129,9 +119,7 @@ def _copies(bb: BBDir, arguments: Tuple[Any, ...]) -> Copies:
     return ServiceCopies(settings, *arguments)
 
 
-def _drains(
-    bb: BBDir, tier: Sequence[str], environ: Mapping[str, str]
-) -> Optional[Any]:
+def _drains(bb: BBDir, tier: Sequence[str], environ: Mapping[str, str]) -> Any | None:
     """How results leave the tier; None: at full speed."""
     if not os.path.exists(bb.file("drain.json")):
         return None
@@ -149,9 +137,9 @@ def _threads(asked: int, environ: Mapping[str, str]) -> int:
     return max(1, min(_MOST_THREADS, asked))
 
 
-def _groups(jobs: List[Job]) -> List[List[Job]]:
+def _groups(jobs: list[Job]) -> list[list[Job]]:
     """Groups of consecutive jobs of one kind, in the order of the list."""
-    groups: List[List[Job]] = []
+    groups: list[list[Job]] = []
     for job in jobs:
         if groups and type(groups[-1][0]) is type(job):
             groups[-1].append(job)
@@ -161,7 +149,7 @@ def _groups(jobs: List[Job]) -> List[List[Job]]:
 
 
 def _folders(
-    scratch: Scratch, roots: Roots, remover: Remover, jobs: List[Folders]
+    scratch: Scratch, roots: Roots, remover: Remover, jobs: list[Folders]
 ) -> Iterator[Done]:
     """Do mkdir and remove jobs, in the order of the list."""
     for job in jobs:
@@ -176,7 +164,7 @@ def _folders(
             yield Done(job, "", error)
 
 
-def _sort_out(done: Iterable[Done], failures: List[Done], others: List[Job]) -> None:
+def _sort_out(done: Iterable[Done], failures: list[Done], others: list[Job]) -> None:
     for each in done:
         if each.error is None:
             print(each.what, flush=False)
@@ -188,10 +176,10 @@ def _sort_out(done: Iterable[Done], failures: List[Done], others: List[Job]) -> 
 
 def _other(
     scratch: Scratch,
-    jobs: List[Job],
+    jobs: list[Job],
     threads: int,
     environ: Mapping[str, str],
-    failures: List[Done],
+    failures: list[Done],
 ) -> None:
     if not jobs:
         return
@@ -201,7 +189,7 @@ def _other(
         failures.extend(Done(job, "", error) for job in jobs)
 
 
-def _report(jobs: List[Job], failures: List[Done]) -> int:
+def _report(jobs: list[Job], failures: list[Done]) -> int:
     print(f"{len(jobs) - len(failures)} of {len(jobs)} jobs of the list done")
     sys.stdout.flush()
     for job, _, error in failures:
@@ -210,7 +198,7 @@ def _report(jobs: List[Job], failures: List[Done]) -> int:
     return 1 if failures else 0
 
 
-def _why(job: Job, error: Optional[Exception]) -> str:
+def _why(job: Job, error: Exception | None) -> str:
     if not isinstance(error, OSError):
         return str(error)
     if isinstance(job, Transfer):

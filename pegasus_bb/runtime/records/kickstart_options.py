@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Dict, List, Sequence, Tuple
+from collections.abc import Sequence
 
 from pegasus_bb.core.errors import UsageError
 
@@ -39,11 +39,11 @@ _FLAGS = {
 
 class Options:
     def __init__(self) -> None:
-        self.values: Dict[str, str] = {}
-        self.flags: Dict[str, bool] = {}
-        self.initial: List[Tuple[str, str]] = []  # (LFN, path) looked at before
-        self.final: List[Tuple[str, str]] = []  # (LFN, path) looked at after
-        self.argv: List[str] = []
+        self.values: dict[str, str] = {}
+        self.flags: dict[str, bool] = {}
+        self.initial: list[tuple[str, str]] = []  # (LFN, path) looked at before
+        self.final: list[tuple[str, str]] = []  # (LFN, path) looked at after
+        self.argv: list[str] = []
 
     def value(self, name: str, default: str = "") -> str:
         return self.values.get(name, default)
@@ -105,7 +105,7 @@ def _unquoted(text: str) -> str:
     return text
 
 
-def _files(value: str) -> List[Tuple[str, str]]:
+def _files(value: str) -> list[tuple[str, str]]:
     if value.startswith("@"):
         try:
             with open(value[1:], encoding="utf-8", errors="surrogateescape") as listed:
@@ -116,7 +116,7 @@ def _files(value: str) -> List[Tuple[str, str]]:
     return [_pair(value)]
 
 
-def _pair(entry: str) -> Tuple[str, str]:
+def _pair(entry: str) -> tuple[str, str]:
     half = len(entry) // 2
     if entry[half : half + 1] == "=" and entry[:half] == entry[half + 1 :]:
         return entry[:half], entry[:half]  # an LFN may itself hold a "="
@@ -124,7 +124,7 @@ def _pair(entry: str) -> Tuple[str, str]:
     return (lfn, path) if equals else (entry, entry)
 
 
-def job_facts(options: Options) -> Dict[str, str]:
+def job_facts(options: Options) -> dict[str, str]:
     """The names of the job in its record, in Kickstart's order."""
     names = ("transformation", "derivation", "resource")
     return {name: options.values[name] for name in names if name in options.values}

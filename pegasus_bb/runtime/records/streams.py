@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import Any, Dict, List, Tuple
+from typing import Any
 
 from pegasus_bb.runtime.records.kickstart_options import Options
 from pegasus_bb.runtime.records.yaml import Data, Verbatim, as_text
 
-Facts = Dict[Any, Any]
+Facts = dict[Any, Any]
 
 TAIL = 256 * 1024  # bytes of a task's output that its record keeps
 _ROOM = 4096  # bytes that a folder for temporary files must have
 _NAMES = ("stdin", "stdout", "stderr")
 
 
-def temporary(kind: str, environ: Dict[str, str]) -> Tuple[int, str]:
+def temporary(kind: str, environ: dict[str, str]) -> tuple[int, str]:
     """An open file that has no name any more, and the name that it had.
 
     Raises OSError if no folder for temporary files takes one.
@@ -26,7 +26,7 @@ def temporary(kind: str, environ: Dict[str, str]) -> Tuple[int, str]:
     return handle, name
 
 
-def named_temporary(kind: str, environ: Dict[str, str]) -> Tuple[int, str]:
+def named_temporary(kind: str, environ: dict[str, str]) -> tuple[int, str]:
     failure: OSError = FileNotFoundError(2, "no folder for temporary files")
     for folder in (environ.get("TMPDIR") or "/tmp", "/tmp", "/var/tmp"):  # noqa: S108
         name = os.path.join(folder, f"ks.{kind}.{os.getpid()}.{os.urandom(4).hex()}")
@@ -58,17 +58,17 @@ def _check_room(handle: int) -> None:
 class Streams:
     """The streams of one task. ``-`` is our own stream, a name is a file."""
 
-    def __init__(self, options: Options, environ: Dict[str, str]) -> None:
+    def __init__(self, options: Options, environ: dict[str, str]) -> None:
         """Raises OSError if a named file cannot be opened."""
         self._options, self._temporary = options, [False] * 3
-        self.numbers: List[int] = [0, 1, 2]
+        self.numbers: list[int] = [0, 1, 2]
         stdin = options.value("stdin")
         if stdin != "-":
             self.numbers[0] = os.open(stdin or os.devnull, os.O_RDONLY | os.O_CLOEXEC)
         for number, kind in ((1, "out"), (2, "err")):
             self._open_output(number, kind, environ)
 
-    def _open_output(self, number: int, kind: str, environ: Dict[str, str]) -> None:
+    def _open_output(self, number: int, kind: str, environ: dict[str, str]) -> None:
         where = self._options.value(_NAMES[number])
         if where == "-":
             return

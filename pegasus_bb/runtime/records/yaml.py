@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 _PLAIN = re.compile(r"[ !#-\[\]-~]*")
 _SPECIAL = re.compile(r"[^ !#-\[\]-~]")

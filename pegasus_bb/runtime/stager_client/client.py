@@ -8,8 +8,9 @@ import os
 import socket
 import sys
 import time
+from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, Dict, List, Optional, Sequence, Type
+from typing import Any
 
 from pegasus_bb.core.errors import SCHEDULER_UNREACHABLE, PegasusBBError, UsageError
 from pegasus_bb.core.process import start
@@ -49,7 +50,7 @@ class Client:
         path = _socket_of(path)
         self._sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._lines, self._number = Lines(LONGEST_ANSWER), 0
-        self._ready: List[bytes] = []
+        self._ready: list[bytes] = []
         try:
             self._sock.connect(path)
         except OSError as error:
@@ -61,14 +62,14 @@ class Client:
 
     def __exit__(
         self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 
     def submit(
-        self, tasks: Sequence[Dict[str, Any]], descriptors: Sequence[int] = ()
+        self, tasks: Sequence[dict[str, Any]], descriptors: Sequence[int] = ()
     ) -> range:
         """The numbers of ``tasks``, which are durable when this returns. A task with
         the source ``fd://0`` reads the first of ``descriptors``; it ends with the
@@ -85,17 +86,17 @@ class Client:
         finally:
             os.close(handle)
 
-    def wait(self, tasks: Sequence[int]) -> List[Dict[str, Any]]:
+    def wait(self, tasks: Sequence[int]) -> list[dict[str, Any]]:
         """``tasks`` as they have ended; returns when all have."""
-        found: List[Dict[str, Any]] = self.ask("wait", tasks=list(tasks))["tasks"]
+        found: list[dict[str, Any]] = self.ask("wait", tasks=list(tasks))["tasks"]
         return found
 
     def status(
-        self, tasks: Optional[Sequence[int]] = None, **more: Any
-    ) -> List[Dict[str, Any]]:
+        self, tasks: Sequence[int] | None = None, **more: Any
+    ) -> list[dict[str, Any]]:
         """``tasks`` as they are now; None: all of this user."""
         ids = None if tasks is None else list(tasks)
-        found: List[Dict[str, Any]] = self.ask("status", tasks=ids, **more)["tasks"]
+        found: list[dict[str, Any]] = self.ask("status", tasks=ids, **more)["tasks"]
         return found
 
     def cancel(self, tasks: Sequence[int]) -> int:
@@ -103,13 +104,13 @@ class Client:
         already is done."""
         return int(self.ask("cancel", tasks=list(tasks))["cancelled"])
 
-    def ask(self, do: str, **more: Any) -> Dict[str, Any]:
+    def ask(self, do: str, **more: Any) -> dict[str, Any]:
         """The ``ok`` of one request."""
         return self._request(do, more, ())
 
     def _request(
-        self, do: str, more: Dict[str, Any], descriptors: Sequence[int]
-    ) -> Dict[str, Any]:
+        self, do: str, more: dict[str, Any], descriptors: Sequence[int]
+    ) -> dict[str, Any]:
         self._number += 1
         if descriptors:
             more = {**more, "descriptors": len(descriptors)}
@@ -126,7 +127,7 @@ class Client:
         """End the connection; tasks go on."""
         self._sock.close()
 
-    def _answer(self) -> Dict[str, Any]:
+    def _answer(self) -> dict[str, Any]:
         while not self._ready:
             data = self._sock.recv(1 << 18)
             if not data:
@@ -142,7 +143,7 @@ class AsyncClient:
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         self._writer, self._number = writer, 0
-        self._pending: Dict[int, asyncio.Future[Dict[str, Any]]] = {}
+        self._pending: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._has_gone = False  # the service, or this connection
         self._listening = asyncio.ensure_future(self._listen(reader))
 
@@ -155,31 +156,31 @@ class AsyncClient:
         except OSError as error:
             raise _no_service(path, error) from error
 
-    async def submit(self, tasks: Sequence[Dict[str, Any]]) -> range:
+    async def submit(self, tasks: Sequence[dict[str, Any]]) -> range:
         """See Client.submit."""
         ok = await self.ask("submit", tasks=list(tasks))
         return range(ok["first"], ok["first"] + ok["count"])
 
-    async def wait(self, tasks: Sequence[int]) -> List[Dict[str, Any]]:
+    async def wait(self, tasks: Sequence[int]) -> list[dict[str, Any]]:
         """See Client.wait."""
         answer = await self.ask("wait", tasks=list(tasks))
-        found: List[Dict[str, Any]] = answer["tasks"]
+        found: list[dict[str, Any]] = answer["tasks"]
         return found
 
     async def status(
-        self, tasks: Optional[Sequence[int]] = None, **more: Any
-    ) -> List[Dict[str, Any]]:
+        self, tasks: Sequence[int] | None = None, **more: Any
+    ) -> list[dict[str, Any]]:
         """See Client.status."""
         ids = None if tasks is None else list(tasks)
         answer = await self.ask("status", tasks=ids, **more)
-        found: List[Dict[str, Any]] = answer["tasks"]
+        found: list[dict[str, Any]] = answer["tasks"]
         return found
 
     async def cancel(self, tasks: Sequence[int]) -> int:
         """See Client.cancel."""
         return int((await self.ask("cancel", tasks=list(tasks)))["cancelled"])
 
-    async def ask(self, do: str, **more: Any) -> Dict[str, Any]:
+    async def ask(self, do: str, **more: Any) -> dict[str, Any]:
         """See Client.ask."""
         if self._has_gone:
             raise NoService(_GONE)
@@ -261,7 +262,7 @@ def _no_service(path: str, error: OSError) -> NoService:
     return NoService(f"{path}: no staging service: {error.strerror}")
 
 
-def request_line(do: str, number: int, more: Dict[str, Any]) -> bytes:
+def request_line(do: str, number: int, more: dict[str, Any]) -> bytes:
     """One request. Raises Refused where it is too long for the service."""
     line = encode({"v": VERSION, "id": number, "do": do, **more})
     if len(line) > LONGEST:
@@ -269,12 +270,12 @@ def request_line(do: str, number: int, more: Dict[str, Any]) -> bytes:
     return line
 
 
-def result(message: Dict[str, Any]) -> Dict[str, Any]:
+def result(message: dict[str, Any]) -> dict[str, Any]:
     """The ``ok`` of an answer. Raises Refused."""
     error = message.get("error")
     if error:
         raise Refused(str(error.get("code")), str(error.get("message")))
-    ok: Dict[str, Any] = message["ok"]
+    ok: dict[str, Any] = message["ok"]
     return ok
 
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 import errno
 import os
 import re
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Dict, List, Mapping, NamedTuple, Pattern, Sequence, Tuple
+from re import Pattern
+from typing import Any, NamedTuple
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.refusals import sync_folder
@@ -39,10 +41,10 @@ class Place(NamedTuple):
     """A file or folder in a dataspace."""
 
     space: str
-    parts: Tuple[str, ...]  # below the root; none: the root itself
+    parts: tuple[str, ...]  # below the root; none: the root itself
 
 
-Dataspaces = Dict[str, Dataspace]
+Dataspaces = dict[str, Dataspace]
 
 
 def parse_place(url: str, spaces: Dataspaces) -> Place:
@@ -81,7 +83,7 @@ def check_places(urls: Sequence[str], spaces: Dataspaces) -> None:
 
 
 @lru_cache(maxsize=8)
-def _lines_of(names: Tuple[str, ...]) -> Pattern[str]:
+def _lines_of(names: tuple[str, ...]) -> Pattern[str]:
     """Short places of printable ASCII in dataspaces of ``names``, one a line."""
     name = "|".join(map(re.escape, names)) or "(?!)"
     path = r"[./]{0,16}[^./\x00-\x1f\x7f-\U0010ffff][ -~]{0,4000}"
@@ -115,12 +117,12 @@ def url_of(path: str, roots: Mapping[str, str]) -> str:
     return found
 
 
-def as_roots(spaces: Dataspaces) -> Dict[str, str]:
+def as_roots(spaces: Dataspaces) -> dict[str, str]:
     """Name -> root, as a worker needs them."""
     return {name: space.root for name, space in spaces.items()}
 
 
-def place_of(path: str, roots: Dict[str, str]) -> str:
+def place_of(path: str, roots: dict[str, str]) -> str:
     """The place of an absolute ``path`` in a dataspace, one of those whose folders are
     ``roots``: the longest of them that it lies below. Raises Refused."""
     clean = os.path.normpath(path)
@@ -136,7 +138,7 @@ def place_of(path: str, roots: Dict[str, str]) -> str:
     return f"{name}://{clean[len(root) + 1 :] if root else clean}"
 
 
-def open_parent(space: Dataspace, parts: Tuple[str, ...], make: bool) -> Folder:
+def open_parent(space: Dataspace, parts: tuple[str, ...], make: bool) -> Folder:
     """The folder that has, or with ``make`` shall have, the last of ``parts``.
 
     Raises OSError: ELOOP or ENOTDIR where a link is in the way.
@@ -221,5 +223,5 @@ def _is_link(folder: Folder, name: str) -> bool:
 
 
 def _names(spaces: Dataspaces) -> str:
-    names: List[str] = [f"{name}://..." for name in sorted(spaces)]
+    names: list[str] = [f"{name}://..." for name in sorted(spaces)]
     return " or ".join(names) or "nothing: the service has no dataspace"

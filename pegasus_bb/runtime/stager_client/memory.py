@@ -14,7 +14,7 @@ import re
 import socket
 import stat
 import tempfile
-from typing import List, Sequence
+from collections.abc import Sequence
 
 from pegasus_bb.core.refusals import keep_mode, sync_folder
 from pegasus_bb.runtime.stager_client.protocol import Refused
@@ -89,7 +89,7 @@ def memory_of(data: bytes) -> int:
     """A new descriptor of memory that holds ``data``. Raises OSError."""
     if hasattr(os, "memfd_create"):
         handle = os.memfd_create("pegasus-bb", os.MFD_CLOEXEC)
-    else:  # Python 3.7
+    else:  # Python 3.9
         with tempfile.TemporaryFile(dir=_SHARED_MEMORY) as file:
             handle = os.dup(file.fileno())
     view = memoryview(data)
@@ -104,7 +104,7 @@ def send_descriptors(sock: socket.socket, data: bytes, handles: Sequence[int]) -
     return sock.sendmsg([data], [rights] if handles else [])
 
 
-def receive_descriptors(sock: socket.socket, size: int, found: List[int]) -> bytes:
+def receive_descriptors(sock: socket.socket, size: int, found: list[int]) -> bytes:
     """Up to ``size`` bytes; what came with them is added to ``found``. Raises OSError.
 
     The kernel closes what is above ``MOST``.
@@ -130,7 +130,7 @@ class Inbox:
         """The descriptor of ``task``, which the caller closes. Those that came before
         it are of tasks that were cancelled before they began. Raises OSError."""
         while True:
-            found: List[int] = []
+            found: list[int] = []
             text = receive_descriptors(self._sock, 32, found)
             if len(found) != 1:
                 raise OSError("the descriptor did not come")

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, Callable, NamedTuple
 
 from pegasus_bb.core.errors import USAGE, PegasusBBError, UsageError
 
@@ -30,14 +31,14 @@ class Refused(PegasusBBError):
         self.code = code
 
 
-def encode(message: Dict[str, Any]) -> bytes:
+def encode(message: dict[str, Any]) -> bytes:
     """``message`` as one line."""
     return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
 
-def in_requests(tasks: Iterable[Dict[str, Any]]) -> Iterator[List[Dict[str, Any]]]:
+def in_requests(tasks: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
     """``tasks`` in as few lists as fit into a line each."""
-    request: List[Dict[str, Any]] = []
+    request: list[dict[str, Any]] = []
     size = 0
     for task in tasks:
         more = len(encode(task))
@@ -50,7 +51,7 @@ def in_requests(tasks: Iterable[Dict[str, Any]]) -> Iterator[List[Dict[str, Any]
         yield request
 
 
-def decode(line: bytes) -> Dict[str, Any]:
+def decode(line: bytes) -> dict[str, Any]:
     """The message of one line. Raises Refused where it is none of ours."""
     try:
         message = json.loads(line.decode("utf-8"))
@@ -61,7 +62,7 @@ def decode(line: bytes) -> Dict[str, Any]:
     return message
 
 
-def check_version(message: Dict[str, Any]) -> None:
+def check_version(message: dict[str, Any]) -> None:
     """Raises Refused where the client speaks another version."""
     version = message.get("v")
     if type(version) is not int or version != VERSION:
@@ -116,7 +117,7 @@ _RATE = Field(is_rate, "1 or more bytes per second, or 0: no limit")
 _FLAG = Field(lambda v: v is None or type(v) is bool, "true or false")
 
 _ALWAYS = frozenset(("v", "id", "do"))
-FIELDS: Dict[str, Dict[str, Field]] = {  # by ``do``
+FIELDS: dict[str, dict[str, Field]] = {  # by ``do``
     "ping": {},
     "submit": {"tasks": _LIST, "descriptors": _COUNT},
     "status": {"tasks": _SOME, "eta": _FLAG, "everyone": _FLAG},
@@ -128,7 +129,7 @@ FIELDS: Dict[str, Dict[str, Field]] = {  # by ``do``
 }
 
 
-def check_fields(message: Dict[str, Any]) -> None:
+def check_fields(message: dict[str, Any]) -> None:
     """Raises Refused for a key that its ``do`` does not have, and a wrong value."""
     do = message["do"]
     unknown = sorted(message.keys() - _ALWAYS - FIELDS[do].keys())
@@ -148,10 +149,10 @@ class Lines:
     def __init__(self, longest: int = LONGEST) -> None:
         self._rest, self._longest = bytearray(), longest
 
-    def feed(self, data: bytes) -> List[bytes]:
+    def feed(self, data: bytes) -> list[bytes]:
         """The lines that ``data`` completes. Raises Refused where one is too long."""
         self._rest += data
-        lines: List[bytes] = []
+        lines: list[bytes] = []
         if b"\n" in data:
             *whole, self._rest = self._rest.split(b"\n")
             lines = [bytes(line) for line in whole if line]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, NamedTuple
 
 from pegasus_bb.runtime.stager_client.dataspace import Dataspaces, check_places
 from pegasus_bb.runtime.stager_client.memory import number_of
@@ -44,14 +45,14 @@ class Origin(NamedTuple):
 class Terms(NamedTuple):
     """How a task shall be done. Most tasks have the same: it is there once, too."""
 
-    deadline: Optional[float] = None  # a time.time()
+    deadline: float | None = None  # a time.time()
     priority: int = 0
     rate: float = 0.0  # bytes per second; 0: no limit
     share: str = ""  # the tasks of a user with this share have ``rate`` together
     hint: int = 0  # runtime/staging/hints.py, of all that it writes
 
     @classmethod
-    def of(cls, spec: Dict[str, Any]) -> Terms:
+    def of(cls, spec: dict[str, Any]) -> Terms:
         """Those of a task that a client has described."""
         return _same_terms(*map(spec.get, cls._fields, PLAIN))
 
@@ -87,7 +88,7 @@ class Task:
         "terms",
     )
 
-    def __init__(self, number: int, origin: Origin, spec: Dict[str, Any]) -> None:
+    def __init__(self, number: int, origin: Origin, spec: dict[str, Any]) -> None:
         """``spec`` has passed ``check_specs``."""
         self.id, self.origin = number, origin
         self.kind: str = sys.intern(spec["kind"])  # one text for all
@@ -96,7 +97,7 @@ class Task:
         self.terms = PLAIN if self.dest and len(spec) == _FEWEST else Terms.of(spec)
         self.size: int = spec.get("size", 0)  # bytes, as far as is known
         # What a copy has made; None: it shall not say that.
-        self.outcome: Optional[Dict[str, Any]] = {} if spec.get("digest") else None
+        self.outcome: dict[str, Any] | None = {} if spec.get("digest") else None
         self.state = PENDING
         self.message = ""  # why it failed, or a warning
         self.moved = 0  # bytes
@@ -117,9 +118,9 @@ class Task:
         """Whether nothing more will happen to it."""
         return self.state in ENDS
 
-    def as_json(self) -> Dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """As the service shows it to clients."""
-        shown: Dict[str, Any] = {name: getattr(self, name) for name in _SHOWN}
+        shown: dict[str, Any] = {name: getattr(self, name) for name in _SHOWN}
         uid, submitted, first = self.origin
         origin = {"uid": uid, "submitted": submitted, "request": first}
         return {**shown, **origin, **self.terms._asdict()}
@@ -140,7 +141,7 @@ def check_specs(specs: Sequence[Any], spaces: Dataspaces, descriptors: int = 0) 
     check_places(places, spaces)
 
 
-def _of_plain_copies(specs: Sequence[Any]) -> List[str]:
+def _of_plain_copies(specs: Sequence[Any]) -> list[str]:
     """Their places where each has a kind, a source, a dest and no more, as in nearly
     all large requests; else nothing. A look at all of them together is fast."""
     if {*map(type, specs)} != {dict} or {*map(len, specs)} != {_FEWEST}:
@@ -153,7 +154,7 @@ def _of_plain_copies(specs: Sequence[Any]) -> List[str]:
     return [] if "fd://" in "".join(sources) else places
 
 
-def _places_of(spec: Any, descriptors: int) -> Tuple[str, ...]:
+def _places_of(spec: Any, descriptors: int) -> tuple[str, ...]:
     """What it reads and writes, of those that are places. Raises Refused."""
     if not isinstance(spec, dict) or not KEYS.issuperset(spec):
         raise Refused("bad-task", f"a task has the keys {', '.join(sorted(KEYS))}")
@@ -177,7 +178,7 @@ def _places_of(spec: Any, descriptors: int) -> Tuple[str, ...]:
     return (dest,)
 
 
-def _check_numbers(spec: Dict[str, Any]) -> None:
+def _check_numbers(spec: dict[str, Any]) -> None:
     deadline, rate = spec.get("deadline"), spec.get("rate", 0.0)
     priority, size = spec.get("priority", 0), spec.get("size", 0)
     if type(spec.get("digest", False)) is not bool:
@@ -196,7 +197,7 @@ def _check_numbers(spec: Dict[str, Any]) -> None:
         raise Refused("bad-task", f"hint {hint!r} is not 0 to {_EXTREME}")
 
 
-def _check_share(spec: Dict[str, Any]) -> None:
+def _check_share(spec: dict[str, Any]) -> None:
     share = spec.get("share", "")
     if not isinstance(share, str) or len(share) > _LONGEST_SHARE:
         raise Refused("bad-task", f"share is no text of {_LONGEST_SHARE} characters")

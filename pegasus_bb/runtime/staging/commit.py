@@ -10,7 +10,8 @@ import queue
 import threading
 import time
 from collections import deque
-from typing import Any, Callable, Deque, Iterator, List, Optional, Tuple
+from collections.abc import Iterator
+from typing import Any, Callable
 
 from pegasus_bb.runtime.staging.failures import CopyFailed, explained
 from pegasus_bb.runtime.staging.items import Batch, Outcome, Rescheduled
@@ -28,17 +29,15 @@ class Committer:
         """``waiting`` is the number of batches per round; more would only fill the disk
         with temporary files. Raises CopyFailed if a thread cannot be started."""
         self._tag, self._tell, self._waiting = tag, tell, waiting
-        self._copied: queue.Queue[Optional[Batch]] = queue.Queue(waiting)
-        self._durable: queue.Queue[Optional[Tuple[Batch, Broken]]] = queue.Queue(
-            waiting
-        )
-        self._named: Deque[List[Outcome]] = deque()  # renamed files, by batch
+        self._copied: queue.Queue[Batch | None] = queue.Queue(waiting)
+        self._durable: queue.Queue[tuple[Batch, Broken] | None] = queue.Queue(waiting)
+        self._named: deque[list[Outcome]] = deque()  # renamed files, by batch
         self._unsure = 0  # batches whose names are not durable yet
         self._aborted = threading.Event()
         self._all_named = threading.Event()
         self._ended = threading.Event()
         self._is_told_to_end = False
-        self.fault: Optional[BaseException] = None  # a bug
+        self.fault: BaseException | None = None  # a bug
         try:
             threading.Thread(target=self._give_names, daemon=True).start()
             threading.Thread(target=self._work, daemon=True).start()
@@ -88,12 +87,12 @@ class Committer:
             self.fault = self.fault or error
         self._ended.set()
 
-    def _next(self) -> Tuple[List[Batch], bool]:
+    def _next(self) -> tuple[list[Batch], bool]:
         """The batches of the next round, and whether they are the last.
 
         Waits without a limit only if all names are durable.
         """
-        batches: List[Batch] = []
+        batches: list[Batch] = []
         until = time.monotonic() + _PAUSE
         while len(batches) < self._waiting:
             left = until - time.monotonic() if batches or self._unsure else None
@@ -106,7 +105,7 @@ class Committer:
             batches.append(batch)
         return batches, False
 
-    def _round(self, batches: List[Batch]) -> None:
+    def _round(self, batches: list[Batch]) -> None:
         named = self._take_named()  # later renames are for the next sync
         items = [item for batch in batches for item in batch.items]
         broken = sync([outcome.item for outcome in named], items, self._tag)
@@ -121,8 +120,8 @@ class Committer:
             self._durable.put((batch, broken))
             self._unsure += 1
 
-    def _take_named(self) -> List[Outcome]:
-        named: List[Outcome] = []
+    def _take_named(self) -> list[Outcome]:
+        named: list[Outcome] = []
         while self._named:
             named += self._named.popleft()
             self._unsure -= 1
@@ -130,7 +129,7 @@ class Committer:
 
     def _give_names(self) -> None:
         for batch, broken in iter(self._durable.get, None):
-            named: List[Outcome] = []
+            named: list[Outcome] = []
             try:
                 if self._aborted.is_set():
                     self._discard([batch])
@@ -142,7 +141,7 @@ class Committer:
             self._named.append(named)
         self._all_named.set()
 
-    def _name(self, batch: Batch, broken: Broken, named: List[Outcome]) -> None:
+    def _name(self, batch: Batch, broken: Broken, named: list[Outcome]) -> None:
         answers = batch.copier.rename(batch, self._tag)
         for item, answer in zip(batch.items, answers):
             if isinstance(answer, Rescheduled):
@@ -152,7 +151,7 @@ class Committer:
             else:
                 named.append(Outcome(item, answer))
 
-    def _discard(self, batches: List[Batch]) -> None:
+    def _discard(self, batches: list[Batch]) -> None:
         for batch in batches:
             for item in batch.items:
                 discard(item, self._tag)
@@ -168,7 +167,7 @@ def _checked_outcome(broken: Broken, outcome: Outcome) -> Outcome:
 
 
 # Waits are short, so that they can be interrupted. They do not use Thread.join: after
-# Ctrl-C in it, Python 3.7 to 3.13 consider a running thread ended.
+# Ctrl-C in it, Python 3.9 to 3.13 consider a running thread ended.
 def until(event: threading.Event) -> Iterator[None]:
     """Wait until ``event`` is set, and yield to the caller now and then."""
     while not event.wait(_MOMENT):

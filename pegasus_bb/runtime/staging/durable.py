@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any, Optional
+from typing import Any
 
 _WRITE = 2  # SYNC_FILE_RANGE_WRITE: start to write these pages out, do not wait
-_libc: Optional[Any] = None
+_libc: Any | None = None
 _LARGE = 8 << 20  # bytes; copying as many takes longer than a sync
 _SOON = 1.0  # seconds
 

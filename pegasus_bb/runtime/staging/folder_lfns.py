@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Callable, Dict, Iterator, Sequence, Tuple
+from typing import Callable
 
 from pegasus_bb.core.files import sync_directory
 from pegasus_bb.core.refusals import SYMBOLIC_LINK, keep_mode, warn_refused
@@ -87,7 +88,7 @@ def digest_tree(path: str) -> str:
 
 def _copy_entries(
     source: str, dest: str, links: Links, copy: Copy, below: str = ""
-) -> Iterator[Tuple[str, str]]:
+) -> Iterator[tuple[str, str]]:
     """Copy the entries of ``source``; yields (path in the copy, digest) of each
     file."""
     os.mkdir(dest, 0o700)
@@ -118,7 +119,7 @@ def _entry_like(path: str) -> str:
 
 def _copy_link(
     path: str, to: str, links: Links, copy: Copy, name: str
-) -> Iterator[Tuple[str, str]]:
+) -> Iterator[tuple[str, str]]:
     link = links.copied_link(path)
     if not link.is_resolved:
         try:
@@ -135,7 +136,7 @@ def _copy_link(
         yield name, copy(link.target, to).digest
 
 
-def _check_same_contents(part: str, dest: str, digests: Dict[str, str]) -> None:
+def _check_same_contents(part: str, dest: str, digests: dict[str, str]) -> None:
     """Raises CopyFailed if ``dest`` has other contents: they are the user's."""
     if not os.path.isdir(dest) or os.path.islink(dest) or not os.listdir(dest):
         return
@@ -160,7 +161,7 @@ def _swap_in(part: str, dest: str) -> None:
     remove(old)
 
 
-def _walk(path: str, below: str = "") -> Iterator[Tuple[str, os.DirEntry[str]]]:
+def _walk(path: str, below: str = "") -> Iterator[tuple[str, os.DirEntry[str]]]:
     with os.scandir(path) as entries:
         for entry in sorted(entries, key=lambda entry: entry.name):
             name = os.path.join(below, entry.name)
@@ -169,7 +170,7 @@ def _walk(path: str, below: str = "") -> Iterator[Tuple[str, os.DirEntry[str]]]:
                 yield from _walk(entry.path, name)
 
 
-def _digest_of(path: str, known: Dict[str, str]) -> str:
+def _digest_of(path: str, known: dict[str, str]) -> str:
     import hashlib  # not at the top: most jobs copy only files
 
     hasher = hashlib.sha256()

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import NamedTuple, Sequence, Tuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from pegasus_bb.core.paths import is_below
 from pegasus_bb.runtime.staging.failures import CopyFailed
@@ -32,7 +33,7 @@ class Links:
         stay."""
         self._root = os.path.realpath(root)
         self._vanishing = [os.path.realpath(folder) for folder in vanishing]
-        self._followed: Tuple[str, ...] = ()  # folders of the links that led here
+        self._followed: tuple[str, ...] = ()  # folders of the links that led here
 
     def copied_link(self, path: str) -> CopiedLink:
         """What replaces the link ``path`` in the copy.

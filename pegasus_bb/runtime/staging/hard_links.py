@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Dict, List, NamedTuple, Tuple
+from typing import NamedTuple
 
 
 class HardLink(NamedTuple):
@@ -19,9 +19,9 @@ class HardLinks:
     memory."""
 
     def __init__(self) -> None:
-        self.further: List[HardLink] = []  # in the order of the walk
+        self.further: list[HardLink] = []  # in the order of the walk
         # file -> the number of names still to come, and the first one
-        self._first: Dict[Tuple[int, ...], Tuple[int, str]] = {}
+        self._first: dict[tuple[int, ...], tuple[int, str]] = {}
 
     def is_further(self, status: os.stat_result, path: str) -> bool:
         """Note ``path``, and tell whether it is a further name of a known file. A new

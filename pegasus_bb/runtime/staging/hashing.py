@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import queue
 import threading
-from typing import Any, Optional, Tuple
+from typing import Any
 
 from pegasus_bb.runtime.staging.digests import Digest
 from pegasus_bb.runtime.staging.durable import begin_writing
@@ -43,8 +43,8 @@ def pour_hashed(
     sparse: bool,
     digest: Digest,
     tell: Tell,
-    segments: Optional[Segments] = None,
-) -> Tuple[int, str]:
+    segments: Segments | None = None,
+) -> tuple[int, str]:
     """Copy and hash ``size`` bytes; returns (bytes, digest). Raises OSError."""
     with _Hasher(source, digest, size > _ALONE) as hasher:
         total = move_all(
@@ -122,10 +122,10 @@ class _Hasher:
     """Hashes ranges of an open file in order: in a thread, or while they are moved."""
 
     def __init__(self, source: int, digest: Digest, in_thread: bool) -> None:
-        self.error: Optional[OSError] = None
+        self.error: OSError | None = None
         self._source, self._digest, self._hash = source, digest, digest.new()
         self._buffer = memoryview(bytearray(_BUFFER))
-        self._todo: queue.Queue[Optional[Range]] = queue.Queue(_BEHIND)
+        self._todo: queue.Queue[Range | None] = queue.Queue(_BEHIND)
         self._thread = _start_thread(self._work) if in_thread else None
 
     def __enter__(self) -> _Hasher:
@@ -186,7 +186,7 @@ class _Hasher:
                 self._todo.task_done()
 
 
-def _start_thread(work: Any) -> Optional[threading.Thread]:
+def _start_thread(work: Any) -> threading.Thread | None:
     thread = threading.Thread(target=work, daemon=True)
     try:
         thread.start()

@@ -12,8 +12,9 @@ import enum
 import errno
 import os
 import struct
+from collections.abc import Sequence
 from glob import escape, glob
-from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, NamedTuple
 
 from pegasus_bb.core.refusals import MODE, warn_refused
 from pegasus_bb.runtime.staging.failures import (
@@ -60,7 +61,7 @@ class _Packed(NamedTuple):
     results: Any
 
 
-def load(digest: bool) -> Optional[Helper]:
+def load(digest: bool) -> Helper | None:
     """The helper, or None if it cannot be used here."""
     if os.environ.get("PEGASUS_BB_HELPER") == "none":
         return None
@@ -111,19 +112,19 @@ class Helper(Copier):
         batch.results = _Packed(names, tasks, results)
         tell(sum(item.size for item in batch.items))
 
-    def changed(self, batch: Batch) -> List[Item]:
+    def changed(self, batch: Batch) -> list[Item]:
         rows = _RESULT.iter_unpack(batch.results.results)
         pairs = zip(batch.items, rows)
         return [item for item, row in pairs if row[0] == Step.CHANGED]
 
-    def rename(self, batch: Batch, tag: str) -> List[Answer]:
+    def rename(self, batch: Batch, tag: str) -> list[Answer]:
         names, tasks, results = batch.results
         count = ctypes.c_size_t(len(batch.items))
         self._library.pbb_rename(names, tag.encode(), tasks, results, count)
         rows = _RESULT.iter_unpack(results)
         return [self._answer(item, row) for item, row in zip(batch.items, rows)]
 
-    def _answer(self, item: Item, row: Tuple[Any, ...]) -> Answer:
+    def _answer(self, item: Item, row: tuple[Any, ...]) -> Answer:
         step, error, size = row[:3]
         if step == Step.DONE:
             if error:
@@ -136,7 +137,7 @@ class Helper(Copier):
         return _failure(item, Step(step), error)
 
 
-def _stamp(row: Tuple[int, ...]) -> List[int]:
+def _stamp(row: tuple[int, ...]) -> list[int]:
     """As items.stamp; a time is there in seconds and nanoseconds."""
     device, inode, *times = row
     seconds, rest = times[::2], times[1::2]
@@ -154,11 +155,11 @@ def _failure(item: Item, step: Step, code: int) -> CopyFailed:
     return explained(error, item.source_path, item.dest_path)
 
 
-def _pack(items: Sequence[Item]) -> Tuple[bytes, bytes]:
+def _pack(items: Sequence[Item]) -> tuple[bytes, bytes]:
     """The names, each with a NUL at its end, and the tasks with the offsets of
     names."""
-    names: List[bytes] = []
-    rows: List[bytes] = []
+    names: list[bytes] = []
+    rows: list[bytes] = []
     end = 0
     for item in items:
         name = os.fsencode(item.name)
@@ -187,7 +188,7 @@ def _sha256() -> Any:
     raise OSError("no OpenSSL with SHA-256")
 
 
-def _loaded() -> List[str]:
+def _loaded() -> list[str]:
     """The paths of the OpenSSL that this process has loaded."""
     import hashlib  # loads OpenSSL, unless Python was built without it
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Union
 
 from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.staging.hints import NO_HINT
@@ -96,10 +97,10 @@ def item_of(
 class Landed(NamedTuple):
     size: int  # bytes
     digest: str  # sha256:..., or "" if not asked for
-    stamp: List[int]  # device, inode, mtime_ns, ctime_ns of the copy
-    source: List[int]  # the same of the source when it was copied
+    stamp: list[int]  # device, inode, mtime_ns, ctime_ns of the copy
+    source: list[int]  # the same of the source when it was copied
 
-    def as_noted(self) -> Dict[str, Any]:
+    def as_noted(self) -> dict[str, Any]:
         """The form of the manifest and of the staging service."""
         keys = ("size", "digest", "stat", "source")
         return dict(zip(keys, self))
@@ -112,11 +113,11 @@ class Landed(NamedTuple):
 
 class Outcome(NamedTuple):
     item: Item
-    landed: Optional[Landed]
-    failure: Optional[CopyFailed] = None
+    landed: Landed | None
+    failure: CopyFailed | None = None
 
 
-def stamp(status: os.stat_result) -> List[int]:
+def stamp(status: os.stat_result) -> list[int]:
     """Numbers that change with the file; a program can reset mtime, but not ctime."""
     return [status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns]
 
@@ -134,7 +135,7 @@ class Batch:
     def __init__(self, items: Sequence[Item], copier: Copier) -> None:
         self.items, self.copier = items, copier
         self.results: Any = None  # the copier's data between copy and rename
-        self.broken: Dict[int, OSError] = {}  # id of an item -> error of its sync
+        self.broken: dict[int, OSError] = {}  # id of an item -> error of its sync
 
 
 class Copier:
@@ -150,10 +151,10 @@ class Copier:
         """Copy every item to its temporary name."""
         raise NotImplementedError
 
-    def changed(self, batch: Batch) -> List[Item]:
+    def changed(self, batch: Batch) -> list[Item]:
         """Items that changed before or during the copy."""
         return []
 
-    def rename(self, batch: Batch, tag: str) -> List[Answer]:
+    def rename(self, batch: Batch, tag: str) -> list[Answer]:
         """Rename all that were copied; returns the answers in order."""
         raise NotImplementedError

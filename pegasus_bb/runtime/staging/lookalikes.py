@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from typing import DefaultDict, Iterable, Iterator, List, Set, Tuple
+from collections.abc import Iterable, Iterator
 
 from pegasus_bb.runtime.staging.failures import CopyFailed, on_a_line
 
@@ -35,14 +35,14 @@ class Lookalikes:
     """The names of one folder; some 60 bytes of memory each."""
 
     def __init__(self) -> None:
-        self._seen: Set[int] = set()
-        self._twice: Set[int] = set()
+        self._seen: set[int] = set()
+        self._twice: set[int] = set()
 
     def add(self, name: str) -> None:
         key = hash(_cut(name))
         (self._twice if key in self._seen else self._seen).add(key)
 
-    def among(self, folder: int) -> List[str]:
+    def among(self, folder: int) -> list[str]:
         """Those names in the open ``folder`` that look like another one."""
         if not self._twice:
             return []
@@ -54,11 +54,11 @@ def _cut(name: str) -> str:
     return folded(name)[:60]
 
 
-def one_there(names: Iterable[str], folder: int) -> Iterator[Tuple[str, str]]:
+def one_there(names: Iterable[str], folder: int) -> Iterator[tuple[str, str]]:
     """Pairs of ``names`` that are one file in the open ``folder``."""
     entries = set(os.listdir(folder))
     count = Counter(map(_cut, entries))
-    arrived: DefaultDict[str, List[str]] = defaultdict(list)
+    arrived: defaultdict[str, list[str]] = defaultdict(list)
     for name in names:
         if _is_there(name, folder):
             arrived[_cut(name)].append(name)
@@ -80,7 +80,7 @@ class Made:
     """The files that a process has made, to notice that one would replace another."""
 
     def __init__(self) -> None:
-        self._paths: DefaultDict[str, Set[str]] = defaultdict(set)  # by folded path
+        self._paths: defaultdict[str, set[str]] = defaultdict(set)  # by folded path
 
     def add(self, path: str) -> None:
         self._paths[folded_path(path)].add(path)

@@ -12,7 +12,8 @@ import os
 import queue
 import threading
 from collections import deque
-from typing import Callable, Deque, Iterable, Iterator, List, Optional, Set
+from collections.abc import Iterable, Iterator
+from typing import Callable
 
 from pegasus_bb.core.paths import is_long
 from pegasus_bb.runtime.staging.commit import Committer, put_in, until
@@ -39,11 +40,11 @@ class Mover:
 
     def __init__(
         self,
-        digest: Optional[Digest] = SHA256,
+        digest: Digest | None = SHA256,
         follow: bool = True,
         threads: int = 0,
         tell: Tell = ignore_progress,
-        segments: Optional[Segments] = None,
+        segments: Segments | None = None,
     ) -> None:
         """``digest`` is for large files; small ones have SHA-256. ``follow``: a source
         may be a link. ``threads``: 0 for a default. ``tell`` is called from several
@@ -64,7 +65,7 @@ class Mover:
 
         Yields the outcome of each, in any order; a copy that is reported is durable.
         """
-        outcomes: Deque[Outcome] = deque()  # append and popleft are atomic
+        outcomes: deque[Outcome] = deque()  # append and popleft are atomic
         to_commit = max(1, int(self._share * _TO_COMMIT))
         committer = Committer(self.tag, outcomes.append, to_commit)
         in_hand = max(1, int(self._share * _IN_HAND))
@@ -135,7 +136,7 @@ class Mover:
         yield from (group.batch() for group in groups if group.items)
 
 
-def _helper(digest: bool) -> Optional[Copier]:
+def _helper(digest: bool) -> Copier | None:
     try:
         from pegasus_bb.runtime.staging.helper import load
     except ImportError:  # a Python without ctypes
@@ -147,10 +148,10 @@ class _Group:
     """Items that are collected for a batch."""
 
     def __init__(self, copier: Copier, folders: int, size: int) -> None:
-        self.items: List[Item] = []
+        self.items: list[Item] = []
         self._copier, self._most, self._bytes = copier, folders, size
         self._size = 0
-        self._folders: Set[Folder] = set()
+        self._folders: set[Folder] = set()
 
     def add(self, item: Item) -> None:
         self.items.append(item)
@@ -178,10 +179,10 @@ class _CopierThreads:
     def __init__(
         self, threads: int, in_hand: int, copy: Callable[[Batch], None]
     ) -> None:
-        self._todo: queue.Queue[Optional[Batch]] = queue.Queue(in_hand)
+        self._todo: queue.Queue[Batch | None] = queue.Queue(in_hand)
         self._copy = copy
-        self.fault: Optional[BaseException] = None  # a bug, not the failure of a file
-        self._ends: List[threading.Event] = []  # of each thread
+        self.fault: BaseException | None = None  # a bug, not the failure of a file
+        self._ends: list[threading.Event] = []  # of each thread
         self._told_to_end = 0  # threads
         for _ in range(threads):
             end = threading.Event()
@@ -223,7 +224,7 @@ class _CopierThreads:
             end.set()
 
 
-def _pop_all(outcomes: Deque[Outcome]) -> Iterator[Outcome]:
+def _pop_all(outcomes: deque[Outcome]) -> Iterator[Outcome]:
     while outcomes:
         yield outcomes.popleft()
 

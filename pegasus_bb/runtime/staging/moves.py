@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import Callable, Iterator, Optional, Tuple
+from collections.abc import Iterator
+from typing import Callable
 
 from pegasus_bb.runtime.staging.durable import begin_writing
 from pegasus_bb.runtime.staging.segments import Segments
@@ -28,13 +29,13 @@ _REFUSED = (
     errno.EOVERFLOW,
 )
 Tell = Callable[[int], None]  # bytes that have just been copied
-Range = Tuple[int, int, bool]  # offset, bytes, is a hole
+Range = tuple[int, int, bool]  # offset, bytes, is a hole
 Take = Callable[[Range], None]
 Way = Callable[[int, int, int, int], int]  # source, out, offset, length -> bytes moved
 Move = Callable[[int, int, int, int, Tell], int]
 
 
-def data_of(source: int, size: int) -> Iterator[Tuple[int, int]]:
+def data_of(source: int, size: int) -> Iterator[tuple[int, int]]:
     """(offset, length) of the data between holes; the whole file if holes are
     unknown."""
     offset = 0
@@ -76,7 +77,7 @@ def move_all(
     tell: Tell,
     hole: Take = lambda piece: None,
     by: Move = move,
-    segments: Optional[Segments] = None,
+    segments: Segments | None = None,
 ) -> int:
     """Move the file in steps; returns its bytes. Holes are skipped and passed to
     ``hole``. Raises OSError."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import stat
 import time
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from pegasus_bb.core.files import sync_directory
 from pegasus_bb.core.refusals import MODE, keep_mode, warn_refused
@@ -97,7 +97,7 @@ def digest_file(path: str, like: str = "") -> str:
         os.close(handle)
 
 
-def open_source(path: str, folder: Optional[int] = None, follow: bool = True) -> int:
+def open_source(path: str, folder: int | None = None, follow: bool = True) -> int:
     """A descriptor of regular file ``path``. Raises OSError, CopyFailed."""
     handle = os.open(path, _READ if follow else _READ | os.O_NOFOLLOW, dir_fd=folder)
     if stat.S_ISREG(os.fstat(handle).st_mode):
@@ -124,8 +124,8 @@ def copy_into(
     source: int,
     before: os.stat_result,
     part: str,
-    digest: Optional[Digest],
-    folder: Optional[int] = None,
+    digest: Digest | None,
+    folder: int | None = None,
     durable: bool = True,
     tell: Tell = ignore_progress,
     writing: Writing = DEFAULT_WRITING,
@@ -194,7 +194,7 @@ def _copy_once(source: str, dest: str, digest: bool, writing: Writing) -> Copied
     return Copied(poured.size, poured.digest, os.lstat(dest))
 
 
-def same_file(source: os.stat_result, dest: str) -> Optional[os.stat_result]:
+def same_file(source: os.stat_result, dest: str) -> os.stat_result | None:
     """The stat of ``dest`` if it is the file ``source``, and not a link to it."""
     try:
         status = os.lstat(dest)

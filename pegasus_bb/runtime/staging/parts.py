@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Dict, List, Sequence
+from collections.abc import Sequence
 
 from pegasus_bb.core.paths import cut_name, is_long
 
@@ -51,9 +51,9 @@ def remove_parts(folder: int, name: str, tags: Sequence[str]) -> None:
             pass
 
 
-def parts_in(folder: str) -> Dict[bytes, List[str]]:
+def parts_in(folder: str) -> dict[bytes, list[str]]:
     """Temporary files of killed copies in ``folder``: (shortened) name -> paths."""
-    parts: Dict[bytes, List[str]] = {}
+    parts: dict[bytes, list[str]] = {}
     own = str(os.getpid()).encode()
     try:
         with os.scandir(folder) as entries:

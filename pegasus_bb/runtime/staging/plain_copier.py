@@ -7,7 +7,7 @@ a batch, have holes, or changed while a batch was copied.
 from __future__ import annotations
 
 import os
-from typing import List, NamedTuple, Optional, Union
+from typing import NamedTuple, Union
 
 from pegasus_bb.runtime.staging.digests import Digest
 from pegasus_bb.runtime.staging.failures import CopyFailed, explained, of_another_size
@@ -40,7 +40,7 @@ LARGE = 64 << 20  # bytes; a larger file is made durable by its copier
 class Written(NamedTuple):
     size: int
     digest: str
-    source: List[int]  # its stamp
+    source: list[int]  # its stamp
 
 
 Result = Union[Written, CopyFailed, Rescheduled]
@@ -49,19 +49,17 @@ Result = Union[Written, CopyFailed, Rescheduled]
 class Plain(Copier):
     limit = (1 << 20) - 1
 
-    def __init__(
-        self, digest: Optional[Digest], segments: Optional[Segments] = None
-    ) -> None:
+    def __init__(self, digest: Digest | None, segments: Segments | None = None) -> None:
         self._digest, self._segments = digest, segments
 
     def copy(self, batch: Batch, tag: str, follow: bool, tell: Tell) -> None:
         batch.results = [self._result(item, tag, follow, tell) for item in batch.items]
 
-    def changed(self, batch: Batch) -> List[Item]:
+    def changed(self, batch: Batch) -> list[Item]:
         pairs = zip(batch.items, batch.results)
         return [item for item, result in pairs if isinstance(result, Rescheduled)]
 
-    def rename(self, batch: Batch, tag: str) -> List[Answer]:
+    def rename(self, batch: Batch, tag: str) -> list[Answer]:
         pairs = zip(batch.items, batch.results)
         return [_rename(item, result, tag) for item, result in pairs]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from pegasus_bb.runtime.staging.digests import Digest
 from pegasus_bb.runtime.staging.moves import CHUNK, Tell, move_all
@@ -30,9 +30,9 @@ def pour(
     out: int,
     size: int,
     sparse: bool,
-    digest: Optional[Digest],
+    digest: Digest | None,
     tell: Tell = ignore_progress,
-    segments: Optional[Segments] = None,
+    segments: Segments | None = None,
 ) -> Poured:
     """Copy ``size`` bytes of open file ``source`` into the empty open file ``out``.
 

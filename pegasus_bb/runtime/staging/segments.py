@@ -6,7 +6,7 @@ take all data at once and write it out in bursts.
 
 from __future__ import annotations
 
-from typing import ContextManager
+from contextlib import AbstractContextManager
 
 
 class Segments:
@@ -17,7 +17,7 @@ class Segments:
         """Bytes of the next segment, which may vary."""
         raise NotImplementedError
 
-    def take(self, size: int) -> ContextManager[None]:
+    def take(self, size: int) -> AbstractContextManager[None]:
         """A context for writing ``size`` bytes. Entering it waits for their turn; leave
         it when they are durable."""
         raise NotImplementedError

@@ -20,7 +20,7 @@ from bisect import bisect_left
 from json.encoder import (
     encode_basestring_ascii as quoted,  # of dumps, without its overhead
 )
-from typing import Any, List
+from typing import Any
 
 from pegasus_bb.core.errors import UsageError, advice_on
 from pegasus_bb.core.files import read_journal
@@ -65,8 +65,8 @@ class Journal:
                 "set XDG_STATE_HOME to a folder on a file system with locks"
             ) from error
         self._done = array("Q")
-        self.tags: List[str] = []  # of unfinished tries: temporary files may exist
-        self._lines: List[str] = []
+        self.tags: list[str] = []  # of unfinished tries: temporary files may exist
+        self._lines: list[str] = []
         self._pace = Pace(_MANY)
         self._read()
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import Callable, Dict, Iterator, List, Optional, Tuple
+from collections.abc import Iterator
+from typing import Callable
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.paths import is_below
@@ -31,11 +32,11 @@ class Stage:
         source: str,
         dest: str,
         journal: Journal,
-        digest: Optional[Digest],
+        digest: Digest | None,
         fail: Fail,
-        folders: Optional[Tuple[Folder, Folder]] = None,
+        folders: tuple[Folder, Folder] | None = None,
         wanted: Wanted = all_of_it,
-        segments: Optional[Segments] = None,
+        segments: Segments | None = None,
         hint: int = NO_HINT,
     ) -> None:
         """Both are full paths. ``fail`` is called for every file that cannot be copied.
@@ -52,7 +53,7 @@ class Stage:
         self.folders = self.links = 0
         self._told: Tell = ignore_progress
         # files that will have further names
-        self._linked: Dict[str, Landed] = {}
+        self._linked: dict[str, Landed] = {}
         self._folders = folders
         self._wanted, self._segments, self._hint = wanted, segments, hint
         if folders is None:
@@ -119,7 +120,7 @@ class Stage:
             if item.mark.st_nlink > 1:
                 self._linked[name] = landed
 
-    def _has_another_name(self, name: str, before: List[int], after: List[int]) -> None:
+    def _has_another_name(self, name: str, before: list[int], after: list[int]) -> None:
         """Write the line of ``name`` again: another name has changed its copy's
         ctime."""
         landed = self._linked.get(name)

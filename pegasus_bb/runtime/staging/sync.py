@@ -7,7 +7,7 @@ tasks on a compute node, so it pays only for many files.
 from __future__ import annotations
 
 import os
-from typing import Dict, Iterable, List, Tuple
+from collections.abc import Iterable
 
 from pegasus_bb.core.refusals import sync_folder
 from pegasus_bb.runtime.staging.durable import sync_file_system
@@ -15,10 +15,10 @@ from pegasus_bb.runtime.staging.items import Folder, Item
 from pegasus_bb.runtime.staging.parts import part_of
 
 FEW = 16  # files, or folders
-Broken = Dict[int, OSError]  # id of an item -> the error of its sync
+Broken = dict[int, OSError]  # id of an item -> the error of its sync
 
 
-def sync(named: List[Item], copied: List[Item], tag: str) -> Broken:
+def sync(named: list[Item], copied: list[Item], tag: str) -> Broken:
     """Make the names of ``named`` and the bytes of ``copied`` durable."""
     folders = list({id(item.dest): item.dest for item in named}.values())
     if len(folders) > FEW or len(copied) > FEW:
@@ -37,8 +37,8 @@ def sync(named: List[Item], copied: List[Item], tag: str) -> Broken:
     return broken
 
 
-def _together(items: List[Item]) -> Broken:
-    failed: Dict[int, OSError] = {}  # by device
+def _together(items: list[Item]) -> Broken:
+    failed: dict[int, OSError] = {}  # by device
     for device, folder in {item.dest.device: item.dest for item in items}.items():
         try:
             sync_file_system(folder.fd)
@@ -51,7 +51,7 @@ def _together(items: List[Item]) -> Broken:
     }
 
 
-def _folders(folders: Iterable[Folder]) -> Iterable[Tuple[Folder, OSError]]:
+def _folders(folders: Iterable[Folder]) -> Iterable[tuple[Folder, OSError]]:
     for folder in folders:
         try:
             sync_folder(folder.fd)

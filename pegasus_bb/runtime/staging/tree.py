@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import Callable, Iterator, List, Optional, Sequence, Set, Tuple
+from collections.abc import Iterator, Sequence
+from typing import Callable
 
 from pegasus_bb.core.refusals import HARD_LINK, SYMBOLIC_LINK, keep_mode, warn_refused
 from pegasus_bb.runtime.staging.durable import sync_file_system
@@ -25,7 +26,7 @@ from pegasus_bb.runtime.staging.parts import part_of, remove_parts
 
 _NEAR = 8  # folders that stay open while their subfolders wait
 Fail = Callable[[CopyFailed], None]
-Linked = Callable[[str, List[int], List[int]], None]
+Linked = Callable[[str, list[int], list[int]], None]
 Wanted = Callable[[str, os.stat_result], bool]  # path below the top, its stat
 
 
@@ -39,10 +40,10 @@ class WaitingFolder:
 
     def __init__(self, source: Folder, dest: Folder, path: str) -> None:
         """``path`` of the folder, below the top ones."""
-        self.source: Optional[Folder] = source
-        self.dest: Optional[Folder] = dest
+        self.source: Folder | None = source
+        self.dest: Folder | None = dest
         self.path = path
-        self.names: List[str] = []
+        self.names: list[str] = []
 
 
 class Tree:
@@ -62,12 +63,12 @@ class Tree:
         Entries that are not ``wanted`` are skipped; folders always count as wanted."""
         self._tag, self._fail, self._earlier = tag, fail, earlier
         self._wanted = wanted
-        self._waiting: List[WaitingFolder] = []
+        self._waiting: list[WaitingFolder] = []
         self._top = source, dest
-        self._modes: List[Tuple[str, int]] = []  # of folders without write permission
+        self._modes: list[tuple[str, int]] = []  # of folders without write permission
         self._names = HardLinks()
-        self._alike: List[Tuple[str, List[str]]] = []  # folder, names in it
-        self._failed: Set[str] = set()  # files whose further names must wait
+        self._alike: list[tuple[str, list[str]]] = []  # folder, names in it
+        self._failed: set[str] = set()  # files whose further names must wait
         self._devices = {dest.device: dest}
         self.folders = self.links = 0  # made or found
 
@@ -132,7 +133,7 @@ class Tree:
                 source, dest = self._top
                 self._fail(explained(error, source.at(path), dest.at(path)))
 
-    def _check_alike(self, path: str, names: List[str]) -> None:
+    def _check_alike(self, path: str, names: list[str]) -> None:
         try:
             there = _open_below(self._top[1], path)
         except OSError:  # it did not arrive, and that is said already
@@ -153,7 +154,7 @@ class Tree:
             "again once that is mended"
         )
 
-    def _enter(self, left: WaitingFolder, name: str) -> Tuple[Folder, Folder]:
+    def _enter(self, left: WaitingFolder, name: str) -> tuple[Folder, Folder]:
         """The subfolder ``name`` of ``left``, and its copy, which is made.
 
         Raises OSError, and CopyFailed if a mount shows one of the top folders there:
@@ -194,7 +195,7 @@ class Tree:
         source: Folder,
         entry: os.DirEntry[str],
         dest: Folder,
-        folders: List[str],
+        folders: list[str],
     ) -> Iterator[Item]:
         name = entry.name
         try:

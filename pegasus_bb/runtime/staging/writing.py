@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from pegasus_bb.runtime.staging.hints import NO_HINT
 from pegasus_bb.runtime.staging.segments import Segments
 
 
 class Writing(NamedTuple):
-    segments: Optional[Segments] = None  # None: all at once
+    segments: Segments | None = None  # None: all at once
     hint: int = NO_HINT  # of their expected lifetime: hints.py
 
 

@@ -11,20 +11,8 @@ import os
 import signal
 import sys
 import time
-from typing import (
-    Any,
-    Callable,
-    Dict,
-    Iterator,
-    List,
-    Mapping,
-    Optional,
-    Sequence,
-    Set,
-    Tuple,
-    TypeVar,
-    Union,
-)
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Callable, TypeVar
 
 from pegasus_bb.core.units import parse_duration
 from pegasus_bb.runtime.stager_client.client import Client, NoService
@@ -41,7 +29,7 @@ from pegasus_bb.runtime.transfers.transfer_methods import Way
 _LATER = ("draining", "busy")  # error codes for which a retry may help
 _LONGEST_PAUSE = 5.0  # seconds between two tries to reach a service
 _TOGETHER = 64  # tasks to wait for before their lines are noted
-Spec = Dict[str, Any]
+Spec = dict[str, Any]
 T = TypeVar("T")
 
 
@@ -57,10 +45,10 @@ class ServiceCopies(Copies):
         signal.signal(signal.SIGTERM, end_by_signal)  # so that its tasks are cancelled
 
     def _copy_files(
-        self, ways: Sequence[Way], digest: bool, segments: Optional[Segments]
+        self, ways: Sequence[Way], digest: bool, segments: Segments | None
     ) -> Iterator[CopyResult]:
         """Ignores ``segments``: the service paces its copies itself."""
-        left: List[Tuple[Way, Spec]] = []
+        left: list[tuple[Way, Spec]] = []
         paced = self._drains.spec(ways) if self._drains else {}
         others = self._drains.overtake(ways) if self._drains else None
         for way in ways:
@@ -70,7 +58,7 @@ class ServiceCopies(Copies):
             except (OSError, CopyFailed) as error:
                 yield way, error
         while left:
-            again: List[Tuple[Way, Spec]] = []
+            again: list[tuple[Way, Spec]] = []
             ended = self._service.ended([spec for _, spec in left], others)
             for (way, spec), task in zip(left, ended):
                 result = _result_of(way, task, digest)
@@ -100,9 +88,7 @@ def end_by_signal(number: int, _: object) -> None:
     raise SystemExit(128 + number)
 
 
-def _result_of(
-    way: Way, task: Optional[Spec], digest: bool
-) -> Union[Landed, CopyFailed, None]:
+def _result_of(way: Way, task: Spec | None, digest: bool) -> Landed | CopyFailed | None:
     """The result of ``task``; None if the service has lost it: submit it again."""
     if task is None:
         return _verified_copy(way)
@@ -115,7 +101,7 @@ def _result_of(
     return _verified_copy(way) if digest else Landed(task["moved"], "", [], [])
 
 
-def _verified_copy(way: Way) -> Optional[Landed]:
+def _verified_copy(way: Way) -> Landed | None:
     """The copy, if source and destination have the same bytes; else None."""
     try:
         source, dest = os.stat(way.source), os.lstat(way.target)
@@ -133,14 +119,14 @@ class PatientClient:
     def __init__(self, sockets: str, patience: float) -> None:
         """``patience``: seconds without a service until that is an error."""
         self._sockets, self._patience = sockets, patience
-        self._client: Optional[Client] = None
-        self._about: Optional[Spec] = None  # its answer to `ping`
+        self._client: Client | None = None
+        self._about: Spec | None = None  # its answer to `ping`
         self._has_warned = False
-        self._missing_keys: Set[str] = set()  # keys with a warning
+        self._missing_keys: set[str] = set()  # keys with a warning
 
     def url_of(self, path: str) -> str:
         """The URL of ``path``, which has no links. Raises CopyFailed, NoService."""
-        roots: Dict[str, str] = self._ping()["roots"]
+        roots: dict[str, str] = self._ping()["roots"]
         url = url_of(path, roots)
         if not url:
             known = ", ".join(f"{name} ({at})" for name, at in roots.items())
@@ -173,12 +159,12 @@ class PatientClient:
         return self._about
 
     def ended(
-        self, specs: Sequence[Spec], change: Optional[Tuple[str, float]] = None
-    ) -> Iterator[Optional[Spec]]:
+        self, specs: Sequence[Spec], change: tuple[str, float] | None = None
+    ) -> Iterator[Spec | None]:
         """Submit ``specs``; yields each task when it has ended, in order; None if the
         service has lost it. ``change`` of rates is for them, too. Cancels all tasks if
         it is stopped. Raises Refused, NoService."""
-        numbers: List[int] = []
+        numbers: list[int] = []
         try:
             for request in in_requests(specs):
                 self._ask(lambda c: _submit(c, request, numbers))  # noqa: B023
@@ -238,7 +224,7 @@ class PatientClient:
         )
 
 
-def _submit(client: Client, specs: Sequence[Spec], numbers: List[int]) -> None:
+def _submit(client: Client, specs: Sequence[Spec], numbers: list[int]) -> None:
     """Submit ``specs`` and add their numbers to ``numbers``. A signal to end waits for
     the answer: without their numbers the tasks could not be cancelled."""
     with _signals_wait():
@@ -249,7 +235,7 @@ def _submit(client: Client, specs: Sequence[Spec], numbers: List[int]) -> None:
 def _signals_wait() -> Iterator[None]:
     """SIGTERM and SIGINT take effect after the body. They are not blocked: the kernel
     would give them to another thread, and Python calls all handlers in this one."""
-    came: List[int] = []
+    came: list[int] = []
 
     def note(number: int, _: object) -> None:
         came.append(number)
@@ -264,7 +250,7 @@ def _signals_wait() -> Iterator[None]:
             os.kill(os.getpid(), number)
 
 
-def _wait_for(client: Client, numbers: Sequence[int]) -> Dict[int, Spec]:
+def _wait_for(client: Client, numbers: Sequence[int]) -> dict[int, Spec]:
     """Wait until the tasks of ``numbers`` have ended; returns those that are known."""
     try:
         return {task["id"]: task for task in client.wait(numbers)}
@@ -275,5 +261,5 @@ def _wait_for(client: Client, numbers: Sequence[int]) -> Dict[int, Spec]:
     return _wait_for(client, [number for number in numbers if number in known])
 
 
-def _places(task: Spec) -> Tuple[str, str]:
+def _places(task: Spec) -> tuple[str, str]:
     return task["source"], task["dest"]

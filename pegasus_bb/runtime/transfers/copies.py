@@ -8,19 +8,8 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Dict,
-    Iterable,
-    Iterator,
-    List,
-    Optional,
-    Sequence,
-    Set,
-    Tuple,
-    Union,
-)
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.files import append_all
@@ -46,8 +35,8 @@ if TYPE_CHECKING:
 
 _FOLDERS = 50  # kept open for the next file of the list
 _LINES = 500  # of the manifest, per write
-Copied = Tuple[Way, int, Optional[Exception]]  # bytes, error
-CopyResult = Tuple[Way, Union[Landed, Exception, None]]
+Copied = tuple[Way, int, Optional[Exception]]  # bytes, error
+CopyResult = tuple[Way, Union[Landed, Exception, None]]
 
 
 class Copies:
@@ -58,24 +47,22 @@ class Copies:
         manifest_path: str,
         uuid: str,
         threads: int = 0,
-        drains: Optional[Drains] = None,
+        drains: Drains | None = None,
     ) -> None:
         """``vanishing``: the folders that are removed with the reservation. ``drains``:
         how results leave it; None: at full speed."""
         self._roots, self._tier, self._threads = roots, vanishing, threads
         self._drains = drains
         self._manifest, self._uuid = manifest_path, uuid
-        self._lines: Optional[Dict[str, Dict[str, Any]]] = (
-            None  # at the start of the job
-        )
-        self._dests: Optional[Set[str]] = None  # of those lines
+        self._lines: dict[str, dict[str, Any]] | None = None  # at the start of the job
+        self._dests: set[str] | None = None  # of those lines
         self._made = Made()
-        self._left: Dict[str, Dict[bytes, List[str]]] = {}  # by folder, read once
+        self._left: dict[str, dict[bytes, list[str]]] = {}  # by folder, read once
 
     def copy(self, ways: Sequence[Way]) -> Iterator[Copied]:
         """Copy all; yields the outcome of each, in any order."""
-        alone: List[Way] = []
-        files: List[Way] = []
+        alone: list[Way] = []
+        files: list[Way] = []
         for way in ways:
             try:
                 self._remove_parts(way.target)
@@ -93,14 +80,14 @@ class Copies:
         with self._pace([*alone, *files]) as pace:
             for way in alone:
                 yield self._try_one(way, pace if self._leaves(way) else None)
-            groups: Dict[Tuple[bool, bool], List[Way]] = {}
+            groups: dict[tuple[bool, bool], list[Way]] = {}
             for way in files:
                 groups.setdefault((way.promised, self._leaves(way)), []).append(way)
             for (promised, leaves), group in groups.items():
                 yield from self._copy_many(group, promised, pace if leaves else None)
 
     @contextlib.contextmanager
-    def _pace(self, ways: Sequence[Way]) -> Iterator[Optional[Segments]]:
+    def _pace(self, ways: Sequence[Way]) -> Iterator[Segments | None]:
         """The pace of those ``ways`` that leave the tier."""
         pace = self._drains.pace(ways) if self._drains else None
         try:
@@ -112,13 +99,13 @@ class Copies:
     def _leaves(self, way: Way) -> bool:
         return self._drains is not None and self._drains.leaves(way)
 
-    def _try_one(self, way: Way, segments: Optional[Segments]) -> Copied:
+    def _try_one(self, way: Way, segments: Segments | None) -> Copied:
         try:
             return way, self._copy_one(way, segments), None
         except (PegasusBBError, OSError) as error:
             return way, 0, error
 
-    def _copy_one(self, way: Way, segments: Optional[Segments]) -> int:
+    def _copy_one(self, way: Way, segments: Segments | None) -> int:
         """Copy a folder, or a file that is its own copy. Raises PegasusBBError,
         OSError."""
         copied = copy_path(
@@ -136,9 +123,9 @@ class Copies:
         return copied.size
 
     def _copy_many(
-        self, ways: Sequence[Way], digest: bool, segments: Optional[Segments]
+        self, ways: Sequence[Way], digest: bool, segments: Segments | None
     ) -> Iterator[Copied]:
-        landed: List[Tuple[Way, Landed]] = []
+        landed: list[tuple[Way, Landed]] = []
         pace = Pace(_LINES)
         for way, result in self._copy_files(ways, digest, segments):
             try:
@@ -155,17 +142,17 @@ class Copies:
         yield from self._note_and_report(landed)
 
     def _copy_files(
-        self, ways: Sequence[Way], digest: bool, segments: Optional[Segments]
+        self, ways: Sequence[Way], digest: bool, segments: Segments | None
     ) -> Iterator[CopyResult]:
         """Copy files; yields the result of each, in any order."""
-        refused: List[CopyResult] = []
+        refused: list[CopyResult] = []
         wanted = SHA256 if digest else None
         mover = Mover(wanted, threads=self._threads, segments=segments)
         for outcome in mover.move(_items(ways, refused)):
             yield outcome.item.mark, outcome.landed or outcome.failure
         yield from refused
 
-    def _note_and_report(self, landed: List[Tuple[Way, Landed]]) -> Iterator[Copied]:
+    def _note_and_report(self, landed: list[tuple[Way, Landed]]) -> Iterator[Copied]:
         """Write the lines of ``landed`` to the manifest, then yield their outcomes."""
         try:
             self._note(landed)
@@ -174,7 +161,7 @@ class Copies:
             yield from [(way, 0, error) for way, _ in landed]
         landed.clear()
 
-    def _note(self, landed: Iterable[Tuple[Way, Landed]]) -> None:
+    def _note(self, landed: Iterable[tuple[Way, Landed]]) -> None:
         results = [
             manifest.line(way.attempt.job.lfn, way.dest, each, self._uuid)
             for way, each in landed
@@ -198,14 +185,14 @@ class Copies:
             and stamp(source) == noted.get("source")
         )
 
-    def _noted(self) -> Dict[str, Dict[str, Any]]:
+    def _noted(self) -> dict[str, dict[str, Any]]:
         if self._lines is None:
             self._lines = manifest.read(self._manifest, self._uuid)
             for entry in self._lines.values():  # by other jobs of the run
                 self._made.add(str(entry.get("dest")))
         return self._lines
 
-    def _vanishing(self, way: Way) -> List[str]:
+    def _vanishing(self, way: Way) -> list[str]:
         """Folders that will be gone after the run; a copy must have no links to
         them."""
         roots = self._roots.left_behind(way.source, way.target)
@@ -244,9 +231,9 @@ class Copies:
         return any(is_below(path, folder) for folder in self._tier)
 
 
-def _items(ways: Iterable[Way], refused: List[CopyResult]) -> Iterator[Item]:
+def _items(ways: Iterable[Way], refused: list[CopyResult]) -> Iterator[Item]:
     """Items for the mover; a file that cannot be opened goes to ``refused``."""
-    opened: Dict[str, Folder] = {}
+    opened: dict[str, Folder] = {}
     for way in ways:
         try:
             status = os.stat(way.source)
@@ -258,7 +245,7 @@ def _items(ways: Iterable[Way], refused: List[CopyResult]) -> Iterator[Item]:
         yield item_of(source, name, dest, as_name, status, way, way.hint)
 
 
-def _place(path: str, opened: Dict[str, Folder]) -> Tuple[Folder, str]:
+def _place(path: str, opened: dict[str, Folder]) -> tuple[Folder, str]:
     folder, name = os.path.split(path)
     if folder not in opened:
         if len(opened) >= _FOLDERS:

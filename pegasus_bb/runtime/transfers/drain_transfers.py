@@ -9,7 +9,8 @@ import contextlib
 import os
 import sys
 import time
-from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from pegasus_bb.core.files import read_json
 from pegasus_bb.core.paths import is_below
@@ -41,7 +42,7 @@ class Drains:
             and not any(is_below(way.target, folder) for folder in self._tier)
         )
 
-    def pace(self, ways: Iterable[Way]) -> Optional[Pace]:
+    def pace(self, ways: Iterable[Way]) -> Pace | None:
         """The pace of those ``ways`` that leave the tier; None if none does."""
         size = sum(_size(way.source) for way in ways if self.leaves(way))
         if not size:
@@ -56,7 +57,7 @@ class Drains:
             self._tell_others()
         return Pace(drain)
 
-    def spec(self, ways: Iterable[Way]) -> Dict[str, Any]:
+    def spec(self, ways: Iterable[Way]) -> dict[str, Any]:
         """The keys of a task for each of ``ways`` that leaves the tier: the rate of all
         of them together, and the deadline of the last one."""
         size = sum(_size(way.source) for way in ways if self.leaves(way))
@@ -68,7 +69,7 @@ class Drains:
             self._ignore_note(error)
             return {}
 
-    def overtake(self, ways: Iterable[Way]) -> Optional[Tuple[str, float]]:
+    def overtake(self, ways: Iterable[Way]) -> tuple[str, float] | None:
         """If ``ways`` are the last results: how the shares of this run begin, and the
         rate of them all together from now on; 0: no limit. Else None."""
         if not any(map(self.leaves, ways)):
@@ -80,10 +81,10 @@ class Drains:
             self._ignore_note(error)
         return None
 
-    def _spec(self, size: int) -> Dict[str, Any]:
+    def _spec(self, size: int) -> dict[str, Any]:
         note, run = self._note, str(self._note["run"])
         rates = {run: note["rate"] or self._limit}  # by share
-        spec: Dict[str, Any] = {}
+        spec: dict[str, Any] = {}
         at_once = note["rate"] or (self._may_hurry and os.path.exists(self._over))
         _, seconds = (0.0, 0.0) if at_once else self._times()
         if seconds:
@@ -129,7 +130,7 @@ class Drains:
         with contextlib.suppress(OSError), open(self._over, "w", encoding="ascii"):
             pass
 
-    def _targets(self) -> List[Target]:
+    def _targets(self) -> list[Target]:
         own, rate, target = (
             self._bb.file(FOLDER),
             self._note["rate"],
@@ -143,7 +144,7 @@ class Drains:
                 targets.append(Target(str(target["name"]), folder, self._limit, curve))
         return [each for each in targets if each.limit or each.curve]
 
-    def _times(self) -> Tuple[float, float]:
+    def _times(self) -> tuple[float, float]:
         """Seconds until the first byte may go and until the last one is safe, by the
         prediction and the time that the run took so far; 0 at the end of the run."""
         gate, last, slack = (float(self._note[key]) for key in ("gate", "end", "slack"))

@@ -8,7 +8,7 @@ failed, and so on. Links and folders are made at once.
 from __future__ import annotations
 
 import os
-from typing import Dict, Iterator, List, Sequence, Set, Union
+from collections.abc import Iterator, Sequence
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.paths import plain_path
@@ -35,7 +35,7 @@ class Transfers:
         """``links``: --symlink, make links where possible."""
         self._scratch, self._inputs, self._copies = scratch, inputs, copies
         self._links = links
-        self._real: Dict[str, str] = {}  # folder -> its real path
+        self._real: dict[str, str] = {}  # folder -> its real path
 
     def move(self, jobs: Sequence[Transfer]) -> Iterator[Done]:
         """Do all ``jobs`` that can be done; yields the outcome of each, in any order.
@@ -44,7 +44,7 @@ class Transfers:
         """
         tries = [Try(job, ways_of(job)) for job in jobs]
         while tries:
-            again: List[Try] = []
+            again: list[Try] = []
             for done in self._round(tries):
                 if isinstance(done, Try):
                     again.append(done)
@@ -53,15 +53,15 @@ class Transfers:
             tries = [each for each in again if each.ways]
             yield from (give_up(each) for each in again if not each.ways)
 
-    def _round(self, tries: Sequence[Try]) -> Iterator[Union[Done, Try]]:
+    def _round(self, tries: Sequence[Try]) -> Iterator[Done | Try]:
         """Try the first way of each; yields those that are done and those to try again.
 
         A round has one copy per destination; others to the same destination, or to one
         that the file system may take for the same, follow in later rounds, in the order
         of the list.
         """
-        copies: Dict[str, List[Way]] = {}  # by destination: ways that share a copy
-        closed: Set[str] = set()
+        copies: dict[str, list[Way]] = {}  # by destination: ways that share a copy
+        closed: set[str] = set()
         for attempt in tries:
             if not attempt.ways:
                 yield attempt
@@ -91,7 +91,7 @@ class Transfers:
             self._real[folder] = os.path.realpath(folder)
         return os.path.join(self._real[folder], name)
 
-    def _copy(self, copies: Sequence[List[Way]]) -> Iterator[Union[Done, Try]]:
+    def _copy(self, copies: Sequence[list[Way]]) -> Iterator[Done | Try]:
         """Make each copy once for all ways that share it."""
         alike = {id(ways[0]): ways for ways in copies}
         for way, size, error in self._copies.copy([ways[0] for ways in copies]):
@@ -106,7 +106,7 @@ class Transfers:
                 else:
                     yield each.attempt.failed(error)
 
-    def _start(self, attempt: Try) -> Union[Done, Way]:
+    def _start(self, attempt: Try) -> Done | Way:
         """Make a link, or prepare a copy. Raises PegasusBBError, OSError."""
         job, (source, dest) = attempt.job, attempt.ways[0]
         from_path = os.path.abspath(self._scratch.real(source.path))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from bisect import bisect_left
-from typing import Callable, Container, Dict, Iterable, List, Optional
+from collections.abc import Container, Iterable
+from typing import Callable
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.paths import is_below, plain_path
@@ -51,7 +52,7 @@ class Remover:
         roots: Roots,
         inputs: Container[str],
         guard: Guard,
-        keep: List[str],
+        keep: list[str],
     ) -> None:
         """``keep``: paths that are never removed, nor the folders that contain them."""
         self._scratch, self._roots, self._guard = scratch, roots, guard
@@ -59,7 +60,7 @@ class Remover:
         self._keep = [*keep, *scratch.outputs.values()]
         if scratch.prefix:
             self._keep.append(scratch.prefix)
-        self._kept: Optional[Dict[str, str]] = None
+        self._kept: dict[str, str] | None = None
         self._promised = sorted(scratch.promised)
 
     def remove(self, job: Remove) -> str:
@@ -98,9 +99,9 @@ class Remover:
                     f"{why}"
                 )
 
-    def _results_in(self, path: str, recursive: bool) -> List[str]:
+    def _results_in(self, path: str, recursive: bool) -> list[str]:
         promised, scratch = self._promised, self._scratch
-        results: List[str] = []
+        results: list[str] = []
         for root in (
             scratch.root.rstrip("/"),
             scratch.pfs_root,
@@ -120,7 +121,7 @@ class Remover:
                 results += promised[first : bisect_left(promised, f"{lfn}0")]
         return results
 
-    def _targets(self, path: str, recursive: bool) -> List[str]:
+    def _targets(self, path: str, recursive: bool) -> list[str]:
         scratch = self._scratch
         lfn = scratch.lfn_of(path)
         if scratch.is_root(path) and recursive:
@@ -148,11 +149,11 @@ class Remover:
             raise RemoveRefused(f"{path}: {self._kept[each]} must stay, so it was kept")
 
 
-def _with_folders(keep: Iterable[str]) -> Dict[str, str]:
+def _with_folders(keep: Iterable[str]) -> dict[str, str]:
     """Every path of ``keep`` and every folder that contains it, each as it is spelt and
     without links -> the path of ``keep``. A removal looks up its own path."""
-    kept: Dict[str, str] = {}
-    real: Dict[str, str] = {}  # folder -> its real path
+    kept: dict[str, str] = {}
+    real: dict[str, str] = {}  # folder -> its real path
     for path in keep:
         folder, name = os.path.split(os.path.normpath(path))
         if folder not in real:

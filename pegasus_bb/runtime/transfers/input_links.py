@@ -7,7 +7,7 @@ scratch. It is never overwritten and never removed.
 from __future__ import annotations
 
 import os
-from typing import Iterator, Optional, Set, Tuple
+from collections.abc import Iterator
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.runtime.bbdir import BBDir
@@ -19,8 +19,8 @@ class Inputs:
 
     def __init__(self, bb: BBDir) -> None:
         self._submit_dir = os.path.dirname(bb.path)
-        self._paths: Optional[Set[str]] = None
-        self._files: Set[Tuple[int, int]] = set()
+        self._paths: set[str] | None = None
+        self._files: set[tuple[int, int]] = set()
 
     def __contains__(self, path: object) -> bool:
         """Whether ``path`` is an input, by its name or as the same file."""
@@ -63,5 +63,5 @@ class Inputs:
                     yield from (url.path for url in job.sources if url.is_local)
 
 
-def _key(status: os.stat_result) -> Tuple[int, int]:
+def _key(status: os.stat_result) -> tuple[int, int]:
     return status.st_dev, status.st_ino

@@ -6,7 +6,8 @@ import json
 import os
 import shutil
 import sys
-from typing import Any, Dict, List, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.paths import plain_path
@@ -31,7 +32,7 @@ def find_tool(environ: Mapping[str, str]) -> str:
 
 
 def hand_over(
-    scratch: Scratch, jobs: List[Job], threads: int, environ: Mapping[str, str]
+    scratch: Scratch, jobs: list[Job], threads: int, environ: Mapping[str, str]
 ) -> None:
     """Let pegasus-transfer do ``jobs`` as one list. Raises NoTool, PegasusBBError."""
     tool = find_tool(environ)
@@ -63,7 +64,7 @@ def _named(job: Job) -> str:
     return job.url.text
 
 
-def _entry(scratch: Scratch, job: Job) -> Dict[str, Any]:
+def _entry(scratch: Scratch, job: Job) -> dict[str, Any]:
     entry = dict(job.entry)
     if isinstance(job, (Mkdir, Remove)):
         return entry

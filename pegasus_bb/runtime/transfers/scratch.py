@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, List, Mapping, Optional
+from collections.abc import Mapping
+from typing import Any
 
 from pegasus_bb.core.errors import PegasusBBError, ReservationFailed, UsageError
 from pegasus_bb.core.paths import is_below
@@ -19,9 +20,9 @@ class Scratch:
     """The placement of a run by path. Without one (mode off) no path is known."""
 
     def __init__(
-        self, placement: Mapping[str, Any], binding: Optional[Binding], why: str = ""
+        self, placement: Mapping[str, Any], binding: Binding | None, why: str = ""
     ) -> None:
-        self.files: Mapping[str, Dict[str, Any]] = placement.get("files", {})
+        self.files: Mapping[str, dict[str, Any]] = placement.get("files", {})
         outputs = placement.get("outputs", {})
         promised = {lfn: parse_url(place) for lfn, place in outputs.items()}
         self.outputs = {lfn: url.path for lfn, url in promised.items() if url.is_local}
@@ -77,7 +78,7 @@ class Scratch:
             )
         return path
 
-    def lfn_of(self, path: str) -> Optional[str]:
+    def lfn_of(self, path: str) -> str | None:
         """The LFN of ``path`` in the scratch; None if it is elsewhere.
 
         Raises UsageError if it leads out of the scratch.
@@ -93,15 +94,15 @@ class Scratch:
         checked_path(root, lfn)
         return lfn
 
-    def entry(self, lfn: Optional[str]) -> Mapping[str, Any]:
+    def entry(self, lfn: str | None) -> Mapping[str, Any]:
         """The placement of ``lfn``; empty if it has none."""
         return self.files.get(lfn, {}) if lfn is not None else {}
 
-    def hint(self, lfn: Optional[str]) -> int:
+    def hint(self, lfn: str | None) -> int:
         """The write hint of a copy of ``lfn`` on the tier; 0 if it has none."""
         return int(self.entry(lfn).get("hint", 0)) if self.prefix else 0
 
-    def home(self, lfn: Optional[str]) -> str:
+    def home(self, lfn: str | None) -> str:
         """The path of ``lfn`` on the PFS or in a pool of the tier, if the placement
         stores it there; else empty."""
         entry = self.entry(lfn)
@@ -124,7 +125,7 @@ class Scratch:
         return source
 
     @property
-    def vanishing(self) -> List[str]:
+    def vanishing(self) -> list[str]:
         """The folders that are removed with the reservation."""
         return [self.prefix, *self.pools.values()] if self.prefix else []
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from typing import Any, Dict, List, Mapping, NamedTuple, Tuple, Union
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Union
 
 from pegasus_bb.core.errors import UsageError
 
@@ -30,8 +31,8 @@ class Transfer(NamedTuple):
     """One file to transfer; sources and destinations, best first."""
 
     lfn: str
-    sources: Tuple[Url, ...]
-    dests: Tuple[Url, ...]
+    sources: tuple[Url, ...]
+    dests: tuple[Url, ...]
     executable: bool
     entry: Mapping[str, Any]  # as the list has it
 
@@ -81,7 +82,7 @@ def _expanded(path: str) -> str:
 _ODD = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 
 
-def read_jobs(text: str) -> List[Job]:
+def read_jobs(text: str) -> list[Job]:
     """Every entry of a job list, in order. Raises UsageError."""
     try:
         data = json.loads(text)
@@ -99,7 +100,7 @@ def read_jobs(text: str) -> List[Job]:
     return jobs
 
 
-def _job(entry: Dict[str, Any]) -> Job:
+def _job(entry: dict[str, Any]) -> Job:
     kind = entry["type"]
     if kind == "transfer":
         sources = _urls(entry["src_urls"])
@@ -117,7 +118,7 @@ def _job(entry: Dict[str, Any]) -> Job:
     return Remove(url, _flag(target.get("recursive")), entry)
 
 
-def _urls(entries: List[Dict[str, Any]]) -> Tuple[Url, ...]:
+def _urls(entries: list[dict[str, Any]]) -> tuple[Url, ...]:
     """Highest priority first; among equals the order of the list."""
     ranked = sorted(entries, key=lambda url: -int(url.get("priority") or 0))
     return tuple(parse_url(url["url"], url.get("site_label", "")) for url in ranked)

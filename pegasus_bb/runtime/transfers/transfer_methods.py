@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Optional, Tuple
+from typing import NamedTuple
 
 from pegasus_bb.runtime.staging.failures import CopyFailed, explained
 from pegasus_bb.runtime.transfers.transfer_jobs import Job, Transfer, Url
@@ -15,15 +15,15 @@ class NeedsOtherTool(Exception):
 class Done(NamedTuple):
     job: Job
     what: str
-    error: Optional[Exception] = None
+    error: Exception | None = None
 
 
 class Try(NamedTuple):
     """A transfer, its remaining ways, and the reasons why earlier ones failed."""
 
     job: Transfer
-    ways: Tuple[Tuple[Url, Url], ...]  # source, destination
-    reasons: Tuple[str, ...] = ()
+    ways: tuple[tuple[Url, Url], ...]  # source, destination
+    reasons: tuple[str, ...] = ()
 
     def failed(self, error: Exception) -> Try:
         """The try without its first way, which failed."""
@@ -53,7 +53,7 @@ class Way(NamedTuple):
         return f"{size} bytes to {self.target}, linked from {self.dest}"
 
 
-def ways_of(job: Transfer) -> Tuple[Tuple[Url, Url], ...]:
+def ways_of(job: Transfer) -> tuple[tuple[Url, Url], ...]:
     pairs = ((source, dest) for dest in job.dests for source in job.sources)
     return tuple(pair for pair in pairs if all(url.is_local for url in pair))
 

@@ -6,19 +6,19 @@ file that two nodes have must be the same on both, else nothing is copied.
 
 from __future__ import annotations
 
-from typing import Dict, List, Sequence, Tuple
+from collections.abc import Sequence
 
 Copy = Sequence[str]  # source, destination
-Files = Dict[str, str]  # digest by path below a source; the path of a file itself: ""
-Found = Dict[str, Dict[str, Files]]  # by node, by source; absent: it is not there
+Files = dict[str, str]  # digest by path below a source; the path of a file itself: ""
+Found = dict[str, dict[str, Files]]  # by node, by source; absent: it is not there
 
 _SHOWN = 3
 
 
-def divide(found: Found, copies: Sequence[Copy]) -> Dict[str, List[Copy]]:
+def divide(found: Found, copies: Sequence[Copy]) -> dict[str, list[Copy]]:
     """What each node copies. A source that is on no node is left to the first one,
     which says so."""
-    todo: Dict[str, List[Copy]] = {node: [] for node in found}
+    todo: dict[str, list[Copy]] = {node: [] for node in found}
     for copy in copies:
         having = [node for node in found if copy[0] in found[node]]
         for node in having or list(found)[:1]:
@@ -26,11 +26,11 @@ def divide(found: Found, copies: Sequence[Copy]) -> Dict[str, List[Copy]]:
     return todo
 
 
-def conflicts(found: Found, copies: Sequence[Copy]) -> List[str]:
+def conflicts(found: Found, copies: Sequence[Copy]) -> list[str]:
     """A sentence for each file that is not the same on all nodes that have it."""
     said = []
     for source, _ in copies:
-        seen: Dict[str, Tuple[str, str]] = {}  # (node, digest) by path
+        seen: dict[str, tuple[str, str]] = {}  # (node, digest) by path
         for node, sources in found.items():
             for path, digest in sources.get(source, {}).items():
                 other, same = seen.setdefault(path, (node, digest))

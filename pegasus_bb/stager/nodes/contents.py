@@ -11,7 +11,7 @@ import json
 import os
 import stat
 import sys
-from typing import Dict, Iterator, List, Tuple
+from collections.abc import Iterator
 
 from pegasus_bb.runtime.stager_client.dataspace import (
     Dataspace,
@@ -25,15 +25,15 @@ _PIECE = 1 << 20
 _NICE = 15  # as of workers: other jobs may compute here
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
-Files = Dict[str, str]  # digest by path; a file itself has the path ""
+Files = dict[str, str]  # digest by path; a file itself has the path ""
 
 
-def main(argv: List[str]) -> None:
+def main(argv: list[str]) -> None:
     """``argv``: the user's number, the folder of the node. stdin has the places."""
     become(int(argv[0]))
     os.nice(_NICE)
     space = Dataspace("node", argv[1])
-    found: Dict[str, Files] = {}
+    found: dict[str, Files] = {}
     for source in json.load(sys.stdin):
         try:
             found[source] = _files(space, source)
@@ -53,7 +53,7 @@ def _files(space: Dataspace, source: str) -> Files:
     return dict(_below(os.open(name, _OPEN | os.O_DIRECTORY, dir_fd=parent.fd)))
 
 
-def _below(top: int) -> Iterator[Tuple[str, str]]:
+def _below(top: int) -> Iterator[tuple[str, str]]:
     for path, folders, names, folder in os.fwalk(".", dir_fd=top, onerror=_fail):
         links = [name for name in folders if _is_link(folder, name)]
         for name in [*names, *links]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any, Dict, Iterator, List
+from collections.abc import Iterator
+from typing import Any
 
 from pegasus_bb.core.files import sync_directory, write_json
 from pegasus_bb.stager.slurm.job import Job
@@ -20,15 +21,15 @@ class NodesRecord:
         self.folder, self.job = job.node_folder, job.number
         self.uid, self.gid, self.exit_code = job.uid, job.gid, 0
         self.want, self.number = GONE, 0
-        self.hosts: List[str] = []  # the job's nodes
-        self.nodes: List[str] = []  # that have the folder, or may have
+        self.hosts: list[str] = []  # the job's nodes
+        self.nodes: list[str] = []  # that have the folder, or may have
         self.token = ""  # of the pre_run that waits for an answer
         self.begun = self.deadline = 0.0  # time.time(); deadline: of the stage-in
-        self.results: List[List[str]] = []  # all copies of the stage-out
-        self.todo: Dict[str, List[List[str]]] = {}  # copies by node: the latest order
-        self.answers: Dict[str, Dict[str, Any]] = {}  # to it, by node
+        self.results: list[list[str]] = []  # all copies of the stage-out
+        self.todo: dict[str, list[list[str]]] = {}  # copies by node: the latest order
+        self.answers: dict[str, dict[str, Any]] = {}  # to it, by node
 
-    def ask(self, want: str, todo: Dict[str, List[List[str]]]) -> None:
+    def ask(self, want: str, todo: dict[str, list[list[str]]]) -> None:
         """A new order, for the nodes in ``todo``."""
         self.want, self.todo, self.answers = want, todo, {}
         self.begun = time.time()
@@ -36,22 +37,22 @@ class NodesRecord:
         self.number = max(self.number + 1, int(self.begun * 1000))
 
     @property
-    def silent(self) -> List[str]:
+    def silent(self) -> list[str]:
         """The nodes whose answer is not there yet."""
         return [node for node in self.todo if node not in self.answers]
 
     @property
-    def failures(self) -> Dict[str, List[str]]:
+    def failures(self) -> dict[str, list[str]]:
         """What nodes could not do."""
         said = {n: self.answers.get(n, {}).get("why", []) for n in self.todo}
         return {node: why for node, why in said.items() if why}
 
     @property
-    def sentences(self) -> List[str]:
+    def sentences(self) -> list[str]:
         """``failures``, for people."""
         return [f"{node}: {w}" for node, why in self.failures.items() for w in why]
 
-    def order(self, node: str, root: str) -> Dict[str, Any]:
+    def order(self, node: str, root: str) -> dict[str, Any]:
         """The letter to ``node``, whose folder of all jobs should be ``root``."""
         return {
             "want": self.want,

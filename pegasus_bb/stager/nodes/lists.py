@@ -9,7 +9,7 @@ import asyncio
 import json
 import os
 import sys
-from typing import Dict, Sequence
+from collections.abc import Sequence
 
 from pegasus_bb.stager.nodes.contents import Files
 from pegasus_bb.stager.programs import ask
@@ -29,9 +29,9 @@ class Lists:
 
     def __init__(self, root: str) -> None:
         self._root = root
-        self._turns: Dict[int, asyncio.Lock] = {}  # by user
+        self._turns: dict[int, asyncio.Lock] = {}  # by user
 
-    async def of(self, uid: int, sources: Sequence[str]) -> Dict[str, Files]:
+    async def of(self, uid: int, sources: Sequence[str]) -> dict[str, Files]:
         """The files below each ``node://`` place of ``sources`` that is there.
 
         Raises OSError where they cannot be read.
@@ -42,5 +42,5 @@ class Lists:
         if done.status != 0:
             last = (done.err.strip().splitlines() or ["no reason is known"])[-1]
             raise OSError(0, last, self._root)
-        found: Dict[str, Files] = json.loads(done.out)
+        found: dict[str, Files] = json.loads(done.out)
         return found

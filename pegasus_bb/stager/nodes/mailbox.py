@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import read_json, write_json
@@ -30,7 +30,7 @@ class Letter(NamedTuple):
     number: int  # of the order; a later one is larger
     path: str
 
-    def read(self) -> Dict[str, Any]:
+    def read(self) -> dict[str, Any]:
         """Raises OSError, ValueError."""
         data = read_json(self.path)
         if not isinstance(data, dict):
@@ -73,12 +73,12 @@ class Mailbox:
                 os.unlink(self._path(node, box, name))
 
     def post(
-        self, node: str, box: str, folder: str, number: int, data: Dict[str, Any]
+        self, node: str, box: str, folder: str, number: int, data: dict[str, Any]
     ) -> None:
         """Durable when this returns. Raises OSError."""
         write_json(self._path(node, box, f"{folder}@{number}.json"), data)
 
-    def letters(self, node: str, box: str) -> List[Letter]:
+    def letters(self, node: str, box: str) -> list[Letter]:
         """What lies there, older orders first. Raises OSError."""
         found = []
         for name in os.listdir(self._path(node, box)):
@@ -102,7 +102,7 @@ class Mailbox:
         except OSError:
             return
 
-    def silence(self, node: str) -> Optional[float]:
+    def silence(self, node: str) -> float | None:
         """Seconds since the last sign of life; None where there is none."""
         try:
             return max(0.0, time.time() - os.stat(self._path(node, "alive")).st_mtime)

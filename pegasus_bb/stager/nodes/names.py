@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import Iterator, List
+from collections.abc import Iterator
 
 _NAME = re.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,254}")
 _ENTRY = re.compile(r"(?:[^\[\],]|\[[^\[\]]*\])+")  # a comma in brackets ends none
@@ -13,9 +13,9 @@ _RANGE = re.compile("([0-9]{1,18})(?:-([0-9]{1,18}))?")
 _MOST = 100_000  # nodes of a job
 
 
-def expand(text: str) -> List[str]:
+def expand(text: str) -> list[str]:
     """The names in ``text``, in its order. Raises ValueError."""
-    found: List[str] = []
+    found: list[str] = []
     rest = _ENTRY.sub("", text).strip(",")
     if rest:
         raise ValueError(f"{text[:80]!r} is no list of hosts")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from typing import Any, Dict, List, Tuple
+from typing import Any
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
 from pegasus_bb.runtime.stager_client.dataspace import Dataspaces
@@ -29,7 +29,7 @@ from pegasus_bb.stager.slurm.space_folders import (
 
 _BEAT = 10.0  # seconds between two signs of life
 
-Order = Dict[str, Any]
+Order = dict[str, Any]
 
 
 class NodeAttendant:
@@ -57,7 +57,7 @@ class NodeAttendant:
         self._files = NodeJobs(os.path.join(state, "errands"))  # as first versions did
         self._jobs = {job.folder: job for job in self._files.read()}
         self._transfers = Transfers(service, self._files.save)
-        self._under_way: Dict[str, int] = {}  # number of the order by folder
+        self._under_way: dict[str, int] = {}  # number of the order by folder
         self._beaten, self._complaint = -_BEAT, ""
         self._timer = loop.call_soon(self._tick)
 
@@ -139,7 +139,7 @@ class NodeAttendant:
             del self._under_way[letter.folder]
         self._complain(why)
 
-    def _list(self, job: NodeJob, letter: Letter, sources: List[str]) -> None:
+    def _list(self, job: NodeJob, letter: Letter, sources: list[str]) -> None:
         """Later: all that is there is read."""
         by_place = {self._place(job, source): source for source in sources}
         looking = self._loop.create_task(self._lists.of(job.uid, list(by_place)))
@@ -157,7 +157,7 @@ class NodeAttendant:
         looking.add_done_callback(done)
 
     def _over(
-        self, job: NodeJob, letter: Letter, why: List[str], found: Any = None
+        self, job: NodeJob, letter: Letter, why: list[str], found: Any = None
     ) -> None:
         """The record first, then the answer; the order goes last."""
         if self._under_way.get(job.folder) != letter.number:
@@ -196,7 +196,7 @@ class NodeAttendant:
         self._jobs.pop(job.folder, None)
         letter.drop()
 
-    def _places(self, job: NodeJob, copy: List[str]) -> Tuple[str, str]:
+    def _places(self, job: NodeJob, copy: list[str]) -> tuple[str, str]:
         source, dest = copy
         return self._place(job, source), self._place(job, dest)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, Iterator, List
+from collections.abc import Iterator
+from typing import Any
 
 from pegasus_bb.core.files import sync_directory, write_json
 from pegasus_bb.stager.slurm.job import LISTS, Job
@@ -17,9 +18,9 @@ class NodeJob(Job):
     def __init__(self, folder: str, job: int, uid: int, gid: int) -> None:
         super().__init__(job, uid, gid)
         self.folder, self.order = folder, 0
-        self.answer: Dict[str, Any] = {}  # empty: it is under way
+        self.answer: dict[str, Any] = {}  # empty: it is under way
 
-    def answered(self, why: List[str], found: Dict[str, Any]) -> None:
+    def answered(self, why: list[str], found: dict[str, Any]) -> None:
         """The order is done: why not all of it, or what was found."""
         self.answer = {"why": why, "found": found}
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import List, Sequence, Tuple
+from collections.abc import Sequence
 
 from pegasus_bb.runtime.stager_client.dataspace import Dataspaces
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.slurm.directives import is_on_node
 
 
-def as_paths(spaces: Dataspaces, places: Sequence[Tuple[str, str]]) -> List[List[str]]:
+def as_paths(spaces: Dataspaces, places: Sequence[tuple[str, str]]) -> list[list[str]]:
     """Absolute paths, for the dataspaces of a node may have other names; ``node://``
     stays as it is. Raises Refused."""
     return [[_path_of(spaces, a), _path_of(spaces, b)] for a, b in places]

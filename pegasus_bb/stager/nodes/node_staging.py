@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any, Dict, List, Optional
+from typing import Any
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import abbreviate
@@ -35,7 +35,7 @@ class Nodes:
 
     def __init__(
         self,
-        config: Optional[NodesConfig],
+        config: NodesConfig | None,
         records: Records,
         spool: Spool,
         spaces: Dataspaces,
@@ -50,8 +50,8 @@ class Nodes:
                 "nodes is not in the configuration, and jobs have folders on nodes; "
                 "declare it until the last of them has ended"
             )
-        self._ended: Dict[str, Ended] = {}  # by folder
-        self._not_before: Dict[str, float] = {}  # time.monotonic() of the next try
+        self._ended: dict[str, Ended] = {}  # by folder
+        self._not_before: dict[str, float] = {}  # time.monotonic() of the next try
 
     def path(self, job: Job) -> str:
         """Of the job's folder on each of its nodes. Raises Refused."""
@@ -63,7 +63,7 @@ class Nodes:
             )
         return os.path.join(self._config.path, job.node_folder)
 
-    def of(self, job: Job) -> List[str]:
+    def of(self, job: Job) -> list[str]:
         """The nodes that have the job's folder, or may have."""
         record = self._records.get(job.node_folder)
         return record.nodes if record is not None and record.want != GONE else []
@@ -170,7 +170,7 @@ class Nodes:
             elif record.token and time.time() > record.deadline:
                 self._give_up(record)
 
-    def as_json(self) -> List[Dict[str, Any]]:
+    def as_json(self) -> list[dict[str, Any]]:
         """Which nodes have not done yet what they shall do; for clients."""
         return [
             {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Callable, List, Optional
+from typing import Callable
 
 from pegasus_bb.stager.nodes.node_staging import Nodes
 from pegasus_bb.stager.service import Service
@@ -24,7 +24,7 @@ class NodeTransfers(Transfers):
         self,
         job: Job,
         places: PlacePairs,
-        deadline: Optional[int],
+        deadline: int | None,
         ended: Ended,
         not_now: NotNow,
     ) -> None:
@@ -34,10 +34,10 @@ class NodeTransfers(Transfers):
         if not away:
             super().copy(job, here, deadline, ended, not_now)
             return
-        parts: List[List[str]] = []
-        waits: List[str] = []
+        parts: list[list[str]] = []
+        waits: list[str] = []
 
-        def part(why: List[str]) -> None:
+        def part(why: list[str]) -> None:
             parts.append(why)
             if len(parts) < 2:
                 return

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import socket
-from typing import Any, NamedTuple, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from pegasus_bb.core.units import parse_duration
 from pegasus_bb.stager.config_checks import check, check_keys, folder, parsed
@@ -54,7 +55,7 @@ def read_node(where: str, data: Any) -> NodeConfig:
     return NodeConfig(path, mailbox, name, poll, parse_discard(where, data))
 
 
-def _common(where: str, data: Any, keys: Sequence[str]) -> Tuple[str, str, float]:
+def _common(where: str, data: Any, keys: Sequence[str]) -> tuple[str, str, float]:
     """Path, mailbox, poll."""
     check_keys(where, data, keys)
     path, mailbox = (folder(where, key, data.get(key)) for key in ("path", "mailbox"))

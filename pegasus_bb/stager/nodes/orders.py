@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Dict, List, Set, Tuple
-
 from pegasus_bb.core.units import abbreviate, format_duration
 from pegasus_bb.stager.messages import message_of
 from pegasus_bb.stager.nodes.job_record import NodesRecord
@@ -19,8 +17,8 @@ class Orders:
     def __init__(self, config: NodesConfig) -> None:
         """Raises OSError, UsageError."""
         self._root, self._mailbox = config.path, Mailbox(config.mailbox)
-        self._posted: Set[Tuple[str, int, str]] = set()
-        self._trouble: Dict[str, str] = {}  # with the letters of a node
+        self._posted: set[tuple[str, int, str]] = set()
+        self._trouble: dict[str, str] = {}  # with the letters of a node
 
     def send(self, record: NodesRecord) -> bool:
         """Write the order's letters that are not there; whether all of them are."""
@@ -38,7 +36,7 @@ class Orders:
             self._posted.add(key)
         return True
 
-    def collect(self, record: NodesRecord) -> List[str]:
+    def collect(self, record: NodesRecord) -> list[str]:
         """Answers that were not there before go into ``record``; the nodes that gave
         them. Their letters stay until ``acknowledge``."""
         new = []
@@ -53,7 +51,7 @@ class Orders:
                 self._trouble[node] = str(error)
         return new
 
-    def acknowledge(self, record: NodesRecord, nodes: List[str]) -> None:
+    def acknowledge(self, record: NodesRecord, nodes: list[str]) -> None:
         """The answers of ``nodes``, and older ones about the folder, are known."""
         for node in nodes:
             try:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Optional, Sequence
+from collections.abc import Sequence
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.stager.slurm.install_hooks import hooks_done
 from pegasus_bb.stager.slurm.slurm_config import SPOOL
 
 
-def main(argv: Optional[Sequence[str]] = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """0 when it is done; 2 where nothing was changed."""
     parser = argparse.ArgumentParser(
         prog="python3 -m pegasus_bb.stager.slurm",

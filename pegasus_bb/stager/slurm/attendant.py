@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from functools import partial
-from typing import Callable, Optional, Set
+from typing import Callable
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.runtime.stager_client.dataspace import Dataspaces
@@ -102,7 +102,7 @@ class Attendant:
             if is_urgent or self._jobs.may_be_over:
                 when_known(self._loop, self._give_up)
 
-    def _give_up(self, queue: Optional[Queue]) -> None:
+    def _give_up(self, queue: Queue | None) -> None:
         if queue is None:
             self._asked -= (_ASK_AFTER - _ASK_SOON) * _TIDY
             return
@@ -119,7 +119,7 @@ class Attendant:
         _try(self._tell_pools)
 
     def _heed_all(self) -> None:
-        late: Set[int] = set()  # jobs whose next note waits for the one before it
+        late: set[int] = set()  # jobs whose next note waits for the one before it
         for request in self._spool.requests():
             if request.job not in late and not self._heed(request) and request.job:
                 late.add(request.job)

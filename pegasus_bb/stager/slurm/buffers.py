@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import pwd
 import time
-from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
+from collections.abc import Sequence
+from typing import Any, Callable
 
 from pegasus_bb.core.files import write_json
 from pegasus_bb.runtime.stager_client.protocol import Refused
@@ -19,7 +20,7 @@ PENDING, READY, DELETING = "pending", "ready", "deleting"
 
 _MOST = 1000  # buffers of a user: each change writes the records of all users
 
-Record = Dict[str, Any]
+Record = dict[str, Any]
 _TEXTS = ("name", "user", "uuid", "pool", "state", "path")
 _LIKE: Record = {
     **dict.fromkeys(_TEXTS, ""),
@@ -42,8 +43,8 @@ class Buffers:
         self._trash, self._freed = trash, freed
         records = read_buffers(path)
         self._records = {record["name"]: record for record in records}
-        self._users: Dict[str, Set[str]] = {}  # lives of jobs by name of a buffer
-        self._going: Set[str] = set()  # names of those whose folders are being removed
+        self._users: dict[str, set[str]] = {}  # lives of jobs by name of a buffer
+        self._going: set[str] = set()  # names of those whose folders are being removed
         for record in records:
             size = record["size"] if record["state"] != PENDING else 0
             pools.restore(record["name"], record["pool"], size, record["uid"])
@@ -102,7 +103,7 @@ class Buffers:
         """Give room to those that wait, in their order; a small one does not overtake
         a large one of its pool, unless that waits for the limit of another user. One
         whose folder cannot be made waits on."""
-        full: Set[Tuple[str, Optional[int]]] = set()  # pools, and those of a user
+        full: set[tuple[str, int | None]] = set()  # pools, and those of a user
         for record in list(self._records.values()):
             name, pool, uid = record["name"], record["pool"], record["uid"]
             if record["state"] != PENDING or full & {(pool, None), (pool, uid)}:
@@ -121,7 +122,7 @@ class Buffers:
                 self._pools.release(name, pool)
                 complain(f"buffer {name} waits: {message_of(error)}")
 
-    def _grant(self, record: Record) -> Optional[int]:
+    def _grant(self, record: Record) -> int | None:
         """None where there is no room, or where the limit of a user has become less
         than what was taken before."""
         pool, size, uid = record["pool"], record["size"], record["uid"]
@@ -130,7 +131,7 @@ class Buffers:
         except Refused:
             return None
 
-    def shown(self, name: str) -> Optional[Record]:
+    def shown(self, name: str) -> Record | None:
         """The buffer ``name``; one that waits with what it waits for."""
         record = self._records.get(name)
         if record is None or record["state"] != PENDING:
@@ -139,7 +140,7 @@ class Buffers:
         why = self._pools.waits_for(pool, record["size"], record["uid"])
         return {**record, "reason": why}
 
-    def get(self, name: str) -> Optional[Record]:
+    def get(self, name: str) -> Record | None:
         """The buffer ``name``, of any user."""
         return self._records.get(name)
 
@@ -180,7 +181,7 @@ class Buffers:
                 if record is not None and record["state"] == DELETING:
                     self._unlink(record)
 
-    def delete(self, uid: int, name: str, uuid: str = "") -> Optional[Record]:
+    def delete(self, uid: int, name: str, uuid: str = "") -> Record | None:
         """Begin to delete the buffer, as soon as no job uses it; None where there is
         none. Raises Refused where it is another user's, or of another run than
         ``uuid``; OSError."""
@@ -211,7 +212,7 @@ class Buffers:
         share_folder(record["path"], sorted(readers))
         return self._change(record, readers=sorted(readers))
 
-    def as_json(self) -> List[Record]:
+    def as_json(self) -> list[Record]:
         """All, oldest first."""
         return list(self._records.values())
 
@@ -251,12 +252,12 @@ class Buffers:
         self._save({**self._records, record["name"]: changed})
         return changed
 
-    def _save(self, records: Dict[str, Record]) -> None:
+    def _save(self, records: dict[str, Record]) -> None:
         write_json(self._path, list(records.values()), 0o600)
         self._records = records
 
 
-def read_buffers(path: str) -> List[Record]:
+def read_buffers(path: str) -> list[Record]:
     """All that are stored in ``path``; none where nothing is there. Raises OSError,
     UsageError."""
     if not os.path.lexists(path):

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from itertools import takewhile
-from typing import Dict, List, NamedTuple, Optional, Sequence
+from typing import NamedTuple
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import parse_size
@@ -57,12 +58,12 @@ class Directives:
 
     def __init__(self) -> None:
         self.capacity, self.pool = 0, ""  # bytes of the job's own buffer; 0: none
-        self.stage_in: List[Copy] = []
-        self.stage_out: List[Copy] = []
-        self.stores: List[Store] = []
-        self.uses: List[str] = []
-        self.deletes: List[str] = []
-        self.shares: List[Share] = []
+        self.stage_in: list[Copy] = []
+        self.stage_out: list[Copy] = []
+        self.stores: list[Store] = []
+        self.uses: list[str] = []
+        self.deletes: list[str] = []
+        self.shares: list[Share] = []
 
     @property
     def has_most_persist(self) -> bool:
@@ -106,7 +107,7 @@ def parse_directives(lines: Sequence[str]) -> Directives:
     return found
 
 
-def _read(found: Directives, line: str) -> Optional[str]:
+def _read(found: Directives, line: str) -> str | None:
     """Adds ``line`` to ``found``; else the mistake in it."""
     odd = _odd_character(line)
     if odd:
@@ -124,7 +125,7 @@ def _read(found: Directives, line: str) -> Optional[str]:
     return f"write: {DIRECTIVE} jobbb, stage_in, stage_out or persist"
 
 
-def _odd_character(line: str) -> Optional[str]:
+def _odd_character(line: str) -> str | None:
     """Why a character of ``line`` cannot stand there. A tab is a blank, except where
     Slurm reads on to the next blank."""
     found = _CONTROL.search(line.replace("\t", " "))
@@ -137,13 +138,13 @@ def _odd_character(line: str) -> Optional[str]:
     return None
 
 
-def _words(line: str) -> List[str]:
+def _words(line: str) -> list[str]:
     """The words up to a comment."""
     words = re.split("[ \t]+", line[len(DIRECTIVE) :].strip(" \t"))
     return list(takewhile(lambda word: word and not word.startswith("#"), words))
 
 
-def _job_buffer(found: Directives, words: List[str]) -> Optional[str]:
+def _job_buffer(found: Directives, words: list[str]) -> str | None:
     if found.capacity:
         return "a job has one jobbb line"
     given = _options(words[1:])
@@ -157,7 +158,7 @@ def _job_buffer(found: Directives, words: List[str]) -> Optional[str]:
     return None
 
 
-def _copy(found: Directives, words: List[str]) -> Optional[str]:
+def _copy(found: Directives, words: list[str]) -> str | None:
     if len(words) != 3 or not (_is_place(words[1]) and _is_place(words[2])):
         return (
             f"write: {DIRECTIVE} {words[0]} SOURCE DEST, each as NAME://path or /path, "
@@ -171,7 +172,7 @@ def _copy(found: Directives, words: List[str]) -> Optional[str]:
     return None
 
 
-def _persist(found: Directives, words: List[str]) -> Optional[str]:
+def _persist(found: Directives, words: list[str]) -> str | None:
     verb, rest = (words[0], words[1:]) if words else ("", [])
     name = rest[0] if rest and NAME.fullmatch(rest[0]) else ""
     if found.has_most_persist:
@@ -203,9 +204,9 @@ def _persist(found: Directives, words: List[str]) -> Optional[str]:
     return None
 
 
-def _options(words: Sequence[str]) -> Dict[str, str]:
+def _options(words: Sequence[str]) -> dict[str, str]:
     """The key=value words, each key once; a word of another kind is missing then."""
-    found: Dict[str, str] = {}
+    found: dict[str, str] = {}
     for word in words:
         key, sign, value = word.partition("=")
         if sign and value and key not in found:

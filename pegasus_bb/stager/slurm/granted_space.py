@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, List, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import format_size, round_up
@@ -18,11 +19,11 @@ class Pools:
     def __init__(self, pools: Sequence[Pool]) -> None:
         self._pools = {pool.name: pool for pool in pools}
         self._default = pools[0].name
-        self._granted: Dict[str, Dict[str, int]] = {name: {} for name in self._pools}
-        self._owners: Dict[str, int] = {}  # uid by holder
+        self._granted: dict[str, dict[str, int]] = {name: {} for name in self._pools}
+        self._owners: dict[str, int] = {}  # uid by holder
 
     @property
-    def all(self) -> List[Pool]:
+    def all(self) -> list[Pool]:
         """In the order of the configuration."""
         return list(self._pools.values())
 
@@ -52,7 +53,7 @@ class Pools:
             )
         return rounded
 
-    def grant(self, holder: str, name: str, size: int, uid: int) -> Optional[int]:
+    def grant(self, holder: str, name: str, size: int, uid: int) -> int | None:
         """Bytes granted to ``holder`` of user ``uid``, whole granules; None where there
         is no room for them now. Raises Refused."""
         pool, rounded = self.pool(name), self.rounded(name, size)
@@ -86,7 +87,7 @@ class Pools:
         )
 
     def restore(
-        self, holder: str, name: str, size: int, uid: Optional[int] = None
+        self, holder: str, name: str, size: int, uid: int | None = None
     ) -> None:
         """``holder`` has ``size`` bytes since before the service was started; 0: it
         waits for some. Without ``uid`` they count for no user. Raises UsageError where
@@ -111,7 +112,7 @@ class Pools:
         granules = pool.capacity // pool.granularity * pool.granularity
         return max(0, granules - sum(self._granted[pool.name].values()))
 
-    def as_json(self) -> List[Dict[str, Any]]:
+    def as_json(self) -> list[dict[str, Any]]:
         """For clients, in bytes."""
         return [
             {

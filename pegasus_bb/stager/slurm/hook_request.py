@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from typing import Dict, List, NamedTuple, Optional
+from typing import NamedTuple
 
 HOOKS = ("data_in", "pre_run", "data_out", "teardown")
 STATUS = "status"
@@ -18,9 +18,9 @@ class Request(NamedTuple):
     do: str
     uid: int
     gid: int
-    fields: Dict[str, str]
-    words: List[str]
-    directives: List[str]  # lines; none where the hook was not given them
+    fields: dict[str, str]
+    words: list[str]
+    directives: list[str]  # lines; none where the hook was not given them
 
     @property
     def job(self) -> int:
@@ -33,7 +33,7 @@ class Request(NamedTuple):
         head = self.token.partition(".")[0]
         return float(head) if _WHOLE.fullmatch(head) else time.time()
 
-    def number(self, key: str) -> Optional[int]:
+    def number(self, key: str) -> int | None:
         """The whole number of a field; None where Slurm did not know it."""
         text = self.fields.get(key, "").partition(".")[0]
         return int(text) if _WHOLE.fullmatch(text) else None
@@ -42,8 +42,8 @@ class Request(NamedTuple):
 def parse_request(token: str, text: str) -> Request:
     """Raises ValueError where burst_buffer.lua did not write ``text``."""
     head, _, body = text.partition("\n\n")
-    fields: Dict[str, str] = {}
-    words: List[str] = []
+    fields: dict[str, str] = {}
+    words: list[str] = []
     for line in head.split("\n"):
         key, sign, value = line.partition("=")
         if not sign:

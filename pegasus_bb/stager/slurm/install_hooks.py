@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from typing import Iterator, List
+from collections.abc import Iterator
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import sync_directory, write_text
@@ -91,7 +91,7 @@ def take_out(folder: str) -> str:
     return path
 
 
-def missing_functions(text: str) -> List[str]:
+def missing_functions(text: str) -> list[str]:
     """The functions of Slurm 24.05 and later that a burst_buffer.lua does not have."""
     names = [f"slurm_bb_{name}" for name in FUNCTIONS]
     defined = r"(?m)^\s*(function\s+{0}\s*\(|{0}\s*=)"

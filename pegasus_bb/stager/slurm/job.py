@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from collections.abc import Iterator
+from typing import Any
 
 from pegasus_bb.core.files import sync_directory, write_json
 from pegasus_bb.stager.slurm.directives import Directives, parse_directives
@@ -28,17 +29,17 @@ class Job:
 
     def __init__(self, number: int, uid: int, gid: int) -> None:
         self.number, self.uid, self.gid = number, uid, gid
-        self.lines: List[str] = []  # its directives
+        self.lines: list[str] = []  # its directives
         self.state, self.message = NOTED, ""
         self.folder, self.pool, self.size = "", "", 0
         # When Slurm has planned to start it on nodes that it names; of the epoch.
-        self.start_time: Optional[int] = None
+        self.start_time: int | None = None
         self.exit_code = 0  # as Slurm has it
-        self.environ: Dict[str, str] = {}
-        self.buffers: List[str] = []  # persistent ones that it uses
+        self.environ: dict[str, str] = {}
+        self.buffers: list[str] = []  # persistent ones that it uses
         self.noted_at = self.changed_at = round(time.time(), 3)  # of the epoch
-        self.tasks: List[int] = []  # of the service, those of the latest staging
-        self._read: Optional[Tuple[List[str], Directives]] = None  # lines, and in them
+        self.tasks: list[int] = []  # of the service, those of the latest staging
+        self._read: tuple[list[str], Directives] | None = None  # lines, and in them
 
     def hear(self, request: Request) -> None:
         """What Slurm says of the job by the way."""
@@ -57,7 +58,7 @@ class Job:
             self._read = (self.lines, parse_directives(self.lines))
         return self._read[1]
 
-    def as_json(self) -> Dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """The record of the job."""
         return {key: self.__dict__[key] for key in self.__dict__ if key != "_read"}
 
@@ -76,7 +77,7 @@ class Job:
         """The name of its folder on each of its nodes, where it has any."""
         return self.life
 
-    def fields(self) -> Dict[str, str]:
+    def fields(self) -> dict[str, str]:
         """For the hooks."""
         found = {"state": self.state, "message": _shown(self.message)}
         if self.size:

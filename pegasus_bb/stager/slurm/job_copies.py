@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any, Callable
 
 from pegasus_bb.runtime.stager_client.dataspace import Dataspaces, parse_place
 from pegasus_bb.runtime.stager_client.protocol import Refused, encode
@@ -20,10 +21,10 @@ from pegasus_bb.runtime.stager_client.task import (
 from pegasus_bb.stager.service import Service
 from pegasus_bb.stager.slurm.job import Job
 
-Ended = Callable[[List[str]], None]  # why some copies are not done; none: all are
+Ended = Callable[[list[str]], None]  # why some copies are not done; none: all are
 NotNow = Callable[[str], None]  # why nothing was begun; asking again will do
 _LATER = ("draining", "busy", "not-durable")  # codes of what is no fault of the job
-PlacePairs = Sequence[Tuple[str, str]]
+PlacePairs = Sequence[tuple[str, str]]
 
 
 class Transfers:
@@ -31,7 +32,7 @@ class Transfers:
 
     def __init__(self, service: Service, save: Callable[[Job], None]) -> None:
         self._service, self._save = service, save
-        self._batches: Dict[Job, List[Task]] = {}
+        self._batches: dict[Job, list[Task]] = {}
         # What an earlier service accepted just before it could note that.
         self._earlier = {_key(t): t for t in service.tasks.values() if not t.has_ended}
 
@@ -39,7 +40,7 @@ class Transfers:
         self,
         job: Job,
         places: PlacePairs,
-        deadline: Optional[int],
+        deadline: int | None,
         ended: Ended,
         not_now: NotNow,
     ) -> None:
@@ -51,7 +52,7 @@ class Transfers:
         job.tasks = [task.id for task in batch]
         self._batches[job] = batch
         found = {(task.source, task.dest) for task in batch}
-        specs: List[Dict[str, Any]] = [
+        specs: list[dict[str, Any]] = [
             {"kind": COPY, "source": source, "dest": dest}
             for source, dest in places
             if (source, dest) not in found
@@ -59,7 +60,7 @@ class Transfers:
         if deadline:
             specs = [{**spec, "deadline": deadline} for spec in specs]
 
-        def accepted(ok: Dict[str, Any]) -> None:
+        def accepted(ok: dict[str, Any]) -> None:
             numbers = range(ok["first"], ok["first"] + ok["count"])
             new = [self._service.tasks[number] for number in numbers]
             if self._batches.get(job) is not batch:
@@ -94,7 +95,7 @@ class Transfers:
             del self._batches[job]
             raise
 
-    def move_deadline(self, job: Job, deadline: Optional[int]) -> None:
+    def move_deadline(self, job: Job, deadline: int | None) -> None:
         """Copies of ``job`` that wait shall be done by ``deadline`` from now on."""
         for task in self._batches.get(job, ()):
             if deadline and task.state == PENDING and task.terms.deadline != deadline:
@@ -115,7 +116,7 @@ class Transfers:
         tasks = self._batches.pop(job, [])
         self._service.cancel([task for task in tasks if not task.has_ended])
 
-    def _known(self, job: Job, places: PlacePairs) -> List[Task]:
+    def _known(self, job: Job, places: PlacePairs) -> list[Task]:
         """The tasks of ``places`` that were accepted and have not failed."""
         tasks = [self._service.tasks.get(number) for number in job.tasks]
         mine = {_key(task): task for task in tasks if task and task.uid == job.uid}
@@ -128,7 +129,7 @@ class Transfers:
                 found.append(task)
         return found
 
-    def _follow(self, job: Job, batch: List[Task], ended: Ended) -> None:
+    def _follow(self, job: Job, batch: list[Task], ended: Ended) -> None:
         def all_ended() -> None:
             if self._batches.get(job) is batch:
                 del self._batches[job]
@@ -137,7 +138,7 @@ class Transfers:
         self._service.wait(batch, all_ended)
 
 
-def _failures(tasks: List[Task], spaces: Dataspaces, absent_is_fine: bool) -> List[str]:
+def _failures(tasks: list[Task], spaces: Dataspaces, absent_is_fine: bool) -> list[str]:
     """A job that has failed need not have made all of its results."""
     found = []
     for task in tasks:
@@ -161,5 +162,5 @@ def _is_source_absent(task: Task, spaces: Dataspaces) -> bool:
     return why == os.strerror(errno.ENOENT) and path.lstrip("/") in paths
 
 
-def _key(task: Task) -> Tuple[int, str, str]:
+def _key(task: Task) -> tuple[int, str, str]:
     return task.uid, task.source, task.dest

@@ -12,7 +12,7 @@ One that is staged in may have run: while the disk is full, the note of that wai
 from __future__ import annotations
 
 import time
-from typing import Container, Dict
+from collections.abc import Container
 
 from pegasus_bb.stager.slurm.job import (
     BEFORE_RUN,
@@ -45,7 +45,7 @@ class Ends:
     """Remembers since when squeue does not know a job that runs."""
 
     def __init__(self) -> None:
-        self._unknown: Dict[int, float] = {}  # by job: when squeue was asked first
+        self._unknown: dict[int, float] = {}  # by job: when squeue was asked first
 
     def has_ended(self, job: Job, queue: Queue, noted: Container[int]) -> bool:
         """``noted``: the jobs of which a note of a hook is not heeded yet."""

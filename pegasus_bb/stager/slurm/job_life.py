@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import errno
 import time
+from collections.abc import Container
 from functools import partial
-from typing import Callable, Container, Dict, List, Optional, Set
+from typing import Callable
 
 from pegasus_bb.core.units import abbreviate
 from pegasus_bb.runtime.stager_client.protocol import Refused
@@ -66,8 +67,8 @@ class Jobs:
         self._buffers, self._transfers = buffers, transfers
         self._nodes = nodes
         self.kept = KeptResults(files, storage, transfers)
-        self._jobs: Dict[int, Job] = {}
-        self._untold: Set[Job] = set()  # the hooks do not know their state yet
+        self._jobs: dict[int, Job] = {}
+        self._untold: set[Job] = set()  # the hooks do not know their state yet
         self._ends = Ends()
         for job in files.read():
             storage.restore(job)
@@ -75,7 +76,7 @@ class Jobs:
                 self.kept.restore(job)
             else:
                 self._jobs[job.number] = job
-        self._steps: Dict[str, Callable[[Job], None]] = {
+        self._steps: dict[str, Callable[[Job], None]] = {
             "data_in": self._stage_in,
             "pre_run": self._run,
             "data_out": self._stage_out,
@@ -226,7 +227,7 @@ class Jobs:
         elif job.state == STAGING_OUT:
             self._begin_stage_out(job)
 
-    def _staged_in(self, job: Job, why: List[str]) -> None:
+    def _staged_in(self, job: Job, why: list[str]) -> None:
         try:
             self._change(job, FAILED_IN if why else STAGED_IN, abbreviate(why))
         except OSError as error:
@@ -246,7 +247,7 @@ class Jobs:
         except (Refused, ValueError) as error:
             self._nodes.answer(request, str(error))
 
-    def _on_nodes(self, job: Job, _: List[str]) -> None:
+    def _on_nodes(self, job: Job, _: list[str]) -> None:
         """All is there: pre_run succeeds when this returns."""
         self._run(job)
 
@@ -272,7 +273,7 @@ class Jobs:
         except (Refused, OSError) as error:
             self._fail(job, FAILED_OUT, error)
 
-    def _staged_out(self, job: Job, why: List[str]) -> None:
+    def _staged_out(self, job: Job, why: list[str]) -> None:
         try:
             if why:
                 raise Refused("not-copied", abbreviate(why))
@@ -318,7 +319,7 @@ class Jobs:
         same state from the one on disk, and from what Slurm says next."""
         job.state, job.changed_at, job.message = state, time.time(), ""
 
-    def _change(self, job: Job, state: str, message: Optional[str] = None) -> None:
+    def _change(self, job: Job, state: str, message: str | None = None) -> None:
         """The record first, then the word to the hooks, which may come later. Raises
         OSError where it is not recorded."""
         before = job.state, job.changed_at, job.message

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Callable, Dict, List, NamedTuple, Optional
+from typing import Callable, NamedTuple
 
 from pegasus_bb.core.process import ask
 
@@ -30,11 +30,11 @@ class JobState(NamedTuple):
 class Queue(NamedTuple):
     """All jobs that the caller may see, by number."""
 
-    states: Dict[int, JobState]
+    states: dict[int, JobState]
     asked_at: float  # of the epoch
 
 
-def is_over(state: Optional[JobState]) -> bool:
+def is_over(state: JobState | None) -> bool:
     """Whether squeue says so of a job; None: it does not know it any more."""
     return state is None or state.word in _OVER.split()
 
@@ -44,11 +44,11 @@ def never_began(state: JobState) -> bool:
     return is_over(state) and not state.nodes
 
 
-def read_queue() -> Optional[Queue]:
+def read_queue() -> Queue | None:
     """None where Slurm does not answer."""
     asked_at = time.time()
     answer = ask(_ASK)
-    lines: List[List[str]] = [line.split() for line in answer.out.splitlines()]
+    lines: list[list[str]] = [line.split() for line in answer.out.splitlines()]
     good = all(len(line) in (2, 3) and line[0].isdigit() for line in lines)
     if answer.status != 0 or not good:
         return None
@@ -57,11 +57,11 @@ def read_queue() -> Optional[Queue]:
 
 
 def when_known(
-    loop: asyncio.AbstractEventLoop, then: Callable[[Optional[Queue]], None]
+    loop: asyncio.AbstractEventLoop, then: Callable[[Queue | None], None]
 ) -> None:
     """Call ``then`` with ``read_queue``, later."""
 
-    def tell(asked: asyncio.Future[Optional[Queue]]) -> None:
+    def tell(asked: asyncio.Future[Queue | None]) -> None:
         then(asked.result())
 
     loop.run_in_executor(None, read_queue).add_done_callback(tell)

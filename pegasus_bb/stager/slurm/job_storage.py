@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from typing import Callable, Dict, List, Tuple
+from typing import Callable
 
 from pegasus_bb.runtime.stager_client.dataspace import Dataspaces
 from pegasus_bb.runtime.stager_client.protocol import Refused
@@ -68,10 +68,10 @@ class JobStorage:
         ]
         return all(state == READY for state in states)
 
-    def environ(self, job: Job) -> Dict[str, str]:
+    def environ(self, job: Job) -> dict[str, str]:
         """The variables that tell the job where its buffers are; from now on it uses
         the persistent ones. Raises Refused."""
-        found: Dict[str, str] = {}
+        found: dict[str, str] = {}
         if job.folder:
             found["BB_JOB"] = self.path(job)
         directives = job.directives
@@ -84,7 +84,7 @@ class JobStorage:
         job.buffers = names
         return found
 
-    def resolve(self, job: Job, copies: List[Copy]) -> List[Tuple[str, str]]:
+    def resolve(self, job: Job, copies: list[Copy]) -> list[tuple[str, str]]:
         """``copies`` as places of the service. Raises Refused."""
         resolver = PlaceResolver(
             self._spaces,
@@ -103,7 +103,7 @@ class JobStorage:
             return self._nodes.path(job)
         return str(used["path"])
 
-    def nodes(self, job: Job) -> List[str]:
+    def nodes(self, job: Job) -> list[str]:
         """Those that have a folder of the job."""
         return self._nodes.of(job)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from functools import partial
-from typing import Any, Dict, List
+from typing import Any
 
 from pegasus_bb.core.units import abbreviate
 from pegasus_bb.runtime.stager_client.protocol import Refused
@@ -23,7 +23,7 @@ class KeptResults:
         self, files: JobFiles, storage: JobStorage, transfers: Transfers
     ) -> None:
         self._files, self._storage, self._transfers = files, storage, transfers
-        self._jobs: List[Job] = []
+        self._jobs: list[Job] = []
 
     def restore(self, job: Job) -> None:
         """An earlier service kept ``job``."""
@@ -45,7 +45,7 @@ class KeptResults:
             elif not self._transfers.is_copying(job):
                 self._save_results(job)
 
-    def as_json(self, uid: int) -> List[Dict[str, Any]]:
+    def as_json(self, uid: int) -> list[dict[str, Any]]:
         """For user ``uid``: those of jobs of his own, and for root all."""
         return [
             {
@@ -73,7 +73,7 @@ class KeptResults:
         return len(found)
 
     def _save_results(self, job: Job) -> None:
-        def ended(why: List[str]) -> None:
+        def ended(why: list[str]) -> None:
             if why:
                 self._say(job, abbreviate(why))
             else:
@@ -111,7 +111,7 @@ class KeptResults:
         self._jobs.remove(job)
 
 
-def _dests(job: Job) -> List[str]:
+def _dests(job: Job) -> list[str]:
     """Some of them; none where lines that an earlier version took are refused now."""
     try:
         return [copy.dest for copy in job.directives.stage_out[:_SHOWN]]

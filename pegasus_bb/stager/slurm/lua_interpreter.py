@@ -7,7 +7,7 @@ import ctypes.util
 import os
 import shutil
 import tempfile
-from typing import Any, Optional
+from typing import Any
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.process import ask
@@ -40,7 +40,7 @@ def why_not(text: str) -> str:
     return _why_not(library, text)
 
 
-def _first(names: Any) -> Optional[str]:
+def _first(names: Any) -> str | None:
     return next((name for name in names if shutil.which(name)), None)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.units import parse_size
@@ -16,7 +16,7 @@ from pegasus_bb.stager.slurm.granted_space import Pools
 from pegasus_bb.stager.slurm.hook_request import Request
 from pegasus_bb.stager.slurm.job_life import Jobs
 
-_KEYS: Dict[str, List[str]] = {
+_KEYS: dict[str, list[str]] = {
     "create": ["name", "capacity", "uuid", "pool"],
     "status": ["name"],
     "delete": ["name", "uuid"],
@@ -43,7 +43,7 @@ class Questions:
         """``trouble``: why the service can write nothing now, if it cannot."""
         self._buffers, self._jobs, self._pools = buffers, jobs, pools
         self._nodes, self._trouble = nodes, trouble
-        self._known: Dict[str, Callable[[Request, Dict[str, str]], Any]] = {
+        self._known: dict[str, Callable[[Request, dict[str, str]], Any]] = {
             "create": self._create,
             "status": self._status,
             "delete": self._delete,
@@ -69,7 +69,7 @@ class Questions:
             complain(f"{request.token}: {error!r}")
             return _error("bug", f"a fault of the staging service: {error!r}")
 
-    def _create(self, request: Request, given: Dict[str, str]) -> Any:
+    def _create(self, request: Request, given: dict[str, str]) -> Any:
         size = parse_size(given["capacity"])
         pool = given.get("pool", "")
         if len(given["uuid"]) > _LONGEST_UUID:
@@ -79,14 +79,14 @@ class Questions:
         wanted = (given["name"], size, given["uuid"], pool)
         return {"buffer": self._buffers.create(request.uid, request.gid, *wanted)}
 
-    def _status(self, request: Request, given: Dict[str, str]) -> Any:
+    def _status(self, request: Request, given: dict[str, str]) -> Any:
         return {"buffer": self._buffers.shown(given["name"])}
 
-    def _delete(self, request: Request, given: Dict[str, str]) -> Any:
+    def _delete(self, request: Request, given: dict[str, str]) -> Any:
         uuid = given.get("uuid", "")
         return {"buffer": self._buffers.delete(request.uid, given["name"], uuid)}
 
-    def _list(self, request: Request, _: Dict[str, str]) -> Any:
+    def _list(self, request: Request, _: dict[str, str]) -> Any:
         return {
             "buffers": self._buffers.as_json(),
             "pools": self._pools.as_json(),
@@ -95,12 +95,12 @@ class Questions:
             "trouble": self._trouble(),
         }
 
-    def _share(self, request: Request, given: Dict[str, str]) -> Any:
+    def _share(self, request: Request, given: dict[str, str]) -> Any:
         allowed = given["verb"] == "share"
         name, user = given["name"], given["user"]
         return {"buffer": self._buffers.share(request.uid, name, user, allowed)}
 
-    def _discard(self, request: Request, given: Dict[str, str]) -> Any:
+    def _discard(self, request: Request, given: dict[str, str]) -> Any:
         if not re.fullmatch("[0-9]{1,18}", given["job"]):
             raise Refused("bad-request", f"job={given['job']} is no job's number")
         return {"discarded": self._jobs.kept.discard(request.uid, int(given["job"]))}
@@ -110,13 +110,13 @@ def _error(code: str, message: str) -> str:
     return json.dumps({"v": VERSION, "error": {"code": code, "message": message}})
 
 
-def _read(words: List[str]) -> Any:
+def _read(words: list[str]) -> Any:
     """The verb and its key=value words. Raises Refused."""
     verb = words[0] if words else ""
     if verb not in _KEYS:
         known = ", ".join(_KEYS)
         raise Refused("bad-request", f"{verb!r} is none of {known}")
-    given: Dict[str, str] = {}
+    given: dict[str, str] = {}
     for word in words[1:]:
         key, sign, value = word.partition("=")
         if not sign or key not in _KEYS[verb] or key in given:

@@ -12,7 +12,7 @@ import time
 from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
-from typing import Callable, Tuple
+from typing import Callable
 
 from pegasus_bb.core.removal import remove
 from pegasus_bb.stager.messages import complain, message_of
@@ -29,7 +29,7 @@ class Removers:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop, self._threads = loop, 0
-        self._waiting: SimpleQueue[Tuple[str, Then, str]] = SimpleQueue()
+        self._waiting: SimpleQueue[tuple[str, Then, str]] = SimpleQueue()
 
     def remove(self, path: str, then: Then) -> None:
         """Call ``then`` once ``path`` is gone, however often that has to be tried."""

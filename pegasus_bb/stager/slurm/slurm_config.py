@@ -4,7 +4,7 @@ pools of fast storage."""
 from __future__ import annotations
 
 import pwd
-from typing import Any, List, NamedTuple, Optional, Tuple
+from typing import Any, NamedTuple
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import parse_size
@@ -38,8 +38,8 @@ class SlurmConfig(NamedTuple):
 
     uid: int  # of SlurmUser, who writes the requests
     spool: str
-    pools: Tuple[Pool, ...]  # the first one is the default
-    nodes: Optional[NodesConfig] = None  # None: nothing is staged on nodes
+    pools: tuple[Pool, ...]  # the first one is the default
+    nodes: NodesConfig | None = None  # None: nothing is staged on nodes
 
 
 def read_slurm(where: str, data: Any) -> SlurmConfig:
@@ -59,7 +59,7 @@ def read_slurm(where: str, data: Any) -> SlurmConfig:
     return found
 
 
-def _pools(where: str, pools: Any) -> List[Pool]:
+def _pools(where: str, pools: Any) -> list[Pool]:
     found = []
     for name, pool in pools.items():
         here = f"{where}: pool {name}"

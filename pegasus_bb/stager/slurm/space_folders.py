@@ -10,8 +10,9 @@ import asyncio
 import errno
 import os
 import struct
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Callable, Dict, Iterator, List, NamedTuple, Sequence
+from typing import Callable, NamedTuple
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import sync_directory
@@ -99,7 +100,7 @@ class Trash:
         freed: Freed = _no_discard,
     ) -> None:
         self._remove, self._freed = remove, freed
-        self._going: Dict[str, List[Then]] = {}  # by path
+        self._going: dict[str, list[Then]] = {}  # by path
 
     @classmethod
     def beside(
@@ -192,5 +193,5 @@ def _acl(readers: Sequence[int]) -> bytes:
     entries = [(_OWNER, _ALL, _NO_ID)]
     entries += [(_USER, _READ, uid) for uid in sorted(readers)]
     entries += [(_GROUP, 0, _NO_ID), (_MASK, _READ, _NO_ID), (_OTHER, 0, _NO_ID)]
-    packed: List[bytes] = [struct.pack("<HHI", *entry) for entry in entries]
+    packed: list[bytes] = [struct.pack("<HHI", *entry) for entry in entries]
     return struct.pack("<I", _VERSION) + b"".join(packed)

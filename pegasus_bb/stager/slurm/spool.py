@@ -12,7 +12,7 @@ import fcntl
 import os
 import stat
 import time
-from typing import Container, Dict, Iterable, Iterator, List, Set
+from collections.abc import Container, Iterable, Iterator
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.stager.messages import complain
@@ -24,7 +24,7 @@ _LOST = 600.0  # seconds after which a bell that scontrol took comes back
 _FOLDERS = ("requests", "answers", "bells", "jobs")
 
 
-def folders_of(spool: str) -> List[str]:
+def folders_of(spool: str) -> list[str]:
     """All of them; each is SlurmUser's, with the mode 0700."""
     return [spool, *(os.path.join(spool, name) for name in _FOLDERS)]
 
@@ -65,7 +65,7 @@ class Spool:
                 continue
             yield request
 
-    def noted_jobs(self) -> Set[int]:
+    def noted_jobs(self) -> set[int]:
         """The jobs of requests that are not done yet. Raises OSError."""
         parts = (t.split(".") for t in os.listdir(self._path("requests")))
         return {int(part[2]) for part in parts if len(part) > 3 and part[2].isdigit()}
@@ -93,14 +93,14 @@ class Spool:
             _remove(answer)  # Slurm has ended it
 
     def tell_job(
-        self, job: int, fields: Dict[str, str], environ: Iterable[str]
+        self, job: int, fields: dict[str, str], environ: Iterable[str]
     ) -> None:
         """What the hooks shall know of ``job``."""
         lines = [f"{key}={_plain(value)}\n" for key, value in fields.items()]
         lines += [f"env={_plain(line)}\n" for line in environ]
         self._write(self._path("jobs", str(job)), "".join(lines))
 
-    def known_jobs(self) -> List[int]:
+    def known_jobs(self) -> list[int]:
         """The jobs of which the hooks know something."""
         return [int(name) for name in os.listdir(self._path("jobs")) if name.isdigit()]
 

@@ -7,7 +7,8 @@ administrator has looked at it.
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import read_json
@@ -23,8 +24,8 @@ def damaged(path: str, why: object) -> UsageError:
 
 
 def read_record(
-    path: str, like: Dict[str, Any], needed: Sequence[str]
-) -> Dict[str, Any]:
+    path: str, like: dict[str, Any], needed: Sequence[str]
+) -> dict[str, Any]:
     """The object in ``path``. Raises OSError; UsageError where it is damaged."""
     return check_record(path, read_stored(path), like, needed)
 
@@ -38,8 +39,8 @@ def read_stored(path: str) -> Any:
 
 
 def check_record(
-    path: str, data: Any, like: Dict[str, Any], needed: Sequence[str]
-) -> Dict[str, Any]:
+    path: str, data: Any, like: dict[str, Any], needed: Sequence[str]
+) -> dict[str, Any]:
     """``data`` where it is an object with the keys ``needed``, and each value that
     ``like`` has, too, is of the same type. An earlier version may have written fewer
     keys and a later one more, but neither does both. Raises UsageError."""
@@ -57,7 +58,7 @@ def check_record(
     return data
 
 
-def known(data: Dict[str, Any], like: Dict[str, Any]) -> Dict[str, Any]:
+def known(data: dict[str, Any], like: dict[str, Any]) -> dict[str, Any]:
     """``data`` without what a later version has written beside."""
     return {key: value for key, value in data.items() if key in like}
 

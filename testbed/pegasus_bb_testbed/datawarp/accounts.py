@@ -10,8 +10,9 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from typing import Any, Iterator
+from typing import Any
 
 from pegasus_bb.core.errors import ReservationFailed, UsageError
 from pegasus_bb.core.files import read_json, write_json

@@ -7,8 +7,8 @@ scheduler's user: each is checked here, once, before anything else happens.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Callable, Mapping, Sequence
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import parse_size

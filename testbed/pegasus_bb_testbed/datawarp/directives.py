@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import stat
-from typing import Iterator, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb_testbed.datawarp.arguments import token

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Callable
 
 from pegasus_bb.core.errors import ReservationFailed
 from pegasus_bb_testbed.datawarp import folders

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sys
 import time
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from pegasus_bb.core.errors import PegasusBBError, ReservationFailed
 from pegasus_bb.core.files import append_json

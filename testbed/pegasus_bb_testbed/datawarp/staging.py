@@ -6,8 +6,8 @@ import os
 import pwd
 import shutil
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Callable, Mapping
 
 from pegasus_bb.core.errors import PegasusBBError, ReservationFailed, UsageError
 from pegasus_bb_testbed.datawarp.accounts import Session

@@ -1,0 +1,1 @@
+"""The programs that a .dag calls: a file each."""

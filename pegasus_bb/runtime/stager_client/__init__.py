@@ -1,0 +1,1 @@
+"""Speaking to a staging service: requests, places, tasks."""

@@ -23,9 +23,13 @@ from pegasus_bb.runtime.draining.dumps import Interval
 
 JITTER = 0.3  # of intervals
 LOAD = 0.9  # of the limit
-ALONE, TOGETHER = 8, 20  # applications
+# applications
+ALONE = 8
+TOGETHER = 20
 SEGMENTS = 60  # of a dump
-HOUR, WINDOW = 3600.0, 60.0  # seconds
+# seconds
+HOUR = 3600.0
+WINDOW = 60.0
 GB = 10**9
 
 

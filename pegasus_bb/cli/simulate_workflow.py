@@ -41,7 +41,8 @@ def simulate_workflow(
     trace: Path | None,
 ) -> None:
     """``options`` are those of a planning. Raises UsageError and CatalogError."""
-    as_json, wanted = bool(options["as_json"]), modes or _DEFAULT
+    as_json = bool(options["as_json"])
+    wanted = modes or _DEFAULT
     for mode in wanted:
         if mode not in MODES:
             raise UsageError(f"--mode {mode}: one of {', '.join(MODES)}")

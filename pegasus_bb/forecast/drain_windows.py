@@ -31,7 +31,8 @@ def windows(dumps: Sequence[tuple[float, int]], due: float) -> list[Window]:
     done = 0
     for at in order:
         made, size = dumps[at]
-        begin, end = _last_at(string, done), _first_at(string, done + size)
+        begin = _last_at(string, done)
+        end = _first_at(string, done + size)
         found[at] = Window(made, max(made, begin), max(made, end))
         done += size
     return found

@@ -27,7 +27,9 @@ def taut_string(gaps: Iterable[Gap]) -> list[Point]:
     the string that is pulled against it alone, and a point joins and leaves that once.
     """
     corners: list[Point] = [(0.0, 0.0)]
-    low, high = deque(corners), deque(corners)  # both begin at the last corner
+    # both begin at the last corner
+    low = deque(corners)
+    high = deque(corners)
     for time, bottom, top in gaps:
         _pull(high, low, (time, top), lt, corners)
         _pull(low, high, (time, bottom), gt, corners)

@@ -21,7 +21,8 @@ from pegasus_bb.model.drain_settings import DrainRule, read_rule
 PREFIX = "pegasus.bb."
 MODES = ("off", "persistent", "transient", "hybrid", "auto")
 PLANNERS = ("auto", "builtin", "pegasus")
-_TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+_TRUE = ("true", "yes", "on", "1")
+_FALSE = ("false", "no", "off", "0")
 AUTO = 0  # a capacity from the sizes of the files, whatever the tier says
 
 

@@ -178,7 +178,8 @@ def _below(posix: _Moved, mpi: _Moved) -> _Moved:
 
 def _sum(one: _Moved, other: _Moved) -> _Moved:
     sizes = [size for size in (one.size, other.size) if size is not None]
-    read, written = one.read + other.read, one.written + other.written
+    read = one.read + other.read
+    written = one.written + other.written
     return _Moved(read, written, max(sizes, default=None))
 
 
@@ -189,7 +190,8 @@ def _module(log: dict[str, Any], name: str, processes: int) -> _Module:
     files: dict[int, _Moved] = {}
     spent: dict[int, list[Spent]] = {}
     done = Operations(0, 0)
-    names, seconds = backend.counter_names(name), backend.fcounter_names(name)
+    names = backend.counter_names(name)
+    seconds = backend.fcounter_names(name)
     for record in records:
         counters = dict(zip(names, record["counters"].tolist(), strict=True))
         moved = _moved(counters, _PREFIX[name])

@@ -17,8 +17,12 @@ UNKNOWN = "-"
 _PADDING = (0, 1, 0, 0)
 _NAME = 24  # columns that a name may take before it goes on in the next line
 RATES = (
-    *("io_rate", "bandwidth", "read_bandwidth", "write_bandwidth"),
-    *("in_rate", "out_rate"),
+    "io_rate",
+    "bandwidth",
+    "read_bandwidth",
+    "write_bandwidth",
+    "in_rate",
+    "out_rate",
 )
 SIZES = (*RATES, "bytes_read", "bytes_written", "in_bytes", "out_bytes", "footprint")
 

@@ -34,10 +34,8 @@ def simulate_mix(options: MixOptions, as_json: bool) -> None:
         raise UsageError("--mix needs a machine: --machine FILE")
     machine = read_machine(options.machine, os.environ)
     mix = read_mix(options.mix, machine, os.environ)
-    architectures, variations = (
-        architectures_of(options, machine),
-        variations_of(options),
-    )
+    architectures = architectures_of(options, machine)
+    variations = variations_of(options)
     check_variations(machine, architectures, variations)
     if options.html is not None:
         import pegasus_bb.report.page  # noqa: F401 - fails at once if it is not installed

@@ -27,7 +27,9 @@ def production_and_deadline(clients: Iterable[Client]) -> list[Gap]:
     for dump in dumps:
         steps.setdefault(dump.made, [0, 0])[0] += dump.size
         steps.setdefault(dump.due, [0, 0])[1] += dump.size
-    made, due, gaps = 0, 0, []
+    made = 0
+    due = 0
+    gaps = []
     for time in sorted(steps):
         if time > 0:
             gaps.append(Gap(time, due + steps[time][1], made))

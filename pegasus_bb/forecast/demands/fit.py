@@ -31,10 +31,12 @@ def fit(points: Sequence[Point]) -> Demand | None:
     operations = both / spread
     compute = mean_y - operations * mean_x
     if operations < 0:
-        operations, compute = 0.0, mean_y
+        operations = 0.0
+        compute = mean_y
     elif compute < 0:
         square = sum(p.each**2 for p in points)
-        operations, compute = sum(p.each * p.seconds for p in points) / square, 0.0
+        operations = sum(p.each * p.seconds for p in points) / square
+        compute = 0.0
     finite = math.isfinite(operations) and math.isfinite(compute)
     return Demand(compute, operations) if finite else None
 

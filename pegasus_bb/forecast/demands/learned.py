@@ -126,7 +126,8 @@ def _seen(past: Past, place: str, moved: Moved, speeds: Speeds) -> Seen:
 
 def _of_places(seen: Sequence[Seen]) -> DemandRange:
     """Least squares of the run times over all places; neither part is below zero."""
-    found, each = None, [1 / one.rate(0.0) for one in seen]
+    found = None
+    each = [1 / one.rate(0.0) for one in seen]
     for _ in range(_ROUNDS):
         points = [Point(x, one.rest) for x, one in zip(each, seen, strict=True)]
         found = fit(points)

@@ -152,8 +152,11 @@ class Execution:
 
     def _tasks(self, group: Sequence[int]) -> Steps:
         """Equal ones, from their slots on."""
-        work, demand, jobs = self.work[group[0]], self.demands[group[0]], len(group)
-        places, own = self.storage.places, work.own
+        work = self.work[group[0]]
+        demand = self.demands[group[0]]
+        jobs = len(group)
+        places = self.storage.places
+        own = work.own
         self._note(self.started, group)
         self.clock.change(COMPUTE, 1)
         before = self.rules.startup.job
@@ -195,7 +198,8 @@ class Execution:
 
     def _own_job(self, group: Sequence[int]) -> Steps:
         """Stage-in, stage-out, a clean-up."""
-        work, part = self.work[group[0]], _PART[self.outline.nodes[group[0]].kind]
+        work = self.work[group[0]]
+        part = _PART[self.outline.nodes[group[0]].kind]
         self._note(self.started, group)
         self._note(self.began, group)
         self.clock.change(part, 1)
@@ -225,7 +229,8 @@ class Execution:
     def _have_ended(self, group: Sequence[int]) -> None:
         self._note(self.ended, group)
         self._left -= len(group)
-        waits, nodes = self._waits, self.outline.nodes
+        waits = self._waits
+        nodes = self.outline.nodes
         for at in group:
             for child in nodes[at].children:
                 waits[child] -= 1

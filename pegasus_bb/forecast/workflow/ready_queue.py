@@ -32,13 +32,16 @@ class ReadyQueue:
         """The first node, and of those right after it up to ``most`` in all that do the
         same: they start together, get the same from every server, and end together.
         Empty if none is ready."""
-        ready, work, demands = self._ready, self._work, self._demands
+        ready = self._ready
+        work = self._work
+        demands = self._demands
         if not ready:
             return []
         first = heappop(ready) % len(self._turn)
         group = [first]
         if first < self._tasks:
-            what, demand = work[first], demands[first]
+            what = work[first]
+            demand = demands[first]
             while ready and len(group) < most:
                 at = ready[0]  # of a task: none with a priority comes after one
                 if work[at] is not what or demands[at] is not demand:

@@ -18,7 +18,8 @@ class Clock:
         self.seconds = [0.0] * len(PARTS)
 
     def change(self, part: int, step: int) -> None:
-        going, now = self._going[part], self._simulation.now
+        going = self._going[part]
+        now = self._simulation.now
         if going > 1 or (going and step > 0):  # it goes on: nothing changes hands
             self._going[part] = going + step
             return

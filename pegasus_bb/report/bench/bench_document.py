@@ -60,8 +60,11 @@ def _key(one: Measurement) -> dict[str, Any]:
     """Mode and layout never vary; readers of version 1 want them."""
     cell = one.cell
     return {
-        **{"mode": "fsync", "layout": "file-per-process", "block": cell.block},
-        **{"processes": cell.processes, "transfer": cell.transfer},
+        "mode": "fsync",
+        "layout": "file-per-process",
+        "block": cell.block,
+        "processes": cell.processes,
+        "transfer": cell.transfer,
     }
 
 

@@ -23,8 +23,17 @@ from pegasus_bb.report.report_document import Comparison, ReportedRun
 
 # From top to bottom.
 FIGURES = (
-    *(bought, timeline, transformations, live, drain, probe, footprint),
-    *(calls, processors, by_processes, benchmark),
+    bought,
+    timeline,
+    transformations,
+    live,
+    drain,
+    probe,
+    footprint,
+    calls,
+    processors,
+    by_processes,
+    benchmark,
 )
 
 
@@ -56,7 +65,8 @@ def report_page(
 
     ``warnings`` are more of them, by the same name; ``about`` says what the sides are.
     """
-    more, what = warnings or {}, about or {}
+    more = warnings or {}
+    what = about or {}
     parts = [
         _part(name, found, more.get(name, ()), what.get(name, ()))
         for name, found in comparisons.items()

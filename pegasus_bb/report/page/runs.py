@@ -23,7 +23,8 @@ def workflows(comparisons: Mapping[str, Comparison]) -> Table:
 
 
 def _workflow(name: str, found: Comparison, sides: Mapping[str, int]) -> Iterator[Cell]:
-    pair, even = found.workflow["makespan"], found.break_even
+    pair = found.workflow["makespan"]
+    even = found.break_even
     yield name
     for side in ("pfs", "bb"):
         if side in sides:

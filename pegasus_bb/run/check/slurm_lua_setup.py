@@ -46,7 +46,8 @@ def of_slurm_lua(tier: Tier, placement: Placement | None) -> Iterator[Finding]:
             yield note("service", f"{here}: right if slurmctld has another host")
     lua = SlurmLua(tier.settings)
     try:
-        pools, trouble = lua.pools(), lua.trouble()
+        pools = lua.pools()
+        trouble = lua.trouble()
     except SchedulerUnreachable as error:
         mend = "an administrator starts the service: docs/slurm-lua.md"
         yield wrong("slurm", f"the staging service does not answer: {error}", mend)
@@ -114,7 +115,8 @@ def _of_jobs(spaces: list[JobSpace]) -> Iterator[Finding]:
 def _of_hooks() -> Iterator[Finding]:
     """Where the file can be read from here; slurmctld's host may be another."""
     config = ask(["scontrol", "show", "config"], timeout=20.0).out
-    found, user = _CONF.search(config), _USER.search(config)
+    found = _CONF.search(config)
+    user = _USER.search(config)
     path = Path(found[1]).parent / HOOKS if found else None
     if path is None or not path.is_file():
         return

@@ -88,10 +88,12 @@ class _Run:
     def run(self, prepared: Preparation, grace: float) -> Outcome:
         began = time.monotonic()
         self._table = Table(self._dag, prepared.done)
-        total, before = len(self._dag.nodes), len(prepared.done)
+        total = len(self._dag.nodes)
+        before = len(prepared.done)
         if before < total or prepared.history.crashed:
             self._run_nodes(prepared, grace)
-        done, seconds = self._table.counts[State.DONE], time.monotonic() - began
+        done = self._table.counts[State.DONE]
+        seconds = time.monotonic() - began
         return Outcome(total, done, before, seconds, prepared.moved, self._rescue)
 
     def _run_nodes(self, prepared: Preparation, grace: float) -> None:

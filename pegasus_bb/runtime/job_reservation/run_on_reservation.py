@@ -56,14 +56,16 @@ def run_on_reservation(
 def _run(
     bb: BBDir, reservation: JobReservation, argv: list[str], environ: dict[str, str]
 ) -> int:
-    request, shared = bb.transient(), shared_binding(bb, environ)
+    request = bb.transient()
+    shared = shared_binding(bb, environ)
     planned = bb.scratch() if shared else request.prefix
     scratch = shared.text(planned) if shared else planned
     for link in _links_to_results(reservation, request, scratch):
         make_link(link)
     with open_space(bb, request, reservation, environ) as space:
         binding = Binding(planned, space.run, shared)
-        argv, bound = binding.argv(argv), binding.environ(environ)
+        argv = binding.argv(argv)
+        bound = binding.environ(environ)
         argv = _anchor(argv, bound)
         mark(reservation, bound)
         links = list(_links(reservation, request, space.run, scratch))

@@ -242,9 +242,9 @@ def test_repair_needs_faults(work: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("workflow.yml",), "--mix takes no workflow\n"),
-        (("--mode", "off"), "--mix takes no --mode"),
-        (("--sites", "cluster"), "--mix takes no --sites"),
+        (("workflow.yml",), "unexpected extra argument (workflow.yml)"),
+        (("--mode", "off"), "No such option '--mode'"),
+        (("--sites", "cluster"), "No such option '--sites'"),
     ],
 )
 def test_a_mix_has_no_workflow(work: Path, words: tuple[str, ...], said: str) -> None:
@@ -264,7 +264,7 @@ def test_provisioning(work: Path) -> None:
     assert "--provision takes no --nodes" in mixed.stderr
     planned = pegasus_bb([*words, "--mode", "off"], work, os.environ)
     assert planned.returncode == USAGE
-    assert "--provision takes no --mode" in planned.stderr
+    assert "No such option '--mode'" in planned.stderr
 
 
 def test_flash(work: Path) -> None:

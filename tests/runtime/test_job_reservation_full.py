@@ -38,7 +38,7 @@ def test_a_full_folder_is_passed_over(
 
 RECORD = """
 import resource, sys
-from pegasus_bb.runtime import record
+from pegasus_bb.runtime.programs import record
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # as if every disk were full
 sys.exit(record.main(["-n", "x", "/bin/echo", "hello"]))
 """

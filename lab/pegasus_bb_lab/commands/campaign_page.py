@@ -38,7 +38,7 @@ def campaigns_page(mix: str, results: Sequence[Result]) -> str:
     base = results[0]
     swept = [key for key in _SWEEPS if _is_swept(key, results)]
     return (
-        templates()
+        templates("pegasus_bb_lab")
         .get_template("campaigns.html.j2")
         .render(
             mix=mix,

@@ -22,7 +22,7 @@ from tests.runtime.backends.contract import OTHER_RUN, REQUEST, Contract, ready,
 from tests.runtime.backends.fakeslurm.fakeslurm import FRESH
 
 FAKE = Path(__file__).parent / "fakeslurm"
-RECORDED = FAKE.parent.parent / "recorded" / "slurm-24.11"
+RECORDED = FAKE.parents[2] / "recorded" / "slurm-24.11"
 REJECTIONS = RECORDED / "sbatch.rejections.txt"
 SETTINGS = {"timeout": "0", "poll": "0", "mount": "any"}
 

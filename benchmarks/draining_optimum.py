@@ -19,8 +19,7 @@ from statistics import fmean
 from pegasus_bb_lab.provision.drain_outcome import Span, bandwidths
 
 from benchmarks.draining_unknown import times_optimum_alone, together
-from pegasus_bb.forecast.drain_windows import evenest, windows
-from pegasus_bb.forecast.taut_string import peak
+from pegasus_bb.forecast.drain_windows import evenest, peak, windows
 from pegasus_bb.planner.drain_files import _FORECAST, _MEASURED
 from pegasus_bb.runtime.draining.pace import Drain, Pace
 

@@ -17,7 +17,7 @@ from pegasus_bb_lab.provision.application_dumps import Client, Dump, draw_client
 from pegasus_bb_lab.provision.drain_outcome import Span, bandwidths
 from pegasus_bb_lab.provision.optimum import optimum
 
-from pegasus_bb.forecast.taut_string import peak
+from pegasus_bb.forecast.drain_windows import peak
 from pegasus_bb.runtime.draining.dumps import Dump as Seen
 from pegasus_bb.runtime.draining.dumps import Interval
 

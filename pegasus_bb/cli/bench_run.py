@@ -18,8 +18,7 @@ from pegasus_bb.cli.progress_bar import described_progress
 from pegasus_bb.core.columns import columns, printable
 from pegasus_bb.core.units import MIB, format_size
 from pegasus_bb.model.stat import Stat
-from pegasus_bb.report.bench.bench_document import to_document
-from pegasus_bb.report.bench.cautions import after, before
+from pegasus_bb.report.bench.bench_document import after, before, to_document
 from pegasus_bb.report.bench.cells import Measurement, certain
 from pegasus_bb.report.bench.figures import OPERATIONS, RATES, Figures, figures
 from pegasus_bb.report.bench.session import Session, Tier

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 import orjson
 
-from pegasus_bb.cli.output import echo_lines, terminal_width, write_page
+from pegasus_bb.cli.output import echo_lines, terminal_width, write_page, write_trace
 from pegasus_bb.cli.progress_bar import progress
-from pegasus_bb.cli.trace_file import write_trace
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.optional import not_installed
 from pegasus_bb_lab.commands.mix_options import (

@@ -8,7 +8,7 @@ from math import ceil
 from random import Random
 
 from pegasus_bb.core.units import format_number
-from pegasus_bb.forecast.taut_string import peak
+from pegasus_bb.forecast.drain_windows import peak
 from pegasus_bb_lab.model.applications import (
     AGGRESSIVE,
     Application,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pegasus_bb.forecast.taut_string import Gap, Point, taut_string
+from pegasus_bb.forecast.drain_windows import Gap, Point, taut_string
 from pegasus_bb_lab.provision.application_dumps import Client, dumps_of
 
 

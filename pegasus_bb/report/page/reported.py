@@ -15,10 +15,14 @@ from pegasus_bb.report.page.headline_figure import bought
 from pegasus_bb.report.page.live_bytes_figure import live
 from pegasus_bb.report.page.page_templates import templates
 from pegasus_bb.report.page.probe_figure import probe
-from pegasus_bb.report.page.runs import repetitions, workflows
-from pegasus_bb.report.page.simulated import marked, simulated
+from pegasus_bb.report.page.runs import (
+    marked,
+    repetitions,
+    simulated,
+    transformations,
+    workflows,
+)
 from pegasus_bb.report.page.timeline import timeline
-from pegasus_bb.report.page.transformation_figure import transformations
 from pegasus_bb.report.report_document import Comparison, ReportedRun
 
 # From top to bottom.

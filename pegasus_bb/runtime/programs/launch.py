@@ -43,7 +43,7 @@ def launch(bb: BBDir, argv: list[str], environ: dict[str, str]) -> int:
         raise UsageError("launch has nothing to start; next: launch PROGRAM [ARG...]")
     node = bb.node_of_job(environ)
     if node.reservation:
-        from pegasus_bb.runtime.job_reservation.run_on_reservation import (
+        from pegasus_bb.runtime.job_reservation.open_reservation import (
             run_on_reservation,
         )
 

@@ -14,7 +14,7 @@ from pegasus_bb.report.page.figure import RATIO, Number
 from pegasus_bb.report.page.headline_figure import bought
 from pegasus_bb.report.page.overview import whole_run
 from pegasus_bb.report.page.reported import FIGURES
-from pegasus_bb.report.page.transformation_figure import transformations
+from pegasus_bb.report.page.runs import transformations
 from pegasus_bb.report.report_document import Comparison
 from pegasus_bb.report.run_folder import read_run
 from tests.report.made import RECORDED, a_run, a_task

@@ -65,7 +65,9 @@ def paced(root: Path, size: int, rate: int) -> tuple[list[float], bool]:
     here = Folder.open(str(source))
     there = Folder.open(str(dest))
     items = [
-        item_of(here, file.name, there, file.name, file.stat(), None)
+        item_of(
+            here, file.name, there, as_name=file.name, status=file.stat(), mark=None
+        )
         for file in sorted(source.iterdir())
     ]
     pace = Pace(Drain("bench", size, targets=[target], log=log))

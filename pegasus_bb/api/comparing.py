@@ -74,7 +74,9 @@ class RunComparison:
             head += ("ratio",)
         doubt = filter(None, [certainty(found)])
         lines = (*doubt, *found.warnings, *self.break_even)
-        return fragment(self.headline, lines, head, rows, right=range(1, len(head)))
+        return fragment(
+            self.headline, lines, head=head, rows=rows, right=range(1, len(head))
+        )
 
 
 def compare(

@@ -112,7 +112,7 @@ class WorkflowExplanation:
         predicted = () if self.predicted is None else shown(self.predicted)
         lines = (refused, *self.notes())
         code = "\n".join((*below, "", *predicted)).strip()
-        return fragment(title, lines, head, rows, code, right=(1,))
+        return fragment(title, lines, head=head, rows=rows, code=code, right=(1,))
 
 
 def explain(

@@ -14,6 +14,7 @@ _LEFT, _RIGHT = ' style="text-align:left"', ' style="text-align:right"'
 def fragment(
     title: str,
     lines: Iterable[str] = (),
+    *,
     head: Sequence[str] = (),
     rows: Sequence[Sequence[str]] = (),
     code: str = "",

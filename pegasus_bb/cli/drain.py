@@ -87,7 +87,9 @@ def command(
     arrivals = Arrivals(journal, source, to)
     known = Interval(length)
     route = Route(source, to, targets, os.path.abspath(log) if log else "")
-    drainer = Drainer(route, arrivals, Buffer(source, arrivals, kept), known, _say)
+    drainer = Drainer(
+        route, arrivals, Buffer(source, arrivals, kept), interval=known, say=_say
+    )
     watching = Watching(source, quiet, Bursts(quiet, known, _say), drainer, _say)
     _end_on_signals(watching.end)
     _say(f"watches {source}, drains it to {to}; what arrived is noted in {journal}")

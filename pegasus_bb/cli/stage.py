@@ -56,8 +56,8 @@ def command(
         come,
         go,
         Journal(where, come, go),
-        _digest() if verify == "digest" else None,
-        _say,
+        digest=_digest() if verify == "digest" else None,
+        fail=_say,
     )
     _collect_rarely()
     status = _run(stage, shown=not (quiet or as_json))

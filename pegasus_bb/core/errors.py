@@ -134,6 +134,7 @@ class CatalogError(UsageError):
         what: str,
         file: str,
         line: int = 0,
+        *,
         key: str = "",
         found: str = "",
         would_do: str = "",

@@ -80,6 +80,7 @@ def _without_options(program: str, environ: Mapping[str, str]) -> dict[str, str]
 
 def start(
     argv: Sequence[str],
+    *,
     cwd: str | None = None,
     env: Mapping[str, str] | None = None,
     stdin: int | None = _DEVNULL,

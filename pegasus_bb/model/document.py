@@ -284,7 +284,9 @@ def expand(text: str, variables: Mapping[str, str], file: str) -> str:
                 raise _NotExpanded("variables make the file too long", "shorter values")
         except _NotExpanded as error:
             what, would_do = error.args
-            raise CatalogError(what, file, number, "", line.strip(), would_do) from None
+            raise CatalogError(
+                what, file, number, key="", found=line.strip(), would_do=would_do
+            ) from None
     return "\n".join(lines)
 
 

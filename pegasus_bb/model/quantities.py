@@ -37,7 +37,9 @@ class Source:
         if self.document is not None:
             return self.document.error(what, keys, found, would_do)
         key = ".".join(map(str, keys))
-        return CatalogError(what, self.name, 0, key, str(found), would_do)
+        return CatalogError(
+            what, self.name, 0, key=key, found=str(found), would_do=would_do
+        )
 
     def __str__(self) -> str:
         return self.name

@@ -25,6 +25,7 @@ def run_task(
     binding: Binding,
     argv: list[str],
     environ: dict[str, str],
+    *,
     links: Sequence[Link],
     hinted: Mapping[str, int] | None = None,
 ) -> int:

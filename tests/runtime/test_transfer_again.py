@@ -72,7 +72,7 @@ def there_when_bytes_move(
     (job,) = read_jobs(json.dumps([transfer("in", source, target)]))
     assert isinstance(job, Transfer)
     way = Way(Try(job, ()), str(source), str(target), str(target), promised=False)
-    some = copies.Copies(Roots("", []), [str(site.real)], "", "")
+    some = copies.Copies(Roots("", []), [str(site.real)], manifest_path="", uuid="")
     assert [error for _, _, error in some.copy([way])] == [None]
     assert target.read_text() == source.read_text()
     return seen == [True]

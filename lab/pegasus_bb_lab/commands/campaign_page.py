@@ -141,7 +141,9 @@ def _chart(data: Dataset, at: Column, what: str, unit: str) -> Chart:
     ]
     if any(row["half"] for row in data.rows):
         layers.append(base.mark_errorbar().encode(yError="half:Q"))
-    return chart(alt.layer(*layers), f"{what} by {at.title}", 220, data, what)
+    return chart(
+        alt.layer(*layers), f"{what} by {at.title}", 220, data=data, title=what
+    )
 
 
 def _scale(names: Sequence[str], values: Sequence[str]) -> alt.Scale:

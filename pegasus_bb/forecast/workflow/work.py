@@ -74,7 +74,11 @@ def work_of_transient(
         if load is None:
             found.append(_auxiliary(node, placement.files, sizes, scratch, pfs))
             continue
-        found.append(_with_own(load, at, there, placement.tier, places, capacity))
+        found.append(
+            _with_own(
+                load, at, there, tier=placement.tier, places=places, capacity=capacity
+            )
+        )
     return found
 
 
@@ -82,6 +86,7 @@ def _with_own(
     load: Load,
     at: Mapping[str, int],
     there: int,
+    *,
     tier: Tier,
     places: Places,
     capacity: Callable[[int], int],

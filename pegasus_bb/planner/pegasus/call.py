@@ -94,7 +94,7 @@ def run_planner(argv: Sequence[str], folder: Path, cwd: Path) -> bytes:
     """
     printed = folder / PRINTED
     with printed.open("wb") as out, _as_usage_error(argv[0]):
-        process = start(argv, str(cwd), stdout=out.fileno(), new_session=True)
+        process = start(argv, cwd=str(cwd), stdout=out.fileno(), new_session=True)
     try:
         status = process.wait()
     except BaseException:

@@ -80,6 +80,7 @@ def chart(
     drawing: Drawing,
     label: str,
     height: float,
+    *,
     data: Dataset,
     title: str = "",
     width: float | Literal["container"] = "container",

@@ -37,7 +37,7 @@ def drain(found: Comparison) -> Figure:
         ends = [run.time.at(task.start) + task.duration for task in run.run.tasks]
         end = max([*ends, rows[-1]["at"]])
         label = "Bytes per second to the PFS over time; the table has the numbers"
-        shown = chart(over_time(drawing, end, "at"), label, 200, data)
+        shown = chart(over_time(drawing, end, "at"), label, 200, data=data)
         return Figure("drain", _TITLE, _about(drained), (shown,), (data.table(_TITLE),))
     return Figure("drain", _TITLE, _MISSING)
 

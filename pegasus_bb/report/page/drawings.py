@@ -53,7 +53,7 @@ def paired_bars(
         base.mark_errorbar().encode(xError="error:Q"),
         values.mark_text(align="left", dx=5).encode(x="high:Q", text="mean_text:N"),
     )
-    return data, chart(drawing, label, _FRAME + 2 * _BAR * len(pairs), data)
+    return data, chart(drawing, label, _FRAME + 2 * _BAR * len(pairs), data=data)
 
 
 def stacked_bars(data: Dataset, parts: Mapping[str, str], label: str) -> Chart:
@@ -65,7 +65,7 @@ def stacked_bars(data: Dataset, parts: Mapping[str, str], label: str) -> Chart:
         y=alt.Y("name:N", title=None, sort=None),
         color=alt.Color("part:N", scale=scale),
     )
-    return chart(drawing, label, _FRAME + _BAR * len(data.rows), data)
+    return chart(drawing, label, _FRAME + _BAR * len(data.rows), data=data)
 
 
 def line_chart(
@@ -88,4 +88,4 @@ def line_chart(
     ]
     if any(row.get(f"{key}_error") for row in data.rows):
         layers.append(base.mark_errorbar().encode(yError=f"{key}_error:Q"))
-    return chart(alt.layer(*layers), title, 180, data, title)
+    return chart(alt.layer(*layers), title, 180, data=data, title=title)

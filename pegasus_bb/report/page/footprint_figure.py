@@ -78,4 +78,4 @@ def _chart(data: Dataset, time: Column) -> Chart:
         shape=shape(names),
     )
     label = f"{time.title} of each job against its footprint; the table has the numbers"
-    return chart(drawing, label, 240, data, time.title)
+    return chart(drawing, label, 240, data=data, title=time.title)

@@ -39,7 +39,7 @@ def gantt(
     height = _LANE * len({row["lane"] for row in rows})
     label = f"{side}: tasks over time; the table has the times"
     drawing = _drawing(data, end, colors, crowded=height > _TALLEST)
-    return chart(drawing, label, _FRAME + min(_TALLEST, height), data, side)
+    return chart(drawing, label, _FRAME + min(_TALLEST, height), data=data, title=side)
 
 
 def _drawing(

@@ -130,4 +130,4 @@ def _bars(rows: list[Row], caption: str) -> Chart:
     if any(row.get("high", 0.0) > row.get("low", 0.0) for row in rows):
         layers.append(whole.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q"))
     label = "Makespan of each side by what went on; the table has the numbers"
-    return chart(alt.layer(*layers), label, _BAR * len(names), data, caption)
+    return chart(alt.layer(*layers), label, _BAR * len(names), data=data, title=caption)

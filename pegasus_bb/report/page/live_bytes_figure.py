@@ -125,7 +125,7 @@ def _chart(part: _Part, end: float) -> Chart:
         title += f"; reserved: {format_quantity(capacity, 'B')}"
     label = f"Live bytes over time {part.where}; the table has the numbers"
     drawing = over_time(alt.LayerChart(layer=[area, line]), end, "at")
-    return chart(drawing, label, 220, data, title)
+    return chart(drawing, label, 220, data=data, title=title)
 
 
 def _drawn(part: _Part, what: str, end: float) -> Iterator[Row]:
@@ -170,4 +170,4 @@ def _bars(data: Dataset, capacity: int | None) -> Chart:
         layers.append(base.mark_rule(stroke=ALERT, size=2).encode(y="max(reserved):Q"))
         title = f"reserved: {format_quantity(capacity, 'B')}"
     label = "Live bytes in each level of the workflow; the table has the numbers"
-    return chart(alt.layer(*layers), label, 180, data, title)
+    return chart(alt.layer(*layers), label, 180, data=data, title=title)

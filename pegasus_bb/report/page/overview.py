@@ -57,12 +57,14 @@ def _whole_run(found: Comparison) -> Iterator[Table]:
     caption = "By the clock: each second counts once, for the first part under way"
     names = {**CLOCK, "other": "none of these: engine"}
     makespan = {"makespan": found.workflow["makespan"]}
-    yield _table(found, caption, {**makespan, **found.clock}, names)
+    yield _table(found, caption, {**makespan, **found.clock}, names=names)
     added_up = {k: v for k, v in found.workflow.items() if k in PARTS}
     del added_up["makespan"]
-    yield _table(found, "Jobs by kind, added up", added_up, PARTS, none=NONE)
+    yield _table(found, "Jobs by kind, added up", added_up, names=PARTS, none=NONE)
     names = {**STAGING, "results_safe": "until the last result is safe"}
-    table = _table(found, "Staging and results", found.staging, names, STAGING_UNITS)
+    table = _table(
+        found, "Staging and results", found.staging, names=names, units=STAGING_UNITS
+    )
     yield replace(table, note=_on_durability(found))
 
 
@@ -83,13 +85,14 @@ def _each_kind(found: Comparison) -> Iterator[Table]:
     auxiliary = [(f"auxiliary jobs: {row.name}", row) for row in found.auxiliary]
     rows: list[tuple[str, Row]] = [(row.name, row) for row in (*found.compute, *whole)]
     for caption, row in (*rows, *auxiliary):
-        yield _table(found, caption, row.cells, names, units)
+        yield _table(found, caption, row.cells, names=names, units=units)
 
 
 def _table(
     found: Comparison,
     caption: str,
     pairs: Mapping[str, Pair],
+    *,
     names: Mapping[str, str],
     units: Mapping[str, str] | None = None,
     none: str = "",

@@ -48,7 +48,7 @@ def probe(found: Comparison) -> Figure:
         color=color(list(_WHEN.values())),
     )
     label = "Latency (p99) of a competing program's calls; the table has the numbers"
-    shown = chart(drawing, label, 12 + 18 * len(rows), data)
+    shown = chart(drawing, label, 12 + 18 * len(rows), data=data)
     about = f"{'; '.join(sentences(found.probe))}."
     about = about[0].upper() + about[1:]
     return Figure("probe", _TITLE, about, (shown,), (data.table(_TITLE),))

@@ -144,7 +144,7 @@ def picture(flow: Flow) -> Chart:
         ),
     )
     frameless = drawing.properties(view=alt.ViewBackground(stroke=None))
-    return chart(frameless, _LABEL, height, data, width=width)
+    return chart(frameless, _LABEL, height, data=data, width=width)
 
 
 def _place(channel: type[Channel], pixels: float) -> Channel:

@@ -41,6 +41,7 @@ class Drainer:
         route: Route,
         arrivals: Arrivals,
         buffer: Buffer,
+        *,
         interval: Interval,
         say: Say,
         clock: Callable[[], float] = time.monotonic,
@@ -172,7 +173,16 @@ class Drainer:
         def wanted(path: str, found: os.stat_result) -> bool:
             return dump.files.get(path) == version_of(found)
 
-        stage = Stage(source, dest, self._arrivals, SHA256, fail, folders, wanted, pace)
+        stage = Stage(
+            source,
+            dest,
+            self._arrivals,
+            digest=SHA256,
+            fail=fail,
+            folders=folders,
+            wanted=wanted,
+            segments=pace,
+        )
         stage.run()
         return stage
 

@@ -78,8 +78,10 @@ def _run(
         mark(reservation, bound)
         links = list(_links(reservation, request, space.run, scratch))
         with _inside(binding):
-            status = run_task(bb, binding, argv, bound, links)
-        return finish(bb, reservation, space, status, environ, scratch)
+            status = run_task(bb, binding, argv, bound, links=links)
+        return finish(
+            bb, reservation, space, status=status, environ=environ, scratch=scratch
+        )
 
 
 def _anchor(argv: list[str], environ: dict[str, str]) -> list[str]:

@@ -50,6 +50,7 @@ def finish(
     bb: BBDir,
     reservation: JobReservation,
     space: Space,
+    *,
     status: int,
     environ: dict[str, str],
     scratch: str,

@@ -56,7 +56,7 @@ def launch(bb: BBDir, argv: list[str], environ: dict[str, str]) -> int:
     environ = binding.environ(environ)
     links, hinted = _files(bb, node, binding)
     lock_node(bb, environ)
-    return run_task(bb, binding, argv, environ, links, hinted)
+    return run_task(bb, binding, argv, environ, links=links, hinted=hinted)
 
 
 def _files(

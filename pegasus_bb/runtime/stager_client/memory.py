@@ -75,7 +75,7 @@ def copy_memory(
     try:
         how = Writing(hint=hint)
         poured = copy_into(
-            handle, before, part, SHA256, dest.fd, tell=tell, writing=how
+            handle, before, part, digest=SHA256, folder=dest.fd, tell=tell, writing=how
         )
     except Changed as error:
         raise CopyFailed(f"it changed while it was copied ({error})") from error

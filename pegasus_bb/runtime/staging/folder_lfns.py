@@ -24,6 +24,7 @@ Copy = Callable[[str, str], Copied]  # of one file
 def copy_path(
     source: str,
     dest: str,
+    *,
     digest: bool = True,
     replace: bool = False,
     vanishing: Sequence[str] = (),
@@ -35,7 +36,14 @@ def copy_path(
     ``vanishing``: folders that will be gone, so links into them are resolved.
     """
     if os.path.isdir(source):
-        return copy_tree(source, dest, digest, replace, vanishing, writing)
+        return copy_tree(
+            source,
+            dest,
+            digest=digest,
+            replace=replace,
+            vanishing=vanishing,
+            writing=writing,
+        )
     return copy_file(source, dest, digest, writing)
 
 
@@ -51,6 +59,7 @@ def digest_path(path: str, like: str = "") -> str:
 def copy_tree(
     source: str,
     dest: str,
+    *,
     digest: bool = True,
     replace: bool = False,
     vanishing: Sequence[str] = (),

@@ -40,6 +40,7 @@ def pour_hashed(
     source: int,
     out: int,
     size: int,
+    *,
     sparse: bool,
     digest: Digest,
     tell: Tell,
@@ -48,7 +49,14 @@ def pour_hashed(
     """Copy and hash ``size`` bytes; returns (bytes, digest). Raises OSError."""
     with _Hasher(source, digest, size > _ALONE) as hasher:
         total = move_all(
-            source, out, size, sparse, tell, hasher.take, hasher.move, segments
+            source,
+            out,
+            size,
+            sparse=sparse,
+            tell=tell,
+            hole=hasher.take,
+            by=hasher.move,
+            segments=segments,
         )
     if hasher.error is not None:
         raise hasher.error

@@ -74,6 +74,7 @@ def move_all(
     source: int,
     out: int,
     size: int,
+    *,
     sparse: bool,
     tell: Tell,
     hole: Take = lambda piece: None,

@@ -125,6 +125,7 @@ def copy_into(
     source: int,
     before: os.stat_result,
     part: str,
+    *,
     digest: Digest | None,
     folder: int | None = None,
     durable: bool = True,
@@ -142,7 +143,15 @@ def copy_into(
             set_hint(out, writing.hint)
             size = before.st_size
             sparse = is_sparse(before)
-            poured = pour(source, out, size, sparse, digest, tell, writing.segments)
+            poured = pour(
+                source,
+                out,
+                size,
+                sparse=sparse,
+                digest=digest,
+                tell=tell,
+                segments=writing.segments,
+            )
             check_unchanged(source, before, poured.size)
             refusal = keep_mode(out, mode)
             if refusal is not None:
@@ -183,7 +192,7 @@ def _copy_once(source: str, dest: str, digest: bool, writing: Writing) -> Copied
             return Copied(already.st_size, text, already)
         part = part_name(dest)
         wanted = SHA256 if digest else None
-        poured = copy_into(handle, before, part, wanted, writing=writing)
+        poured = copy_into(handle, before, part, digest=wanted, writing=writing)
     finally:
         os.close(handle)
     try:

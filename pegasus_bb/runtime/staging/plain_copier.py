@@ -89,11 +89,11 @@ class Plain(Copier):
                 source,
                 before,
                 part_of(item.as_name, tag),
-                self._digest,
-                item.dest.fd,
-                before.st_size >= LARGE,
-                tell,
-                Writing(self._segments, item.hint),
+                digest=self._digest,
+                folder=item.dest.fd,
+                durable=before.st_size >= LARGE,
+                tell=tell,
+                writing=Writing(self._segments, item.hint),
             )
         finally:
             os.close(source)

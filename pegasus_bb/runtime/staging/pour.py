@@ -50,16 +50,26 @@ def pour(
         if hashing.has_huge_holes(source, size, sparse):
             moved = size
             if not cloned:
-                moved = move_all(source, out, size, sparse, tell, segments=segments)
+                moved = move_all(
+                    source, out, size, sparse=sparse, tell=tell, segments=segments
+                )
             return Poured(moved, hashing.hash_blocks(source, size, digest))
         if not cloned:
             return Poured(
-                *hashing.pour_hashed(source, out, size, sparse, digest, tell, segments)
+                *hashing.pour_hashed(
+                    source,
+                    out,
+                    size,
+                    sparse=sparse,
+                    digest=digest,
+                    tell=tell,
+                    segments=segments,
+                )
             )
         tell(size)
         return Poured(size, hashing.hash_of(source, size, sparse, digest))
     if not cloned:
-        moved = move_all(source, out, size, sparse, tell, segments=segments)
+        moved = move_all(source, out, size, sparse=sparse, tell=tell, segments=segments)
         return Poured(moved, "")
     tell(size)
     return Poured(os.fstat(out).st_size, "")

@@ -95,7 +95,14 @@ class Stage:
 
     def _tree(self, mover: Mover, source: Folder, dest: Folder) -> None:
         earlier = self._journal.tags
-        tree = Tree(source, dest, mover.tag, self.fail, earlier, self._wanted)
+        tree = Tree(
+            source,
+            dest,
+            mover.tag,
+            fail=self.fail,
+            earlier=earlier,
+            wanted=self._wanted,
+        )
         self._move(mover, tree.items(), tree.failed)
         if tree.has_further_names:
             names = tree.further_names(self._has_another_name)

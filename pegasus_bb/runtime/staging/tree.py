@@ -54,6 +54,7 @@ class Tree:
         source: Folder,
         dest: Folder,
         tag: str,
+        *,
         fail: Fail,
         earlier: Sequence[str] = (),
         wanted: Wanted = all_of_it,
@@ -226,7 +227,9 @@ class Tree:
             path = self._below(dest.at(entry.name))
             if self._names.is_further(found, path):
                 return
-        yield item_of(source, entry.name, dest, entry.name, found, found)
+        yield item_of(
+            source, entry.name, dest, as_name=entry.name, status=found, mark=found
+        )
 
     def _make_copy(self, source: Folder, dest: Folder, name: str) -> Folder:
         made = dest.make(name, mode_of(source) | 0o700)
@@ -274,7 +277,7 @@ class Tree:
             warn_refused(HARD_LINK, dest.at(name), error)
             source = _open_below(self._top[0], os.path.dirname(each.name))
             found = os.stat(name, dir_fd=source.fd, follow_symlinks=False)
-            yield item_of(source, name, dest, name, found, found)
+            yield item_of(source, name, dest, as_name=name, status=found, mark=found)
             return
         self._named(part, dest, name)
         after = os.stat(known, dir_fd=first.fd, follow_symlinks=False)
@@ -310,7 +313,9 @@ def _file_of_link(source: Folder, name: str, dest: Folder, error: OSError) -> It
         raise error
     warn_refused(SYMBOLIC_LINK, dest.at(name), error)
     folder = Folder.open(os.path.dirname(path))
-    return item_of(folder, os.path.basename(path), dest, name, found, found)
+    return item_of(
+        folder, os.path.basename(path), dest, as_name=name, status=found, mark=found
+    )
 
 
 def _loop_error(folder: Folder, what: str) -> CopyFailed:

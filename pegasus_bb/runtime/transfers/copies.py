@@ -111,10 +111,10 @@ class Copies:
         copied = copy_path(
             way.source,
             way.target,
-            way.promised,
-            self._is_own_folder(way.target),
-            self._vanishing(way),
-            Writing(segments, way.hint),
+            digest=way.promised,
+            replace=self._is_own_folder(way.target),
+            vanishing=self._vanishing(way),
+            writing=Writing(segments, way.hint),
         )
         source = stamp(os.stat(way.source))
         landed = Landed(copied.size, copied.digest, stamp(copied.stat), source)
@@ -243,7 +243,9 @@ def _items(ways: Iterable[Way], refused: list[CopyResult]) -> Iterator[Item]:
         except OSError as error:
             refused.append((way, error))
             continue
-        yield item_of(source, name, dest, as_name, status, way, way.hint)
+        yield item_of(
+            source, name, dest, as_name=as_name, status=status, mark=way, hint=way.hint
+        )
 
 
 def _place(path: str, opened: dict[str, Folder]) -> tuple[Folder, str]:

@@ -44,9 +44,9 @@ class Job:
             Route(here, there),
             self.arrivals,
             Buffer(here, self.arrivals, kept),
-            known,
-            self.words.append,
-            clock,
+            interval=known,
+            say=self.words.append,
+            clock=clock,
         )
         self._bursts = Bursts(1.0, known, self.words.append)
         self._bursts.look({}, 0.0)
@@ -254,9 +254,9 @@ def test_a_dump_has_time_until_the_next_one_is_expected(job: Job) -> None:
         Route("", ""),
         job.arrivals,
         Buffer("", job.arrivals, 1),
-        interval,
-        job.words.append,
-        clock,
+        interval=interval,
+        say=job.words.append,
+        clock=clock,
     )
     dump = module.Dump(1, {}, 100, begun=0.0)
     clock.now = 20
@@ -315,9 +315,9 @@ def test_a_dump_that_is_overtaken_shares_the_time_of_the_next(job: Job) -> None:
         Route("", ""),
         job.arrivals,
         Buffer("", job.arrivals, 1),
-        Interval(100.0),
-        job.words.append,
-        Clock(0.0),
+        interval=Interval(100.0),
+        say=job.words.append,
+        clock=Clock(0.0),
     )
     pace = OnePace(left=50)
     drainer._pace = cast(Any, pace)

@@ -94,7 +94,9 @@ def test_a_destination_that_fills_up_within_a_segment_costs_that_file(
     pace = FillsUp(Drain("mine", sum(names.values()), 0.5))
     source, dest = (Folder.open(str(tmp_path / name)) for name in ("from", "to"))
     stats = {name: (tmp_path / "from" / name).stat() for name in names}
-    items = [item_of(source, n, dest, n, stats[n], n) for n in names]
+    items = [
+        item_of(source, n, dest, as_name=n, status=stats[n], mark=n) for n in names
+    ]
     mover = Mover(SHA256, threads=1, segments=pace)
     outcomes = {each.item.mark: each for each in mover.move(items)}
     failed = [name for name, each in outcomes.items() if each.landed is None]

@@ -58,8 +58,8 @@ class TwoTrees:
                 str(self.source),
                 str(self.dest),
                 journal,
-                SHA256 if verify == "digest" else None,
-                fail,
+                digest=SHA256 if verify == "digest" else None,
+                fail=fail,
             )
             stage.run(tell)
         finally:

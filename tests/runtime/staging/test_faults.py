@@ -74,8 +74,10 @@ def test_a_full_or_failing_destination(
     trees.write("large", os.urandom(3 << 20))
     pour = onefile.pour
 
-    def fails(source: int, out: int, size: int, *rest: object) -> onefile.Poured:
-        pour(source, out, min(size, 1 << 20), *rest)  # type: ignore[arg-type]
+    def fails(
+        source: int, out: int, size: int, *rest: object, **more: object
+    ) -> onefile.Poured:
+        pour(source, out, min(size, 1 << 20), *rest, **more)  # type: ignore[arg-type]
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(onefile, "pour", fails)
@@ -155,10 +157,10 @@ def test_a_file_that_grows_all_the_time(
     growing = trees.write("growing", os.urandom(2 << 20))
     pour = onefile.pour
 
-    def and_grow(*arguments: object) -> onefile.Poured:
+    def and_grow(*arguments: object, **more: object) -> onefile.Poured:
         with growing.open("ab") as out:
             out.write(b"more")
-        return pour(*arguments)  # type: ignore[arg-type]
+        return pour(*arguments, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(onefile, "pour", and_grow)
     stage = trees.stage()
@@ -289,8 +291,8 @@ def test_one_in_the_other_is_refused(trees: TwoTrees) -> None:
                 str(trees.root / source),
                 str(trees.root / dest),
                 journal,
-                None,
-                lambda _: None,
+                digest=None,
+                fail=lambda _: None,
             )
 
 

@@ -135,5 +135,10 @@ def test_a_disk_that_cannot_be_read_ends_the_copy_either_way(
             pytest.raises(OSError, match="Input/output error"),
         ):
             hashing.pour_hashed(
-                text.fileno(), copy.fileno(), SIZE, False, SHA256, pour.ignore_progress
+                text.fileno(),
+                copy.fileno(),
+                SIZE,
+                sparse=False,
+                digest=SHA256,
+                tell=pour.ignore_progress,
             )

@@ -33,7 +33,11 @@ def moved(folder: Path, hint: int) -> dict[str, Path]:
     for name, size in SIZES.items():
         (folder / "from" / name).write_bytes(os.urandom(size))
         found = (folder / "from" / name).stat()
-        items.append(item_of(source, name, dest, name, found, None, hint))
+        items.append(
+            item_of(
+                source, name, dest, as_name=name, status=found, mark=None, hint=hint
+            )
+        )
     outcomes = list(Mover(SHA256).move(items))
     assert [outcome.failure for outcome in outcomes] == [None] * len(SIZES)
     return {name: folder / "to" / name for name in SIZES}
@@ -61,10 +65,10 @@ def test_the_hint_is_there_before_the_first_byte(
     seen: list[int] = []
     pour = onefile.pour
 
-    def watched(source: int, out: int, *rest: object) -> Poured:
+    def watched(source: int, out: int, *rest: object, **more: object) -> Poured:
         assert os.fstat(out).st_size == 0
         seen.append(hint_of(f"/proc/self/fd/{out}"))
-        return pour(source, out, *rest)  # type: ignore[arg-type]
+        return pour(source, out, *rest, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(onefile, "pour", watched)
     (tmp_path / "from").write_bytes(b"bytes")

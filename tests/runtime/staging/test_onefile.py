@@ -132,8 +132,8 @@ def grow(source: Path, changes: object, monkeypatch: pytest.MonkeyPatch) -> None
     """Append to ``source`` in the middle of each copy."""
     pour = copying.pour
 
-    def and_grow(*arguments: object) -> copying.Poured:
-        done = pour(*arguments)  # type: ignore[arg-type]
+    def and_grow(*arguments: object, **more: object) -> copying.Poured:
+        done = pour(*arguments, **more)  # type: ignore[arg-type]
         with source.open("ab") as out:
             out.write(next(changes, b""))  # type: ignore[call-overload]
         return done

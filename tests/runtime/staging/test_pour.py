@@ -29,7 +29,11 @@ def source(tmp_path: Path) -> Path:
 def poured(source: Path, digest: bool) -> pouring.Poured:
     with source.open("rb") as text, source.with_name("copy").open("wb") as out:
         return pouring.pour(
-            text.fileno(), out.fileno(), SIZE, False, SHA256 if digest else None
+            text.fileno(),
+            out.fileno(),
+            SIZE,
+            sparse=False,
+            digest=SHA256 if digest else None,
         )
 
 

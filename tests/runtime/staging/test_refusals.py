@@ -147,7 +147,7 @@ def test_a_folder_whose_file_system_has_no_sync_counts_as_durable(
     (tmp_path / "file").write_text("1")
     found = (tmp_path / "file").stat()
     folder = Folder.open(str(tmp_path))
-    item = item_of(folder, "file", folder, "file", found, None)
+    item = item_of(folder, "file", folder, as_name="file", status=found, mark=None)
     assert bool(sync([item], [], "1.abcdef")) is raises
     if raises:
         with pytest.raises(OSError):
@@ -224,7 +224,9 @@ def test_the_helper_and_python_make_the_same_of_a_file(
             items = []
             for *_, name in files:
                 found = os.stat(name, dir_fd=source.fd)
-                items.append(item_of(source, name, dest, name, found, found))
+                items.append(
+                    item_of(source, name, dest, as_name=name, status=found, mark=found)
+                )
             refusals.WARNINGS.said.clear()
             print(json.dumps(copied(copier, items, "1.abcdef")))
 

@@ -127,7 +127,7 @@ def test_a_large_file_has_its_line_while_others_are_copied(
     for name in "abcd":
         trees.write(name, "x" * (9 << 20))
     journal = Journal(str(tmp_path / "j"), str(trees.source), str(trees.dest))
-    stage = Stage(str(trees.source), str(trees.dest), journal, None, print)
+    stage = Stage(str(trees.source), str(trees.dest), journal, digest=None, fail=print)
     seen: list[int] = []
     moved = [0]
 

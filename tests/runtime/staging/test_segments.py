@@ -70,14 +70,16 @@ def random_file(path: Path, size: int) -> str:
 def copy_told(source: Path, digest: bool, told: Told) -> Copied:
     """Copy a file or a folder to `copy` beside it."""
     dest = str(source.parent / "copy")
-    return copy_path(str(source), dest, digest, writing=Writing(told))
+    return copy_path(str(source), dest, digest=digest, writing=Writing(told))
 
 
 def moved(source: Path, dest: Path, segments: Segments | None) -> dict[str, str]:
     """Copy every file of ``source``: name -> digest of what has landed."""
     here, there = Folder.open(str(source)), Folder.open(str(dest))
     items = [
-        item_of(here, path.name, there, path.name, path.stat(), None)
+        item_of(
+            here, path.name, there, as_name=path.name, status=path.stat(), mark=None
+        )
         for path in sorted(source.iterdir())
     ]
     found = {}
@@ -150,7 +152,7 @@ def test_a_batch_that_the_disk_cannot_keep_fails(
     monkeypatch.setattr(mover, "sync", broken)
     here, there = Folder.open(str(source)), Folder.open(str(dest))
     found = (source / "small").stat()
-    items = [item_of(here, "small", there, "small", found, None)]
+    items = [item_of(here, "small", there, as_name="small", status=found, mark=None)]
     (outcome,) = Mover(segments=told).move(items)
     assert outcome.landed is None
     assert isinstance(outcome.failure, CopyFailed)
@@ -203,7 +205,9 @@ def test_stopping_the_mover_waits_for_no_segment(
     here, there = Folder.open(str(source)), Folder.open(str(dest))
 
     def items() -> Iterator[object]:
-        yield item_of(here, "a", there, "a", (source / "a").stat(), None)
+        yield item_of(
+            here, "a", there, as_name="a", status=(source / "a").stat(), mark=None
+        )
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

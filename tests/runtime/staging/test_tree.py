@@ -325,8 +325,8 @@ def test_what_is_not_wanted_is_passed_over(trees: TwoTrees) -> None:
         str(trees.source),
         str(trees.dest),
         journal,
-        SHA256,
-        lambda failure: trees.failures.append(str(failure)),
+        digest=SHA256,
+        fail=lambda failure: trees.failures.append(str(failure)),
         wanted=lambda path, found: path in ("now/file", "now/again", "now/link"),
     )
     assert stage.run(), trees.failures

@@ -21,9 +21,9 @@ EXPIRES = 1.5  # seconds, in place of 20: so long the dead one may hold others b
 
 HURRIED = f"""
 import sys
-from pegasus_bb.runtime.draining import registry
+from pegasus_bb.runtime.draining import target_folder
 from pegasus_bb.cli import main
-registry.EXPIRES = {EXPIRES}
+target_folder.EXPIRES = {EXPIRES}
 main()
 """
 

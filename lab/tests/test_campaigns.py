@@ -18,7 +18,7 @@ from pegasus_bb_lab.model.machine import LOCAL, PLACEMENTS, SHARED
 
 from lab.tests.mix.machines import HOUR, MACHINE, MIX
 from pegasus_bb.model.quantities import Source
-from tests.report.page.html import Balanced, without_scripts
+from tests.support.page_html import Balanced, without_scripts
 
 SHORT = replace(MIX, campaign=24 * HOUR, source=Source("mix.yml"))
 SWEEPS: Mapping[str, Sequence[Any]] = {

@@ -22,7 +22,7 @@ from pegasus_bb.report.render import WIDTH
 from tests.decide.conftest import user
 from tests.decide.user_files import User, job, use
 from tests.planner.pegasus_user import User as PegasusUser
-from tests.report.page.html import Balanced
+from tests.support.page_html import Balanced
 
 __all__ = ["user"]
 GIVEN = {"bb_mode": "persistent", "output_sites": "local", "output_dir": "out"}

@@ -10,13 +10,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from pegasus_bb.core.errors import DONE, NOT_COPIED, USAGE
 from tests.support.reflinks import skip_if_shared
+from tests.support.waiting import until
 
 MIB = 1 << 20
 DRAIN = [sys.executable, "-m", "pegasus_bb", "drain"]
@@ -68,13 +69,6 @@ def contents(folder: Path) -> dict[str, bytes]:
     every = (path for path in folder.rglob("*") if path.suffix != ".part")
     files = (path for path in every if path.is_file())
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
-
-
-def until(holds: Callable[[], object], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def told(process: subprocess.Popen[str]) -> tuple[int, str]:

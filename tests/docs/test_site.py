@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.cli import COMMANDS
-from tests.report.page.browser import BROWSER
+from tests.support.browser import BROWSER
 
 ROOT = Path(__file__).resolve().parents[2]
 MKDOCS = Path(sys.executable).parent / "mkdocs"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import Site
+from tests.support.user_site import Site
 
 Mistake = Callable[[Site], None]
 

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from pegasus_bb.run.engine.causes import CAUSES
+from tests.support.user_site import Site
+from tests.support.waiting import until
 
-from .conftest import Site, until
 from .test_unsafe_again import before
 
 CONTINUE, AGAIN, OVER = "to continue", "plan again", "start over"

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.reflinks import skip_if_shared
+from tests.support.user_site import INPUTS, Site, done_well, expected
+from tests.support.waiting import until
 
-from .conftest import INPUTS, Site, done_well, expected, until
 from .test_predicted import FAST, speeds
 
 MIB = 1 << 20

@@ -9,8 +9,7 @@ import pytest
 
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.backends.folder_tier import Directory
-
-from .conftest import Site, done_well, expected
+from tests.support.user_site import Site, done_well, expected
 
 SAID = "ON THE PFS, NOT ON A BURST BUFFER (fallback): "
 FALLBACK = ("--bb-mode", "persistent", "--bb-fallback", "pfs", "--bb-poll", "1s")

@@ -12,8 +12,8 @@ import pytest
 
 from pegasus_bb.core.units import parse_size
 from pegasus_bb.report.run_folder import read_run
+from tests.support.user_site import Site
 
-from .conftest import Site
 from .examples import GRANULE, SMALL, example_of, gives_what_it_gives_on_the_pfs
 
 EXPLAIN = ("--sites", "cluster", "--output-sites", "local", "--bb-mode", "hybrid")

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from pegasus_bb.run.engine.processes import end_left_over
-
-from .conftest import (
+from tests.support.user_site import (
     Site,
     done_well,
     expected,
     kill,
     killed_when,
-    until,
     wait_for_event,
 )
+from tests.support.waiting import until
+
 from .test_kill import PERSISTENT, at
 
 # The node at whose start the engine is killed -> whether gc may give back then.

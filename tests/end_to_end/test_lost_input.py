@@ -11,8 +11,8 @@ from pegasus_bb.run.engine import lost_inputs
 from pegasus_bb.run.engine.lost_inputs import find_lost_inputs
 from pegasus_bb.run.engine.submitdir import find_submit_dir
 from tests.support.counting import calls
+from tests.support.user_site import Site, expected
 
-from .conftest import Site, expected
 from .test_unsafe_again import before
 
 

@@ -9,8 +9,7 @@ import pytest
 
 from pegasus_bb.report.run_folder import read_run
 from pegasus_bb.run.engine.processes import end_left_over
-
-from .conftest import Site, done_well, expected, killed_when
+from tests.support.user_site import Site, done_well, expected, killed_when
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ import signal
 
 import pytest
 
-from .conftest import Site, done_well, expected, wait_for_event
+from tests.support.user_site import Site, done_well, expected, wait_for_event
 
 BUILT_IN = "planner:  built-in (command line)"  # as the site types it
 

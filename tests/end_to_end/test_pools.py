@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Site, done_well, expected, until
+from tests.support.user_site import Site, done_well, expected
+from tests.support.waiting import until
 
 POOLS = [
     {"name": "small", "path": "flash/one", "class": "short", "capacity": "70KiB"},

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Site, done_well
+from tests.support.user_site import Site, done_well
 
 History = tuple[str, str]
 SLOW = {"read": "50KB/s", "write": "50KB/s", "latency": "100ms"}

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.stager.conftest import Daemon, daemon
+from tests.support.user_site import Site, done_well, expected
 
-from .conftest import Site, done_well, expected
 from .examples import SMALL, example_of, gives_what_it_gives_on_the_pfs
 
 __all__ = ["daemon"]

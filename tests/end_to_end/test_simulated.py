@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from .conftest import Site
+from tests.support.user_site import Site
+
 from .test_predicted import FAST, SLOW, speeds
 
 

@@ -12,8 +12,8 @@ from pegasus_bb.model.placement import HINTS
 from pegasus_bb.runtime.staging.hints import hint_of
 from tests.stager.conftest import Daemon, daemon
 from tests.support.kept_hints import keeps_hints
-
-from .conftest import Site, done_well, expected, until
+from tests.support.user_site import Site, done_well, expected
+from tests.support.waiting import until
 
 __all__ = ["daemon", "keeps_hints"]
 ONLY_NEW = 'open(out, "wb")', 'open(out, "xb")'  # what O_EXCL is in Python

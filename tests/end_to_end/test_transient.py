@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.runtime.job_reservation.planned import LANDING
-
-from .conftest import Site, done_well, expected
+from tests.support.user_site import Site, done_well, expected
 
 
 def transient(site: Site, run: str, *more: str) -> Path:

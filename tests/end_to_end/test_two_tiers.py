@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Site
+from tests.support.user_site import Site
 
 GOLDEN = Path(__file__).parents[1] / "decide" / "golden" / "explain-two-tiers.txt"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Site, expected
+from tests.support.user_site import Site, expected
 
 FIRST = "d.dat"
 PLANNED = ("--bb-mode", "persistent", "-Ddagman.retry=0", "--cleanup")

@@ -13,8 +13,7 @@ from pegasus_bb.model.run import Kind
 from pegasus_bb.planner.darshan_preload import check_darshan
 from pegasus_bb.report.learn import history_of
 from pegasus_bb.report.run_folder import read_run
-
-from .conftest import Site, expected
+from tests.support.user_site import Site, expected
 
 NAMED = os.environ.get("PEGASUS_BB_TEST_DARSHAN", "auto")
 RUNTIME = check_darshan(

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from pegasus_bb.cli.report import command as report
 from pegasus_bb.report.run_folder import read_run
 from tests.report.made import record_text, xml_text
-from tests.report.page.html import chart_texts, without_scripts
+from tests.support.page_html import chart_texts, without_scripts
 
 # What a terminal obeys, what turns the direction of writing, what no output takes.
 UNSEEN = re.compile(r"[^\S \n]|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\u2028\ud800-\udfff]")

@@ -17,8 +17,7 @@ from pegasus_bb.core.errors import (
 )
 from pegasus_bb.runtime.programs.await_stage_out import poll
 from pegasus_bb.runtime.staging.folder_lfns import digest_path
-
-from .job_reservation_site import JOB, NODE, JobSite
+from tests.support.job_reservation_site import JOB, NODE, JobSite
 
 MAKE = "cat in.txt > out.txt; cat pfs-in.txt > sub/more.txt"
 

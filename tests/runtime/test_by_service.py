@@ -27,9 +27,10 @@ from pegasus_bb.runtime.staging.items import stamp
 from pegasus_bb.runtime.transfers import by_service
 from pegasus_bb.runtime.transfers.by_service import PatientClient
 from tests.stager.conftest import Daemon, daemon
+from tests.support.job_lists import SCRATCH, do, transfer
+from tests.support.run_site import Site
+from tests.support.waiting import until
 
-from .conftest import Site
-from .job_lists import SCRATCH, do, transfer, until
 from .test_drains import NOTE
 
 __all__ = ["daemon"]

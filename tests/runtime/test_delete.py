@@ -14,7 +14,7 @@ from pegasus_bb.runtime.backends.folder_tier import Directory
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.programs.delete import release
 from pegasus_bb.runtime.staging.folder_lfns import digest_path
-from tests.runtime.lifecycle import NAME, UUID, Run, kept, words
+from tests.support.run_programs import NAME, UUID, Run, kept, words
 
 Captured = pytest.CaptureFixture[str]
 

@@ -14,9 +14,8 @@ from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.transfers.drain_transfers import Drains
 from pegasus_bb.runtime.transfers.transfer_jobs import Transfer
 from pegasus_bb.runtime.transfers.transfer_methods import Try, Way
-
-from .conftest import Site
-from .job_lists import SCRATCH, do, transfer
+from tests.support.job_lists import SCRATCH, do, transfer
+from tests.support.run_site import Site
 
 MIB = 1 << 20
 NODE = "stage_out_1"

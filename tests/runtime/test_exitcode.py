@@ -9,8 +9,7 @@ import pytest
 
 from pegasus_bb.core.errors import USAGE
 from pegasus_bb.runtime.programs.exitcode import main
-
-from .job_lists import Site, names
+from tests.support.job_lists import Site, names
 
 RECORDED = Path(__file__).parent.parent / "recorded" / "kickstart"
 GOOD = "kickstart-5.1.2-t-procs.yml"

@@ -26,28 +26,16 @@ from pegasus_bb.runtime.storage_decision import (
     decide_storage,
 )
 from pegasus_bb.runtime.transfers.scratch import Scratch
-from tests.runtime.lifecycle import NAME, Run, words
+from tests.support.run_programs import DIRECTIVE, NAME, Run, words
 
 Captured = pytest.CaptureFixture[str]
-DIRECTIVE = f"#DW persistentdw name={NAME}\n"
-
-
-def place(run: Run, **more: Any) -> None:
-    prefix = run.request.prefix
-    folders = {
-        "prefix": prefix,
-        "scratch": f"{prefix}/me/run0001",
-        "pfs_scratch": f"{run.root}/pfs/me/run0001",
-    }
-    whole = {"version": 1, "files": {}, "outputs": {}}
-    run.write("placement.json", {**whole, **folders, **more})
 
 
 @pytest.fixture
 def run(run: Run) -> Run:
     run.request = replace(run.request, fallback="pfs")
     run.change()
-    place(run)
+    run.place()
     (run.submit / "bb" / USE).write_text(DIRECTIVE)
     return run
 
@@ -132,7 +120,7 @@ def test_vanished_before_the_first_job_was_there(run: Run, capsys: Captured) -> 
 
 def test_no_file_has_a_home_beside_the_scratch(run: Run) -> None:
     run.change(fail="create: no such project")
-    place(run, files={"one.txt": {"tier": "pfs", "how": "write"}})
+    run.place(files={"one.txt": {"tier": "pfs", "how": "write"}})
     assert (run.setup(), run.gate()) == (0, 0)
     scratch = Scratch.of(run.bb, {})
     assert scratch.root == f"{run.root}/pfs/me/run0001"
@@ -199,7 +187,7 @@ def test_results_that_are_noted_close_it(run: Run) -> None:
     run.gate()
     run.stage_out("one.txt")
     run.vanish()
-    place(run)
+    run.place()
     assert run.gate() == 76
     assert where(run) == ""
 
@@ -236,7 +224,7 @@ def test_folders_that_do_not_match_are_no_place_to_go(
     run: Run, wrong: dict[str, str]
 ) -> None:
     run.change(fail="create: no such project")
-    place(run, **wrong)
+    run.place(**wrong)
     run.setup()
     assert run.gate() == 2
     assert where(run) == ""
@@ -261,14 +249,14 @@ def test_started_over_the_directives_are_the_planned_ones(run: Run) -> None:
 def test_bb_delete_still_looks_after_the_results(run: Run, capsys: Captured) -> None:
     run.change(fail="create: no such project")
     assert (run.setup(), run.gate()) == (0, 0)
-    place(run, outputs={"one.txt": str(run.results / "one.txt")})
+    run.place(outputs={"one.txt": str(run.results / "one.txt")})
     words(capsys)
     assert run.delete() == 79
     said = words(capsys)
     assert "1 of 1 promised results are not safe; this run is on the PFS" in said
     assert f"the files that remain are in {run.root}/pfs/me/run0001" in said
     run.stage_out("one.txt")
-    place(run, outputs={"one.txt": str(run.results / "one.txt")})
+    run.place(outputs={"one.txt": str(run.results / "one.txt")})
     assert run.delete() == 0
     assert ledger.reservations()[0].end == "refused"
     assert run.noted().released_at is None  # there never was any

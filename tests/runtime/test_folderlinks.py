@@ -12,8 +12,7 @@ from pegasus_bb.runtime.results_guard import ResultsGuard
 from pegasus_bb.runtime.scratch_root import MARK
 from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.staging.folder_lfns import copy_path, digest_path
-
-from .job_lists import SCRATCH, Site, do, folder, names, transfer
+from tests.support.job_lists import SCRATCH, Site, do, folder, names, transfer
 
 
 @pytest.fixture

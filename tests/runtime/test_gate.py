@@ -16,7 +16,7 @@ from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.backends.base import Listing
 from pegasus_bb.runtime.backends.folder_tier import Directory
-from tests.runtime.lifecycle import NAME, Run, words
+from tests.support.run_programs import NAME, Run, words
 
 CHECKOUT = Path(__file__).parent.parent.parent
 Captured = pytest.CaptureFixture[str]

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.core.errors import RESERVATION_FAILED, USAGE
-
-from .job_reservation_site import JOB, NODE, JobSite, digest
+from tests.support.job_reservation_site import JOB, NODE, JobSite, digest
 
 MAKE = "cat in.txt > out.txt; cat pfs-in.txt > sub/more.txt; echo x > pfs-out.txt"
 

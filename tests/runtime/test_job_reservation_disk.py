@@ -14,9 +14,9 @@ import pytest
 from pegasus_bb.core.errors import RESERVATION_FAILED
 from pegasus_bb.report.run_notes import jobs_on_pfs
 from pegasus_bb.runtime.job_reservation import disk
+from tests.support.job_reservation_site import JOB, NODE, JobSite
+from tests.support.waiting import until
 
-from .job_lists import until
-from .job_reservation_site import JOB, NODE, JobSite
 from .test_job_reservation import MAKE
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.runtime.records import streams
-from tests.runtime.lifecycle import Run
+from tests.support.run_programs import Run
 
 SETUP = (
     "import sys; from pegasus_bb.runtime.programs.setup import main; sys.exit(main())"
@@ -38,7 +38,7 @@ def test_a_full_folder_is_passed_over(
 
 RECORD = """
 import resource, sys
-from pegasus_bb.runtime import record
+from pegasus_bb.runtime.programs import record
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # as if every disk were full
 sys.exit(record.main(["-n", "x", "/bin/echo", "hello"]))
 """

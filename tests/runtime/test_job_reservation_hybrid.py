@@ -15,9 +15,8 @@ from pegasus_bb.runtime.bind import Binding
 from pegasus_bb.runtime.job_reservation import open_reservation
 from pegasus_bb.runtime.job_reservation.planned import job_reservation, own_request
 from pegasus_bb.runtime.programs import await_stage_out
-
-from .hybrid_site import BELOW, PREFIX, HybridSite
-from .job_reservation_site import JOB, NODE
+from tests.support.hybrid_site import BELOW, PREFIX, HybridSite
+from tests.support.job_reservation_site import JOB, NODE
 
 MAKE = (
     "cat in.txt > out.txt; cat pfs-in.txt > sub/more.txt; echo x > pfs-out.txt; "

@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from pegasus_bb.core.errors import RESERVATION_FAILED, USAGE
-
-from .job_lists import PREFIX, Site, names, until
+from tests.support.job_lists import PREFIX, Site, names
+from tests.support.waiting import until
 
 
 def record_of(done: subprocess.CompletedProcess[bytes]) -> dict[str, Any]:

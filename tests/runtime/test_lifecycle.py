@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from pegasus_bb.run.engine.node_progress import Lines
-from tests.runtime.backends.fakeslurm.fakeslurm import FRESH
-from tests.runtime.lifecycle import NAME, Run, words
+from tests.support.fakeslurm.fakeslurm import FRESH
+from tests.support.run_programs import NAME, Run, words
 
-FAKE = Path(__file__).parent / "backends" / "fakeslurm"
+FAKE = Path(__file__).parents[1] / "support" / "fakeslurm"
 Captured = pytest.CaptureFixture[str]
 
 

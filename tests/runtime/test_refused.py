@@ -9,8 +9,7 @@ from pegasus_bb.runtime.install import install_runtime
 from pegasus_bb.runtime.programs.record import run_recorded
 from pegasus_bb.runtime.stream_hints import run_with_hints
 from tests.support.refused import CHMOD, without
-
-from .lifecycle import Run
+from tests.support.run_programs import Run
 
 UTIME = ("utime", "utimes", "futimesat", "utimensat")
 

@@ -13,7 +13,7 @@ from pegasus_bb.model.reservation import Request, State
 from pegasus_bb.runtime.backends.folder_tier import Directory
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.programs import setup
-from tests.runtime.lifecycle import NAME, UUID, Run, words
+from tests.support.run_programs import NAME, UUID, Run, words
 
 Captured = pytest.CaptureFixture[str]
 

@@ -13,8 +13,7 @@ from pegasus_bb.core.errors import USAGE
 from pegasus_bb.core.paths import cut_name
 from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.staging.folder_lfns import digest_path
-
-from .job_lists import PREFIX, SCRATCH, Site, do, folder, names, transfer
+from tests.support.job_lists import PREFIX, SCRATCH, Site, do, folder, names, transfer
 
 
 class TestStageIn:

@@ -15,8 +15,7 @@ from pegasus_bb.runtime.staging.mover import Mover
 from pegasus_bb.runtime.transfers import copies
 from pegasus_bb.runtime.transfers.transfer_jobs import Transfer, read_jobs
 from pegasus_bb.runtime.transfers.transfer_methods import Try, Way
-
-from .job_lists import SCRATCH, Site, do, names, transfer
+from tests.support.job_lists import SCRATCH, Site, do, names, transfer
 
 RESULTS = [f"out{number}" for number in range(40)]
 

@@ -11,8 +11,7 @@ from pegasus_bb.runtime.scratch_root import MARK, Roots
 from pegasus_bb.runtime.transfers.folder_jobs import Remover, RemoveRefused
 from pegasus_bb.runtime.transfers.scratch import Scratch
 from pegasus_bb.runtime.transfers.transfer_jobs import Remove, parse_url
-
-from .job_lists import PREFIX, SCRATCH, Site, do, folder, names, transfer
+from tests.support.job_lists import PREFIX, SCRATCH, Site, do, folder, names, transfer
 
 
 class TestFolders:

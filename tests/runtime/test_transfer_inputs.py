@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .job_lists import SCRATCH, Site, do, folder, transfer
+from tests.support.job_lists import SCRATCH, Site, do, folder, transfer
 
 
 def stage_in_list(site: Site, *sources: Path) -> list[dict[str, object]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .job_lists import SCRATCH, Site
+from tests.support.job_lists import SCRATCH, Site
 
 OUT = f"{SCRATCH}/out.txt"
 

@@ -12,8 +12,8 @@ from pegasus_bb.core import ledger
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.runtime.backends.folder_tier import Directory
 from pegasus_bb.runtime.programs.delete import give_up, release
-from tests.runtime.backends.contract import OTHER_RUN
-from tests.runtime.lifecycle import NAME, Run, words
+from tests.support.backend_contract import OTHER_RUN
+from tests.support.run_programs import NAME, Run, words
 
 Captured = pytest.CaptureFixture[str]
 

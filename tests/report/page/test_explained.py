@@ -24,8 +24,8 @@ from pegasus_bb.report.page.workflow_drawing import (
     picture,
 )
 from tests.decide.user_files import User, job, sized, use
-from tests.report.page.html import Balanced, without_scripts
 from tests.support.counting import calls
+from tests.support.page_html import Balanced, without_scripts
 
 MIB = 1 << 20
 

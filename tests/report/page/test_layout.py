@@ -19,7 +19,7 @@ from pegasus_bb.report.report_document import Comparison
 from pegasus_bb.report.run_folder import read_run
 from tests.report.made import RECORDED, a_run, a_task
 from tests.report.page.comparisons import a_benchmark, a_comparison
-from tests.report.page.html import Balanced, without_scripts
+from tests.support.page_html import Balanced, without_scripts
 
 
 @pytest.fixture

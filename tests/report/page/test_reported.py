@@ -26,7 +26,7 @@ from pegasus_bb.report.report_document import Comparison
 from pegasus_bb.report.run_folder import read_run
 from tests.report.made import RECORDED
 from tests.report.page.comparisons import a_benchmark, a_comparison
-from tests.report.page.html import Balanced, without_scripts
+from tests.support.page_html import Balanced, without_scripts
 
 UNIT = re.compile(
     r"\d (s|\u00b5s|min \d\d s|h \d\d min|[KMGTP]?i?B(/s)?|times|to 1|[a-z]+)$"

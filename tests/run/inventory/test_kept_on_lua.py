@@ -14,7 +14,7 @@ from pegasus_bb.run.inventory.leftovers import give_back, leftovers
 from pegasus_bb.runtime.job_reservation.results import list_kept
 from pegasus_bb.runtime.programs.await_stage_out import _deadline_message
 from tests.run.inventory.conftest import OneRun, Runs
-from tests.runtime.backends.test_slurm_lua import LuaBench, bench
+from tests.support.lua_bench import LuaBench, bench
 
 __all__ = ["bench"]
 NUMBER = 7

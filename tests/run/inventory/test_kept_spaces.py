@@ -11,7 +11,7 @@ import pytest
 from pegasus_bb.run.inventory.leftovers import give_back, leftovers
 from pegasus_bb.runtime.job_reservation.results import list_kept
 from tests.run.inventory.conftest import OneRun, Runs
-from tests.runtime.backends.test_datawarp import DataWarpBench, bench
+from tests.support.datawarp_bench import DataWarpBench, bench
 
 __all__ = ["bench"]
 NUMBER = 7

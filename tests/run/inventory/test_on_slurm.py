@@ -17,8 +17,8 @@ from pegasus_bb.run.inventory.leftovers import give_back, leftovers
 from pegasus_bb.run.inventory.listing import list_reservations
 from pegasus_bb.run.inventory.run_state import ReservationRecord
 from tests.run.inventory.conftest import OneRun, Runs
-from tests.runtime.backends.test_datawarp import FAKE, DataWarpBench, bench, play
 from tests.runtime.backends.test_listing_many import RECORDED, recorded
+from tests.support.datawarp_bench import FAKE, DataWarpBench, bench, play
 
 __all__ = ["bench", "recorded"]
 DOWN = RECORDED / "show-burst.controller-down.txt"

@@ -12,9 +12,9 @@ from click.testing import CliRunner
 from pegasus_bb.cli.site import command
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.runtime.backends.scontrol import parse_burst
-from tests.runtime.backends.contract import REQUEST
-from tests.runtime.backends.test_datawarp import DataWarpBench, bench
-from tests.runtime.backends.test_slurm_lua import FAKE, LuaBench
+from tests.support.backend_contract import REQUEST
+from tests.support.datawarp_bench import DataWarpBench, bench
+from tests.support.lua_bench import FAKE, LuaBench
 
 __all__ = ["bench"]
 LUA = """\

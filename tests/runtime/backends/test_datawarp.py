@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,75 +11,21 @@ from typing import Any
 import pytest
 
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable, UsageError
-from pegasus_bb.model.reservation import Request, State
+from pegasus_bb.model.reservation import State
 from pegasus_bb.runtime.backends import slurm
 from pegasus_bb.runtime.backends.datawarp import DataWarp
 from pegasus_bb.runtime.backends.scontrol import parse_burst
 from pegasus_bb.runtime.backends.slurm import create_line
-from tests.runtime.backends.contract import OTHER_RUN, REQUEST, Contract, ready, until
-from tests.runtime.backends.fakeslurm.fakeslurm import FRESH
+from tests.support.backend_contract import OTHER_RUN, REQUEST, Contract, ready, until
+from tests.support.datawarp_bench import SETTINGS, DataWarpBench, bench, play, questions
 
-FAKE = Path(__file__).parent / "fakeslurm"
-RECORDED = FAKE.parent.parent / "recorded" / "slurm-24.11"
+RECORDED = Path(__file__).parents[2] / "recorded" / "slurm-24.11"
+__all__ = ["bench"]
 REJECTIONS = RECORDED / "sbatch.rejections.txt"
-SETTINGS = {"timeout": "0", "poll": "0", "mount": "any"}
-
-
-class DataWarpBench:
-    """A fake cluster with 1 GiB of burst buffer."""
-
-    def __init__(self, tmp_path: Path) -> None:
-        self.file = tmp_path / "slurm.json"
-        self.file.write_text(json.dumps(FRESH))
-        self.mount = tmp_path / "mount"
-        self.mount.mkdir()
-        self.backend = DataWarp(SETTINGS)
-
-    def change(self, **values: Any) -> None:
-        self.file.write_text(json.dumps({**self.read(), **values}))
-
-    def read(self) -> dict[str, Any]:
-        data: dict[str, Any] = json.loads(self.file.read_text())
-        return data
-
-    def row(self, name: str, size: int = 100, **values: Any) -> None:
-        row = {"name": name, "size": size, "uid": os.getuid(), "created": time.time()}
-        self.change(buffers=[*self.read()["buffers"], {**row, **values}])
-
-    def occupy(self, name: str) -> str:
-        self.row(name, uid=os.getuid() + 1)
-        return f"user{os.getuid() + 1}"
-
-    def fill(self) -> None:
-        self.row("filler", size=1000)
-
-    def free(self) -> None:
-        self.change(
-            buffers=[b for b in self.read()["buffers"] if b["name"] != "filler"]
-        )
-
-    def go_down(self) -> None:
-        self.change(down=True)
-
-    def environ(self, request: Request) -> Mapping[str, str]:
-        return {f"DW_PERSISTENT_STRIPED_{request.name}": str(self.mount)}
-
-
-@pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataWarpBench:
-    monkeypatch.setenv("FAKE_SLURM", str(tmp_path / "slurm.json"))
-    monkeypatch.setenv("PATH", f"{FAKE}:{os.environ['PATH']}")
-    return DataWarpBench(tmp_path)
 
 
 class TestDataWarp(Contract):
     """The contract suite."""
-
-
-def play(tool: str, script: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder / tool).write_text(f"#!/bin/sh\n{script}\n")
-    (folder / tool).chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
 
 
 # -- what Slurm is asked for
@@ -245,18 +189,6 @@ def test_whatever_is_true_a_question_is_one_scontrol_and_one_squeue(
     asked.clear()
     bench.backend.status(REQUEST)
     assert asked == ["squeue", "scontrol show burst"]
-
-
-def questions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    asked: list[str] = []
-    real = slurm.ask
-
-    def counting(argv: list[str], **rest: Any) -> Any:
-        asked.append(" ".join(argv) if argv[0] == "scontrol" else argv[0])
-        return real(argv, **rest)
-
-    monkeypatch.setattr(slurm, "ask", counting)
-    return asked
 
 
 def test_it_came_up_between_the_two_questions(

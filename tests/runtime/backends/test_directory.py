@@ -16,8 +16,8 @@ from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import Request, State
 from pegasus_bb.runtime.backends.folder_tier import Directory
-from tests.runtime.backends.contract import OTHER_RUN, REQUEST, Contract, names
 from tests.runtime.backends.crash import crash_at_every_step
+from tests.support.backend_contract import OTHER_RUN, REQUEST, Contract, names
 
 BIG = replace(REQUEST, name="pbbfiller", capacity=1000 * MIB, uuid="filler")
 

@@ -11,7 +11,7 @@ from pegasus_bb.model.reservation import State
 from pegasus_bb.runtime.backends.backend_table import open_backend
 from pegasus_bb.runtime.backends.base import Backend
 from pegasus_bb.runtime.backends.folder_tier import Directory
-from tests.runtime.backends.contract import REQUEST
+from tests.support.backend_contract import REQUEST
 
 
 def backend(root: Path, **faults: str) -> Backend:

@@ -10,8 +10,8 @@ import pytest
 from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import State
 from pegasus_bb.runtime.backends.datawarp import DataWarp
-from tests.runtime.backends.contract import REQUEST
-from tests.runtime.backends.test_datawarp import DataWarpBench, bench, play, questions
+from tests.support.backend_contract import REQUEST
+from tests.support.datawarp_bench import DataWarpBench, bench, play, questions
 
 __all__ = ["bench"]
 RECORDED = Path(__file__).parents[2] / "recorded" / "slurm-24.11"

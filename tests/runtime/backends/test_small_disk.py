@@ -13,7 +13,7 @@ from pegasus_bb.core.errors import ReservationFailed
 from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import Request, State
 from pegasus_bb.runtime.backends.folder_tier import Directory
-from tests.runtime.backends.contract import REQUEST
+from tests.support.backend_contract import REQUEST
 
 ONE = replace(REQUEST, capacity=8 * MIB)
 OTHER = replace(ONE, name="pbbother", uuid="other")

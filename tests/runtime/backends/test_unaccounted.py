@@ -13,8 +13,8 @@ from pegasus_bb.model.reservation import State
 from pegasus_bb.runtime.backends.datawarp import DataWarp
 from pegasus_bb.runtime.backends.scontrol import parse_burst
 from pegasus_bb.runtime.release_steps import release_reservation
-from tests.runtime.backends.contract import REQUEST, ready
-from tests.runtime.backends.test_datawarp import SETTINGS, DataWarpBench, bench, play
+from tests.support.backend_contract import REQUEST, ready
+from tests.support.datawarp_bench import SETTINGS, DataWarpBench, bench, play
 
 __all__ = ["bench"]
 

@@ -21,6 +21,7 @@ from pegasus_bb.runtime.draining.waiting import Waiting
 from pegasus_bb.runtime.staging.items import Landed, stamp
 from tests.runtime.draining.virtual import Clock
 from tests.support.reflinks import skip_if_shared
+from tests.support.waiting import until
 
 
 class Job:
@@ -77,13 +78,6 @@ class Job:
 
     def on_pfs(self) -> dict[str, str]:
         return texts(self.pfs)
-
-
-def until(holds: Callable[[], object]) -> None:
-    end = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def texts(folder: Path) -> dict[str, str]:

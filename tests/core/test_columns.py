@@ -7,7 +7,6 @@ import pytest
 from pegasus_bb.core.columns import columns, folded
 
 REASON = "made by a job and not staged out: tier bb of site cluster says intermediate"
-PATH = "/scratch/" + "long/" * 30
 
 
 def test_the_last_column_goes_on_below_itself() -> None:
@@ -33,8 +32,3 @@ def test_what_goes_on_stands_below_its_beginning(line: str, indent: int) -> None
     assert more
     assert {len(each) - len(each.lstrip()) for each in more} == {indent}
     assert " ".join([first, *(each.strip() for each in more)]) == line
-
-
-def test_a_file_has_whole_lines_and_a_path_is_never_cut() -> None:
-    assert list(folded([REASON * 3], None)) == [REASON * 3]
-    assert list(folded([f"fix: {PATH}"], 40)) == ["fix:", f"  {PATH}"]

@@ -69,13 +69,6 @@ def _search_in_files(site: Path) -> None:
     assert 'class="md-search-result__item"' in shown.stdout
 
 
-def test_the_button_that_copies_a_console_takes_the_commands_alone() -> None:
-    """Material copies what is shown under [data-md-copying]."""
-    style = (ROOT / "docs/assets/extra.css").read_text()
-    for output in (".gp", ".go"):  # prompt, and what the command prints
-        assert f"[data-md-copying] {output}" in style
-
-
 @pytest.mark.parametrize("link", ["[no](nowhere.md)", "[no](tiers.md#nowhere)"])
 def test_a_link_that_leads_nowhere_fails(tmp_path: Path, link: str) -> None:
     for name in NEEDED:

@@ -4,14 +4,11 @@ each node for the files of a single job."""
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 
 from tests.support.user_site import Site
-
-GOLDEN = Path(__file__).parents[1] / "decide" / "golden" / "explain-two-tiers.txt"
 
 
 @pytest.fixture(autouse=True)
@@ -44,25 +41,3 @@ def test_auto_knows_that_one_mode_alone_has_the_room_that_was_said(site: Site) -
     assert "preferred: hybrid: " in done.stderr
     transient = json.loads((site.submit_dir("bb") / "bb/transient.json").read_text())
     assert (site.request("bb")["tier"], transient["tier"]) == ("bb", "nvme")
-
-
-def test_explain_and_check_name_both(site: Site) -> None:
-    words = ("--sites", "cluster", "--output-sites", "local", "--bb-mode", "hybrid")
-    told = site.bb("explain", *words, check=True).stdout
-    if os.environ.get("REFRESH_GOLDEN"):
-        GOLDEN.write_text(told)
-    assert told == GOLDEN.read_text()
-    data = json.loads(site.bb("explain", "--json", *words, check=True).stdout)
-    assert (data["tier"], data["job_tier"]) == ("bb", "nvme")
-    told = site.bb("check", *words, "--bb-planner", "builtin").stdout
-    assert str(site.tier_path) in told
-    assert "is looked at on each node, when a job starts there" in told
-
-
-@pytest.mark.parametrize("mode", ["persistent", "transient", "off"])
-def test_a_second_tier_is_of_no_use_in_other_modes(site: Site, mode: str) -> None:
-    done = site.plan("bb", "--bb-mode", mode, "--bb-job-tier", "nvme")
-    assert done.returncode == 2
-    assert "--bb-job-tier is for --bb-mode hybrid" in done.stderr
-    as_property = site.plan("bb", "--bb-mode", mode, "-Dpegasus.bb.job.tier=nvme")
-    assert as_property.returncode == 0, as_property.stderr

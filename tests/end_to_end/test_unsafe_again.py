@@ -91,15 +91,3 @@ def test_an_edit_is_kept_beside_it(site: Site) -> None:
     assert edited.read_bytes() == expected()[FIRST] + b"mine\n"
     assert result(site).read_bytes() == expected()[FIRST]
     assert site.reservations() == []
-
-
-def test_where_the_buffer_has_it_no_more_nothing_is_run_again(site: Site) -> None:
-    done = kept(site, f"echo mine >> {result(site)}", "leaf")
-    assert done.returncode == 80
-    assert (
-        "none of them is in"
-        in (site.submit_dir("bb") / "00/00/bb_delete_BB0000002.out.001").read_text()
-    )
-    assert result(site).read_bytes() == expected()[FIRST] + b"mine\n"
-    name = site.request("bb")["name"]
-    assert f"to accept:   pegasus-bb release {name} --discard" in done.stderr

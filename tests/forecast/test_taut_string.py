@@ -78,18 +78,3 @@ def test_it_is_the_shortest(both: tuple[list[Gap], list[Point]]) -> None:
 
     gaps, way = both
     assert length(taut_string(gaps)) <= length(way) + 1e-9
-
-
-def test_with_room_on_both_sides_it_is_straight() -> None:
-    assert taut_string([Gap(1, 0, 9), Gap(2, 1, 9), Gap(4, 8, 8)]) == [(0, 0), (4, 8)]
-
-
-def test_it_bends_round_a_late_dump_and_an_early_deadline() -> None:
-    late = taut_string([Gap(3, 0, 0), Gap(4, 8, 8)])
-    assert late == [(0, 0), (3, 0), (4, 8)]
-    early = taut_string([Gap(1, 6, 8), Gap(4, 8, 8)])
-    assert early == [(0, 0), (1, 6), (4, 8)]
-
-
-def test_without_dumps_there_is_no_peak() -> None:
-    assert peak(taut_string([])) == 0

@@ -22,27 +22,6 @@ BB = History(
 )
 
 
-def test_without_a_run_nothing_is_known() -> None:
-    assert combine([]) == History()
-    assert not combine([]).has_times
-    assert combine([PFS]) is PFS
-
-
-def test_pasts_have_the_place_of_each_run() -> None:
-    both = combine([PFS, BB])
-    assert both.pasts("ID1", "cat") == [("pfs", Past(9.0)), ("bb", Past(3.0))]
-    assert both.pasts("ID2", "dog") == [("bb", Past(4.0))]
-    assert both.pasts("ID2", "cow") == []
-
-
-def test_the_first_run_that_knows_a_job_gives_its_run_time() -> None:
-    both = combine([PFS, BB])
-    assert both.of("ID1", "cat") == Past(9.0)
-    assert both.of("ID2", "cat") == Past(8.0)
-    assert both.of("ID2", "dog") == Past(4.0)
-    assert both.of("ID2", "cow") is None
-
-
 def test_run_figures_are_of_the_first_run_and_the_wait_of_any() -> None:
     both = combine([PFS, BB])
     assert (both.place, both.mode, both.makespan) == ("pfs", "off", 30.0)

@@ -27,7 +27,3 @@ def test_a_night_in_which_it_lay_still_is_not_in_it() -> None:
     stretches = ((0.0, 5.0), (50_005.0, 50_020.0))
     run = a_run(a_task(start=0.0), a_task(start=50_010.0), stretches=stretches)
     assert run_time(run).at(50_010.0) == 10.0
-
-
-def test_a_run_of_which_nothing_is_known_has_no_beginning() -> None:
-    assert run_time(a_run()).begun is None

@@ -6,16 +6,12 @@ import json
 import time
 from pathlib import Path
 
-import pytest
 from click.testing import CliRunner
-from hypothesis import given
-from hypothesis import strategies as st
 
 from benchmarks.probe import probing
 from pegasus_bb.cli.report import command as report
-from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.run import Drained, Run
-from pegasus_bb.report.probe import Sample, probed, read_probe, sentences, waits
+from pegasus_bb.report.probe import Sample, probed, read_probe, sentences
 from tests.report.made import RECORDED
 
 DRAINED = Run("demo", drained=Drained(100.0, 200.0, 1, 1.0, ()))
@@ -46,42 +42,6 @@ def test_calls_are_told_apart_by_when_they_were_and_what(tmp_path: Path) -> None
     ]
 
 
-def test_a_call_that_began_before_and_waited_counts_as_during() -> None:
-    (found,) = probed([Sample(99.0, "read", 30.0)], [DRAINED])
-    assert found.outside is None and found.during is not None
-
-
-def test_without_a_pace_all_calls_are_outside() -> None:
-    (found,) = probed([Sample(1.0, "read", 0.1)], [Run("demo")])
-    assert found.during is None and found.outside is not None
-    assert probed([], [DRAINED]) == ()
-
-
-@given(st.lists(st.floats(0, 1e6), min_size=1))
-def test_a_quantile_is_a_latency_that_was_seen(latencies: list[float]) -> None:
-    found = waits(latencies)
-    assert found is not None
-    assert found.p50 in latencies and found.p99 in latencies
-    assert sum(x <= found.p99 for x in latencies) >= 0.99 * len(latencies)
-    assert sum(x <= found.p50 for x in latencies) >= 0.5 * len(latencies)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        *("", "[1]", "{}", '{"time": 1}', '{"time": 1e300, "op": "read"'),
-        *('{"time": 1, "op": "read", "latency": -1}', '{"time": "1", "op": "read"}'),
-    ],
-)
-def test_what_is_torn_or_cannot_be_is_left_out(tmp_path: Path, line: str) -> None:
-    path = log(tmp_path / "log", Sample(1.0, "read", 0.5))
-    path.write_text(f"{line}\n{path.read_text()}{line}")
-    assert read_probe(path) == (Sample(1.0, "read", 0.5),)
-    path.write_text(line)
-    with pytest.raises(UsageError, match="is it a probe's log"):
-        read_probe(path)
-
-
 def test_the_probe_of_the_benchmark_is_shown_by_a_report(tmp_path: Path) -> None:
     path = tmp_path / "log"
     for op in ("read", "write"):
@@ -95,9 +55,3 @@ def test_the_probe_of_the_benchmark_is_shown_by_a_report(tmp_path: Path) -> None
     found = json.loads(out.read_bytes())["probe"]
     assert [each["op"] for each in found] == ["read", "write"]
     assert all(each["outside"]["count"] > 3 for each in found)
-
-
-def test_a_log_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
-    run = str(RECORDED / "gated")
-    words = ["--pfs", run, "--bb", run, "--probe", str(tmp_path / "missing")]
-    assert isinstance(CliRunner().invoke(report, words).exception, UsageError)

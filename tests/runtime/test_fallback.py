@@ -13,19 +13,17 @@ from typing import Any
 import pytest
 
 from pegasus_bb.core import ledger
-from pegasus_bb.core.errors import ReservationFailed
 from pegasus_bb.model.reservation import State
 from pegasus_bb.runtime.backends.folder_tier import Directory
 from pegasus_bb.runtime.bind import shared_binding
 from pegasus_bb.runtime.install import install_runtime
 from pegasus_bb.runtime.programs import gate
-from pegasus_bb.runtime.programs.gate import KEPT, NONE, USE
+from pegasus_bb.runtime.programs.gate import NONE, USE
 from pegasus_bb.runtime.storage_decision import (
     DECISION_FILE,
     StorageDecision,
     decide_storage,
 )
-from pegasus_bb.runtime.transfers.scratch import Scratch
 from tests.support.run_programs import DIRECTIVE, NAME, Run, words
 
 Captured = pytest.CaptureFixture[str]
@@ -71,17 +69,6 @@ def test_a_refusal_is_the_gate_s_to_judge(run: Run, capsys: Captured) -> None:
     assert job(run) == found["prefix"] == str(run.root / "pfs")
 
 
-def test_without_the_fallback_nothing_of_it_happens(run: Run) -> None:
-    run.request = replace(run.request, fallback="fail")
-    run.change(fail="create: no space left on any server")
-    assert (run.setup(), run.gate()) == (76, 76)
-    assert where(run) == ""
-    run.change(fail="")
-    assert (run.setup(), run.gate()) == (0, 0)
-    assert job(run) == str(run.folder())
-    assert where(run) == ""
-
-
 def test_the_deadline_settles_it_and_not_before(run: Run) -> None:
     run.change(delay="1h", wait=600)
     run.setup()
@@ -106,27 +93,6 @@ def test_what_is_settled_holds_though_the_buffer_comes_up(run: Run) -> None:
     assert [line["event"] for line in ledger.entries()] == ["requested"]
 
 
-def test_vanished_before_the_first_job_was_there(run: Run, capsys: Captured) -> None:
-    assert (run.setup(), run.gate()) == (0, 0)
-    run.vanish()
-    with pytest.raises(ReservationFailed):
-        job(run)  # create_dir finds nothing, and fails before it writes
-    assert where(run) == ""
-    words(capsys)
-    assert run.gate() == 0
-    assert "nothing was on it yet" in words(capsys)
-    assert where(run) == "pfs"
-
-
-def test_no_file_has_a_home_beside_the_scratch(run: Run) -> None:
-    run.change(fail="create: no such project")
-    run.place(files={"one.txt": {"tier": "pfs", "how": "write"}})
-    assert (run.setup(), run.gate()) == (0, 0)
-    scratch = Scratch.of(run.bb, {})
-    assert scratch.root == f"{run.root}/pfs/me/run0001"
-    assert (scratch.home("one.txt"), scratch.has_homes) == ("", False)
-
-
 def test_two_gates_at_once_agree(run: Run) -> None:
     run.change(fail="create: no such project")
     run.setup()
@@ -138,17 +104,6 @@ def test_two_gates_at_once_agree(run: Run) -> None:
 
 
 # -- settled on the reservation
-
-
-def test_the_first_job_settles_it_and_the_gate_fails_as_ever(run: Run) -> None:
-    assert (run.setup(), run.gate()) == (0, 0)
-    assert where(run) == ""
-    assert job(run) == str(run.folder())
-    assert where(run) == "bb"
-    run.vanish()
-    assert run.gate() == 76
-    assert (run.setup(), run.gate()) == (76, 76)
-    assert where(run) == "bb"
 
 
 def test_a_job_that_comes_after_the_gate_s_word_follows_it(
@@ -233,16 +188,6 @@ def test_folders_that_do_not_match_are_no_place_to_go(
 # -- directives, killed in between and started over
 
 
-def test_started_over_the_directives_are_the_planned_ones(run: Run) -> None:
-    run.change(fail="create*1: no such project")
-    assert (run.setup(), run.gate()) == (0, 0)
-    for name in ("reservation.json", DECISION_FILE):  # what run --restart does
-        (run.submit / "bb" / name).unlink()
-    assert (run.setup(), run.gate()) == (0, 0)
-    assert bbf(run) == DIRECTIVE and not run.has(KEPT)
-    assert job(run) == str(run.folder())
-
-
 # -- giving back
 
 
@@ -291,10 +236,3 @@ def test_what_is_another_run_s_stays(run: Run, settings: dict[str, str]) -> None
     identity = json.loads((run.folder() / ".pegasus_bb").read_text())
     assert identity["uuid"] == "other-run"
     assert Directory(run.request.settings).status(other).state is not State.ABSENT
-
-
-def test_a_folder_that_is_no_reservation_stays(run: Run) -> None:
-    run.folder().mkdir()
-    (run.folder() / "data").write_text("another user's")
-    assert (run.setup(), run.gate(), run.delete()) == (0, 0, 0)
-    assert (run.folder() / "data").read_text() == "another user's"

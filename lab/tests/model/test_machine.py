@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from pegasus_bb_lab.model.machine import Faults, Machine, read_machine
 
-from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.speeds import Speed
 from tests.support.mistakes import check_mistake
 
@@ -55,13 +54,6 @@ def test_rates_and_capacity_are_divided_by_the_nodes(tmp_path: Path) -> None:
     assert local.capacity == math.inf
 
 
-def test_without_faults_and_parity(tmp_path: Path) -> None:
-    found = read(tmp_path, MACHINE[: MACHINE.index("parity")])
-    assert (found.parity, found.faults) == (0.0, None)
-    at_once = read(tmp_path, MACHINE.replace("repair: 1h", "repair: 0s"))
-    assert at_once.faults == Faults(85680.0, 0.0)
-
-
 @pytest.mark.parametrize(
     ("there", "instead", "key", "line", "words"),
     [
@@ -102,10 +94,3 @@ def test_a_mistake_is_named(
     assert there in MACHINE
     wrong = MACHINE.replace(there, instead, 1)
     check_mistake(partial(read, tmp_path), wrong, key, line, words)
-
-
-def test_a_machine_without_buffers(tmp_path: Path) -> None:
-    begin, end = MACHINE.index("buffers"), MACHINE.index("parity")
-    without = MACHINE[:begin] + "buffers: {}\n" + MACHINE[end:]
-    with pytest.raises(CatalogError, match="no buffer"):
-        read(tmp_path, without)

@@ -10,7 +10,6 @@ import pytest
 from pegasus_bb_lab.model.mix import APEX, Application, Mix, Sizes, read_mix
 
 from lab.tests.mix.machines import MACHINE
-from pegasus_bb.core.errors import CatalogError
 from tests.support.mistakes import check_mistake
 
 MIX = """\
@@ -76,12 +75,6 @@ def test_the_mix_of_the_paper_comes_with_the_package() -> None:
     assert [each.pipelines for each in found.applications] == [125, 35, 36, 24]
 
 
-def test_a_small_machine_cannot_run_it() -> None:
-    with pytest.raises(CatalogError, match="larger than the machine") as caught:
-        read_mix(APEX, MACHINE, {})
-    assert caught.value.key == "applications.0.cores.routine"
-
-
 @pytest.mark.parametrize(
     ("there", "instead", "key", "line", "words"),
     [
@@ -119,16 +112,3 @@ def test_a_mistake_is_named(
     assert there in MIX
     wrong = MIX.replace(there, instead, 1)
     check_mistake(partial(read, tmp_path), wrong, key, line, words)
-
-
-@pytest.mark.parametrize("instead", ["applications: []", "applications: many"])
-def test_a_mix_of_nothing(tmp_path: Path, instead: str) -> None:
-    text = instead + "\n" + MIX[MIX.index("sizes") :]
-    with pytest.raises(CatalogError, match="applications"):
-        read(tmp_path, text)
-
-
-def test_a_mix_that_there_is_not_names_that_of_the_package(tmp_path: Path) -> None:
-    with pytest.raises(CatalogError, match="no such mix") as error:
-        read_mix(str(tmp_path / "apx"), MACHINE, {})
-    assert error.value.would_do.startswith("--mix apex")

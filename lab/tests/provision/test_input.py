@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -114,59 +113,9 @@ def test_a_file_that_lacks_the_most_is_refused(file: Path, text: str) -> None:
         show_provisioning(file, as_json=True)
 
 
-def test_an_overload_says_how_many_targets_would_do(file: Path) -> None:
-    file.write_text(GOOD.replace("groups: 2", "groups: 1"))
-    with pytest.raises(CatalogError, match="groups: 2, or fewer"):
-        show_provisioning(file, as_json=True)
-
-
-def test_the_table_names_every_application_and_strategy(
-    file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    show_provisioning(file, as_json=False)
-    shown = capsys.readouterr().out
-    for word in ("GTC", "POP", "aggressive", "conservative", "5.579"):
-        assert word in shown
-
-
-def test_with_seeds_each_policy_has_its_peaks(
-    file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file.write_text(GOOD.replace("20TB, interval: 1h", "1TB, interval: 5m"))
-    show_provisioning(file, as_json=True, seeds=2)
-    first = capsys.readouterr().out
-    show_provisioning(file, as_json=True, seeds=2)
-    assert capsys.readouterr().out == first
-    found = json.loads(first)["policies"]
-    assert found["groups"] == 2
-    assert found["load"] == pytest.approx(1000 / 300 + 1.4 / 60)
-    reactive, proactive = (found[name]["peaks"] for name in ("reactive", "proactive"))
-    for seed, optimum in enumerate(found["optimum"]["peaks"]):
-        assert optimum <= proactive[seed] * 1.01
-        assert proactive[seed] < 1.01 * found["load"] < reactive[seed]
-
-    show_provisioning(file, as_json=False, seeds=1)
-    shown = capsys.readouterr().out
-    for word in ("reactive", "proactive", "optimum", "late dumps"):
-        assert word in shown
-
-
 def test_a_simulation_without_an_end_in_sight_is_refused(file: Path) -> None:
     text = GOOD.replace("interval: 60s", "interval: 1s")
     file.write_text(text.replace("interval: 1h", "interval: 3650d"))
     with pytest.raises(CatalogError, match="takes too long to simulate") as caught:
         show_provisioning(file, as_json=True, seeds=1)
     assert (caught.value.line, caught.value.key) == (3, "applications.1")
-
-
-def test_the_document_is_in_gigabytes_per_second(
-    file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    show_provisioning(file, as_json=True)
-    found = json.loads(capsys.readouterr().out)
-    assert found["ideal"] == pytest.approx(20000 / 3600 + 1.4 / 60)
-    assert found["reactive"]["GTC"] == pytest.approx(200_000 / 3600)
-    strategy = found["strategies"]["aggressive"]
-    assert strategy["groups"] == 2
-    assert strategy["provisioned"] == pytest.approx(2 * strategy["bandwidth"])
-    assert 2 * strategy["shared"] >= found["ideal"]

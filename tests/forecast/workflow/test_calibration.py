@@ -33,11 +33,3 @@ def test_calls_that_waited_for_the_server_are_fewer(tmp_path: Path) -> None:
     assert (prediction.low, prediction.high) == pytest.approx((20, 20), rel=0.02)
     calls = [load.demand.optimistic.operations for load in found.planned.work.loads]
     assert calls == pytest.approx([500.0] * 4, rel=0.02)
-
-
-def test_tasks_that_take_no_longer_stay_as_they_are(tmp_path: Path) -> None:
-    past = {f"ID{n}": Past(20.0) for n in range(4)}
-    simulator, placement = planned(tmp_path, FOUR, history=History(jobs=past))
-    mode = simulator.off(placement)
-    found = calibrated(simulator, mode, dict.fromkeys(past, 20.0))
-    assert found.planned.work.loads == simulator.planned.work.loads

@@ -29,26 +29,3 @@ def test_the_answer_of_the_kernel_decides(
 
     monkeypatch.setattr(os, "preadv", preadv)
     assert drop(written) is dropped
-
-
-def test_storage_that_answers_one_sample_at_once_is_no_cache(
-    written: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The sample is taken again after the file is dropped again."""
-    answers = iter([4096])
-
-    def preadv(*_: object) -> int:
-        for answer in answers:
-            return answer
-        raise BlockingIOError
-
-    monkeypatch.setattr(os, "preadv", preadv)
-    assert drop(written)
-
-
-def test_one_warm_file_makes_the_cell_warm(
-    written: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Path(written, "more").write_bytes(b"")
-    monkeypatch.setattr(os, "posix_fadvise", lambda *_: None)
-    assert not drop(written)

@@ -9,8 +9,6 @@ import pytest
 
 from pegasus_bb.report.bench.engine import Engine, choose, launcher
 
-from .conftest import FakeIor
-
 
 @pytest.fixture
 def bin_(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -55,12 +53,6 @@ def test_without_an_ior_that_runs_our_own_engine_measures(
     chosen = choice(folder)
     assert chosen.name == "own"
     assert because in chosen.because
-
-
-def test_an_ior_that_runs_is_used(ior: FakeIor, folder: str) -> None:
-    chosen = choice(folder)
-    assert chosen.name == "ior 4.1.0+dev"
-    assert chosen.because == "started by mpiexec -n '{n}'"
 
 
 def test_in_a_slurm_job_srun_starts_the_processes(

@@ -94,12 +94,3 @@ def test_of_an_unknown_run_it_is_kept(runs: Runs, bench: DataWarpBench) -> None:
     assert (verdict.record.name, verdict.goes) == (f"job {NUMBER}", False)
     assert "of a run that this ledger does not know" in verdict.why
     assert WORDS in verdict.why
-
-
-@pytest.mark.parametrize("words", ["", "burst_buffer/datawarp: staging out"])
-def test_one_that_is_still_being_staged_out_is_no_leftover(
-    run: OneRun, bench: DataWarpBench, words: str
-) -> None:
-    stuck(bench, "/lus/x", words)
-    with pytest.raises(StopIteration):
-        run.held()

@@ -51,15 +51,6 @@ def test_a_slurm_that_shows_no_buffer_and_may_have_one(
     assert "burst" in status.message or "DataWarp" in status.message
 
 
-def test_a_machine_without_slurm_does_not_know(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    found = DataWarp({}).list_reservations([REQUEST])
-    assert found.statuses[0].state is State.UNKNOWN
-    assert "no Slurm on this machine's PATH" in found.message
-
-
 def test_however_many_there_are_slurm_is_asked_as_for_one(
     bench: DataWarpBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -66,14 +66,6 @@ def test_a_slurm_without_our_hooks_is_named(
     assert backend.status(REQUEST).state is State.FAILED
 
 
-def test_another_version_of_the_service_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    backend = says(tmp_path, monkeypatch, '{"v":2,"ok":{}}')
-    with pytest.raises(ReservationFailed, match="speaks version 2"):
-        backend.pools()
-
-
 @pytest.mark.parametrize("pool", ["a b", "a\nb", "$(id)", "x;id"])
 def test_a_word_that_could_be_read_as_more_never_reaches_scontrol(
     bench: LuaBench, pool: str
@@ -88,17 +80,6 @@ def test_what_was_there_before_is_not_taken_for_ours(bench: LuaBench) -> None:
     (folder / "of another").touch()
     with pytest.raises(ReservationFailed, match="identity of no run"):
         bench.backend.path(REQUEST, bench.environ(REQUEST))
-
-
-def test_the_submit_host_asks_where_the_buffer_is(bench: LuaBench) -> None:
-    ready(bench)
-    [path] = bench.environ(REQUEST).values()
-    on_the_submit_host = SlurmLua({"service": "/run/pegasus-bb"})
-    assert on_the_submit_host.path(REQUEST, {}) == path
-    with pytest.raises(ReservationFailed, match="is not set in this job"):
-        on_the_submit_host.path(REQUEST, {"SLURM_JOB_ID": "7"})
-    with pytest.raises(ReservationFailed, match="is not set in this job"):
-        bench.backend.path(REQUEST, {})
 
 
 def test_a_buffer_that_is_not_ready_has_no_path(bench: LuaBench) -> None:

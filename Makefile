@@ -86,10 +86,12 @@ docs: tools  ## build the documentation into site/; it needs no network
 man: tools  ## write manual pages into build/man
 	$(BIN)/python docs/site/manual.py build/man
 
-wheel: tools  ## write an sdist and two wheels into dist/
+wheel: tools  ## write an sdist, and wheels of all three distributions, into dist/
 	$(BIN)/python -m build --sdist --outdir dist . >/dev/null
-	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
-	PEGASUS_BB_PURE=1 $(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
+	for part in . ./lab ./testbed; do \
+		$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist $$part && \
+		PEGASUS_BB_PURE=1 $(BIN)/pip wheel --quiet --no-deps --wheel-dir dist $$part || exit; \
+	done
 
 clean:  ## remove what make made
 	-@[ ! -e $(VENV)/.installed ] || $(BIN)/python examples/demo.py --clean

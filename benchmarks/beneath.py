@@ -37,7 +37,8 @@ class Device:
     def syncing(self, sync: Callable[[int], None]) -> Callable[[int], None]:
         def slow(handle: int) -> None:
             with self._turn() as log:
-                begun, size = time.time(), self._new_bytes(handle)
+                begun = time.time()
+                size = self._new_bytes(handle)
                 sync(handle)
                 time.sleep(max(0.0, begun + size / self._rate - time.time()))
                 if size:

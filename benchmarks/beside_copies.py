@@ -22,7 +22,9 @@ from pegasus_bb.runtime.stager_client.client import Client
 TURNS = 80  # times of copying, each between two quiet ones
 TURN = 0.25  # seconds of one
 SETTLES = 0.1  # of them, until a pause or its end has taken effect
-SIZE, TASKS = 32 * MIB, 100  # more than the service copies meanwhile
+# more than the service copies meanwhile
+SIZE = 32 * MIB
+TASKS = 100
 # Prints when each small piece of its work began, and its seconds.
 JOB = """
 import hashlib, json, sys, time

@@ -19,7 +19,9 @@ from pegasus_bb_lab.model.machine import LEAST_LOADED, RANDOM, SHARED
 from pegasus_bb.forecast.kernel import Simulation, Steps
 from pegasus_bb.forecast.server import Lane, Server
 
-SECONDS, MIB = 10.0, 1024.0  # of the shared campaign of Table 4, one seed, one core
+# of the shared campaign of Table 4, one seed, one core
+SECONDS = 10.0
+MIB = 1024.0
 WRITE = 1400.0  # GB/s of all buffer nodes together
 CAO = Path(__file__).parents[1] / "examples" / "papers" / "cao" / "reproduce.py"
 Check = tuple[str, float, str, bool]  # what, found, goal, whether it is kept
@@ -27,7 +29,8 @@ Check = tuple[str, float, str, bool]  # what, found, goal, whether it is kept
 
 def main() -> int:
     given = int(sys.argv[1]) if len(sys.argv) > 1 else None
-    few, many = range(given or 10), range(given or 50)
+    few = range(given or 10)
+    many = range(given or 50)
     events()
     cao = load()
     kept = [speed(cao)]
@@ -51,7 +54,8 @@ def load() -> Any:
 
 def events() -> None:
     """Processes that sleep; and processes that share one server."""
-    simulation, count = Simulation(), 200_000
+    simulation = Simulation()
+    count = 200_000
 
     def sleeper() -> Steps:
         for _ in range(count // 1000):
@@ -61,7 +65,8 @@ def events() -> None:
         simulation.start(sleeper())
     print(f"events: {count / timed(simulation):,.0f}/s")
     for at_once in (10, 140, 10_000):
-        simulation, lane = Simulation(), Lane(1e9)
+        simulation = Simulation()
+        lane = Lane(1e9)
         Server(simulation, [lane])
 
         def user(number: int, lane: Lane = lane) -> Steps:
@@ -100,8 +105,10 @@ def speed(cao: Any) -> bool:
 
 
 def table4(cao: Any, seeds: range) -> Iterator[Check]:
-    found, paper = cao.table4(seeds), cao.PAPER["table4"]
-    shared, local = found["shared"], found["local"]
+    found = cao.table4(seeds)
+    paper = cao.PAPER["table4"]
+    shared = found["shared"]
+    local = found["local"]
     goals = [("shared", key, 0.05) for key in ("mean", "median", "max")]
     for case, key, goal in [*goals, ("local", "mean", 0.07)]:
         error = found[case][key] / paper[case][key] - 1

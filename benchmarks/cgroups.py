@@ -41,7 +41,8 @@ def throttling(
         finally:
             (root / _V1).write_text(f"{device} 0\n")
         return
-    group, home = root / f"{_GROUP}.{os.getpid()}", _home(root, own)
+    group = root / f"{_GROUP}.{os.getpid()}"
+    home = _home(root, own)
     wanted = " ".join(f"+{name}" for name in _CONTROLLERS)
     (root / "cgroup.subtree_control").write_text(wanted)
     group.mkdir()

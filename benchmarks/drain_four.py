@@ -28,12 +28,22 @@ from pegasus_bb.report.probe import Waits, read_probe, waits
 
 MIB = 1 << 20
 RUNS = 4
-DEVICE, LIMIT = 72 * MIB, 24 * MIB  # bytes per second
-INTERVAL, DUMP, DUMPS = 10.0, 30 * MIB, 8
-LONG, BEFORE_KILL = 240 * MIB, 12.0  # bytes of a dump, seconds
+# bytes per second
+DEVICE = 72 * MIB
+LIMIT = 24 * MIB
+INTERVAL = 10.0
+DUMP = 30 * MIB
+DUMPS = 8
+# bytes of a dump, seconds
+LONG = 240 * MIB
+BEFORE_KILL = 12.0
 WINDOW = 5.0  # seconds over which the speed after a kill is a mean
 LONG_WINDOW = 10.0  # and the aggregate: a segment of a quarter second more is 2.5 %
-OVER, LESS, LONGER, SOON = 1.05, 2.0, 1.05, 30.0  # goals
+# goals
+OVER = 1.05
+LESS = 2.0
+LONGER = 1.05
+SOON = 30.0
 ROOT = Path(__file__).parents[1]
 
 
@@ -54,7 +64,8 @@ class Jobs:
             buffer.mkdir(parents=True)
 
     def drain(self, number: int, *options: str) -> subprocess.Popen[bytes]:
-        buffer, dest = self.buffers[number], self._pfs.folder / self._name / str(number)
+        buffer = self.buffers[number]
+        dest = self._pfs.folder / self._name / str(number)
         words = ["drain", str(buffer), str(dest), "--settle", "1s"]
         words += ["--log", str(self.log(number)), *options]
         environ = {**os.environ, "PEGASUS_BB_LEDGER": str(self._root / "ledger.jsonl")}
@@ -131,7 +142,9 @@ def side_by_side(jobs: Jobs, dumps: int, options: list[str]) -> list[float]:
 def measured(
     root: Path, pfs: Throttled, name: str, dumps: int, options: list[str]
 ) -> Outcome:
-    jobs, log, since = Jobs(root, pfs, name), root / f"{name}.probe", time.time()
+    jobs = Jobs(root, pfs, name)
+    log = root / f"{name}.probe"
+    since = time.time()
     with reading(pfs, log):
         makespans = side_by_side(jobs, dumps, options)
     device = Cumulative(pfs.written(since, time.time()))
@@ -147,7 +160,8 @@ def killed(
 ) -> tuple[list[Segment], list[Segment], float]:
     """Four drains of a long dump, one of which is killed: segments of all, of those
     that are left, and when (epoch) it was."""
-    jobs, registry = Jobs(root, pfs, "killed"), root / "killed" / "registry"
+    jobs = Jobs(root, pfs, "killed")
+    registry = root / "killed" / "registry"
     for buffer in jobs.buffers:
         dump(buffer / "step1", size)
     drains = [jobs.drain(n, *rates(limit, registry)) for n in range(RUNS)]
@@ -190,7 +204,8 @@ def speeds_up_after(
     segments: list[Segment], when: float, limit: int, window: float = WINDOW
 ) -> float:
     """Seconds until ``segments`` have all of ``limit``, over a window."""
-    curve, end = Cumulative(segments), segments[-1][1]
+    curve = Cumulative(segments)
+    end = segments[-1][1]
     later = when
     while later + window <= end:
         if curve.at(later + window) - curve.at(later) >= 0.95 * limit * window:

@@ -24,7 +24,9 @@ from pegasus_bb.runtime.staging.onefile import digest_file
 
 MIB = 1 << 20
 FILES = 4
-MOST, SHARE = 1.25, 0.95  # of the rate in a second, in this share of windows
+# of the rate in a second, in this share of windows
+MOST = 1.25
+SHARE = 0.95
 SHIFT = 0.1  # seconds between two windows
 BESIDE = 3.0  # seconds before and after, in which the reader is alone
 
@@ -51,7 +53,8 @@ def main() -> int:
 
 def paced(root: Path, size: int, rate: int) -> tuple[list[float], bool]:
     """Bytes of each window of a second, and whether all arrived as they were."""
-    source, dest = root / "tier", root / "pfs"
+    source = root / "tier"
+    dest = root / "pfs"
     for folder in (source, dest, root / "drain"):
         folder.mkdir()
     for number in range(FILES):
@@ -59,7 +62,8 @@ def paced(root: Path, size: int, rate: int) -> tuple[list[float], bool]:
     os.sync()
     log = str(root / "drain" / "log.jsonl")
     target = Target("disk", str(root / "drain"), rate)
-    here, there = Folder.open(str(source)), Folder.open(str(dest))
+    here = Folder.open(str(source))
+    there = Folder.open(str(dest))
     items = [
         item_of(here, file.name, there, file.name, file.stat(), None)
         for file in sorted(source.iterdir())
@@ -88,7 +92,8 @@ def seen(root: Path) -> Iterator[str]:
 
 
 def _windows(curve: Cumulative) -> list[float]:
-    begin, end = curve.times[0], curve.times[-1]
+    begin = curve.times[0]
+    end = curve.times[-1]
     count = max(1, int((end - begin - 1) / SHIFT))
     starts = (begin + number * SHIFT for number in range(count))
     return [curve.at(start + 1) - curve.at(start) for start in starts]

@@ -45,7 +45,8 @@ from pegasus_bb.report.probe import read_probe, waits
 from tests.support.shebang import shebang
 from tests.support.user_site import Site
 
-JOBS, RESULT = 10, 30 * MIB
+JOBS = 10
+RESULT = 30 * MIB
 LONG = 320 * MIB  # of the one result of each run of which one is killed
 SLOTS = "16"  # a stage-out has one as long as it takes
 FAST = {"read": "8GB/s", "write": "8GB/s"}
@@ -87,7 +88,8 @@ class Chain(Site):
         self.save("sites.yml", sites)
 
     def _job(self, number: int) -> dict[str, Any]:
-        result, token = f"result{number}", f"token{number}"
+        result = f"result{number}"
+        token = f"token{number}"
         uses = [
             {"lfn": result, "type": "output", "metadata": {"size": self.size}},
             {
@@ -100,8 +102,11 @@ class Chain(Site):
         if number:
             uses.append({"lfn": f"token{number - 1}", "type": "input"})
         return {
-            **{"type": "job", "name": "mix", "id": f"J{number}"},
-            **{"arguments": [result, token], "uses": uses},
+            "type": "job",
+            "name": "mix",
+            "id": f"J{number}",
+            "arguments": [result, token],
+            "uses": uses,
         }
 
 
@@ -114,7 +119,8 @@ def chains(root: Path, pfs: Path, jobs: int, size: int = RESULT) -> list[Chain]:
 
 
 def measured(sites: list[Chain], pfs: Throttled, run: str) -> Outcome:
-    log, since = sites[0].root / f"{run}.probe", time.time()
+    log = sites[0].root / f"{run}.probe"
+    since = time.time()
     for site in sites:
         earlier = ("--bb-history", str(site.submit_dir("now"))) if run != "now" else ()
         site.planned(run, "--bb-mode", "persistent", *earlier)

@@ -18,7 +18,9 @@ TABLE_3 = {  # GB/s, and how far off is allowed
     "ideal_all": (98.99, 0.01),
     "provisioned": (55.33, 0.1),
 }
-PROACTIVE, REACTIVE = 1.1, 3.0  # times the mean of all dumps: at most, at least
+# times the mean of all dumps: at most, at least
+PROACTIVE = 1.1
+REACTIVE = 3.0
 
 
 def main() -> int:
@@ -49,7 +51,8 @@ def fig8(seeds: int) -> Iterator[tuple[str, bool]]:
 
     begun = time.monotonic()
     found, _ = tang_figures.fig8(seeds)
-    seconds, load = time.monotonic() - begun, found["load"]
+    seconds = time.monotonic() - begun
+    load = found["load"]
     for osts in tang_figures.OSTS:
         each = found[f"osts_{osts}"]
         most = each["proactive"]["peak_max"] / load

@@ -19,15 +19,21 @@ from statistics import fmean
 from pegasus_bb_lab.provision.drain_outcome import Span, bandwidths
 
 from benchmarks.draining_unknown import times_optimum_alone, together
-from pegasus_bb.forecast.drain_windows import evenest, windows
-from pegasus_bb.forecast.taut_string import peak
+from pegasus_bb.forecast.drain_windows import evenest, peak, windows
 from pegasus_bb.planner.drain_files import _FORECAST, _MEASURED
 from pegasus_bb.runtime.draining.pace import Drain, Pace
 
-KNOWN, UNKNOWN, MET = 1.05, 1.5, 0.99
-RUNS, ALONE, HOUR = 200, 40, 3600.0
-LOAD, WRONG = 0.9, 0.3  # of the limit; of a forecast
-APPLICATIONS, SEGMENTS = 20, 100
+KNOWN = 1.05
+UNKNOWN = 1.5
+MET = 0.99
+RUNS = 200
+ALONE = 40
+HOUR = 3600.0
+# of the limit; of a forecast
+LOAD = 0.9
+WRONG = 0.3
+APPLICATIONS = 20
+SEGMENTS = 100
 GB = 10**9
 
 
@@ -84,14 +90,16 @@ def times_optimum(seed: int) -> float:
 
 def drained(pace: Pace, clock: Clock, size: int) -> Iterator[Span]:
     """Each segment takes the time until the next one is due."""
-    left, before = size, 0
+    left = size
+    before = 0
     since = clock()
     while left:
         segment = min(left, pace.size)
         with pace.take(segment):
             if before:
                 yield Span(since, clock(), before)
-            since, before = clock(), segment
+            since = clock()
+            before = segment
         left -= segment
     yield Span(since, max(since + 1e-9, pace._due), before)
 
@@ -114,7 +122,8 @@ def share_in_time(seed: int) -> float:
             dumps.append((made + forecast, made + interval, each))
             made += interval
     queue: list[tuple[float, int]] = []  # forecast, dump
-    now, ended = 0.0, [0.0] * len(dumps)
+    now = 0.0
+    ended = [0.0] * len(dumps)
     while waiting or queue:
         if not queue:
             now = max(now, waiting[0][0])

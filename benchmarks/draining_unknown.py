@@ -17,15 +17,19 @@ from pegasus_bb_lab.provision.application_dumps import Client, Dump, draw_client
 from pegasus_bb_lab.provision.drain_outcome import Span, bandwidths
 from pegasus_bb_lab.provision.optimum import optimum
 
-from pegasus_bb.forecast.taut_string import peak
+from pegasus_bb.forecast.drain_windows import peak
 from pegasus_bb.runtime.draining.dumps import Dump as Seen
 from pegasus_bb.runtime.draining.dumps import Interval
 
 JITTER = 0.3  # of intervals
 LOAD = 0.9  # of the limit
-ALONE, TOGETHER = 8, 20  # applications
+# applications
+ALONE = 8
+TOGETHER = 20
 SEGMENTS = 60  # of a dump
-HOUR, WINDOW = 3600.0, 60.0  # seconds
+# seconds
+HOUR = 3600.0
+WINDOW = 60.0
 GB = 10**9
 
 

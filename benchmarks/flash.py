@@ -27,8 +27,11 @@ GOALS = {  # WAF of one device: least, most
     "job_per_stream": (1.0, 1.05),
 }
 GAIN = 1.2  # BIOS's own rule to the best policy, with 40 workflows of one user
-WRITES, SECONDS = 10**9, 300.0
-FILES, PLANNING = 300_000, 0.5  # of 100,000 jobs; seconds
+WRITES = 10**9
+SECONDS = 300.0
+# of 100,000 jobs; seconds
+FILES = 300_000
+PLANNING = 0.5
 
 
 def main() -> int:
@@ -44,7 +47,8 @@ def main() -> int:
 
 def theory() -> Iterator[tuple[str, bool]]:
     for used in USED:
-        waf, expected = uniform(used, pages=256, blocks=2048), greedy(1 / used)
+        waf = uniform(used, pages=256, blocks=2048)
+        expected = greedy(1 / used)
         text = f"uniform writes, {used:.0%} used: {waf:.3f}, {waf / expected:.3f} times"
         yield f"{text} theory (goal: +- 10 %)", abs(waf / expected - 1) <= 0.1
 

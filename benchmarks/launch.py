@@ -14,7 +14,9 @@ import sys
 import time
 from shutil import which
 
-MS, MIB = 60.0, 25.0  # what the launcher may add to a job
+# what the launcher may add to a job
+MS = 60.0
+MIB = 25.0
 POLL_MS = 100.0  # processor time of one poll
 ANSWER = "recorded/slurm-24.11/show-burst.persistent-and-jobs.txt"
 

@@ -122,7 +122,8 @@ class Planner:
     def seconds(self, command: list[str]) -> Times:
         """Times of one planning by ``command``."""
         given = [*GIVEN, "--relative-submit-dir", f"r{next(self._runs)}"]
-        before, begun = os.times(), time.monotonic()
+        before = os.times()
+        begun = time.monotonic()
         done = subprocess.run(
             [*command, *given, "workflow.yml"],
             cwd=self._work,
@@ -130,7 +131,8 @@ class Planner:
             capture_output=True,
             text=True,
         )
-        wall, after = time.monotonic() - begun, os.times()
+        wall = time.monotonic() - begun
+        after = os.times()
         if done.returncode != 0:
             sys.exit(done.stdout + done.stderr)
         user = after.children_user - before.children_user

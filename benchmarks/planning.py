@@ -38,7 +38,9 @@ SUBMIT_FILE = b"#" * 2048
 ROUNDS = 3  # of what writes nothing: the least is the program's, the rest the machine's
 GIB = 2.0  # what 100,000 jobs may take
 TO_PLAN = 20.0  # seconds beyond creating the files
-TO_EXPLAIN, TO_COMPARE = 5.0, 10.0  # seconds
+# seconds
+TO_EXPLAIN = 5.0
+TO_COMPARE = 10.0
 
 COMMAND = "import sys; from pegasus_bb.cli import main; sys.exit(main())"
 

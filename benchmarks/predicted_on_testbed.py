@@ -63,7 +63,8 @@ class Runner(ExampleRunner):
 
 def main() -> int:
     """1 where a goal is missed."""
-    home, is_met = Home(DEFAULT), True
+    home = Home(DEFAULT)
+    is_met = True
     try:
         if missing := what_is_missing(home):
             raise UsageError(missing)
@@ -110,7 +111,8 @@ def is_near(home: Home, name: str) -> Iterator[bool]:
 
 def run_of(runner: Runner, name: str, run: str) -> float:
     """The makespan of a run to its end, however it is predicted."""
-    load, begun = os.getloadavg()[0], time.monotonic()
+    load = os.getloadavg()[0]
+    begun = time.monotonic()
     say(f"{name}, {run}: it runs, load average {load:.1f}")
     done = runner.start(run).end(_PATIENCE)
     assert done.status == 0, done.err
@@ -126,7 +128,8 @@ def told(
 ) -> bool:
     """Print it; whether the nearer end of what was predicted is near enough."""
     each = found[MODES[side]]
-    low, high = each["low"], each["high"]
+    low = each["low"]
+    high = each["high"]
     nearest = min(max(took, low), high)
     error = nearest / took - 1
     is_met = abs(error) <= ERROR

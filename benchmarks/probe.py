@@ -19,7 +19,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-BLOCK, BLOCKS = 4096, 4096
+BLOCK = 4096
+BLOCKS = 4096
 PAUSE = 0.05  # seconds
 ROOT = Path(__file__).parents[1]
 
@@ -53,12 +54,15 @@ def running(words: Sequence[str]) -> Iterator[None]:
 
 
 def main(op: str, file: str, log: str) -> None:
-    handle, buffer = _opened(file), mmap.mmap(-1, BLOCK)  # O_DIRECT wants whole pages
+    # O_DIRECT wants whole pages
+    handle = _opened(file)
+    buffer = mmap.mmap(-1, BLOCK)
     blocks = random.Random(1)
     with Path(log).open("a", buffering=1) as out:
         while True:
             offset = blocks.randrange(BLOCKS) * BLOCK
-            begun, since = time.time(), time.monotonic()
+            begun = time.time()
+            since = time.monotonic()
             if op == "read":
                 os.posix_fadvise(handle, offset, BLOCK, os.POSIX_FADV_DONTNEED)
                 os.preadv(handle, [buffer], offset)

@@ -16,7 +16,9 @@ from pegasus_bb.report.compare import compare
 from pegasus_bb.report.encoding import to_document
 from pegasus_bb.report.run_folder import read_run
 
-SECONDS, MIB = 5.0, 500.0  # of 10,000 records, read and compared
+# of 10,000 records, read and compared
+SECONDS = 5.0
+MIB = 500.0
 LARGE_SECONDS = 0.2  # of one record of Pegasus 4 with MEBIBYTE bytes
 MEBIBYTE = 1 << 20
 RECORD = "tests/recorded/kickstart/kickstart-5.1.2-t-procs.yml"

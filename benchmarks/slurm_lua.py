@@ -32,7 +32,8 @@ from tests.stager.slurm.conftest import SUCCESS, Hooks
 
 HOOK_MS = 2.0  # p95 of a hook inside slurmctld
 RATIO = 1.4  # jobs with #BB_LUA, in times of plain ones
-JOBS, ROUNDS = 100, 8
+JOBS = 100
+ROUNDS = 8
 PLAIN = " plain"
 OWN = "BB_LUA jobbb capacity=1MiB pool=flash"
 IDLE = "".join(f"function slurm_bb_{name}() return 0 end\n" for name in FUNCTIONS)
@@ -71,7 +72,8 @@ def hooks_are_quick(spool: Path) -> bool:
     (spool / "jobs").mkdir()
     (spool / "jobs" / "7").write_text(KNOWN)
     (spool / "pools").write_text(POOLS)
-    info, paths = {"burst_buffer": DIRECTIVES}, str(spool / "path")
+    info = {"burst_buffer": DIRECTIVES}
+    paths = str(spool / "path")
     calls = {
         "job_process": ("script", 1000, 1000, info),
         "paths": (7, "script", paths, 1000, 1000, info),
@@ -98,7 +100,9 @@ def jobs_are_quick(slurm: LuaSite) -> bool:
     """A processor's speed differs from minute to minute: each time of jobs with hooks
     is held against the plain ones before and after it."""
     run(slurm, OWN)  # what is slow once
-    plain, ours, idle = [run(slurm, PLAIN)], [], []
+    plain = [run(slurm, PLAIN)]
+    ours = []
+    idle = []
     for _ in range(ROUNDS):
         ours.append(run(slurm, OWN))
         plain.append(run(slurm, PLAIN))

@@ -30,7 +30,9 @@ MEMORY = 64  # MiB with WAITING tasks
 WAITING = 100_000
 BATCH = 1_000
 ROUNDS = 5  # of WAITING tasks
-NEAR, OFTEN = 0.25, 0.9  # how near the ETA is, and for how many tasks
+# how near the ETA is, and for how many tasks
+NEAR = 0.25
+OFTEN = 0.9
 SLOWER = 1.05  # a computing job, while the service copies beside it
 MISSES = 0.5  # deadlines that EDF misses, of those that FCFS misses
 SERVE = "from pegasus_bb.stager.site_config import user_config as own; \
@@ -132,7 +134,8 @@ def batches() -> list[Figure]:
     """Durable tasks a second, and the memory they wait in: the median and the most of
     ROUNDS new services, since half a second on a busy machine says little."""
     speeds, memories = zip(*(batch() for _ in range(ROUNDS)), strict=True)
-    speed, memory = median(speeds), max(memories)
+    speed = median(speeds)
+    memory = max(memories)
     return [
         Figure("durable tasks", f"{speed:,.0f}/s", f"{TASKS:,}/s", speed >= TASKS),
         Figure(
@@ -232,7 +235,8 @@ def beside_copies() -> list[Figure]:
             return {**sources[number % len(sources)], "dest": dest}
 
         slower, speed = slowdown(client, another)
-    shown, goal = f"{slower:.3f}, at {speed / MIB:.0f} MiB/s", f"{SLOWER:.2f}"
+    shown = f"{slower:.3f}, at {speed / MIB:.0f} MiB/s"
+    goal = f"{SLOWER:.2f}"
     return [Figure("job beside copies", shown, goal, slower <= SLOWER)]
 
 
@@ -255,9 +259,13 @@ def deadlines() -> list[Figure]:
 
 def missed(by_deadline: bool) -> int:
     """How many tasks end late; the queue is the service's own."""
-    draw, waiting = random.Random(3), TaskQueue()
+    draw = random.Random(3)
+    waiting = TaskQueue()
     now = late = 0.0
-    arriving, left, lengths, until = 0.0, 20_000, {}, {}
+    arriving = 0.0
+    left = 20_000
+    lengths = {}
+    until = {}
     for number in range(left):
         arriving += draw.expovariate(0.8)
         lengths[number] = draw.expovariate(1.0)

@@ -23,7 +23,9 @@ from pegasus_bb.runtime.staging import durable
 
 TIMEOUT = 900.0
 _EVERY = 0.05
-_SUBREAPER, _DEATH_SIGNAL = 36, 1  # of prctl
+# of prctl
+_SUBREAPER = 36
+_DEATH_SIGNAL = 1
 _libc = ctypes.CDLL(None)
 
 
@@ -135,7 +137,8 @@ def _kill(pid: int) -> None:
 @contextmanager
 def _memory_watch() -> Iterator[list[int]]:
     """One number: the most KiB that all processes below this one held."""
-    most, done = [0], threading.Event()
+    most = [0]
+    done = threading.Event()
 
     def look() -> None:
         while not done.wait(_EVERY):

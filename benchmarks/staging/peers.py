@@ -12,7 +12,8 @@ from pathlib import Path
 
 from benchmarks.staging.sets import FileSet
 
-OURS, UNVERIFIED = "pegasus-bb", "pegasus-bb, unverified"
+OURS = "pegasus-bb"
+UNVERIFIED = "pegasus-bb, unverified"
 PEGASUS = "pegasus-transfer"
 CORES = len(os.sched_getaffinity(0))
 
@@ -84,10 +85,17 @@ def _unless(program: str, hint: str) -> str:
 
 def _stage(task: Task, verify: str) -> list[str]:
     return [
-        *("env", f"PEGASUS_BB_LEDGER={task.work}/ledger"),
-        *(sys.executable, "-m", "pegasus_bb", "stage", "--json"),
-        *("--verify", verify),
-        *(str(task.source), str(task.dest)),
+        "env",
+        f"PEGASUS_BB_LEDGER={task.work}/ledger",
+        sys.executable,
+        "-m",
+        "pegasus_bb",
+        "stage",
+        "--json",
+        "--verify",
+        verify,
+        str(task.source),
+        str(task.dest),
     ]
 
 
@@ -100,8 +108,13 @@ def _fpsync(task: Task) -> list[str]:
     """As many rsyncs at once as there are cores."""
     temporary = task.work / "fpsync"
     return [
-        *("fpsync", "-n", str(CORES), "-t", str(temporary)),
-        *(f"{task.source}/", f"{task.dest}/"),
+        "fpsync",
+        "-n",
+        str(CORES),
+        "-t",
+        str(temporary),
+        f"{task.source}/",
+        f"{task.dest}/",
     ]
 
 

@@ -10,9 +10,13 @@ from benchmarks.staging.peers import OURS, PEGASUS, UNVERIFIED
 from benchmarks.staging.scenes import Run, Scene
 from benchmarks.staging.sets import MIB
 
-MIB_AT_MOST, DIGEST_AT_MOST = 200.0, 1.10
-LEAST_OF_FASTEST, LEAST_OF_CP, LEAST_OF_PEGASUS = 1.0, 0.8, 20.0
-_AT_LEAST, _AT_MOST = "at least", "at most"
+MIB_AT_MOST = 200.0
+DIGEST_AT_MOST = 1.10
+LEAST_OF_FASTEST = 1.0
+LEAST_OF_CP = 0.8
+LEAST_OF_PEGASUS = 20.0
+_AT_LEAST = "at least"
+_AT_MOST = "at most"
 _AS_OURS = "took so many times as long as ours verified"
 _TO_UNVERIFIED = "verified took so many times as long as ours unverified"
 _OWN = (OURS, UNVERIFIED)
@@ -45,7 +49,8 @@ class Goal:
 
     def __str__(self) -> str:
         word = "met" if self.met else "MISSED"
-        low, high = min(self.values), max(self.values)
+        low = min(self.values)
+        high = max(self.values)
         spread = f" ({low:.2f} to {high:.2f})" if low < high else ""
         return (
             f"{word:6} {self.scene}: {self.what}: {self.figure:.2f}{spread}, "

@@ -86,7 +86,8 @@ def _one(scene: Scene, turn: int, peer: Peer, source: Path, work: Path) -> Run:
         check_copy(scene.files, source, task.dest)
         failed = ""
     except (RunFailed, OSError) as error:
-        cost, failed = Cost(0, 0, 0), str(error)
+        cost = Cost(0, 0, 0)
+        failed = str(error)
     task.dest.mkdir(exist_ok=True)
     if scene.files.size > KEPT:
         empty_files(task.dest)

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SEED = 20_000
-KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+KIB = 1 << 10
+MIB = 1 << 20
+GIB = 1 << 30
 _POOL = 16 * MIB  # random bytes, made once: files are slices of them
 _SAMPLE = 50  # files of a copy that are compared, by parts of a MiB
 
@@ -81,9 +83,11 @@ def write_set(files: FileSet, root: Path) -> None:
 
 def check_copy(files: FileSet, source: Path, dest: Path) -> None:
     """The same names and sizes, the same bytes in a sample. Raises RunFailed."""
-    sizes, wanted = dict(_sizes(dest)), dict(files.files)
+    sizes = dict(_sizes(dest))
+    wanted = dict(files.files)
     if sizes != wanted:
-        missing, other = wanted.keys() - sizes.keys(), sizes.keys() - wanted.keys()
+        missing = wanted.keys() - sizes.keys()
+        other = sizes.keys() - wanted.keys()
         raise RunFailed(
             f"{dest}: {len(missing)} of {len(wanted)} files are missing, {len(other)} "
             f"are there that should not be, {sum(sizes.values())} of "

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 from pegasus_bb.cli import COMMANDS, GROUPS
+from pegasus_bb.core.plugins import COMMANDS as ADDED
+from pegasus_bb.core.plugins import plugins
+from pegasus_bb.model.properties import SETTINGS
 
 ROOT = Path(__file__).resolve().parents[2]
 _ELSEWHERE = (
@@ -26,6 +30,7 @@ _ELSEWHERE = (
     "examples/*/README.md",
     "examples/papers/*/README.md",
     "planner-hooks/README.md",
+    "news/README.md",
     "pre-scripts/README.md",
     "site-catalogs/README.md",
 )
@@ -33,6 +38,7 @@ _LINK = re.compile(r"(?<!!)\]\((?!https?:|mailto:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
 
 _COMMANDS = "reference/commands.md"
+_SETTINGS = "reference/properties.md"
 _PAGE = """# {title}
 
 ::: mkdocs-click
@@ -47,8 +53,14 @@ _PAGE = """# {title}
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Put a page of each command below Commands."""
-    _below(config.nav or [], [_page(name) for name in COMMANDS])
+    _below(config.nav or [], [_page(name) for name in _modules()])
     return config
+
+
+def _modules() -> dict[str, str]:
+    """Find the module of each command, those of other distributions included."""
+    added = plugins(ADDED).items()
+    return {**COMMANDS, **{name: entry.module for name, entry in added}}
 
 
 def _below(nav: list[Any], pages: list[str]) -> None:
@@ -79,25 +91,41 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             path = _in_repository(file, target[0])
             if path.suffix != ".md" and path.is_file():
                 _add(files, config, path)
-    for name, module in COMMANDS.items():
+    for name, module in _modules().items():
         text = _PAGE.format(title=name, module=module, name=name)
         files.append(File.generated(config, _page(name), content=text))
     return files
+
+
+def settings_table() -> str:
+    """Write a row for each setting of the one table of settings."""
+    lines = ["| option | takes | meaning | default |", "| --- | --- | --- | --- |"]
+    for name, row in SETTINGS.items():
+        shape = row.shape.replace("|", " \\| ")
+        option = f"--bb-{name.replace('_', '-')}"
+        lines.append(f"| `{option}` | {shape} | {row.text} | {row.default} |")
+    return "\n".join(lines)
 
 
 def _listed() -> str:
     """The commands by what a person wants to do."""
     lines: list[str] = []
     for group, names in GROUPS.items():
-        links = ", ".join(f"[{name}](commands/{name}.md)" for name in names)
-        lines.append(f"- {group}: {links}")
+        lines.append(f"- {group}: {_links(names)}")
+    lines.append(f"- In distributions of their own: {_links(plugins(ADDED))}")
     return "\n".join(lines)
+
+
+def _links(names: Iterable[str]) -> str:
+    return ", ".join(f"[{name}](commands/{name}.md)" for name in names)
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Links between files of the repository become links between pages."""
     if page.file.src_uri == _COMMANDS:
         return f"{markdown}\n{_listed()}\n"
+    if page.file.src_uri == _SETTINGS:
+        markdown = re.sub("<!-- settings: .*-->", settings_table(), markdown)
 
     def replaced(match: re.Match[str]) -> str:
         target, anchor = match.group(1), match.group(2) or ""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TypedDict
 
-from pegasus_bb.model.properties import Settings, property_of
+from pegasus_bb.model.properties import SETTINGS, property_of
 from pegasus_bb.planner.options import PlanOptions
 
 FilePath = str | PathLike[str]
@@ -66,7 +65,7 @@ def options_of(
     given = {name: value for name, value in keywords.items() if value is not None}
     if not given.pop("check", True):
         given["bb_check"] = "off"
-    settings = {f.name: given.pop(f"bb_{f.name}", None) for f in fields(Settings)}
+    settings = {name: given.pop(f"bb_{name}", None) for name in SETTINGS}
     bb_options = {
         property_of(n): _text(v) for n, v in settings.items() if v is not None
     }

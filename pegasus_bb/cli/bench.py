@@ -112,7 +112,8 @@ def _count(text: str) -> int:
 def _comment(session: Session) -> str:
     engine = session.engine.name if session.engine else ""
     names = ", ".join(tier.place.name for tier in session.tiers)
-    host, day = socket.gethostname(), date.today()
+    host = socket.gethostname()
+    day = date.today()
     return f"{names}: measured by pegasus-bb bench ({engine}) on {host}, {day}"
 
 

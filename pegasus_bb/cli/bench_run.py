@@ -18,8 +18,7 @@ from pegasus_bb.cli.progress_bar import described_progress
 from pegasus_bb.core.columns import columns, printable
 from pegasus_bb.core.units import MIB, format_size
 from pegasus_bb.model.stat import Stat
-from pegasus_bb.report.bench.bench_document import to_document
-from pegasus_bb.report.bench.cautions import after, before
+from pegasus_bb.report.bench.bench_document import after, before, to_document
 from pegasus_bb.report.bench.cells import Measurement, certain
 from pegasus_bb.report.bench.figures import OPERATIONS, RATES, Figures, figures
 from pegasus_bb.report.bench.session import Session, Tier
@@ -33,7 +32,8 @@ def measure(session: Session, as_json: bool) -> None:
     notes = list(before(session.tiers))
     for sentence in notes:
         click.echo(f"pegasus-bb: {sentence}", err=True)
-    began, now = time.monotonic(), datetime.now(timezone.utc)
+    began = time.monotonic()
+    now = datetime.now(timezone.utc)
     run: dict[str, Any] = {"host": socket.gethostname(), "cores": os.cpu_count()}
     run |= {"time": now.isoformat(timespec="seconds"), "complete": False}
     with cleanly_ended():
@@ -104,7 +104,8 @@ def _figure_lines(found: Mapping[str, Figures]) -> Iterator[str]:
 
 
 def _title(tier: Tier) -> str:
-    place, latency = tier.place, tier.latency
+    place = tier.place
+    latency = tier.latency
     opening = f", {latency.mean * 1e6:.0f} us to open a file" if latency else ""
     return f"{place.name}: {place.path} ({place.kind}){opening}"
 

@@ -79,11 +79,13 @@ def command(
     Exit status: 0 if all complete dumps are safe; 81 if some files did not arrive.
     """
     length = 0 if interval == "auto" else _seconds("--interval", interval)
-    quiet, kept = _seconds("--settle", settle), _kept(keep)
+    quiet = _seconds("--settle", settle)
+    kept = _kept(keep)
     source, to = _places(watched, dest)
     journal = journal_path(source, to)
     targets = _targets(rate, registry, journal)
-    arrivals, known = Arrivals(journal, source, to), Interval(length)
+    arrivals = Arrivals(journal, source, to)
+    known = Interval(length)
     route = Route(source, to, targets, os.path.abspath(log) if log else "")
     drainer = Drainer(route, arrivals, Buffer(source, arrivals, kept), known, _say)
     watching = Watching(source, quiet, Bursts(quiet, known, _say), drainer, _say)
@@ -99,7 +101,8 @@ def _places(watched: str, dest: str) -> tuple[str, str]:
     for what, path in (("WATCHED_DIR", watched), ("DEST", dest)):
         if not path:
             raise UsageError(f"{what} is empty: is a variable of the job not set?")
-    source, to = os.path.abspath(watched), os.path.abspath(dest)
+    source = os.path.abspath(watched)
+    to = os.path.abspath(dest)
     if not os.path.isdir(source):
         raise UsageError(f"{watched}: is no folder; make it before (mkdir -p)")
     check_places(source, to)

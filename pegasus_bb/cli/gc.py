@@ -43,7 +43,8 @@ def command(yes: bool, as_json: bool) -> None:
 def _shown(judged: Iterator[Leftover], yes: bool) -> Iterator[Leftover]:
     given = kept = 0
     for one in judged:
-        given, kept = given + one.goes, kept + (not one.goes)
+        given = given + one.goes
+        kept = kept + (not one.goes)
         echo_lines(_lines(one, yes))
         yield one
     if yes and (given or kept):

@@ -99,5 +99,6 @@ def remarks(found: list[ReservationRecord]) -> list[str]:
 def _fallback(record: ReservationRecord) -> str:
     if not record.fallback:
         return ""
-    to, because = record.fallback["to"].upper(), record.fallback["because"]
+    to = record.fallback["to"].upper()
+    because = record.fallback["because"]
     return f"its run is on the {to}, not on this: {because}"

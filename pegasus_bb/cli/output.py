@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import click
+import orjson
 
 from pegasus_bb.core.columns import folded
 from pegasus_bb.core.errors import UsageError
@@ -34,3 +35,8 @@ def write_page(path: Path, text: str) -> None:
             f"{path}: cannot be written ({error.strerror}); name a file in a folder "
             "that exists and is yours"
         ) from error
+
+
+def write_trace(path: Path, events: Iterable[Mapping[str, Any]]) -> None:
+    """Raises UsageError if ``path`` cannot be written."""
+    write_page(path, "".join(f"{orjson.dumps(event).decode()}\n" for event in events))

@@ -80,7 +80,8 @@ def _show(ctx: click.Context, chosen: ResolvedOptions) -> None:
     from pegasus_bb.planner.planning import check_can_be_planned
 
     def check(found: WorkflowExplanation) -> None:
-        decided, options = found.placed, chosen.options
+        decided = found.placed
+        options = chosen.options
         if chosen.home is None:
             _check_only_of_pegasus(ctx)
             check_can_be_planned(options, decided)
@@ -105,7 +106,8 @@ def _plan(ctx: click.Context, options: PlanOptions) -> None:
     from pegasus_bb.planner.planning import plan
 
     _check_only_of_pegasus(ctx)
-    as_json, quiet = bool(ctx.params["as_json"]), bool(ctx.params["quiet"])
+    as_json = bool(ctx.params["as_json"])
+    quiet = bool(ctx.params["quiet"])
     with cleanly_ended():
         planned = plan(options)
     if as_json:
@@ -129,7 +131,8 @@ def _print(planned: PlanResult, verbose: int) -> None:
     if verbose:
         lines.append(f"built-in planner: {planned.nodes} nodes")
     if verbose and planned.request is not None:
-        name, prefix = planned.request.name, planned.request.prefix
+        name = planned.request.name
+        prefix = planned.request.prefix
         lines.append(f"reservation {name}, as {prefix} until it is up")
     echo_lines(lines, err=True)
     click.echo(

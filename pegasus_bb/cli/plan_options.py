@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import click
 
-from pegasus_bb.model.properties import MODES, PLANNERS, Settings, property_of
+from pegasus_bb.model.properties import SETTINGS, property_of
 from pegasus_bb.planner.options import CLEANUPS, PlanOptions
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -39,64 +38,6 @@ _REAL_ONLY = {
 _NOTED = "pegasus_bb.only_of_pegasus"
 
 
-class _Ours(NamedTuple):
-    """An option of ours: what it takes, what it is for, what holds without it."""
-
-    shape: str
-    text: str
-    default: str = ""
-
-
-_HELP = {
-    "mode": _Ours(
-        "|".join(MODES),
-        "persistent: one reservation; transient: one per job; hybrid: both; auto: what "
-        "the simulation prefers.",
-        "off",
-    ),
-    "planner": _Ours(
-        "|".join(PLANNERS), "pegasus: a real pegasus-plan; auto: if found.", "auto"
-    ),
-    "tier": _Ours("NAME", "The tier, if the site declares several.", "the first"),
-    "job_tier": _Ours("NAME", "The tier of job reservations in mode hybrid."),
-    "capacity": _Ours("SIZE|auto", "How much to reserve, such as 700GiB."),
-    "placement": _Ours("FILE", "Patterns over LFNs that say where files live."),
-    "wait": _Ours("TIME", "Longest wait for a reservation, or a job's results.", "1d"),
-    "poll": _Ours("TIME", "Between two polls of the scheduler.", "10s"),
-    "headroom": _Ours("PERCENT", "Added to an automatic capacity.", "10"),
-    "name": _Ours("TEXT", "First letters of the reservation's name.", "pbb"),
-    "python": _Ours("PATH", "The Python of the compute nodes.", "the system's"),
-    "check": _Ours(
-        "on|off", "off: plan without a look at inputs, programs and free space.", "on"
-    ),
-    "counters": _Ours(
-        "on|off", "off: a real pegasus-plan in mode off gets no option of ours.", "on"
-    ),
-    "darshan": _Ours(
-        "auto|PATH|off", "The libdarshan.so that counts the tasks' calls.", "off"
-    ),
-    "speeds": _Ours("FILE", "Speeds of storage, in place of the site catalog's."),
-    "history": _Ours(
-        "PATH",
-        "Submit directory (or Darshan log) of an earlier run, to learn from; several "
-        "times: a run on the PFS and one on the tier.",
-    ),
-    "fallback": _Ours(
-        "fail|pfs", "pfs: without a reservation the run continues on the PFS.", "fail"
-    ),
-    "guard": _Ours(
-        "stat|digest", "digest: read every result again before the release.", "stat"
-    ),
-    "drain": _Ours(
-        "off|now|paced|RATE",
-        "How results leave the tier; off: at the end; a rate is such as 32MiB/s.",
-        "now",
-    ),
-    "drain_slack": _Ours(
-        "PERCENT", "Of the run, by which paced results may come later.", "0"
-    ),
-}
-_SEVERAL = ("history",)  # may be given several times
 _ARGUMENT = click.argument("workflow", type=Path, default="workflow.yml")
 _OPTIONS = (
     click.option("--conf", type=Path, help="Properties file."),
@@ -106,11 +47,11 @@ _OPTIONS = (
     *(
         click.option(
             f"--bb-{name.replace('_', '-')}",
-            metavar=ours.shape,
-            help=f"{ours.text}  [{ours.default}]" if ours.default else ours.text,
-            multiple=name in _SEVERAL,
+            metavar=row.shape,
+            help=f"{row.text}  [{row.default}]" if row.default else row.text,
+            multiple=row.several,
         )
-        for name, ours in _HELP.items()
+        for name, row in SETTINGS.items()
     ),
     click.option(
         "-o",
@@ -174,7 +115,7 @@ def options_of_a_look(command: _F) -> _F:
     command = options_of_a_planning(command)
     for param in command.__click_params__:  # type: ignore[attr-defined]
         if param.name == "bb_mode":
-            param.help = f"{_HELP['mode'].text}  [persistent]"
+            param.help = f"{SETTINGS['mode'].text}  [persistent]"
         if param.name in ("force", "submit"):
             param.hidden = True
     return command
@@ -187,8 +128,8 @@ _AFTERWARDS = {"as_json", "verbose", "quiet", "submit"}
 def plan_options(options: dict[str, Any], mode: str = "") -> PlanOptions:
     """Typed ``options``; ``mode`` counts if no option or property names one."""
     options = {name: options[name] for name in options.keys() - _AFTERWARDS}
-    given = {f.name: options.pop(f"bb_{f.name}") for f in fields(Settings)}
-    for name in _SEVERAL:
+    given = {name: options.pop(f"bb_{name}") for name in SETTINGS}
+    for name in (name for name, row in SETTINGS.items() if row.several):
         given[name] = ",".join(given[name]) or None
     ours = {property_of(name): text for name, text in given.items() if text is not None}
     for name in ("sites", "output_sites"):

@@ -47,7 +47,8 @@ def plan_real(
         make_user_database(home, properties)
         first, *rest = plain_argv(home, argv)
         become([first, *counting_options(options, settings, bool(tiers)), *rest])
-    as_json, submit = bool(ctx.params["as_json"]), bool(ctx.params["submit"])
+    as_json = bool(ctx.params["as_json"])
+    submit = bool(ctx.params["submit"])
     with cleanly_ended():
         planned = plan_on_tier(options, passed(ctx), home)
     quiet = as_json or ctx.params["quiet"]

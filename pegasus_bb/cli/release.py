@@ -64,7 +64,8 @@ def command(name: str, discard: bool, gone: str | None) -> None:
 
 
 def _give_back(name: str, one: LocatedReservation, discard: bool, gone: bool) -> None:
-    known, bb = one.entry.name, one.bb
+    known = one.entry.name
+    bb = one.bb
     if bb is None:
         click.echo(_unseen(one, discard, gone))
         return
@@ -127,7 +128,8 @@ def _locate(name: str) -> LocatedReservation:
 
 def _unseen(one: LocatedReservation, discard: bool, gone: bool) -> str:
     """Where the submit directory is away, it is unknown what is safe."""
-    entry, request = one.entry, one.request
+    entry = one.entry
+    request = one.request
     away = (
         f"reservation {entry.name} was asked for by the run in {entry.submit_dir}, "
         "which is not there any more"

@@ -50,7 +50,11 @@ class _SimulateCommand(PlanCommand):
     help="Of a workflow: off, persistent (these two), transient, hybrid.",
 )
 @click.option(
-    "--seeds", type=click.IntRange(1, 100_000), default=1, help="Runs of each mode (1)."
+    "--seeds",
+    type=click.IntRange(1, 100_000),
+    default=1,
+    help="Runs of each mode.",
+    show_default=True,
 )
 @click.option("--html", type=Path, help="Write a page with figures into this file.")
 @click.option(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -12,15 +12,15 @@ from typing import Any
 import click
 import orjson
 
-from pegasus_bb.cli.output import echo_lines, write_page
+from pegasus_bb.cli.output import echo_lines, write_page, write_trace
 from pegasus_bb.cli.plan_options import plan_options
 from pegasus_bb.cli.progress_bar import progress
-from pegasus_bb.cli.trace_file import events_of, write_trace
 from pegasus_bb.core.columns import columns
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import format_duration
 from pegasus_bb.forecast.workflow.prediction_text import shown
 from pegasus_bb.forecast.workflow.waiting_times import Waits
+from pegasus_bb.model.run import Run
 from pegasus_bb.planner.predictions import MODES
 from pegasus_bb.planner.reading import no_collection
 from pegasus_bb.planner.simulations import Simulated, simulated_modes
@@ -28,6 +28,22 @@ from pegasus_bb.report.compare import compare
 from pegasus_bb.report.encoding import to_document
 from pegasus_bb.report.render import WIDTH, render_text
 from pegasus_bb.report.report_document import Comparison
+
+
+def events_of(runs: Mapping[str, Sequence[Run]]) -> Iterator[dict[str, Any]]:
+    """Of the first run of each mode, when each node was ready, ran and ended: seconds
+    since the start."""
+    for mode, (run, *_) in runs.items():
+        for node in sorted(run.nodes, key=lambda node: (node.ready or 0.0, node.node)):
+            yield {
+                "mode": mode,
+                "node": node.node,
+                "ready": node.ready,
+                "executing": node.executing,
+                "terminated": node.terminated,
+                "ended": node.ended,
+            }
+
 
 _DEFAULT = ("off", "persistent")
 _HEAD = ("seconds, simulated", "jobs", "starting", "slot", "computing", "storage")
@@ -41,7 +57,8 @@ def simulate_workflow(
     trace: Path | None,
 ) -> None:
     """``options`` are those of a planning. Raises UsageError and CatalogError."""
-    as_json, wanted = bool(options["as_json"]), modes or _DEFAULT
+    as_json = bool(options["as_json"])
+    wanted = modes or _DEFAULT
     for mode in wanted:
         if mode not in MODES:
             raise UsageError(f"--mode {mode}: one of {', '.join(MODES)}")

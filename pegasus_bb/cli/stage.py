@@ -73,7 +73,8 @@ def _places(source: str, dest: str) -> tuple[str, str]:
     for what, path in (("SOURCE", source), ("DEST", dest)):
         if not path:
             raise UsageError(f"{what} is empty; the folder that you are in is .")
-    come, go = os.path.abspath(source), os.path.abspath(dest)
+    come = os.path.abspath(source)
+    go = os.path.abspath(dest)
     into = os.path.isdir(go) or dest.endswith(("/", "/."))
     if into and not os.path.isdir(come):
         go = os.path.join(go, os.path.basename(come))

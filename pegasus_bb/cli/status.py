@@ -34,8 +34,14 @@ from pegasus_bb.runtime.backends.backend_table import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
 
 _STATES = (
-    *("done", "running", "ready", "waiting"),  # in any case
-    *("held", "deferred", "failed", "futile"),
+    "done",
+    "running",
+    "ready",
+    "waiting",  # in any case
+    "held",
+    "deferred",
+    "failed",
+    "futile",
 )
 _OVER = "MORE THAN RESERVED, at the cost of other runs on this tier"
 _SHOWN = 8  # names of nodes
@@ -50,7 +56,8 @@ def command(as_json: bool, submit_dir: Path) -> None:
     """
     place = find_submit_dir(submit_dir)
     status = run_status(place)
-    reservation, fallback = reservation_status(place.bb), fallback_of(place.bb)
+    reservation = reservation_status(place.bb)
+    fallback = fallback_of(place.bb)
     hours = reserved_byte_hours(place.path)
     if as_json:
         document = {**asdict(status), "reservation": reservation, "fallback": fallback}

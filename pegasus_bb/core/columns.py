@@ -36,7 +36,8 @@ def folded(lines: Iterable[str], width: int | None) -> Iterator[str]:
         indent = max((found.end() for found in _GAP.finditer(line)), default=2)
         below = " " * (indent if indent <= width // 2 else 2)
         yield from textwrap.wrap(
-            *(line, width),
+            line,
+            width,
             subsequent_indent=below,
             drop_whitespace=True,
             break_long_words=False,  # a path is copied

@@ -18,7 +18,9 @@ Refusal = Optional[OSError]
 # A folder of such a file system has nothing to sync.
 _NO_SYNC = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 
-MODE, HARD_LINK, SYMBOLIC_LINK = "mode", "hard link", "symbolic link"
+MODE = "mode"
+HARD_LINK = "hard link"
+SYMBOLIC_LINK = "symbolic link"
 _MESSAGES = {
     MODE: "its mode bits were not set",
     HARD_LINK: "is a file of its own, and not another name of one file",

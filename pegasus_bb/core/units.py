@@ -8,7 +8,10 @@ from collections.abc import Sequence
 
 from pegasus_bb.core.errors import UsageError
 
-KIB, MIB, GIB, TIB = 1 << 10, 1 << 20, 1 << 30, 1 << 40
+KIB = 1 << 10
+MIB = 1 << 20
+GIB = 1 << 30
+TIB = 1 << 40
 
 _SIZE_FACTOR = {"": 1, "B": 1, "K": KIB, "M": MIB, "G": GIB, "T": TIB, "P": 1 << 50}
 _SIZE_FACTOR.update(

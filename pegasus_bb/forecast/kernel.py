@@ -60,7 +60,8 @@ class Simulation:
 
     def run(self, until: float = math.inf) -> None:
         """All events up to ``until``; without it, until none is left."""
-        heap, ready = self._heap, self.ready
+        heap = self._heap
+        ready = self.ready
         while True:
             while ready:
                 ready.popleft().step()

@@ -33,7 +33,8 @@ class Server:
             lane.server = self
 
     def enter(self, request: Request) -> None:
-        lane, now = request.lane, self._simulation.now
+        lane = request.lane
+        now = self._simulation.now
         if not self._is_shared:
             load = request.count * lane.most
             for each in self.lanes:
@@ -118,7 +119,9 @@ class Server:
     def _share(self) -> None:
         """Max-min fair: a lane whose requests cannot use an equal share leaves the rest
         to the others."""
-        free, count, equal = 1.0, 0, 0.0
+        free = 1.0
+        count = 0
+        equal = 0.0
         for lane in self.lanes:
             count += lane.count
         for lane in self.lanes:  # those that can use the least come first

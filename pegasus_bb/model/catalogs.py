@@ -32,25 +32,45 @@ SOURCES = {
 SCRATCH = ("sharedScratch", "shared-scratch")
 # What pegasus-transfer knows; any other is left to it, unless it looks like a slip.
 _SCHEMES = (
-    *("file", "symlink", "moveto", "gsiftp", "sshftp", "ftp", "http", "https", "scp"),
-    *("sftp", "gsiscp", "s3", "s3s", "gs", "irods", "stash", "osdf", "pelican"),
-    *(
-        "webdav",
-        "webdavs",
-        "go",
-        "docker",
-        "singularity",
-        "library",
-        "shub",
-        "hpss",
-        "srm",
-    ),
-    *("root", "x-gsiftp", "cvmfs"),
+    "file",
+    "symlink",
+    "moveto",
+    "gsiftp",
+    "sshftp",
+    "ftp",
+    "http",
+    "https",
+    "scp",
+    "sftp",
+    "gsiscp",
+    "s3",
+    "s3s",
+    "gs",
+    "irods",
+    "stash",
+    "osdf",
+    "pelican",
+    "webdav",
+    "webdavs",
+    "go",
+    "docker",
+    "singularity",
+    "library",
+    "shub",
+    "hpss",
+    "srm",
+    "root",
+    "x-gsiftp",
+    "cvmfs",
 )
 # Any other key is a mistake, but for extensions (x-): pegasus-plan refuses it as well.
 _OF_A_SITE = ("name", "arch", "directories", "grids", "profiles", *OS)
 _OF_A_DIRECTORY = (
-    *("type", "path", "sharedFileSystem", "freeSize", "totalSize"),
+    "type",
+    "path",
+    "sharedFileSystem",
+    "freeSize",
+    "totalSize",
     "fileServers",
 )
 _OF_A_SERVER = ("url", "operation", "profiles")
@@ -264,7 +284,8 @@ def _check_ours(document: Document) -> None:
     for key in map(str, document.data):
         close = get_close_matches(key, (TIERS, SPEEDS), 1, cutoff=0.8)
         if close and key not in (TIERS, SPEEDS):
-            what, hint = "a site catalog has no such key", f"did you mean {close[0]}?"
+            what = "a site catalog has no such key"
+            hint = f"did you mean {close[0]}?"
             raise document.error(what, [key], key, hint)
 
 
@@ -288,9 +309,11 @@ def _read_site(entry: Entry, index: int) -> Site:
         for server in each.entries("fileServers", "a file server"):
             server.check_keys(_OF_A_SERVER, "a file server")
             _check_url(server)
-        kind, path = str(each.data.get("type", "")), str(each.data["path"])
+        kind = str(each.data.get("type", ""))
+        path = str(each.data["path"])
         directories.append(Directory(kind, path, place))
-    name, profiles = str(entry.data["name"]), entry.profiles()
+    name = str(entry.data["name"])
+    profiles = entry.profiles()
     return Site(name, tuple(directories), profiles, entry.data, index)
 
 

@@ -25,9 +25,13 @@ from pegasus_bb.model.quantities import (
     read_size,
 )
 
-OFF, NOW, PACED = "off", "now", "paced"
+OFF = "off"
+NOW = "now"
+PACED = "paced"
 WOULD_DO = f"{OFF}, {NOW}, {PACED}, or a rate such as 32MiB/s"
-_LOWER, _UPPER = 12, 1536  # stripes of a segment (Tang et al., section IV)
+# stripes of a segment (Tang et al., section IV)
+_LOWER = 12
+_UPPER = 1536
 _KEYS = ("target", "limit", "curve", "registry")
 _CURVE = ("a", "b", "n_ost", "stripe", "positioning", "upper")
 _MOST = 1e9  # of a number

@@ -51,7 +51,8 @@ def _at(name: yaml.Node, below: yaml.Node) -> yaml.Node:
 
 def _repeated(root: yaml.Node) -> Iterator[int]:
     """The lines of repeated keys."""
-    waiting, met = [root], set()
+    waiting = [root]
+    met = set()
     while waiting:
         node = waiting.pop()
         if id(node) in met:

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from javaproperties import KeyValue, join_key_value, parse
 
@@ -21,7 +21,8 @@ from pegasus_bb.model.drain_settings import DrainRule, read_rule
 PREFIX = "pegasus.bb."
 MODES = ("off", "persistent", "transient", "hybrid", "auto")
 PLANNERS = ("auto", "builtin", "pegasus")
-_TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+_TRUE = ("true", "yes", "on", "1")
+_FALSE = ("false", "no", "off", "0")
 AUTO = 0  # a capacity from the sizes of the files, whatever the tier says
 
 
@@ -123,68 +124,6 @@ def _read(file: Path) -> dict[str, Setting]:
     return settings
 
 
-@dataclass(frozen=True)
-class Settings:
-    """The user's settings for burst buffers, apart from the tiers. The field ``x_y`` is
-    the property ``pegasus.bb.x.y`` and the option ``--bb-x-y``."""
-
-    mode: str = "off"  # one of MODES; auto: what the simulation prefers
-    planner: str = "auto"  # builtin | pegasus | auto: pegasus if there is one
-    tier: str = ""  # a tier's name; empty: the site's first
-    job_tier: str = ""  # of job reservations, mode hybrid; empty: node-local, else tier
-    capacity: int | None = None  # bytes; AUTO; None: that of the tier
-    placement: Path | None = None  # a placement file, glob patterns over LFNs
-    wait: int = 86400  # seconds to wait for the gate, or for a job's results
-    poll: int = 10  # seconds between two polls of either
-    headroom: int = 10  # per cent added to an automatic capacity
-    name: str = "pbb"  # prefix of the reservation's name
-    python: str = ""  # the Python of compute nodes; empty: the system's own
-    check: str = "on"  # off: plan without a look at the files of this machine
-    counters: str = "on"  # off: no I/O counters with a plain pegasus-plan's records
-    # A path: the libdarshan.so that tasks preload | auto: find one | off
-    darshan: str = "off"
-    speeds: Path | None = None  # storage speeds, instead of those of the site catalog
-    history: tuple[Path, ...] = ()  # submit directories of earlier runs, to learn from
-    fallback: str = "fail"  # pfs: without a usable reservation, run on the PFS
-    guard: str = "stat"  # stat: trust the transfer's check | digest: read all again
-    drain: DrainRule | None = None  # how results leave; None: the tier's rule
-    drain_slack: int = 0  # per cent of the run by which they may come later
-
-    @property
-    def falls_back(self) -> bool:
-        """Whether a run without its reservation continues on the PFS. Only mode
-        persistent can do so, because one reservation serves all its jobs."""
-        return self.fallback == "pfs" and self.mode == "persistent"
-
-
-def property_of(name: str) -> str:
-    return PREFIX + name.replace("_", ".")
-
-
-def read_settings(properties: Properties, cwd: Path) -> Settings:
-    """Raises CatalogError: unknown property, value that cannot be read."""
-    known = {property_of(field.name): field.name for field in fields(Settings)}
-    values: dict[str, Any] = {}
-    for key in properties:
-        if not key.startswith(PREFIX):
-            continue
-        if key not in known:
-            names = sorted(each[len(PREFIX) :] for each in known)
-            would_do = suggestion(key[len(PREFIX) :], names, PREFIX)
-            raise properties.error(key, "there is no such setting", would_do)
-        name = known[key]
-        try:
-            values[name] = _READERS[name](properties[key])
-        except UsageError as error:
-            raise properties.error(key, str(error)) from error
-    for name in ("placement", "speeds"):
-        if values.get(name):
-            values[name] = cwd / values[name]
-    if "history" in values:
-        values["history"] = tuple(cwd / path for path in values["history"])
-    return Settings(**values)
-
-
 def _choice(*allowed: str) -> Callable[[str], str]:
     def read(text: str) -> str:
         if text not in allowed:
@@ -240,25 +179,183 @@ def _program(text: str) -> str:
     return text
 
 
-_READERS: Mapping[str, Callable[[str], Any]] = {
-    "mode": _choice(*MODES),
-    "planner": _choice(*PLANNERS),
-    "tier": str,
-    "job_tier": str,
-    "capacity": _capacity,
-    "placement": Path,
-    "speeds": Path,
-    "history": _paths,
-    "wait": _between(0, 366 * 86400, parse_duration),
-    "poll": _between(1, 3600, parse_duration),
-    "headroom": _between(0, 1000, _whole),
-    "name": _name,
-    "python": _program,
-    "check": _choice("on", "off"),
-    "counters": _choice("on", "off"),
-    "darshan": _program,
-    "fallback": _choice("fail", "pfs"),
-    "guard": _choice("stat", "digest"),
-    "drain": read_rule,
-    "drain_slack": _between(0, 1000, _whole),
+class SettingRow(NamedTuple):
+    """A setting for a person: what it takes, what it is for, what holds without it."""
+
+    read: Callable[[str], Any]  # raises UsageError
+    shape: str
+    text: str
+    default: str = ""
+    several: bool = False  # the option may be given several times
+
+
+def _setting(
+    default: Any,
+    read: Callable[[str], Any],
+    shape: str,
+    text: str,
+    shown: str = "",
+    *,
+    several: bool = False,
+) -> Any:
+    return field(
+        default=default,
+        metadata={"row": SettingRow(read, shape, text, shown, several)},
+    )
+
+
+def _choice_setting(default: str, allowed: Sequence[str], text: str) -> Any:
+    return _setting(default, _choice(*allowed), "|".join(allowed), text, default)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The user's settings for burst buffers, apart from the tiers: the one table of
+    them. The field ``x_y`` is the property ``pegasus.bb.x.y``, the option ``--bb-x-y``
+    and the keyword ``bb_x_y``; its row has the words for a person."""
+
+    mode: str = _choice_setting(
+        "off",
+        MODES,
+        "persistent: one reservation; transient: one per job; hybrid: both; auto: what "
+        "the simulation prefers.",
+    )
+    planner: str = _choice_setting(
+        "auto", PLANNERS, "pegasus: a real pegasus-plan; auto: if found."
+    )
+    # Empty: the site's first.
+    tier: str = _setting(
+        "", str, "NAME", "The tier, if the site declares several.", "the first"
+    )
+    # Empty: the first node-local one, else ``tier``.
+    job_tier: str = _setting(
+        "", str, "NAME", "The tier of job reservations in mode hybrid."
+    )
+    # Bytes; AUTO; None: that of the tier.
+    capacity: int | None = _setting(
+        None, _capacity, "SIZE|auto", "How much to reserve, such as 700GiB."
+    )
+    placement: Path | None = _setting(
+        None, Path, "FILE", "Patterns over LFNs that say where files live."
+    )
+    # Seconds, of the gate and of a job's results.
+    wait: int = _setting(
+        86400,
+        _between(0, 366 * 86400, parse_duration),
+        "TIME",
+        "Longest wait for a reservation, or a job's results.",
+        "1d",
+    )
+    poll: int = _setting(
+        10,
+        _between(1, 3600, parse_duration),
+        "TIME",
+        "Between two polls of the scheduler.",
+        "10s",
+    )
+    headroom: int = _setting(
+        10,
+        _between(0, 1000, _whole),
+        "PERCENT",
+        "Added to an automatic capacity.",
+        "10",
+    )
+    name: str = _setting(
+        "pbb", _name, "TEXT", "First letters of the reservation's name.", "pbb"
+    )
+    # Empty: the system's own.
+    python: str = _setting(
+        "", _program, "PATH", "The Python of the compute nodes.", "the system's"
+    )
+    check: str = _choice_setting(
+        "on",
+        ("on", "off"),
+        "off: plan without a look at inputs, programs and free space.",
+    )
+    counters: str = _choice_setting(
+        "on",
+        ("on", "off"),
+        "off: a real pegasus-plan in mode off gets no option of ours.",
+    )
+    darshan: str = _setting(
+        "off",
+        _program,
+        "auto|PATH|off",
+        "The libdarshan.so that counts the tasks' calls.",
+        "off",
+    )
+    speeds: Path | None = _setting(
+        None, Path, "FILE", "Speeds of storage, in place of the site catalog's."
+    )
+    history: tuple[Path, ...] = _setting(
+        (),
+        _paths,
+        "PATH",
+        "Submit directory (or Darshan log) of an earlier run, to learn from; several "
+        "times: a run on the PFS and one on the tier.",
+        several=True,
+    )
+    fallback: str = _choice_setting(
+        "fail",
+        ("fail", "pfs"),
+        "pfs: without a reservation the run continues on the PFS.",
+    )
+    guard: str = _choice_setting(
+        "stat",
+        ("stat", "digest"),
+        "digest: read every result again before the release.",
+    )
+    # None: the tier's rule.
+    drain: DrainRule | None = _setting(
+        None,
+        read_rule,
+        "off|now|paced|RATE",
+        "How results leave the tier; off: at the end; a rate is such as 32MiB/s.",
+        "now",
+    )
+    drain_slack: int = _setting(
+        0,
+        _between(0, 1000, _whole),
+        "PERCENT",
+        "Of the run, by which paced results may come later.",
+        "0",
+    )
+
+    @property
+    def falls_back(self) -> bool:
+        """Whether a run without its reservation continues on the PFS. Only mode
+        persistent can do so, because one reservation serves all its jobs."""
+        return self.fallback == "pfs" and self.mode == "persistent"
+
+
+SETTINGS: Mapping[str, SettingRow] = {
+    each.name: each.metadata["row"] for each in fields(Settings)
 }
+
+
+def property_of(name: str) -> str:
+    return PREFIX + name.replace("_", ".")
+
+
+def read_settings(properties: Properties, cwd: Path) -> Settings:
+    """Raises CatalogError: unknown property, value that cannot be read."""
+    known = {property_of(name): name for name in SETTINGS}
+    values: dict[str, Any] = {}
+    for key in properties:
+        if not key.startswith(PREFIX):
+            continue
+        if key not in known:
+            names = sorted(each[len(PREFIX) :] for each in known)
+            would_do = suggestion(key[len(PREFIX) :], names, PREFIX)
+            raise properties.error(key, "there is no such setting", would_do)
+        name = known[key]
+        try:
+            values[name] = SETTINGS[name].read(properties[key])
+        except UsageError as error:
+            raise properties.error(key, str(error)) from error
+    for name in ("placement", "speeds"):
+        if values.get(name):
+            values[name] = cwd / values[name]
+    if "history" in values:
+        values["history"] = tuple(cwd / path for path in values["history"])
+    return Settings(**values)

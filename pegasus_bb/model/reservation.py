@@ -15,7 +15,8 @@ from pegasus_bb.core.errors import UsageError
 
 _N = TypeVar("_N", bound="_Record")
 NODE_LOCAL = "node-local"  # a backend without reservations
-DATAWARP, SLURM_LUA = "datawarp", "slurm-lua"
+DATAWARP = "datawarp"
+SLURM_LUA = "slurm-lua"
 SLURM_BACKENDS = (DATAWARP, SLURM_LUA)  # backends with directives for sbatch
 
 # Slurm finds keywords with strstr() anywhere in a #BB line, `%` turns on symbol

@@ -48,7 +48,8 @@ class Pair:
 
         None if a side has one repetition: its scatter is unknown.
         """
-        difference, least = self.difference, self.least_difference
+        difference = self.difference
+        least = self.least_difference
         if difference is None or least is None:
             return None
         return abs(difference) > least
@@ -100,7 +101,8 @@ def _student(freedom: float) -> float:
     """Student's t for a two-sided 5 %: to 1 % from two degrees of freedom on, too large
     below. It is nearly linear in 1 / freedom, between the table's rows and after."""
     row = max(1, min(int(freedom), len(_T) - 1))
-    before, after = _T[row - 1], _T[row]
+    before = _T[row - 1]
+    after = _T[row]
     part = (1 / row - 1 / freedom) / (1 / row - 1 / (row + 1))
     return max(_NORMAL, before + part * (after - before))
 
@@ -112,7 +114,8 @@ def stat(values: Iterable[float | None]) -> Stat | None:
         return None
     if len(known) == 1:
         return Stat(float(known[0]), None, 1)
-    n, mean = len(known), statistics.fmean(known)
+    n = len(known)
+    mean = statistics.fmean(known)
     # Not statistics.stdev: it computes in fractions, too slow for 100,000 values.
     squares = math.fsum((value - mean) ** 2 for value in known)
     return Stat(mean, math.sqrt(squares / (n - 1) / n), n)

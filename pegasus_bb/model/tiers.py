@@ -25,7 +25,9 @@ CHOICES = {
     "outputs": ("bb", "pfs"),
     "streams": ("off", "user", "workflow", "cohort", "lifetime", "auto"),
 }
-_DRAIN, _POOLS = "drain", "pools"  # these are not single values
+# these are not single values
+_DRAIN = "drain"
+_POOLS = "pools"
 _UNSUPPORTED = {
     NODE_LOCAL: ("access", "pool", "streams", _DRAIN),
     SLURM_LUA: ("access",),
@@ -35,8 +37,14 @@ _RESERVED = ("pfs", "link")  # other words that may follow bb.tier:
 BACKEND_KEYS = {
     "datawarp": ("timeout", "poll", "mount", "account", "partition", "qos"),
     "directory": (
-        *("path", "quota", "pools", "timeout", "service"),
-        *("delay", "fail", "owner"),
+        "path",
+        "quota",
+        "pools",
+        "timeout",
+        "service",
+        "delay",
+        "fail",
+        "owner",
     ),
     NODE_LOCAL: ("path", "quota", "mount"),
     SLURM_LUA: ("timeout", "poll", "service"),

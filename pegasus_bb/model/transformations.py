@@ -28,16 +28,38 @@ _PULLED = {
 OS = ("os.type", "os.release", "os.version")
 # Any other key is a mistake, but for extensions (x-): pegasus-plan refuses it as well.
 _OF_A_TRANSFORMATION = (
-    *("namespace", "name", "version", "sites", "profiles", "requires"),
-    *("hooks", "metadata", "checksum"),
+    "namespace",
+    "name",
+    "version",
+    "sites",
+    "profiles",
+    "requires",
+    "hooks",
+    "metadata",
+    "checksum",
 )
 _OF_A_PROGRAM = (
-    *("name", "pfn", "type", "container", "profiles", "arch", *OS),
-    *("bypass", "metadata"),
+    "name",
+    "pfn",
+    "type",
+    "container",
+    "profiles",
+    "arch",
+    *OS,
+    "bypass",
+    "metadata",
 )
 _OF_A_CONTAINER = (
-    *("name", "type", "image", "image.site", "mounts", "profiles"),
-    *("bypass", "checksum", "metadata", "dockerfile"),
+    "name",
+    "type",
+    "image",
+    "image.site",
+    "mounts",
+    "profiles",
+    "bypass",
+    "checksum",
+    "metadata",
+    "dockerfile",
 )
 _URL = re.compile(r"([a-z][a-z0-9+.-]*):/*(.*)", re.DOTALL)
 _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]*")
@@ -153,7 +175,8 @@ def _transformation(entry: Entry) -> Transformation:
 def _executable(entry: Entry) -> Executable:
     site = entry.data
     entry.check_keys(_OF_A_PROGRAM, "a site of a transformation")
-    kind, container = site.get("type", "installed"), site.get("container") or ""
+    kind = site.get("type", "installed")
+    container = site.get("container") or ""
     return Executable(
         str(site["name"]),
         str(site["pfn"]),

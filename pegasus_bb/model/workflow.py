@@ -13,17 +13,46 @@ from pegasus_bb.model.transformations import full_name
 _WORD = re.compile(r"[A-Za-z0-9._+@=-]+")
 # Any other key is a mistake: pegasus-plan refuses it as well.
 _KEYS_OF_A_JOB = {
-    *("type", "name", "namespace", "version", "id", "nodeLabel", "arguments", "file"),
-    *("stdin", "stdout", "stderr", "uses", "profiles", "metadata", "hooks"),
+    "type",
+    "name",
+    "namespace",
+    "version",
+    "id",
+    "nodeLabel",
+    "arguments",
+    "file",
+    "stdin",
+    "stdout",
+    "stderr",
+    "uses",
+    "profiles",
+    "metadata",
+    "hooks",
 }
 _KEYS_OF_A_USE = {
-    *("lfn", "type", "stageOut", "registerReplica", "size", "metadata"),
-    *("bypass", "optional", "forPlanning"),
+    "lfn",
+    "type",
+    "stageOut",
+    "registerReplica",
+    "size",
+    "metadata",
+    "bypass",
+    "optional",
+    "forPlanning",
 }
 # Beside these anything that begins with x- (Pegasus's schema wf-5.0.yml).
 _KEYS_OF_A_WORKFLOW = (
-    *("pegasus", "name", "version", "jobs", "jobDependencies", "profiles", "metadata"),
-    *("hooks", "siteCatalog", "replicaCatalog", "transformationCatalog"),
+    "pegasus",
+    "name",
+    "version",
+    "jobs",
+    "jobDependencies",
+    "profiles",
+    "metadata",
+    "hooks",
+    "siteCatalog",
+    "replicaCatalog",
+    "transformationCatalog",
 )
 _LISTED = 20  # ids in an error
 _KINDS = ("input", "output", "checkpoint")

@@ -110,7 +110,8 @@ def _rate(figure: Any) -> Stat | None:
     """None if it was not measured."""
     if not isinstance(figure, dict):
         raise TypeError
-    mean, error = figure.get("mean"), figure.get("error")
+    mean = figure.get("mean")
+    error = figure.get("error")
     error = None if error is None else _number(error)
     repetitions = figure.get("n")
     n = repetitions if isinstance(repetitions, int) else 1

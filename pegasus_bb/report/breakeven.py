@@ -24,7 +24,7 @@ BALANCE: Mapping[str, tuple[str, ...]] = {
     "waiting for a slot": ("ready_wait",),
     "the engine": ("other",),
 }
-_REST = (*("other jobs of Pegasus", "queueing"), *("waiting for a slot", "the engine"))
+_REST = ("other jobs of Pegasus", "queueing", "waiting for a slot", "the engine")
 _UNKNOWN = Pair(None, None)
 Clock = Mapping[str, float]  # clock.PARTS -> seconds; empty: nothing is known
 
@@ -100,7 +100,8 @@ class BreakEven:
         return math.hypot(*known) if len(known) == len(errors) else None
 
     def _least_data(self) -> str:
-        least, error = round(self.footprint or 0), self.footprint_error
+        least = round(self.footprint or 0)
+        error = self.footprint_error
         if error is None:
             return f"{format_size(least)} (error unknown)"
         return f"{format_size(least)} \u00b1 {format_size(round(error))}"
@@ -132,7 +133,8 @@ class BreakEven:
         within = {k: p for k, p in self.balance.items() if p.beyond_error is False}
         beyond = {k: p for k, p in self.balance.items() if k not in within}
         if self.is_beyond_scatter:
-            saved, cost = _listed(beyond, -1), _listed(beyond, 1)
+            saved = _listed(beyond, -1)
+            cost = _listed(beyond, 1)
             it = "Beyond the scatter it" if within else "It"
             yield f"{it} saved {saved}; it cost {cost} (each second counts once)."
         else:
@@ -153,7 +155,8 @@ class BreakEven:
         if self.footprint is None or self.footprint_now is None:
             yield "Break-even in data: unknown, because no size of a file is known."
             return
-        least, now = round(self.footprint), format_size(round(self.footprint_now))
+        least = round(self.footprint)
+        now = format_size(round(self.footprint_now))
         gains = f"from {self._least_data()} of files on" if least else "with any files"
         yield (
             f"Break-even in data: the run gains {gains}, if what it saves grows with "

@@ -63,8 +63,12 @@ _STAGING: Mapping[str, Quantity] = {
     "footprint": lambda run: run.footprint,
 }
 STAGING_UNITS = {
-    **{"in_bytes": "B", "in_rate": "B/s", "out_bytes": "B", "out_rate": "B/s"},
-    **{"results_safe": "s", "footprint": "B"},
+    "in_bytes": "B",
+    "in_rate": "B/s",
+    "out_bytes": "B",
+    "out_rate": "B/s",
+    "results_safe": "s",
+    "footprint": "B",
 }
 
 
@@ -84,7 +88,8 @@ def compare(
     columns = metrics(io_wait, on_several_processors([*pfs, *bb]))
     reported = [tuple(_reported(run) for run in side) for side in sides]
     clock = _clock(*reported)
-    workflow, staging = _pairs(sides, WORKFLOW), _pairs(sides, _STAGING)
+    workflow = _pairs(sides, WORKFLOW)
+    staging = _pairs(sides, _STAGING)
     return Comparison(
         pfs=reported[0],
         bb=reported[1],
@@ -116,7 +121,8 @@ def compare(
 
 
 def _reported(run: Run) -> ReportedRun:
-    time, gate = run_time(run), gate_began(run)
+    time = run_time(run)
+    gate = gate_began(run)
     offset = None if gate is None else time.at(gate)
     return ReportedRun(run, by_the_clock(run), time, offset)
 

@@ -153,5 +153,6 @@ def _on_makespans(pfs: Sequence[Run], bb: Sequence[Run]) -> Iterator[str]:
 
 def _in_whole_seconds(run: Run) -> bool:
     """Whether rounding may change the makespan by a per cent or more."""
-    made, seconds = run.makespan_from == "jobstate.log", run.makespan or 0.0
+    made = run.makespan_from == "jobstate.log"
+    seconds = run.makespan or 0.0
     return made and seconds < 100 and seconds == int(seconds)

@@ -20,8 +20,32 @@ import numpy as np
 import pandas as pd
 from darshan.backend import cffi_backend as backend
 
-from pegasus_bb.report.io_calls import Operations, operations
 from pegasus_bb.report.layers import Spent, Times, times
+
+_DATA = ("READS", "WRITES")
+# Seeking is not among them: it never leaves the machine of the task. A file that is
+# opened is closed, which Darshan counts nowhere.
+_OPENS = ("OPENS", "FDOPENS")
+_OTHERS = ("STATS", "FSYNCS", "FDSYNCS", "RENAME_SOURCES")
+
+
+class Operations(NamedTuple):
+    data: int  # calls that read or write
+    metadata: int  # calls that open, close, ask for, sync or rename a file
+
+    def plus(self, other: Operations) -> Operations:
+        return Operations(self.data + other.data, self.metadata + other.metadata)
+
+
+def operations(counters: Mapping[str, int], prefix: str) -> Operations:
+    """Of one record, whose counters begin with ``prefix``. MPI-IO's have other names:
+    POSIX has them."""
+
+    def count(names: tuple[str, ...]) -> int:
+        return sum(max(0, counters.get(f"{prefix}_{name}", 0)) for name in names)
+
+    return Operations(count(_DATA), 2 * count(_OPENS) + count(_OTHERS))
+
 
 SECONDS = 120  # for one log; 100,000 records take some ten
 MEMORY = 8 << 30  # bytes of address space
@@ -178,7 +202,8 @@ def _below(posix: _Moved, mpi: _Moved) -> _Moved:
 
 def _sum(one: _Moved, other: _Moved) -> _Moved:
     sizes = [size for size in (one.size, other.size) if size is not None]
-    read, written = one.read + other.read, one.written + other.written
+    read = one.read + other.read
+    written = one.written + other.written
     return _Moved(read, written, max(sizes, default=None))
 
 
@@ -189,7 +214,8 @@ def _module(log: dict[str, Any], name: str, processes: int) -> _Module:
     files: dict[int, _Moved] = {}
     spent: dict[int, list[Spent]] = {}
     done = Operations(0, 0)
-    names, seconds = backend.counter_names(name), backend.fcounter_names(name)
+    names = backend.counter_names(name)
+    seconds = backend.fcounter_names(name)
     for record in records:
         counters = dict(zip(names, record["counters"].tolist(), strict=True))
         moved = _moved(counters, _PREFIX[name])

@@ -87,7 +87,8 @@ def _files(folder: str, unread: dict[str, str]) -> Iterator[tuple[str, str]]:
     It follows no link into another folder, and opens nothing but files: reading a pipe
     would never end.
     """
-    left, notes = [folder], f"{folder}/bb"
+    left = [folder]
+    notes = f"{folder}/bb"
     while left:
         parent = left.pop()
         try:

@@ -26,7 +26,8 @@ def drained(folder: Path) -> Drained | None:
     )
     if not segments:
         return None
-    since, until = segments[0][0], max(end for _, end, _ in segments)
+    since = segments[0][0]
+    until = max(end for _, end, _ in segments)
     size = sum(size for _, _, size in segments)
     curve = Cumulative(segments)
     return Drained(since, until, size, curve.peak(1.0), tuple(curve.steps()))
@@ -83,7 +84,8 @@ class Cumulative:
 
     def steps(self) -> Iterator[tuple[float, float]]:
         """(from when, bytes per second); each step is a second or longer."""
-        begin, end = self.times[0], self.times[-1]
+        begin = self.times[0]
+        end = self.times[-1]
         step = max(1.0, math.ceil((end - begin) / _POINTS))
         for number in range(math.ceil((end - begin) / step)):
             since = begin + number * step

@@ -23,8 +23,17 @@ from pegasus_bb.report.run_clock import RunTime
 
 VERSION = 2
 _NODE = (
-    *("node", "ready", "submitted", "executing", "terminated", "ended"),
-    *("attempts", "ready_wait", "pre_wait", "queue", "post_wait"),
+    "node",
+    "ready",
+    "submitted",
+    "executing",
+    "terminated",
+    "ended",
+    "attempts",
+    "ready_wait",
+    "pre_wait",
+    "queue",
+    "post_wait",
 )
 _SECONDS = ("won", "staging_in", "staging_out", "reserving", "rest", "net")
 
@@ -121,7 +130,8 @@ def _picked(source: object, names: Iterable[str]) -> dict[str, Any]:
 
 
 def _run(reported: ReportedRun, waited: TaskMetric) -> dict[str, Any]:
-    run, time = reported.run, reported.time
+    run = reported.run
+    time = reported.time
     return {
         **_picked(run, ("label", "mode", "tier", "backend", "simulated")),
         "fallback": {"to": "pfs", "because": run.fallback} if run.fallback else None,

@@ -21,7 +21,8 @@ _BLIND = (
     "unknown: it does not see what a forked process does to files its parent opened"
 )
 # Bytes that a log has not without being blind: an interpreter's own libraries, streams.
-_OWN_READ, _OWN_WRITTEN = 16 << 20, 1 << 20
+_OWN_READ = 16 << 20
+_OWN_WRITTEN = 1 << 20
 _COUNTED = [field.name for field in fields(Calls)]
 _SLACK = 1.0  # seconds: older logs have whole ones only
 _INTERPRETERS = ("python", "perl", "bash", "sh", "dash", "ksh", "Rscript", "env")
@@ -185,5 +186,6 @@ def _is_blind(task: Task) -> bool:
     """Whether the logs miss most of what the kernel counted for the same processes."""
     if task.calls is None or task.rchar is None or task.wchar is None:
         return False
-    read, written = task.rchar - _OWN_READ, task.wchar - _OWN_WRITTEN
+    read = task.rchar - _OWN_READ
+    written = task.wchar - _OWN_WRITTEN
     return 2 * task.calls.read < read or 2 * task.calls.written < written

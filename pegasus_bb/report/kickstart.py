@@ -90,7 +90,8 @@ def _task(text: RecordText, node: str, retry: int) -> Task:
     row = own or _row_of(text.io or {})
     process = _process(record, main)
     transformation = str(record.get("transformation") or "")
-    job, files = _text(record.get("derivation")), _mapping(record, "files")
+    job = _text(record.get("derivation"))
+    files = _mapping(record, "files")
     kind = kind_of(transformation, node, job)
     return Task(
         transformation=transformation,

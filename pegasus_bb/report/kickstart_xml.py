@@ -20,7 +20,8 @@ TAG_LIMIT = 400_000  # some 20 MiB of text; a record of 1 MiB has 6,000
 _START = re.compile(rb"(?:^|\?>)[ \t]*(<invocation[\s>])", re.MULTILINE)
 _END = b"</invocation>"
 # stdout and stderr of the task: most of a record, and of no use here.
-_DATA, _DATA_END = b"<data", b"</data>"
+_DATA = b"<data"
+_DATA_END = b"</data>"
 _CONTROL = bytes(range(32)).translate(None, b"\t\n\r") + b"\x7f"
 
 
@@ -70,7 +71,8 @@ def _parsed(text: str) -> Element:
 
 
 def _without_data(text: bytes) -> bytes:
-    kept, at = [], 0
+    kept = []
+    at = 0
     while (start := text.find(_DATA, at)) >= 0:
         end = text.find(_DATA_END, start)
         if end < 0:

@@ -60,11 +60,15 @@ def tasks_together(tasks: Sequence[Task]) -> dict[int, float]:
     average over its run time."""
     ends = [(task.end, -1) for task in tasks]
     changes = sorted([*((task.start, 1) for task in tasks), *ends])
-    times, seconds, running, before = [0.0], [0.0], 0, 0.0
+    times = [0.0]
+    seconds = [0.0]
+    running = 0
+    before = 0.0
     for time, change in changes:  # task seconds, added up to each change
         times.append(time)
         seconds.append(seconds[-1] + running * (time - before))
-        running, before = running + change, time
+        running = running + change
+        before = time
     at = dict(zip(times, seconds, strict=True))
     return {
         id(task): (at[task.end] - at[task.start]) / task.duration

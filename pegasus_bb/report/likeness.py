@@ -122,7 +122,8 @@ def _different_labels(runs: Sequence[Run]) -> Iterator[str]:
 def _different_data(runs: Sequence[Run]) -> Iterator[str]:
     sizes = [run.footprint for run in runs if run.footprint and not run.missing]
     if sizes and max(sizes) > _SAME_DATA * min(sizes):
-        least, most = format_size(min(sizes)), format_size(max(sizes))
+        least = format_size(min(sizes))
+        most = format_size(max(sizes))
         yield (
             f"the files of a run have {least}, those of another {most}. Compare runs "
             "of the same inputs."

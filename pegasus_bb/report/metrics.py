@@ -12,7 +12,8 @@ from pegasus_bb.model.stat import total
 
 # Clocks and CPU counters are rounded apart: a task that never waits may come out
 # below zero by this much and no more.
-SLACK_SECONDS, SLACK_SHARE = 0.02, 0.02
+SLACK_SECONDS = 0.02
+SLACK_SHARE = 0.02
 T = TypeVar("T")
 
 
@@ -121,7 +122,8 @@ def _mean_time(tasks: Sequence[Task]) -> float | None:
 
 
 def _moved(tasks: Sequence[Task]) -> float | None:
-    read, written = total(t.rchar for t in tasks), total(t.wchar for t in tasks)
+    read = total(t.rchar for t in tasks)
+    written = total(t.wchar for t in tasks)
     return None if read is None or written is None else read + written
 
 
@@ -160,5 +162,6 @@ def _io_rate(tasks: Sequence[Task]) -> float | None:
 
 
 def _user_system(tasks: Sequence[Task]) -> float | None:
-    user, system = total(t.utime for t in tasks), total(t.stime for t in tasks)
+    user = total(t.utime for t in tasks)
+    system = total(t.stime for t in tasks)
     return None if user is None or not system else user / system

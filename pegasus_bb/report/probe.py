@@ -105,7 +105,8 @@ def _sample(line: bytes) -> Sample | None:
         return None
     if not isinstance(entry, dict) or entry.get("op") not in _OPS:
         return None
-    time, latency = _number(entry.get("time")), _number(entry.get("latency"))
+    time = _number(entry.get("time"))
+    latency = _number(entry.get("latency"))
     if time is None or latency is None:
         return None
     return Sample(time, entry["op"], latency)

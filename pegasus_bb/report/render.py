@@ -139,7 +139,8 @@ def _remarks(comparison: Comparison) -> Iterator[str]:
 
 def _on_the_rest(comparison: Comparison) -> Iterator[str]:
     """What tables do not show."""
-    jobs, files = len(comparison.jobs), len(comparison.files)
+    jobs = len(comparison.jobs)
+    files = len(comparison.files)
     if jobs > MOST and jobs > len(comparison.compute):
         yield f"jobs: the {MOST} of {jobs} that differ most; --json has all."
     if files > MOST:

@@ -72,7 +72,8 @@ def reservations(folder: Path, nodes: Iterable[NodeTimes]) -> Reservations:
 def _shared(bb: Path) -> Reserved | None:
     if not (bb / "reservation.json").exists():
         return None
-    note, ready = read_note(bb / "reservation.json"), read_note(bb / "ready.json")
+    note = read_note(bb / "reservation.json")
+    ready = read_note(bb / "ready.json")
     until = note["released_at"]
     return Reserved(
         _number(note["size"]),
@@ -99,7 +100,8 @@ def _each_job(bb: Path, ends: Mapping[str, float]) -> Iterator[JobReservation]:
         if not path.exists():
             continue
         outcome = read_note(path)
-        since, until = _number(outcome.get("since") or 0), _number(outcome["time"])
+        since = _number(outcome.get("since") or 0)
+        until = _number(outcome["time"])
         if since:
             planned = read_note(file)["reservation"]
             until = max(until, ends.get(file.stem, until))

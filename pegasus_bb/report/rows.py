@@ -14,9 +14,17 @@ from pegasus_bb.report.report_document import Gain, Row
 
 # The columns of single jobs: the others say the same of them, or nothing.
 JOB_COLUMNS = (
-    *("run_time", "queue", "ready_wait"),
-    *("bytes_read", "bytes_written", "bytes_moved"),
-    *("io_wait", "io_time", "user_time", "system_time", "user_system"),
+    "run_time",
+    "queue",
+    "ready_wait",
+    "bytes_read",
+    "bytes_written",
+    "bytes_moved",
+    "io_wait",
+    "io_time",
+    "user_time",
+    "system_time",
+    "user_system",
 )
 _GAINS = {"read_gain": "read_bandwidth", "write_gain": "write_bandwidth"}
 T = TypeVar("T")
@@ -94,8 +102,11 @@ def _rows(
     keys = dict.fromkeys(key for side in grouped for run in side for key in run)
     return tuple(
         Row(
-            *(key.name, {m.key: _pair(m, key, grouped) for m in metrics}),
-            *(key.job, key.layer, key.file),
+            key.name,
+            {m.key: _pair(m, key, grouped) for m in metrics},
+            key.job,
+            key.layer,
+            key.file,
         )
         for key in keys
     )

@@ -212,7 +212,8 @@ def _span(tasks: Sequence[Task], still: Iterable[tuple[float, float]]) -> float 
     which the run lay ``still`` before it was resumed: the makespan has none of them."""
     if not tasks:
         return None
-    first, last = min(t.start for t in tasks), max(t.end for t in tasks)
+    first = min(t.start for t in tasks)
+    last = max(t.end for t in tasks)
     return (last - first) - sum(
         max(0.0, min(until, last) - max(since, first)) for since, until in still
     )

@@ -126,7 +126,9 @@ def _manifest(folder: Path) -> Iterator[tuple[str, Any, StagedOut]]:
             continue
         if not isinstance(entry, dict):
             continue
-        lfn, size, time = entry.get("lfn"), size_of(entry), entry.get("time")
+        lfn = entry.get("lfn")
+        size = size_of(entry)
+        time = entry.get("time")
         if isinstance(lfn, str) and size is not None and isinstance(time, (int, float)):
             yield lfn, entry.get("uuid"), StagedOut(size, float(time))
 

@@ -21,7 +21,8 @@ def counted(attributes: Mapping[str, str]) -> Iterator[FileUse]:
     It does not trace copy_file_range, sendfile and mmap: a zero is no count.
     """
     path = attributes.get("name", "")
-    read, written = _count(attributes, "bread"), _count(attributes, "bwrite")
+    read = _count(attributes, "bread")
+    written = _count(attributes, "bwrite")
     if (read or written) and is_data(path):
         yield FileUse(
             name=path,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,12 +16,39 @@ from pegasus_bb.core.errors import (
     SchedulerUnreachable,
 )
 from pegasus_bb.core.units import format_size
-from pegasus_bb.model.reservation import Request, Reservation, State, Status
+from pegasus_bb.model.reservation import SLURM_LUA, Request, Reservation, State, Status
 from pegasus_bb.runtime.backends.backend_table import open_backend
 from pegasus_bb.runtime.backends.base import Backend
 from pegasus_bb.runtime.programs import program
-from pegasus_bb.runtime.released_space import tell_freed
 from pegasus_bb.runtime.reservation_identity import GONE, foreign, mismatch, on_storage
+
+
+def tell_freed(request: Request) -> None:
+    """Ask for a discard of each dataspace in which ``request`` had a folder."""
+    sockets = request.settings.get("service", "")
+    if not sockets or request.backend == SLURM_LUA:  # whose service has removed it
+        return
+    from pegasus_bb.runtime.stager_client.client import (
+        Client,  # most tiers have no service
+    )
+    from pegasus_bb.runtime.stager_client.dataspace import url_of
+
+    try:
+        with Client(sockets) as client:
+            roots = client.ask("ping")["roots"]
+            places = (url_of(folder, roots) for folder in _folders(request))
+            for space in sorted({place.partition("://")[0] for place in places} - {""}):
+                client.ask("discard", space=space)
+    except (PegasusBBError, OSError) as error:
+        message = f"the staging service was not told of free space: {error}"
+        print(f"delete: {message}", file=sys.stderr, flush=True)
+
+
+def _folders(request: Request) -> Iterator[str]:
+    """Its own one, and those in pools, which may lie on other flash."""
+    root = os.path.realpath(request.settings.get("path", "/"))
+    for pool in ("", *request.settings.get("pools", "").split()):
+        yield os.path.join(os.path.realpath(os.path.join(root, pool)), request.name)
 
 
 def release_command(name: str, loses_nothing: bool) -> str:

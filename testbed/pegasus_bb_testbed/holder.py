@@ -21,13 +21,17 @@ from pegasus_bb.core.process import ask
 
 HOST = "testbed"
 MOUNTS = Path("/var/opt/cray/dws/mounts/batch")  # where jobs find their buffers
-_IFF_UP, _IFF_RUNNING = 0x1, 0x40
-_SIOCSIFFLAGS, _SIOCSIFADDR = 0x8914, 0x8916
+_IFF_UP = 0x1
+_IFF_RUNNING = 0x40
+_SIOCSIFFLAGS = 0x8914
+_SIOCSIFADDR = 0x8916
 
 
 def main(argv: list[str]) -> None:
     """Never returns: ends with SIGKILL, and everything inside with it."""
-    ready, life, root = int(argv[0]), int(argv[1]), Path(argv[2])
+    ready = int(argv[0])
+    life = int(argv[1])
+    root = Path(argv[2])
     socket.sethostname(HOST)
     _loopback_up()
     for words in mounts(root, [Path(path) for path in argv[3:]]):

@@ -17,19 +17,24 @@ from pegasus_bb_testbed.holder import HOST
 from pegasus_bb_testbed.home import Home
 from pegasus_bb_testbed.namespace import call, inside
 
-SPOOL, STATE, BB = "/var/spool/pegasus-bb", "/var/lib/pegasus-bb/stager", "/bb"
+SPOOL = "/var/spool/pegasus-bb"
+STATE = "/var/lib/pegasus-bb/stager"
+BB = "/bb"
 POOL = "flash"
 LOG = "var/log/stager.log"
-NODE_STATE, NVME = "/var/lib/pegasus-bb/node", "/local/nvme/pegasus-bb"
+NODE_STATE = "/var/lib/pegasus-bb/node"
+NVME = "/local/nvme/pegasus-bb"
 MAILBOX = "/var/lib/pegasus-bb/mailbox"
 NODE_LOG = "var/log/stager-node.log"
-_CONFIG, _NODE_CONFIG = "etc/pegasus-bb/stager.json", "etc/pegasus-bb/node.json"
+_CONFIG = "etc/pegasus-bb/stager.json"
+_NODE_CONFIG = "etc/pegasus-bb/node.json"
 HOOKS = "etc/slurm/burst_buffer.lua"
 _INSTALL = (
     "import sys; from pegasus_bb.stager.slurm.install_hooks import install; "
     "install('/etc/slurm', sys.argv[1])"
 )
-SITE_SERVICE, NODE_SERVICE = "staging service", "staging service of the node"
+SITE_SERVICE = "staging service"
+NODE_SERVICE = "staging service of the node"
 SERVICES = {  # of command lines
     SITE_SERVICE: "pegasus_bb.stager --site",
     NODE_SERVICE: "pegasus_bb.stager --node",

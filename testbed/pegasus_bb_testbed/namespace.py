@@ -117,9 +117,19 @@ def inside(
         "TERM": os.environ.get("TERM", "dumb"),
     }
     return [
-        *("nsenter", f"--target={pid}", *_KINDS, "--", "chroot", str(home.root)),
-        *("setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"),
-        *("env", "-i", f"--chdir={folder}"),
+        "nsenter",
+        f"--target={pid}",
+        *_KINDS,
+        "--",
+        "chroot",
+        str(home.root),
+        "setpriv",
+        f"--reuid={user}",
+        f"--regid={user}",
+        "--init-groups",
+        "env",
+        "-i",
+        f"--chdir={folder}",
         *(f"{key}={value}" for key, value in environ.items()),
         *argv,
     ]

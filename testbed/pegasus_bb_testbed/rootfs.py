@@ -67,7 +67,8 @@ def _copy_twin(home: Home, say: Callable[[str], None]) -> bool:
 
 def _install(home: Home, say: Callable[[str], None]) -> None:
     say(f"building {home.root}: some minutes, once; log in {home.log}")
-    suite, packages = home.flavour.suite, home.flavour.packages
+    suite = home.flavour.suite
+    packages = home.flavour.packages
     words = ["debootstrap", "--variant=minbase", suite, str(home.part), *_mirror()]
     _run(home, words)
     say(f"installing {', '.join(packages)}")

@@ -45,7 +45,8 @@ def share_ourselves(home: Home) -> None:
 
 
 def _own_paths() -> list[Path]:
-    stdlib, program = Path(sysconfig.get_path("stdlib")), Path(sys.executable)
+    stdlib = Path(sysconfig.get_path("stdlib"))
+    program = Path(sys.executable)
     python = _python_paths(
         Path(sys.base_prefix), Path(sys.prefix), stdlib, program.resolve()
     )

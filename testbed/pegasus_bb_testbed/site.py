@@ -54,8 +54,12 @@ def configure(home: Home, pool_size: int) -> None:
         keep_trailing_newline=True,
     )
     facts = {
-        **{"host": HOST, "cpus": os.cpu_count(), "pool": POOL, "datawarp": DATAWARP},
-        **{"memory": _MEMORY, "disk": _DISK},
+        "host": HOST,
+        "cpus": os.cpu_count(),
+        "pool": POOL,
+        "datawarp": DATAWARP,
+        "memory": _MEMORY,
+        "disk": _DISK,
         "slurm": float(home.flavour.slurm),
         "plugin": home.flavour.plugin,
     }

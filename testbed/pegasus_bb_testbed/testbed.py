@@ -164,7 +164,8 @@ def run(
 def status(home: Home) -> Status:
     check_root()
     holder = namespace.holder_of(home)
-    answers, dead = {}, []
+    answers = {}
+    dead = []
     if holder is not None:
         dead = site.dead_daemons(home)
         questions = _SLURM | (_HTCONDOR if home.flavour.htcondor else {})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 
 import click
@@ -11,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from pegasus_bb.cli import cli
-from pegasus_bb.cli.plan_options import _HELP
 from pegasus_bb.core.errors import USAGE
 from pegasus_bb.model.properties import (
+    SETTINGS,
     Properties,
     Setting,
     Settings,
@@ -22,9 +21,9 @@ from pegasus_bb.model.properties import (
 )
 
 
-@pytest.mark.parametrize("name", [field.name for field in fields(Settings)])
+@pytest.mark.parametrize("name", SETTINGS)
 def test_the_default_that_is_shown_is_the_one_that_holds(name: str) -> None:
-    shown = _HELP[name].default
+    shown = SETTINGS[name].default
     if not shown or shown.startswith("the "):
         assert getattr(Settings(), name) in ("", None, ())
         return

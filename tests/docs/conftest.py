@@ -13,7 +13,13 @@ from tests.docs.shell_session import Session, steps
 
 ROOT = Path(__file__).resolve().parents[2]
 YOUR_WORKFLOW = ROOT / "docs" / "tutorials" / "your-workflow.md"
-_MADE_BY_SETUP = ("Makefile", "pyproject.toml", "setup.py")
+_MADE_BY_SETUP = (
+    "Makefile",
+    "pyproject.toml",
+    "setup.py",
+    "lab/pyproject.toml",
+    "lab/setup.py",
+)
 _COPIED = ("examples", "site-catalogs")
 
 
@@ -24,7 +30,8 @@ def clone(folder: Path) -> Path:
     for name in _COPIED:
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
     for name in _MADE_BY_SETUP:
-        shutil.copy2(ROOT / name, folder)
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copy2(ROOT / name, folder / name)
     (folder / ".venv").symlink_to(sys.prefix)
     return folder
 

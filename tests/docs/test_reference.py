@@ -7,13 +7,11 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 import pegasus_bb.core.errors as errors
-from pegasus_bb.model.properties import Settings
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -25,11 +23,6 @@ OPTIONS = [
 
 def first_cells(page: str, pattern: str) -> list[str]:
     return re.findall(rf"^\| {pattern} \|", (DOCS / page).read_text(), re.MULTILINE)
-
-
-def test_every_setting_is_an_option_of_the_page() -> None:
-    listed = first_cells("reference/properties.md", r"`--bb-([a-z-]+)`")
-    assert sorted(listed) == sorted(f.name.replace("_", "-") for f in fields(Settings))
 
 
 def test_every_exit_code_is_on_its_page() -> None:

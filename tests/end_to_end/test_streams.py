@@ -105,7 +105,7 @@ def test_where_hints_are_unknown_the_run_goes_as_ever(site: Site) -> None:
     site.environment["PEGASUS_BB_HELPER"] = "none"
     site.declare(streams="lifetime")
     folder = site.planned("bb", "--bb-mode", "persistent")
-    hints = folder / "bb/lib/pegasus_bb/staging/hints.py"
+    hints = folder / "bb/lib/pegasus_bb/runtime/staging/hints.py"
     text = hints.read_text()
     assert "1024 + 12" in text
     hints.write_text(text.replace("1024 + 12", "9999"))  # a call that no kernel knows

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.forecast.taut_string import Gap, Point, peak, slope, taut_string
+from pegasus_bb.forecast.drain_windows import Gap, Point, peak, slope, taut_string
 
 _steps = st.tuples(st.integers(1, 9), st.integers(0, 9), st.integers(0, 9))
 

@@ -38,7 +38,7 @@ def campaigns_page(mix: str, results: Sequence[Result]) -> str:
     base = results[0]
     swept = [key for key in _SWEEPS if _is_swept(key, results)]
     return (
-        templates()
+        templates("pegasus_bb_lab")
         .get_template("campaigns.html.j2")
         .render(
             mix=mix,
@@ -77,10 +77,14 @@ def _difference(shown: str, verdict: str) -> str:
 def _figure(key: str, results: Sequence[Result]) -> Figure:
     title, value, unit, factor = _SWEEPS[key]
     at = Column("at", value, unit)
-    charts, tables, names = [], [], list[str]()
+    charts = []
+    tables = []
+    names = list[str]()
     for measure, (what, its_unit, by) in _MEASURES.items():
         columns = (
-            *(Column("series", "case"), at, Column("mean", what, its_unit)),
+            Column("series", "case"),
+            at,
+            Column("mean", what, its_unit),
             Column("half", "half of the interval", its_unit),
         )
         rows = list(_rows(key, factor, measure, by, results))
@@ -93,7 +97,8 @@ def _figure(key: str, results: Sequence[Result]) -> Figure:
         (_of(JOBS, at), f"{_of(tuple(_MARKS.values()), at)} {name}")
         for at, name in enumerate(names)
     )
-    drawn, shown = tuple(charts), tuple(tables)
+    drawn = tuple(charts)
+    shown = tuple(tables)
     return Figure(key, title, _ABOUT, drawn, shown, side_by_side=True, legend=legend)
 
 

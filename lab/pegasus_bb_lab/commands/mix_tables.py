@@ -13,7 +13,8 @@ _BANDWIDTHS = 5  # columns, with that of the case
 
 def study_lines(results: Sequence[Result], width: int | None = None) -> Iterator[str]:
     """``width``: of the terminal, if it is one."""
-    n, base = len(results[0].outcomes), results[0]
+    n = len(results[0].outcomes)
+    base = results[0]
     interval = " and half of its 95 % confidence interval" if n > 1 else ""
     yield f"{n} {'seed' if n == 1 else 'seeds'}, mean{interval}"
     yield from _table([*case_rows(results)], width)

@@ -82,7 +82,8 @@ def chart(outcome: Outcome) -> str:
 
 
 def _load(found: Study) -> Iterator[str]:
-    device, load = found.wanted.device, found.wanted.load
+    device = found.wanted.device
+    load = found.wanted.load
     trim = "TRIM" if device.trim else "no TRIM"
     yield (
         f"{device.devices} x {format_size(device.capacity)} of "

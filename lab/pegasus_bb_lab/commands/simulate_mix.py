@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 import orjson
 
-from pegasus_bb.cli.output import echo_lines, terminal_width, write_page
+from pegasus_bb.cli.output import echo_lines, terminal_width, write_page, write_trace
 from pegasus_bb.cli.progress_bar import progress
-from pegasus_bb.cli.trace_file import write_trace
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.optional import not_installed
 from pegasus_bb_lab.commands.mix_options import (
@@ -34,10 +33,8 @@ def simulate_mix(options: MixOptions, as_json: bool) -> None:
         raise UsageError("--mix needs a machine: --machine FILE")
     machine = read_machine(options.machine, os.environ)
     mix = read_mix(options.mix, machine, os.environ)
-    architectures, variations = (
-        architectures_of(options, machine),
-        variations_of(options),
-    )
+    architectures = architectures_of(options, machine)
+    variations = variations_of(options)
     check_variations(machine, architectures, variations)
     if options.html is not None:
         import pegasus_bb.report.page  # noqa: F401 - fails at once if it is not installed

@@ -91,7 +91,8 @@ def _spread(rates: Sequence[float]) -> list[str]:
 def _applications(wanted: DrainingInput, found: Provisioning) -> list[str]:
     rows = [("application", "GB", "every", "mean GB/s", "reactive GB/s")]
     for each in wanted.applications:
-        mean, reactive = each.size / each.interval, found.reactive[each.name]
+        mean = each.size / each.interval
+        reactive = found.reactive[each.name]
         every = format_duration(each.interval)
         rows.append((each.name, f"{each.size / GB:g}", every, _gb(mean), _gb(reactive)))
     rows.append(("all", "", "", _gb(found.ideal), ""))

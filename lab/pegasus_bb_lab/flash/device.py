@@ -80,7 +80,8 @@ class Compiled:
         streams = self._geometry.streams
         found = (ctypes.c_int64 * (2 + 2 * streams))()
         self._library.flash_counters(self._flash, found)
-        host, nand = found[2 : 2 + streams], found[2 + streams :]
+        host = found[2 : 2 + streams]
+        nand = found[2 + streams :]
         return Counters(found[0], found[1], tuple(host), tuple(nand))
 
     def state(self) -> State:

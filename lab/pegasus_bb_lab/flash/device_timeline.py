@@ -63,7 +63,8 @@ def run_device(
 
 def _busy(counters: Counters) -> float:
     """Time in pages that the host writes."""
-    host, nand = sum(counters.host), sum(counters.nand)
+    host = sum(counters.host)
+    nand = sum(counters.nand)
     return host + COPY * (nand - host)
 
 

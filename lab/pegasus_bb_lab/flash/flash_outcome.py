@@ -34,7 +34,8 @@ class Outcome:
 
 def to_outcome(wanted: FlashInput, devices: Sequence[Timeline]) -> Outcome:
     """``devices`` are different ones, or one that stands for all."""
-    load, device = wanted.load, wanted.device
+    load = wanted.load
+    device = wanted.device
     host, nand = _sum(devices, load.after, load.time)
     waf = _waf(sum(host), sum(nand)) or 1.0
     bandwidth = device.bandwidth * device.devices / slowdown(waf)

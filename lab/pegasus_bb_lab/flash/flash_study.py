@@ -80,7 +80,8 @@ def record(wanted: FlashInput, seed: int) -> Trace:
 
 def simulate(wanted: FlashInput, trace: Trace, assign: Assign) -> Outcome:
     """Files are striped over all devices, so one device stands for all."""
-    geometry, device = to_geometry(wanted), wanted.device
+    geometry = to_geometry(wanted)
+    device = wanted.device
     streams = assign(trace.files, device.streams)
     unit = wanted.load.stripe // device.page
     only = run_device(device, geometry, trace.events, streams, unit)
@@ -90,7 +91,8 @@ def simulate(wanted: FlashInput, trace: Trace, assign: Assign) -> Outcome:
 def simulate_pools(wanted: FlashInput, trace: Trace) -> Outcome:
     """Each device is a pool; users are streams within it. A pool gets all stripes of
     its files, and may be full before the others are."""
-    geometry, device = to_geometry(wanted), wanted.device
+    geometry = to_geometry(wanted)
+    device = wanted.device
     pools = to_pools(trace.files, device.devices)
     streams = to_streams(trace.files, pools, device.streams)
     unit = device.devices * wanted.load.stripe // device.page
@@ -132,7 +134,8 @@ def _run_predicted(
 def study(wanted: FlashInput, seeds: Iterable[int], done: Done) -> Study:
     """``done`` hears of every run. Raises CatalogError."""
     to_geometry(wanted)
-    numbers, found = list(seeds), Study(wanted)
+    numbers = list(seeds)
+    found = Study(wanted)
     policies = to_policies(wanted)
     for turn, seed in enumerate(numbers):
         trace = record(wanted, seed)

@@ -52,7 +52,8 @@ class Plain:
                 self._append(event, streams[event])
 
     def counters(self) -> Counters:
-        host, nand = tuple(self._host), tuple(self._nand)
+        host = tuple(self._host)
+        nand = tuple(self._nand)
         return Counters(self._erased, self._refused, host, nand)
 
     def state(self) -> State:

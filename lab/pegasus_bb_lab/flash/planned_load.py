@@ -19,11 +19,19 @@ from pegasus_bb.planner.stream_policy import Life
 from pegasus_bb_lab.flash.device import new_device
 from pegasus_bb_lab.flash.geometry import Geometry
 
-OFF, USER, WORKFLOW = "off", "user", "workflow"
-COHORT, LIFETIME = "cohort", "lifetime"
+OFF = "off"
+USER = "user"
+WORKFLOW = "workflow"
+COHORT = "cohort"
+LIFETIME = "lifetime"
 STREAMS = 4  # that the kernel has
-_PIECES, _STEPS = 192, 32  # of a workflow
-_WORKFLOWS, _USERS, _RUNS = 16, 4, 6  # at a time; then of each, one after the other
+# of a workflow
+_PIECES = 192
+_STEPS = 32
+# at a time; then of each, one after the other
+_WORKFLOWS = 16
+_USERS = 4
+_RUNS = 6
 _WARM = 0.5  # part of the writes that do not count
 _SEEDS = 2
 _BLOCK = 8  # pieces
@@ -113,7 +121,8 @@ def planned_load(
         return (level - 1) * steps // len(ends) + 1
 
     lives: list[Life] = []
-    done, pieces = 0, 0
+    done = 0
+    pieces = 0
     for file in files:
         done += file.size
         more = _PIECES * done // total - pieces
@@ -128,10 +137,12 @@ def _of_file(
 ) -> Iterator[tuple[float, bool, int]]:
     """Its pieces are written during its first step; its last reader ends during the
     last step of its life. What lives to the end of the run dies with it."""
-    begin, end = steps[life.first - 1], steps[life.first]
+    begin = steps[life.first - 1]
+    end = steps[life.first]
     for _ in range(life.size):
         yield begin + random.random() * (end - begin), False, file
-    last, dies = steps[life.last - 1], steps[life.last]
+    last = steps[life.last - 1]
+    dies = steps[life.last]
     if life.first < life.last < len(steps) - 1:
         dies = last + random.random() * (dies - last)
     yield dies, True, file

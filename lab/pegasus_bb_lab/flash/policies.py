@@ -11,8 +11,12 @@ from random import Random
 from pegasus_bb_lab.flash.stream_table import StreamTable
 from pegasus_bb_lab.flash.trace import Files
 
-LEGACY, USER, WORKFLOW, COHORT = "legacy", "user", "workflow", "cohort"
-LIFETIME, DEATH = "lifetime", "death"
+LEGACY = "legacy"
+USER = "user"
+WORKFLOW = "workflow"
+COHORT = "cohort"
+LIFETIME = "lifetime"
+DEATH = "death"
 CLASSES = 4  # of lifetimes, as the kernel's hints: short, medium, long, extreme
 _LONGEST = 0.99  # this share of files lives no longer than "the longest"
 

@@ -15,7 +15,8 @@ _TURNS = 4096  # drawn at once
 
 def record_users(wanted: FlashInput, users: Users, seed: int) -> Trace:
     """Threads are equally fast, and take turns by chance."""
-    random, recorder = Random(seed), Recorder(wanted.stripes)  # noqa: S311 - no secret
+    random = Random(seed)  # noqa: S311 - no secret
+    recorder = Recorder(wanted.stripes)
     row = wanted.load.stripe * wanted.device.devices
     length = -(-users.file // row)
     limits = _limits(wanted.load.fill * wanted.capacity, users)
@@ -82,7 +83,8 @@ def _limits(stripes: float, users: Users) -> Sequence[float]:
 
 def _kind(user: int, users: Users, kinds: int) -> int:
     """As if there were a stream for each kind."""
-    turn, of = user // kinds, -(-users.count // kinds)
+    turn = user // kinds
+    of = -(-users.count // kinds)
     if users.configuration == 1:
         return user % kinds
     if users.configuration == 2:  # the second half of a stream's users has another

@@ -19,7 +19,9 @@ from pegasus_bb_lab.model.flash_workflows import Shape, Workflows
 
 _TRIES = 6
 _CLOSE = 0.04  # to the wanted fill
-_LARGER, _FINE = 8, 20_000  # stripes; on a device
+# stripes; on a device
+_LARGER = 8
+_FINE = 20_000
 
 
 def record_workflows(wanted: FlashInput, workflows: Workflows, seed: int) -> Trace:
@@ -47,7 +49,8 @@ class _Run:
     """A workflow that runs. What is drawn for it does not depend on other ones."""
 
     def __init__(self, slot: _Slot, number: int) -> None:
-        random, workflows = slot.random, slot.workflows
+        random = slot.random
+        workflows = slot.workflows
         self.slot, self.number = slot, number
         self.user = random.randrange(workflows.users)
         self.tasks = random.choice(slot.graphs)

@@ -98,7 +98,8 @@ class Bank:
         left = np.stack([each.left for each in self._transfers])
         counts = np.stack([each.counts for each in self._transfers])
         lanes = [each.lane for each in self._transfers]
-        clock, ends = np.zeros(self.count), np.zeros_like(left)
+        clock = np.zeros(self.count)
+        ends = np.zeros_like(left)
         for _ in self._transfers:
             share = self._shares(np.where(left > 0, counts, 0), lanes)
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -113,7 +114,8 @@ class Bank:
 
     def _shares(self, active: Counts, lanes: list[int]) -> Floats:
         """Of a server's time for each request, max-min fair as in ``Server``."""
-        free, count = np.ones(self.count), active.sum(axis=0)
+        free = np.ones(self.count)
+        count = active.sum(axis=0)
         share = np.zeros(active.shape)
         for lane in self._by_most:
             rows = [row for row, each in enumerate(lanes) if each == lane]
@@ -121,7 +123,8 @@ class Bank:
                 own = active[rows].sum(axis=0)
                 each = np.minimum(self._most[lane], free / np.maximum(count, 1))
                 share[rows] = each
-                free, count = free - each * own, count - own
+                free = free - each * own
+                count = count - own
         return share
 
 

@@ -15,7 +15,8 @@ from pegasus_bb_lab.mix.stripes import Counts, Stripes
 from pegasus_bb_lab.model.machine import LOCAL, Machine
 
 Move = Generator[float | Wait, None, None]
-_READ, _WRITE = 0, 1
+_READ = 0
+_WRITE = 1
 
 
 class Buffer(Protocol):
@@ -53,7 +54,8 @@ class LocalBuffer:
     nodes = 0
 
     def __init__(self, machine: Machine) -> None:
-        one, useful = machine.buffers[LOCAL], 1 - machine.parity
+        one = machine.buffers[LOCAL]
+        useful = 1 - machine.parity
         self._read, self._write = one.read * useful, one.write * useful
         self._capacity, self._is_safe = one.capacity * useful, machine.parity > 0
 
@@ -94,7 +96,8 @@ class SharedBuffer:
         architecture: str,
         rng: np.random.Generator,
     ) -> None:
-        one, useful = machine.buffers[architecture], 1 - machine.parity
+        one = machine.buffers[architecture]
+        useful = 1 - machine.parity
         self.nodes, self._per_node = one.nodes, one.stripes
         # A compute node divides its network evenly between its stripes.
         self._alone = machine.nic / one.stripes

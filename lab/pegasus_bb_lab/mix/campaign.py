@@ -72,7 +72,8 @@ class Campaign:
         self._watch = watch
 
     def run(self) -> Outcome:
-        simulation, faults = self.simulation, self.machine.faults
+        simulation = self.simulation
+        faults = self.machine.faults
         self._check()
         self.batch.queue += self.pipelines
         self.batch.schedule()
@@ -90,7 +91,9 @@ class Campaign:
         return outcome(self.tally, productive, ended, is_complete)
 
     def _check(self) -> None:
-        machine, mix, pipelines = self.machine, self.mix, self.pipelines
+        machine = self.machine
+        mix = self.mix
+        pipelines = self.pipelines
         for pipeline in pipelines:
             check_checkpoint(machine, mix, pipeline, self._seconds(pipeline))
         shared = machine.buffers[SHARED] if self.buffer.nodes else None
@@ -101,7 +104,8 @@ class Campaign:
     # A job: restart, then compute and write a checkpoint in turn.
 
     def job(self, pipeline: Pipeline) -> Steps:
-        simulation, nodes = self.simulation, pipeline.nodes
+        simulation = self.simulation
+        nodes = pipeline.nodes
         started = simulation.now
         self._tell(START, pipeline)
         try:
@@ -137,7 +141,8 @@ class Campaign:
             self._tell(RESTART, pipeline)
 
     def _compute(self, pipeline: Pipeline, until: float) -> Steps:
-        mix, simulation = self.mix, self.simulation
+        mix = self.mix
+        simulation = self.simulation
         least = _LEAST * mix.walltime
         mtti = self.machine.mtti_of(pipeline.nodes)
         while True:
@@ -156,7 +161,8 @@ class Campaign:
         self._complete(pipeline)
 
     def _dump(self, pipeline: Pipeline) -> Steps:
-        begun, tally = self.simulation.now, self.tally
+        begun = self.simulation.now
+        tally = self.tally
         checkpoint = Checkpoint(pipeline.nodes, self._per_node, pipeline.done)
         if self.buffer.make_room(checkpoint):
             yield from self.buffer.write(checkpoint)
@@ -247,7 +253,8 @@ class Campaign:
     def _tell(self, event: str, pipeline: Pipeline | None = None) -> None:
         if self._watch is None:
             return
-        now, each = self.simulation.now, pipeline
+        now = self.simulation.now
+        each = pipeline
         if each is None:
             self._watch(Event(now, event))
         else:

@@ -10,11 +10,16 @@ from typing import Any
 from pegasus_bb.core.units import format_duration
 from pegasus_bb_lab.model.machine import SHARED, BufferNodes, Faults, Machine
 
-NODES, CAPACITY, PFS, PARITY = "nodes", "capacity", "pfs", "parity"
-REPAIR, PLACEMENT = "repair", "placement"
+NODES = "nodes"
+CAPACITY = "capacity"
+PFS = "pfs"
+PARITY = "parity"
+REPAIR = "repair"
+PLACEMENT = "placement"
 VARIATIONS = (NODES, PLACEMENT, CAPACITY, PFS, PARITY, REPAIR)
 _OF_SHARED = (NODES, PLACEMENT)
-_TERA, _GIGA = 1e12, 1e9
+_TERA = 1e12
+_GIGA = 1e9
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,8 @@ def vary(machine: Machine, key: str, value: Any) -> Machine:
         return replace(machine, faults=faults and Faults(faults.mtti, value))
     if key == PFS:
         pfs = machine.pfs
-        reading, writing = pfs.job_read / pfs.read, pfs.job_write / pfs.write
+        reading = pfs.job_read / pfs.read
+        writing = pfs.job_write / pfs.write
         rates = {"read": value, "write": value}
         of_job = {"job_read": value * reading, "job_write": value * writing}
         return replace(machine, pfs=replace(pfs, **rates, **of_job))

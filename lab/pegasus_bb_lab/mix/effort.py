@@ -18,8 +18,12 @@ _SHORTEST = 1e-3  # seconds: a clock of weeks does not see much less
 _LONGEST = 600.0  # seconds of a campaign
 _MEMORY = 20_000_000  # stripes of a checkpoint; numbers of an array
 # Seconds of a processor, within a factor of two.
-_LOCAL, _SHARED, _FAULT, _DRAW = 2e-5, 2e-4, 1e-4, 4e-8
-_QUEUED, _SERVER = 5e-8, 1e-7
+_LOCAL = 2e-5
+_SHARED = 2e-4
+_FAULT = 1e-4
+_DRAW = 4e-8
+_QUEUED = 5e-8
+_SERVER = 1e-7
 
 
 def check_checkpoint(
@@ -111,7 +115,8 @@ def effort(
 def check_effort(machine: Machine, mix: Mix, found: Effort) -> None:
     """Raises CatalogError."""
     seconds = found.seconds()
-    whole, most = sum(seconds.values()), max(seconds, key=seconds.__getitem__)
+    whole = sum(seconds.values())
+    most = max(seconds, key=seconds.__getitem__)
     if whole > _LONGEST:
         raise _error(
             machine,

@@ -6,9 +6,15 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-START, RESTART, CHECKPOINT = "start", "restart", "checkpoint"
-LOST, DRAINED, FAULT = "checkpoint lost", "drained", "fault"
-BUFFER_FAULT, END, COMPLETE = "buffer fault", "end", "complete"
+START = "start"
+RESTART = "restart"
+CHECKPOINT = "checkpoint"
+LOST = "checkpoint lost"
+DRAINED = "drained"
+FAULT = "fault"
+BUFFER_FAULT = "buffer fault"
+END = "end"
+COMPLETE = "complete"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,36 @@ from dataclasses import dataclass
 
 # Student's t for 95 % on both sides, 1 to 30 degrees of freedom.
 _T = (
-    *(12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228),
-    *(2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086),
-    *(2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042),
+    12.706,
+    4.303,
+    3.182,
+    2.776,
+    2.571,
+    2.447,
+    2.365,
+    2.306,
+    2.262,
+    2.228,
+    2.201,
+    2.179,
+    2.160,
+    2.145,
+    2.131,
+    2.120,
+    2.110,
+    2.101,
+    2.093,
+    2.086,
+    2.080,
+    2.074,
+    2.069,
+    2.064,
+    2.060,
+    2.056,
+    2.052,
+    2.048,
+    2.045,
+    2.042,
 )
 _NORMAL = 1.95996
 
@@ -36,7 +63,8 @@ def estimate(values: Sequence[float | None]) -> Estimate | None:
     known = [value for value in values if value is not None]
     if not known:
         return None
-    mean, n = statistics.fmean(known), len(known)
+    mean = statistics.fmean(known)
+    n = len(known)
     if n == 1:
         return Estimate(mean, None, 1)
     squares = math.fsum((value - mean) ** 2 for value in known)

@@ -14,7 +14,8 @@ def dump_bandwidth(
     machine: Machine, architecture: str, nodes: int, per_node: float, seed: int
 ) -> float:
     """Bytes per second of a checkpoint of ``per_node`` bytes of each of ``nodes``."""
-    simulation, rng = Simulation(), np.random.default_rng(seed)
+    simulation = Simulation()
+    rng = np.random.default_rng(seed)
     buffer = build_buffer(architecture, simulation, machine, rng)
     checkpoint = Checkpoint(nodes, per_node, 0.0)
     simulation.start(buffer.write(checkpoint))

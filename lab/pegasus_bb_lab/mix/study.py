@@ -15,9 +15,22 @@ from pegasus_bb_lab.mix.paired import Estimate, difference, estimate
 from pegasus_bb_lab.model.mix import Mix
 
 MEASURES = (
-    *("min", "max", "mean", "median", "productive", "overhead", "node_hours"),
-    *("productive_node_hours", "dump_node_hours", "restart_node_hours"),
-    *("lost_node_hours", "days", "dumps", "dumps_on_pfs", "dumps_lost", "interrupts"),
+    "min",
+    "max",
+    "mean",
+    "median",
+    "productive",
+    "overhead",
+    "node_hours",
+    "productive_node_hours",
+    "dump_node_hours",
+    "restart_node_hours",
+    "lost_node_hours",
+    "days",
+    "dumps",
+    "dumps_on_pfs",
+    "dumps_lost",
+    "interrupts",
 )
 Done = Callable[[int, int], None]  # simulated campaigns, of how many
 
@@ -54,7 +67,8 @@ def study(
     """``done`` is told of every campaign, ``watch`` every event of the first seed."""
     numbers = list(seeds)
     found: list[list[Outcome]] = [[] for _ in cases]
-    count, of = 0, len(numbers) * len(cases)
+    count = 0
+    of = len(numbers) * len(cases)
     for seed in numbers:
         for case, outcomes in zip(cases, found, strict=True):
             told = partial(watch, case) if watch and seed == numbers[0] else None

@@ -32,7 +32,8 @@ from pegasus_bb.model.quantities import (
     read_size,
 )
 
-AGGRESSIVE, CONSERVATIVE = "aggressive", "conservative"
+AGGRESSIVE = "aggressive"
+CONSERVATIVE = "conservative"
 STRATEGIES = (AGGRESSIVE, CONSERVATIVE)
 
 _LOWER = 12  # stripes of a segment at least (Tang et al., section IV)

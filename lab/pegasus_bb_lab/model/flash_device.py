@@ -96,7 +96,8 @@ def read_flash(path: Path) -> FlashInput:
 
 def _check_effort(entry: Entry, found: FlashInput) -> None:
     """The run ends, and shows something."""
-    stripe, page = entry.below("load", "stripe"), entry.below("device", "page")
+    stripe = entry.below("load", "stripe")
+    page = entry.below("device", "page")
     if not found.capacity:
         raise stripe.error("no stripe fits on a device")
     if not _LEAST_STRIPES <= found.stripes <= _MOST_STRIPES:

@@ -104,7 +104,8 @@ def _files_read(stage: Stage, every: list[Stage]) -> int:
 
 def _read_stage(entry: Entry, earlier: list[str]) -> Stage:
     check_mapping(entry, _STAGE, ("name", "tasks", "writes"))
-    name, keep = str(entry.data["name"]), entry.data.get("keep", False)
+    name = str(entry.data["name"])
+    keep = entry.data.get("keep", False)
     if name in earlier:
         raise entry.below("name").error("a second stage of that name")
     if not isinstance(keep, bool):

@@ -34,9 +34,12 @@ from pegasus_bb.model.quantities import (
 )
 from pegasus_bb.model.speeds import Speed, read_rate, read_speed
 
-RANDOM, LEAST_LOADED, ROUND_ROBIN = "random", "least-loaded", "round-robin"
+RANDOM = "random"
+LEAST_LOADED = "least-loaded"
+ROUND_ROBIN = "round-robin"
 PLACEMENTS = (RANDOM, LEAST_LOADED, ROUND_ROBIN)
-SHARED, LOCAL = "shared", "local"
+SHARED = "shared"
+LOCAL = "local"
 _KEYS = ("nodes", "cores", "memory", "nic", "pfs", "buffers", "parity", "faults")
 _BUFFER = ("read", "write", "capacity")
 _STRIPES = 1000  # more would exhaust the memory of the simulation

@@ -37,8 +37,10 @@ from pegasus_bb.model.quantities import (
 from pegasus_bb_lab.model.machine import Machine
 
 APEX = "apex"  # of the package
-YOUNG, DALY = "young", "daly"
-FIRST_FIT, FCFS = "first-fit", "fcfs"
+YOUNG = "young"
+DALY = "daly"
+FIRST_FIT = "first-fit"
+FCFS = "fcfs"
 _OF_MIX = (
     "applications",
     "sizes",
@@ -100,7 +102,8 @@ def read_mix(name: str, machine: Machine, variables: Mapping[str, str]) -> Mix:
     entry = load(path, variables).entry()
     needs = ("applications", "checkpoint", "interval", "campaign")
     check_mapping(entry, (*_OF_MIX, *_OF_QUEUE), needs)
-    applications, sizes = _applications(entry, machine), None
+    applications = _applications(entry, machine)
+    sizes = None
     if "sizes" in entry.data:
         largest = max(each.routine for each in applications)
         sizes = _sizes(entry.below("sizes"), largest, machine)

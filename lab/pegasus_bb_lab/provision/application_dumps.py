@@ -35,7 +35,8 @@ def draw_clients(
     """Each application starts at some moment of its first interval, and dumps at the
     end of every interval that ends before ``until``. Intervals differ by up to
     ``jitter`` of their length."""
-    clients, number = [], 0
+    clients = []
+    number = 0
     for application in applications:
         starts = rng.uniform(0.0, application.interval)
         ends = list(_ends(application.interval, starts, until, rng, jitter))

@@ -8,7 +8,7 @@ from math import ceil
 from random import Random
 
 from pegasus_bb.core.units import format_number
-from pegasus_bb.forecast.taut_string import peak
+from pegasus_bb.forecast.drain_windows import peak
 from pegasus_bb_lab.model.applications import (
     AGGRESSIVE,
     Application,
@@ -101,7 +101,8 @@ def simulate_policies(
         replace(each, size=ceil(each.size / groups)) for each in wanted.applications
     ]
     longest = max(each.interval for each in parts)
-    until, window = _INTERVALS * longest, max(_WINDOW, longest / 1000)
+    until = _INTERVALS * longest
+    window = max(_WINDOW, longest / 1000)
     _check_effort(wanted, target, parts, until)
     runs = []
     for seed in range(seeds):

@@ -45,7 +45,8 @@ def bandwidths(spans: Iterable[Span], window: float) -> list[float]:
     ``window`` seconds from the start on."""
     sizes: list[float] = []
     for span in spans:
-        first, last = int(span.start / window), int(span.end / window)
+        first = int(span.start / window)
+        last = int(span.end / window)
         sizes.extend([0.0] * (last + 1 - len(sizes)))
         left = span.size
         for place in range(first, last):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pegasus_bb.forecast.taut_string import Gap, Point, taut_string
+from pegasus_bb.forecast.drain_windows import Gap, Point, taut_string
 from pegasus_bb_lab.provision.application_dumps import Client, dumps_of
 
 
@@ -27,7 +27,9 @@ def production_and_deadline(clients: Iterable[Client]) -> list[Gap]:
     for dump in dumps:
         steps.setdefault(dump.made, [0, 0])[0] += dump.size
         steps.setdefault(dump.due, [0, 0])[1] += dump.size
-    made, due, gaps = 0, 0, []
+    made = 0
+    due = 0
+    gaps = []
     for time in sorted(steps):
         if time > 0:
             gaps.append(Gap(time, due + steps[time][1], made))

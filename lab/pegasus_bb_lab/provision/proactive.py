@@ -28,7 +28,8 @@ class Proactive(Group):
         N is what the rest of the dump needs now, so a change of the segment size
         changes the pace of the rest.
         """
-        simulation, left = self.simulation, dump.size
+        simulation = self.simulation
+        left = dump.size
         ends = dump.made + dump.last_interval
         while True:
             n_io = self.map.n_io

@@ -19,7 +19,7 @@ from pegasus_bb_lab.provision.optimum import optimum, production_and_deadline
 from pegasus_bb_lab.provision.proactive import Proactive
 from pegasus_bb_lab.provision.reactive import Reactive
 
-from pegasus_bb.forecast.taut_string import slope
+from pegasus_bb.forecast.drain_windows import slope
 
 MB, GB = 10**6, 10**9
 HDD = Target(4, MB, 12, 1536, a=0.693, b=0.163, positioning=0.0055, plateau=4.0)

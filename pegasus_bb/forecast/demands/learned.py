@@ -22,9 +22,46 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pegasus_bb.forecast.demands.demand import Demand, DemandRange, Moved
-from pegasus_bb.forecast.demands.fit import Point, fit, misses_by
 from pegasus_bb.model.history import Past
 from pegasus_bb.model.speeds import Speed, Speeds
+
+
+class Point(NamedTuple):
+    each: float  # seconds of one operation on the place
+    seconds: float  # of the task, without its bytes
+
+
+def fit(points: Sequence[Point]) -> Demand | None:
+    """The demand that misses the points least. None if they are of one rate, or no
+    demand is finite."""
+    count = len(points)
+    mean_x = sum(p.each for p in points) / count
+    mean_y = sum(p.seconds for p in points) / count
+    spread = sum((p.each - mean_x) ** 2 for p in points)
+    if not spread:
+        return None
+    both = sum((p.each - mean_x) * (p.seconds - mean_y) for p in points)
+    operations = both / spread
+    compute = mean_y - operations * mean_x
+    if operations < 0:
+        operations = 0.0
+        compute = mean_y
+    elif compute < 0:
+        square = sum(p.each**2 for p in points)
+        operations = sum(p.each * p.seconds for p in points) / square
+        compute = 0.0
+    finite = math.isfinite(operations) and math.isfinite(compute)
+    return Demand(compute, operations) if finite else None
+
+
+def misses_by(demand: Demand, points: Sequence[Point]) -> float:
+    """The largest error of a run time, as a part of it."""
+    return max(
+        abs(demand.compute + demand.operations * p.each - p.seconds)
+        / max(p.seconds, 1e-9)
+        for p in points
+    )
+
 
 _SMALL = 8192  # bytes; calls that move more than this are paid by their bytes
 # Operations for each such call, at most: a small file is made, opened, asked for and
@@ -126,7 +163,8 @@ def _seen(past: Past, place: str, moved: Moved, speeds: Speeds) -> Seen:
 
 def _of_places(seen: Sequence[Seen]) -> DemandRange:
     """Least squares of the run times over all places; neither part is below zero."""
-    found, each = None, [1 / one.rate(0.0) for one in seen]
+    found = None
+    each = [1 / one.rate(0.0) for one in seen]
     for _ in range(_ROUNDS):
         points = [Point(x, one.rest) for x, one in zip(each, seen, strict=True)]
         found = fit(points)

@@ -36,7 +36,8 @@ def fitted_speeds(history: History, speeds: Speeds) -> Speeds:
     places = {**speeds.places, slow: _rated(speeds.places[slow], UNKNOWN, speeds.slots)}
     for name in seen:
         if name != slow:
-            one, other = places[slow], places[name]
+            one = places[slow]
+            other = places[name]
             shares = _shares(runs[slow], one, runs[name], other)
             least = max(_LEAST, min(shares, default=1.0))
             if math.isinf(other.job_ops) or least < one.job_ops / other.job_ops:

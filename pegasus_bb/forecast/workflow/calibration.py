@@ -76,6 +76,7 @@ def _less(
         calls = demand.operations
         if calls and storage > 0:
             left = max(0.0, 1 - excess / storage)
-            calls, excess = calls * left, max(0.0, excess - storage)
+            calls = calls * left
+            excess = max(0.0, excess - storage)
         found.append(Demand(max(0.0, demand.compute - excess), calls))
     return found

@@ -4,25 +4,88 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 from pegasus_bb.forecast.demands.demand import Demand
 from pegasus_bb.forecast.kernel import Simulation, Steps
 from pegasus_bb.forecast.workflow.moved_files import Own, Work
-from pegasus_bb.forecast.workflow.outline import Outline, roots
+from pegasus_bb.forecast.workflow.outline import PRIORITY, Outline, roots
 from pegasus_bb.forecast.workflow.phase_order import Phases
-from pegasus_bb.forecast.workflow.ready_queue import ReadyQueue
-from pegasus_bb.forecast.workflow.seconds import (
-    COMPUTE,
-    OTHER,
-    STAGE_IN,
-    STAGE_OUT,
-    WAIT,
-    Clock,
-)
 from pegasus_bb.forecast.workflow.site_storage import THREADS, Storage
 from pegasus_bb.model.run import Kind
 from pegasus_bb.model.speeds import Speeds
 from pegasus_bb.model.start_overhead import Startup
+
+
+class ReadyQueue:
+    """The higher priority goes first, then the place in the outline."""
+
+    def __init__(
+        self, outline: Outline, work: Sequence[Work], demands: Sequence[Demand]
+    ) -> None:
+        count = len(outline.nodes)
+        kinds = (node.kind for node in outline.nodes)
+        # Below zero of nodes with a priority, the place itself of tasks.
+        self._turn = [
+            at - PRIORITY.get(kind, 0) * count for at, kind in enumerate(kinds)
+        ]
+        self._tasks, self._work, self._demands = outline.tasks, work, demands
+        self._ready: list[int] = []
+
+    def add(self, at: int) -> None:
+        heappush(self._ready, self._turn[at])
+
+    def next(self, most: int) -> list[int]:
+        """The first node, and of those right after it up to ``most`` in all that do the
+        same: they start together, get the same from every server, and end together.
+        Empty if none is ready."""
+        ready = self._ready
+        work = self._work
+        demands = self._demands
+        if not ready:
+            return []
+        first = heappop(ready) % len(self._turn)
+        group = [first]
+        if first < self._tasks:
+            what = work[first]
+            demand = demands[first]
+            while ready and len(group) < most:
+                at = ready[0]  # of a task: none with a priority comes after one
+                if work[at] is not what or demands[at] is not demand:
+                    break
+                group.append(heappop(ready))
+        return group
+
+
+PARTS = ("wait", "compute", "stage_in", "stage_out", "other")
+WAIT, COMPUTE, STAGE_IN, STAGE_OUT, OTHER = range(len(PARTS))
+
+
+class Clock:
+    """A second belongs to the first of PARTS that is under way in it."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+        self._since = 0.0
+        self._going = [0] * len(PARTS)
+        self.seconds = [0.0] * len(PARTS)
+
+    def change(self, part: int, step: int) -> None:
+        going = self._going[part]
+        now = self._simulation.now
+        if going > 1 or (going and step > 0):  # it goes on: nothing changes hands
+            self._going[part] = going + step
+            return
+        if now > self._since:
+            part_now = OTHER
+            for each in (WAIT, COMPUTE, STAGE_IN, STAGE_OUT):
+                if self._going[each]:
+                    part_now = each
+                    break
+            self.seconds[part_now] += now - self._since
+            self._since = now
+        self._going[part] += step
+
 
 _PART = {
     Kind.STAGE_IN: STAGE_IN,
@@ -152,8 +215,11 @@ class Execution:
 
     def _tasks(self, group: Sequence[int]) -> Steps:
         """Equal ones, from their slots on."""
-        work, demand, jobs = self.work[group[0]], self.demands[group[0]], len(group)
-        places, own = self.storage.places, work.own
+        work = self.work[group[0]]
+        demand = self.demands[group[0]]
+        jobs = len(group)
+        places = self.storage.places
+        own = work.own
         self._note(self.started, group)
         self.clock.change(COMPUTE, 1)
         before = self.rules.startup.job
@@ -195,7 +261,8 @@ class Execution:
 
     def _own_job(self, group: Sequence[int]) -> Steps:
         """Stage-in, stage-out, a clean-up."""
-        work, part = self.work[group[0]], _PART[self.outline.nodes[group[0]].kind]
+        work = self.work[group[0]]
+        part = _PART[self.outline.nodes[group[0]].kind]
         self._note(self.started, group)
         self._note(self.began, group)
         self.clock.change(part, 1)
@@ -225,7 +292,8 @@ class Execution:
     def _have_ended(self, group: Sequence[int]) -> None:
         self._note(self.ended, group)
         self._left -= len(group)
-        waits, nodes = self._waits, self.outline.nodes
+        waits = self._waits
+        nodes = self.outline.nodes
         for at in group:
             for child in nodes[at].children:
                 waits[child] -= 1

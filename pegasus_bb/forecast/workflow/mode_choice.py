@@ -57,10 +57,8 @@ def _reason(
             f"{chosen.range} is within {ALIKE:.0%} of {shortest.mode} "
             f"({shortest.range}) and reserves {saved} less"
         )
-    least, most = (
-        _gain(chosen.pessimistic, off.pessimistic),
-        _gain(chosen.optimistic, off.optimistic),
-    )
+    least = _gain(chosen.pessimistic, off.pessimistic)
+    most = _gain(chosen.optimistic, off.optimistic)
     if f"{least:.0%}" == f"{most:.0%}":
         return f"{chosen.range} is the shortest, {most:.0%} less than on the PFS alone"
     at_worst = f"{least:.0%} less" if least > 0 else f"{-least:.0%} more"

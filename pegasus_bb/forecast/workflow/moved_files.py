@@ -87,7 +87,8 @@ class Places:
 
     def _moved(self, files: Sized, at: Mapping[str, int]) -> tuple[Moved, float]:
         sizes: dict[int, int] = {}
-        opening, speeds = 0.0, self.speeds
+        opening = 0.0
+        speeds = self.speeds
         for lfn, size in files:
             place = at[lfn]
             opening += speeds[place].latency

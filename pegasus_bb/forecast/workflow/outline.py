@@ -58,7 +58,8 @@ class _Drawing:
     def __init__(self, work: Workload) -> None:
         self.work, graph = work, work.graph
         at = {load.job.id: number for number, load in enumerate(work.loads)}
-        children, parents = graph.children, graph.parents
+        children = graph.children
+        parents = graph.parents
         self.nodes = [
             Node(
                 Kind.COMPUTE,
@@ -72,7 +73,8 @@ class _Drawing:
 
     def stage_in(self, files: Mapping[str, PlacedFile]) -> None:
         """Each input is brought by one node, for all who read it."""
-        made, brought = self.work.graph.producer, dict[str, int]()
+        made = self.work.graph.producer
+        brought = dict[str, int]()
         bringers = _Bundles(self.nodes, Kind.STAGE_IN, TRANSFERS_PER_LEVEL)
         loads = self.work.loads
         for at in sorted(range(len(loads)), key=lambda at: loads[at].level):
@@ -106,7 +108,8 @@ class _Drawing:
     def clean_up(self, results: Mapping[str, int], delivered: bool) -> None:
         """A file goes when all its users have ended, its stage-out included."""
         users = self._users(results, delivered)
-        nodes, tasks = self.nodes, len(self.work.loads)
+        nodes = self.nodes
+        tasks = len(self.work.loads)
         level = [node.level for node in nodes[:tasks]]
         level += [node.level + 1 for node in nodes[tasks:]]
         units: dict[int, list[str]] = {}  # the last user -> files
@@ -165,7 +168,8 @@ class _Bundles:
         self._turns[level] = turn + 1
         places = self._levels.setdefault(level, [])
         if turn < self._most:
-            at, found = len(self._nodes), list[str]()
+            at = len(self._nodes)
+            found = list[str]()
             places.append(at)
             self._lists[at] = found
             self._nodes.append(Node(self._kind, level, None, [], 0, found, turn))

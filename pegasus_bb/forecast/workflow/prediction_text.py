@@ -60,7 +60,8 @@ def _not_in_it(predicted: Compared) -> Iterator[str]:
         yield RANGE
     unknown = predicted.unknown_sizes
     if unknown:
-        files, names = format_files(len(unknown)), abbreviate(unknown)
+        files = format_files(len(unknown))
+        names = abbreviate(unknown)
         yield f"not in it: {files} of unknown size ({names})"
     if predicted.unknown_times:
         yield (

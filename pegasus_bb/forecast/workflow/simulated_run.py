@@ -63,7 +63,8 @@ def _tasks(done: Execution, site: str) -> Iterator[Task]:
     for at, node in enumerate(done.outline.nodes):
         load = node.load
         waits = done.started[at] - done.ready[at]
-        start, seconds = done.began[at], done.stopped[at] - done.began[at]
+        start = done.began[at]
+        seconds = done.stopped[at] - done.began[at]
         if load is None:
             program = _PROGRAMS[node.kind]
             yield Task(
@@ -107,7 +108,8 @@ def _nodes(mode: Mode, done: Execution) -> Iterator[NodeTimes]:
             ready=done.ready[at],
         )
     if mode.rules.reserves:
-        gate, opened = done.gate_opened - mode.rules.wait, done.gate_opened
+        gate = done.gate_opened - mode.rules.wait
+        opened = done.gate_opened
         name = Kind.CREATE_DIR.value
         yield NodeTimes(name, gate, opened, opened, opened, attempts=1, ready=gate)
 

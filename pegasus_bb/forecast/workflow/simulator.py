@@ -33,7 +33,8 @@ class Mode:
     rules: Rules
 
     def does_the_same(self, other: Mode) -> bool:
-        mine, its = self.placement, other.placement
+        mine = self.placement
+        its = other.placement
         return (
             self.rules == other.rules
             and (self.name == "transient") == (other.name == "transient")
@@ -125,7 +126,8 @@ class Simulator:
     def _mode(
         self, name: str, placement: Placement, work: list[Work], *, reserves: bool
     ) -> Mode:
-        planned, phases = self.planned, placement.phases
+        planned = self.planned
+        phases = placement.phases
         rules = Rules(
             startup=planned.startup,
             reserves=reserves,

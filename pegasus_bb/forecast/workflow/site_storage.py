@@ -37,7 +37,8 @@ class Storage:
     ) -> Steps:
         """Reads and writes at the same time; the slower end decides. ``jobs`` do the
         same at the same time. ``before``: seconds until it begins."""
-        source, dest = self.places[copy.source], self.places[copy.dest]
+        source = self.places[copy.source]
+        dest = self.places[copy.dest]
         width = max(1, min(threads, copy.files))
         opening = copy.files * (source.latency + dest.latency) / width
         if before := before + opening:
@@ -46,7 +47,8 @@ class Storage:
             if place.calls is not None and copy.files:
                 yield place.calls.request(copy.files / width, width * jobs)
         if copy.size:
-            each, count = copy.size / width, width * jobs
+            each = copy.size / width
+            count = width * jobs
             yield Both(
                 source.reading.request(each, count), dest.writing.request(each, count)
             )

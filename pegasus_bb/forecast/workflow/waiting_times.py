@@ -40,9 +40,11 @@ def _waits(
     startup = done.rules.startup
     slot = starting = computing = storage = own = 0.0
     for at in nodes:
-        node, has_own = done.outline.nodes[at], work[at].own is not None
+        node = done.outline.nodes[at]
+        has_own = work[at].own is not None
         begin = startup.job if node.kind is Kind.COMPUTE else startup.own
-        began, stopped = done.began[at], done.stopped[at]
+        began = done.began[at]
+        stopped = done.stopped[at]
         compute = done.demands[at].compute if node.load is not None else startup.own
         before = done.started[at] - done.ready[at] - startup.queue
         staged_first = 0.0

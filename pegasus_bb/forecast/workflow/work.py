@@ -63,7 +63,8 @@ def work_of_transient(
 ) -> list[Work]:
     """As ``work_of_shared``, in mode transient: what a job uses of the tier comes to a
     reservation of its own, and goes back. ``capacity``: what it reserves for bytes."""
-    tier, pfs = placement.tier, places.pfs
+    tier = placement.tier
+    pfs = places.pfs
     there = places.number[tier.name]
     at = {lfn: pfs if f.tier == PFS else there for lfn, f in placement.files.items()}
     scratch = dict.fromkeys(at, pfs)

@@ -71,7 +71,9 @@ def workload(
         for lfn, f in files.items()
     )
     sizes = {lfn: size for lfn, size in known if size is not None}
-    loads, unknown, has_times = [], 0, history.has_times
+    loads = []
+    unknown = 0
+    has_times = history.has_times
     demands: dict[tuple[object, ...], DemandRange] = {}  # equal ones are one object
     for job in workflow.jobs.values():
         pasts = history.pasts(job.id, job.transformation) if has_times else []
@@ -103,7 +105,8 @@ def _files(job: Job, sizes: Mapping[str, int]) -> tuple[Sized, Sized, int, int]:
     writes: list[tuple[str, int]] = []
     read = written = 0
     for use in job.uses:
-        lfn, kind = use.lfn, use.kind
+        lfn = use.lfn
+        kind = use.kind
         size = sizes.get(lfn, 0)
         if kind == "input":
             reads.append((lfn, size))

@@ -87,7 +87,8 @@ def fetch_program(lfn: str, sources: Sequence[Source], site: str, url: str) -> E
 
 
 def deliver(lfn: str, site: str, url: str, output_site: str, to: str) -> Entry:
-    here, there = {"site_label": site, "url": url}, {"site_label": output_site}
+    here = {"site_label": site, "url": url}
+    there = {"site_label": output_site}
     return _transfer("output", lfn, [here], {**there, "url": to})
 
 

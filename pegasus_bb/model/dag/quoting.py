@@ -106,14 +106,16 @@ def split_words(text: str) -> list[str]:
     words: list[str] = []
     word: list[str] | None = None
     quoted = False
-    position, end = 0, len(text)
+    position = 0
+    end = len(text)
     while position < end:
         character = text[position]
         if character == "'" and quoted and text[position + 1 : position + 2] == "'":
             word = [*(word or []), "'"]
             position += 1
         elif character == "'":
-            quoted, word = not quoted, word or []
+            quoted = not quoted
+            word = word or []
         elif character in " \t\n\r\v\f" and not quoted:
             if word is not None:
                 words.append("".join(word))

@@ -68,7 +68,8 @@ class _Reader:
     def read(self, source: Iterator[str], file: str) -> None:
         """Lines may come in any order: one before its JOB line is applied last."""
         waiting: list[tuple[int, Callable[[str], None], str]] = []
-        number, handlers = 0, self._handlers
+        number = 0
+        handlers = self._handlers
         try:
             for number, line in enumerate(source, 1):
                 words = line.split(None, 1)
@@ -146,7 +147,8 @@ class _Reader:
                 self.dag.children.setdefault(parent, []).append(child)
                 return
         at = next((i for i, word in enumerate(words) if word.upper() == "CHILD"), 0)
-        parents, children = words[:at], words[at + 1 :]
+        parents = words[:at]
+        children = words[at + 1 :]
         if not parents or not children:
             raise _LineError(
                 "PARENT without parents or children",

@@ -2,13 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pegasus_bb.model.stat import Stat
-from pegasus_bb.report.bench.cells import ERROR, Measurement, certain
+from pegasus_bb.report.bench.cells import ERROR, LEAST, Measurement, certain
 from pegasus_bb.report.bench.figures import Figures
+from pegasus_bb.report.bench.measured_tier import left_behind
 from pegasus_bb.report.bench.session import Session, Tier
+
+
+def before(tiers: Sequence[Tier]) -> Iterator[str]:
+    devices: dict[int, str] = {}
+    for tier in tiers:
+        name = devices.setdefault(tier.place.device, tier.place.name)
+        if name != tier.place.name:
+            yield f"{name} and {tier.place.name} are on one file system"
+        for path in left_behind(tier.place):
+            yield (
+                f"{path}: another benchmark runs there and disturbs this one, or was "
+                "killed; if it was, rm -r it"
+            )
+
+
+def after(session: Session) -> Iterator[str]:
+    for tier in session.tiers:
+        if any(one.warm for one in tier.measured()):
+            yield (
+                f"{tier.place.name}: reads marked w came from the page cache, or may "
+                "have come from it"
+            )
+        yield from _doubtful(tier)
+    if session.engine is not None and session.engine.name != "own":
+        yield (
+            "ior: with processes on several nodes, only this node dropped its page "
+            "cache; each process read the file of another node"
+        )
+
+
+def _doubtful(tier: Tier) -> Iterator[str]:
+    figures = [value for one in tier.measured() for value in (one.write, one.read)]
+    figures += [one.rate for one in tier.operations if one.rates]
+    uncertain = sum(not certain(value) for value in figures)
+    if uncertain:
+        yield (
+            f"{tier.place.name}: {uncertain} of {len(figures)} figures, marked *, have "
+            f"a standard error above {ERROR:.0%} or less than {LEAST} repetitions"
+        )
+
 
 _UNITS = {
     **dict.fromkeys(("block", "transfer"), "B"),
@@ -60,8 +101,11 @@ def _key(one: Measurement) -> dict[str, Any]:
     """Mode and layout never vary; readers of version 1 want them."""
     cell = one.cell
     return {
-        **{"mode": "fsync", "layout": "file-per-process", "block": cell.block},
-        **{"processes": cell.processes, "transfer": cell.transfer},
+        "mode": "fsync",
+        "layout": "file-per-process",
+        "block": cell.block,
+        "processes": cell.processes,
+        "transfer": cell.transfer,
     }
 
 

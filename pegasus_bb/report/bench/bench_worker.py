@@ -46,7 +46,8 @@ def _write(order: dict[str, Any], data: bytearray) -> dict[str, Any]:
         for at, size in _pieces(order):
             while size:  # a file system that gets full takes a part, then says so
                 taken = os.pwrite(handle, memoryview(data)[:size], at)
-                at, size = at + taken, size - taken
+                at = at + taken
+                size = size - taken
         os.fsync(handle)
     finally:
         os.close(handle)
@@ -61,7 +62,8 @@ def _read(order: dict[str, Any], data: bytearray) -> dict[str, Any]:
                 got = os.preadv(handle, [memoryview(data)[:size]], at)
                 if not got:
                     raise OSError(errno.EIO, f"ends at {at}, before what was written")
-                at, size = at + got, size - got
+                at = at + got
+                size = size - got
     finally:
         os.close(handle)
     return {}
@@ -75,7 +77,8 @@ def _operate(order: dict[str, Any], data: bytearray) -> dict[str, Any]:
     """
     os.mkdir(order["path"], 0o700)
     paths = [os.path.join(order["path"], str(number)) for number in range(_FILES)]
-    until, done = time.monotonic() + order["seconds"], 0
+    until = time.monotonic() + order["seconds"]
+    done = 0
     while not done or time.monotonic() < until:
         made = 0
         for path in paths:

@@ -17,7 +17,9 @@ from pegasus_bb.report.bench.cells import Cell
 _PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bench_worker.py")
 _COMMAND = (sys.executable, "-I", "-S", _PROGRAM)
 OPERATED = 4096  # bytes that are written to each small file
-_LEAD, _LEAD_EACH = 0.005, 0.0002  # seconds for telling all of them when to begin
+# seconds for telling all of them when to begin
+_LEAD = 0.005
+_LEAD_EACH = 0.0002
 
 
 class Own:

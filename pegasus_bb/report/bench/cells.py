@@ -42,7 +42,8 @@ def all_cells(blocks: Iterable[int], processes: Iterable[int]) -> list[Cell]:
 
     Raises UsageError.
     """
-    blocks, processes = sorted(set(blocks)), sorted(set(processes))
+    blocks = sorted(set(blocks))
+    processes = sorted(set(processes))
     if not all(size > 0 and size % min(size, MIB) == 0 for size in blocks):
         raise UsageError(
             "--blocks: less than 1MiB, or whole multiples of it, such as 64MiB,1GiB"

@@ -49,8 +49,10 @@ def figures(tier: Tier) -> Figures:
     if not measured or tier.latency is None:
         raise NotMeasured(f"tier {tier.place.name}: nothing was measured")
     cold = [one for one in measured if not one.warm] or measured
-    writes, reads = _of_largest_block(measured), _of_largest_block(cold)
-    writer, reader = _fewest_processes(writes), _fewest_processes(reads)
+    writes = _of_largest_block(measured)
+    reads = _of_largest_block(cold)
+    writer = _fewest_processes(writes)
+    reader = _fewest_processes(reads)
     return Figures(
         read=max(_mean(one.read) for one in reads),
         write=max(_mean(one.write) for one in writes),

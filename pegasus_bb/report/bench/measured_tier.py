@@ -46,7 +46,8 @@ def place(text: str) -> Place:
     """Read NAME=DIR, or DIR alone, whose last part is the name. Raises UsageError."""
     name, equals, path = text.partition("=")
     if not equals or "/" in name:
-        name, path = "", text
+        name = ""
+        path = text
     full = os.path.abspath(path)
     name = name or os.path.basename(full)
     if not path or not name.isprintable() or not name or name == "slots":

@@ -8,22 +8,115 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeAlias
+from shutil import which
+from typing import Protocol, TypeAlias
 
 from pegasus_bb.core.errors import NotMeasured, UsageError
 from pegasus_bb.core.removal import remove
 from pegasus_bb.core.units import format_size
 from pegasus_bb.model.stat import Stat, stat
 from pegasus_bb.report.bench.built_in_engine import Own
-from pegasus_bb.report.bench.cache import drop
 from pegasus_bb.report.bench.cells import Cell, Measurement
-from pegasus_bb.report.bench.engine import Engine, choose
+from pegasus_bb.report.bench.ior import COUNT, PROGRAM, Ior
 from pegasus_bb.report.bench.measured_tier import Place, temporary_folder
 from pegasus_bb.report.bench.small_files import (
     Operations,
     operations_of,
     repeat_operations,
 )
+
+
+class Engine(Protocol):
+    """Runs one phase of a cell in an empty folder, with all processes at once.
+
+    A phase lasts from the first open to the last close. Raises NotMeasured with the
+    process that failed.
+    """
+
+    name: str  # own | ior VERSION
+    because: str  # why this one measures
+
+    def write(self, cell: Cell, folder: str) -> float:
+        """Seconds for writing, until the data is on the storage."""
+
+    def read(self, cell: Cell, folder: str) -> float:
+        """Seconds for reading what ``write`` has written."""
+
+    def close(self) -> None:
+        """End all processes. A second call does nothing."""
+
+
+def choose(processes: int, folder: str) -> Engine:
+    """An engine for so many ``processes``; a trial of ior happens in ``folder``."""
+    if which(PROGRAM) is None:
+        return Own(processes, "no ior on PATH")
+    launch = launcher()
+    if not launch:
+        why = "ior is there, but no srun, mpiexec or mpirun to start it"
+        return Own(processes, why)
+    engine = Ior(launch)
+    try:
+        engine.trial(processes, folder)
+    except NotMeasured as error:
+        return Own(processes, f"ior does not run here: {error}")
+    return engine
+
+
+def launcher() -> tuple[str, ...]:
+    """The command that starts MPI processes; empty if there is none."""
+    if os.environ.get("SLURM_JOB_ID") and which("srun"):
+        return ("srun", "-n", COUNT)  # on all nodes of the job
+    found = next((name for name in ("mpiexec", "mpirun") if which(name)), None)
+    return (found, "-n", COUNT) if found else ()
+
+
+_PAGE = 4096
+_SAMPLES = 4  # of a file, spread over it
+_TRIES = 3  # fast storage may answer a sample at once
+
+
+def drop(folder: str) -> bool:
+    """Write all files of ``folder`` to the storage and drop them from the page cache.
+
+    False if some may still be there. Raises OSError.
+    """
+    dropped = True
+    for entry in os.scandir(folder):
+        dropped = _drop(entry.path) and dropped
+    return dropped
+
+
+def _drop(path: str) -> bool:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+        # Without this a sample makes the kernel read ahead what shall not be there.
+        os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_RANDOM)
+        size = os.fstat(handle).st_size
+        for _ in range(_TRIES):
+            os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
+            dropped = _is_dropped(handle, size)
+            if dropped:
+                break
+        os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
+        return dropped
+    finally:
+        os.close(handle)
+
+
+def _is_dropped(handle: int, size: int) -> bool:
+    """Read some pages with RWF_NOWAIT, which never waits for the storage."""
+    step = max(_PAGE, size // _SAMPLES // _PAGE * _PAGE)
+    for at in range(0, size, step):
+        try:
+            if os.preadv(handle, [bytearray(_PAGE)], at, os.RWF_NOWAIT):
+                return False
+        except BlockingIOError:
+            continue
+        except OSError:  # the file system does not tell
+            return False
+    return True
+
 
 Tell = Callable[[str, int, int], None]  # what is next; repetitions done, of how many
 Turn: TypeAlias = tuple[str, Callable[[], None]]

@@ -47,10 +47,16 @@ _RATES = (
     Column("bandwidth_error", "standard error", "B/s"),
 )
 _RUN_COLUMNS = (
-    *(_PROCESSES, Column("series", "side"), *_RATES, Column("gain", "gain", RATIO)),
+    _PROCESSES,
+    Column("series", "side"),
+    *_RATES,
+    Column("gain", "gain", RATIO),
 )
 _CELL_COLUMNS = (
-    *(Column("series", "tier"), Column("block", "block", "B"), _PROCESSES, *_RATES),
+    Column("series", "tier"),
+    Column("block", "block", "B"),
+    _PROCESSES,
+    *_RATES,
 )
 
 
@@ -78,7 +84,9 @@ def _run_rows(row: WidthRow, way: str) -> Iterator[Row]:
     processes = next(sides(row.cells["processes"]))[1].mean
     for side, rate in sides(row.cells[f"{way}_bandwidth"]):
         yield {
-            **{"processes": processes, "series": side, **_rate(rate)},
+            "processes": processes,
+            "series": side,
+            **_rate(rate),
             "gain": gain.pfs if side == "PFS" else gain.bb,
         }
 
@@ -97,7 +105,7 @@ def benchmark(comparison: Comparison) -> Figure:
     charts = tuple(c for kind, each in data.items() for c in _by_block(kind, each))
     tables = tuple(each.table(kind) for kind, each in data.items())
     return Figure(
-        *("benchmark", _BENCHMARK, _OF_BENCHMARK, charts, tables), side_by_side=True
+        "benchmark", _BENCHMARK, _OF_BENCHMARK, charts, tables, side_by_side=True
     )
 
 

@@ -18,14 +18,22 @@ Channel = TypeVar("Channel", alt.X, alt.Y)
 
 SIDES = ("PFS", "burst buffer")
 # The page's CSS has two sets of these colors: for light and for dark screens.
-PFS, BUFFER, WAIT, STAGE_IN, STAGE_OUT, ALERT, INK, LINE, SOFT = (
-    *("var(--pfs)", "var(--tier)", "var(--wait)", "var(--stage)", "var(--stage-out)"),
-    *("var(--mark)", "var(--ink)", "var(--line)", "var(--soft)"),
-)
-PAPER, COMPUTE = "var(--paper)", "var(--compute)"
-OTHER_JOBS, REST = "var(--other)", "var(--rest)"
+PFS = "var(--pfs)"
+BUFFER = "var(--tier)"
+WAIT = "var(--wait)"
+STAGE_IN = "var(--stage)"
+STAGE_OUT = "var(--stage-out)"
+ALERT = "var(--mark)"
+INK = "var(--ink)"
+LINE = "var(--line)"
+SOFT = "var(--soft)"
+PAPER = "var(--paper)"
+COMPUTE = "var(--compute)"
+OTHER_JOBS = "var(--other)"
+REST = "var(--rest)"
 JOBS = tuple(f"var(--job{number})" for number in range(1, 9))  # of transformations
-_COLORS, _SHAPES = (PFS, BUFFER, STAGE_IN, WAIT), ("triangle-up", "square", "diamond")
+_COLORS = (PFS, BUFFER, STAGE_IN, WAIT)
+_SHAPES = ("triangle-up", "square", "diamond")
 LINES = " Lines are the standard error."
 _TEXT = {"labelColor": INK, "titleColor": INK, "labelFontSize": 12, "titleFontSize": 12}
 _LINES = {"gridColor": LINE, "domainColor": LINE, "tickColor": LINE}
@@ -51,7 +59,7 @@ _AXES = {  # unit -> title and format of an axis
     "to one": ("user time / system time", ""),
 }
 # Seconds between two ticks; a narrow page has room for this many steps.
-_STEPS = (*(1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800), *(3600, 7200, 14400))
+_STEPS = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400)
 _MOST_STEPS = 5
 _SECONDS = "format(datum.value, '~g')"
 _MINUTES = "floor(datum.value / 60) + ':' + format(datum.value % 60, '02')"

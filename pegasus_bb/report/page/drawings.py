@@ -22,7 +22,9 @@ from pegasus_bb.report.page.charts import (
 from pegasus_bb.report.page.figure import Chart, Column, Dataset
 from pegasus_bb.report.page.ticks import byte_axis
 
-_BAR, _FRAME = 18, 12  # pixels
+# pixels
+_BAR = 18
+_FRAME = 12
 _FOR_TEXT = 1.4  # the axis is so much longer than the bars
 
 
@@ -31,7 +33,9 @@ def paired_bars(
 ) -> tuple[Dataset, Chart]:
     """For each name a bar of each side, its standard error and its value."""
     columns = (
-        *(Column("name", name), Column("series", "side"), Column("mean", title, unit)),
+        Column("name", name),
+        Column("series", "side"),
+        Column("mean", title, unit),
         Column("error", "standard error", unit),
     )
     bars = [(each, *bar) for each, pair in pairs.items() for bar in sides(pair)]

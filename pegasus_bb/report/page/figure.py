@@ -11,7 +11,9 @@ from pegasus_bb.model.text import readable
 
 ROWS = 200  # of a table; --json has all of them
 # Units of quotients; others are s, B, B/s, or a noun. FINE: of one near 1.
-RATIO, FINE, TO_ONE = "ratio", "fine ratio", "to one"
+RATIO = "ratio"
+FINE = "fine ratio"
+TO_ONE = "to one"
 UNKNOWN = "unknown"
 Legend = tuple[str, str]  # color, what it stands for
 Row = Mapping[str, Any]  # key of a column -> a number of the JSON, or a text

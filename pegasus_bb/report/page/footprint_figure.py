@@ -65,7 +65,8 @@ def _rows(job: JobRow) -> Iterator[Row]:
 
 def _chart(data: Dataset, time: Column) -> Chart:
     moved = [row["bytes_moved"] for row in data.rows]
-    low, high = min(moved), max(moved)
+    low = min(moved)
+    high = max(moved)
     names = drawn_sides(data.rows)
     marks = draw(data).mark_point(filled=True, opacity=0.6, size=60)
     drawing = marks.encode(

@@ -11,8 +11,10 @@ from pegasus_bb.report.page.figure import Chart, Column, Dataset, Row
 
 GROUPS = ("reservation", "staging", "jobs", "other")  # from top to bottom
 COLUMNS = (
-    *(Column("node", "node"), Column("what", "what")),
-    *(Column("start", "begun", "s"), Column("seconds", "took", "s")),
+    Column("node", "node"),
+    Column("what", "what"),
+    Column("start", "begun", "s"),
+    Column("seconds", "took", "s"),
     Column("queued", "queued before", "s"),
 )
 BARS = 1500  # of one run
@@ -20,7 +22,10 @@ _NAMES = alt.Axis(
     labelExpr="split(datum.label, ' ')[1] ? '' : datum.label",
     minExtent=78,  # so that the seconds of both sides stand below one another
 )
-_LANE, _FRAME, _TALLEST = 13, 12, 480  # pixels
+# pixels
+_LANE = 13
+_FRAME = 12
+_TALLEST = 480
 _LIGHTER = 0.3  # opacity
 
 

@@ -57,7 +57,9 @@ _PARTS = {
 }
 _MAKESPAN = "makespan"
 _COLUMNS = (
-    *(Column("name", "side"), Column("what", "part"), Column("seconds", "took", "s")),
+    Column("name", "side"),
+    Column("what", "part"),
+    Column("seconds", "took", "s"),
 )
 _SIDES = {"pfs": "PFS", "bb": "burst buffer"}
 _BAR = 36  # pixels

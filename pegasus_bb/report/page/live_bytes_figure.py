@@ -35,7 +35,8 @@ _ABOUT = (
 _SHARED = "on the reservation of all jobs"
 _SINGLE = "on reservations of single jobs, added up"
 _COLUMNS = (
-    *(Column("at", "time since the run began", "s"), Column("what", "what")),
+    Column("at", "time since the run began", "s"),
+    Column("what", "what"),
     Column("size", "bytes", "B"),
 )
 _LEVELS = (
@@ -118,7 +119,8 @@ def _chart(part: _Part, end: float) -> Chart:
     line = base.transform_filter("datum.what == 'reserved'").mark_line(
         interpolate="step-after", stroke=ALERT
     )
-    title, capacity = part.where, part.live.capacity
+    title = part.where
+    capacity = part.live.capacity
     if capacity:
         title += f"; reserved: {format_quantity(capacity, 'B')}"
     label = f"Live bytes over time {part.where}; the table has the numbers"
@@ -153,12 +155,14 @@ def levels(sizes: Sequence[int], explanation: Explanation) -> Figure:
         f"can; at most {worst} in any order of the jobs."
     )
     charts = (_bars(data, capacity),)
-    legend, tables = _legend(bool(capacity)), (data.table(title),)
+    legend = _legend(bool(capacity))
+    tables = (data.table(title),)
     return Figure("levels", title, about, charts, tables, legend=legend)
 
 
 def _bars(data: Dataset, capacity: int | None) -> Chart:
-    base, title = draw(data), ""
+    base = draw(data)
+    title = ""
     level = alt.X("level:O", title="level of the workflow", sort=None)
     highest = max([capacity or 0, *(row["size"] for row in data.rows)])
     layers = [base.mark_bar().encode(x=level, y=byte_axis(alt.Y, "size", highest))]

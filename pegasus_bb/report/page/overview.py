@@ -139,7 +139,8 @@ def _cells(
             yield _error(stat, unit)
     has_ratio = key not in _NO_RATIO and pair.ratio is not None
     if found.is_comparison:
-        unit, doubt = FINE if pair.is_fine else RATIO, pair.doubt
+        unit = FINE if pair.is_fine else RATIO
+        doubt = pair.doubt
         yield Number(pair.ratio, unit, doubt) if has_ratio else ""
     if found.tells_error:
         yield _DIFFERENCE[pair.beyond_error]

@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 import vl_convert
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from pegasus_bb.core.units import (
@@ -46,10 +46,13 @@ def _vega() -> Markup:
     return Markup(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))  # noqa: S704
 
 
-def templates() -> Environment:
-    """The environment, with filters for numbers and the Vega libraries."""
+def templates(*packages: str) -> Environment:
+    """Make the environment, with filters for numbers and the Vega libraries.
+
+    ``packages`` have templates of their own, which use those of the pages."""
+    loaders = [PackageLoader(name) for name in (*packages, "pegasus_bb.report.page")]
     found = Environment(
-        loader=PackageLoader("pegasus_bb.report.page"),
+        loader=ChoiceLoader(loaders),
         undefined=StrictUndefined,
         autoescape=True,
         trim_blocks=True,

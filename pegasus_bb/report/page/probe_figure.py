@@ -16,8 +16,10 @@ _MISSING = (
 )
 _WHEN = {"during": "results leave the tier", "outside": "other times"}
 _COLUMNS = (
-    *(Column("name", "call"), Column("series", "when")),
-    *(Column("p50", "p50", "s"), Column("p99", "p99", "s")),
+    Column("name", "call"),
+    Column("series", "when"),
+    Column("p50", "p50", "s"),
+    Column("p99", "p99", "s"),
     Column("count", "calls", "calls"),
 )
 
@@ -27,8 +29,11 @@ def probe(found: Comparison) -> Figure:
         return Figure("probe", _TITLE, _MISSING)
     rows = [
         {
-            **{"name": each.op, "series": words, "p50": waited.p50},
-            **{"p99": waited.p99, "count": waited.count},
+            "name": each.op,
+            "series": words,
+            "p50": waited.p50,
+            "p99": waited.p99,
+            "count": waited.count,
         }
         for each in found.probe
         for key, words in _WHEN.items()

@@ -15,16 +15,29 @@ from pegasus_bb.report.page.headline_figure import bought
 from pegasus_bb.report.page.live_bytes_figure import live
 from pegasus_bb.report.page.page_templates import templates
 from pegasus_bb.report.page.probe_figure import probe
-from pegasus_bb.report.page.runs import repetitions, workflows
-from pegasus_bb.report.page.simulated import marked, simulated
+from pegasus_bb.report.page.runs import (
+    marked,
+    repetitions,
+    simulated,
+    transformations,
+    workflows,
+)
 from pegasus_bb.report.page.timeline import timeline
-from pegasus_bb.report.page.transformation_figure import transformations
 from pegasus_bb.report.report_document import Comparison, ReportedRun
 
 # From top to bottom.
 FIGURES = (
-    *(bought, timeline, transformations, live, drain, probe, footprint),
-    *(calls, processors, by_processes, benchmark),
+    bought,
+    timeline,
+    transformations,
+    live,
+    drain,
+    probe,
+    footprint,
+    calls,
+    processors,
+    by_processes,
+    benchmark,
 )
 
 
@@ -56,7 +69,8 @@ def report_page(
 
     ``warnings`` are more of them, by the same name; ``about`` says what the sides are.
     """
-    more, what = warnings or {}, about or {}
+    more = warnings or {}
+    what = about or {}
     parts = [
         _part(name, found, more.get(name, ()), what.get(name, ()))
         for name, found in comparisons.items()

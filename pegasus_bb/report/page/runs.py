@@ -2,11 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime, timezone
 
-from pegasus_bb.report.page.figure import RATIO, UNKNOWN, Cell, Number, Table
+from pegasus_bb.model.stat import Pair
+from pegasus_bb.report.page.charts import LINES
+from pegasus_bb.report.page.drawings import paired_bars
+from pegasus_bb.report.page.figure import (
+    RATIO,
+    UNKNOWN,
+    Cell,
+    Chart,
+    Figure,
+    Number,
+    Table,
+)
+from pegasus_bb.report.page.overview import each_kind
 from pegasus_bb.report.report_document import Comparison, ReportedRun
+
+_TITLE = "Run time by transformation"
+_MISSING = "Left out: no record is of a compute job."
+_ABOUT = "Seconds of all jobs of a transformation, added up."
+_MOST = 20  # transformations that are drawn
+
+
+def transformations(found: Comparison) -> Figure:
+    """Those that took longest are drawn; the tables have all."""
+    pairs = {row.name: row.cells["run_time"] for row in found.compute}
+    longest = sorted(pairs, key=lambda name: -_seconds(pairs[name]))[:_MOST]
+    if not longest:
+        return Figure("transformations", _TITLE, _MISSING)
+    shown = {name: pairs[name] for name in pairs if name in longest}
+    label = "Run time of each transformation; the tables have the numbers"
+    _, bars = paired_bars("transformation", "run time", "s", shown, label)
+    about = _ABOUT + (LINES if found.repeated else "")
+    if len(pairs) > _MOST:
+        about += f" The {_MOST} that took longest are drawn."
+    tables = each_kind(found)
+    return Figure("transformations", _TITLE, about, (bars,), tables)
+
+
+def _seconds(pair: Pair) -> float:
+    return max((stat.mean for stat in (pair.pfs, pair.bb) if stat), default=0.0)
+
+
+def simulated(figure: Figure) -> Figure:
+    return replace(
+        figure,
+        title=_marked(figure.title),
+        charts=tuple(map(simulated_chart, figure.charts)),
+        tables=marked(figure.tables),
+    )
+
+
+def marked(tables: Iterable[Table]) -> tuple[Table, ...]:
+    return tuple(replace(table, caption=_marked(table.caption)) for table in tables)
+
+
+def simulated_chart(chart: Chart) -> Chart:
+    return replace(chart, title=_marked(chart.title), label=_marked(chart.label))
+
+
+def _marked(text: str) -> str:
+    return f"{text} (simulated)" if text else "simulated"
+
 
 _RUNS = ("run", "began", "mode", "tier", "makespan", "time in jobs")
 
@@ -23,7 +83,8 @@ def workflows(comparisons: Mapping[str, Comparison]) -> Table:
 
 
 def _workflow(name: str, found: Comparison, sides: Mapping[str, int]) -> Iterator[Cell]:
-    pair, even = found.workflow["makespan"], found.break_even
+    pair = found.workflow["makespan"]
+    even = found.break_even
     yield name
     for side in ("pfs", "bb"):
         if side in sides:

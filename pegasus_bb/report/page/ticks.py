@@ -33,7 +33,8 @@ def log_byte_axis(
     channel: type[Channel], key: str, lowest: float, highest: float, title: str
 ) -> Channel:
     """The column ``key``, in bytes above 0; a step has the same factor everywhere."""
-    first, last = math.floor(math.log2(lowest)), math.ceil(math.log2(highest))
+    first = math.floor(math.log2(lowest))
+    last = math.ceil(math.log2(highest))
     step = max(1, math.ceil((last - first) / _MOST))
     values = [2.0**n for n in range(first, last + 1, step)]
     ticks = alt.Axis(values=values, labelExpr="".join(_by_size()))
@@ -44,7 +45,8 @@ def log_byte_axis(
 def _by_size() -> Iterator[str]:
     """An expression: each value in the largest unit that it reaches."""
     for power in range(len(_UNITS) - 1, 0, -1):
-        size, unit = 1024**power, _UNITS[power]
+        size = 1024**power
+        unit = _UNITS[power]
         yield f"datum.value >= {size} ? format(datum.value / {size}, '~g') + ' {unit}'"
         yield " : "
     yield "datum.value + ' B'"

@@ -33,8 +33,11 @@ _KINDS = {
 _OTHER = ("other", "other jobs of Pegasus")
 _REST = "other transformations"
 _COLORS = {
-    **{"stage-in": STAGE_IN, "stage-out": STAGE_OUT},
-    **{"reserving": INK, "waiting at the gate": WAIT, "giving back": ALERT},
+    "stage-in": STAGE_IN,
+    "stage-out": STAGE_OUT,
+    "reserving": INK,
+    "waiting at the gate": WAIT,
+    "giving back": ALERT,
     _OTHER[1]: OTHER_JOBS,
 }
 _QUEUED = ("lighter", "lighter: queueing")
@@ -77,7 +80,8 @@ def _about(found: Comparison, bars: Mapping[str, Sequence[Row]]) -> str:
 
 def _drawn(found: Comparison, side: str) -> str:
     name, reported = found.typical(side)
-    stat, makespan = getattr(found.workflow["makespan"], side), reported.run.makespan
+    stat = getattr(found.workflow["makespan"], side)
+    makespan = reported.run.makespan
     if stat is None or makespan is None or stat.n == 1:
         return name
     return f"{name} ({format_seconds(makespan)}; mean {format_seconds(stat.mean)})"
@@ -123,7 +127,8 @@ def _legend(bars: Sequence[Row], named: Mapping[str, str]) -> Iterator[Legend]:
 
 
 def _bars(reported: ReportedRun, named: Mapping[str, str]) -> Iterator[Row]:
-    run, start = reported.run, reported.gate_offset
+    run = reported.run
+    start = reported.gate_offset
     if start is not None and run.gate_wait:
         yield _bar("gate", *_KINDS["gate"], start, run.gate_wait, None)
     queued: set[str] = set()  # nodes: of clustered tasks only the first waited
@@ -131,7 +136,8 @@ def _bars(reported: ReportedRun, named: Mapping[str, str]) -> Iterator[Row]:
         start = reported.time.at(task.start)
         group, what = _KINDS.get(task.kind.value, _OTHER)
         if task.kind is Kind.COMPUTE:
-            group, name = "jobs", _name(task)
+            group = "jobs"
+            name = _name(task)
             what = name if name in named else _REST
         waited = None if task.node in queued else task.queued
         queued.add(task.node)

@@ -21,10 +21,15 @@ from pegasus_bb.report.page.charts import BUFFER, LINE, PFS, SOFT, Channel, char
 from pegasus_bb.report.page.figure import Chart, Column, Dataset, Row
 
 EACH = 40  # jobs; more share boxes
-INPUTS, RESULTS = "inputs", "results"
+INPUTS = "inputs"
+RESULTS = "results"
 _NAMED = 8  # LFNs and ids in a tooltip
 _LABEL = "Jobs in columns by level, and the files between them; the table says the same"
-_BOX, _GAP, _ROW, _HIGH = 136, 64, 46, 30  # pixels
+# pixels
+_BOX = 136
+_GAP = 64
+_ROW = 46
+_HIGH = 30
 _PLACES = {  # where files are -> color and dashes of their lines
     "on the tier": (BUFFER, [1, 0]),
     "on the PFS": (PFS, [9, 5]),
@@ -170,8 +175,10 @@ def _lines(base: alt.Chart) -> alt.Chart:
 
 def _line(stream: Stream, boxes: Mapping[str, Row]) -> Iterator[Row]:
     """Four points of a curve that leaves a box and enters one horizontally."""
-    source, dest = boxes[stream.source], boxes[stream.dest]
-    y, to_y = source["y"] + _HIGH / 2, dest["y"] + _HIGH / 2
+    source = boxes[stream.source]
+    dest = boxes[stream.dest]
+    y = source["y"] + _HIGH / 2
+    to_y = dest["y"] + _HIGH / 2
     middle = (source["right"] + dest["x"]) / 2
     points = (source["right"], y), (middle, y), (middle, to_y), (dest["x"], to_y)
     ends = f"{stream.source} {stream.dest} {stream.tier} {stream.how}"
@@ -189,7 +196,9 @@ def _boxes(flow: Flow) -> Iterator[tuple[str, dict[str, Any]]]:
     for column, level in enumerate(sorted(columns)):
         above = (tallest - len(columns[level])) * _ROW / 2
         for row, key in enumerate(columns[level]):
-            group, x, y = flow.groups[key], column * (_BOX + _GAP), above + row * _ROW
+            group = flow.groups[key]
+            x = column * (_BOX + _GAP)
+            y = above + row * _ROW
             ends = {"x": x, "y": y, "right": x + _BOX, "bottom": y + _HIGH}
             title = f"{group.label}{_some(group.members)}"
             yield key, {**ends, "label": group.label, "title": title}

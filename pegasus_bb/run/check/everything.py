@@ -74,7 +74,8 @@ def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
         yield from size
     yield from _of_python(given)
     with suppress(PegasusBBError):  # the workflow's finding has it
-        site, mode = execution_site(options, given.catalogs), given.settings.mode
+        site = execution_site(options, given.catalogs)
+        mode = given.settings.mode
         yield from _of_planner(options, given, site, decided, seen)
         yield from of_htcondor((site.profile("pegasus", "style") or "condor").lower())
         yield from of_scratch(given.catalogs, site, mode in ("transient", "hybrid"))

@@ -68,7 +68,8 @@ def _of_planner(
 def _check_images(decided: PlanningInput) -> None:
     """Mode off: pegasus-plan itself brings an image in a file to the site. It takes one
     without image.site for a file of no site. Raises CatalogError."""
-    catalog, site = decided.catalogs.transformations, decided.site.name
+    catalog = decided.catalogs.transformations
+    site = decided.site.name
     jobs = [job for job in decided.workflow.jobs.values() if runs_on(job, site)]
     programs = [catalog.executable(j.transformation, site) for j in jobs]
     used = {program.container for program in programs if program is not None}

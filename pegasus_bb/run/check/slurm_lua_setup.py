@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from pegasus_bb.core.errors import PegasusBBError, SchedulerUnreachable, UsageError
@@ -15,16 +16,36 @@ from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.run.check.site_folders import of_folders
 from pegasus_bb.run.check.slurm_setup import of_pool
-from pegasus_bb.run.check.stager_records import of_records
 from pegasus_bb.run.check.stager_service import of_answer, of_sockets, site_here
 from pegasus_bb.runtime.backends.base import Pool
 from pegasus_bb.runtime.backends.scontrol import JobSpace
 from pegasus_bb.runtime.backends.slurm import Slurm
 from pegasus_bb.runtime.backends.slurm_lua import SlurmLua
+from pegasus_bb.stager.nodes.job_record import read_nodes_record
+from pegasus_bb.stager.slurm.buffers import read_buffers
 from pegasus_bb.stager.slurm.hooks import dry_run_text, is_version, why_too_old
 from pegasus_bb.stager.slurm.install_hooks import HOOKS, missing_functions
+from pegasus_bb.stager.slurm.job import read_job
 from pegasus_bb.stager.slurm.job_states import JobState, is_over, read_queue
 from pegasus_bb.stager.slurm.lua_interpreter import why_not
+
+_READERS: dict[str, Callable[[str], object]] = {
+    "buffers.json": read_buffers,
+    "jobs/*.json": read_job,
+    "nodes/*.json": read_nodes_record,
+}
+
+
+def of_records(state: Path) -> Iterator[Finding]:
+    """Nothing where they cannot be read: root can, on the host of the service."""
+    for names, read in _READERS.items():
+        for path in sorted(state.glob(names)):
+            try:
+                with suppress(OSError):
+                    read(str(path))
+            except UsageError as error:
+                yield wrong("service", str(error))
+
 
 _CONF = re.compile(r"^SLURM_CONF\s*=\s*(\S+)", re.MULTILINE)
 _USER = re.compile(r"^SlurmUser\s*=\s*\S+?\((\d+)\)", re.MULTILINE)
@@ -46,7 +67,8 @@ def of_slurm_lua(tier: Tier, placement: Placement | None) -> Iterator[Finding]:
             yield note("service", f"{here}: right if slurmctld has another host")
     lua = SlurmLua(tier.settings)
     try:
-        pools, trouble = lua.pools(), lua.trouble()
+        pools = lua.pools()
+        trouble = lua.trouble()
     except SchedulerUnreachable as error:
         mend = "an administrator starts the service: docs/slurm-lua.md"
         yield wrong("slurm", f"the staging service does not answer: {error}", mend)
@@ -114,7 +136,8 @@ def _of_jobs(spaces: list[JobSpace]) -> Iterator[Finding]:
 def _of_hooks() -> Iterator[Finding]:
     """Where the file can be read from here; slurmctld's host may be another."""
     config = ask(["scontrol", "show", "config"], timeout=20.0).out
-    found, user = _CONF.search(config), _USER.search(config)
+    found = _CONF.search(config)
+    user = _USER.search(config)
     path = Path(found[1]).parent / HOOKS if found else None
     if path is None or not path.is_file():
         return

@@ -54,7 +54,8 @@ def of_size(placed: PlanningInput) -> tuple[list[Finding], PlanningInput | None]
 
 def _reserved(decided: Placement, mode: str) -> str:
     """What would be reserved, or has to be free: a node's disk is not reserved."""
-    size, jobs = format_size(decided.capacity), decided.job_reservations
+    size = format_size(decided.capacity)
+    jobs = decided.job_reservations
     if not jobs:
         return f"{size} would be reserved"
     if mode == "transient":

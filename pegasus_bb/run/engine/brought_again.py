@@ -112,13 +112,15 @@ def _outdated(
         brought = records[-1].stat().st_mtime_ns
         for job in read_jobs(file.read_text("utf-8", "surrogateescape")):
             if isinstance(job, Transfer) and _is_newer(job, brought):
-                source, dest = job.sources[0].path, job.dests[0].path
+                source = job.sources[0].path
+                dest = job.dests[0].path
                 yield Outdated(source, dest, job.lfn, name)
 
 
 def _is_newer(job: Transfer, brought: int) -> bool:
     """Also a mode that was mended counts: ctime."""
-    source, dest = job.sources[0], job.dests[0]
+    source = job.sources[0]
+    dest = job.dests[0]
     if not source.is_local or dest.scheme == "symlink":
         return False  # a link leads to the file as it is now
     try:

@@ -122,7 +122,8 @@ def tier_full(run: FailedRun) -> Iterator[str]:
     full = [item.node.name for item in run.failed if _says_full(run, item)]
     if not full:
         return
-    size, quota = run.reserved, run.quota
+    size = run.reserved
+    quota = run.quota
     yield (
         f"cause:       the tier is full ({format_size(size)} are reserved), says "
         f"{abbreviate(full, _SHOWN)}"

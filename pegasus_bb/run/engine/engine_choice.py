@@ -13,7 +13,9 @@ from pegasus_bb.run.engine.dagman.submit_dag import follow_problem
 from pegasus_bb.run.engine.jobstate_log import read_history
 from pegasus_bb.run.engine.submitdir import SubmitDir
 
-LOCAL, DAGMAN, AUTO = "local", "dagman", "auto"
+LOCAL = "local"
+DAGMAN = "dagman"
+AUTO = "auto"
 ENGINES = (AUTO, LOCAL, DAGMAN)
 
 

@@ -19,7 +19,8 @@ _LINES = 5
 _LONG = 600  # characters of a line; our own messages with their advice are that long
 _READ = 1 << 20
 _PLANNER_LOG = "-Dpegasus.log.*="  # names the log of a sub-workflow's pegasus-plan
-_DAGMAN_LOG, _OUT = "_CONDOR_DAGMAN_LOG", ".dagman.out"
+_DAGMAN_LOG = "_CONDOR_DAGMAN_LOG"
+_OUT = ".dagman.out"
 
 
 # Quoted output is told by its indentation in a Kickstart record.

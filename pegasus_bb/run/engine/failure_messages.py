@@ -25,7 +25,8 @@ from pegasus_bb.runtime.release_steps import release_command
 from pegasus_bb.runtime.storage_decision import decision_message, readable_decision
 
 # Ours and Pegasus's: they exit with 1 where the job has failed.
-_EXITCODE, _PASSED_ON = ("exitcode", "pegasus-exitcode"), 1
+_EXITCODE = ("exitcode", "pegasus-exitcode")
+_PASSED_ON = 1
 _AWAIT_STAGE_OUT = "await_stage_out"
 _WRAPPER_ARGUMENTS = 3  # before the POST script that await_stage_out wraps
 
@@ -88,7 +89,8 @@ def believe_rescue(table: Table, place: SubmitDir, dag: Dag) -> None:
 
 def not_done(table: Table, place: SubmitDir, rescue: Path | None, how: str) -> str:
     """Says how far the run came, which nodes failed and why, and how to continue."""
-    counts, total = table.counts, len(table.items)
+    counts = table.counts
+    total = len(table.items)
     run = FailedRun(place, table)
     left = total - counts[State.DONE] - len(run.failed)
     lines = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from contextlib import suppress
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pegasus_bb.core.errors import INTERRUPTED, RunFailed, RunInterrupted
+from pegasus_bb.core.files import write_json
 from pegasus_bb.model.dag.nodes import Dag
 from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.run.engine.children import Children, Signals
@@ -16,7 +18,6 @@ from pegasus_bb.run.engine.failure_messages import not_done
 from pegasus_bb.run.engine.jobstate_log import Journal
 from pegasus_bb.run.engine.lock import lock_submit_dir
 from pegasus_bb.run.engine.lost_inputs import Ask, refuse
-from pegasus_bb.run.engine.machine_load import note_load
 from pegasus_bb.run.engine.node_progress import Watcher
 from pegasus_bb.run.engine.preparation import (
     Preparation,
@@ -29,6 +30,19 @@ from pegasus_bb.run.engine.rescue import write_rescue
 from pegasus_bb.run.engine.scheduler import Scheduler
 from pegasus_bb.run.engine.submitdir import SubmitDir, find_submit_dir
 from pegasus_bb.run.engine.table import State, Table
+
+LOAD = "load.json"
+
+
+def note_load(place: SubmitDir) -> None:
+    """Write the load averages over 1, 5 and 15 minutes, and the processors."""
+    if not place.bb.is_dir():
+        return
+    load = [round(value, 2) for value in os.getloadavg()]
+    cores = len(os.sched_getaffinity(0))
+    with contextlib.suppress(OSError):  # a full disk stops the run in its own words
+        write_json(str(place.bb / LOAD), {"load": load, "cores": cores})
+
 
 GRACE = 10.0  # seconds between SIGTERM and SIGKILL when a run is stopped
 
@@ -88,10 +102,12 @@ class _Run:
     def run(self, prepared: Preparation, grace: float) -> Outcome:
         began = time.monotonic()
         self._table = Table(self._dag, prepared.done)
-        total, before = len(self._dag.nodes), len(prepared.done)
+        total = len(self._dag.nodes)
+        before = len(prepared.done)
         if before < total or prepared.history.crashed:
             self._run_nodes(prepared, grace)
-        done, seconds = self._table.counts[State.DONE], time.monotonic() - began
+        done = self._table.counts[State.DONE]
+        seconds = time.monotonic() - began
         return Outcome(total, done, before, seconds, prepared.moved, self._rescue)
 
     def _run_nodes(self, prepared: Preparation, grace: float) -> None:

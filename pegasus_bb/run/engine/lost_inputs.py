@@ -98,7 +98,8 @@ def _search(
     place: SubmitDir, nodes: Mapping[str, Node], done: Set[str], waiting: deque[str]
 ) -> list[LostInput]:
     bb = BBDir(str(place.bb))
-    flow, is_lost = Dataflow(place, nodes), _is_lost(bb, waiting)
+    flow = Dataflow(place, nodes)
+    is_lost = _is_lost(bb, waiting)
     where = "on the tier" if bb.has_request else f"in {bb.scratch()}"
     lost: list[LostInput] = []
     again: set[str] = set()
@@ -129,7 +130,8 @@ def _is_lost(bb: BBDir, failed: Set[str] | deque[str]) -> Callable[[str], bool]:
 def _folders(bb: BBDir) -> list[Path]:
     """The folders that may have a file; empty where they are not seen from here."""
     if not bb.has_request:
-        first, folders = bb.scratch(), [bb.scratch()]
+        first = bb.scratch()
+        folders = [bb.scratch()]
     else:
         first = tier_seen_from_here(bb, bb.request())
         folders = file_folders(bb, bb.request(), first)

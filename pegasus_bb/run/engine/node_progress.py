@@ -87,7 +87,8 @@ class Lines(Quiet):
         self._done += how == "done"
         step = max(1, self._total // 100) if self._total > _LINES else 1
         if how != "done" or self._done % step == 0 or self._done == self._total:
-            count, took = f"[{self._done}/{self._total}] ", format_duration(seconds)
+            count = f"[{self._done}/{self._total}] "
+            took = format_duration(seconds)
             self._say(shortened(count, name, f": {how} ({took})", self._width()))
         self._warn_of_over_use()
 

@@ -135,7 +135,8 @@ def check_reservation(place: SubmitDir, dag: Dag, done: Set[str]) -> None:
     if noted is None:
         return
     users = users_of(place, dag)
-    used, left = users & done, users - done
+    used = users & done
+    left = users - done
     lost = ""
     if noted.released_at and (used or reservation_identity.has_progressed(bb, noted)):
         lost = _released_message(bb, noted, left)

@@ -100,7 +100,8 @@ def _possibly_alive(path: Path) -> tuple[set[str], dict[int, tuple[int, str]]]:
     """Marks of processes that may be alive; PID -> start time and mark where known."""
     marks: dict[str, int] = {}  # mark -> PID, 0 where not known yet
     known: dict[int, tuple[int, str]] = {}
-    this_boot, host = True, socket.gethostname()
+    this_boot = True
+    host = socket.gethostname()
     for entry in read_journal(str(path)):
         if "boot" in entry:
             this_boot = entry["boot"] == _boot()

@@ -29,7 +29,11 @@ from pegasus_bb.runtime.storage_decision import on_the_pfs
 from pegasus_bb.runtime.transfers.transfer_jobs import Transfer, read_jobs
 
 # Values of +pegasus_job_class, which either planner writes into submit files.
-TASK, STAGE_IN, CREATE_DIR, CLEAN_UP, CHMOD = 1, 2, 6, 8, 9
+TASK = 1
+STAGE_IN = 2
+CREATE_DIR = 6
+CLEAN_UP = 8
+CHMOD = 9
 SUB_WORKFLOWS = (10, 11)
 _LINE = re.compile(r"^\+pegasus_job_class\s*=\s*([0-9]+)\s*$", re.MULTILINE | re.I)
 # Tasks, stage-in and sub-workflows: a clean-up may have removed their inputs since.
@@ -70,7 +74,8 @@ def stage_out_again(place: SubmitDir, dag: Dag, done: Set[str]) -> Redo:
     buffer = tier_seen_from_here(bb, request)
     vanishes = "" if moved else buffer
     unsafe = {u.lfn for u in ResultsGuard(bb, vanishes).unsafe()}
-    nodes, moves = set(), []
+    nodes = set()
+    moves = []
     for node in dag.nodes.values() if unsafe else ():
         jobs = list(_stage_outs(place, node)) if node.name in done else []
         again = [job for job in jobs if job.lfn in unsafe]
@@ -153,7 +158,8 @@ def _is_in_the_way(source: str, dest: str) -> bool:
 
 
 def _move_aside(dest: str) -> Path:
-    when, number = time.strftime("%Y%m%dT%H%M%S"), 0
+    when = time.strftime("%Y%m%dT%H%M%S")
+    number = 0
     while os.path.lexists(target := f"{dest}.kept-{when}{f'.{number}' * (number > 0)}"):
         number += 1
     try:
@@ -171,7 +177,8 @@ def with_nodes_below(
     place: SubmitDir, dag: Dag, nodes: Set[str], done: Set[str]
 ) -> set[str]:
     """``nodes`` and the clean-ups and registrations that come after them."""
-    found, below = set(nodes), deque(nodes)
+    found = set(nodes)
+    below = deque(nodes)
     while below:
         for child in dag.children.get(below.popleft(), ()):
             if child in done and child not in found and _can_repeat(place, dag, child):

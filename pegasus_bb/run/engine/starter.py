@@ -19,7 +19,8 @@ _NOT_FOUND = 127  # exit status of a shell that cannot start a program
 _WANTS_SCRATCH = "pegasus-lite-local.sh"  # around Pegasus's transfers on this machine
 _TAIL = 4000  # bytes of a script's output
 # DAGMan's values of $DAG_STATUS for "a node has failed" and "no failure".
-_NODE_FAILED, _OK = 2, 0
+_NODE_FAILED = 2
+_OK = 0
 
 
 class CannotStart(Exception):

@@ -17,7 +17,9 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import ENGINE_LOCK
 from pegasus_bb.core.similar import similar_path
 
-_LEVELS, _WIDTH = 4, 200  # how far submit directories below a folder are looked for
+# how far submit directories below a folder are looked for
+_LEVELS = 4
+_WIDTH = 200
 _NAMED = 2  # of them
 _RESCUE = re.compile(r"\.rescue([0-9]{3})")
 

@@ -39,7 +39,8 @@ def list_kept_spaces(
 def _record(
     backend: str, space: Unstaged, kept: ledger.KeptSpace | None
 ) -> ReservationRecord:
-    run, whose = RunState(NOT_OURS), "of a run that this ledger does not know"
+    run = RunState(NOT_OURS)
+    whose = "of a run that this ledger does not know"
     if kept is not None:
         there = Path(kept.submit_dir).is_dir()
         run = RunState(runs.AWAY)

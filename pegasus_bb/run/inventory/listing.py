@@ -35,7 +35,8 @@ _BACK = "noted as {} already, yet there is one of that name; it is left alone"
 def list_reservations(everything: bool = False) -> list[ReservationRecord]:
     """In the order of asking, then what is not on the ledger. ``everything``: also what
     has ended. Each scheduler is asked once. Changes nothing."""
-    known, finder = ledger.reservations(), RunFinder()
+    known = ledger.reservations()
+    finder = RunFinder()
     standing = [finder.locate(entry) for entry in known if not entry.end]
     answers = ask_schedulers(standing, (entry for entry in known if entry.end))
     rows = {row.name: (backend, row) for backend, row in answers.rows}
@@ -69,7 +70,8 @@ def _run_state(one: LocatedReservation) -> RunState:
 
 
 def _record(one: LocatedReservation, status: Status) -> ReservationRecord:
-    entry, run = one.entry, _run_state(one)
+    entry = one.entry
+    run = _run_state(one)
     return ReservationRecord(
         entry.name,
         entry.backend,

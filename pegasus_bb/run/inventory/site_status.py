@@ -70,7 +70,9 @@ def _with_service(status: SiteStatus) -> SiteStatus:
     """The service has the persistent buffers of burst_buffer/lua; Slurm has none."""
     lua = SlurmLua({})
     try:
-        found, pools, trouble = lua.all_buffers(), lua.pools(), lua.trouble()
+        found = lua.all_buffers()
+        pools = lua.pools()
+        trouble = lua.trouble()
     except PegasusBBError as error:
         status.service = f"it does not answer: {error}"
         return status
@@ -82,7 +84,11 @@ def _with_service(status: SiteStatus) -> SiteStatus:
 
 def _service_buffer(row: dict[str, Any]) -> Use:
     return Use(
-        *(row["name"], row["user"], row["pool"], row["size"], row["state"]),
+        row["name"],
+        row["user"],
+        row["pool"],
+        row["size"],
+        row["state"],
         row["created"],
     )
 

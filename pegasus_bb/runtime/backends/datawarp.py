@@ -369,7 +369,8 @@ def _row(plugin: Plugin, name: str) -> Buffer | None:
 
 
 def _why_pending(job: Job, plugin: Plugin, request: Request) -> str:
-    why, pool = job.message or "no reason given", plugin.pool(request.pool)
+    why = job.message or "no reason given"
+    pool = plugin.pool(request.pool)
     if job.reason == "BurstBufferResources" and pool is not None:
         size = format_size(round_up(request.capacity, pool.granularity))
         return f"{why}, waits for {size}; {format_size(pool.free)} free in {pool.name}"

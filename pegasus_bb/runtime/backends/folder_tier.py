@@ -149,7 +149,8 @@ class Directory(Backend):
 
     def pools(self) -> list[Pool]:
         grants = view_grants(self.root)
-        total, free = grants.total(self.quota), self._free(grants)
+        total = grants.total(self.quota)
+        free = self._free(grants)
         return [Pool("directory", self.granularity, total, free)]
 
     # -- status
@@ -241,7 +242,8 @@ class Directory(Backend):
         return f"reservation {request.name} in {self.root} ({size}, made {made})"
 
     def _check_size(self, grants: Grants, request: Request) -> None:
-        total, size = grants.total(self.quota), self._size(request)
+        total = grants.total(self.quota)
+        size = self._size(request)
         if request.capacity <= 0 or size > total:
             raise ReservationFailed(
                 f"reservation {request.name} asks for {format_size(request.capacity)}; "

@@ -25,10 +25,13 @@ from pegasus_bb.core.refusals import keep_mode
 from pegasus_bb.model.reservation import check_reservation_name
 from pegasus_bb.runtime.backends import identity
 
-_STATE, _LOCK = ".pegasus_bb.json", ".pegasus_bb.lock"
+_STATE = ".pegasus_bb.json"
+_LOCK = ".pegasus_bb.lock"
 PARTIAL = ".pegasus_bb-"  # prefix of folders that are being made or removed
 _IDENTITY_FILES = (identity.FILE, "." + identity.FILE)  # and partly written ones
-_SIZES, _TIMES = 1 << 62, 1 << 37  # upper bounds of bytes, and of seconds
+# upper bounds of bytes, and of seconds
+_SIZES = 1 << 62
+_TIMES = 1 << 37
 _PATIENCE = 10.0  # seconds to wait for the lock, which no call holds for long
 
 
@@ -69,7 +72,9 @@ class Grants:
         waiting = [e for e in self.entries.values() if not e["granted"]]
         if not waiting:
             return
-        total, used, free = self.total(), self.used(), self.free()
+        total = self.total()
+        used = self.used()
+        free = self.free()
         if not used:
             self.data["quota"] = free
         for entry in waiting:

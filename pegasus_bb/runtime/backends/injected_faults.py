@@ -33,7 +33,8 @@ from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.runtime.backends.base import Backend, Listing, Pool
 
 _COUNTS = ".pegasus_bb_faults.json"  # calls so far, in the tier's folder
-_UNREACHABLE, _GONE = "unreachable", "gone"
+_UNREACHABLE = "unreachable"
+_GONE = "gone"
 _CLAUSE = re.compile(r"\s*(create|status|delete)\s*(?:([*+])\s*([0-9]+))?\s*:\s*(.*\S)")
 
 

@@ -131,9 +131,12 @@ class SlurmLua(Backend):
 
     def path(self, request: Request, environ: Mapping[str, str]) -> str:
         variable = f"{VARIABLE}{check_reservation_name(request.name)}"
-        path, by = environ.get(variable, ""), f"${variable}"
+        path = environ.get(variable, "")
+        by = f"${variable}"
         if not path and self.has_service and "SLURM_JOB_ID" not in environ:
-            path, by = self._path_from_slurm(request), "Slurm"  # on the submit host
+            # on the submit host
+            path = self._path_from_slurm(request)
+            by = "Slurm"
         if not path.startswith("/"):
             found = repr(path) if path else "not set"
             raise ReservationFailed(
@@ -195,7 +198,7 @@ class SlurmLua(Backend):
             self._check_large_enough(buffer, request)
         except ReservationFailed as error:
             return Status(
-                *(State.FAILED, str(error), shown.owner, shown.size, shown.created)
+                State.FAILED, str(error), shown.owner, shown.size, shown.created
             )
         return shown
 
@@ -205,7 +208,8 @@ class SlurmLua(Backend):
         if state is State.PENDING:
             message += f": {buffer.get('reason', 'it waits for room')}"
         owner = self.owner if buffer["uid"] == self.uid else buffer["user"]
-        size, created = buffer["size"], buffer["created"]
+        size = buffer["size"]
+        created = buffer["created"]
         return Status(state, message, owner, size, created, buffer["uuid"])
 
     def _check_size(self, request: Request) -> None:
@@ -309,7 +313,8 @@ def _read(line: str) -> dict[str, Any]:
             f"the staging service speaks version {answer['v']}, this is {_VERSION}: "
             "install the same pegasus_bb on both sides"
         )
-    code, message = str(error.get("code")), str(error.get("message"))
+    code = str(error.get("code"))
+    message = str(error.get("message"))
     if code in _TRANSIENT:
         raise SchedulerUnreachable(message)
     raise Refused(code, message)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from pegasus_bb.runtime.backends.scontrol import Job, job_state
 
 # `:0` prints fields in full. Slurm's text may contain blanks, bars and newlines.
-_NEXT, _END = "\x1f", "\x1e"
+_NEXT = "\x1f"
+_END = "\x1e"
 _FIELDS = (
     "JobID",
     "Name",

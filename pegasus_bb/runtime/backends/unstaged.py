@@ -16,13 +16,17 @@ from pegasus_bb.model.reservation import SLURM_LUA
 from pegasus_bb.runtime.backends import slurm_lua
 from pegasus_bb.runtime.backends.slurm import Slurm
 
-_POLL, _PATIENCE = 1.0, 60.0  # seconds
+# seconds
+_POLL = 1.0
+_PATIENCE = 60.0
 
 
 class UnstagedResults(ABC):
     """Results by Slurm's job number. Methods raise SchedulerUnreachable."""
 
-    keeper, label = "Slurm", "Slurm"  # for a sentence, for a table
+    # for a sentence, for a table
+    keeper = "Slurm"
+    label = "Slurm"
 
     @abstractmethod
     def are_destined_for(self, job: str, folder: str) -> bool:
@@ -68,7 +72,8 @@ class KeptByDataWarp(UnstagedResults):
         return f"destination={folder}" in directives.split()
 
     def discard(self, job: str) -> None:
-        slurm, until = Slurm({}), time.monotonic() + _PATIENCE
+        slurm = Slurm({})
+        until = time.monotonic() + _PATIENCE
         slurm.cancel(job, "--hurry")
         while any(row.job == job for row in slurm.plugin().jobs):
             if time.monotonic() > until:
@@ -92,7 +97,8 @@ class KeptByDataWarp(UnstagedResults):
 class KeptByService(UnstagedResults):
     """The staging service keeps them, and retries each minute."""
 
-    keeper, label = "the staging service", "service"
+    keeper = "the staging service"
+    label = "service"
 
     def are_destined_for(self, job: str, folder: str) -> bool:
         rows = slurm_lua.kept_results(job)

@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 GB = 1e9  # bytes
-LOWER, UPPER = 12, 1536  # stripes of a segment
+# stripes of a segment
+LOWER = 12
+UPPER = 1536
 
 
 class Curve(NamedTuple):
@@ -53,7 +55,8 @@ class Curve(NamedTuple):
         """
         if not self.serves(self.upper, load):
             return None
-        too_few, enough = self.lower - 1, self.upper
+        too_few = self.lower - 1
+        enough = self.upper
         while enough - too_few > 1:
             middle = (too_few + enough) // 2
             if self.serves(middle, load):

@@ -121,7 +121,8 @@ class Drainer:
 
     def _overtake(self, pace: Pace, dump: Dump) -> str:
         """``pace`` is of the one before: how that goes on. Both have one rate then."""
-        seconds, left = self.seconds_for(dump), pace.left
+        seconds = self.seconds_for(dump)
+        left = pace.left
         if not seconds:
             pace.hurry()
             return "full speed"
@@ -152,7 +153,8 @@ class Drainer:
             self._tell_of(dump, self._clock() - begun)
 
     def _new_pace(self, dump: Dump) -> Pace:
-        route, seconds = self._route, self.seconds_for(dump)
+        route = self._route
+        seconds = self.seconds_for(dump)
         drain = Drain(self._run, dump.size, seconds, route.targets, route.log)
         return Pace(drain, say=lambda message: self._say(f"{_name(dump)}: {message}"))
 
@@ -160,7 +162,8 @@ class Drainer:
         self, dump: Dump, pace: Pace, fail: Callable[[CopyFailed], None]
     ) -> Stage:
         """Raises CopyFailed where nothing can be noted."""
-        source, dest = self._route.source, self._route.dest
+        source = self._route.source
+        dest = self._route.dest
         try:
             folders = Folder.open(source), Folder.open(dest)
         except OSError as error:
@@ -198,7 +201,8 @@ class Drainer:
             self.removed += self._buffer.remove_older()
 
     def _tell_of(self, dump: Dump, seconds: float) -> None:
-        files, size = format_files(len(dump.files)), format_size(dump.size)
+        files = format_files(len(dump.files))
+        size = format_size(dump.size)
         message = f"{files}, {size}, safe after {format_duration(seconds)}"
         gone = sum(self._never_came(*each) for each in dump.files.items())
         if gone:

@@ -16,10 +16,13 @@ from pegasus_bb.runtime.staging.failures import on_a_line
 
 PATIENCE = 600.0  # seconds; what is written for longer is no part of a dump
 _TRIFLE = 0.1  # of the largest burst; smaller ones are copied, but are no dumps
-_REMEMBERED, _LATELY = 8, 3  # intervals
+# intervals
+_REMEMBERED = 8
+_LATELY = 3
 # Parts of the time until the next dump that are used: of an interval that the user
 # knows, or that is usual; and of the least that was seen.
-_USUAL, _LEAST = 0.9, 0.76
+_USUAL = 0.9
+_LEAST = 0.76
 
 
 class Dump(NamedTuple):

@@ -23,7 +23,9 @@ from pegasus_bb.runtime.draining.target_folder import Lease, Registry
 from pegasus_bb.runtime.staging.segments import Segments
 
 _PART = 0.25  # seconds of the rate that one segment has: a peak is that of a second
-_LEAST, _MOST = MIB, 64 * MIB  # bytes of a segment, unless a curve says its size
+# bytes of a segment, unless a curve says its size
+_LEAST = MIB
+_MOST = 64 * MIB
 _BEAT = 5.0  # seconds; a lease is renewed as often while its process waits
 
 

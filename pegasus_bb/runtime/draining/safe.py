@@ -42,9 +42,11 @@ class Arrivals(Journal):
 
     def is_safe(self, name: str, version: Version) -> bool:
         """Whether ``name`` is still of that version, and safe."""
-        path, to = os.path.join(self._source, name), os.path.join(self._dest, name)
+        path = os.path.join(self._source, name)
+        to = os.path.join(self._dest, name)
         try:
-            found, copy = os.lstat(path), os.lstat(to)
+            found = os.lstat(path)
+            copy = os.lstat(to)
             if version_of(found) != version:
                 return False
             if stat.S_ISLNK(found.st_mode):

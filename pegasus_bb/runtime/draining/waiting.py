@@ -8,7 +8,9 @@ from typing import Callable
 
 from pegasus_bb.runtime.draining.dumps import Dump
 
-AGAIN, AT_MOST = 30.0, 600.0  # seconds until what failed is tried again; they double
+# seconds until what failed is tried again; they double
+AGAIN = 30.0
+AT_MOST = 600.0
 
 
 class Waiting:

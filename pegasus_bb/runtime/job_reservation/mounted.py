@@ -81,7 +81,8 @@ def job_space(request: Request, environ: dict[str, str]) -> str:
 
 
 def _check_staged_in(request: Request, space: Space, lfn: str) -> None:
-    here, there = checked_path(space.run, lfn), checked_path(request.prefix, lfn)
+    here = checked_path(space.run, lfn)
+    there = checked_path(request.prefix, lfn)
     wanted = os.stat(there)
     try:
         copied = os.stat(here)

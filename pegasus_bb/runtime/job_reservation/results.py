@@ -156,7 +156,8 @@ def _path(space: Space, lfn: str) -> str:
 
 
 def _put(space: Space, lfn: str) -> dict[str, Any]:
-    made, dest = _path(space, lfn), os.path.join(space.results, lfn)
+    made = _path(space, lfn)
+    dest = os.path.join(space.results, lfn)
     os.makedirs(os.path.dirname(dest), exist_ok=True)
     if space.by_system:
         put = _move(made, dest, lfn)

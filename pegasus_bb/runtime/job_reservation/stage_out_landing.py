@@ -48,7 +48,8 @@ class StageOutLanding:
         """Give every file its final name. May be repeated. Raises OSError."""
         folders = set()
         for lfn in self._files:
-            landed, dest = self._arrived(lfn), checked_path(self._scratch, lfn)
+            landed = self._arrived(lfn)
+            dest = checked_path(self._scratch, lfn)
             if landed == dest:
                 continue
             folders.add(os.path.dirname(dest))
@@ -67,7 +68,8 @@ class StageOutLanding:
         return arrived if os.path.lexists(arrived) else checked_path(self._scratch, lfn)
 
     def _size_fault(self, lfn: str) -> str:
-        path, size = self._arrived(lfn), self._files[lfn]["size"]
+        path = self._arrived(lfn)
+        size = self._files[lfn]["size"]
         try:
             status = os.lstat(path)
         except FileNotFoundError:

@@ -60,7 +60,8 @@ def release(
     nothing, and report what would be done. Raises DataNotSafe, ReservationFailed,
     SchedulerUnreachable; everything is kept then.
     """
-    request, noted = bb.request(), _noted(bb)
+    request = bb.request()
+    noted = _noted(bb)
     backend = open_backend(request.backend, request.settings)
     decision = on_the_pfs(bb, request)
     if decision and not (discard or why_nothing_lost):
@@ -98,7 +99,8 @@ def _would_release(
     decision: StorageDecision | None,
     why_nothing_lost: str,
 ) -> str:
-    request, status = bb.request(), reservation_identity.status(bb, noted)
+    request = bb.request()
+    status = reservation_identity.status(bb, noted)
     unused = decision is not None
     left_alone = check_releasable(request, noted, status, unused)
     if left_alone or status.state is State.ABSENT:
@@ -129,7 +131,8 @@ def give_up(bb: BBDir) -> str:
     Nothing is removed. Raises ReservationFailed if the storage is there: then the
     reservation can be released.
     """
-    request, noted = bb.request(), _noted(bb)
+    request = bb.request()
+    noted = _noted(bb)
     why = why_storage_is_gone(request, reservation_identity.last_storage_id(bb))
     lost = list(ResultsGuard(bb, read_all=False).unsafe())
     _note_end(bb, noted, "discarded")
@@ -142,7 +145,8 @@ def give_up(bb: BBDir) -> str:
 
 def _noted(bb: BBDir) -> Reservation | None:
     """The note of setup. Raises ReservationFailed if it is of another run."""
-    request, noted = bb.request(), bb.reservation()
+    request = bb.request()
+    noted = bb.reservation()
     if noted is not None and noted.uuid != request.uuid:
         raise ReservationFailed(
             f"reservation.json is of run {noted.uuid}, not of this run {request.uuid}; "
@@ -249,7 +253,8 @@ def seen_from_here(request: Request, backend: Backend) -> str:
 
 
 def _not_safe_message(bb: BBDir, unsafe: list[Unsafe], buffer: str) -> str:
-    request, promised = bb.request(), len(bb.placement().get("outputs", {}))
+    request = bb.request()
+    promised = len(bb.placement().get("outputs", {}))
     lines = [
         f"kept reservation {request.name} ({format_size(request.capacity)}, "
         f"{request.backend}): {len(unsafe)} of {promised} promised results are not "
@@ -263,7 +268,8 @@ def _not_safe_message(bb: BBDir, unsafe: list[Unsafe], buffer: str) -> str:
 
 
 def _remaining_lines(bb: BBDir, unsafe: list[Unsafe], buffer: str) -> list[str]:
-    request, scratch = bb.request(), str(bb.placement().get("scratch", ""))
+    request = bb.request()
+    scratch = str(bb.placement().get("scratch", ""))
     if not scratch.startswith(request.prefix):
         return []
     below = scratch[len(request.prefix) :].strip("/")

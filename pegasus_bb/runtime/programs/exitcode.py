@@ -58,13 +58,16 @@ def check(code: int, path: str) -> int:
 
 def judge(path: str) -> Verdict:
     """The verdict of the records in ``path``, in one pass and constant memory."""
-    records, complete, why = 0, True, ""
+    records = 0
+    complete = True
+    why = ""
     with open(path, "rb") as lines:
         for line in lines:
             if line.startswith(_RECORD):
                 if not complete:
                     break
-                records, complete = records + 1, False
+                records = records + 1
+                complete = False
             match = _RAW.match(line)
             if match is None:
                 continue

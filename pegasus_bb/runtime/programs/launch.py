@@ -43,7 +43,7 @@ def launch(bb: BBDir, argv: list[str], environ: dict[str, str]) -> int:
         raise UsageError("launch has nothing to start; next: launch PROGRAM [ARG...]")
     node = bb.node_of_job(environ)
     if node.reservation:
-        from pegasus_bb.runtime.job_reservation.run_on_reservation import (
+        from pegasus_bb.runtime.job_reservation.open_reservation import (
             run_on_reservation,
         )
 
@@ -52,7 +52,8 @@ def launch(bb: BBDir, argv: list[str], environ: dict[str, str]) -> int:
     if binding is None:
         lock_node(bb, environ)
         return run_command(bb, argv, environ)
-    argv, environ = binding.argv(argv), binding.environ(environ)
+    argv = binding.argv(argv)
+    environ = binding.environ(environ)
     links, hinted = _files(bb, node, binding)
     lock_node(bb, environ)
     return run_task(bb, binding, argv, environ, links, hinted)
@@ -65,7 +66,8 @@ def _files(
     if not (node.links or node.pools or node.hints):
         return [], {}
     placement = bb.placement()
-    scratch, on_pfs = binding.text(placement["scratch"]), placement["pfs_scratch"]
+    scratch = binding.text(placement["scratch"])
+    on_pfs = placement["pfs_scratch"]
     links = list(planned_links(node.links, scratch, on_pfs))
     if scratch == on_pfs:  # the run has fallen back to the PFS
         return links, {}

@@ -36,11 +36,14 @@ def main(
 def answer(name: str, work: Callable[[], str]) -> int:
     """The exit code of ``work``, whose message goes to stderr."""
     try:
-        message, code = work(), 0
+        message = work()
+        code = 0
     except PegasusBBError as error:
-        message, code = str(error), error.exit_code
+        message = str(error)
+        code = error.exit_code
     except OSError as error:  # a full disk, a submit directory that went away
-        message, code = f"{error.filename}: {error.strerror}", BUG
+        message = f"{error.filename}: {error.strerror}"
+        code = BUG
     _print(f"{name}: {message}")
     return code
 

@@ -96,7 +96,8 @@ def _enter(options: Options) -> str:
 def _run(
     options: Options, streams: Streams, environ: dict[str, str], trouble: str
 ) -> Outcome:
-    name, begun = options.argv[0], time.time()
+    name = options.argv[0]
+    begun = time.time()
     program = name
     try:
         if trouble:

@@ -66,7 +66,8 @@ def parse_options(argv: Sequence[str]) -> Options:
         word = arguments.pop()
         if word == "--":
             break
-        letter, value = word[1], word[2:]
+        letter = word[1]
+        value = word[2:]
         if letter in _FLAGS:
             options.flags[_FLAGS[letter]] = True
             continue

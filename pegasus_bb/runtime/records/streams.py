@@ -93,7 +93,8 @@ class Streams:
         }
 
     def _facts_of(self, number: int, name: str, tail: int) -> Facts:
-        handle, where = self.numbers[number], self._options.value(name)
+        handle = self.numbers[number]
+        where = self._options.value(name)
         if number == 0 and where != "-":
             return file_facts(where or os.devnull)
         try:

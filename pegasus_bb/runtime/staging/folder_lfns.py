@@ -94,7 +94,8 @@ def _copy_entries(
     os.mkdir(dest, 0o700)
     with os.scandir(source) as entries:
         for entry in entries:
-            name, to = os.path.join(below, entry.name), os.path.join(dest, entry.name)
+            name = os.path.join(below, entry.name)
+            to = os.path.join(dest, entry.name)
             if os.path.lexists(to):  # in a new folder
                 raise one_name(to, _entry_like(to))
             if entry.is_symlink():
@@ -111,7 +112,8 @@ def _copy_entries(
 
 def _entry_like(path: str) -> str:
     """The entry of its folder that ``path`` leads to by another name."""
-    folder, found = os.path.dirname(path), os.lstat(path)
+    folder = os.path.dirname(path)
+    found = os.lstat(path)
     with os.scandir(folder) as entries:
         others = [each.path for each in entries if each.inode() == found.st_ino]
     return others[0] if others else path

@@ -40,7 +40,8 @@ class Links:
 
         Raises CopyFailed if it is broken, or leads to a folder that contains it.
         """
-        text, real = os.readlink(path), os.path.realpath(path)
+        text = os.readlink(path)
+        real = os.path.realpath(path)
         if _is_broken(path):
             if not self._vanishing:
                 return CopiedLink(text, False)

@@ -65,7 +65,8 @@ def has_huge_holes(source: int, size: int, sparse: bool) -> bool:
 def hash_blocks(source: int, size: int, digest: Digest) -> str:
     """The digest of the size, and of each block that has a byte other than zero with
     its offset: the same however the file's holes lie. Raises OSError."""
-    hasher, end = digest.new(), 0
+    hasher = digest.new()
+    end = 0
     for offset, length in data_of(source, size):
         begin = max(end, offset - offset % BLOCK)
         end = min(size, offset + length + -(offset + length) % BLOCK)
@@ -89,7 +90,9 @@ def _read(source: int, length: int, offset: int) -> bytes:
 
 def hash_of(source: int, size: int, sparse: bool, digest: Digest) -> str:
     """The digest of the first ``size`` bytes. Raises OSError."""
-    hasher, buffer, end = digest.new(), memoryview(bytearray(_BUFFER)), 0
+    hasher = digest.new()
+    buffer = memoryview(bytearray(_BUFFER))
+    end = 0
     for offset, length in data_of(source, size) if sparse else [(0, size)]:
         _update(hasher, source, (end, offset - end, True), buffer)
         _update(hasher, source, (offset, length, False), buffer)

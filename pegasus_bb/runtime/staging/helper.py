@@ -140,7 +140,8 @@ class Helper(Copier):
 def _stamp(row: tuple[int, ...]) -> list[int]:
     """As items.stamp; a time is there in seconds and nanoseconds."""
     device, inode, *times = row
-    seconds, rest = times[::2], times[1::2]
+    seconds = times[::2]
+    rest = times[1::2]
     return [device, inode, *(s * 1_000_000_000 + ns for s, ns in zip(seconds, rest))]
 
 
@@ -168,7 +169,8 @@ def _pack(items: Sequence[Item]) -> tuple[bytes, bytes]:
         names.append(name)
         if item.as_name != item.name:
             other = os.fsencode(item.as_name)
-            to, end = end, end + len(other) + 1
+            to = end
+            end = end + len(other) + 1
             names.append(other)
         rows.append(_TASK.pack(item.source.fd, item.dest.fd, begin, to, item.hint))
     return b"\0".join(names), b"".join(rows)

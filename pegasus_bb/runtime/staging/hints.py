@@ -12,7 +12,9 @@ import os
 import struct
 
 NO_HINT = 0  # set none
-_GET, _SET = 1024 + 11, 1024 + 12  # F_LINUX_SPECIFIC_BASE: F_GET_RW_HINT, F_SET_RW_HINT
+# F_LINUX_SPECIFIC_BASE: F_GET_RW_HINT, F_SET_RW_HINT
+_GET = 1024 + 11
+_SET = 1024 + 12
 _VALUE = struct.Struct("=Q")
 
 

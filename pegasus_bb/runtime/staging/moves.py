@@ -56,7 +56,8 @@ def data_of(source: int, size: int) -> Iterator[tuple[int, int]]:
 def write_all(out: int, view: memoryview, offset: int) -> None:
     while view:
         done = os.pwrite(out, view, offset)
-        view, offset = view[done:], offset + done
+        view = view[done:]
+        offset = offset + done
 
 
 def move(source: int, out: int, offset: int, length: int, tell: Tell) -> int:

@@ -88,7 +88,8 @@ def digest_file(path: str, like: str = "") -> str:
         )
 
         status = os.fstat(handle)
-        size, sparse = status.st_size, is_sparse(status)
+        size = status.st_size
+        sparse = is_sparse(status)
         huge = is_by_blocks(like) if like else has_huge_holes(handle, size, sparse)
         if huge:
             return hash_blocks(handle, size, SHA256)
@@ -139,7 +140,8 @@ def copy_into(
     try:
         try:
             set_hint(out, writing.hint)
-            size, sparse = before.st_size, is_sparse(before)
+            size = before.st_size
+            sparse = is_sparse(before)
             poured = pour(source, out, size, sparse, digest, tell, writing.segments)
             check_unchanged(source, before, poured.size)
             refusal = keep_mode(out, mode)

@@ -131,7 +131,8 @@ def discard(item: Item, tag: str) -> None:
 def _rename(item: Item, result: Result, tag: str) -> Answer:
     if not isinstance(result, Written):
         return result
-    part, folder = part_of(item.as_name, tag), item.dest.fd
+    part = part_of(item.as_name, tag)
+    folder = item.dest.fd
     try:
         os.rename(part, item.as_name, src_dir_fd=folder, dst_dir_fd=folder)
         found = os.lstat(item.as_name, dir_fd=folder)

@@ -112,7 +112,8 @@ class Stage:
                 self.fail(outcome.failure or CopyFailed("no reason is known"))
                 failed(outcome.item)
                 continue
-            item, landed = outcome.item, outcome.landed
+            item = outcome.item
+            landed = outcome.landed
             self.files += 1
             self.bytes += landed.size
             name = self._name(item)
@@ -191,7 +192,8 @@ def _single(source: str, dest: str) -> Item:
 def check_places(source: str, dest: str) -> None:
     """Raises UsageError if there is no source, if one lies in the other, or if a folder
     would have to replace a file."""
-    real, copy = os.path.realpath(source), os.path.realpath(dest)
+    real = os.path.realpath(source)
+    copy = os.path.realpath(dest)
     if not os.path.lexists(source):
         raise UsageError(f"{source}: is not there")
     if real == copy or (os.path.exists(copy) and os.path.samefile(real, copy)):

@@ -266,7 +266,8 @@ class Tree:
         before = os.stat(known, dir_fd=first.fd, follow_symlinks=False)
         if _is_named(before, dest, name):
             return
-        part, sides = part_of(name, self._tag), (first.fd, dest.fd)
+        part = part_of(name, self._tag)
+        sides = (first.fd, dest.fd)
         try:
             _link_file(known, part, *sides)
         except OSError as error:

@@ -104,7 +104,8 @@ def _result_of(way: Way, task: Spec | None, digest: bool) -> Landed | CopyFailed
 def _verified_copy(way: Way) -> Landed | None:
     """The copy, if source and destination have the same bytes; else None."""
     try:
-        source, dest = os.stat(way.source), os.lstat(way.target)
+        source = os.stat(way.source)
+        dest = os.lstat(way.target)
         digest = digest_file(way.target)
         if source.st_size != dest.st_size or digest_file(way.source, digest) != digest:
             return None
@@ -189,7 +190,8 @@ class PatientClient:
 
     def _ask(self, ask: Callable[[Client], T]) -> T:
         """The answer to ``ask``, with retries while the service is away."""
-        until, pause = 0.0, 0.1
+        until = 0.0
+        pause = 0.1
         while True:
             try:
                 if self._client is None:

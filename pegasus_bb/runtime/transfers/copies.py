@@ -176,7 +176,8 @@ class Copies:
         if noted.get("dest") != way.dest or not noted.get("digest"):
             return False
         try:
-            copy, source = os.lstat(way.dest), os.stat(way.source)
+            copy = os.lstat(way.dest)
+            source = os.stat(way.source)
         except OSError:
             return False
         return (

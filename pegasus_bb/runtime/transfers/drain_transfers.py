@@ -19,7 +19,8 @@ from pegasus_bb.runtime.draining.curve import Curve
 from pegasus_bb.runtime.draining.pace import Drain, Pace, Target, make_folder
 from pegasus_bb.runtime.transfers.transfer_methods import Way
 
-NOTE, FOLDER = "drain.json", "drain"
+NOTE = "drain.json"
+FOLDER = "drain"
 _OVER = "over"  # in the folder: a job of the last results has begun
 _SLOWEST = 2.0  # at most this factor to the prediction; a run may have paused
 _BAD = (OSError, ValueError, TypeError, KeyError, AttributeError)
@@ -48,7 +49,8 @@ class Drains:
         if not size:
             return None
         try:
-            drain, is_last = self._drain(size), self._is_last
+            drain = self._drain(size)
+            is_last = self._is_last
         except _BAD as error:
             self._ignore_note(error)
             return None
@@ -82,7 +84,8 @@ class Drains:
         return None
 
     def _spec(self, size: int) -> dict[str, Any]:
-        note, run = self._note, str(self._note["run"])
+        note = self._note
+        run = str(self._note["run"])
         rates = {run: note["rate"] or self._limit}  # by share
         spec: dict[str, Any] = {}
         at_once = note["rate"] or (self._may_hurry and os.path.exists(self._over))
@@ -131,11 +134,9 @@ class Drains:
             pass
 
     def _targets(self) -> list[Target]:
-        own, rate, target = (
-            self._bb.file(FOLDER),
-            self._note["rate"],
-            self._note["target"],
-        )
+        own = self._bb.file(FOLDER)
+        rate = self._note["rate"]
+        target = self._note["target"]
         targets = [Target("of this run", own, rate)] if rate else []
         if target:
             curve = Curve.of_json(target["curve"]) if target.get("curve") else None

@@ -100,7 +100,8 @@ class Remover:
                 )
 
     def _results_in(self, path: str, recursive: bool) -> list[str]:
-        promised, scratch = self._promised, self._scratch
+        promised = self._promised
+        scratch = self._scratch
         results: list[str] = []
         for root in (
             scratch.root.rstrip("/"),

@@ -43,7 +43,8 @@ class Way(NamedTuple):
 
     def is_same_copy(self, other: Way) -> bool:
         """Whether one copy, and one line in the manifest, serve both."""
-        job, same = self.attempt.job, other.attempt.job
+        job = self.attempt.job
+        same = other.attempt.job
         wanted = (job.lfn, job.executable) == (same.lfn, same.executable)
         return wanted and self[1:] == other[1:]
 
@@ -59,7 +60,8 @@ def ways_of(job: Transfer) -> tuple[tuple[Url, Url], ...]:
 
 
 def give_up(attempt: Try) -> Done:
-    job, reasons = attempt.job, "; ".join(attempt.reasons)
+    job = attempt.job
+    reasons = "; ".join(attempt.reasons)
     if all(url.is_local for url in job.sources + job.dests):
         return Done(job, "", CopyFailed(reasons))
     return Done(job, "", NeedsOtherTool(reasons))

@@ -83,7 +83,8 @@ def _directive(words: list[str]) -> Directive:
     said = "#DW " + " ".join(words)
     if not words or words[0] not in _KEYS:
         raise UsageError(f"{said!r}: no such directive; there are {', '.join(_KEYS)}")
-    word, values = words[0], {}
+    word = words[0]
+    values = {}
     for pair in words[1:]:
         key, equals, value = pair.partition("=")
         if word == "swap" and not equals:

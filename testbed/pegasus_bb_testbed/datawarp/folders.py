@@ -17,7 +17,8 @@ from pegasus_bb_testbed.datawarp.accounts import Accounts, Instance, Session
 from pegasus_bb_testbed.datawarp.place import Place
 
 _ACCESS = ("striped", "private")
-_MS_BIND, _MNT_DETACH = 0x1000, 0x2
+_MS_BIND = 0x1000
+_MNT_DETACH = 0x2
 
 
 def folder(place: Place, instance: Instance, access: str = "striped") -> Path:

@@ -17,7 +17,7 @@ from pegasus_bb.model.dag.submitfile import (
 )
 
 RECORDED = Path(__file__).parent / "recorded"
-GATED = RECORDED.parent.parent / "recorded" / "pegasus-5.1.2" / "gated" / "00" / "00"
+GATED = RECORDED.parents[2] / "recorded" / "pegasus-5.1.2" / "gated" / "00" / "00"
 
 
 def read(tmp_path: Path, text: str, **variables: str) -> SubmitFile:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.report.bench.cache import drop
+from pegasus_bb.report.bench.session import drop
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.report.bench.engine import Engine, choose, launcher
+from pegasus_bb.report.bench.session import Engine, choose, launcher
 
 
 @pytest.fixture

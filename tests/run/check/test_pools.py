@@ -10,7 +10,7 @@ import pytest
 from pegasus_bb.model.finding import Level
 from pegasus_bb.model.pools import Pool
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.run.check.pool_flash import of_pools
+from pegasus_bb.run.check.tier_storage import of_pools
 
 TELLS = """#!/bin/sh
 echo "$@" >> "$0.asked"

@@ -14,7 +14,12 @@ from pegasus_bb.model.dag.htcondor_api import htcondor2
 from pegasus_bb.run.engine.dagman import queue
 from pegasus_bb.run.engine.submitdir import SubmitDir
 
-_SUBMIT, _EXECUTE, _TERMINATED, _ABORTED, _HELD, _RELEASED = 0, 1, 5, 9, 12, 13
+_SUBMIT = 0
+_EXECUTE = 1
+_TERMINATED = 5
+_ABORTED = 9
+_HELD = 12
+_RELEASED = 13
 _HOST = re.compile(r"[?&]alias=([^&>]+)")
 
 

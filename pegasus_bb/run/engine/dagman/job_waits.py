@@ -51,7 +51,8 @@ def wait_messages(waits: Sequence[Wait]) -> Iterator[str]:
         groups.setdefault(wait.reason, []).append(wait)
     for reason, group in groups.items():
         names = abbreviate([wait.node for wait in group], _SHOWN)
-        job, would_do = group[0].job, group[0].would_do
+        job = group[0].job
+        would_do = group[0].would_do
         verb = "waits" if len(group) == 1 else "wait"
         message = f"{names} {verb} in Slurm (job {job}): {reason}"
         yield (

@@ -129,7 +129,8 @@ class Replay:
         self._watcher.ended(item.node.name, "done", event.time - item.began)
 
     def _failed(self, item: Item, event: Event, why: str) -> None:
-        seconds, node = event.time - item.began, item.node
+        seconds = event.time - item.began
+        node = item.node
         item.reason = why
         if item.retries >= node.retry or item.status == node.unless_exit:
             self._table.failed(item)

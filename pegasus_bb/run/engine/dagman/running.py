@@ -119,9 +119,12 @@ class _Run:
         self._table = Table(dag, start.prepared.done)
 
     def run(self, signals: Signals) -> Outcome:
-        began, start, watcher = time.monotonic(), self._start, self._watcher
+        began = time.monotonic()
+        start = self._start
+        watcher = self._watcher
         follower = Follower(self._place, self._table, start.offset, watcher, signals)
-        total, before = len(self._dag.nodes), len(start.prepared.done)
+        total = len(self._dag.nodes)
+        before = len(start.prepared.done)
         watcher.begin(total, before)
         try:
             watcher.note(f"DAGMan runs it, as job {start.cluster}")

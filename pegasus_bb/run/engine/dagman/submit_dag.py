@@ -19,7 +19,8 @@ from pegasus_bb.run.engine.submitdir import SubmitDir
 _SECONDS = 120.0
 _RUN = "pegasus-run"
 _READ = 1 << 20
-_LINES, _QUOTED = 3, 8
+_LINES = 3
+_QUOTED = 8
 _BEGUN = b") STARTING UP"
 _ENDED = re.compile(rb"\) pid \d+ EXITING WITH STATUS (\d+)$", re.MULTILINE)
 _TELLING = ("ERROR", "Warning")
@@ -30,7 +31,8 @@ def planner_home(place: SubmitDir) -> Path | None:
     """The bin folder of the Pegasus that planned ``place``; None for other planners."""
     try:
         noted = place.braindump()
-        planner, folder = Path(noted["planner"]), Path(noted["bindir"])
+        planner = Path(noted["planner"])
+        folder = Path(noted["bindir"])
     except (UsageError, KeyError, TypeError):
         return None
     return folder if planner.name == "pegasus-plan" else None

@@ -44,7 +44,8 @@ class ReservationWatch:
         if time.monotonic() < self._next or not self._bb.has_request:
             return ""
         try:
-            request, noted = self._bb.request(), self._bb.reservation()
+            request = self._bb.request()
+            noted = self._bb.reservation()
             self._next = time.monotonic() + _POLLS * request.poll
             if noted is None or noted.released_at is not None or self._ending():
                 return ""

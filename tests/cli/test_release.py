@@ -60,7 +60,9 @@ def test_discarding_needs_the_name(given_back: list[str], tmp_path: Path) -> Non
     assert given_back == []
 
 
-def test_not_under_a_living_run(given_back: list[str], tmp_path: Path) -> None:
+def test_release_refuses_the_reservation_of_a_living_run(
+    given_back: list[str], tmp_path: Path
+) -> None:
     folder, me = planned(tmp_path / "run", "pbbone"), os.getpid()
     says = rf"another pegasus-bb run works .*\(pid {me} on host"
     with lock_submit_dir(folder / ENGINE_LOCK), pytest.raises(UsageError, match=says):

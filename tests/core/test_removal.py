@@ -91,7 +91,7 @@ def test_folders_that_a_task_closed_are_opened_again(top: Path) -> None:
     assert left(top) == [KEEP]
 
 
-def test_it_ends_in_time_and_can_go_on(top: Path) -> None:
+def test_a_removal_ends_in_time_and_can_go_on(top: Path) -> None:
     (top / "data").write_text("x")
     with pytest.raises(TimeoutError):
         empty(top, seconds=-1)

@@ -25,7 +25,9 @@ def failed(site: Site, lost: str, *more: str) -> Path:
 @pytest.mark.parametrize(
     "lost", ["c.dat", pytest.param("b.dat", marks=pytest.mark.sweep)]
 )
-def test_its_maker_runs_again_when_told_to(site: Site, lost: str) -> None:
+def test_the_maker_of_a_lost_input_runs_again_with_remake(
+    site: Site, lost: str
+) -> None:
     folder = failed(site, lost)
     reads = lost if lost == "b.dat" else "sub/c.dat"
     for _ in range(2):  # as often as it is tried

@@ -56,12 +56,14 @@ def test_every_way_has_a_stretch_as_steep_as_the_string(
 
 
 @given(corridors())
-def test_its_peak_is_what_brute_force_finds(gaps: list[Gap]) -> None:
+def test_the_peak_of_the_string_is_what_brute_force_finds(gaps: list[Gap]) -> None:
     assert peak(taut_string(gaps)) == pytest.approx(steepest_needed(gaps))
 
 
 @given(corridors())
-def test_it_stays_between_the_walls_and_reaches_the_end(gaps: list[Gap]) -> None:
+def test_the_string_stays_between_the_walls_and_reaches_the_end(
+    gaps: list[Gap],
+) -> None:
     corners = taut_string(gaps)
     assert corners[0] == (0.0, 0.0)
     assert corners[-1] == (gaps[-1].time, gaps[-1].low)
@@ -70,7 +72,7 @@ def test_it_stays_between_the_walls_and_reaches_the_end(gaps: list[Gap]) -> None
 
 
 @given(ways())
-def test_it_is_the_shortest(both: tuple[list[Gap], list[Point]]) -> None:
+def test_the_string_is_the_shortest_way(both: tuple[list[Gap], list[Point]]) -> None:
     def length(way: list[Point]) -> float:
         return sum(
             ((b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2) ** 0.5 for a, b in pairwise(way)

@@ -18,7 +18,7 @@ DUMPS = st.lists(
 
 
 @given(DUMPS)
-def test_they_follow_each_other_in_time(dumps: list[tuple[float, int]]) -> None:
+def test_windows_follow_each_other_in_time(dumps: list[tuple[float, int]]) -> None:
     found = windows(dumps, DUE)
     with_time = [w for w in found if w.end > w.begin]
     for window, (made, _) in zip(found, dumps, strict=True):

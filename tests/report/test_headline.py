@@ -29,7 +29,7 @@ from tests.report.made import a_run
         ([0.0], [7.0], "The run took 7.00 s on the burst buffer, 0 s on the PFS."),
     ],
 )
-def test_it_compares_the_makespans(
+def test_the_headline_compares_the_makespans(
     pfs: list[float | None], bb: list[float | None], words: str
 ) -> None:
     sides = ([a_run(makespan=m) for m in side] for side in (pfs, bb))

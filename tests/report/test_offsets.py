@@ -9,7 +9,7 @@ from pegasus_bb.report.run_clock import gate_began, run_time
 from tests.report.made import a_run, a_task
 
 
-def test_it_begins_with_the_gate() -> None:
+def test_a_run_begins_with_its_gate() -> None:
     made = a_task(node="create", kind=Kind.CREATE_DIR, start=105.0)
     gate = NodeTimes("create", pre_started=100.0, pre_ended=104.5)
     run = a_run(made, a_task(start=106.0), nodes=(NodeTimes("cat"), gate))

@@ -30,7 +30,7 @@ def a_stage_in(written: int | None) -> Task:
         ([], 2000, None),
     ],
 )
-def test_it_is_what_was_copied(
+def test_staged_in_bytes_are_those_that_were_copied(
     files: list[Known], written: int | None, expected: int | None
 ) -> None:
     named = {f"f{number}": file for number, file in enumerate(files)}

@@ -27,7 +27,7 @@ def test_nodes_that_found_a_slot_free_say_how_long_starting_takes() -> None:
     assert queue_of(*chain, *later) == 7
 
 
-def test_those_that_waited_for_a_slot_do_not() -> None:
+def test_nodes_that_waited_for_a_slot_do_not_count_as_starting() -> None:
     """Six are ready at once, and two run at a time."""
     wide = [
         node(f"w{n}", 100, 102 + 10 * (n // 2), 112 + 10 * (n // 2)) for n in range(6)

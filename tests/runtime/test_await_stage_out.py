@@ -100,7 +100,9 @@ def test_results_that_never_land_fail_the_node_with_all_that_is_known(
     assert judged(site) == ["0 -r 0"]  # it keeps the job's output for people
 
 
-def test_so_is_one_that_the_batch_system_calls_well(site: JobSite) -> None:
+def test_a_failed_job_that_the_batch_system_calls_well_fails_its_node(
+    site: JobSite,
+) -> None:
     """blahp loses exit codes; and a record says 0 where launch missed a result."""
     assert site.launch("exit 3", CONDOR_JOBID="8.0").returncode == 3
     assert landed(site, job="8.0", judge="0").returncode == 1

@@ -205,21 +205,23 @@ def test_a_placement_that_promises_nothing_keeps_everything(
 # -- what the scheduler says
 
 
-def test_no_answer_is_78_and_keeps_it(run: Run) -> None:
+def test_bb_delete_keeps_the_reservation_without_an_answer(run: Run) -> None:
     run.change(fail="status: unreachable")
     assert run.delete() == 78
     assert kept(run)
     assert run.noted().released_at is None
 
 
-def test_one_that_stays_is_told(run: Run, capsys: Captured) -> None:
+def test_a_reservation_that_stays_after_its_release_is_an_error(
+    run: Run, capsys: Captured
+) -> None:
     run.change(fail="delete: dwsd: device busy")
     assert run.delete() == 76
     assert "device busy" in words(capsys)
     assert run.noted().released_at is None
 
 
-def test_one_that_says_it_went_but_stays_is_told(
+def test_a_release_that_only_claims_success_is_an_error(
     run: Run, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
     monkeypatch.setattr(Directory, "delete", lambda *_: None)
@@ -228,7 +230,7 @@ def test_one_that_says_it_went_but_stays_is_told(
     assert run.noted().released_at is None
 
 
-def test_one_of_another_run_is_kept(run: Run, capsys: Captured) -> None:
+def test_the_reservation_of_another_run_is_kept(run: Run, capsys: Captured) -> None:
     identity = run.folder() / ".pegasus_bb"
     identity.write_text(identity.read_text().replace(UUID, "other-run"))
     assert run.delete() == 76
@@ -236,7 +238,7 @@ def test_one_of_another_run_is_kept(run: Run, capsys: Captured) -> None:
     assert kept(run)
 
 
-def test_one_that_is_not_there_is_success_with_a_message(
+def test_a_reservation_that_is_gone_already_is_a_success_with_a_message(
     run: Run, capsys: Captured
 ) -> None:
     run.vanish()

@@ -55,7 +55,7 @@ def job(run: Run) -> str:
 # -- settled on the PFS
 
 
-def test_a_refusal_is_the_gate_s_to_judge(run: Run, capsys: Captured) -> None:
+def test_the_gate_alone_decides_after_a_refusal(run: Run, capsys: Captured) -> None:
     run.change(fail="create: no space left on any server")
     assert run.setup() == 0
     assert bbf(run) == DIRECTIVE
@@ -207,7 +207,7 @@ def test_bb_delete_still_looks_after_the_results(run: Run, capsys: Captured) -> 
     assert run.noted().released_at is None  # there never was any
 
 
-def test_one_that_came_up_late_is_given_back(run: Run) -> None:
+def test_a_reservation_that_came_up_late_is_released(run: Run) -> None:
     run.change(delay="1h", wait=0)
     assert (run.setup(), run.gate()) == (0, 0)
     run.change(delay="0")
@@ -218,7 +218,7 @@ def test_one_that_came_up_late_is_given_back(run: Run) -> None:
     assert run.delete() == 0  # killed before it was noted as done, say
 
 
-def test_without_an_answer_it_is_kept(run: Run) -> None:
+def test_bb_delete_keeps_a_late_reservation_without_an_answer(run: Run) -> None:
     run.change(delay="1h", wait=0)
     assert (run.setup(), run.gate()) == (0, 0)
     run.change(fail="status: unreachable")

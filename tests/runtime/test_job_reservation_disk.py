@@ -121,7 +121,7 @@ class TestFull:
         assert node.note["since"] == 0
         assert folders(node) == []
 
-    def test_it_is_noted_before_the_task_starts(self, node: JobSite) -> None:
+    def test_a_full_disk_is_noted_before_the_task_starts(self, node: JobSite) -> None:
         needs(node, 1 << 60)
         done = node.launch(f"cat {node.bb}/elsewhere/*; exit 3")
         assert done.returncode == 3

@@ -80,7 +80,7 @@ def test_what_pegasus_plan_writes() -> None:
         ("scp://me@host:22/x", "scp", ""),
     ],
 )
-def test_urls(
+def test_a_url_is_read_as_pegasus_transfer_reads_it(
     text: str, scheme: str, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SCRATCH", "/scratch/me")

@@ -65,13 +65,17 @@ class TestNoBuffer:
         return words
 
     @pytest.mark.parametrize("there", ["nothing", "an empty folder"])
-    def test_not_mounted(self, site: Site, there: str) -> None:
+    def test_a_job_does_not_start_where_the_buffer_is_not_mounted(
+        self, site: Site, there: str
+    ) -> None:
         site.real.rename(site.root / "elsewhere")
         if there == "an empty folder":
             site.real.mkdir(mode=0o700)
         assert "pbb4f1c2a9e" in self.refused(site)
 
-    def test_another_run_s(self, site: Site) -> None:
+    def test_a_job_does_not_start_on_the_buffer_of_another_run(
+        self, site: Site
+    ) -> None:
         request = json.loads((site.bb / "request.json").read_text())
         request["uuid"] = "run-2"
         (site.bb / "request.json").write_text(json.dumps(request))
@@ -81,7 +85,9 @@ class TestNoBuffer:
 class TestExitStatus:
     @pytest.mark.parametrize("recorded", [True, False])
     @pytest.mark.parametrize("code", [0, 1, 75, 255, 137])
-    def test_is_the_task_s(self, site: Site, recorded: bool, code: int) -> None:
+    def test_launch_ends_with_the_status_of_its_task(
+        self, site: Site, recorded: bool, code: int
+    ) -> None:
         recorder = [site.program("record")] if recorded else []
         end = "kill -9 $$" if code == 137 else f"exit {code}"
         done = site.start("launch", *recorder, "sh", "-c", end)

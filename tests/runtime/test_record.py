@@ -43,7 +43,7 @@ def leaves(value: Any, at: str = "") -> Iterator[tuple[str, type | None]]:
 
 
 class TestShape:
-    def test_it_has_of_kickstart_s_what_the_report_reads(self, site: Site) -> None:
+    def test_a_record_has_what_the_report_reads(self, site: Site) -> None:
         text = (RECORDED / "kickstart-5.1.2-t-procs.yml").read_text()
         theirs = dict(leaves(yaml.safe_load(text)[0]))
         words = ("-n", "writer", "-N", "ID1", "-R", "cori")
@@ -135,7 +135,7 @@ class TestStatus:
             ),
         ],
     )
-    def test_of_a_failed_task(
+    def test_a_record_has_the_status_of_a_failed_task(
         self, site: Site, task: str, code: int, status: dict[str, object]
     ) -> None:
         done = site.start("record", "sh", "-c", task)
@@ -215,7 +215,9 @@ class TestFiles:
         assert found["size"] == (tmp_path / "out.txt").stat().st_size
         assert found["output"] is True
 
-    def test_hostile_names(self, site: Site, tmp_path: Path, hostile: str) -> None:
+    def test_a_file_with_a_hostile_name_is_described(
+        self, site: Site, tmp_path: Path, hostile: str
+    ) -> None:
         shown = os.fsencode(hostile).decode("utf-8", "backslashreplace")
         record = recorded(
             site, "-w", str(tmp_path), f"-s{hostile}={hostile}", "sh", "-c",

@@ -16,7 +16,9 @@ from tests.support.run_programs import NAME, UUID, Run, words
 Captured = pytest.CaptureFixture[str]
 
 
-def test_it_asks_notes_and_returns(run: Run, capsys: Captured) -> None:
+def test_setup_requests_the_reservation_and_notes_it(
+    run: Run, capsys: Captured
+) -> None:
     assert run.setup() == 0
     assert run.folder().is_dir()
     noted = run.noted()
@@ -29,7 +31,7 @@ def test_it_asks_notes_and_returns(run: Run, capsys: Captured) -> None:
     assert "100.0 MiB" in words(capsys)
 
 
-def test_again_changes_nothing(run: Run, capsys: Captured) -> None:
+def test_setup_run_again_changes_nothing(run: Run, capsys: Captured) -> None:
     run.setup()
     before = run.noted()
     (run.folder() / "data").write_text("precious")

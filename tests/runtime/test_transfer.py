@@ -90,7 +90,9 @@ class TestStageIn:
         assert names(site.scratch) == left
 
     @pytest.mark.parametrize("how", ["bb copy", "pfs copy", "pfs link"])
-    def test_hostile_names(self, site: Site, hostile: str, how: str) -> None:
+    def test_a_hostile_name_is_only_a_name(
+        self, site: Site, hostile: str, how: str
+    ) -> None:
         site.place({hostile: how})
         (site.pfs / hostile).write_text("data")
         done = do(site, transfer(hostile, site.pfs / hostile, f"{SCRATCH}/{hostile}"))
@@ -130,9 +132,7 @@ class TestStageOut:
         assert dest.read_text() == "result" and not dest.is_symlink()
         assert "out.txt" in manifest.read(str(site.bb / "manifest.jsonl"), "run-1")
 
-    def test_one_that_failed_does_not_stop_the_others_nor_is_it_noted(
-        self, site: Site
-    ) -> None:
+    def test_a_failed_result_stops_no_other_and_is_not_noted(self, site: Site) -> None:
         outputs = {lfn: str(site.out / lfn) for lfn in ("a", "b", "c")}
         site.place(dict.fromkeys(outputs, "bb write"), outputs)
         for lfn in "ac":
@@ -175,7 +175,9 @@ exit {code}
 
         return install
 
-    def test_are_the_real_tool_s(self, site: Site, tool: Any, given: Path) -> None:
+    def test_other_schemes_go_to_pegasus_transfer(
+        self, site: Site, tool: Any, given: Path
+    ) -> None:
         near = transfer("in.txt", given, f"{SCRATCH}/in.txt")
         far = transfer("far", "http://host/far", f"{SCRATCH}/far")
         assert do(site, near, far, **tool()).returncode == 0

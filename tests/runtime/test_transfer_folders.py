@@ -73,7 +73,7 @@ class TestFolders:
         assert (site.root / "home").exists()
 
     @pytest.mark.parametrize("path", ["/", "//", "/tmp", "/./usr", "/usr/..", "/root"])
-    def test_nor_the_system_s_own(
+    def test_no_job_removes_a_folder_of_the_system(
         self, path: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(
@@ -180,7 +180,7 @@ class TestFolders:
             assert do(site, stage_out).returncode == 0
             assert (dest / "part").read_text() == text
 
-    def test_but_never_over_a_user_s(self, site: Site) -> None:
+    def test_a_result_never_replaces_a_folder_of_the_user(self, site: Site) -> None:
         dest = site.out / "tree"
         site.place({"tree": "bb write"}, outputs={"tree": str(dest)})
         dest.mkdir()

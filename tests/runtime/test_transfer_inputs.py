@@ -52,7 +52,7 @@ def test_an_input_that_lies_in_the_scratch_survives_cleanup(site: Site) -> None:
     assert own.read_text() == "input data"
 
 
-def test_nor_in_mode_off_is_it_removed(site: Site) -> None:
+def test_mode_off_does_not_remove_an_input_in_the_scratch(site: Site) -> None:
     own = site.pfs / "run1"
     site.plan_without_buffer(own)
     own.mkdir()

@@ -39,7 +39,9 @@ def simulated(folder: Path, *modes: str, seed: int = 0) -> list[Run]:
     return found
 
 
-def test_it_has_every_task_and_what_the_planner_adds(tmp_path: Path) -> None:
+def test_a_simulated_run_has_every_task_and_what_the_planner_adds(
+    tmp_path: Path,
+) -> None:
     (run,) = simulated(tmp_path, "persistent")
     kinds = [task.kind for task in run.tasks]
     assert kinds.count(Kind.COMPUTE) == 4

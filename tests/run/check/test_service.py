@@ -27,7 +27,7 @@ def name_service(site: Site, sockets: Path) -> None:
     site.edit("sites.yml", change)
 
 
-def test_one_that_is_away_is_told_with_what_would_do(
+def test_check_names_a_service_that_is_away_and_what_would_do(
     site: Site, tmp_path: Path
 ) -> None:
     name_service(site, tmp_path / "nowhere")

@@ -75,13 +75,15 @@ def unmount(tmp_path: Path) -> None:
     (tmp_path / "tier").mkdir()
 
 
-def test_given_back_too_early(folder: Folder, request_: Request) -> None:
+def test_run_refuses_to_go_on_after_an_early_release(
+    folder: Folder, request_: Request
+) -> None:
     give_back(folder.path, request_)
     assert "was given back at 2023-11-1" in refused(folder)
 
 
 @pytest.mark.parametrize("with_note", [True, False])
-def test_gone_without_our_doing(
+def test_run_refuses_to_go_on_after_the_reservation_vanished(
     folder: Folder, request_: Request, with_note: bool
 ) -> None:
     vanish(request_)
@@ -149,7 +151,9 @@ def how_often(folder: Folder) -> list[int]:
 
 
 @pytest.mark.parametrize("why", ["may still come", "was up and is gone", "no answer"])
-def test_it_is_not_asked_for_again(folder: Folder, asked: Request, why: str) -> None:
+def test_run_does_not_request_a_reservation_that_may_still_come(
+    folder: Folder, asked: Request, why: str
+) -> None:
     """What was on one that was up is on no other: its programs say that it is gone."""
     if why == "no answer":
         without_answer(folder.path, asked)
@@ -161,7 +165,9 @@ def test_it_is_not_asked_for_again(folder: Folder, asked: Request, why: str) -> 
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_one_that_is_gone_is_asked_for(folder: Folder, asked: Request, end) -> None:
+def test_run_requests_a_reservation_that_is_gone_before_use(
+    folder: Folder, asked: Request, end
+) -> None:
     end(folder.path, asked)
     outcome = folder.run()
     assert how_often(folder) == [1, 2, 2]
@@ -214,7 +220,7 @@ def says(folder: Folder) -> str:
 
 
 @pytest.mark.parametrize("answers", [True, False])
-def test_it_is_kept_until_it_is_known_to_be_gone(
+def test_the_ledger_keeps_a_reservation_until_it_is_known_to_be_gone(
     folder: Folder, request_: Request, answers: bool
 ) -> None:
     was_up(folder.path)

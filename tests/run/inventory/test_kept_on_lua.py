@@ -57,7 +57,7 @@ def again(run: OneRun) -> None:
     run.ends(0)
 
 
-def test_they_are_listed_with_the_words_of_the_service(run: OneRun) -> None:
+def test_ls_lists_kept_results_with_the_message_of_the_service(run: OneRun) -> None:
     found = run.held()
     assert (found.backend, found.size) == ("slurm-lua", 8 << 20)
     assert found.message == (
@@ -66,7 +66,7 @@ def test_they_are_listed_with_the_words_of_the_service(run: OneRun) -> None:
     assert found.next == (f"scontrol show bbstat discard job={NUMBER}",)
 
 
-def test_they_stay_while_they_are_nowhere_else(run: OneRun, bench: LuaBench) -> None:
+def test_gc_keeps_results_that_are_nowhere_else(run: OneRun, bench: LuaBench) -> None:
     verdict = run.verdict()
     assert not verdict.goes and not give_back(verdict).goes
     assert "so its results are nowhere else" in verdict.why
@@ -74,7 +74,9 @@ def test_they_stay_while_they_are_nowhere_else(run: OneRun, bench: LuaBench) -> 
     assert len(still_kept(bench)) == 1
 
 
-def test_they_go_once_the_node_ran_again(run: OneRun, bench: LuaBench) -> None:
+def test_gc_drops_kept_results_once_the_node_ran_again(
+    run: OneRun, bench: LuaBench
+) -> None:
     again(run)
     verdict = run.verdict()
     assert verdict.goes and "was run again since" in verdict.why

@@ -57,13 +57,15 @@ def ended_well_and_promised_nothing(run: OneRun) -> None:
 
 
 @pytest.mark.parametrize("happened", [OneRun.saves, ended_well_and_promised_nothing])
-def test_of_which_nothing_can_be_lost_it_goes(run: OneRun, happened: Happened) -> None:
+def test_gc_releases_a_reservation_of_which_nothing_can_be_lost(
+    run: OneRun, happened: Happened
+) -> None:
     happened(run)
     goes(run)
 
 
 @pytest.mark.parametrize("gate_waits", [True, False])
-def test_no_job_ever_had_it(runs: Runs, gate_waits: bool) -> None:
+def test_gc_releases_what_no_job_ever_had(runs: Runs, gate_waits: bool) -> None:
     run = runs.run()
     run.begins()
     if gate_waits:
@@ -131,7 +133,9 @@ KEPT: dict[Happened, str] = {
 
 
 @pytest.mark.parametrize("happened", KEPT, ids=lambda happened: happened.__name__)
-def test_where_anything_may_be_lost_it_is_kept(run: OneRun, happened: Happened) -> None:
+def test_gc_keeps_a_reservation_where_anything_may_be_lost(
+    run: OneRun, happened: Happened
+) -> None:
     happened(run)
     is_kept(run, KEPT[happened])
 
@@ -149,7 +153,7 @@ def test_one_witness_that_a_job_had_it_is_enough(runs: Runs, witness: str) -> No
 
 
 @pytest.mark.parametrize("file", ["placement.json", "reservation.json", "w.dag"])
-def test_notes_that_cannot_be_read(saved: OneRun, file: str) -> None:
+def test_gc_keeps_a_run_whose_notes_cannot_be_read(saved: OneRun, file: str) -> None:
     path = saved.submit / file if file == "w.dag" else Path(saved.bb.file(file))
     path.write_text("JOB {")
     if file == "w.dag":  # the guard alone decides, the DAG is not needed
@@ -161,7 +165,7 @@ def test_notes_that_cannot_be_read(saved: OneRun, file: str) -> None:
 # -- runs that may be alive
 
 
-def test_an_engine_at_work(saved: OneRun) -> None:
+def test_gc_keeps_what_a_working_engine_uses(saved: OneRun) -> None:
     with saved.at_work():
         is_kept(saved, "its run: running: pid ")
     goes(saved)
@@ -176,7 +180,7 @@ def test_an_engine_at_work(saved: OneRun) -> None:
         ("testbed", None, "the schedd gives no answer"),
     ],
 )
-def test_a_dagman_that_works_or_may(
+def test_gc_keeps_what_a_dagman_may_use(
     saved: OneRun, tools: Tools, host: str, rows: list[str] | None, why: str
 ) -> None:
     saved.submitted_from(host)
@@ -244,7 +248,7 @@ def test_one_of_another_run_under_the_same_name(saved: OneRun) -> None:
     is_kept(saved, "another-run")
 
 
-def test_a_tier_that_gives_no_answer(saved: OneRun) -> None:
+def test_gc_keeps_what_a_silent_tier_may_have(saved: OneRun) -> None:
     saved.tier_of_all.rename(saved.root / "unmounted")
     saved.tier_of_all.mkdir()
     done = gc("--yes")

@@ -131,7 +131,7 @@ def test_whatever_is_true_a_question_is_one_scontrol_and_one_squeue(
     assert asked == ["squeue", "scontrol show burst"]
 
 
-def test_it_came_up_between_the_two_questions(
+def test_a_buffer_that_comes_up_between_two_questions_is_seen(
     bench: DataWarpBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The job has ended and its buffer is there: never absent because of the order."""

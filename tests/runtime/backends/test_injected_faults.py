@@ -30,7 +30,7 @@ def test_a_reservation_is_pending_until_its_delay_is_over(tmp_path: Path) -> Non
     assert at_once.path(REQUEST, {}) == f"{tmp_path}/tier/{REQUEST.name}"
 
 
-def test_no_answer_and_a_loss(tmp_path: Path) -> None:
+def test_a_fault_can_withhold_an_answer_or_lose_the_reservation(tmp_path: Path) -> None:
     settings = {"fail": "status*1: unreachable; status+2: gone; delete*1: unreachable"}
     silent = backend(tmp_path, **settings)
     silent.create(REQUEST)

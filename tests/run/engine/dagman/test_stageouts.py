@@ -65,7 +65,9 @@ def fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SubmitDirFixture
     return SubmitDirFixture(SubmitDir(tmp_path, tmp_path / "w.dag"), monkeypatch)
 
 
-def test_one_that_fails_is_taken_out_of_the_queue(fixture: SubmitDirFixture) -> None:
+def test_a_job_whose_stage_out_fails_is_removed_from_the_queue(
+    fixture: SubmitDirFixture,
+) -> None:
     (words,) = fixture.watch.remove_failed()
     assert "data_out: dwsd: no route" in words
     assert "/dw/3/results/61.0 of job 3" in words
@@ -79,7 +81,7 @@ def test_one_that_fails_is_taken_out_of_the_queue(fixture: SubmitDirFixture) -> 
     [AT_IT, None, "", STUCK.replace("STAGE_OUT", "COMPLETED")],
     ids=["takes its time", "no answer", "no such job", "is back"],
 )
-def test_one_that_does_not_fail_is_left_alone(
+def test_a_job_whose_stage_out_goes_on_stays_in_the_queue(
     fixture: SubmitDirFixture, answer: str | None
 ) -> None:
     fixture.answer = answer

@@ -113,7 +113,11 @@ def test_a_mistake_is_named_and_nothing_is_measured(
 
 
 @pytest.mark.parametrize(
-    ("number", "status"), [(signal.SIGINT, INTERRUPTED), (signal.SIGTERM, 143)]
+    ("number", "status"),
+    [
+        pytest.param(signal.SIGINT, INTERRUPTED, marks=pytest.mark.sweep),
+        (signal.SIGTERM, 143),
+    ],
 )
 def test_a_signal_leaves_nothing_behind(work: Path, number: int, status: int) -> None:
     """Slurm's end of a job is a SIGTERM."""

@@ -326,7 +326,10 @@ def test_every_cause_has_a_story() -> None:
     assert list(STORIES) == list(CAUSES)
 
 
-@pytest.mark.parametrize("cause", [*STORIES, *RELATIVES])
+@pytest.mark.parametrize(
+    "cause",
+    [*STORIES, *(pytest.param(each, marks=pytest.mark.sweep) for each in RELATIVES)],
+)
 def test_the_last_lines_of_a_failed_run_lead_to_its_end(
     two_tasks: Site, cause: str
 ) -> None:

@@ -88,7 +88,7 @@ def test_a_submit_directory_that_was_removed(site: Site) -> None:
         pytest.param("transient", "gc", marks=pytest.mark.sweep),
         pytest.param("transient", "release", marks=pytest.mark.sweep),
         ("transient", "run"),
-        ("hybrid", "gc"),
+        pytest.param("hybrid", "gc", marks=pytest.mark.sweep),
         pytest.param("hybrid", "release", marks=pytest.mark.sweep),
     ],
 )

@@ -96,6 +96,7 @@ def test_a_result_that_is_not_safe_keeps_its_pool(pooled: Site) -> None:
     assert not list(pooled.tier_path.glob("flash/*/*"))
 
 
+@pytest.mark.sweep
 def test_a_run_that_falls_back_to_the_pfs_uses_no_pool(pooled: Site) -> None:
     pooled.declare(fail="create: the pool is closed")
     more = ("--bb-mode", "persistent", "--bb-fallback", "pfs")

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Mapping
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pegasus_bb.core.process import Finished
 from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import Request
+from pegasus_bb.runtime.backends import slurm_lua
 from pegasus_bb.runtime.backends.slurm_lua import SlurmLua
-from tests.support.fakelua.site import asked
+from tests.support.fakelua.site import answer, asked
 
 FAKE = Path(__file__).parent / "fakelua"
 OTHER = 61001
@@ -48,4 +53,13 @@ class LuaBench:
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LuaBench:
     monkeypatch.setenv("FAKE_SITE", str(tmp_path))
     monkeypatch.setenv("PATH", f"{FAKE}:{os.environ['PATH']}")
+    monkeypatch.setattr(slurm_lua, "ask", _answered_here)
     return LuaBench(tmp_path)
+
+
+def _answered_here(argv: list[str], **_: Any) -> Finished:
+    """Answer as the fake scontrol does, without the start of a Python."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        status = answer(argv[1:])
+    return Finished(status, out.getvalue(), err.getvalue())

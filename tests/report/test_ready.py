@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from pegasus_bb.model.run import Kind, Run, Task
 from pegasus_bb.report.jobstate import job_states
 from pegasus_bb.report.node_times import with_ready
-from pegasus_bb.report.run_clock import by_the_clock
 
 DAG = """\
 # a comment
@@ -47,20 +43,3 @@ def test_from_when_all_parents_had_ended_until_it_was_submitted(tmp_path: Path) 
         *ran("last", 135, 140),
     )
     assert found == {"first": 3, "left": 0, "right": 7, "last": 4}
-
-
-def test_by_the_clock_it_is_apart_from_queueing_and_from_the_engine_s_own_time(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "demo-0.dag").write_text(DAG)
-    states = job_states([BEGUN, *ran("first", 100, 110), *ran("left", 116, 120)])
-    nodes = with_ready(states.nodes, tmp_path / "demo-0.dag", [100.0])
-    tasks = tuple(
-        Task("t", "", node, Kind.COMPUTE, "site", start, seconds, 0)
-        for node, start, seconds in (("first", 100.0, 10.0), ("left", 116.0, 4.0))
-    )
-    found = by_the_clock(
-        Run("demo", tasks=tasks, nodes=nodes, stretches=states.stretches)
-    )
-    assert (found["compute"], found["ready_wait"], found["other"]) == (14, 6, 0)
-    assert sum(found.values()) == pytest.approx(states.makespan)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,19 +33,6 @@ def runs(*kinds: tuple[float, float], user: float = 0.0) -> History:
 
 def speeds(pfs: Speed, bb: Speed) -> Speeds:
     return Speeds(4, {"pfs": pfs, "bb": bb}, "speeds.yml:1")
-
-
-def test_rates_that_explain_the_runs_stay() -> None:
-    known = speeds(PFS, BB)
-    assert fitted_speeds(runs((100.0, 10.0), (50.0, 45.0)), known) is known
-
-
-def test_a_gain_beyond_the_rates_makes_the_faster_place_faster() -> None:
-    found = fitted_speeds(runs((100.0, 5.0), (50.0, 45.0)), speeds(PFS, BB))
-    assert found.pfs == PFS
-    assert found.places["bb"].job_ops == pytest.approx(20_000.0)
-    assert found.places["bb"].ops == pytest.approx(120_000.0)
-    assert found.source == "speeds.yml:1, rates of operations by a and b"
 
 
 @given(

@@ -41,16 +41,6 @@ def test_the_rows_of_a_real_slurm(
     assert [row.status.size for row in found.rows] == [500 * MIB, 700 * MIB]
 
 
-@pytest.mark.parametrize("text", ["no-plugin", "not-read-back"])
-def test_a_slurm_that_shows_no_buffer_and_may_have_one(
-    recorded: Path, text: str
-) -> None:
-    recorded.write_text((RECORDED / f"show-burst.{text}.txt").read_text())
-    [status] = DataWarp({}).list_reservations([REQUEST]).statuses
-    assert status.state is State.UNKNOWN
-    assert "burst" in status.message or "DataWarp" in status.message
-
-
 def test_however_many_there_are_slurm_is_asked_as_for_one(
     bench: DataWarpBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,8 +42,8 @@ from benchmarks.drain_four import (
 from benchmarks.throttled import MEMORY, Loop, Segment, Throttled, throttled
 from pegasus_bb.report.drained import Cumulative, read_segments
 from pegasus_bb.report.probe import read_probe, waits
-from tests.end_to_end.conftest import Site
 from tests.support.shebang import shebang
+from tests.support.user_site import Site
 
 JOBS = 10
 RESULT = 30 * MIB

@@ -33,7 +33,7 @@ OURS = (sys.executable, "-m", "pegasus_bb", "plan")
 
 
 @pytest.mark.parametrize("catalog", CATALOGS, ids=lambda path: path.name)
-def test_it_declares_a_tier_for_a_site_with_scratch(catalog: Path) -> None:
+def test_a_catalog_declares_a_tier_for_a_site_with_scratch(catalog: Path) -> None:
     document = load(catalog, HERE)
     sites = read_sites(document)
     tiers = read_tiers(document, sites.sites)
@@ -43,7 +43,7 @@ def test_it_declares_a_tier_for_a_site_with_scratch(catalog: Path) -> None:
 
 
 @pytest.mark.parametrize("catalog", CATALOGS, ids=lambda path: path.name)
-def test_it_asks_for_no_variable_that_pegasus_plan_unsets(catalog: Path) -> None:
+def test_a_catalog_needs_no_variable_that_pegasus_plan_unsets(catalog: Path) -> None:
     text = catalog.read_text()
     assert "${PEGASUS_HOME}" not in text  # nor in a comment, where it expands, too
 

@@ -10,7 +10,7 @@ from pegasus_bb_testbed import site
 from pegasus_bb_testbed.home import Home
 
 from testbed.tests.lua_site import LuaSite
-from testbed.tests.slurm_site import until
+from tests.support.waiting import until
 
 HOOKS = Path(__file__).parent / "failing.lua"
 _CONF = "PollInterval=1\nStageInTimeout=6\nStageOutTimeout=6\nOtherTimeout=4\n"

@@ -20,7 +20,8 @@ from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.backends import slurm_lua
 from pegasus_bb.runtime.backends.scontrol import Buffer
 from pegasus_bb.runtime.backends.slurm_lua import SlurmLua
-from testbed.tests.slurm_site import SlurmSite, until
+from testbed.tests.slurm_site import SlurmSite
+from tests.support.waiting import until
 
 
 def on_plugins(*plugins: str) -> Any:

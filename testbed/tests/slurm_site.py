@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +23,7 @@ from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.backends import slurm
 from pegasus_bb.runtime.backends.datawarp import DataWarp
 from pegasus_bb.runtime.backends.scontrol import Buffer, Job, parse_burst, parse_jobs
+from tests.support.waiting import until
 
 POOL = 1024 * MIB
 
@@ -33,15 +33,6 @@ def on_slurm(*versions: str) -> Any:
     flavours = [FLAVOURS[version] for version in versions]
     words = {"indirect": True, "scope": "module"}
     return pytest.mark.parametrize("home", flavours, ids=versions, **words)
-
-
-def until(true: Callable[[], Any], seconds: float = 120.0) -> Any:
-    """What ``true`` answers once that is something."""
-    deadline = time.monotonic() + seconds
-    while not (answer := true()):
-        assert time.monotonic() < deadline, f"not within {seconds:g} s"
-        time.sleep(0.1)
-    return answer
 
 
 class SlurmSite:

@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 from pegasus_bb_testbed.sharing import find_installed
 
-from pegasus_bb.core.errors import UsageError
-
 JAVA = """#!/bin/sh
 echo 'Property settings:
     java.class.version = 61.0
@@ -48,13 +46,3 @@ def test_pegasus_java_and_python_are_found(tmp_path: Path, java: Path) -> None:
 
 def _python() -> list[Path]:
     return [Path(sys.prefix), Path(sys.base_prefix)]
-
-
-def test_what_cannot_be_shown_is_refused(tmp_path: Path, java: Path) -> None:
-    with pytest.raises(UsageError, match="part of the host's own system"):
-        find_installed(Path("/usr/bin"), {"JAVA_HOME": str(java)})
-    with pytest.raises(UsageError, match="needs Java"):
-        find_installed(tmp_path / "bin", {"JAVA_HOME": str(tmp_path)})
-    named = {"JAVA_HOME": str(java), "PEGASUS_PYTHON": "/bin/false"}
-    with pytest.raises(UsageError, match="needs python3"):
-        find_installed(tmp_path / "bin", named)

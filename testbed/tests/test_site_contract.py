@@ -9,8 +9,8 @@ import pytest
 from pegasus_bb_testbed.home import Home
 
 from testbed.tests.slurm_site import ContractBench, on_slurm
-from tests.runtime.backends import contract
-from tests.runtime.backends.contract import Contract
+from tests.support import backend_contract
+from tests.support.backend_contract import Contract
 
 pytestmark = [pytest.mark.site, on_slurm("22.05", "24.11")]
 
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.site, on_slurm("22.05", "24.11")]
 def bench(home: Home, monkeypatch: pytest.MonkeyPatch) -> ContractBench:
     # A real scheduler takes seconds where the fake one takes none.
     patient = types.SimpleNamespace(time=time.time, sleep=lambda _: time.sleep(0.2))
-    monkeypatch.setattr(contract, "time", patient)
+    monkeypatch.setattr(backend_contract, "time", patient)
     return ContractBench(home, monkeypatch)
 
 

@@ -9,12 +9,8 @@ import pytest
 from pegasus_bb_testbed.home import Home
 
 from testbed.tests.slurm_site import SlurmSite
-from testbed.tests.workflow_runner import (
-    PERSISTENT,
-    BackgroundCommand,
-    WorkflowRunner,
-    until,
-)
+from testbed.tests.workflow_runner import PERSISTENT, BackgroundCommand, WorkflowRunner
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.site]
 BACKENDS = {"datawarp": "datawarp", "lua": "slurm-lua"}

@@ -12,9 +12,9 @@ from pegasus_bb_testbed.home import Home
 from pegasus_bb_testbed.namespace import call
 
 from testbed.tests.lua_site import ON_LUA, LuaSite
-from testbed.tests.slurm_site import until
 from testbed.tests.test_site_modes import fail_halfway
 from testbed.tests.workflow_runner import PLANNERS, ExampleRunner
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.site, ON_LUA]
 MODES = ("persistent", "transient", "hybrid")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -68,7 +68,6 @@ def open_control(slurm: SlurmSite) -> Iterator[None]:
         slurm.run("root", "chmod", "600", path)
 
 
-Fault = Callable[[SlurmSite], "contextmanager[None]"]
 FAULTS = {
     "has no slurm_bb_data_out": lambda s: hooks_with(s, "slurm_bb_data_out(", "other("),
     "Lua does not take": lambda s: hooks_with(s, "local SPOOL", "local local"),

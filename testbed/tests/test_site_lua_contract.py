@@ -9,7 +9,7 @@ from pegasus_bb_testbed import site
 from pegasus_bb_testbed.home import Home
 
 from testbed.tests.lua_site import ON_LUA, LuaContractBench
-from tests.runtime.backends.contract import Contract
+from tests.support.backend_contract import Contract
 
 pytestmark = [pytest.mark.site, ON_LUA]
 

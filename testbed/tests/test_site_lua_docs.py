@@ -10,7 +10,7 @@ import pytest
 from pegasus_bb_testbed.home import Home
 
 from testbed.tests.lua_site import ON_LUA, LuaSite
-from testbed.tests.slurm_site import until
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.site, ON_LUA]
 PAGE = Path(__file__).parents[2] / "docs" / "slurm-lua.md"

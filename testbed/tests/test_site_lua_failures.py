@@ -22,7 +22,8 @@ from pegasus_bb_testbed.namespace import call
 
 from testbed.tests.failing_site import HOOKS, FailingSite
 from testbed.tests.lua_site import ON_LUA
-from testbed.tests.slurm_site import POOL, until
+from testbed.tests.slurm_site import POOL
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.site, ON_LUA]
 RECORDED = Path(__file__).parents[2] / "tests" / "recorded" / "slurm-lua-24.11"

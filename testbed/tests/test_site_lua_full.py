@@ -11,7 +11,7 @@ from pegasus_bb_testbed.home import Home
 from pegasus_bb_testbed.site import must
 
 from testbed.tests.lua_site import ON_LUA, LuaSite
-from testbed.tests.slurm_site import until
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.site, ON_LUA]
 LARGE = os.urandom(3 << 20)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from testbed.tests.lua_site import ON_LUA, LuaSite
-from testbed.tests.slurm_site import until
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.site, ON_LUA]
 OWN = "jobbb capacity=20MiB pool=flash"

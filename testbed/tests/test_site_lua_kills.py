@@ -16,7 +16,7 @@ from pegasus_bb_testbed import lua, namespace
 from pegasus_bb_testbed.home import Home
 
 from testbed.tests.lua_site import ON_LUA, LuaSite
-from testbed.tests.slurm_site import until
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.site, ON_LUA]
 RATE = "2MB/s"

@@ -20,7 +20,7 @@ from pegasus_bb_testbed.home import Home
 from pegasus_bb_testbed.namespace import inside
 
 from testbed.tests.lua_site import ON_LUA, LuaSite
-from testbed.tests.slurm_site import POOL, until
+from testbed.tests.slurm_site import POOL
 from testbed.tests.test_site_lua import MODES, Started
 from testbed.tests.workflow_runner import (
     PLANNERS,
@@ -29,6 +29,7 @@ from testbed.tests.workflow_runner import (
     UserCommands,
     WorkflowRunner,
 )
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.site, ON_LUA]
 SOCKETS = "/run/pegasus-bb"

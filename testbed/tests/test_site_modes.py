@@ -18,8 +18,8 @@ from pegasus_bb.report.run_folder import read_run
 from testbed.tests.slurm_site import SlurmSite
 from testbed.tests.workflow_runner import PLANNERS, TIER, ExampleRunner, WorkflowRunner
 from testbed.tests.workflow_runner import expected as first_jobs
-from tests.end_to_end.chains import INPUT, Chains, watched
-from tests.end_to_end.conftest import expected
+from tests.support.chains import INPUT, Chains, watched
+from tests.support.user_site import expected
 
 pytestmark = [pytest.mark.site]
 NVME = {"name": "nvme", "backend": "node-local", "mount": "any", "granularity": "1MiB"}

@@ -10,13 +10,8 @@ from pegasus_bb_testbed.home import Home
 
 from testbed.tests.lua_site import ON_EACH_PLUGIN
 from testbed.tests.slurm_site import SlurmSite
-from testbed.tests.workflow_runner import (
-    PERSISTENT,
-    PLANNERS,
-    WorkflowRunner,
-    expected,
-    until,
-)
+from testbed.tests.workflow_runner import PERSISTENT, PLANNERS, WorkflowRunner, expected
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.site, ON_EACH_PLUGIN]
 SLOW = 60  # seconds that the task takes while its file says so

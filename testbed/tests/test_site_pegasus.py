@@ -17,7 +17,7 @@ from pegasus_bb_testbed.namespace import inside
 from testbed.tests.slurm_site import SlurmSite
 from testbed.tests.workflow_runner import PERSISTENT, REAL, USER, WorkflowRunner
 from testbed.tests.workflow_runner import expected as first_of
-from tests.end_to_end.conftest import expected
+from tests.support.user_site import expected
 
 pytestmark = [pytest.mark.site, *REAL]
 

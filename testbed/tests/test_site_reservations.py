@@ -20,13 +20,8 @@ from pegasus_bb.runtime.programs.gate import NONE
 from testbed.tests.conftest import site_of
 from testbed.tests.lua_site import ON_EACH_PLUGIN
 from testbed.tests.slurm_site import SlurmSite
-from testbed.tests.workflow_runner import (
-    PERSISTENT,
-    PLANNERS,
-    WorkflowRunner,
-    expected,
-    until,
-)
+from testbed.tests.workflow_runner import PERSISTENT, PLANNERS, WorkflowRunner, expected
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.site, ON_EACH_PLUGIN]
 FALLBACK = (*PERSISTENT, "--bb-fallback", "pfs")

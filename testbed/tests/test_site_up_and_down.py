@@ -20,7 +20,7 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.process import ask
 from testbed.tests.shared_testbed import up
 from testbed.tests.slurm_site import on_slurm
-from testbed.tests.workflow_runner import until
+from tests.support.waiting import until
 
 PROJECT = Path(__file__).parents[2]
 _UP_AND_WAIT = """

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from pegasus_bb_testbed import home as homes
-from pegasus_bb_testbed import rootfs, testbed
+from pegasus_bb_testbed import rootfs
 from pegasus_bb_testbed.command import command
-from pegasus_bb_testbed.home import DEFAULT, FLAVOURS, Home, flavour
-from pegasus_bb_testbed.own_python import python_inside
+from pegasus_bb_testbed.home import DEFAULT, FLAVOURS, Home
 
-import pegasus_bb
 from pegasus_bb.core.errors import PegasusBBError, UsageError
-from pegasus_bb.core.process import ask
 
 
 @pytest.fixture
@@ -27,14 +22,6 @@ def home(tmp_path: Path) -> Home:
     home = Home(DEFAULT, tmp_path)
     home.folder.mkdir()
     return home
-
-
-def test_htcondor_has_no_setting_without_a_value() -> None:
-    """condor_config_val fails on such a one, and pegasus-plan warns in each plan."""
-    template = Path(rootfs.__file__).parent / "templates/condor.conf.j2"
-    lines = template.read_text().splitlines()
-    assert [x for x in lines if x.rstrip().endswith(" =")] == []
-    assert 'MOUNT_UNDER_SCRATCH = ""' in lines
 
 
 @pytest.mark.parametrize(
@@ -59,33 +46,6 @@ def test_what_cannot_be_done_is_refused_and_leaves_nothing(
     assert isinstance(answer.exception, UsageError)
     assert message in str(answer.exception)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_another_system_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "platform", "darwin")
-    with pytest.raises(UsageError, match="needs Linux"):
-        testbed.check_root()
-
-
-def test_a_program_that_is_missing_is_named_with_its_package(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(UsageError, match=r"-y debootstrap`, .*--install"):
-        testbed.check_programs(("debootstrap",), may_install=False, say=print)
-
-
-def test_a_venv_of_the_system_s_python_finds_its_packages_inside(
-    tmp_path: Path,
-) -> None:
-    """Inside, /usr/bin/python3 is a Python of another version."""
-    assert python_inside(tmp_path, Path("/elsewhere")) == sys.executable
-    for _ in range(2):  # as `up` does each time
-        program = python_inside(tmp_path, Path(sys.base_prefix))
-    script = "import sys, click, pegasus_bb; print(sys.executable, pegasus_bb.__file__)"
-    there = f"{tmp_path}{program}"
-    said = ask([there, "-c", script], cwd="/", env={})
-    assert said.out.split() == [there, pegasus_bb.__file__], said.err
 
 
 # -- the root file system
@@ -133,20 +93,6 @@ def test_a_root_file_system_is_whole_only_at_the_end(
     assert "read_file" in (home.root / "usr/libexec/blahp/blah.py").read_text()
 
 
-def test_a_site_with_the_same_packages_is_copied_while_it_is_down(
-    home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _build(home, monkeypatch)
-    lua = Home(flavour("24.11", "lua"), home.above)
-    lua.folder.mkdir()
-    assert lua.folder != home.folder
-    assert [argv[0] for argv in _build(lua, monkeypatch).seen] == ["cp"]
-    assert rootfs.is_whole(lua)
-    assert (lua.root / "usr/libexec/blahp/blah.py").exists()
-    monkeypatch.setattr(rootfs, "holder_of", lambda _: 1)
-    assert _build(lua, monkeypatch).seen[0][0] == "debootstrap"
-
-
 def test_one_up_or_down_at_a_time_and_the_next_one_waits(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,15 +111,6 @@ def test_one_up_or_down_at_a_time_and_the_next_one_waits(
 def _lock(home: Home) -> None:
     with home.locked():
         pass
-
-
-def test_another_recipe_means_to_build_afresh(
-    home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _build(home, monkeypatch)
-    recipe: dict[str, Any] = {**DEFAULT.recipe(), "version": 0}
-    monkeypatch.setattr(type(DEFAULT), "recipe", lambda _: recipe)
-    assert not rootfs.is_whole(home)
 
 
 def test_what_is_mounted_below_is_never_deleted_through(

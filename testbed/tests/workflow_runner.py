@@ -21,11 +21,11 @@ import yaml
 from pegasus_bb_testbed.home import Home
 from pegasus_bb_testbed.namespace import call, inside
 
-import tests.end_to_end.conftest as end_to_end
+import tests.support.user_site as end_to_end
 from pegasus_bb.core.process import Finished, ask
 from pegasus_bb.run.engine.jobstate_log import read_history
-from testbed.tests.slurm_site import until as until
 from tests.planner.real_pegasus import HOME, MARKS
+from tests.support.waiting import until
 
 USER, UID = "wfuser", 1000
 PROJECT = Path(__file__).parents[2]

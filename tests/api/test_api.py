@@ -13,16 +13,16 @@ import pytest
 from click.testing import CliRunner
 
 import pegasus_bb
-from pegasus_bb import WorkflowExplanation, compare, explain, plan
+from pegasus_bb import compare, explain, plan
 from pegasus_bb.api.keywords import Keywords
 from pegasus_bb.cli import cli
-from pegasus_bb.core.errors import CatalogError, UsageError
+from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.report.render import WIDTH
 from tests.decide.conftest import user
-from tests.decide.user_files import User, job, use
+from tests.decide.user_files import User
 from tests.planner.pegasus_user import User as PegasusUser
-from tests.report.page.html import Balanced
+from tests.support.page_html import Balanced
 
 __all__ = ["user"]
 GIVEN = {"bb_mode": "persistent", "output_sites": "local", "output_dir": "out"}
@@ -68,31 +68,6 @@ def test_explain_says_what_the_command_says(here: User) -> None:
     assert document == json.loads(said("explain", *SAID, "--json"))
     assert found.refused is None
     assert repr(found) == "<WorkflowExplanation: w, 5 files, tier bb of cluster>"
-
-
-def test_explain_shows_a_table_in_a_notebook(here: User) -> None:
-    shown = explain(**GIVEN)._repr_html_()
-    assert is_fragment(shown)
-    assert shown.count("<tr>") == 1 + len(explain(**GIVEN).explanation.groups)
-    assert "capacity: 4.0 MiB" in shown
-
-
-def test_auto_without_speeds_says_that_nothing_is_compared(here: User) -> None:
-    found = explain("workflow.yml", **{**GIVEN, "bb_mode": "auto"})
-    assert "--bb-mode auto compares how long a run would take" in str(found.refused)
-    assert "capacity: 4.0 MiB" in str(found)
-
-
-def test_a_refusal_is_part_of_the_explanation(here: User) -> None:
-    here.jobs = [job("ID1", use("<b>.txt", "output"))]
-    here.read()
-    found = explain(**GIVEN)
-    assert isinstance(found.refused, CatalogError)
-    assert found.explanation.capacity is None
-    assert "plan would refuse it: " in str(found)
-    shown = found._repr_html_()
-    assert "plan would refuse it: " in shown
-    assert "<b>" not in shown, "names are text"
 
 
 def test_plan_writes_what_the_command_writes(here: User) -> None:
@@ -155,18 +130,6 @@ def test_compare_says_what_the_command_says(
     assert found.to_json()["headline"] == found.headline
 
 
-def test_compare_shows_both_sides_in_a_notebook(run: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    other.symlink_to(run)
-    with pytest.raises(UsageError, match="the same as"):
-        compare(pfs=[run, other])
-    shown = compare(pfs=run, bb=other)._repr_html_()
-    assert "PFS</th>" in shown
-    assert "1.00</td>" in shown
-    with pytest.raises(UsageError, match="needs a run"):
-        compare()
-
-
 def test_keywords_are_the_options_of_plan() -> None:
     names = set(Keywords.__annotations__)
     ours = {name for name in names if name.startswith("bb_")}
@@ -186,35 +149,6 @@ def test_files_that_are_made_later_are_planned_for_without_a_check(here: User) -
         plan(**options)
     assert not (here.folder / "submit").exists()
     assert plan(**options, check=False).submit_dir.is_dir()
-
-
-def test_every_keyword_reaches_the_planning(here: User) -> None:
-    (here.folder / "p.yml").write_text("'*': pfs\n")
-    found = explain(
-        Path("workflow.yml"),
-        sites=["cluster"],
-        bb_placement=Path("p.yml"),
-        bb_capacity=8 << 20,
-        properties={"pegasus.bb.headroom": "20"},
-        cleanup="leaf",
-    )
-    settings = found.placed.settings
-    assert (settings.capacity, settings.headroom) == (8 << 20, 20)
-    assert found.placed.ending.cleanup == "leaf"
-    assert {file.tier for file in found.explanation.files} == {"pfs"}
-    assert "no --bb-mode given" in str(found)
-
-
-def test_a_keyword_that_is_unknown_is_named(here: User) -> None:
-    with pytest.raises(TypeError, match="'bb_mood'"):
-        explain(bb_mood="good")  # type: ignore[call-arg]
-
-
-def test_the_package_exports_the_functions_and_their_types() -> None:
-    assert {pegasus_bb.__getattr__(name) for name in pegasus_bb.__all__} >= {plan}
-    assert pegasus_bb.__getattr__("WorkflowExplanation") is WorkflowExplanation
-    with pytest.raises(AttributeError, match="no attribute 'plans'"):
-        pegasus_bb.__getattr__("plans")
 
 
 def test_importing_the_package_loads_nothing_else() -> None:

@@ -26,12 +26,6 @@ def test_a_shell_can_read_it(shell: str) -> None:
         subprocess.run(read, input=done.output, text=True, check=True)
 
 
-def test_a_shell_that_is_not_known() -> None:
-    done = CliRunner().invoke(cli, ["completion", "tcsh"])
-    assert done.exit_code == 2
-    assert "bash" in done.output
-
-
 @pytest.mark.parametrize(
     ("words", "offered"),
     [("pegasus-bb ex", "explain"), ("pegasus-bb plan --bb-mo", "--bb-mode")],

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from pegasus_bb.core.errors import DONE, NOT_COPIED, USAGE
 from tests.support.reflinks import skip_if_shared
+from tests.support.waiting import until
 
 MIB = 1 << 20
 DRAIN = [sys.executable, "-m", "pegasus_bb", "drain"]
@@ -70,13 +70,6 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
-def until(holds: Callable[[], object], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
 def told(process: subprocess.Popen[str]) -> tuple[int, str]:
     """Its exit code after SIGTERM, and what it said."""
     process.send_signal(signal.SIGTERM)
@@ -105,20 +98,6 @@ def test_a_job_dumps_and_ends(job: Job) -> None:
     assert set(newest) == {"step2/rank0", "step2/rank1"}, "the newest stays"
     assert newest.items() <= job.arrived().items()
     assert not list(job.pfs.rglob("*.part"))
-
-
-@pytest.mark.sweep
-def test_a_dump_is_spread_over_the_interval(job: Job) -> None:
-    skip_if_shared(job.root)
-    drain = job.drain("--interval", "8s", "--log", "log")
-    time.sleep(1)  # it has looked once
-    job.dump("step1", 4 * MIB)
-    until(lambda: len(job.arrived()) == 2)
-    log = (job.root / "log").read_text().splitlines()
-    begins = [begin for begin, _, _ in map(json.loads, log)]
-    # From 1 s after the dump on, nine tenths of what is left of the 8 s.
-    assert 3 < begins[-1] - begins[0] < 7
-    assert told(drain)[0] == DONE
 
 
 def test_kill_9_in_the_middle_and_again(job: Job) -> None:
@@ -158,17 +137,6 @@ def test_a_file_that_is_still_written_at_the_end_is_left_with_a_word(job: Job) -
     assert "never: still written at the end" in drain.stderr.read()
     assert drain.returncode == DONE
     assert "never" not in job.arrived()
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
-def test_other_signals_end_it_as_well(job: Job, number: signal.Signals) -> None:
-    job.dump("step1")
-    drain = job.drain()
-    time.sleep(1)
-    drain.send_signal(number)
-    drain.communicate(timeout=60)
-    assert (drain.returncode, len(job.arrived())) == (DONE, 2)
 
 
 FULL = """
@@ -249,34 +217,3 @@ def test_two_at_a_time_are_refused(job: Job) -> None:
     assert "another pegasus-bb copies" in job.first
     assert two.wait(timeout=60) == USAGE
     assert told(one)[0] == DONE
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize("seed", range(3))
-def test_nothing_is_lost_whatever_is_killed(job: Job, seed: int) -> None:
-    """A program writes, overwrites and removes; its drain is killed now and then."""
-    chance = random.Random(seed)
-    mine: dict[str, bytes] = {}
-    drain = job.drain("--rate", "16MiB/s")
-    for step in range(12):
-        names = [f"step{step}/rank{rank}" for rank in range(3)]
-        for name in (*names, "restart.h5"):
-            mine[name] = os.urandom(chance.randrange(2 * MIB))
-            path = job.buffer / name
-            path.parent.mkdir(exist_ok=True)
-            path.write_bytes(mine[name])
-        if chance.random() < 0.2:  # in the middle of a copy, perhaps
-            gone = chance.choice(names)
-            (job.buffer / gone).unlink()
-            del mine[gone]
-        if chance.random() < 0.4:
-            time.sleep(chance.random() * 2)
-            drain.kill()
-            drain.wait()
-            drain = job.drain("--rate", "16MiB/s")
-        time.sleep(chance.random() * 3)
-    code, said = told(drain)
-    assert code == DONE, said
-    there = job.arrived()
-    assert {name: there[name] for name in mine} == mine
-    assert set(contents(job.buffer)) >= {name for name in names if name in mine}

@@ -5,8 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import signal
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -54,16 +52,3 @@ def test_what_the_user_may_not_write_is_a_line_and_no_traceback(
     first, second = capsys.readouterr().err.splitlines()
     assert first == "pegasus-bb: run/.engine.lock: Permission denied"
     assert second.startswith("  fix:      call it as the owner")
-
-
-def test_a_working_directory_that_was_removed_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "removed").mkdir()
-    monkeypatch.chdir(tmp_path / "removed")
-    (tmp_path / "removed").rmdir()
-    monkeypatch.setattr(sys, "argv", ["pegasus-bb", "explain"])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 2
-    assert "the folder that you are in was removed" in capsys.readouterr().err

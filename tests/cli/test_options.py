@@ -44,14 +44,6 @@ def test_a_command_that_is_unknown_gets_the_one_that_was_meant(
     assert f"there is no command {typed!r}; {hint}" in result.output
 
 
-def test_choices_are_in_the_help_of_plan() -> None:
-    told = CliRunner().invoke(cli, ["plan", "--help"]).output
-    assert "--bb-mode off|persistent|transient|hybrid|auto" in told
-    assert "[off]" in told
-    assert "--cleanup none|leaf|inplace|constraint" in told
-    assert "[inplace]" in told
-
-
 @pytest.mark.parametrize("command", ["explain", "check", "simulate"])
 def test_what_only_plan_heeds_is_not_listed_elsewhere(command: str) -> None:
     told = CliRunner().invoke(cli, [command, "--help"]).output

@@ -78,23 +78,3 @@ def test_a_workflow_gets_the_sizes_that_it_lacks(run: Path, tmp_path: Path) -> N
     assert made["metadata"] == {"size": 4096}
     assert never["metadata"] == {"note": "kept"}
     assert workflow.read_text() == WORKFLOW
-
-
-def test_an_input_has_its_size_from_its_replica(run: Path, tmp_path: Path) -> None:
-    workflow = tmp_path / "workflow.yml"
-    workflow.write_text(f"{WORKFLOW}      - {{lfn: other.txt, type: input}}\n")
-    done = say(run, "--workflow", workflow, "--output", tmp_path / "sized.yml")
-    assert "other.txt is an input; its size comes from its replica\n" in done.output
-    assert "not in the records: never.txt\n" in done.output
-
-
-def test_a_folder_without_records(tmp_path: Path) -> None:
-    done = say(tmp_path)
-    assert done.exit_code != 0
-    assert done.exception is not None
-    assert "no Kickstart record" in str(done.exception)
-
-
-def test_options_that_belong_together(run: Path) -> None:
-    done = say(run, "--workflow", "workflow.yml")
-    assert "belong together" in str(done.exception)

@@ -54,33 +54,6 @@ def test_a_file_into_a_folder_and_to_a_name(work: Path) -> None:
     assert (work / "new" / "name").read_text() == "one"
 
 
-@pytest.mark.parametrize("folder", ["results/", "results/."])
-def test_a_name_with_a_slash_is_a_folder(work: Path, folder: str) -> None:
-    """Else the second would take the place of the first."""
-    for file in ("data/a", "data/in/b"):
-        assert stage(work, file, folder).returncode == DONE
-    texts = {file.name: file.read_text() for file in (work / "results").iterdir()}
-    assert texts == {"a": "one", "b": "two"}
-
-
-def test_a_link_that_is_named_is_meant(work: Path) -> None:
-    (work / "to a").symlink_to("data/a")
-    (work / "to data").symlink_to("data")
-    assert stage(work, "to a", "copy of a").returncode == DONE
-    assert stage(work, "to data", "copy of data").returncode == DONE
-    assert (work / "copy of a").read_text() == "one"
-    assert not (work / "copy of a").is_symlink()
-    assert (work / "copy of data" / "a").read_text() == "one"
-
-
-def test_a_journal_that_cannot_be_written(work: Path) -> None:
-    (work / "state").touch()
-    done = stage(work, "data", "copy")
-    assert done.returncode == USAGE
-    assert "the journal of this copy cannot be opened" in done.stderr
-    assert "XDG_STATE_HOME" in done.stderr and "Traceback" not in done.stderr
-
-
 def test_what_did_not_arrive_is_named(work: Path) -> None:
     os.mkfifo(work / "data" / "pipe")
     done = stage(work, "data", "copy", "--json")

@@ -33,15 +33,6 @@ def test_with_closed_files_it_runs_as_ever(folder: Folder, closed: str) -> None:
     assert all(line.split()[0].isdigit() for line in log.splitlines()), log
 
 
-@pytest.mark.parametrize("words", ["status", "status --json", "--help;"])
-def test_what_takes_no_word_is_told_once(folder: Folder, words: str) -> None:
-    command = words.partition(";")[0]
-    where = "" if ";" in words else folder.path
-    done = typed(f"{command} {where} >/dev/full")
-    assert done.returncode == 1
-    assert done.stderr == ("pegasus-bb: standard output: No space left on device\n")
-
-
 @pytest.mark.parametrize(
     "command, code", [("status .", 1), ("--help", 1), ("status no-such-folder", 2)]
 )

@@ -26,7 +26,6 @@ from pegasus_bb.core.files import (
     lock_holder,
     read_journal,
     read_json,
-    write_json,
 )
 from pegasus_bb.run.engine.lock import lock_submit_dir
 from pegasus_bb.runtime import manifest
@@ -94,21 +93,6 @@ def test_a_line_for_which_only_a_part_has_room_is_an_error(
     assert [entry["n"] for entry in read_journal(journal)] == [1, 3]
 
 
-@pytest.mark.parametrize("call", ["fsync", "replace"])
-def test_an_error_names_the_file_that_was_meant(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
-) -> None:
-    def fails(*_: Any) -> None:
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
-
-    path = tmp_path / "note.json"
-    with monkeypatch.context() as broken:
-        broken.setattr(os, call, fails)
-        with pytest.raises(OSError, match=f"error: '{path}'$"):
-            write_json(str(path), {})
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_of_many_that_make_a_file_at_once_one_does(tmp_path: Path) -> None:
     path = str(tmp_path / "storage_decision.json")
     texts = [f"{n}" * 1000 for n in range(8)]
@@ -140,16 +124,6 @@ def test_cut_off_anywhere_it_loses_the_last_line_and_no_other(tmp_path: Path) ->
         append_json(str(cut), {"n": 9})
         kept = sum(end - 1 <= length for end in ends)  # the line end can be mended
         assert numbers(cut) == [*range(kept), 9], length
-
-
-def test_a_new_journal_is_in_its_folder_for_good(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    synced: list[str] = []
-    monkeypatch.setattr(files, "sync_directory", synced.append)
-    append_json(str(tmp_path / "journal"), {"n": 0})
-    append_json(str(tmp_path / "journal"), {"n": 1})
-    assert synced == [str(tmp_path)]
 
 
 def test_writers_that_are_killed_tear_no_line_of_others(tmp_path: Path) -> None:

@@ -16,15 +16,6 @@ def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_it_lies_in_the_users_state_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("PEGASUS_BB_LEDGER", raising=False)
-    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
-    monkeypatch.setenv("HOME", "/home/wfuser")
-    assert ledger.path() == "/home/wfuser/.local/state/pegasus-bb/ledger.jsonl"
-    monkeypatch.setenv("XDG_STATE_HOME", "/scratch/state")
-    assert ledger.path() == "/scratch/state/pegasus-bb/ledger.jsonl"
-
-
 def test_lines_come_back_in_their_order_and_by_whole_name(journal: Path) -> None:
     assert ledger.entries() == []
     ledger.note("requested", name="one", size=1)
@@ -37,28 +28,6 @@ def test_lines_come_back_in_their_order_and_by_whole_name(journal: Path) -> None
     assert ledger.find("on") == []
 
 
-def test_what_cannot_be_read_is_told_once(
-    journal: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    ledger.note("requested", name="one")
-    journal.write_bytes(journal.read_bytes().replace(b"requested", b"req\0\xff")[:-20])
-    assert ledger.entries() == ledger.entries() == []
-    said = capsys.readouterr().err
-    assert said.count("line 1 cannot be read, so a reservation may be missing") == 1
-    assert str(journal) in said
-
-
-def test_one_that_cannot_be_written_or_read_is_a_warning(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    monkeypatch.setenv("PEGASUS_BB_LEDGER", "/dev/null/ledger.jsonl")
-    ledger.note("requested", name="one")
-    assert "warning: /dev/null/ledger.jsonl" in capsys.readouterr().err
-    monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path))
-    assert ledger.entries() == []
-    assert "warning" in capsys.readouterr().err
-
-
 def test_of_all_lines_there_is_one_entry_by_name_and_run(journal: Path) -> None:
     ledger.note("requested", name="one", uuid="1", size=5, submit_dir="/a", host="h")
     ledger.note("requested", name="two", uuid="2")
@@ -68,15 +37,6 @@ def test_of_all_lines_there_is_one_entry_by_name_and_run(journal: Path) -> None:
     assert (one.name, one.size, one.submit_dir, one.host) == ("one", 5, "/a", "h")
     assert (one.end, one.ended_at >= one.time) == ("released", True)
     assert (two.name, two.end) == ("two", "")
-
-
-def test_one_that_is_asked_for_once_more_is_open_again(journal: Path) -> None:
-    ledger.note("requested", name="one", uuid="1", size=5)
-    ledger.note("refused", name="one", uuid="1")
-    assert [asked.end for asked in ledger.reservations()] == ["refused"]
-    ledger.note("requested", name="one", uuid="1", size=7)
-    [one] = ledger.reservations()
-    assert (one.end, one.size) == ("", 7)
 
 
 @pytest.mark.parametrize(

@@ -70,13 +70,6 @@ def test_a_folder_swapped_for_a_link_at_the_last_moment_is_not_entered(
     assert (outside / "data").read_text() == "precious"
 
 
-def test_odd_names_are_only_names(top: Path, hostile: str) -> None:
-    (top / hostile).mkdir()
-    (top / hostile / hostile).touch()
-    empty(top)
-    assert left(top) == [KEEP]
-
-
 def test_no_depth_is_too_deep(top: Path) -> None:
     here = os.open(top, os.O_RDONLY)
     for _ in range(2000):  # a path of more than PATH_MAX bytes
@@ -98,7 +91,7 @@ def test_folders_that_a_task_closed_are_opened_again(top: Path) -> None:
     assert left(top) == [KEEP]
 
 
-def test_it_ends_in_time_and_can_go_on(top: Path) -> None:
+def test_a_removal_ends_in_time_and_can_go_on(top: Path) -> None:
     (top / "data").write_text("x")
     with pytest.raises(TimeoutError):
         empty(top, seconds=-1)
@@ -135,15 +128,3 @@ def test_what_cannot_go_is_named_in_full(
         with pytest.raises(PermissionError) as refusal:
             removal.remove(str(top / "tree"))
     assert refusal.value.filename == str(top / "tree" / "deep" / "f")
-
-
-def test_a_user_makes_no_call_to_own_what_is_his(
-    of_a_user: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """On a parallel file system each would be a request more for every folder."""
-    tree, calls = of_a_user / "tree", list[str]()
-    (tree / "deep").mkdir(parents=True)
-    monkeypatch.setattr(os, "chown", lambda *_: calls.append("chown"))
-    monkeypatch.setattr(os, "chmod", lambda *_: calls.append("chmod"))
-    removal.remove(str(tree))
-    assert (left(of_a_user), calls) == ([], [])

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import (
-    abbreviate,
     format_duration,
-    format_gib_hours,
-    format_measured,
-    format_number,
-    format_reserved,
-    format_seconds,
     format_size,
     parse_duration,
     parse_size,
@@ -53,20 +45,6 @@ def test_any_other_text_is_no_size(text: str) -> None:
     digits = text.strip().rstrip("KMGTPiB ")
     assert digits.isascii() and digits.isdigit()
     assert size == int(digits) * UNITS[text.strip()[len(digits) :].strip()]
-
-
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [("64MIB", "64MiB"), ("64mb", "64MB"), ("64 kb", "64KB"), ("7g", "7G")],
-)
-def test_a_unit_in_another_case_is_suggested(typed: str, meant: str) -> None:
-    with pytest.raises(UsageError, match=f"not a size; did you mean {meant}[?]"):
-        parse_size(typed)
-
-
-def test_the_units_are_named() -> None:
-    with pytest.raises(UsageError, match="a unit, KiB, MiB, GiB, TiB or KB, MB, GB"):
-        parse_size("64 sectors")
 
 
 @given(st.integers(0, 10**9), st.sampled_from(sorted(SECONDS)))
@@ -109,118 +87,3 @@ def test_rounding_up_is_the_least_that_is_enough(size: int, granule: int) -> Non
 def test_what_slurm_would_misread_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         parse_size(text)
-
-
-def test_a_decimal_is_refused_for_itself_whatever_the_backend() -> None:
-    with pytest.raises(UsageError, match=r"'3.5TB': decimal sizes are not taken") as e:
-        parse_size("3.5TB")
-    assert "Slurm" not in str(e.value)
-
-
-def test_a_decimal_is_no_duration() -> None:
-    with pytest.raises(UsageError, match="not a duration"):
-        parse_duration("1.5h")
-
-
-def test_a_duration_of_more_digits_than_anything_lasts() -> None:
-    with pytest.raises(UsageError, match=r"99\.\.\.: longer than anything lasts"):
-        parse_duration("9" * 5000)
-
-
-def test_for_people() -> None:
-    assert format_size(512) == "512 B"
-    assert format_size(3 << 30) == "3.0 GiB"
-    assert format_duration(0.42) == "0.4 s"
-    assert format_duration(185) == "3 min 05 s"
-    assert format_duration(7800) == "2 h 10 min"
-
-
-@pytest.mark.parametrize(
-    ("value", "digits", "text"),
-    [
-        (0, 3, "0"),
-        (2.5, 3, "2.5"),
-        (-2.25, 3, "-2.25"),
-        (0.00123456, 3, "0.00123"),
-        (1e-9, 3, "0.000000001"),
-        (999.7, 3, "1,000"),
-        (1234567.8, 3, "1,234,568"),
-        (9.9999, 3, "10"),
-        (2e9, 2, "2,000,000,000"),
-        (3.14159, 4, "3.142"),
-    ],
-)
-def test_a_number_is_no_power_of_ten(value: float, digits: int, text: str) -> None:
-    assert format_number(value, digits) == text
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0.0, "0 s"),
-        (0.0009997, "0.001 s"),  # not 1e+03 microseconds
-        (0.00099949, "999 \u00b5s"),
-        (-0.0009997, "-0.001 s"),
-        (9.9996, "10.0 s"),
-        (59.96, "1 min 00 s"),
-        (-75.0, "-1 min 15 s"),
-        (1000.0, "16 min 40 s"),
-    ],
-)
-def test_seconds_are_plain_figures(seconds: float, text: str) -> None:
-    assert format_seconds(seconds) == text
-
-
-@given(st.floats(-1e12, 1e12))
-def test_no_second_is_a_power_of_ten(seconds: float) -> None:
-    assert "e" not in format_seconds(seconds)
-    assert not re.match(r"-?1,?000\b|-?60\.", format_seconds(seconds))
-
-
-def test_a_size_is_never_1024_of_a_unit() -> None:
-    assert format_size((1 << 20) - 10) == "1.0 MiB"
-
-
-@pytest.mark.parametrize(
-    ("byte_hours", "text"),
-    [
-        (3500 * 2**30, "3,500.00 GiB hours"),
-        (2**29, "0.50 GiB hours"),
-        (36_800, "under 0.01 GiB hours"),
-    ],
-)
-def test_what_was_reserved(byte_hours: float, text: str) -> None:
-    assert format_reserved(byte_hours) == text
-
-
-def test_gib_hours_of_a_column_have_no_unit() -> None:
-    assert (format_gib_hours(3500 * 2**30), format_gib_hours(1)) == (
-        "3,500.00",
-        "<0.01",
-    )
-
-
-@pytest.mark.parametrize(
-    ("names", "text"),
-    [("ab", "a, b"), ("abcd", "a, b, c, d"), ("abcde", "a, b, c and 2 more")],
-)
-def test_what_is_left_out_is_more_than_one(names: str, text: str) -> None:
-    assert abbreviate(list(names)) == text
-
-
-@pytest.mark.parametrize(
-    ("seconds", "error", "text"),
-    [
-        (2.44, 0.08, "2.44 \u00b1 0.08 s"),
-        (0.434, 0.43, "0.43 \u00b1 0.43 s"),
-        (44.51, 0.01, "44.51 \u00b1 0.01 s"),
-        (12.0, 0.0, "12.0 \u00b1 0.0 s"),
-        (62.0, 3.1, "1 min 02 s \u00b1 3.10 s"),
-        (0.0, 0.0, "0 s \u00b1 0 s"),
-        (44.5, None, "44.5 s"),
-    ],
-)
-def test_an_error_has_the_digits_of_its_number(
-    seconds: float, error: float | None, text: str
-) -> None:
-    assert format_measured(seconds, error) == text

@@ -11,8 +11,8 @@ from typing import Any
 from pegasus_bb.core.files import read_json
 from pegasus_bb.report.run_notes import jobs_on_pfs
 from pegasus_bb.runtime.job_reservation.planned import landing_of
-from tests.runtime.hybrid_site import BELOW, PREFIX, HybridSite
-from tests.runtime.job_reservation_site import JOB, NODE, JobSite, digest
+from tests.support.hybrid_site import BELOW, PREFIX, HybridSite
+from tests.support.job_reservation_site import JOB, NODE, JobSite, digest
 
 from .injector import Traced
 from .sweep import Story, no_parts_below

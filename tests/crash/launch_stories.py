@@ -5,8 +5,8 @@ from __future__ import annotations
 import errno
 from pathlib import Path
 
-from tests.runtime.conftest import NODE, Site
-from tests.runtime.job_lists import SCRATCH
+from tests.support.job_lists import SCRATCH
+from tests.support.run_site import NODE, Site
 
 from .sweep import Story, no_parts_below
 

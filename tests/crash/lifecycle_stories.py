@@ -16,8 +16,7 @@ from pegasus_bb.runtime.storage_decision import (
     StorageDecision,
     read_decision,
 )
-from tests.runtime.lifecycle import NAME, Run, kept
-from tests.runtime.test_fallback import DIRECTIVE, place
+from tests.support.run_programs import DIRECTIVE, NAME, Run, kept
 
 from .sweep import Story
 
@@ -140,7 +139,7 @@ class Fallback(OfARun):
         run = super().plan(root)
         run.request = replace(run.request, fallback="pfs")
         run.change()
-        place(run)
+        run.place()
         (run.submit / "bb" / USE).write_text(DIRECTIVE)
         return run
 

@@ -10,8 +10,8 @@ from typing import Any
 from pegasus_bb.core.files import read_journal
 from pegasus_bb.runtime.results_guard import ResultsGuard
 from pegasus_bb.runtime.staging.folder_lfns import digest_path
-from tests.runtime.conftest import NODE, Site
-from tests.runtime.job_lists import SCRATCH, folder, transfer
+from tests.support.job_lists import SCRATCH, folder, transfer
+from tests.support.run_site import NODE, Site
 
 from .sweep import Story, no_parts_below
 

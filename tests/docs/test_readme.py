@@ -54,6 +54,6 @@ def test_five_lines_lead_to_a_report(words: Path, tmp_path: Path) -> None:
         )
 
 
-def test_it_is_one_screen_and_a_half() -> None:
+def test_the_readme_is_one_screen_and_a_half() -> None:
     assert len(README.splitlines()) <= SCREENS
     assert max(map(len, README.splitlines())) < 300  # links of the last table

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.cli import COMMANDS
-from tests.report.page.browser import BROWSER
+from tests.support.browser import BROWSER
 
 ROOT = Path(__file__).resolve().parents[2]
 MKDOCS = Path(sys.executable).parent / "mkdocs"
@@ -67,13 +67,6 @@ def _search_in_files(site: Path) -> None:
         check=True,
     )
     assert 'class="md-search-result__item"' in shown.stdout
-
-
-def test_the_button_that_copies_a_console_takes_the_commands_alone() -> None:
-    """Material copies what is shown under [data-md-copying]."""
-    style = (ROOT / "docs/assets/extra.css").read_text()
-    for output in (".gp", ".go"):  # prompt, and what the command prints
-        assert f"[data-md-copying] {output}" in style
 
 
 @pytest.mark.parametrize("link", ["[no](nowhere.md)", "[no](tiers.md#nowhere)"])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from .conftest import Site, done_well
+from tests.support.user_site import Site, done_well
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GRANULE = "1KiB"  # small, as the files are: else no room, and no cut, would pay

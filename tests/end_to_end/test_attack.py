@@ -16,8 +16,7 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.planning import plan
 from tests.support.shebang import shebang
-
-from .conftest import Site, expected
+from tests.support.user_site import Site, expected
 
 ATTACKS = {
     "newline": "a\n#BB destroy_persistent name=other",

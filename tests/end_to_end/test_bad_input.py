@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import Site
+from tests.support.user_site import Site
 
 Mistake = Callable[[Site], None]
 
@@ -260,33 +260,6 @@ def test_results_do_not_go_where_the_run_cleans_up(
     assert done.returncode == 2, done.stdout + done.stderr
     assert "removed at the end" in done.stderr
     assert not (site.root / "submit").exists()
-
-
-def test_a_catalog_whose_name_is_no_text_is_named_all_the_same(site: Site) -> None:
-    key = "-Dpegasus.catalog.replica.file"
-    (site.work / "pegasus.properties").write_text(f"{key[2:]}=a\\u0000b\n")
-    for option in (["-q"], [f"{key}=no\udcff.yml"]):
-        done = site.plan("bb", "--bb-mode", "persistent", *option)
-        assert done.returncode == 2, done.stderr
-        assert "Traceback" not in done.stderr
-        assert "a\\x00b" in done.stderr or "no\\udcff.yml" in done.stderr
-
-
-def test_a_name_that_is_no_text_and_a_mark_of_byte_order_are_no_mistakes(
-    site: Site,
-) -> None:
-    for name in ("workflow.yml", "sites.yml", "replicas.yml"):
-        text = (site.work / name).read_bytes()
-        (site.work / name).write_bytes(b"\xef\xbb\xbf" + text)
-    (site.work / "replicas.yml").rename(site.work / "no\udcff.yml")
-    site.planned("bb", "-Dpegasus.catalog.replica.file=no\udcff.yml")
-
-
-def test_a_python_that_only_the_nodes_have_is_taken_on_trust(site: Site) -> None:
-    options = ["--bb-mode", "persistent", "--bb-python", "/opt/nodes/python3.9"]
-    done = site.plan("bb", *options)
-    assert done.returncode == 0
-    assert "/opt/nodes/python3.9 is not on this machine" in done.stderr
 
 
 def test_an_error_in_a_catalog_names_file_line_and_key(site: Site) -> None:

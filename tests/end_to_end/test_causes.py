@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from pegasus_bb.run.engine.causes import CAUSES
+from tests.support.user_site import Site
+from tests.support.waiting import until
 
-from .conftest import Site, until
 from .test_unsafe_again import before
 
 CONTINUE, AGAIN, OVER = "to continue", "plan again", "start over"
@@ -325,7 +326,10 @@ def test_every_cause_has_a_story() -> None:
     assert list(STORIES) == list(CAUSES)
 
 
-@pytest.mark.parametrize("cause", [*STORIES, *RELATIVES])
+@pytest.mark.parametrize(
+    "cause",
+    [*STORIES, *(pytest.param(each, marks=pytest.mark.sweep) for each in RELATIVES)],
+)
 def test_the_last_lines_of_a_failed_run_lead_to_its_end(
     two_tasks: Site, cause: str
 ) -> None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import signal
 from pathlib import Path
 
 import pytest
 
 from tests.support.reflinks import skip_if_shared
+from tests.support.user_site import INPUTS, Site, done_well, expected
 
-from .conftest import INPUTS, Site, done_well, expected, until
 from .test_predicted import FAST, speeds
 
 MIB = 1 << 20
@@ -57,22 +55,6 @@ def test_a_rate_is_kept_and_all_results_come(large: Site) -> None:
     assert reported["drain"]["peak"] > 0
 
 
-@pytest.mark.sweep
-def test_sigkill_inside_a_segment_and_again(large: Site) -> None:
-    submit = large.planned("bb", *PERSISTENT, "--bb-drain", "4MiB/s")
-    engine = large.start_run("bb")
-    until(lambda: segments(submit))
-    parts = large.results("bb")
-    until(lambda: list(parts.glob(".*.part")))
-    os.kill(engine.pid, signal.SIGKILL)
-    engine.wait()
-    assert large.reservations(), "nothing is given back early"
-    assert done_well(large.run("bb"))
-    assert large.content("bb") == expected()
-    assert not list(parts.glob(".*.part"))
-    assert large.reservations() == []
-
-
 def test_paced_results_have_until_the_last_job_and_those_of_it_no_time(
     large: Site,
 ) -> None:
@@ -87,46 +69,6 @@ def test_paced_results_have_until_the_last_job_and_those_of_it_no_time(
     assert large.content("bb") == expected()
     logs = {log.stem: log for log in (submit / "bb" / "drain").glob("*.jsonl")}
     assert set(logs) == set(STAGE_OUTS)
-
-
-def test_slack_gives_the_last_results_time_as_well(large: Site) -> None:
-    speeds(large, pfs=FAST, bb=FAST)
-    options = ("--bb-drain", "paced", "--bb-drain-slack", "50")
-    submit = large.planned("bb", *PERSISTENT, *options)
-    assert json.loads((submit / "bb" / "drain.json").read_text())["slack"] == 0.5
-
-
-def test_off_is_at_the_end(site: Site) -> None:
-    submit = site.planned("bb", *PERSISTENT, "--bb-drain", "off")
-    assert done_well(site.run("bb"))
-    assert site.content("bb") == expected()
-    log = (submit / "jobstate.log").read_text()
-    last = log.index(" mix_E JOB_SUCCESS ")
-    for name in STAGE_OUTS:
-        assert log.index(f" {name} SUBMIT ") > last
-    assert not (submit / "bb" / "drain.json").exists()
-    assert site.reservations() == []
-
-
-def test_the_tier_may_say_it_and_the_option_wins(site: Site) -> None:
-    site.declare(drain="8MiB/s")
-    by_tier = site.planned("tier", *PERSISTENT)
-    assert json.loads((by_tier / "bb" / "drain.json").read_text())["rate"] == 8 * MIB
-    said = site.planned("now", *PERSISTENT, "--bb-drain", "now")
-    assert not (said / "bb" / "drain.json").exists()
-
-
-def test_a_target_of_the_tier_is_shared_through_its_registry(site: Site) -> None:
-    folder = site.root / "registry"
-    folder.mkdir()
-    target = {"target": "pfs", "limit": "64MiB/s", "registry": str(folder)}
-    site.declare(drain=target)
-    speeds(site, pfs=FAST, bb=FAST)
-    site.planned("bb", *PERSISTENT)
-    assert done_well(site.run("bb"))
-    assert site.content("bb") == expected()
-    assert (folder / "slots").exists()
-    assert not list(folder.glob("*.lease"))
 
 
 @pytest.mark.parametrize(
@@ -150,9 +92,6 @@ def test_what_cannot_be_is_refused_by_name_and_leaves_nothing(
     site_of = ("--sites", "cluster", "--output-sites", "local")
     told = site.bb("explain", *site_of, "--bb-mode", mode, "--bb-drain", drain)
     assert (told.returncode, why in told.stderr) == (2, True), "as plan does"
-
-
-_STAMP = re.compile(rb"20\d\d-?\d\d-?\d\dT\d\d:?\d\d:?\d\d[+0-9:]*")
 
 
 @pytest.mark.parametrize(
@@ -182,31 +121,3 @@ def test_explain_says_what_pacing_would_win(
     gain = json.loads(document.stdout)["drain"]
     assert gain["wins"] == said.startswith("with")
     assert gain["peak_now"] >= gain["peak_paced"] > 0
-
-
-def files_of(submit: Path) -> dict[str, bytes]:
-    """Every file, without the run's own names and times, and without the option."""
-    uuid = json.loads((submit / "bb" / "plan.json").read_text())["uuid"]
-    number = next(submit.glob("pegasus.*.properties")).name
-    names = {submit.name: "RUN", uuid: "UUID", uuid.replace("-", "")[:12]: "NAME"}
-    names |= {uuid[:8]: "SHORT", number: "PROPERTIES", "pegasus.bb.drain=now\n": ""}
-    found = {}
-    for path in submit.rglob("*"):
-        command = path.name in ("braindump.yml", "planned_by.json")
-        if path.is_file() and path.suffix != ".pyc" and not command:
-            data = path.read_bytes()
-            for name, word in names.items():
-                data = data.replace(name.encode(), word.encode())
-            name = str(path.relative_to(submit)).replace(number, "PROPERTIES")
-            found[name] = _STAMP.sub(b"", data)
-    return found
-
-
-def test_now_is_todays_submit_directory(site: Site) -> None:
-    """Byte by byte, but for the words of the user."""
-    plain = files_of(site.planned("qqone", *PERSISTENT))
-    said = files_of(site.planned("qqtwo", *PERSISTENT, "--bb-drain", "now"))
-    assert {name for name in {*plain, *said} if plain.get(name) != said.get(name)} == (
-        set()
-    )
-    assert "bb/drain.json" not in plain

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import INPUTS, JOBS, Site, done_well, expected
+from tests.support.user_site import INPUTS, JOBS, Site, done_well, expected
 
 
 @dataclass(frozen=True)

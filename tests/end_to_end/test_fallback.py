@@ -9,8 +9,7 @@ import pytest
 
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.backends.folder_tier import Directory
-
-from .conftest import Site, done_well, expected
+from tests.support.user_site import Site, done_well, expected
 
 SAID = "ON THE PFS, NOT ON A BURST BUFFER (fallback): "
 FALLBACK = ("--bb-mode", "persistent", "--bb-fallback", "pfs", "--bb-poll", "1s")
@@ -65,24 +64,6 @@ def test_a_refused_reservation(site: Site) -> None:
     assert told["nodes"]["done"] == told["nodes"]["total"]
 
 
-def test_held_and_nothing_is_written_to_what_was_made(site: Site) -> None:
-    site.declare(fail="status: held, no such project; delete*1: device busy")
-    site.planned("bb", *FALLBACK, ONCE)
-    assert site.run("bb").returncode == 80  # bb_delete: another state is tried below
-    [name] = site.reservations()
-    assert [p.name for p in (site.tier_path / name).iterdir()] == [".pegasus_bb"]
-    site_mended(site, fail="")
-    ran_on_the_pfs(site, "held, no such project")
-    assert events(site) == ["requested", "released"]
-
-
-def site_mended(site: Site, **settings: str) -> None:
-    """The tier is another one since it was planned."""
-    path = site.submit_dir("bb") / "bb" / "request.json"
-    data = json.loads(path.read_text())
-    path.write_text(json.dumps({**data, "settings": {**data["settings"], **settings}}))
-
-
 LATE = "did not come up within 0.0 s"
 
 
@@ -105,20 +86,6 @@ def test_a_reservation_that_comes_too_late_is_given_back(
     ran_on_the_pfs(site, because)
     assert decision(site)["exit_code"] == exit_code
     assert events(site) == ["requested", "released"]
-
-
-def test_vanished_between_the_gate_s_word_and_the_first_job(site: Site) -> None:
-    """create_dir finds nothing, and its gate is asked once more, in the same run."""
-    submit = site.planned("bb", *FALLBACK)
-    gate, real = submit / "bb" / "bin" / "gate", submit / "bb" / "bin" / "gate.real"
-    gate.rename(real)
-    folder = site.tier_path / request(site).name
-    words = f'#!/bin/sh\n"$(dirname "$0")"/gate.real; s=$?\nrm -rf {folder}\nexit $s\n'
-    gate.write_text(words)
-    gate.chmod(0o755)
-    ran_on_the_pfs(site, "nothing was on it")
-    journal = (submit / "jobstate.log").read_text()
-    assert journal.count(" create_dir_diamond_0_cluster JOB_FAILURE 76 ") == 1
 
 
 def test_once_anything_was_written_there_is_no_fallback(site: Site) -> None:
@@ -199,31 +166,4 @@ def test_status_ls_and_report_say_so(site: Site) -> None:
     assert run["fallback"] == listed["fallback"]
 
 
-def test_gc_gives_back_what_a_run_on_the_pfs_does_not_need(
-    site: Site, late: None
-) -> None:
-    assert site.bb("gc", "--yes").returncode == 0
-    assert site.reservations() == []
-    ran_on_the_pfs(site, "did not come up")
-
-
 # -- where it cannot work
-
-
-def test_other_modes_are_refused_if_it_is_an_option(site: Site) -> None:
-    for mode in ("off", "hybrid"):
-        told = site.plan("bb", "--bb-mode", mode, "--bb-fallback", "pfs")
-        assert told.returncode == 2
-        assert "--bb-fallback pfs is for --bb-mode persistent" in told.stderr
-        assert not site.submit_dir("bb").exists()
-    site.planned("bb", "--bb-mode", "off", "-Dpegasus.bb.fallback=pfs")
-
-
-def test_a_scratch_that_cannot_stand_for_it_is_refused(site: Site) -> None:
-    sites = site.document("sites.yml")
-    odd = {"path": "/", "fileServers": [{"url": "file:///", "operation": "all"}]}
-    sites["sites"][1]["directories"][0].update(odd)
-    site.save("sites.yml", sites)
-    told = site.plan("bb", *FALLBACK)
-    assert told.returncode == 2
-    assert "needs the site's own scratch" in told.stderr

@@ -12,11 +12,9 @@ import pytest
 
 from pegasus_bb.core.units import parse_size
 from pegasus_bb.report.run_folder import read_run
+from tests.support.user_site import Site
 
-from .conftest import Site
 from .examples import GRANULE, SMALL, example_of, gives_what_it_gives_on_the_pfs
-
-EXPLAIN = ("--sites", "cluster", "--output-sites", "local", "--bb-mode", "hybrid")
 
 
 @pytest.fixture(autouse=True)
@@ -51,21 +49,6 @@ def assert_no_more_than(capacity: int, submit: Path) -> None:
     reserved = read_run(submit).reserved
     assert reserved is not None
     assert noted["size"] * hours < reserved <= capacity * hours  # single jobs' count
-
-
-def test_explain_tells_single_jobs_reservations_reasons_and_savings(site: Site) -> None:
-    told = site.bb("explain", *EXPLAIN[:-2])
-    assert "rooms" not in told.stdout
-    told = site.bb("explain", *EXPLAIN, check=True)
-    assert "job E: 69.0 KiB for 62.5 KiB, 0 files in, 1 out" in told.stdout
-    assert "an input that job A alone reads: it stays on the PFS" in told.stdout
-    assert "job E makes it, no other reads it: on a reservation of that" in told.stdout
-    assert "jobs:     1 of 1 jobs with own files have a reservation" in told.stdout
-    site.declare(granularity="1MiB")
-    told = site.bb("explain", *EXPLAIN, check=True)
-    assert "jobs:     no job reservations: for 1 jobs one would" in told.stdout
-    document = json.loads(site.bb("explain", "--json", *EXPLAIN, check=True).stdout)
-    assert document["selection"]["job_reservations"] == 0
 
 
 @pytest.mark.sweep

@@ -10,7 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Site, done_well, expected, killed_when, wait_for_event
+from tests.support.user_site import (
+    Site,
+    done_well,
+    expected,
+    killed_when,
+    wait_for_event,
+)
 
 NODES = [
     "bb_setup_BB0000001",

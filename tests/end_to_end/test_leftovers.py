@@ -8,16 +8,9 @@ from typing import Any
 import pytest
 
 from pegasus_bb.run.engine.processes import end_left_over
+from tests.support.user_site import Site, done_well, expected, killed_when
+from tests.support.waiting import until
 
-from .conftest import (
-    Site,
-    done_well,
-    expected,
-    kill,
-    killed_when,
-    until,
-    wait_for_event,
-)
 from .test_kill import PERSISTENT, at
 
 # The node at whose start the engine is killed -> whether gc may give back then.
@@ -70,41 +63,6 @@ def test_an_engine_that_was_killed(site: Site, node: str) -> None:
         assert site.content("bb") == expected()
 
 
-def test_a_gate_that_waited_when_its_engine_was_killed(site: Site) -> None:
-    """Another run has the whole tier, so the killed one waits for ever. gc gives its
-    request back; the run asks again where it goes on after all."""
-    site.declare(quota="4MiB", capacity="3MiB")
-    site.planned("first", *PERSISTENT)
-    site.trouble.write_text("e.dat")
-    assert site.run("first").returncode == 80
-    submit = site.planned("bb", *PERSISTENT, "--bb-poll", "1s")
-    engine = site.start_run("bb")
-    log, gated = submit / "jobstate.log", "create_dir_diamond_0_cluster"
-    assert wait_for_event(log, gated, "PRE_SCRIPT_STARTED", engine)
-    [first, waits] = listed(site)
-    assert (first["run"], first["state"]) == ("failed", "ready")
-    assert (waits["run"], waits["label"]) == ("running", "diamond")
-    assert "GIVEN BACK" not in site.bb("gc", "--yes", check=True).stdout
-    kill(engine)
-    until(lambda: listed(site)[1]["run"] != "running")
-    found = listed(site)
-    assert (found[1]["state"], found[1]["site"]) == ("pending", "cluster")
-    done = site.bb("gc", "--yes", "--json", check=True)
-    verdicts = {one["name"]: one for one in json.loads(done.stdout)}
-    assert verdicts[waits["name"]]["goes"]
-    assert not verdicts[first["name"]]["goes"]
-    assert site.reservations() == [first["name"]]
-    site.bb("release", "--discard", first["name"], check=True)
-    site.trouble.unlink()
-    again = site.run("bb")
-    assert again.returncode == 0, again.stderr
-    assert (
-        "was given back before any job had it; to run again: bb_setup" in again.stderr
-    )
-    assert site.content("bb") == expected()
-    assert site.reservations() == []
-
-
 def test_a_submit_directory_that_was_removed(site: Site) -> None:
     submit = site.planned("bb", *PERSISTENT)
     site.trouble.write_text("e.dat")
@@ -130,7 +88,7 @@ def test_a_submit_directory_that_was_removed(site: Site) -> None:
         pytest.param("transient", "gc", marks=pytest.mark.sweep),
         pytest.param("transient", "release", marks=pytest.mark.sweep),
         ("transient", "run"),
-        ("hybrid", "gc"),
+        pytest.param("hybrid", "gc", marks=pytest.mark.sweep),
         pytest.param("hybrid", "release", marks=pytest.mark.sweep),
     ],
 )

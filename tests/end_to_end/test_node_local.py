@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.report.run_folder import read_run
-from pegasus_bb.run.engine.processes import end_left_over
-
-from .conftest import Site, done_well, expected, killed_when
+from tests.support.user_site import Site, done_well, expected
 
 
 @pytest.fixture(autouse=True)
@@ -83,62 +81,3 @@ def test_a_disk_that_is_not_there_fails_its_jobs_by_name(
     disk.mkdir()
     assert done_well(site.run("bb"))
     assert site.content("bb") == expected()
-
-
-@pytest.mark.sweep
-def test_a_killed_run_goes_on_and_its_folder_goes(site: Site, disk: Path) -> None:
-    begun = site.slow(60)
-    folder = planned(site, "bb")
-    killed_when(site, "bb", "mix_A", begun)
-    end_left_over(folder / "bb" / "engine.jsonl")
-    assert list(disk.iterdir()) != []
-    site.write_task()
-    assert done_well(site.run("bb"))
-    assert site.content("bb") == expected()
-    assert list(disk.iterdir()) == []
-
-
-@pytest.mark.parametrize("mode", ["persistent", "hybrid"])
-def test_what_several_jobs_share_cannot_live_there(site: Site, mode: str) -> None:
-    done = site.plan("bb", "--bb-mode", mode)
-    assert done.returncode == 2
-    lines = (site.work / "sites.yml").read_text().splitlines()
-    line = next(n for n, text in enumerate(lines, 1) if "backend:" in text)
-    assert f"sites.yml:{line}: the disk of a node holds nothing" in done.stderr
-    assert "x-storage-tiers.cluster.0.backend" in done.stderr
-    assert not site.submit_dir("bb").exists()
-
-
-def test_a_job_that_needs_more_than_one_may_take_is_named(site: Site) -> None:
-    sites = site.document("sites.yml")
-    sites["x-storage-tiers"]["cluster"][0]["quota"] = "100KiB"
-    site.save("sites.yml", sites)
-    done = site.plan("bb", "--bb-mode", "transient")
-    assert done.returncode == 2
-    assert "workflow.yml:" in done.stderr
-    assert "needs 1.0 MiB (1048576 bytes) on tier nvme for itself" in done.stderr
-
-
-def test_explain_and_check_and_plan_say_that_nothing_is_reserved(site: Site) -> None:
-    words = ("--sites", "cluster", "--bb-mode", "transient")
-    told = site.bb("explain", *words, check=True).stdout
-    assert "job A: 1.0 MiB for 66.4 KiB, 1 file in, 1 out" in told
-    assert "capacity: up to 1.0 MiB for each job" in told
-    assert "has to be free on its node, nothing is reserved" in told
-    told = site.bb("check", *words, "--bb-planner", "builtin").stdout
-    assert "is looked at on each node, when a job starts there" in told
-    planned = site.plan("bb", "--bb-mode", "transient")
-    said = planned.stdout + planned.stderr
-    assert "free on its node: nothing is reserved" in said
-
-
-def test_auto_chooses_among_the_modes_that_such_a_disk_has(site: Site) -> None:
-    speed = {"read": "1GB/s", "write": "1GB/s"}
-    sites = site.document("sites.yml")
-    sites["x-storage-speeds"] = {"cluster": {"pfs": speed, "nvme": speed}}
-    site.save("sites.yml", sites)
-    words = ("--sites", "cluster", "--bb-mode", "auto", "--json")
-    found = json.loads(site.bb("explain", *words, check=True).stdout)["predicted"]
-    assert sorted(found["refused"]) == ["hybrid", "persistent"]
-    by_mode = {mode["mode"]: mode for mode in found["modes"]}
-    assert by_mode["transient"]["byte_hours"] == 0

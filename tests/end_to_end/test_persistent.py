@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 
 import pytest
 
-from .conftest import Site, done_well, expected, wait_for_event
-
-BUILT_IN = "planner:  built-in (command line)"  # as the site types it
+from tests.support.user_site import Site, done_well, expected, wait_for_event
 
 
 def test_the_gate_waits_until_the_reservation_is_up(site: Site) -> None:
@@ -59,18 +56,6 @@ def test_ctrl_c_stops_cleanly_and_resumes(site: Site) -> None:
     assert len(site.reservations()) == 1
     assert site.run("bb").returncode == 0
     assert site.content("bb") == expected()
-
-
-def test_the_submit_directory_can_be_read_by_condor(site: Site) -> None:
-    os.environ.setdefault("CONDOR_CONFIG", "/dev/null")
-    import htcondor2
-
-    folder = site.planned("bb", "--bb-mode", "persistent")
-    files = list(folder.glob("*/*/*.sub"))
-    assert len(files) > 8
-    for path in files:
-        submit = htcondor2.Submit(path.read_text())
-        assert submit["executable"].startswith(str(folder / "bb" / "bin"))
 
 
 @pytest.mark.parametrize(
@@ -144,51 +129,3 @@ def test_a_dag_that_was_edited_so_that_results_would_be_lost_is_not_run(
     assert done.returncode == 2, done.stderr
     assert "could remove results that are nowhere else" in done.stderr
     assert not (folder / "jobstate.log").exists()
-
-
-def test_plan_says_what_it_chose_and_where_that_was_said(site: Site) -> None:
-    told = site.plan("bb", "--bb-mode", "persistent", "-Dpegasus.bb.headroom=0").stderr
-    assert told.splitlines()[-4:] == [
-        BUILT_IN,
-        "mode:     persistent (command line)",
-        "tier:     bb of site cluster, directory (the first of sites.yml)",
-        "capacity: 1.0 MiB = 1048576 bytes, in steps of 1.0 MiB (auto: 316.4 KiB of "
-        "files and 0 % headroom (-D); tier bb in sites.yml)",
-    ]
-    conf = site.work / "pegasus.properties"
-    conf.write_text("# ours\npegasus.bb.mode = persistent\npegasus.bb.tier = bb\n")
-    told = site.plan("again", "--bb-capacity", "1500K").stderr
-    assert told.splitlines()[-3:] == [
-        f"mode:     persistent ({conf}:2)",
-        f"tier:     bb of site cluster, directory ({conf}:3)",
-        "capacity: 2.0 MiB = 2097152 bytes, in steps of 1.0 MiB (command line)",
-    ]
-    assert site.plan("still", "-q").stderr == ""
-
-
-def test_a_tier_that_mode_off_leaves_alone_is_mentioned(site: Site) -> None:
-    told = site.plan("pfs").stderr.splitlines()
-    assert told == [
-        BUILT_IN,
-        "mode:     off (the default)",
-        "mode off: tier bb of site cluster is not used; --bb-mode persistent uses it",
-    ]
-    sites = site.document("sites.yml")
-    del sites["x-storage-tiers"]
-    site.save("sites.yml", sites)
-    told = site.plan("plain").stderr.splitlines()
-    assert told == [BUILT_IN, "mode:     off (the default)"]
-
-
-def test_a_capacity_that_was_given_does_not_hide_sizes_that_nobody_knows(
-    site: Site,
-) -> None:
-    workflow = site.document("workflow.yml")
-    for use in (use for job in workflow["jobs"] for use in job["uses"]):
-        if use["lfn"] == "a.dat":
-            use.pop("metadata", None)
-            use.pop("size", None)
-    site.save("workflow.yml", workflow)
-    told = site.plan("bb", "--bb-mode", "persistent", "--bb-capacity", "8MiB").stderr
-    [line] = [x for x in told.splitlines() if x.startswith("sizes: ")]
-    assert "not known for 1 of " in line and "(a.dat)" in line

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Site, done_well, expected, until
+from tests.support.user_site import Site, done_well, expected
+from tests.support.waiting import until
 
 POOLS = [
     {"name": "small", "path": "flash/one", "class": "short", "capacity": "70KiB"},
@@ -95,31 +96,7 @@ def test_a_result_that_is_not_safe_keeps_its_pool(pooled: Site) -> None:
     assert not list(pooled.tier_path.glob("flash/*/*"))
 
 
-def test_a_release_without_the_submit_directory_empties_the_pools(
-    pooled: Site,
-) -> None:
-    pooled.planned("bb", "--bb-mode", "persistent")
-    pooled.trouble.write_text("d.dat")
-    assert pooled.run("bb").returncode != 0
-    assert list(pooled.tier_path.glob("flash/*/*"))
-    name = pooled.request("bb")["name"]
-    assert done_well(pooled.bb("release", name, "--discard"))
-    assert not list(pooled.tier_path.glob("flash/*/*"))
-
-
-def test_a_pool_that_is_not_there_stops_the_run_before_it_begins(
-    pooled: Site,
-) -> None:
-    (pooled.tier_path / "flash").mkdir(parents=True)
-    (pooled.tier_path / "flash" / "one").write_text("no folder")
-    pooled.planned("bb", "--bb-mode", "persistent")
-    done = pooled.run("bb")
-    assert done.returncode != 0
-    assert "flash/one" in done.stdout + done.stderr
-    assert "path` of that pool" in " ".join((done.stdout + done.stderr).split())
-    assert pooled.tasks("bb") == {}
-
-
+@pytest.mark.sweep
 def test_a_run_that_falls_back_to_the_pfs_uses_no_pool(pooled: Site) -> None:
     pooled.declare(fail="create: the pool is closed")
     more = ("--bb-mode", "persistent", "--bb-fallback", "pfs")
@@ -135,21 +112,3 @@ def test_a_run_that_falls_back_to_the_pfs_uses_no_pool(pooled: Site) -> None:
     assert not list(pooled.tier_path.rglob("*.txt"))
     engine.terminate()
     engine.wait()
-
-
-def test_a_second_try_finds_its_files(pooled: Site) -> None:
-    pooled.planned("bb", "--bb-mode", "persistent")
-    pooled.trouble.write_text("sub/c.dat")
-    assert pooled.run("bb").returncode != 0
-    pooled.trouble.unlink()
-    assert done_well(pooled.run("bb"))
-    assert pooled.content("bb") == expected()
-
-
-def test_explain_says_why(pooled: Site) -> None:
-    words = ("explain", "--files")
-    done = pooled.bb(*words, "--sites", "cluster", "workflow.yml", check=True)
-    why = {row.split()[0]: row for row in done.stdout.splitlines() if row}
-    assert why["a.dat"].endswith("; pool small (short: it lives 2 of 4 levels)")
-    assert why["b.dat"].endswith("; pool other (no run is on it)")
-    assert not pooled.tier_path.exists()  # it only looks

@@ -7,7 +7,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from .conftest import Site
+from tests.support.user_site import Site
 
 HELD = ("--bb-mode", "persistent", "--cleanup", "leaf", "--bb-capacity", "6MiB")
 

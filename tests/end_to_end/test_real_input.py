@@ -53,7 +53,9 @@ def plan(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("backend", TIERS)
-def test_it_plans_once_a_tier_is_declared(authors: Path, backend: str) -> None:
+def test_the_authors_workflow_plans_once_a_tier_is_declared(
+    authors: Path, backend: str
+) -> None:
     with (authors / "sites.yml").open("a") as catalog:
         catalog.write(TIERS[backend])
     before = {name: (authors / name).read_bytes() for name in FILES}

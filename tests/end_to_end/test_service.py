@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.stager.conftest import Daemon, daemon
+from tests.support.user_site import Site, done_well, expected
 
-from .conftest import Site, done_well, expected
 from .examples import SMALL, example_of, gives_what_it_gives_on_the_pfs
 
 __all__ = ["daemon"]
@@ -83,13 +83,3 @@ def test_a_run_goes_to_the_pfs_where_it_may(site: Site, daemon: Daemon) -> None:
     decision = json.loads((folder / "bb" / "storage_decision.json").read_text())
     assert decision["to"] == "pfs"
     assert moved(daemon)
-
-
-def test_without_a_service_the_run_fails_with_a_sentence(
-    site: Site, tmp_path: Path
-) -> None:
-    site.declare(service=str(tmp_path / "nowhere"), timeout="1s")
-    folder = site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0")
-    assert site.run("bb").returncode == 80
-    said = [file.read_text() for file in folder.glob("*/*/stage_in_local_*.out.000")]
-    assert said and all("no staging service" in text for text in said)

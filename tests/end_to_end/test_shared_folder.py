@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .conftest import Site, expected
+from tests.support.user_site import Site, expected
 
 SHARED = ("--bb-mode", "off", "--relative-dir", "shared")
 

@@ -8,9 +8,8 @@ import pytest
 
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.runtime.bbdir import BBDir
-
-from .chains import INPUT, Chains, watched
-from .conftest import Site
+from tests.support.chains import INPUT, Chains, watched
+from tests.support.user_site import Site
 
 CHAINS = Chains(width=3, rungs=4)
 CAPACITY = 2 << 20  # of 4.5 MB; two levels have 1.8 MB

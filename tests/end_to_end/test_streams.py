@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -12,11 +11,10 @@ from pegasus_bb.model.placement import HINTS
 from pegasus_bb.runtime.staging.hints import hint_of
 from tests.stager.conftest import Daemon, daemon
 from tests.support.kept_hints import keeps_hints
-
-from .conftest import Site, done_well, expected, until
+from tests.support.user_site import Site, done_well, expected
+from tests.support.waiting import until
 
 __all__ = ["daemon", "keeps_hints"]
-ONLY_NEW = 'open(out, "wb")', 'open(out, "xb")'  # what O_EXCL is in Python
 
 
 def explained(site: Site, *more: str) -> dict[str, int]:
@@ -44,13 +42,6 @@ def wants_hints(site: Site) -> None:
     data = site.document("transformations.yml")
     data["transformations"][0]["profiles"] = {"pegasus": {"bb.hints": "on"}}
     site.save("transformations.yml", data)
-
-
-def change(site: Site, old: str, new: str) -> None:
-    """The program of all tasks."""
-    task = site.root / "mix.py"
-    assert old in task.read_text()
-    task.write_text(task.read_text().replace(old, new))
 
 
 @pytest.mark.parametrize(
@@ -92,15 +83,6 @@ def test_outputs_have_it_where_the_program_lets_them_be_made(site: Site) -> None
     assert found == {Path(lfn).name: hint for lfn, hint in wanted.items()}
 
 
-def test_results_are_what_they_are_without_hints(site: Site) -> None:
-    site.declare(streams="cohort")
-    wants_hints(site)
-    site.planned("bb", "--bb-mode", "persistent")
-    assert done_well(site.run("bb"))
-    assert site.content("bb") == expected()
-    assert site.reservations() == []
-
-
 def test_an_output_that_no_task_wrote_is_no_result(site: Site) -> None:
     """The empty file that was made for it must not be staged out in its place."""
     site.declare(streams="user")
@@ -118,24 +100,6 @@ def test_an_output_that_no_task_wrote_is_no_result(site: Site) -> None:
     assert kept.returncode == 79
 
 
-def test_an_empty_output_that_a_task_wrote_is_a_result(site: Site) -> None:
-    site.declare(streams="user")
-    wants_hints(site)
-    change(site, "result.write(", "result.write(b'' and ")
-    site.planned("bb", "--bb-mode", "persistent")
-    assert done_well(site.run("bb"))
-    assert site.content("bb") == {"d.dat": b"", "e.dat": b""}
-
-
-def test_a_program_that_wants_to_make_its_files_itself_does(site: Site) -> None:
-    """Without the profile nothing is there before it: O_EXCL works as ever."""
-    site.declare(streams="lifetime")
-    change(site, *ONLY_NEW)
-    site.planned("bb", "--bb-mode", "persistent")
-    assert done_well(site.run("bb"))
-    assert site.content("bb") == expected()
-
-
 def test_where_hints_are_unknown_the_run_goes_as_ever(site: Site) -> None:
     """A file system that refuses them, as the copier in Python sees it."""
     site.environment["PEGASUS_BB_HELPER"] = "none"
@@ -147,33 +111,3 @@ def test_where_hints_are_unknown_the_run_goes_as_ever(site: Site) -> None:
     hints.write_text(text.replace("1024 + 12", "9999"))  # a call that no kernel knows
     assert done_well(site.run("bb"))
     assert site.content("bb") == expected()
-
-
-def test_streams_off_leave_the_submit_directory_as_it_is(site: Site) -> None:
-    before = contents(site.planned("a1b2", "--bb-mode", "persistent"))
-    site.declare(streams="off", pools=[])
-    wants_hints(site)
-    after = contents(site.planned("c3d4", "--bb-mode", "persistent"))
-    for name in ("catalogs/sites.yml", "catalogs/transformations.yml"):  # as given
-        assert before.pop(name) != after.pop(name)
-    assert before.pop("bb/planned_by.json") != after.pop("bb/planned_by.json")
-    assert before == after
-
-
-def contents(folder: Path) -> dict[str, str]:
-    """All files, without what is of each run: its uuid, its names and its time."""
-    plan = json.loads((folder / "bb/plan.json").read_text())
-    name = json.loads((folder / "bb/request.json").read_text())["name"]
-    names = {plan["uuid"]: "UUID", name: "NAME", plan["uuid"][:8]: "UUID"}
-    found = {}
-    for path in folder.rglob("*"):
-        if path.is_file() and path.suffix != ".pyc":
-            text = path.read_bytes().decode("utf-8", "replace")
-            for name, word in names.items():
-                text = text.replace(name, word)
-            text = re.sub(rf"\b{folder.name}\b", "RUN", text)
-            text = re.sub(r"\d{4}-?\d\d-?\d\dT[\d:]+[+\d:]*", "TIME", text)
-            number = r"pegasus\.\d+\.properties"
-            text = re.sub(number, "PROPERTIES", text)
-            found[re.sub(number, "PROPERTIES", str(path.relative_to(folder)))] = text
-    return found

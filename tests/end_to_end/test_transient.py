@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.runtime.job_reservation.planned import LANDING
-
-from .conftest import Site, done_well, expected
+from tests.support.user_site import Site, done_well, expected
 
 
 def transient(site: Site, run: str, *more: str) -> Path:
@@ -35,39 +34,6 @@ def test_a_tier_that_holds_one_job_runs_one_job_after_the_other(site: Site) -> N
     assert site.content("bb") == expected()
     scratch = Path(site.plan_file("bb")["scratch"])
     assert list((scratch / LANDING).iterdir()) == []
-
-
-def test_a_task_that_does_not_make_what_it_should_fails_by_name(site: Site) -> None:
-    workflow = site.document("workflow.yml")
-    uses = workflow["jobs"][0]["uses"]
-    uses.append({"lfn": "no.dat", "type": "output", "metadata": {"size": 1}})
-    site.save("workflow.yml", workflow)
-    said = failed_first_job(site)
-    assert "no.dat: the task ended well, but has not made" in said
-
-
-def test_a_refused_reservation_fails_its_job_with_the_reason(site: Site) -> None:
-    site.declare(fail="create:no such project")
-    assert "no such project" in failed_first_job(site)
-
-
-def failed_first_job(site: Site) -> str:
-    """What the failed job A says."""
-    folder = transient(site, "bb", "-Ddagman.retry=0")
-    assert site.run("bb").returncode == 80
-    (said,) = folder.glob("*/*/mix_A.err.000")
-    return said.read_text()
-
-
-def test_a_submit_directory_in_the_scratch_itself_is_refused(site: Site) -> None:
-    done = site.bb(
-        "plan",
-        *("--sites", "cluster", "--output-sites", "local"),
-        *("--dir", str(site.root / "pfs" / "own"), "--relative-submit-dir", "run"),
-        *("--relative-dir", "own", "--bb-mode", "transient", "workflow.yml"),
-    )
-    assert done.returncode == 2
-    assert "lies in the run's own scratch" in done.stderr
 
 
 @pytest.mark.sweep

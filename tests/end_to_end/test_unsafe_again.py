@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Site, expected
+from tests.support.user_site import Site, expected
 
 FIRST = "d.dat"
 PLANNED = ("--bb-mode", "persistent", "-Ddagman.retry=0", "--cleanup")
@@ -46,7 +46,7 @@ def result(site: Site) -> Path:
 @pytest.mark.parametrize(
     "what", ["removed", pytest.param("manifest lost", marks=pytest.mark.sweep)]
 )
-def test_it_is_staged_out_again(site: Site, what: str) -> None:
+def test_a_result_that_is_not_safe_is_staged_out_again(site: Site, what: str) -> None:
     manifest = site.submit_dir("bb") / "bb" / "manifest.jsonl"
     lost = result(site) if what == "removed" else manifest
     done = kept(site, f"rm {lost}", "none")
@@ -72,7 +72,9 @@ def test_a_rescue_file_that_calls_bb_delete_done_is_not_believed(site: Site) -> 
 @pytest.mark.parametrize(
     "cleanup", ["inplace", pytest.param("leaf", marks=pytest.mark.sweep)]
 )
-def test_also_where_clean_up_kept_the_last_copy(site: Site, cleanup: str) -> None:
+def test_the_last_copy_that_clean_up_kept_is_staged_out_again(
+    site: Site, cleanup: str
+) -> None:
     folder = site.planned("bb", *PLANNED, cleanup)
     there = f"[ -e {site.root}/once ] || [ ! -e {result(site)} ]"
     once = f"{there} || {{ : > {site.root}/once; rm {result(site)}; }}"
@@ -83,7 +85,7 @@ def test_also_where_clean_up_kept_the_last_copy(site: Site, cleanup: str) -> Non
     assert site.content("bb") == expected()
 
 
-def test_an_edit_is_kept_beside_it(site: Site) -> None:
+def test_a_users_edit_of_a_result_is_kept_beside_it(site: Site) -> None:
     done = kept(site, f"echo mine >> {result(site)}", "none")
     assert done.returncode == 0, done.stderr
     (edited,) = result(site).parent.glob(f"{FIRST}.kept-*")
@@ -91,15 +93,3 @@ def test_an_edit_is_kept_beside_it(site: Site) -> None:
     assert edited.read_bytes() == expected()[FIRST] + b"mine\n"
     assert result(site).read_bytes() == expected()[FIRST]
     assert site.reservations() == []
-
-
-def test_where_the_buffer_has_it_no_more_nothing_is_run_again(site: Site) -> None:
-    done = kept(site, f"echo mine >> {result(site)}", "leaf")
-    assert done.returncode == 80
-    assert (
-        "none of them is in"
-        in (site.submit_dir("bb") / "00/00/bb_delete_BB0000002.out.001").read_text()
-    )
-    assert result(site).read_bytes() == expected()[FIRST] + b"mine\n"
-    name = site.request("bb")["name"]
-    assert f"to accept:   pegasus-bb release {name} --discard" in done.stderr

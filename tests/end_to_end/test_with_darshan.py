@@ -13,8 +13,7 @@ from pegasus_bb.model.run import Kind
 from pegasus_bb.planner.darshan_preload import check_darshan
 from pegasus_bb.report.learn import history_of
 from pegasus_bb.report.run_folder import read_run
-
-from .conftest import Site, expected
+from tests.support.user_site import Site, expected
 
 NAMED = os.environ.get("PEGASUS_BB_TEST_DARSHAN", "auto")
 RUNTIME = check_darshan(
@@ -38,13 +37,3 @@ def test_the_calls_of_every_task_are_counted(site: Site, mode: str) -> None:
             assert task.calls is None  # our own programs are not counted
     learned = history_of(run)
     assert all(past.metadata for past in learned.jobs.values())
-
-
-def test_a_run_without_it_has_no_folder_for_logs(site: Site) -> None:
-    folder = site.planned("plain", "--bb-mode", "persistent")
-    assert not (folder / "bb" / "darshan.json").exists()
-    named = site.planned("named", "--bb-darshan", "/none/such/libdarshan.so")
-    assert "/none/such" in (named / "bb" / "darshan.json").read_text()
-    assert site.run("named").returncode == 0  # a node that has no such file
-    assert site.content("named") == expected()
-    assert not (named / "darshan").exists()

@@ -40,55 +40,6 @@ def test_each_side_is_planned_and_run_once_the_pfs_first(play: Play) -> None:
     assert calls[2:7:4] == [[*run, "pfs"], [*run, "bb"]]
 
 
-def test_the_sides_differ_in_mode_and_folders_and_in_what_is_known(play: Play) -> None:
-    pfs, bb = [call for call in play() if call[1] == "plan"]
-
-    known = ["--bb-speeds", "speeds.yml", "--bb-history", "pfs"]
-    at = bb.index(known[0])
-    assert bb[at : at + 4] == known
-    del bb[at : at + 4]
-    assert [pair for pair in zip(pfs, bb, strict=True) if pair[0] != pair[1]] == [
-        ("results-pfs", "results-bb"),
-        ("pfs", "bb"),
-        ("off", "persistent"),
-    ]
-
-
-def test_every_command_is_shown_as_a_user_would_type_it(
-    play: Play, capfd: pytest.CaptureFixture[str]
-) -> None:
-    play()
-
-    said = capfd.readouterr().out
-    assert "$ cd demo/cybershake && pegasus-bb run --engine local pfs\n" in said
-    assert "--bb-mode persistent" in said
-    assert "built-in planner, local engine, directory backend" in said
-    assert "For a real site install " in said
-    prose = " ".join(said.split())
-    assert "a folder on this disk, through the page cache" in prose
-    assert "on the PFS side its stage_in copies nothing." in prose
-
-
-def test_a_busy_machine_is_warned_of_before_each_run(
-    play: Play,
-    capfd: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(os, "getloadavg", lambda: (99.0, 50.0, 25.0))
-
-    play()
-
-    said = capfd.readouterr().out
-    assert said.count("load average 99.00") == 2
-    assert said.count("WARNING: the load average is 99.00 on ") == 2
-
-
-def test_an_idle_machine_is_not_warned_of(demo: Any) -> None:
-    assert demo.warning(2.0, first=True, cores=2) == ""
-    assert "2.01 on 2 cores. Others" in demo.warning(2.01, first=True, cores=2)
-    assert "the run before in it" in demo.warning(2.01, first=False, cores=2)
-
-
 def test_the_end_says_where_the_numbers_are(
     play: Play, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -134,15 +85,6 @@ def test_results_that_differ_fail_the_demo(play: Play, demo: Any) -> None:
         play(same=False)
 
 
-def test_a_step_that_fails_shows_its_output(
-    play: Play, demo: Any, capfd: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(demo.DemoError, match=r"this step failed \(exit code 1\)"):
-        play(fails="plan")
-
-    assert "the fake says no" in capfd.readouterr().out
-
-
 def test_the_demo_can_be_run_again_and_leaves_nothing_on_fast_storage(
     play: Play, folders: Any, tmp_path: Path
 ) -> None:
@@ -165,21 +107,6 @@ def test_a_demo_that_failed_leaves_its_tier_until_the_next(
 
     assert len(left) == 1
     assert on_fast_storage(folders, tmp_path / "demo") == []
-
-
-def test_without_pegasus_bb_it_says_how_to_install(demo: Any, tmp_path: Path) -> None:
-    shell = demo.Shell(tmp_path, tmp_path / "bin")
-
-    with pytest.raises(demo.DemoError, match="make setup"):
-        shell.quietly(["pegasus-bb", "run", "pfs"], tmp_path)
-
-
-def test_sizes_are_the_quick_ones_with_what_was_given(demo: Any) -> None:
-    sizes = demo.sizes_of(demo.parse(["--quick", "--rows", "80"]))
-
-    assert (sizes.rows, sizes.points) == (80, demo.QUICK.points)
-    assert "--individuals-jobs" in sizes.arguments("1000genome")
-    assert demo.sizes_of(demo.parse([])) == demo.Sizes()
 
 
 @pytest.mark.sweep  # the README's first command: every change runs it before it lands

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -85,31 +84,3 @@ def test_an_interrupted_demo_stops_its_run_and_leaves_no_memory_behind(
     assert "Traceback" not in said
     assert len(mine) == os.access("/dev/shm", os.W_OK)
     assert [tier for tier in mine if tier.exists()] == []
-
-
-def test_a_long_command_goes_on_in_the_next_line(demo: Any) -> None:
-    import demo_shell
-
-    assert demo_shell.folded("$ cp", ["a", "b"], 60) == "$ cp a b"
-    assert demo_shell.folded("$ ls", ["x" * 90], 60) == "$ ls \\\n    " + "x" * 90
-    pairs = demo_shell.folded("$ plan", ["--sites", "cluster"] * 9, 50).splitlines()
-    assert all(line.count("--") == line.count("cluster") for line in pairs)
-    words = ["plan", "--name", "two words", *(f"--option-{n}" for n in range(20))]
-
-    text = demo_shell.folded("$ pegasus-bb", words, 60)
-
-    assert max(map(len, text.splitlines())) <= 60
-    assert len(text.splitlines()) > 4
-    assert shlex.split(text.replace("\\\n", "")) == ["$", "pegasus-bb", *words]
-
-
-def test_lines_are_as_wide_as_the_terminal_and_no_wider_than_a_page(
-    demo: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    import demo_shell
-
-    for columns, width in (("40", 40), ("300", 100)):
-        monkeypatch.setenv("COLUMNS", columns)
-        demo_shell.tell("three short words " * 30)
-        lines = capfd.readouterr().out.splitlines()
-        assert width - 10 < max(map(len, lines)) <= width

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-
 import pytest
 
 from pegasus_bb.forecast.kernel import Process, Simulation, Steps
@@ -45,15 +42,6 @@ def worker(
         slots.give(count)
 
 
-def test_of_two_at_one_time_the_earlier_set_is_first(
-    simulation: Simulation, log: Log
-) -> None:
-    simulation.start(sleeper(simulation, log, "a", 2, 1))
-    simulation.start(sleeper(simulation, log, "b", 1, 1))
-    simulation.run()
-    assert log == [("b", 1), ("a", 2), ("b", 2), ("a", 3)]
-
-
 def test_a_run_until_a_time_goes_on_later(simulation: Simulation, log: Log) -> None:
     simulation.start(sleeper(simulation, log, "a", 2, 2, 2))
     simulation.run(until=4)
@@ -69,29 +57,6 @@ def test_a_process_waits_for_others(simulation: Simulation, log: Log) -> None:
     simulation.start(follower(simulation, log, *first))
     simulation.run()
     assert log == [("a", 1), ("a", 3), ("follower", 3)]
-
-
-def test_a_job_with_thousands_of_parents_that_have_ended(
-    simulation: Simulation, log: Log
-) -> None:
-    parents = [simulation.start(sleeper(simulation, log, "p")) for _ in range(9999)]
-    simulation.start(follower(simulation, log, *parents))
-    simulation.run()
-    assert log == [("follower", 0)]
-
-
-def test_a_chain_of_thousands_that_take_no_time(
-    simulation: Simulation, log: Log
-) -> None:
-    slots = Slots(1)
-    last = simulation.start(sleeper(simulation, log, "first", 1))
-    for _ in range(9999):
-        last = simulation.start(follower(simulation, [], last))
-        simulation.start(worker(simulation, [], slots, "w", 1, 0))
-    simulation.start(follower(simulation, log, last))
-    simulation.run()
-    assert log == [("first", 1), ("follower", 1)]
-    assert slots.free == 1
 
 
 def test_what_is_ended_does_nothing_more(simulation: Simulation, log: Log) -> None:
@@ -135,45 +100,3 @@ def test_slots_are_given_in_the_order_of_asking(
     simulation.run()
     assert log == [("a", 0), ("b", 5), ("c", 5)]
     assert slots.free == 3
-
-
-def test_a_job_that_is_ended_in_the_queue_lets_the_next_one_go(
-    simulation: Simulation, log: Log
-) -> None:
-    slots = Slots(2)
-    simulation.start(worker(simulation, log, slots, "a", 1, 5))
-    large = simulation.start(worker(simulation, log, slots, "large", 2, 5))
-    simulation.start(worker(simulation, log, slots, "small", 1, 5))
-    large.end()
-    simulation.run()
-    assert log == [("a", 0), ("small", 0)]
-    assert slots.free == 2
-
-
-def test_slots_of_a_job_that_is_ended_as_its_turn_comes_are_free(
-    simulation: Simulation, log: Log
-) -> None:
-    slots = Slots(1)
-    waiting: list[Process] = []
-
-    def holder() -> Steps:
-        yield slots.take()
-        yield 1
-        slots.give()
-        waiting[0].end()
-
-    simulation.start(holder())
-    waiting.append(simulation.start(worker(simulation, log, slots, "b", 1, 1)))
-    simulation.start(worker(simulation, log, slots, "c", 1, 1))
-    simulation.run()
-    assert log == [("c", 1)]
-    assert slots.free == 1
-
-
-@pytest.mark.parametrize("nap", [-1.0, math.inf, math.nan])
-def test_no_time_that_does_not_come(simulation: Simulation, nap: float) -> None:
-    def steps() -> Iterator[float]:
-        yield nap
-
-    with pytest.raises(ValueError, match="cannot wait"):
-        simulation.start(steps())  # type: ignore[arg-type]

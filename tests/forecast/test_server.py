@@ -102,37 +102,10 @@ def made(rates: Limits) -> list[Lane]:
 PLAIN: Limits = [(10.0, 100.0), (20.0, 100.0), (5.0, 1.0)]
 
 
-def test_one_request_has_the_server_to_itself() -> None:
-    when, _, _ = served(made(PLAIN), [Work(1, 0, 50, 1)])
-    assert when == [6.0]
-
-
-def test_two_readers_and_a_writer_have_a_third_each() -> None:
-    works = [Work(0, 0, 10, 2), Work(0, 1, 20, 1)]
-    when, _, _ = served(made(PLAIN), works)
-    assert when == pytest.approx([3.0, 3.0])
-
-
 def test_what_a_slow_request_cannot_use_is_for_the_others() -> None:
     """It takes 1 of 5 units a second: the other has four fifths of the server."""
     when, _, _ = served(made(PLAIN), [Work(0, 2, 10, 1), Work(0, 0, 40, 1)])
     assert when == pytest.approx([10.0, 5.0])
-
-
-def test_who_comes_later_ends_later_though_both_have_the_same_share() -> None:
-    when, _, _ = served(made(PLAIN), [Work(0, 0, 50, 1), Work(2, 0, 30, 1)])
-    assert when == pytest.approx([8.0, 8.0])
-
-
-def test_what_is_cancelled_leaves_its_share() -> None:
-    when, _, server = served(made(PLAIN), [Work(0, 0, 50, 1), Work(0, 0, 90, 1, 4)])
-    assert when == [pytest.approx(7.0), None]
-    assert server.units == pytest.approx(50 + 20)
-
-
-def test_ends_at_one_time_come_in_the_order_of_asking() -> None:
-    works = [Work(0, 1, 20, 1), Work(0, 0, 10, 1), Work(0, 1, 20, 1)]
-    assert served(made(PLAIN), works)[1] == [0, 1, 2]
 
 
 @given(three, st.lists(works, max_size=9))
@@ -154,32 +127,8 @@ def test_virtual_time_is_as_good_as_telling_all_at_each_change(
     assert when == [one and pytest.approx(one, rel=1e-9) for one in expected]
 
 
-@given(three, st.lists(works, max_size=9), st.permutations(range(3)))
-def test_the_order_in_which_the_lanes_are_named_changes_nothing(
-    rates: Limits, works: list[Work], order: list[int]
-) -> None:
-    when, sequence, _ = served(made(rates), works)
-    others, again, _ = served(made(rates), works, order)
-    assert others == pytest.approx(when, rel=1e-12)
-    assert again == sequence
-
-
 def test_a_server_without_a_limit_of_its_own() -> None:
     """Every request takes the time of one."""
     lanes = [Lane(float("inf"), 10.0), Lane(float("inf")), Lane(1.0)]
     works = [Work(0, 0, 20, 1000), Work(1, 0, 20, 1), Work(3, 1, 5, 1)]
     assert served(lanes, works)[0] == pytest.approx([2.0, 3.0, 3.0])
-
-
-@pytest.mark.parametrize(("whole", "alone"), [(0.0, 1.0), (1.0, 0.0), (-1.0, 1.0)])
-def test_a_lane_without_bandwidth_is_refused(whole: float, alone: float) -> None:
-    with pytest.raises(ValueError, match="no work"):
-        Lane(whole, alone)
-
-
-@pytest.mark.parametrize(
-    ("units", "count"), [(-1.0, 1), (float("nan"), 1), (float("inf"), 1), (1.0, 0)]
-)
-def test_a_request_that_would_never_end_is_refused(units: float, count: int) -> None:
-    with pytest.raises(ValueError, match="cannot do"):
-        Lane(1.0).request(units, count)

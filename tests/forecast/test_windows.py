@@ -17,22 +17,8 @@ DUMPS = st.lists(
 )
 
 
-def test_an_early_dump_makes_way_for_a_late_one() -> None:
-    """Each by itself until the end would give 1/100 + 1/50 in the second half."""
-    assert windows([(0.0, 10), (50.0, 10)], DUE) == [(0, 0, 50), (50, 50, 100)]
-
-
-def test_two_that_come_together_go_one_after_the_other() -> None:
-    assert windows([(10.0, 30), (10.0, 60)], DUE) == [(10, 10, 40), (10, 40, 100)]
-
-
-def test_what_comes_at_the_end_or_is_empty_has_no_time() -> None:
-    found = windows([(DUE, 10), (20.0, 0), (20.0, 8)], DUE)
-    assert found == [(DUE, DUE, DUE), (20, 20, 20), (20, 20, DUE)]
-
-
 @given(DUMPS)
-def test_they_follow_each_other_in_time(dumps: list[tuple[float, int]]) -> None:
+def test_windows_follow_each_other_in_time(dumps: list[tuple[float, int]]) -> None:
     found = windows(dumps, DUE)
     with_time = [w for w in found if w.end > w.begin]
     for window, (made, _) in zip(found, dumps, strict=True):

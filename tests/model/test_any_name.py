@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.reservation import Request, check_reservation_name
 from pegasus_bb.runtime.backends.slurm import create_line, destroy_line
-from tests.runtime.backends.contract import REQUEST
+from tests.support.backend_contract import REQUEST
 
 # Slurm looks for these with strstr(), anywhere in the line.
 KEYWORDS = ["hurry", "name=", "capacity=", "pool=", "type=", "access="]

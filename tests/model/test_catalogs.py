@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.core.errors import CatalogError, UsageError
-from pegasus_bb.model.catalogs import Catalogs, environment, load_inputs
-from pegasus_bb.model.properties import Properties, Setting, read_properties
+from pegasus_bb.model.catalogs import Catalogs, load_inputs
+from pegasus_bb.model.properties import read_properties
 from pegasus_bb.model.workflow import Workflow, read_workflow
 
 WORKFLOW = "name: w\njobs: [{id: A, name: a}]\n"
@@ -52,10 +52,6 @@ def test_a_property_comes_before_the_workflow_and_that_before_the_directory(
         assert sites(folder, f"pegasus.catalog.site.file={path}") == ["property"]
 
 
-def test_a_workflow_may_have_no_replica_catalog(folder: Path) -> None:
-    assert read(folder)[1].replicas.replicas == {}
-
-
 @pytest.mark.parametrize("kind", ["site", "transformation"])
 def test_the_others_are_needed(folder: Path, kind: str) -> None:
     name = {"site": "sites.yml", "transformation": "transformations.yml"}[kind]
@@ -63,39 +59,6 @@ def test_the_others_are_needed(folder: Path, kind: str) -> None:
     with pytest.raises(CatalogError, match=f"there is no {kind} catalog") as error:
         read(folder)
     assert f"-Dpegasus.catalog.{kind}.file=FILE" in error.value.would_do
-
-
-def test_a_file_that_a_property_names_is_needed(folder: Path) -> None:
-    with pytest.raises(CatalogError, match=r"nowhere.yml: cannot be read"):
-        read(folder, "pegasus.catalog.site.file=nowhere.yml")
-
-
-def test_a_catalog_of_another_form_is_refused(folder: Path) -> None:
-    with pytest.raises(CatalogError, match="of this form is not supported") as error:
-        read(folder, "pegasus.catalog.replica=JDBCRC")
-    assert error.value.found == "JDBCRC"
-
-
-def test_variables_come_from_the_environment_and_from_env_properties(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("WHO", "me")
-    (folder / "sites.yml").write_text(SITES.replace("NAME", "${WHO}-${WHERE}"))
-    assert sites(folder, "env.WHERE=there") == ["me-there"]
-    properties = Properties({"env.WHO": Setting("other", "-D")})
-    assert environment(properties)["WHO"] == "other"
-
-
-def test_one_program_may_have_an_entry_per_site(folder: Path) -> None:
-    (folder / "transformations.yml").write_text(
-        "transformations:\n"
-        "  - {name: a, sites: [{name: x, pfn: /x/a, type: installed}]}\n"
-        "  - {name: a, sites: [{name: y, pfn: /y/a, type: stageable}]}\n"
-    )
-    programs = read(folder)[1].transformations
-    found = [programs.executable("a", site) for site in ("x", "y", "z")]
-    assert [e.pfn for e in found if e] == ["/x/a", "/y/a", "/y/a"]
-    assert programs.executable("b", "x") is None
 
 
 def test_files_of_input_dirs_come_before_those_of_the_catalog(folder: Path) -> None:

@@ -45,15 +45,6 @@ def test_reading_and_writing_loses_nothing_and_keeps_the_order(
     assert keys_in_order(data) == keys_in_order(document.data)
 
 
-def test_an_unknown_key_survives(tmp_path: Path) -> None:
-    file = written(tmp_path, "z: 1\nx-lab: {b: [1, 2], a: null}\na: text\n1: one\n")
-    data = load(file, {}).data
-    assert list(data) == ["z", "x-lab", "a", 1]
-    assert " ".join(as_json(data).decode().split()) == (
-        '{ "z": 1, "x-lab": { "b": [ 1, 2 ], "a": null }, "a": "text", "1": "one" }'
-    )
-
-
 WORDS = "[yes, no, on, off, 2020-01-01, '5.0', 5.0.4, true, null]"
 MERGED = """
 plain: &p {cores: 1, queue: slow}
@@ -180,15 +171,6 @@ def test_what_cannot_be_read_is_an_error_with_a_line(
     assert error.value.line == line
 
 
-def test_a_tab_that_indents_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CatalogError) as error:
-        load(written(tmp_path, "a:\n\tb: 1\n"), {})
-    assert error.value.would_do == "a tab; indent with spaces"
-    with pytest.raises(CatalogError) as error:
-        load(written(tmp_path, "a:\t[1\n"), {})
-    assert error.value.would_do == ""
-
-
 def test_a_file_that_cannot_be_opened_or_decoded(tmp_path: Path) -> None:
     (tmp_path / "latin1.yml").write_bytes(b"a: gr\xfc\xdfe\n")
     for name, what in (
@@ -226,26 +208,3 @@ def test_a_bomb_of_aliases_is_refused_at_once(tmp_path: Path) -> None:
         lines.append(f"{name}: &{name} [{', '.join([f'*{below}'] * 9)}]")
     with pytest.raises(CatalogError, match="repetition limit"):
         load(written(tmp_path, "\n".join(lines)), {})
-
-
-@pytest.mark.parametrize(
-    ("text", "what", "converter"),
-    [
-        ('<?xml version="1.0"?>\n<!-- a -->\n<adag name="x"/>', "DAX", "Pegasus.api"),
-        ("<sitecatalog/>", "site", "sc-converter -I XML -i {file} -O YAML -o sites"),
-        (
-            "# t\ntr p:1 {\n site c {\n",
-            "transformation",
-            "tc-converter -I Text -i {file}",
-        ),
-        ('f.a file:///f.a site="local"\n', "replica", "rc-converter -I File -i {file}"),
-        ('f.a /f.a pool="x"\nf.b /f.b pool="x"', "replica", "rc-converter -I File -i"),
-    ],
-)
-def test_a_file_of_pegasus_4_is_called_so_with_what_converts_it(
-    tmp_path: Path, text: str, what: str, converter: str
-) -> None:
-    file = written(tmp_path, text)
-    with pytest.raises(CatalogError, match=f"{what}.* of Pegasus 4") as caught:
-        load(file, {})
-    assert converter.format(file=file) in caught.value.would_do

@@ -39,11 +39,6 @@ def drain(folder: Path, text: str) -> TierDrain:
     return read_drain(load(file, {}).entry("drain"))
 
 
-def test_off_is_a_word_here(tmp_path: Path) -> None:
-    """YAML reads it as false."""
-    assert drain(tmp_path, "off").rule.when == "off"
-
-
 def test_all_of_a_target(tmp_path: Path) -> None:
     curve = "{a: 0.693, b: 0.163, n_ost: 4, stripe: 1MB, positioning: 5.5ms}"
     text = f"{{target: scratch, limit: 20GB/s, registry: /lus/x, curve: {curve}}}"

@@ -43,24 +43,6 @@ def test_files_imply_edges() -> None:
     assert found.consumers == {"in": ["A"], "x": ["B", "C"], "y": ["C"]}
 
 
-def test_declared_and_implied_edges_are_one() -> None:
-    found = graph(
-        ("A", "", "x"), ("B", "x", ""), dependencies={"A": ["B", "B"], "B": []}
-    )
-    assert found.children == {"A": ["B"], "B": []}
-
-
-def test_levels_are_the_longest_way() -> None:
-    found = graph(
-        ("A", "", "a"),
-        ("B", "a", "b"),
-        ("C", "b", "c"),
-        ("D", "a c", ""),
-        ("E", "", ""),
-    )
-    assert found.level == {"A": 1, "B": 2, "C": 3, "D": 4, "E": 1}
-
-
 def test_every_parent_comes_first_in_the_order() -> None:
     found = graph(
         ("D", "b c", ""),
@@ -92,18 +74,6 @@ def test_a_circle_is_refused_and_named() -> None:
     assert set(ring) == {"A", "B", "C"}
     after = {"A": "B", "B": "C", "C": "A"}
     assert all(after[here] == there for here, there in pairwise(ring))
-
-
-def test_declared_edges_can_close_a_circle() -> None:
-    with pytest.raises(CatalogError, match="in a circle") as error:
-        graph(("A", "", ""), dependencies={"A": ["A"]})
-    assert error.value.found == "A -> A"
-    with pytest.raises(CatalogError, match="in a circle"):
-        graph(("A", "", "x"), ("B", "x", ""), dependencies={"B": ["A"]})
-
-
-def test_a_file_that_a_job_reads_and_makes_is_no_circle() -> None:
-    assert graph(("A", "x", "x")).children == {"A": []}
 
 
 def test_the_cost_grows_with_the_workflow_not_its_square() -> None:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.core.errors import CatalogError, UsageError
-from pegasus_bb.model.properties import Properties, Setting, read_properties
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.model.properties import Properties, read_properties
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 
@@ -47,35 +47,6 @@ def test_a_define_wins_over_the_file_and_the_last_over_the_first(here: Path) -> 
 def test_a_define_without_key_or_value_is_refused(here: Path, define: str) -> None:
     with pytest.raises(UsageError, match="-Dkey=value"):
         read(here, define)
-
-
-def test_an_error_knows_the_line_even_after_notes_and_continued_lines(
-    here: Path,
-) -> None:
-    text = "# note \\\n\na = 1 \\\n  2\n\x0c\r\nb=1\rbad = \\u00fc\n"
-    (here / "conf").write_bytes(text.encode())
-    found = read(here, conf=here / "conf")
-    assert dict(found) == {"a": "1 2", "b": "1", "bad": "ü"}
-    error = found.error("bad", "is bad", "good")
-    assert (error.file, error.line) == (str(here / "conf"), 7)
-    assert (error.key, error.found, error.would_do) == ("bad", "ü", "good")
-
-
-def test_a_file_that_cannot_be_read_is_refused(here: Path) -> None:
-    with pytest.raises(CatalogError, match="cannot be read"):
-        read(here, conf=here / "nowhere")
-    for raw in (b"a = \\u00g0\n", b"a = \xfc\n"):
-        (here / "conf").write_bytes(raw)
-        with pytest.raises(CatalogError, match="is not a properties file"):
-            read(here, conf=here / "conf")
-
-
-def test_laying_values_over_leaves_the_first_as_they_were() -> None:
-    first = Properties({"a": Setting("1", "f"), "b": Setting("2", "f")})
-    second = first.with_values({"b": "3", "c": "4"}, "us")
-    assert dict(first) == {"a": "1", "b": "2"}
-    assert dict(second) == {"a": "1", "b": "3", "c": "4"}
-    assert list(second) == ["a", "b", "c"]
 
 
 @given(st.dictionaries(TEXT.filter(bool), TEXT, max_size=5))

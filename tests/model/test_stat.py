@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from pegasus_bb.model.stat import Pair, Stat, stat, total
+from pegasus_bb.model.stat import Pair, Stat, stat
 
 
 @pytest.mark.parametrize(
@@ -24,23 +24,6 @@ def test_the_mean_of_those_that_know_with_its_standard_error(
     values: list[float | None], found: Stat | None
 ) -> None:
     assert stat(values) == found
-
-
-@pytest.mark.parametrize(
-    ("values", "share"),
-    [([4.0], None), ([0.0, 0.0], None), ([3.0, 5.0], 0.25), ([4.0, 4.0], 0.0)],
-)
-def test_the_error_as_a_part_of_the_mean(
-    values: list[float], share: float | None
-) -> None:
-    found = stat(values)
-    assert found is not None and found.share == share
-
-
-def test_a_sum_with_an_unknown_part_is_unknown() -> None:
-    assert total([1.0, 2.0]) == 3.0
-    assert total([1.0, None]) is None
-    assert total([]) is None
 
 
 @pytest.mark.parametrize(

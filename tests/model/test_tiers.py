@@ -27,19 +27,11 @@ def tier(folder: Path, *lines: str) -> Tier:
     return read(folder, text)["cori"][0]
 
 
-def test_a_catalog_without_tiers_has_none(tmp_path: Path) -> None:
-    assert read(tmp_path, "sites: []\n") == {}
-
-
 @pytest.mark.parametrize("said", [[], ["capacity: auto"]])
 def test_defaults(tmp_path: Path, said: list[str]) -> None:
     found = tier(tmp_path, "backend: datawarp", *said)
     assert found == Tier(site="cori", name="bb", backend="datawarp")
     assert (found.capacity, found.granularity, found.settings) == (None, 4 * MIB, {})
-
-
-def test_off_is_a_word_and_no_truth_value(tmp_path: Path) -> None:
-    assert tier(tmp_path, "backend: datawarp", "streams: off").streams == "off"
 
 
 def test_every_key(tmp_path: Path) -> None:
@@ -90,13 +82,6 @@ def test_a_mistake_has_its_line(
     assert ("auto" in error.value.would_do) <= (key == "capacity")
 
 
-def test_a_disk_of_each_node(tmp_path: Path) -> None:
-    lines = ("backend: node-local", "path: $TMPDIR/bb", "quota: 1GiB", "mount: any")
-    found = tier(tmp_path, *lines)
-    assert not found.is_reserved
-    assert found.settings == {"path": "$TMPDIR/bb", "quota": "1GiB", "mount": "any"}
-
-
 @pytest.mark.parametrize(
     ("backend", "lines", "key", "what"),
     [
@@ -125,15 +110,6 @@ def test_a_backend_has_mistakes_of_its_own(
 
 
 NAMED_B = "    - {name: b, backend: datawarp}\n"
-NO_NAMES = ["pfs", "link", "1st", "a b", "ä", "a/b", "-x", "''", "--"]
-
-
-@pytest.mark.parametrize("name", NO_NAMES)
-def test_a_name_that_cannot_be(tmp_path: Path, name: str) -> None:
-    text = f"x-storage-tiers:\n  cori:\n    - backend: datawarp\n      name: {name}\n"
-    with pytest.raises(CatalogError, match="a tier's name") as error:
-        read(tmp_path, text)
-    assert error.value.line == 4
 
 
 @pytest.mark.parametrize(

@@ -57,38 +57,12 @@ def test_the_1000genome_of_its_authors() -> None:
     assert [use.lfn for use in first.inputs()] == ["ALL.chr1.250000.vcf", "columns.txt"]
 
 
-def test_single_values_become_text_as_pegasus_writes_them(job: Any) -> None:
-    found = job("arguments: [1, 2.5, true, x, 1.10.1], profiles: {p: {k: true, n: 3}}")
-    assert found.arguments == ["1", "2.5", "true", "x", "1.10.1"]
-    assert found.profile("p", "k") == "true"
-    assert found.profile("p", "n") == "3"
-    assert found.profile("p", "other") is found.profile("q", "k") is None
-
-
-def test_the_full_name_of_a_transformation(job: Any) -> None:
-    assert job("").transformation == "a"
-    assert job("namespace: n, version: '1.0'").transformation == "n::a:1.0"
-
-
-def test_defaults_of_a_use(job: Any) -> None:
-    made, read = job("uses: [{lfn: o, type: output}, {lfn: i, type: input}]").uses
-    assert (made.stage_out, made.register) == (True, True)
-    assert (read.stage_out, read.register) == (False, False)
-    assert (made.size, made.tier) == (None, "")
-
-
 def test_sizes_and_tiers_of_files(job: Any) -> None:
     uses = job(
         "uses: [{lfn: a, type: input, metadata: {size: 2KiB, bb.tier: pfs}}, "
         "{lfn: b, type: input, size: '7'}]"
     ).uses
     assert [(use.size, use.tier) for use in uses] == [(2048, "pfs"), (7, "")]
-
-
-def test_a_sub_workflow_is_named_after_its_file(read: Any) -> None:
-    jobs = "[{id: A, type: pegasusWorkflow, file: inner dir.yml}]"
-    found = read(f"name: w\njobs: {jobs}\n").jobs["A"]
-    assert (found.kind, found.name) == ("pegasusWorkflow", "inner dir.yml")
 
 
 def test_dependencies_of_one_job_in_two_entries_are_joined(read: Any) -> None:
@@ -214,10 +188,3 @@ def test_an_lfn_is_refused(refused: Any, lfn: str, what: str) -> None:
     )
     assert what in str(error)
     assert (error.line, error.key) == (6, "jobs.0.uses.0.lfn")
-
-
-@pytest.mark.parametrize(
-    "lfn", ["a", "a/b/c.txt", "...", "a..b", "x" * 255, "größe", "a b", ".hidden", "-x"]
-)
-def test_other_lfns_are_fine(job: Any, lfn: str) -> None:
-    assert job(f"uses: [{{lfn: '{lfn}', type: input}}]").uses[0].lfn == lfn

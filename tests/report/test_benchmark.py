@@ -28,7 +28,7 @@ def of(cell: Any) -> dict[str, Any]:
     return {"version": 1, "tiers": [{"name": "bb", "cells": [cell]}]}
 
 
-def test_it_is_read_and_handed_on_as_it_is(tmp_path: Path) -> None:
+def test_a_benchmark_is_read_and_handed_on_unchanged(tmp_path: Path) -> None:
     found = read_benchmark(written(tmp_path, of(CELL)))
     assert found.document == of(CELL)
     rate = Stat(10.5, None, 1)

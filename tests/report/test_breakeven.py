@@ -67,61 +67,11 @@ def test_whatever_takes_the_gain_takes_the_break_even(part: str) -> None:
     assert (even.net, even.runs, even.footprint) == (-1, None, None)
 
 
-def test_sides_that_take_as_long_have_no_break_even() -> None:
-    even = found(compute=(100, 90), queue=(0, 10))
-    assert (even.net, even.runs, even.footprint) == (0, None, None)
-    assert even.sentences[0].endswith("there is no break-even.")
-
-
 def test_reserving_and_queueing_pay_with_enough_data() -> None:
     even = found(compute=(100, 80), stage_in=(0, 4), gate_wait=(0, 6), queue=(0, 2))
     assert even.footprint == GIB / 2  # (6 + 2) / (20 - 4)
     assert even.sentences[3].startswith(
         "Break-even in data: the run gains from 512.0 MiB (error unknown) of files on"
-    )
-
-
-def test_where_the_buffer_costs_nothing_any_files_gain() -> None:
-    even = found(compute=(100, 80))
-    assert even.footprint == 0
-    assert even.sentences[3].startswith("Break-even in data: the run gains with any")
-
-
-def test_without_sizes_there_is_no_footprint() -> None:
-    even = break_even(clocks(compute=(2.0,)), clocks(compute=(1.0,)), Pair(None, None))
-    assert even is not None
-    assert even.footprint is None
-    assert "unknown" in even.sentences[3]
-
-
-def test_without_records_there_is_none() -> None:
-    assert break_even([{}], clocks(), Pair(None, None)) is None
-    assert break_even(clocks(), [], Pair(None, None)) is None
-
-
-def test_parts_within_the_scatter_are_told_apart_and_all_have_errors() -> None:
-    pfs = {"compute": (1.58, 2.42)}
-    bb = {
-        **{"compute": (1.6, 2.0), "other": (0.05, 0.35)},
-        **{"reserve": (0.2, 0.18), "gate_wait": (0.15, 0.13)},
-    }
-    makespan = Pair(stat([1.58, 2.42]), stat([2.05, 2.61]))
-    even = break_even(clocks(**pfs), clocks(**bb), pair(GIB, GIB), makespan)
-    assert even is not None
-    assert even.sentences == (
-        "On average the burst buffer's runs were 0.33 \u00b1 0.50 s longer: within the "
-        "scatter, so there is no break-even.",
-        "Beyond the scatter is only 0.33 \u00b1 0.02 s more in the reservation.",
-        "Within the scatter: 0.20 \u00b1 0.15 s more in the engine, 0.20 "
-        "\u00b1 0.47 s less in jobs.",
-    )
-
-
-def test_parts_are_named_one_by_one() -> None:
-    even = found(compute=(10, 9), other=(0, 0.182), auxiliary=(0, 0.011))
-    assert (
-        "it cost 0.0110 s in other jobs of Pegasus, 0.182 s in the engine"
-        in even.sentences[1]
     )
 
 

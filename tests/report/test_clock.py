@@ -5,13 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pegasus_bb.model.run import Kind, NodeTimes, Run
-from pegasus_bb.report.run_clock import (
-    PARTS,
-    begun,
-    by_the_clock,
-    gate_began,
-    gate_wait,
-)
+from pegasus_bb.report.run_clock import by_the_clock
 from tests.report.made import a_run, a_task
 
 
@@ -54,56 +48,8 @@ def test_every_second_from_the_engines_start_to_its_end_is_somewhere() -> None:
     assert sum(by_the_clock(run).values()) == 55
 
 
-def test_a_log_of_whole_seconds_does_not_begin_before_the_first_task() -> None:
-    run = a_run(a_task(start=7.75, duration=2), stretches=((7.0, 9.0),))
-    assert parts(run) == {"compute": 2}
-    assert begun(run) == 7.75
-    assert begun(a_run(a_task(start=8.02), stretches=((7.0, 20.0),))) == 8.0
-    assert begun(a_run(a_task(start=9.5), stretches=((7.0, 20.0),))) == 7.0
-    assert begun(a_run(a_task(start=7.75), stretches=((7.25, 9.0),))) == 7.25
-    assert begun(a_run()) is None
-
-
-def test_a_log_of_whole_seconds_makes_no_wait_of_a_moment_at_the_gate() -> None:
-    """The gate opens within 0.1 s of the end of bb_setup, across a second."""
-    run = a_run(
-        a_task(kind=Kind.BB_SETUP, node="bb_setup", start=4.8, duration=0.15),
-        a_task(kind=Kind.CREATE_DIR, node="create_dir", start=5.05, duration=1),
-        nodes=(NodeTimes("create_dir", 4, 5, submitted=5, executing=5),),
-        stretches=((4, 6),),
-    )
-    assert gate_wait(run) == pytest.approx(0.1)
-    assert gate_began(run) == pytest.approx(4.95)
-    assert sum(by_the_clock(run).values()) == pytest.approx(1.25)
-
-
-def test_the_script_before_a_users_job_is_no_gate() -> None:
-    run = a_run(a_task(start=5, node="cat"), nodes=(NodeTimes("cat", 0, 5),))
-    assert parts(run) == {"compute": 1}
-
-
 @pytest.mark.parametrize("mode", ["transient", "hybrid"])
 def test_what_a_jobs_own_reservation_stages_out_is_staging_out(mode: str) -> None:
     cat = NodeTimes("cat", terminated=5, ended=9)
     run = a_run(a_task(node="cat", duration=5), nodes=(cat,), mode=mode)
     assert parts(run) == {"compute": 5, "stage_out": 4}
-
-
-def test_a_script_that_ends_in_the_next_second_has_not_taken_one() -> None:
-    def run(kind: Kind) -> Run:
-        node = NodeTimes("n", terminated=5, ended=6)
-        task = a_task(kind=kind, node="n", start=5, duration=0.9)
-        return a_run(task, nodes=(node,), mode="transient", stretches=((5, 6),))
-
-    assert parts(run(Kind.COMPUTE)) == pytest.approx({"compute": 0.9, "stage_out": 0.1})
-    assert parts(run(Kind.STAGE_IN)) == pytest.approx({"stage_in": 0.9, "other": 0.1})
-
-
-def test_a_run_of_which_nothing_is_known_has_no_parts() -> None:
-    assert by_the_clock(a_run()) == {}
-
-
-def test_a_run_of_records_alone_goes_from_the_first_to_the_last() -> None:
-    run = a_run(a_task(start=100), a_task(start=103))
-    assert parts(run) == {"compute": 2, "other": 2}
-    assert tuple(by_the_clock(run)) == PARTS

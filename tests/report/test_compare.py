@@ -6,13 +6,9 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.run import Calls, Kind, LiveBytes, Problem, Run, Task
-from pegasus_bb.model.stat import Pair, Stat
+from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.compare import compare
-from pegasus_bb.report.encoding import to_document
-from pegasus_bb.report.page.footprint_figure import footprint
-from pegasus_bb.report.page.overview import each_kind
 from pegasus_bb.report.report_document import Comparison, Row
 from tests.report.made import a_run, a_task
 
@@ -62,18 +58,6 @@ def test_the_workflow_keeps_staging_and_reserving_apart() -> None:
     assert workflow["makespan"].ratio == 2.0
     assert workflow["reserve"].pfs is None
     assert workflow["gate_wait"].ratio is None
-
-
-def test_a_run_without_any_number_is_compared_all_the_same() -> None:
-    comparison = compare([a_run(makespan=None)], [a_run(makespan=0.0)])
-    assert comparison.compute == ()
-    assert comparison.all_compute.cells["run_time"].ratio is None
-    assert comparison.workflow["makespan"].ratio is None
-
-
-def test_a_report_without_a_run_is_refused() -> None:
-    with pytest.raises(UsageError, match="a report needs a run"):
-        compare([], [])
 
 
 BUSY = a_task("solver", utime=3.0)
@@ -135,51 +119,3 @@ def test_sides_that_were_swapped_are_pointed_out_before_all_else() -> None:
     one_swapped = compare([on], [on, off])
     assert not noted(one_swapped, "swapped")
     assert noted(one_swapped, "PFS run 1 was given as PFS, yet ran in mode persistent")
-
-
-def test_a_task_on_several_processors_has_no_time_off_cpu() -> None:
-    comparison = compare([a_run(BUSY)], [a_run(BUSY)])
-    assert row(comparison, "solver").cells["io_wait"].pfs is None
-
-
-def test_one_task_on_several_processors_takes_the_time_off_cpu_of_all_of_its_kind() -> (
-    None
-):
-    """A mean of the repetitions that are left would be of those that were picked."""
-    idle = a_run(a_task("solver"), a_task())
-    found = compare([a_run(BUSY, a_task()), idle], [idle, idle])
-    nothing = Pair(None, None)
-    assert row(found, "solver").cells["io_wait"] == nothing
-    assert found.all_compute.cells["io_wait"] == nothing
-    assert {r.name for r in found.jobs if r.cells["io_wait"] == nothing} == {"solver"}
-    assert row(found, "cat").cells["io_wait"].bb is not None
-    document = to_document(found)
-    tasks = [task for run in document["runs"]["bb"] for task in run["tasks"]]
-    unknown = {t["transformation"] for t in tasks if t["io_wait"] is None}
-    assert unknown == {"solver"}
-    (table, *_) = each_kind(found)
-    (line,) = (line for line in table.rows if line[0] == "time off CPU")
-    assert line[1:] == ("unknown", "", "unknown", "", "", "")
-    (_, chart) = footprint(found).charts
-    points = chart.spec["datasets"]["rows"]
-    assert {r["job"].split()[0] for r in points if "io_wait" in r} == {"cat"}
-
-
-def test_staging_is_bytes_and_bytes_per_second() -> None:
-    staging = a_task(kind=Kind.STAGE_OUT, duration=4.0)
-    pairs = compare([a_run()], [a_run(staging, saved=8, brought=5)]).staging
-    assert pairs["out_rate"].bb == Stat(2.0, None, 1)
-    assert pairs["in_bytes"].bb == Stat(5.0, None, 1)
-    assert pairs["in_rate"].bb is None
-
-
-def test_auxiliary_jobs_are_rows_of_their_kind() -> None:
-    jobs = [
-        a_task("pegasus::transfer", kind=Kind.STAGE_IN, duration=1.0),
-        a_task("pegasus::transfer", kind=Kind.STAGE_OUT, duration=2.0),
-    ]
-    comparison = compare([a_run(a_task(), *jobs)], [a_run(a_task())])
-    seconds = {r.name: r.cells["run_time"].pfs for r in comparison.auxiliary}
-    assert [found.name for found in comparison.compute] == ["cat"]
-    assert seconds == {"stage_in": Stat(1.0, None, 1), "stage_out": Stat(2.0, None, 1)}
-    assert row(comparison, "stage_in").cells["run_time"].bb is None

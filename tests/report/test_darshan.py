@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.core.process import ask
 from pegasus_bb.model.run import Problem
 from pegasus_bb.report import darshan_counters
-from pegasus_bb.report.darshan_counters import Log, is_log, read_logs
+from pegasus_bb.report.darshan_counters import Log, read_logs
 from pegasus_bb.report.layers import LAYER_METRICS
 
 MIB = 1 << 20
@@ -96,83 +95,6 @@ def test_what_a_process_did_beside_its_calls_makes_up_its_run_time(
     assert {layer.run_time for f in logs[name].files for layer in f.layers} == {None}
 
 
-def test_each_file_has_the_times_of_its_layers(logs: dict[str, Log]) -> None:
-    log = logs["sample"]
-    layers = {layer.name: layer for file in log.files for layer in file.layers}
-    assert set(layers) == {"POSIX", "MPI-IO"}
-    assert layers["POSIX"].processes == log.processes
-    assert layers["MPI-IO"].write_time == pytest.approx(
-        log.modules["MPI-IO"].write_time
-    )
-
-
-def test_calls_that_move_no_bytes_are_counted_too(logs: dict[str, Log]) -> None:
-    calls = logs["ior_hdf5_example"].calls
-    assert calls is not None
-    reads, writes, opens, stats = 36, 23 + 128, 22 + 1, 4  # of POSIX and STDIO
-    assert (calls.data, calls.metadata) == (reads + writes, 2 * opens + stats)
-    assert calls.meta_time == pytest.approx(0.02977, abs=1e-5)
-
-
-def test_a_log_without_posix_has_what_stdio_saw(logs: dict[str, Log]) -> None:
-    log = logs["noposix"]
-    assert set(log.modules) == {"STDIO"}
-    assert log.calls is not None
-    assert log.calls.seconds == log.modules["STDIO"].seconds
-
-
-def test_bytes_of_mpi_io_are_those_that_posix_moved_for_it(
-    logs: dict[str, Log],
-) -> None:
-    log = logs["sample"]
-    assert log.calls is not None
-    parts = log.modules["POSIX"], log.modules["STDIO"]
-    assert log.modules["MPI-IO"].written > 2**40
-    assert log.calls.read == sum(part.read for part in parts)
-    assert log.calls.written == sum(part.written for part in parts)
-    assert log.calls.seconds == pytest.approx(sum(part.seconds for part in parts))
-
-
-def test_of_a_file_whose_bytes_only_mpi_io_saw_those_count(
-    logs: dict[str, Log],
-) -> None:
-    log = logs["pq_app_readAB_writeC"]
-    files = {Path(file.path).name: file for file in log.files}
-    assert (log.modules["POSIX"].written, log.modules["MPI-IO"].written) == (40, 8000)
-    assert (files["C"].bytes_read, files["C"].bytes_written) == (0, 8000)
-    assert (files["A"].bytes_read, files["A"].bytes_written) == (10000, 0)
-
-
-def test_bytes_that_mpi_io_wrote_again_are_those_of_the_file(
-    logs: dict[str, Log],
-) -> None:
-    log = logs["shane_macsio"]
-    files = {Path(file.path).name: file for file in log.files}
-    assert log.modules["MPI-IO"].written == 13286360
-    assert files["macsio_hdf5_000.h5"].bytes_written == 54579416
-    assert files["macsio_hdf5_000.h5"].size == 13286912
-
-
-def test_a_file_of_all_ranks_and_one_of_a_single_rank_are_both_there(
-    logs: dict[str, Log],
-) -> None:
-    """A shared record has the bytes of every rank; others are added up."""
-    badost, ior = logs["sample-badost"], logs["ior_hdf5_example"]
-    written = sum(file.bytes_written or 0 for file in badost.files)
-    assert len(badost.files) == badost.processes + 1  # and what all of them read
-    assert written == badost.modules["POSIX"].written
-    assert [file.bytes_read for file in ior.files] == [ior.modules["POSIX"].read]
-
-
-def test_a_log_may_have_any_name(tmp_path: Path) -> None:
-    log = next(shipped().rglob("sample.darshan"))
-    (tmp_path / "io").write_bytes(log.read_bytes())
-    (tmp_path / "job.out").write_text("- invocation: True\n")
-    assert is_log(tmp_path / "io")
-    assert not is_log(tmp_path / "job.out")
-    assert not is_log(tmp_path / "missing")
-
-
 def test_damaged_logs_cost_only_themselves(tmp_path: Path) -> None:
     """Cut anywhere, or with other bytes anywhere: no number comes of it by chance."""
     data = next(shipped().rglob("ior_hdf5_example.darshan")).read_bytes()
@@ -194,19 +116,6 @@ def test_damaged_logs_cost_only_themselves(tmp_path: Path) -> None:
     assert all(e.why for e in entries.values() if isinstance(e, Problem))
 
 
-def test_a_partial_log_says_what_it_saw_and_no_sum(tmp_path: Path) -> None:
-    data = bytearray(next(shipped().rglob("ior_hdf5_example.darshan")).read_bytes())
-    data[20] |= 1 << 1  # of the header of this version: POSIX had no room
-    path = tmp_path / "a.darshan"
-    path.write_bytes(data)
-    problem, log = read_logs([path])
-    assert isinstance(problem, Problem)
-    assert problem.why.startswith("partial: Darshan had no room for all files (POSIX)")
-    assert isinstance(log, Log)
-    assert log.calls is None
-    assert log.files
-
-
 def test_a_reader_that_dies_costs_the_log_that_it_died_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -221,22 +130,6 @@ def test_a_reader_that_dies_costs_the_log_that_it_died_of(
         ("b", "PyDarshan did not survive it: Aborted"),
     ]
     assert [type(entry) for entry in read_logs([c])] == [Problem]
-
-
-def test_a_reader_that_never_starts_is_asked_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked: list[list[str]] = []
-    monkeypatch.setattr(darshan_counters, "_READER", "import no_such_module\n")
-    monkeypatch.setattr(
-        darshan_counters,
-        "ask",
-        lambda argv, **rest: asked.append(argv) or ask(argv, **rest),
-    )
-    problems = list(read_logs([Path("a"), Path("b")]))
-    assert len(asked) == 1
-    assert [entry.file for entry in problems] == ["a", "b"]
-    assert "No module named 'no_such_module'" in str(problems[1])
 
 
 def test_without_pydarshan_the_extra_is_named(

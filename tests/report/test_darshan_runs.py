@@ -15,7 +15,7 @@ from pegasus_bb.model.run import Problem, Run
 from pegasus_bb.report import darshan_counters
 from pegasus_bb.report.learn import history_of
 from pegasus_bb.report.run_folder import read_run
-from tests.report.made import LOGGED, RECORDED
+from tests.report.made import LOGGED
 
 SGT, HEADER = 24_000_000, 48_064  # bytes of each of the two files of that kind
 ALL = 2 * (SGT + HEADER)
@@ -42,30 +42,6 @@ def test_ranks_wrote_every_byte_of_the_shared_files_once(
     }
 
 
-def test_what_the_kernel_counted_is_not_added_to_the_logs(
-    runs: dict[str, Run],
-) -> None:
-    sgt = runs["pfs"].tasks[0]
-    assert sgt.wchar == 48_110_884  # with what mpirun and Python write beside
-    assert ALL < sgt.wchar < 1.01 * ALL
-
-
-def test_a_task_without_a_log_has_no_calls(runs: dict[str, Run]) -> None:
-    synthesis = runs["pfs"].tasks[1]
-    assert synthesis.calls is None
-    assert synthesis.wchar == 1_189_890
-
-
-def test_what_a_forked_process_wrote_unseen_is_no_zero(runs: dict[str, Run]) -> None:
-    (sgt,) = runs["forked"].tasks
-    (problem,) = runs["forked"].problems
-    written = {file.name: file.bytes_written for file in sgt.files}
-    assert sgt.wchar is not None
-    assert sgt.wchar > ALL
-    assert (sgt.calls, written["fx.sgt"], written["fy.sgt"]) == (None, None, None)
-    assert "less than half of what the kernel counted" in problem.why
-
-
 def test_both_sides_are_compared_by_their_logs(tmp_path: Path) -> None:
     out = tmp_path / "report.json"
     sides = ["--pfs", str(LOGGED / "pfs"), "--bb", str(LOGGED / "bb")]
@@ -77,14 +53,6 @@ def test_both_sides_are_compared_by_their_logs(tmp_path: Path) -> None:
     assert seconds == pytest.approx(0.032096, abs=1e-6)
     assert sgt["io_rate"]["pfs"]["mean"] == pytest.approx((ALL + 21896) / seconds)
     assert synthesis["io_time"] == synthesis["io_rate"]
-
-
-def test_logs_alone_are_compared_as_well() -> None:
-    logs = [next((LOGGED / side / "darshan").iterdir()) for side in ("pfs", "bb")]
-    result = CliRunner().invoke(report, ["--pfs", str(logs[0]), "--bb", str(logs[1])])
-    assert result.exit_code == 0, result.output
-    assert "sgt_generator" in result.output
-    assert "45.9 MiB" in result.output
 
 
 def test_planning_learns_from_a_log_what_no_record_says(tmp_path: Path) -> None:
@@ -102,24 +70,6 @@ def test_planning_learns_from_a_log_what_no_record_says(tmp_path: Path) -> None:
     assert learned.sizes["fx.sgt"] == SGT
 
 
-def test_planning_learns_from_a_folder_of_logs() -> None:
-    learned = history_of(read_run(LOGGED / "bb" / "darshan"))
-    past = learned.of("ID1", "scec::sgt_generator:2.0")
-    assert past is not None
-    assert (past.written, past.user) == (ALL, None)
-    assert past.duration == pytest.approx(0.171425, abs=1e-6)
-    assert learned.makespan is None
-
-
-def test_a_log_that_was_never_finished_is_listed(tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    shutil.copytree(LOGGED / "pfs", run)
-    (log,) = (run / "darshan").iterdir()
-    log.rename(log.with_suffix(".darshan_partial"))
-    (problem,) = read_run(run).problems
-    assert problem.why == "the program was killed before its log was written"
-
-
 def test_without_pydarshan_the_records_are_read_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -134,12 +84,3 @@ def test_without_pydarshan_the_records_are_read_all_the_same(
     assert "-m pip install darshan" in problem.why
     with pytest.raises(UsageError, match="pip install"):
         read_run(LOGGED / "pfs" / "darshan")
-
-
-def test_kickstart_alone_never_starts_pydarshan(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(
-        darshan_counters, "ask", lambda *_, **__: pytest.fail("started")
-    )
-    assert len(read_run(RECORDED / "gated").tasks) == 15

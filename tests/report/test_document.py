@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.run import FileUse, JobOnPfs, NodeTimes, Problem
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.encoding import to_document, write_document
@@ -26,27 +25,6 @@ def test_a_document_is_written_and_read_back(tmp_path: Path) -> None:
     write_document(path, document)
     assert json.loads(path.read_bytes()) == document
     assert document["version"] == 2
-
-
-def test_what_nobody_measured_is_null() -> None:
-    bb = a_run(a_task(rchar=None), gate_wait=None)
-    document = to_document(compare([a_run(a_task())], [bb]))
-    (row,) = document["compute"]
-    assert row["bytes_read"] == {
-        "pfs": {"mean": 1048576.0, "error": None, "n": 1},
-        "bb": None,
-        "ratio": None,
-        "beyond_error": None,
-    }
-    assert document["runs"]["bb"][0]["gate_wait"] is None
-    assert document["runs"]["bb"][0]["tasks"][0]["bytes_read"] is None
-
-
-def test_a_record_that_was_not_read_is_in_it() -> None:
-    run = a_run(problems=(Problem("a.out.000", "torn"),))
-    document = to_document(compare([run], [a_run()]))
-    problems = document["runs"]["pfs"][0]["problems"]
-    assert problems == [{"file": "a.out.000", "why": "torn"}]
 
 
 def test_a_tasks_wait_has_the_meaning_that_the_document_names() -> None:
@@ -89,17 +67,3 @@ def test_every_metric_has_a_unit() -> None:
     job, staging = document["jobs"][0], document["staging"]
     assert set(job) - set(document["units"]) == {"name", "job"}
     assert set(staging["units"]) == set(staging) - {"units"}
-
-
-def test_every_number_of_darshans_has_a_unit() -> None:
-    document = to_document(compare(*([read_run(LOGGED / side)] for side in SIDES)))
-    darshan, even = document["darshan"], document["break_even"]
-    (row, *_), (file, *_) = darshan["layers"], darshan["files"]
-    assert set(darshan["units"]) == set(row) - {"name", "layer"}
-    assert set(darshan["units"]) == set(file) - {"name", "layer", "file"}
-    assert set(even["units"]) == set(even) - {"units", "sentences"}
-
-
-def test_a_place_where_nothing_can_be_written_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot be written"):
-        write_document(tmp_path / "missing" / "report.json", {})

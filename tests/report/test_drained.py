@@ -22,10 +22,6 @@ def note(folder: Path, node: str, *segments: object) -> Path:
     return folder
 
 
-def test_a_run_without_a_pace_has_none(tmp_path: Path) -> None:
-    assert drained(tmp_path) is None
-
-
 def test_segments_of_all_nodes_are_added_up(tmp_path: Path) -> None:
     note(tmp_path, "one", [100.0, 101.0, 8 * MIB], [102.0, 103.0, 8 * MIB])
     note(tmp_path, "two", [100.0, 101.0, 4 * MIB])
@@ -37,13 +33,6 @@ def test_segments_of_all_nodes_are_added_up(tmp_path: Path) -> None:
     assert [at for at, _ in found.steps] == [100, 101, 102, 103]
     rates = [rate / MIB for _, rate in found.steps]
     assert rates == pytest.approx([12, 0, 8, 0])
-
-
-def test_the_busiest_second_need_not_begin_with_a_segment(tmp_path: Path) -> None:
-    note(tmp_path, "one", [0.0, 1.0, 10], [1.0, 1.5, 10], [1.5, 2.5, 10])
-    found = drained(tmp_path)
-    assert found is not None
-    assert found.peak == pytest.approx(15)
 
 
 @given(
@@ -59,24 +48,6 @@ def test_the_mean_is_not_above_the_busiest_second(
     size = sum(size for *_, size in pieces)
     found = Drained(since, until, size, Cumulative(pieces).peak(1.0), ())
     assert found.mean <= found.peak * (1 + 1e-9)
-
-
-def test_the_mean_of_a_moment_is_that_of_a_second(tmp_path: Path) -> None:
-    note(tmp_path, "one", [0.0, 0.25, 10])
-    found = drained(tmp_path)
-    assert found is not None
-    assert found.mean == found.peak == 10
-
-
-@pytest.mark.parametrize(
-    "line", ["", "[1, 2", "{}", "[1, 2]", '["a", 2, 3]', "[3, 2, 1]", "[1, 1e300, 5]"]
-)
-def test_what_is_torn_or_cannot_be_is_left_out(tmp_path: Path, line: str) -> None:
-    log = note(tmp_path, "one", [1.0, 2.0, 5]) / "bb" / "drain" / "one.jsonl"
-    log.write_text(f"{line}\n{log.read_text()}[1.0, 2")
-    found = drained(tmp_path)
-    assert found is not None
-    assert found.size == 5
 
 
 times = st.floats(0, 1000)

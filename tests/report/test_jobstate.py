@@ -8,8 +8,6 @@ import pytest
 
 from pegasus_bb.report.jobstate import job_states, read_jobstate
 
-DAGMAN = Path(__file__).parents[1] / "recorded" / "htcondor-23.9"
-
 ONE_JOB = """\
 1000 INTERNAL *** MONITORD_STARTED ***
 1000 INTERNAL *** DAGMAN_STARTED 1.0 ***
@@ -68,17 +66,6 @@ def test_a_deferred_gate_waits_from_its_first_try_to_its_last() -> None:
     assert (node.pre_started, node.pre_ended, node.submitted) == (2000, 2061, 2061)
 
 
-def test_a_gate_that_gave_up_and_was_asked_again_later_starts_afresh() -> None:
-    text = """\
-2000 create_dir_0 PRE_SCRIPT_STARTED - cori - 1
-2060 create_dir_0 PRE_SCRIPT_FAILURE 77 cori - 1
-9000 create_dir_0 PRE_SCRIPT_STARTED - cori - 2
-9004 create_dir_0 PRE_SCRIPT_SUCCESS 0 cori - 2
-"""
-    (node,) = job_states(text.splitlines()).nodes
-    assert (node.pre_started, node.pre_ended) == (9000, 9004)
-
-
 def test_of_a_node_that_was_tried_again_the_last_attempt_counts() -> None:
     text = ONE_JOB.replace("JOB_SUCCESS 0", "JOB_FAILURE 1").replace(
         "1012 INTERNAL",
@@ -88,19 +75,6 @@ def test_of_a_node_that_was_tried_again_the_last_attempt_counts() -> None:
     (node,) = job_states(text.splitlines()).nodes
     assert (node.submitted, node.executing, node.ended) == (1020, 1021, None)
     assert node.attempts == 2
-
-
-def test_a_dagman_that_was_held_and_killed_is_charged_for_what_its_jobs_did() -> None:
-    found = read_jobstate(DAGMAN / "held-and-killed.jobstate.log")
-    assert found.makespan == 78
-    assert found.unread == 0
-
-
-def test_dagmans_own_journal_is_read() -> None:
-    found = read_jobstate(DAGMAN / "failed.jobstate.log")
-    (gated,) = (node for node in found.nodes if node.node == "A")
-    assert (gated.pre_started, gated.pre_ended) == (1795269810, 1795269816)
-    assert found.makespan == 20
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.model.run import Calls, FileUse, Kind, Problem, Process, Task
+from pegasus_bb.model.run import Calls, Kind, Problem, Process, Task
 from pegasus_bb.report.darshan_counters import Log
 from pegasus_bb.report.joining import join
 from tests.report.made import a_task
@@ -45,22 +45,6 @@ def test_the_logs_of_all_processes_of_a_task_are_added_up() -> None:
     assert task.calls == Calls(61, 40, 1.25)
 
 
-def test_a_process_that_did_nothing_takes_nothing_away() -> None:
-    logs = [a_log(), a_log(pids=(8,), calls=None, is_empty=True)]
-    (task,) = joined([mix()], *logs)
-    assert task.calls == Calls(30, 20, 0.5)
-    (task,) = joined([mix()], logs[1])
-    assert task.calls is None
-
-
-def test_a_log_in_the_folder_of_a_node_is_of_its_task() -> None:
-    """Whatever it ran, and whichever process it was."""
-    tasks = [mix(node="a", pid=1), mix(node="b", pid=1)]
-    fields = {"pids": (9,), "command": "sed s/a/b/"}
-    log = a_log(file="run/darshan/b/2026/11/24/me_sed_id9-9.darshan", **fields)
-    assert [task.calls for task in joined(tasks, log)] == [None, Calls(30, 20, 0.5)]
-
-
 @pytest.mark.parametrize(
     ("folder", "start"),
     [
@@ -85,45 +69,6 @@ def test_calls_are_added_up_where_every_log_counted_them() -> None:
     assert task.calls == Calls(32, 24, 1.5)
 
 
-def test_a_process_whose_log_is_partial_makes_the_sum_unknown() -> None:
-    logs = [a_log(), a_log(pids=(8,), calls=None)]
-    (task,) = joined([mix(rchar=None)], *logs)
-    assert (task.calls, task.rchar) == (None, None)
-
-
-def test_files_are_known_by_their_lfn() -> None:
-    file = FileUse("/run/x.dat", "/run/x.dat", 20, True, 0, 20)
-    (task,) = joined([mix()], a_log(files=(file,)))
-    assert [(f.name, f.size, f.bytes_written) for f in task.files] == [
-        ("x.dat", 20, 20)
-    ]
-
-
-@pytest.mark.parametrize(
-    ("record", "log"),
-    [
-        ("/wf/bin/mix.py a b", "/usr/bin/python3 /wf/bin/mix.py a b"),
-        ("/wf/bin/mix.py a b", "/usr/bin/python3 -I -S /wf/bin/mix.py a b"),
-        ("/wf/bin/mix a b", "/venv/bin/python /wf/src/mix.py a b"),
-        ("/usr/bin/srun -n 4 /wf/bin/mix a b", "/wf/bin/mix a b"),
-        ("/submit/bb/bin/count f /wf/bin/mix a b", "/wf/bin/mix a b"),
-        ("/wf/bin/mix", "/wf/bin/mix"),
-    ],
-)
-def test_a_child_of_the_tasks_process_is_told_by_its_command(
-    record: str, log: str
-) -> None:
-    other = mix(command="/wf/bin/other c d", pid=8)
-    found = joined([mix(record, pid=6), other], a_log(command=log))
-    assert [task.calls is not None for task in found] == [True, False]
-
-
-def test_a_forked_process_names_the_one_that_it_came_of() -> None:
-    log = a_log(pids=(9, 7), command="a title that it gave itself")
-    (task,) = joined([mix()], log)
-    assert task.calls is not None
-
-
 @pytest.mark.parametrize(("rchar", "wchar"), [(17 << 20, 100), (100, 2 << 20)])
 def test_a_log_that_misses_what_the_kernel_counted_has_no_time(
     rchar: int, wchar: int
@@ -133,44 +78,6 @@ def test_a_log_that_misses_what_the_kernel_counted_has_no_time(
     assert problem.why.startswith("Darshan saw less than half of what the kernel")
     assert isinstance(task, Task)
     assert (task.calls, task.rchar, task.wchar) == (None, rchar, wchar)
-
-
-def test_of_two_hosts_with_that_process_the_command_tells() -> None:
-    other = mix(command="/wf/bin/other c d", host="node2")
-    found = joined([other, mix()], a_log())
-    assert [task.calls is not None for task in found] == [False, True]
-
-
-def test_a_log_that_may_be_of_two_tasks_is_listed_and_is_nobodys() -> None:
-    problem, *found = join([mix(pid=1), mix(pid=2)], [a_log()])
-    assert isinstance(problem, Problem)
-    assert problem.why.startswith("2 tasks of the same command ran then")
-    assert [task.calls for task in found] == [None, None]
-
-
-@pytest.mark.parametrize("start", [-3.0, 5.0])
-def test_a_log_of_another_time_is_listed(start: float) -> None:
-    problem, task = join([mix()], [a_log(start=start)])
-    assert isinstance(problem, Problem)
-    assert (problem.file, problem.why.split(":")[0]) == (
-        "me_mix_id7-7_1.darshan",
-        "of no task whose record counts",
-    )
-    assert isinstance(task, Task)
-    assert task.calls is None
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "/opt/pegasus/bin/pegasus-kickstart -n mix /wf/bin/mix.py a b",
-        "/usr/bin/python3 -I -S /submit/bb/bin/launch /wf/bin/mix.py a b",
-    ],
-)
-def test_what_stands_around_a_task_adds_nothing(command: str) -> None:
-    (task,) = join([mix()], [a_log(command=command)])
-    assert isinstance(task, Task)
-    assert task.calls is None
 
 
 @pytest.mark.parametrize(

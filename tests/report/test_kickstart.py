@@ -9,11 +9,7 @@ import pytest
 
 from pegasus_bb.model.run import Kind, Problem, Task
 from pegasus_bb.report.kickstart import kind_of, read_tasks
-from pegasus_bb.report.run_folder import read_run
 from tests.report.made import RECORDED, only_problem, only_task, record_text
-
-MIB = 1 << 20
-
 
 Read = Callable[[str], Iterator["Task | Problem"]]
 
@@ -49,17 +45,6 @@ def test_our_launcher_counted_beside_kickstart() -> None:
     assert task.iowait is None
 
 
-def test_of_several_records_each_has_its_own_counters(tmp_path: Path) -> None:
-    text = (RECORDED / "kickstart-5.1.2-counted.yml").read_text()
-    bare, line = text.rsplit("# ", 1)
-    other = "# " + line.replace("11014", "5")
-    ended = "[cluster-task id=1]\n"
-    file = tmp_path / "merge.out.000"
-    file.write_text(bare + ended + bare + other + ended + bare + "# pegasus_bb io: {\n")
-    tasks = [t for t in read_tasks(file, "merge") if isinstance(t, Task)]
-    assert [task.rchar for task in tasks] == [None, 5, None]
-
-
 def test_who_ran_where_and_how_long() -> None:
     task = recorded("gated/00/00/cat1_ID0000002.out.000")
     assert (task.transformation, task.job) == ("cat1", "ID0000002")
@@ -73,13 +58,6 @@ def test_who_ran_where_and_how_long() -> None:
     auxiliary = "gated/00/00/create_dir_demo_0_cori.out.000"
     assert recorded(auxiliary).job == ""
     assert recorded("kickstart-5.1.2-failed.yml").exit_code == 1
-
-
-def test_the_files_of_the_workflow_are_kept_and_its_streams_are_not() -> None:
-    (file,) = recorded("kickstart-5.1.2-on-burst-buffer.yml").files
-    assert (file.name, file.size, file.output) == ("mid.txt", 11, True)
-    assert file.path.startswith("/opt/dw/mnt/persistent/wfres/")
-    assert (file.bytes_read, file.bytes_written) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -121,37 +99,6 @@ def test_numbers_that_are_none_become_unknown(read: Read) -> None:
     task = only_task(read(text))
     assert (task.utime, task.rchar, task.wchar, task.iowait) == (None,) * 4
     assert task.stime == 0.125
-
-
-def test_the_second_bad_record_of_a_file_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "merge_PID1.out.000"
-    path.write_text(record_text() + record_text().replace("mainjob", "x"))
-    task, problem = read_tasks(path, "merge_PID1")
-    assert isinstance(task, Task)
-    assert isinstance(problem, Problem)
-    assert problem.file == f"{path} (record 2)"
-
-
-def test_a_zero_wait_of_kickstarts_is_unknown_whatever_other_tasks_waited(
-    tmp_path: Path,
-) -> None:
-    for job, seconds in (("ID1", "0.000"), ("ID2", "0.300")):
-        row = f"      42:\n        iowait: {seconds}\n"
-        (tmp_path / f"cat_{job}.out.000").write_text(record_text(job=job) + row)
-    assert [task.iowait for task in read_run(tmp_path).tasks] == [None, 0.3]
-
-
-@pytest.mark.parametrize(
-    ("more", "recorder"),
-    [
-        ("      42:\n        iowait: 0.000\n", "recorder: pegasus_bb\n  "),
-        ('# pegasus_bb io: {"rchar": 1, "iowait": 0.0}\n', ""),
-    ],
-)
-def test_a_zero_wait_of_ours_is_a_zero(read: Read, more: str, recorder: str) -> None:
-    text = record_text() + more
-    text = text.replace("  mainjob:", f"  {recorder}mainjob:")
-    assert only_task(read(text)).iowait == 0.0
 
 
 @pytest.mark.parametrize(

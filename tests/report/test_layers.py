@@ -49,33 +49,6 @@ def test_the_slowest_process_is_the_slowest_over_all_files() -> None:
     assert (found.seconds, found.slowest_read, found.slowest_write) == (3.5, 2.0, 3.0)
 
 
-def test_of_a_shared_file_the_slowest_ones_time_is_divided_as_that_of_all() -> None:
-    found = times([Spent(-1, 6.0, 2.0, 0.0, slowest=4.0)], processes=8)
-    assert found.processes == 8
-    assert (found.seconds, found.slowest_read, found.slowest_write) == (4.0, 3.0, 1.0)
-
-
-def test_a_file_that_nobody_spent_time_on() -> None:
-    assert times([Spent(-1, 0.0, 0.0, 0.0, 0.0)], processes=2).seconds == 0.0
-
-
-@pytest.mark.parametrize(
-    ("key", "expected"),
-    [
-        *(("read_bandwidth", 4 * MIB), ("write_bandwidth", 4 * MIB)),
-        *(("read_time", 1.0), ("write_time", 0.5), ("meta_time", 0.5)),
-        *(("slowest_time", 5.0), ("slowest_to_average", 2.5), ("processes", 4)),
-    ],
-)
-def test_what_is_taken_from_a_layer(key: str, expected: float) -> None:
-    assert number(key, POSIX) == expected
-
-
-def test_where_nothing_was_read_there_is_no_bandwidth() -> None:
-    assert number("read_bandwidth", replace(POSIX, read=0)) is None
-    assert number("write_bandwidth", replace(POSIX, slowest_write=0.0)) is None
-
-
 def test_posix_and_mpi_io_are_rows_of_their_own() -> None:
     mpi = replace(POSIX, name="MPI-IO", read_time=8.0)
     task = a_task("sgt", calls=Calls(1, 1, 1.0), layers=(POSIX, mpi))
@@ -94,11 +67,6 @@ def test_tasks_of_a_kind_are_together_and_repetitions_are_not() -> None:
     (row,) = comparison.layers
     assert row.cells["read_time"].pfs == Stat(2.0, None, 1)  # 16 s of 8 processes
     assert row.cells["read_time"].bb == Stat(2.0, 1.0, 2)
-
-
-def test_one_task_without_a_log_makes_its_kind_unknown() -> None:
-    task = a_task("sgt", calls=Calls(1, 1, 1.0), layers=(POSIX,))
-    assert compare([a_run(task, a_task("sgt"))], [a_run()]).layers == ()
 
 
 def test_a_file_is_found_again_by_its_name() -> None:

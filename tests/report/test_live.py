@@ -91,35 +91,11 @@ def test_a_file_of_unknown_size_or_writer_is_told_and_is_no_zero(
     assert max(size for _, size in found.steps) == 130
 
 
-@pytest.mark.parametrize("lost", ["placement.json", "request.json"])
-def test_where_nothing_tells_what_was_there_nothing_is_said(
-    folder: Path, tasks: list[Task], lost: str
-) -> None:
-    (folder / "bb" / lost).unlink()
-    assert live(folder, tasks) is None
-
-
 def test_a_release_ends_all_that_was_on_it(folder: Path, tasks: list[Task]) -> None:
     found = live(folder, tasks, Reserved(4096, since=9.0, until=15.5))
     assert found is not None
     assert found.steps[-2:] == ((14.0, 80), (15.5, 0))
     assert found.reserved == ((9.0, 4096), (15.5, 0))
-
-
-def test_one_that_is_still_held_has_no_end(folder: Path, tasks: list[Task]) -> None:
-    found = live(folder, tasks, Reserved(4096, since=9.0, until=None))
-    assert found is not None
-    assert found.reserved == ((9.0, 4096),)
-
-
-@pytest.mark.parametrize("text", ["", "[1, 2", "{}", "[1]", '[{"target": 3}]', "null"])
-def test_a_damaged_job_list_costs_what_it_would_tell(
-    folder: Path, tasks: list[Task], text: str
-) -> None:
-    (folder / "one.in").write_text(text)
-    found = live(folder, tasks)
-    assert found is not None
-    assert found.steps[-1] == (21.0, 0)
 
 
 class JobReservations:
@@ -165,49 +141,3 @@ def test_a_file_counts_on_every_job_reservation_that_has_it(
         unknown=0,
         reserved=((10.0, 1000), (15.0, 2000), (20.0, 1000), (30.0, 0)),
     )
-
-
-@pytest.mark.parametrize(
-    ("outcome", "seen", "size", "unknown"),
-    [
-        ({"files": {"out": {"size": 77}}}, None, 177, 0),
-        ({}, 33, 133, 0),
-        ({}, None, 100, 1),
-        ({"status": 1}, 33, 100, 0),
-    ],
-    ids=["launch noted it", "the record has it", "unknown", "the task failed"],
-)
-def test_a_result_is_as_large_as_a_note_or_a_record_says(
-    jobs: JobReservations,
-    outcome: dict[str, Any],
-    seen: int | None,
-    size: int,
-    unknown: int,
-) -> None:
-    jobs.of_job("a", ["in"], ["out"], 10.0, **outcome)
-    file = FileUse("out", "out", size=seen, output=True)
-    found = jobs.live(a_task(node="a", start=10.0, files=(file,)))
-    assert found is not None
-    assert (found.steps, found.unknown) == (((10.0, size), (20.0, 0)), unknown)
-
-
-def test_under_datawarp_files_are_there_until_they_are_back(
-    jobs: JobReservations,
-) -> None:
-    jobs.of_job("a", ["in"], [], 10.0)
-    found = jobs.live(a_task(node="a"), backend="datawarp")
-    assert found is not None
-    assert found.reserved == ((10.0, 1000), (45.0, 0))
-
-
-def test_on_disks_of_nodes_bytes_live_and_nothing_is_reserved(
-    jobs: JobReservations,
-) -> None:
-    jobs.of_job("a", ["in"], [], 10.0)
-    found = jobs.live(a_task(node="a"), backend="node-local")
-    assert found == LiveBytes(((10.0, 100), (20.0, 0)), None, 0)
-
-
-def test_a_job_on_the_pfs_had_nothing_on_the_tier(jobs: JobReservations) -> None:
-    jobs.of_job("a", ["in"], [], 0.0)
-    assert jobs.live(a_task(node="a")) is None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pegasus_bb.model.run import Kind, Task
-from pegasus_bb.report.metrics import IOWait, io_wait_of, metrics
-from tests.report.made import a_run, a_task
+from pegasus_bb.model.run import Task
+from pegasus_bb.report.metrics import IOWait, metrics
+from tests.report.made import a_task
 
 
 def number(key: str, *tasks: Task, io_wait: IOWait = IOWait.OFF_CPU) -> float | None:
@@ -51,21 +51,3 @@ def test_one_task_without_a_measurement_makes_the_sum_unknown(
 ) -> None:
     assert number(key, a_task(), a_task()) is not None
     assert number(key, a_task(), a_task(**{field: None})) is None
-
-
-def test_the_kernels_count_is_used_where_every_task_has_it() -> None:
-    pfs, bb = a_run(a_task(iowait=0.7)), a_run(a_task(iowait=0.0))
-    assert io_wait_of([pfs, bb]) is IOWait.MEASURED
-    assert number("io_wait", *pfs.tasks, io_wait=IOWait.MEASURED) == 0.7
-
-
-def test_one_task_without_the_count_changes_the_meaning_for_all() -> None:
-    runs = [a_run(a_task(iowait=0.7)), a_run(a_task(iowait=None))]
-    assert io_wait_of(runs) is IOWait.OFF_CPU
-    assert number("io_wait", a_task(iowait=0.7)) == pytest.approx(0.5)
-
-
-def test_auxiliary_jobs_do_not_decide_the_meaning() -> None:
-    aux = a_task("pegasus::transfer", kind=Kind.STAGE_IN, iowait=None)
-    assert io_wait_of([a_run(a_task(iowait=0.1), aux)]) is IOWait.MEASURED
-    assert io_wait_of([a_run(aux)]) is IOWait.OFF_CPU

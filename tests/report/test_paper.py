@@ -55,7 +55,7 @@ def test_the_gains_of_table_1(table_1: Comparison) -> None:
     assert improved(whole) == pytest.approx(0.141, abs=0.0005)
 
 
-def test_they_are_what_the_paper_says_within_two_per_cent(
+def test_the_gains_are_those_of_the_paper_within_two_per_cent(
     table_1: Comparison, paper: dict[str, Any]
 ) -> None:
     """ "About 11%" is 12.8% by its own table, whose digits allow 12.0 to 13.7."""

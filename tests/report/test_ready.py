@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from pegasus_bb.model.run import Kind, Run, Task
 from pegasus_bb.report.jobstate import job_states
 from pegasus_bb.report.node_times import with_ready
-from pegasus_bb.report.run_clock import by_the_clock
 
 DAG = """\
 # a comment
@@ -47,49 +43,3 @@ def test_from_when_all_parents_had_ended_until_it_was_submitted(tmp_path: Path) 
         *ran("last", 135, 140),
     )
     assert found == {"first": 3, "left": 0, "right": 7, "last": 4}
-
-
-def test_its_pre_script_is_no_such_wait(tmp_path: Path) -> None:
-    pre = ["105 first PRE_SCRIPT_STARTED - site - 1"]
-    pre += ["125 first PRE_SCRIPT_SUCCESS - site - 1"]
-    assert waits(tmp_path, *pre, *ran("first", 128, 130)) == {"first": 5 + 3}
-
-
-def test_of_a_node_that_is_tried_again_the_last_attempt_s_counts(
-    tmp_path: Path,
-) -> None:
-    failed = [line.replace("SUCCESS", "FAILURE") for line in ran("first", 101, 110)]
-    assert waits(tmp_path, *failed, *ran("first", 112, 120)) == {"first": 2}
-
-
-def test_nobody_could_submit_it_while_the_run_lay_still(tmp_path: Path) -> None:
-    again = "500 INTERNAL *** DAGMAN_STARTED 2.0 ***"
-    found = waits(tmp_path, *ran("first", 100, 110), again, *ran("left", 502, 510))
-    assert found["left"] == 2
-
-
-def test_a_node_that_was_never_submitted_has_not_waited(tmp_path: Path) -> None:
-    assert waits(tmp_path, "105 first PRE_SCRIPT_STARTED - site - 1") == {"first": None}
-
-
-def test_without_the_dag_file_nothing_is_known(tmp_path: Path) -> None:
-    states = job_states([BEGUN, *ran("first", 103, 110)])
-    nodes = with_ready(states.nodes, tmp_path / "none.dag", [100.0])
-    assert [node.ready_wait for node in nodes] == [None]
-
-
-def test_by_the_clock_it_is_apart_from_queueing_and_from_the_engine_s_own_time(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "demo-0.dag").write_text(DAG)
-    states = job_states([BEGUN, *ran("first", 100, 110), *ran("left", 116, 120)])
-    nodes = with_ready(states.nodes, tmp_path / "demo-0.dag", [100.0])
-    tasks = tuple(
-        Task("t", "", node, Kind.COMPUTE, "site", start, seconds, 0)
-        for node, start, seconds in (("first", 100.0, 10.0), ("left", 116.0, 4.0))
-    )
-    found = by_the_clock(
-        Run("demo", tasks=tasks, nodes=nodes, stretches=states.stretches)
-    )
-    assert (found["compute"], found["ready_wait"], found["other"]) == (14, 6, 0)
-    assert sum(found.values()) == pytest.approx(states.makespan)

@@ -52,18 +52,6 @@ def test_a_shared_one_counts_from_its_creation_to_its_end(notes: Notes) -> None:
     assert notes.byte_hours() == 6 * GIB
 
 
-def test_without_a_time_of_creation_it_counts_from_the_gates_answer(
-    notes: Notes,
-) -> None:
-    notes.shared(GIB, 1, 2 + 10 / HOUR, created=0)
-    assert notes.byte_hours() == GIB
-
-
-def test_one_that_is_still_held_has_no_figure_yet(notes: Notes) -> None:
-    notes.shared(GIB, 1, None)
-    assert notes.byte_hours() is None
-
-
 @pytest.mark.parametrize(
     ("backend", "expected"),
     [("directory", 3 * GIB), ("datawarp", 6 * GIB), ("node-local", None)],
@@ -77,13 +65,6 @@ def test_those_of_jobs_end_as_their_backend_ends_them(
     notes.of_job("on_pfs", GIB, 0, 2)
     notes.write("nodes/never_ran.json", {"reservation": {"capacity": GIB}})
     assert notes.byte_hours(NodeTimes("a", ended=5 * HOUR)) == expected
-
-
-def test_both_kinds_add_up(notes: Notes) -> None:
-    notes.shared(2 * GIB, 1, 3)
-    notes.write("transient.json", {"backend": "directory"})
-    notes.of_job("a", GIB, 1, 2)
-    assert notes.byte_hours() == 5 * GIB
 
 
 @pytest.mark.parametrize("name", ["reservation.json", "ready.json", "transient.json"])

@@ -11,13 +11,11 @@ import pytest
 from pegasus_bb.model.run import JobOnPfs, Run
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.comparison_notes import warnings_on
-from pegasus_bb.report.encoding import to_document
 from pegasus_bb.report.page import report_page
 from pegasus_bb.report.render import render_text
 from pegasus_bb.report.run_folder import read_run
 from pegasus_bb.report.run_notes import (
     StagedOut,
-    count_job_reservations,
     jobs_on_pfs,
     load_at_start,
     staged_out,
@@ -67,9 +65,6 @@ class TestStaging:
         write(tmp_path, "stage_out/cut.wait.json", {"since": 1})
         assert staged_out(tmp_path) == StagedOut(10, 8.0)
 
-    def test_without_a_note_nothing_is_known(self, tmp_path: Path) -> None:
-        assert staged_out(tmp_path) is None
-
 
 @pytest.fixture
 def submit_dir(tmp_path: Path) -> Path:
@@ -91,19 +86,11 @@ def noted(folder: Path, because: str = WHY) -> Path:
 
 
 class TestJobsOnThePfs:
-    def test_all_had_room(self, submit_dir: Path) -> None:
-        assert jobs_on_pfs(submit_dir) == ((), ())
-        assert count_job_reservations(submit_dir) == 2
-
     def test_a_run_lists_what_launch_has_noted(self, submit_dir: Path) -> None:
         noted(submit_dir)
         run = read_run(submit_dir)
         assert (run.jobs_on_pfs, run.job_reservations) == ((AWAY,), 2)
         assert run.problems == ()
-
-    def test_a_reason_of_several_lines_becomes_one(self, submit_dir: Path) -> None:
-        noted(submit_dir, because="no\n  room")
-        assert jobs_on_pfs(submit_dir)[0][0].because == "no room"
 
     @pytest.mark.parametrize(
         "text", ["", "{", "[]", "null", '{"because": "x"}', '{"a": 1}']
@@ -115,10 +102,6 @@ class TestJobsOnThePfs:
         assert away == JobOnPfs("mix_A", "launch's note of it cannot be read")
         assert problem.file == str(file)
         assert problem in read_run(submit_dir).problems
-
-    def test_half_a_note_does_not_count(self, submit_dir: Path) -> None:
-        noted(submit_dir).rename(submit_dir / "bb/elsewhere/.mix_A.json.abc.part")
-        assert jobs_on_pfs(submit_dir) == ((), ())
 
     @pytest.fixture
     def sides(self) -> Sides:
@@ -136,13 +119,6 @@ class TestJobsOnThePfs:
         page = report_page({"": comparison})
         assert f"1 of 2 jobs really on the PFS (tier full): {WHY}" in page
         assert "worked on the PFS because the tier was full (mix_A)" in page
-
-    def test_json_has_all_of_them(self, sides: Sides) -> None:
-        runs = to_document(compare(*sides))["runs"]
-        one = {"node": "mix_A", "because": WHY, "host": "n7", "time": 1700000000.5}
-        pfs, bb = runs["pfs"][0], runs["bb"][0]
-        assert (pfs["job_reservations"], pfs["on_pfs"]) == (0, [])
-        assert (bb["job_reservations"], bb["on_pfs"]) == (2, [one])
 
 
 @pytest.mark.parametrize(

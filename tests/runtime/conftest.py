@@ -1,104 +1,13 @@
-"""A site in a temporary folder: a fast tier, a PFS, a run, and its programs."""
+"""A site in a temporary folder, and a run with its programs."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from pegasus_bb.model.reservation import Request
-from pegasus_bb.runtime.backends.backend_table import open_backend
-from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.install import install_runtime
-from tests.runtime.lifecycle import Run
-
-NAME = "pbb4f1c2a9e"
-PREFIX = f"/bb/{NAME}"
-NODE = "work_ID0000001"
-
-
-class Site:
-    def __init__(self, root: Path, reserved: bool = True) -> None:
-        self.root, self.bb = root, root / "submit" / "bb"
-        self.fast, self.pfs, self.out = root / "fast", root / "pfs", root / "out"
-        for folder in (self.bb / "nodes", self.fast, self.pfs, self.out):
-            folder.mkdir(parents=True)
-        self.real = self.fast / NAME
-        self.scratch = self.real / "run0001"
-        self.pfs_scratch = self.pfs / "scratch" / "run0001"
-        self.request = Request(
-            name=NAME,
-            backend="directory",
-            capacity=4 << 20,
-            prefix=PREFIX,
-            uuid="run-1",
-            tier="bb",
-            site="cori",
-            settings={"path": str(self.fast)},
-        )
-        if reserved:
-            open_backend("directory", self.request.settings).create(self.request)
-            self.scratch.mkdir()
-        self.write("request.json", self.request.to_json())
-        self.place({})
-
-    def place(
-        self, files: dict[str, str], outputs: dict[str, str] | None = None
-    ) -> None:
-        """Write placement.json; files by LFN as "tier how"."""
-        placed = {
-            lfn: dict(zip(("tier", "how"), words.split(), strict=True))
-            for lfn, words in files.items()
-        }
-        self.write(
-            "placement.json",
-            {
-                "version": 1,
-                "prefix": PREFIX,
-                "scratch": f"{PREFIX}/run0001",
-                "pfs_scratch": str(self.pfs_scratch),
-                "files": placed,
-                "outputs": outputs or {},
-            },
-        )
-
-    def link(self, links: dict[str, str], node: str = NODE) -> None:
-        self.write(f"nodes/{node}.json", {"version": 2, "links": links})
-
-    def plan_without_buffer(self, scratch: Path) -> None:
-        (self.bb / "request.json").unlink()
-        plan = {"version": 2, "mode": "off", "scratch": str(scratch), "uuid": "run-1"}
-        self.write("plan.json", plan)
-
-    def write(self, name: str, data: Any) -> None:
-        (self.bb / name).write_text(json.dumps(data))
-
-    @property
-    def bbdir(self) -> BBDir:
-        return BBDir(str(self.bb))
-
-    def program(self, name: str) -> str:
-        return str(self.bb / "bin" / name)
-
-    def start(
-        self, *argv: str, stdin: str | bytes = b"", **environ: str
-    ) -> subprocess.CompletedProcess[bytes]:
-        if not (self.bb / "bin").exists():
-            install_runtime(str(self.bb), sys.executable)
-        data = stdin if isinstance(stdin, bytes) else stdin.encode()
-        return subprocess.run(
-            [self.program(argv[0]), *argv[1:]],
-            input=data,
-            capture_output=True,
-            env={"PATH": os.environ["PATH"], "PEGASUS_DAG_JOB_ID": NODE, **environ},
-            cwd=self.root,
-            timeout=120,
-        )
+from tests.support.run_programs import Run
+from tests.support.run_site import Site
 
 
 @pytest.fixture

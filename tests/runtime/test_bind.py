@@ -57,16 +57,6 @@ def test_binding_twice_is_binding_once(real: str) -> None:
     assert binding.text(once) == once
 
 
-def test_a_real_path_with_a_backslash_group_is_taken_as_it_is() -> None:
-    assert Binding("/bb/x", r"/mnt/\1").text("/bb/x/f") == r"/mnt/\1/f"
-
-
-def test_bytes_that_are_no_text_pass_unchanged(binding: Binding) -> None:
-    line = b"\xff /bb/pbb4f1c2a9e/\xfe /bb/pbb4f1c2a9e\xff\n"
-    bound = b"\xff " + REAL.encode() + b"/\xfe /bb/pbb4f1c2a9e\xff\n"
-    assert binding.line(line) == bound
-
-
 def test_argv_and_environment_are_bound_value_by_value(binding: Binding) -> None:
     assert binding.argv(["-w", "/bb/pbb4f1c2a9e/run"]) == ["-w", f"{REAL}/run"]
     given = {"SCRATCH": "/bb/pbb4f1c2a9e", "/bb/pbb4f1c2a9e": "name stays"}

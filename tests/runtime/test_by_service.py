@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,20 +16,18 @@ from typing import Any
 import pytest
 
 from pegasus_bb.core.errors import SCHEDULER_UNREACHABLE
-from pegasus_bb.model.placement import HINTS
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.install import install_runtime
-from pegasus_bb.runtime.stager_client.client import Client, NoService
+from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.staging.folder_lfns import digest_path
 from pegasus_bb.runtime.staging.items import stamp
 from pegasus_bb.runtime.transfers import by_service
 from pegasus_bb.runtime.transfers.by_service import PatientClient
 from tests.stager.conftest import Daemon, daemon
-
-from .conftest import Site
-from .job_lists import SCRATCH, do, transfer, until
-from .test_drains import NOTE
+from tests.support.job_lists import SCRATCH, do, transfer
+from tests.support.run_site import Site
+from tests.support.waiting import until
 
 __all__ = ["daemon"]
 RESULTS = [f"out{number}" for number in range(30)]
@@ -86,45 +83,6 @@ def test_results_come_in_one_request_and_are_noted(
     assert requests(daemon) == [len(RESULTS)]
 
 
-def test_what_was_brought_is_not_asked_for_again(
-    served: Site, daemon: Daemon, client: Client
-) -> None:
-    jobs = make_results(served)
-    do(served, *jobs)
-    (served.scratch / "out3").write_text("a new result")
-    assert do(served, *jobs).returncode == 0
-    assert (served.out / "out3").read_text() == "a new result"
-    assert requests(daemon) == [len(RESULTS), 1]
-
-
-@pytest.mark.parametrize("how", ["bb copy", "pfs link", "pfs copy"])
-def test_an_input_comes_as_it_is_placed(
-    served: Site, given: Path, client: Client, how: str
-) -> None:
-    served.place({"deep/in.txt": how})
-    (served.pfs / "link").symlink_to(given)
-    job = transfer("deep/in.txt", served.pfs / "link", f"{SCRATCH}/deep/in.txt")
-    assert do(served, job).returncode == 0
-    come, home = served.scratch / "deep/in.txt", served.pfs_scratch / "deep/in.txt"
-    assert come.is_symlink() is (how != "bb copy")
-    assert home.exists() is (how == "pfs copy")
-    assert come.read_text() == "input data"
-
-
-def test_a_program_can_be_started_and_a_folder_comes_whole(
-    served: Site, given: Path, client: Client
-) -> None:
-    (served.scratch / "folder").mkdir()
-    (served.scratch / "folder" / "a").write_text("inside")
-    jobs = [
-        transfer("tool", given, f"{SCRATCH}/tool", executable="True"),
-        transfer("folder", f"{SCRATCH}/folder", served.out / "folder"),
-    ]
-    assert do(served, *jobs).returncode == 0
-    assert os.access(served.scratch / "tool", os.X_OK)
-    assert (served.out / "folder" / "a").read_text() == "inside"
-
-
 def test_a_file_that_fails_costs_itself_only(
     served: Site, given: Path, client: Client
 ) -> None:
@@ -163,97 +121,6 @@ def test_the_wait_has_an_end(served: Site, daemon: Daemon, given: Path) -> None:
     last = done.stderr.decode().splitlines()[-1]
     assert "no staging service" in last and "no other answer in 1 s" in last
     assert f"--sockets {daemon.sockets} status" in last
-
-
-def test_results_that_drain_at_a_rate_have_it_together(
-    served: Site, daemon: Daemon, client: Client
-) -> None:
-    jobs = make_results(served)
-    size = sum((served.scratch / lfn).stat().st_size for lfn in RESULTS)
-    note = {"run": "uuid", "rate": size, "target": None, "windows": {}, "end": 0}
-    served.write("drain.json", note)
-    begun = time.time()
-    assert do(served, *jobs).returncode == 0
-    tasks = client.status()
-    assert {(task["share"], task["rate"]) for task in tasks} == {("uuid", size)}
-    ended = sorted(task["ended_at"] for task in tasks)
-    assert ended[-1] - begun >= 0.85  # the last one is told, and not waited for
-    assert all((served.out / lfn).exists() for lfn in RESULTS)
-
-
-def test_the_last_results_hurry_those_that_still_drain(
-    served: Site, daemon: Daemon, client: Client
-) -> None:
-    """A stage-out that has an hour has it no longer when the last jobs have ended."""
-    daemon.make("early", 1 << 20)
-    early = client.submit([daemon.copy("early", rate=300, share="uuid an_early_node")])
-    jobs = make_results(served)
-    served.write("drain.json", NOTE)
-    done = do(served, *jobs, PEGASUS_DAG_JOB_ID="last")
-    assert done.returncode == 0, done.stderr
-    assert client.wait(early)[0]["state"] == "done"
-
-
-class Told:
-    """A client whose service has lost everything."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-
-    def submit(self, tasks: list[dict[str, Any]]) -> range:
-        self.asked.append("submit")
-        return range(len(tasks))
-
-    def ask(self, do: str, **_: object) -> None:
-        self.asked.append(do)
-
-    def wait(self, _: object) -> list[dict[str, Any]]:
-        return []
-
-
-def test_the_last_results_share_the_limit_with_those_that_still_drain() -> None:
-    """If they came after the change, they would have the same limit once more."""
-    patient, client = PatientClient("nowhere", 0.0), Told()
-    patient._client = client  # type: ignore[assignment]
-    assert list(patient.ended([{}], ("uuid", 1e6))) == [None]
-    assert client.asked == ["submit", "rate"]
-
-
-def test_one_that_drains_is_waited_for(served: Site, daemon: Daemon) -> None:
-    jobs = make_results(served)
-    client = daemon.start()
-    daemon.make("large", 8 << 20)
-    client.submit([daemon.copy("large", rate=4 << 20)])
-    daemon.control().ask("drain")
-
-    def start_the_next() -> None:
-        assert daemon.process is not None
-        daemon.process.wait(timeout=60)
-        daemon.start()
-
-    thread = threading.Thread(target=start_the_next)
-    thread.start()
-    try:
-        done = do(served, *jobs)
-    finally:
-        thread.join()
-    assert done.returncode == 0, done.stderr
-    assert b"takes no new task" in done.stderr
-
-
-def test_a_killed_service_goes_on_and_so_does_the_transfer(
-    served: Site, daemon: Daemon, client: Client
-) -> None:
-    jobs = make_results(served)
-    daemon.control().ask("pause")
-    thread, answers = in_the_background(served, jobs)
-    until(lambda: client.status())
-    daemon.kill()
-    daemon.start()
-    thread.join(timeout=60)
-    assert answers[0].returncode == 0, answers[0].stderr
-    assert requests(daemon).count(len(RESULTS)) <= 1
-    assert noted(served).keys() == set(RESULTS)
 
 
 @pytest.mark.parametrize("was_copied", [True, False])
@@ -303,51 +170,6 @@ def in_the_background(
     thread = threading.Thread(target=lambda: answers.append(do(site, *jobs)))
     thread.start()
     return thread, answers
-
-
-def test_a_path_in_no_dataspace_is_named(daemon: Daemon, client: Client) -> None:
-    patient = PatientClient(str(daemon.sockets), 1.0)
-    patient._about = {"roots": {"lustre": "/lus", "home": "/home"}}
-    with pytest.raises(Exception, match=r"^/fast/a: lies in no dataspace .* lustre"):
-        patient.url_of("/fast/a")
-
-
-def hinted(site: Site, given: Path) -> dict[str, Any]:
-    site.place({"in.txt": "bb copy"})
-    placement = json.loads((site.bb / "placement.json").read_text())
-    placement["files"]["in.txt"]["hint"] = HINTS["long"]
-    site.write("placement.json", placement)
-    return transfer("in.txt", given, f"{SCRATCH}/in.txt")
-
-
-def test_an_input_has_its_hint(served: Site, given: Path, client: Client) -> None:
-    assert do(served, hinted(served, given)).returncode == 0
-    [task] = client.status()
-    assert task["hint"] == HINTS["long"]
-
-
-def test_a_service_that_knows_no_hints_copies_without(
-    served: Site, daemon: Daemon, given: Path
-) -> None:
-    """An older one would refuse the task. It is said, and nothing fails."""
-    daemon.before = (
-        "import pegasus_bb.runtime.stager_client.task as t; "
-        "t.KEYS = t.KEYS - {'hint'}; "
-        "from pegasus_bb.stager.requests import Requests as R; ping = R._ping; "
-        "R._ping = lambda *a: {k: v for k, v in ping(*a).items() if k != 'keys'}; "
-    )
-    with daemon.start():
-        done = do(served, hinted(served, given))
-    assert done.returncode == 0
-    assert (served.scratch / "in.txt").read_text() == "input data"
-    assert b"is older and takes no 'hint'" in done.stderr
-
-
-def test_no_service_is_an_error_of_its_own(tmp_path: Path) -> None:
-    began = time.monotonic()
-    with pytest.raises(NoService, match="Is it running"):
-        PatientClient(str(tmp_path), 0.3).url_of("/a")
-    assert time.monotonic() - began < 10
 
 
 def test_a_transfer_that_is_ended_takes_back_its_tasks(

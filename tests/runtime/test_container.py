@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import stat
 from pathlib import Path
 from typing import Any
@@ -99,15 +98,6 @@ def test_apptainer_sees_the_buffer_and_the_pfs(nodes: Nodes) -> None:
     assert environ == {"APPTAINERENV_LANG": "C", "SINGULARITYENV_LANG": "C"}
 
 
-def test_singularity_stands_in_for_apptainer(nodes: Nodes, tmp_path: Path) -> None:
-    image = tmp_path / "image.sif"
-    image.touch()
-    nodes.install("singularity", str(image))
-    nodes.plan("singularity", str(image))
-    assert nodes.run("true").returncode == 0
-    assert nodes.call()[0] == "singularity"
-
-
 def test_docker_runs_as_the_user_with_the_environment_of_the_job(nodes: Nodes) -> None:
     nodes.install("docker", "busybox:1")
     nodes.plan("docker", "busybox:1", env={"LANG": "C"})
@@ -154,12 +144,6 @@ def test_kickstart_stays_outside_and_the_task_becomes_executable(
     assert task.stat().st_mode & stat.S_IXUSR
 
 
-def test_a_transformation_without_container_runs_as_it_is(nodes: Nodes) -> None:
-    nodes.plan("singularity", IMAGE)
-    assert nodes.run("true", name="other").returncode == 0
-    assert not nodes.log.exists()
-
-
 def test_a_node_without_the_program_runs_nothing_outside(nodes: Nodes) -> None:
     nodes.plan("singularity", IMAGE)
     done = nodes.site.start(
@@ -183,20 +167,3 @@ def test_what_cannot_be_mounted_is_named(nodes: Nodes, missing: str) -> None:
     assert done.returncode == USAGE
     assert (b"/no/image.sif" if missing == "image" else b"a,b") in done.stderr
     assert not (nodes.site.scratch / "made").exists()
-
-
-@pytest.mark.skipif(
-    shutil.which("apptainer") is None, reason="this machine has no apptainer"
-)
-def test_a_real_apptainer_shows_the_buffer_to_the_task(
-    site: Site, tmp_path: Path
-) -> None:
-    nodes = Nodes(site)
-    image = tmp_path / "image"  # a folder is an image, too
-    for name in ("bin", "lib", "lib64", "usr"):
-        (image / name).mkdir(parents=True)
-    mounts = [f"/{name}:/{name}:ro" for name in ("bin", "lib", "lib64", "usr")]
-    nodes.plan("singularity", str(image), mounts=mounts)
-    done = nodes.run("/bin/sh", "-c", "echo inside > result; ls /etc")
-    assert done.returncode == 0, done.stderr
-    assert (site.scratch / "result").read_text() == "inside\n"

@@ -24,12 +24,11 @@ from pegasus_bb.runtime.programs import (
 from pegasus_bb.runtime.programs.launch import launch
 from pegasus_bb.runtime.scratch_root import MARK
 from pegasus_bb.runtime.transfers.transfer_jobs import read_jobs
+from tests.support import job_lists
 from tests.support.counting import calls
-
-from . import job_lists
-from .conftest import NODE, Site
-from .job_reservation_site import JOB, JobSite
-from .lifecycle import Run
+from tests.support.job_reservation_site import JOB, JobSite
+from tests.support.run_programs import Run
+from tests.support.run_site import NODE, Site
 
 FEW, MANY = 20, 80
 SLACK = 1.02  # what is done once makes it less than MANY / FEW

@@ -44,35 +44,6 @@ def test_a_task_preloads_it_and_logs_below_the_submit_directory(bb: Path) -> Non
     assert len(list((submit / "darshan").glob("*/*/*"))) == 2  # a run past midnight
 
 
-def test_each_node_has_a_folder_for_its_logs(bb: Path) -> None:
-    environ = {"PEGASUS_DAG_JOB_ID": "cat_ID1"}
-    found = with_darshan(str(bb), "/bin/cat", environ)
-    assert found["DARSHAN_LOGPATH"] == str(bb.parent / "darshan" / "cat_ID1")
-    assert Path(found["DARSHAN_LOGPATH"]).is_dir()
-
-
-def test_what_the_task_preloads_already_stays(bb: Path) -> None:
-    found = with_darshan(str(bb), "/bin/cat", {"LD_PRELOAD": "/lib/own.so"})
-    assert found["LD_PRELOAD"].endswith("libdarshan.so /lib/own.so")
-
-
-def test_the_user_s_own_settings_of_darshan_stay(bb: Path) -> None:
-    found = with_darshan(str(bb), "/bin/cat", {"DARSHAN_CONFIG_PATH": "/my/own"})
-    assert found["DARSHAN_CONFIG_PATH"] == "/my/own"
-
-
 @pytest.mark.parametrize("program", ["bin/transfer", "/usr/bin/apptainer"])
 def test_our_own_programs_and_containers_do_without(bb: Path, program: str) -> None:
     assert with_darshan(str(bb), str(bb / program), HERE) is HERE
-
-
-def test_a_node_without_the_library_runs_the_task_all_the_same(bb: Path) -> None:
-    (bb.parents[1] / "libdarshan.so").unlink()
-    assert with_darshan(str(bb), "/bin/cat", HERE) is HERE
-    (bb / "darshan.json").write_text("{")
-    assert with_darshan(str(bb), "/bin/cat", HERE) is HERE
-
-
-def test_without_room_for_logs_the_task_runs_uncounted(bb: Path) -> None:
-    (bb.parent / "darshan").write_text("a file is in the way")
-    assert with_darshan(str(bb), "/bin/cat", HERE) is HERE

@@ -14,9 +14,8 @@ from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.transfers.drain_transfers import Drains
 from pegasus_bb.runtime.transfers.transfer_jobs import Transfer
 from pegasus_bb.runtime.transfers.transfer_methods import Try, Way
-
-from .conftest import Site
-from .job_lists import SCRATCH, do, transfer
+from tests.support.job_lists import SCRATCH, do, transfer
+from tests.support.run_site import Site
 
 MIB = 1 << 20
 NODE = "stage_out_1"
@@ -86,50 +85,6 @@ def test_the_last_results_have_no_time_but_the_slack(bb: BBDir) -> None:
     assert drains(bb, "not planned", slack=0.1)._times() == (0, pytest.approx(110))
 
 
-@pytest.mark.parametrize(
-    ("node", "changes", "told"),
-    [
-        ("last", {}, True),
-        ("not planned", {}, False),
-        (NODE, {}, False),
-        ("last", {"rate": MIB, "windows": {}}, False),
-    ],
-)
-def test_the_last_results_tell_others_that_no_time_is_left(
-    bb: BBDir, tmp_path: Path, node: str, changes: dict[str, Any], told: bool
-) -> None:
-    (tmp_path / "r").write_bytes(bytes(9))
-    found = drains(bb, node, **changes)
-    found._tier = [str(tmp_path)]
-    pace = found.pace([way(f"{tmp_path}/r", "/lus/r")])
-    assert pace is not None
-    pace.close()
-    assert Path(bb.file("drain"), "over").exists() == told
-    assert bool(drains(bb)._drain(9).over)
-    assert not drains(bb, slack=0.1)._drain(9).over, "they have time after the run"
-    assert not drains(bb, rate=MIB)._drain(9).over
-
-
-def test_a_window_begins_and_ends_when_the_plan_says(bb: BBDir) -> None:
-    """Of 400 s it uses a half; the run is as fast as was foretold."""
-    opened(bb, 500)
-    changes: dict[str, Any] = {"windows": {NODE: [600, 700, 1100]}, "aim": 0.5}
-    wait, left = drains(bb, **changes)._times()
-    assert wait == pytest.approx(100, rel=0.01)
-    assert left == pytest.approx(300, rel=0.01)
-
-
-def test_a_rate_is_a_target_of_the_run_beside_that_of_the_tier(bb: BBDir) -> None:
-    target = {"name": "pfs", "limit": 5.0, "curve": None, "registry": "/lus/drain"}
-    both = drains(bb, rate=MIB, target=target)._targets()
-    assert [(t.folder, t.limit) for t in both] == [
-        (bb.file("drain"), MIB),
-        ("/lus/drain", 5.0),
-    ]
-    own = drains(bb, target={**target, "registry": ""})._targets()
-    assert [t.folder for t in own] == [bb.file("drain")]
-
-
 def test_the_staging_service_hears_the_rate_of_all_together(
     bb: BBDir, tmp_path: Path
 ) -> None:
@@ -152,31 +107,6 @@ def test_the_staging_service_hears_the_rate_of_all_together(
     assert told(target=target) == {"rate": 1.5, "share": "uuid"}
     assert told("last", target=target) == {"rate": 1.5, "share": "uuid"}
     assert told("last") == {}
-
-
-def test_the_last_results_hurry_what_drains_by_the_service(
-    bb: BBDir, tmp_path: Path
-) -> None:
-    """Also what begins to drain after them: the run was faster than predicted."""
-    (tmp_path / "r").write_bytes(bytes(900))
-    results = [way(f"{tmp_path}/r", "/lus/r")]
-    target = {"name": "pfs", "limit": 1e6, "curve": None, "registry": ""}
-
-    def drained(node: str, **changes: Any) -> Drains:
-        found = drains(bb, node, **changes)
-        found._tier = [str(tmp_path)]
-        return found
-
-    assert drained(NODE).overtake(results) is None
-    assert drained("last", rate=MIB).overtake(results) is None
-    assert drained("last", slack=0.1).overtake(results) is None
-    assert drained("last").overtake([way("/lus/in", f"{tmp_path}/in")]) is None
-    assert drained("last").overtake(results) == ("uuid", 0.0)
-    assert drained("last", target=target).overtake(results) == ("uuid", 1e6)
-    assert "deadline" in drained(NODE).spec(results)
-    drained("last").pace(results)
-    assert drained(NODE).spec(results) == {}
-    assert "deadline" in drained(NODE, slack=0.1).spec(results)
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.core.errors import USAGE
 from pegasus_bb.runtime.programs.exitcode import main
-
-from .job_lists import Site, names
+from tests.support.job_lists import Site, names
 
 RECORDED = Path(__file__).parent.parent / "recorded" / "kickstart"
 GOOD = "kickstart-5.1.2-t-procs.yml"
@@ -83,11 +81,6 @@ def test_no_whole_record_is_no_success(
     assert words in capsys.readouterr().err
 
 
-def test_no_output_at_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert judged(0, tmp_path / "never.out") == 1
-    assert "is not there" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("task", "code", "words"),
     [
@@ -104,20 +97,3 @@ def test_a_task_cannot_talk_its_way_out_or_into_failure(
     (site.root / "task.out").write_bytes(done.stdout)
     assert judged(0, site.root / "task.out") == code
     assert words in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    "argv", [[], ["x.out"], ["-r", "x", "x.out"], ["-r", "0", "x.txt"]]
-)
-def test_mistakes_have_a_message(
-    argv: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(argv) == USAGE
-    assert "next: exitcode -r RETURN FILE.out" in capsys.readouterr().err
-
-
-def test_a_thousand_attempts_are_too_many(node: Path) -> None:
-    for number in range(1000):
-        (node.parent / f"{node.name}.{number:03d}").write_text("")
-    assert judged(0, node) == 1
-    assert node.exists()

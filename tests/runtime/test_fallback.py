@@ -13,41 +13,27 @@ from typing import Any
 import pytest
 
 from pegasus_bb.core import ledger
-from pegasus_bb.core.errors import ReservationFailed
 from pegasus_bb.model.reservation import State
 from pegasus_bb.runtime.backends.folder_tier import Directory
 from pegasus_bb.runtime.bind import shared_binding
 from pegasus_bb.runtime.install import install_runtime
 from pegasus_bb.runtime.programs import gate
-from pegasus_bb.runtime.programs.gate import KEPT, NONE, USE
+from pegasus_bb.runtime.programs.gate import NONE, USE
 from pegasus_bb.runtime.storage_decision import (
     DECISION_FILE,
     StorageDecision,
     decide_storage,
 )
-from pegasus_bb.runtime.transfers.scratch import Scratch
-from tests.runtime.lifecycle import NAME, Run, words
+from tests.support.run_programs import DIRECTIVE, NAME, Run, words
 
 Captured = pytest.CaptureFixture[str]
-DIRECTIVE = f"#DW persistentdw name={NAME}\n"
-
-
-def place(run: Run, **more: Any) -> None:
-    prefix = run.request.prefix
-    folders = {
-        "prefix": prefix,
-        "scratch": f"{prefix}/me/run0001",
-        "pfs_scratch": f"{run.root}/pfs/me/run0001",
-    }
-    whole = {"version": 1, "files": {}, "outputs": {}}
-    run.write("placement.json", {**whole, **folders, **more})
 
 
 @pytest.fixture
 def run(run: Run) -> Run:
     run.request = replace(run.request, fallback="pfs")
     run.change()
-    place(run)
+    run.place()
     (run.submit / "bb" / USE).write_text(DIRECTIVE)
     return run
 
@@ -69,7 +55,7 @@ def job(run: Run) -> str:
 # -- settled on the PFS
 
 
-def test_a_refusal_is_the_gate_s_to_judge(run: Run, capsys: Captured) -> None:
+def test_the_gate_alone_decides_after_a_refusal(run: Run, capsys: Captured) -> None:
     run.change(fail="create: no space left on any server")
     assert run.setup() == 0
     assert bbf(run) == DIRECTIVE
@@ -81,17 +67,6 @@ def test_a_refusal_is_the_gate_s_to_judge(run: Run, capsys: Captured) -> None:
     assert "no space left on any server" in found["because"]
     assert abs(found["time"] - time.time()) < 60
     assert job(run) == found["prefix"] == str(run.root / "pfs")
-
-
-def test_without_the_fallback_nothing_of_it_happens(run: Run) -> None:
-    run.request = replace(run.request, fallback="fail")
-    run.change(fail="create: no space left on any server")
-    assert (run.setup(), run.gate()) == (76, 76)
-    assert where(run) == ""
-    run.change(fail="")
-    assert (run.setup(), run.gate()) == (0, 0)
-    assert job(run) == str(run.folder())
-    assert where(run) == ""
 
 
 def test_the_deadline_settles_it_and_not_before(run: Run) -> None:
@@ -118,27 +93,6 @@ def test_what_is_settled_holds_though_the_buffer_comes_up(run: Run) -> None:
     assert [line["event"] for line in ledger.entries()] == ["requested"]
 
 
-def test_vanished_before_the_first_job_was_there(run: Run, capsys: Captured) -> None:
-    assert (run.setup(), run.gate()) == (0, 0)
-    run.vanish()
-    with pytest.raises(ReservationFailed):
-        job(run)  # create_dir finds nothing, and fails before it writes
-    assert where(run) == ""
-    words(capsys)
-    assert run.gate() == 0
-    assert "nothing was on it yet" in words(capsys)
-    assert where(run) == "pfs"
-
-
-def test_no_file_has_a_home_beside_the_scratch(run: Run) -> None:
-    run.change(fail="create: no such project")
-    place(run, files={"one.txt": {"tier": "pfs", "how": "write"}})
-    assert (run.setup(), run.gate()) == (0, 0)
-    scratch = Scratch.of(run.bb, {})
-    assert scratch.root == f"{run.root}/pfs/me/run0001"
-    assert (scratch.home("one.txt"), scratch.has_homes) == ("", False)
-
-
 def test_two_gates_at_once_agree(run: Run) -> None:
     run.change(fail="create: no such project")
     run.setup()
@@ -150,17 +104,6 @@ def test_two_gates_at_once_agree(run: Run) -> None:
 
 
 # -- settled on the reservation
-
-
-def test_the_first_job_settles_it_and_the_gate_fails_as_ever(run: Run) -> None:
-    assert (run.setup(), run.gate()) == (0, 0)
-    assert where(run) == ""
-    assert job(run) == str(run.folder())
-    assert where(run) == "bb"
-    run.vanish()
-    assert run.gate() == 76
-    assert (run.setup(), run.gate()) == (76, 76)
-    assert where(run) == "bb"
 
 
 def test_a_job_that_comes_after_the_gate_s_word_follows_it(
@@ -199,7 +142,7 @@ def test_results_that_are_noted_close_it(run: Run) -> None:
     run.gate()
     run.stage_out("one.txt")
     run.vanish()
-    place(run)
+    run.place()
     assert run.gate() == 76
     assert where(run) == ""
 
@@ -236,7 +179,7 @@ def test_folders_that_do_not_match_are_no_place_to_go(
     run: Run, wrong: dict[str, str]
 ) -> None:
     run.change(fail="create: no such project")
-    place(run, **wrong)
+    run.place(**wrong)
     run.setup()
     assert run.gate() == 2
     assert where(run) == ""
@@ -245,36 +188,26 @@ def test_folders_that_do_not_match_are_no_place_to_go(
 # -- directives, killed in between and started over
 
 
-def test_started_over_the_directives_are_the_planned_ones(run: Run) -> None:
-    run.change(fail="create*1: no such project")
-    assert (run.setup(), run.gate()) == (0, 0)
-    for name in ("reservation.json", DECISION_FILE):  # what run --restart does
-        (run.submit / "bb" / name).unlink()
-    assert (run.setup(), run.gate()) == (0, 0)
-    assert bbf(run) == DIRECTIVE and not run.has(KEPT)
-    assert job(run) == str(run.folder())
-
-
 # -- giving back
 
 
 def test_bb_delete_still_looks_after_the_results(run: Run, capsys: Captured) -> None:
     run.change(fail="create: no such project")
     assert (run.setup(), run.gate()) == (0, 0)
-    place(run, outputs={"one.txt": str(run.results / "one.txt")})
+    run.place(outputs={"one.txt": str(run.results / "one.txt")})
     words(capsys)
     assert run.delete() == 79
     said = words(capsys)
     assert "1 of 1 promised results are not safe; this run is on the PFS" in said
     assert f"the files that remain are in {run.root}/pfs/me/run0001" in said
     run.stage_out("one.txt")
-    place(run, outputs={"one.txt": str(run.results / "one.txt")})
+    run.place(outputs={"one.txt": str(run.results / "one.txt")})
     assert run.delete() == 0
     assert ledger.reservations()[0].end == "refused"
     assert run.noted().released_at is None  # there never was any
 
 
-def test_one_that_came_up_late_is_given_back(run: Run) -> None:
+def test_a_reservation_that_came_up_late_is_released(run: Run) -> None:
     run.change(delay="1h", wait=0)
     assert (run.setup(), run.gate()) == (0, 0)
     run.change(delay="0")
@@ -285,7 +218,7 @@ def test_one_that_came_up_late_is_given_back(run: Run) -> None:
     assert run.delete() == 0  # killed before it was noted as done, say
 
 
-def test_without_an_answer_it_is_kept(run: Run) -> None:
+def test_bb_delete_keeps_a_late_reservation_without_an_answer(run: Run) -> None:
     run.change(delay="1h", wait=0)
     assert (run.setup(), run.gate()) == (0, 0)
     run.change(fail="status: unreachable")
@@ -303,10 +236,3 @@ def test_what_is_another_run_s_stays(run: Run, settings: dict[str, str]) -> None
     identity = json.loads((run.folder() / ".pegasus_bb").read_text())
     assert identity["uuid"] == "other-run"
     assert Directory(run.request.settings).status(other).state is not State.ABSENT
-
-
-def test_a_folder_that_is_no_reservation_stays(run: Run) -> None:
-    run.folder().mkdir()
-    (run.folder() / "data").write_text("another user's")
-    assert (run.setup(), run.gate(), run.delete()) == (0, 0, 0)
-    assert (run.folder() / "data").read_text() == "another user's"

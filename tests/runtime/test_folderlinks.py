@@ -12,8 +12,7 @@ from pegasus_bb.runtime.results_guard import ResultsGuard
 from pegasus_bb.runtime.scratch_root import MARK
 from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.staging.folder_lfns import copy_path, digest_path
-
-from .job_lists import SCRATCH, Site, do, folder, names, transfer
+from tests.support.job_lists import SCRATCH, Site, do, folder, names, transfer
 
 
 @pytest.fixture
@@ -58,21 +57,6 @@ def test_a_folder_comes_along_as_well_with_what_its_own_links_lead_to(
     assert (copy / "same").is_symlink() and (copy / "same").read_text() == "f"
 
 
-def test_a_full_path_into_the_folder_itself_comes_along(scratch: Path) -> None:
-    (scratch / "res" / "latest").symlink_to(scratch / "res" / "plain")
-    assert (taken_out(scratch) / "latest").read_text() == "x"
-
-
-def test_a_link_that_stays_inside_stays_a_link(scratch: Path) -> None:
-    (scratch / "res" / "latest").symlink_to("plain")
-    (scratch / "res" / "sub" / "up").symlink_to("../plain")
-    (scratch / "res" / "sub" / "top").symlink_to("..")
-    copy = taken_out(scratch)
-    assert str((copy / "latest").readlink()) == "plain"
-    assert str((copy / "sub" / "up").readlink()) == "../plain"
-    assert str((copy / "sub" / "top").readlink()) == ".."
-
-
 def test_a_link_to_what_stays_leads_to_the_same(scratch: Path) -> None:
     reference = scratch.parent / "reference"
     reference.write_text("genome")
@@ -100,16 +84,6 @@ def test_a_copy_without_end_is_refused(scratch: Path, loop: str) -> None:
     with pytest.raises(CopyFailed, match="no end"):
         taken_out(scratch)
     assert names(scratch.parent) == ["scratch"]
-
-
-def test_without_leaving_the_run_links_stay_links(scratch: Path) -> None:
-    (scratch / "res" / "rel.dat").symlink_to("../inter.dat")
-    (scratch / "res" / "lost").symlink_to("nowhere")
-    copy_path(str(scratch / "res"), str(scratch.parent / "pfs"))
-    copy = scratch.parent / "pfs"
-    assert (copy / "rel.dat").is_symlink()
-    assert (copy / "rel.dat").resolve() == scratch / "inter.dat"
-    assert str((copy / "lost").readlink()) == "nowhere"
 
 
 def make_result(scratch: Path) -> None:

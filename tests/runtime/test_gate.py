@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -16,24 +12,9 @@ from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.backends.base import Listing
 from pegasus_bb.runtime.backends.folder_tier import Directory
-from tests.runtime.lifecycle import NAME, Run, words
+from tests.support.run_programs import NAME, Run, words
 
-CHECKOUT = Path(__file__).parent.parent.parent
 Captured = pytest.CaptureFixture[str]
-
-
-def test_ready_in_one_line(run: Run, capsys: Captured) -> None:
-    run.setup()
-    words(capsys)
-    assert run.gate() == 0
-    assert words(capsys) == f"gate: reservation {NAME} is ready; in {run.folder()}\n"
-    assert not run.has("gate.json")
-
-
-def test_before_setup_it_is_not_yet(run: Run, capsys: Captured) -> None:
-    assert run.gate() == 75
-    assert "bb_setup has not asked yet" in words(capsys)
-    assert run.has("gate.json")
 
 
 def test_polling_changes_nothing(run: Run) -> None:
@@ -86,22 +67,9 @@ def test_the_deadline_counts_from_the_first_poll_of_this_wait(
     assert run.gate() == 75  # a rescue run waits afresh
 
 
-def test_a_gate_that_was_slow_to_look_still_sees_that_it_is_up(run: Run) -> None:
-    run.setup()
-    run.write("gate.json", {"since": time.time() - 99999})
-    assert run.gate() == 0
-
-
 def test_the_deadline_holds_before_setup_asked_too(run: Run) -> None:
     run.change(wait=0)
     assert run.gate() == 77
-
-
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"since": "x"}'])
-def test_a_damaged_note_of_the_wait_begins_it_anew(run: Run, text: str) -> None:
-    (run.submit / "bb" / "gate.json").write_text(text)
-    assert run.gate() == 75
-    assert time.time() - run.read("gate.json")["since"] < 60
 
 
 # -- no answer is neither up nor gone
@@ -141,12 +109,6 @@ def test_absent_after_it_was_up_is_gone_at_once(run: Run, capsys: Captured) -> N
     assert f"pegasus-bb run --restart {run.submit}" in words(capsys)
 
 
-def test_absent_before_it_was_ever_up_is_not_yet(run: Run) -> None:
-    run.setup()
-    run.vanish()
-    assert run.gate() == 75
-
-
 # -- up, but not what was asked for
 
 
@@ -173,30 +135,4 @@ def test_owner_size_and_age_are_compared_with_what_was_asked(
     assert bool(why) == bool(said)
 
 
-def test_a_leftover_that_the_scheduler_shows_as_ready_is_refused(
-    run: Run, monkeypatch: pytest.MonkeyPatch, capsys: Captured
-) -> None:
-    run.setup()
-    old = Status(State.READY, "allocated", created=time.time() - 9999)
-    monkeypatch.setattr(Directory, "status", lambda *_: old)
-    assert run.gate() == 76
-    assert "left over from another run" in words(capsys)
-    assert not run.has("ready.json")
-
-
 # -- as a program
-
-
-def test_bb_gate_works_from_a_checkout(run: Run) -> None:
-    def bb_gate() -> subprocess.CompletedProcess[str]:
-        argv = [sys.executable, CHECKOUT / "pre-scripts" / "bb-gate"]
-        return subprocess.run(
-            [*argv, "--bb", run.bb.path], capture_output=True, text=True, cwd="/"
-        )
-
-    assert os.access(CHECKOUT / "pre-scripts" / "bb-gate", os.X_OK)
-    assert bb_gate().returncode == 75
-    run.setup()
-    done = bb_gate()
-    assert done.returncode == 0
-    assert (done.stdout, done.stderr.count("\n")) == ("", 1)

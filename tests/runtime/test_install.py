@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import json
-import marshal
 import os
-import py_compile
 import shutil
-import struct
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib.util import cache_from_source
 from pathlib import Path
-from types import CodeType
 from typing import Any
 
 import pytest
@@ -38,15 +32,6 @@ def modules(lib: Path) -> Iterator[tuple[str, Path]]:
         yield ".".join(part for part in parts if part != "__init__"), path
 
 
-def executed(node: ast.AST) -> Iterator[ast.AST]:
-    """All below ``node`` but what is there for type checkers alone."""
-    for child in ast.iter_child_nodes(node):
-        test = getattr(child, "test", None)
-        if not (isinstance(test, ast.Name) and test.id == "TYPE_CHECKING"):
-            yield child
-            yield from executed(child)
-
-
 def test_every_program_is_there_and_starts(bb: Path) -> None:
     assert sorted(path.name for path in (bb / "bin").iterdir()) == sorted(PROGRAMS)
     for path in (bb / "bin").iterdir():
@@ -55,23 +40,6 @@ def test_every_program_is_there_and_starts(bb: Path) -> None:
             [path], capture_output=True, text=True, stdin=subprocess.DEVNULL, env={}
         )
         assert "Traceback" not in done.stderr, path.name
-
-
-def test_all_that_is_imported_is_in_lib(bb: Path) -> None:
-    """The standard library and lib, nothing else; the list in install.py is whole."""
-    there = {name for name, _ in modules(bb / "lib")}
-    for name, path in modules(bb / "lib"):
-        for node in executed(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom):
-                wanted = [node.module or ""]
-            elif isinstance(node, ast.Import):
-                wanted = [alias.name for alias in node.names]
-            else:
-                continue
-            for each in wanted:
-                top = each.partition(".")[0]
-                known = each in there if top == "pegasus_bb" else None
-                assert known or top in sys.stdlib_module_names, f"{name}: {each}"
 
 
 def test_every_module_loads_from_lib_alone(bb: Path) -> None:
@@ -100,13 +68,6 @@ def test_a_job_s_python_path_does_not_reach_it(site: Site, tmp_path: Path) -> No
     )
     assert done.returncode == 0, done.stderr
     assert str(tmp_path / "evil") in done.stdout.decode()
-
-
-def test_installing_again_replaces(bb: Path) -> None:
-    (bb / "bin" / "record").write_text("broken")
-    install_runtime(str(bb), sys.executable)
-    done = subprocess.run([bb / "bin" / "record", "true"], capture_output=True)
-    assert done.returncode == 0
 
 
 @pytest.mark.parametrize("by_name", [True, False])
@@ -158,14 +119,6 @@ def test_what_is_no_python_is_refused(tmp_path: Path, python: str) -> None:
     assert not (tmp_path / "bb").exists()
 
 
-def test_an_unknown_version_of_python_is_told_so(tmp_path: Path, bb: Path) -> None:
-    text = (bb / "bin" / "record").read_text().replace("(3, 9)", "(9, 0)")
-    (bb / "bin" / "record").write_text(text)
-    done = subprocess.run([bb / "bin" / "record", "true"], capture_output=True)
-    assert done.returncode == 1
-    assert b"is Python 3." in done.stderr and b"pegasus.bb.python" in done.stderr
-
-
 def test_a_node_that_may_not_write_the_submit_folder(bb: Path) -> None:
     """Compute nodes often mount it read-only: no .pyc, no lock, no note."""
     before = sorted(path for path in bb.rglob("*"))
@@ -184,49 +137,3 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(Path(install.__file__).parent.parent, copy, ignore=leave)
     monkeypatch.setattr(install, "__file__", str(copy / "runtime" / "install.py"))
     return copy
-
-
-def compiled(bb: Path) -> CodeType:
-    source = bb / "lib" / "pegasus_bb" / "core/units.py"
-    kept = Path(cache_from_source(str(source)))
-    said = source.stat()
-    assert struct.unpack("<2I", kept.read_bytes()[8:16]) == (
-        int(said.st_mtime),
-        said.st_size,
-    )
-    code: CodeType = marshal.loads(kept.read_bytes()[16:])  # noqa: S302 - ours
-    return code
-
-
-def test_what_is_compiled_once_is_copied(
-    tmp_path: Path, package: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    install_runtime(str(tmp_path / "one"))
-    monkeypatch.setattr(py_compile, "compile", pytest.fail)
-    install_runtime(str(tmp_path / "two"))
-    assert compiled(tmp_path / "two") == compiled(tmp_path / "one")
-
-
-def test_a_changed_source_is_compiled_again(tmp_path: Path, package: Path) -> None:
-    install_runtime(str(tmp_path / "one"))
-    with (package / "core/units.py").open("a") as source:
-        source.write("CHANGED = 1\n")
-    install_runtime(str(tmp_path / "two"))
-    assert "CHANGED" not in compiled(tmp_path / "one").co_names
-    assert "CHANGED" in compiled(tmp_path / "two").co_names
-
-
-def test_a_package_that_others_own_is_compiled_in_the_run(
-    tmp_path: Path, package: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    really = py_compile.compile
-
-    def compile_elsewhere(file: str, *args: Any, **options: Any) -> None:
-        if file.startswith(str(package)):
-            raise PermissionError(13, "Permission denied")
-        really(file, *args, **options)
-
-    monkeypatch.setattr(py_compile, "compile", compile_elsewhere)
-    install_runtime(str(tmp_path / "bb"))
-    assert "parse_size" in compiled(tmp_path / "bb").co_names
-    assert not list(package.rglob("*.pyc"))

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.core.errors import RESERVATION_FAILED, USAGE
-
-from .job_reservation_site import JOB, NODE, JobSite, digest
+from tests.support.job_reservation_site import JOB, NODE, JobSite, digest
 
 MAKE = "cat in.txt > out.txt; cat pfs-in.txt > sub/more.txt; echo x > pfs-out.txt"
 
@@ -36,17 +35,6 @@ def test_the_task_runs_there_under_the_names_that_it_knows(
     here, said = told.stderr.decode().splitlines()[:2]
     assert here.startswith(str(site.fast))
     assert said == f"{here}/in.txt {here}"
-
-
-def test_a_task_of_a_cluster_is_launched_in_the_room_of_the_cluster(
-    site: JobSite,
-) -> None:
-    task = f"{site.bb}/bin/launch sh -c 'pwd >&2; cat in.txt'"
-    told = site.launch(f"pwd >&2; {task} > out.txt; {task} > sub/more.txt; cp in.txt x")
-    assert told.returncode == 0, told.stderr
-    [here] = set(told.stderr.decode().splitlines())
-    assert here.startswith(str(site.fast))
-    assert site.note["files"]["sub/more.txt"]["size"] == 6
 
 
 def test_lists_of_files_that_came_with_the_job_are_found_from_its_reservation(
@@ -100,16 +88,6 @@ def test_a_result_that_is_missing_fails_the_job_by_name(
     assert (site.note["status"], site.note["files"]) == (1, {})
 
 
-def test_links_among_the_results_come_back_as_files(site: JobSite) -> None:
-    links = "ln -sf out.txt l; rm sub/more.txt; ln -s ../out.txt sub/more.txt"
-    assert site.launch(f"{MAKE}; {links}").returncode == 0
-    if site.backend == "datawarp":
-        site.stage_out()
-    more = site.landing / "sub" / "more.txt"
-    assert not more.is_symlink()
-    assert more.read_text() == "input\n"
-
-
 @pytest.mark.parametrize("site", ["directory"], indirect=True)
 def test_folders_come_back_whole(site: JobSite) -> None:
     made = site.launch(f"{MAKE}; rm out.txt; mkdir out.txt; echo 1 > out.txt/a")
@@ -139,13 +117,6 @@ def test_a_job_of_several_nodes_does_not_start(site: JobSite) -> None:
     assert b"this job has 4 nodes" in done.stderr
     assert not (site.scratch / "started").exists()
     assert site.launch(MAKE, SLURM_JOB_NUM_NODES="1").returncode == 0
-
-
-def test_a_node_without_files_on_the_tier_runs_as_ever(
-    site: JobSite,
-) -> None:
-    done = site.launch("pwd", PEGASUS_DAG_JOB_ID="other_ID2", DW_JOB_STRIPED="")
-    assert done.stdout.decode().strip() == str(site.scratch)
 
 
 @pytest.mark.parametrize("name", ["PEGASUS_DAG_JOB_ID", "CONDOR_JOBID"])
@@ -214,20 +185,11 @@ class TestByTheSystem:
         assert done.returncode == RESERVATION_FAILED
         assert words in done.stderr
 
-    def test_a_program_stays_one(self, datawarp: JobSite) -> None:
-        (datawarp.scratch / "in.txt").chmod(0o755)
-        assert datawarp.launch(f"test -x in.txt && {MAKE}").returncode == 0
-
     def test_there_is_always_something_to_stage_out(self, datawarp: JobSite) -> None:
         """What is not there fails the staging, and Slurm keeps the space for ever."""
         assert datawarp.launch("exit 3").returncode == 3
         assert list((datawarp.fast / "results").iterdir()) == []
         assert datawarp.landing.parent.is_dir()
-
-    def test_a_folder_as_result_is_refused(self, datawarp: JobSite) -> None:
-        done = datawarp.launch(f"{MAKE}; rm out.txt; mkdir out.txt")
-        assert done.returncode == 1
-        assert b"out.txt: is a folder" in done.stderr
 
 
 class TestPrivate:

@@ -15,9 +15,8 @@ from pegasus_bb.runtime.bind import Binding
 from pegasus_bb.runtime.job_reservation import open_reservation
 from pegasus_bb.runtime.job_reservation.planned import job_reservation, own_request
 from pegasus_bb.runtime.programs import await_stage_out
-
-from .hybrid_site import BELOW, PREFIX, HybridSite
-from .job_reservation_site import JOB, NODE
+from tests.support.hybrid_site import BELOW, PREFIX, HybridSite
+from tests.support.job_reservation_site import JOB, NODE
 
 MAKE = (
     "cat in.txt > out.txt; cat pfs-in.txt > sub/more.txt; echo x > pfs-out.txt; "
@@ -40,23 +39,6 @@ def launch(
 ) -> subprocess.CompletedProcess[bytes]:
     script = f"cd {PREFIX}/{BELOW} && {{ {script}; }}"
     return site.launch(script, *argv, **{**site.mounts, **environ})
-
-
-def test_the_task_runs_there_under_the_names_that_it_knows(
-    site: HybridSite,
-) -> None:
-    scratch = f"{PREFIX}/{BELOW}"
-    told = launch(
-        site,
-        f'pwd >&2; echo "$1 $2 $SCRATCH" >&2; {MAKE}',
-        f"{scratch}/in.txt",
-        f"{PREFIX}/other",
-        SCRATCH=scratch,
-    )
-    assert told.returncode == 0, told.stderr
-    here, said = told.stderr.decode().splitlines()[:2]
-    assert here.startswith(str(site.fast))
-    assert said == f"{here}/in.txt {site.base}/other {here}"
 
 
 def test_others_find_it_where_they_find_all_files(site: HybridSite) -> None:
@@ -95,14 +77,6 @@ def test_what_it_does_not_share_though_it_should_fails_it_by_name(
     done = launch(site, MAKE.replace("shared.txt", "other.txt"))
     assert done.returncode == 1
     assert b"shared.txt: the task ended well, but has not made" in done.stderr
-
-
-def test_every_result_has_a_plain_name(site: HybridSite) -> None:
-    """No program meets a link where it wants to make a file or a folder."""
-    make = "cp in.txt out.txt && set -C && echo x > sub/more.txt"
-    done = launch(site, f"{make} && ln -s out.txt shared.txt")
-    assert done.returncode == 0, done.stderr
-    assert site.text("shared.txt") == "input\n"
 
 
 def test_what_all_share_is_not_the_task_s_to_replace(site: HybridSite) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from pegasus_bb.core.errors import UsageError
 from pegasus_bb.runtime.transfers.transfer_jobs import (
     Mkdir,
     Remove,
@@ -46,9 +43,6 @@ CLEAN_UP = """[
     "target": { "site_label": "cori", "url": "file:///bb/y", "recursive": "True" } }
 ]"""
 
-TRANSFER = """[{ "type": "transfer",
-  "src_urls": [{"url": %s}], "dest_urls": [{"url": "/f"}] }]"""
-
 
 def test_what_pegasus_plan_writes() -> None:
     (stage_in,) = read_jobs(STAGE_IN)
@@ -64,19 +58,6 @@ def test_what_pegasus_plan_writes() -> None:
         False,
         True,
     ]
-
-
-def test_alternatives_come_best_first() -> None:
-    urls = [
-        {"url": "http://slow/f", "priority": 1, "site_label": "a"},
-        {"url": "/near/f", "priority": 99, "site_label": "b"},
-        {"url": "/also/f", "priority": 99, "site_label": "c"},
-        {"url": "/no/priority", "site_label": "d"},
-    ]
-    job = {"type": "transfer", "src_urls": urls, "dest_urls": urls[:1]}
-    (read,) = read_jobs(json.dumps([job]))
-    assert isinstance(read, Transfer)
-    assert "".join(url.site for url in read.sources) == "bcad"
 
 
 @pytest.mark.parametrize(
@@ -99,39 +80,10 @@ def test_alternatives_come_best_first() -> None:
         ("scp://me@host:22/x", "scp", ""),
     ],
 )
-def test_urls(
+def test_a_url_is_read_as_pegasus_transfer_reads_it(
     text: str, scheme: str, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SCRATCH", "/scratch/me")
     url = parse_url(text)
     assert (url.scheme, url.path, url.text) == (scheme, path, text)
     assert url.is_local is (scheme in ("file", "symlink"))
-
-
-def test_hostile_names_are_only_names(hostile: str) -> None:
-    assert parse_url(f"file:///bb/x/{hostile}").path == f"/bb/x/{hostile}"
-
-
-@pytest.mark.parametrize(
-    "text, words",
-    [
-        ("", "not JSON"),
-        ("# src 1\n/a\n# dst 1\n/b", "not JSON"),
-        ("{}", "not a JSON list"),
-        ("[" * 100_000, "not JSON"),
-        ('[{"type": "mkdir"}]', "entry 1: no 'target'"),
-        ('[{"type": "teleport"}]', "entry 1: type 'teleport'"),
-        ("[7]", "entry 1"),
-        (CREATE_DIR[:-1] + ", {}]", "entry 2: no 'type'"),
-        (
-            '[{"type": "transfer", "src_urls": [], "dest_urls": []}]',
-            "needs a source and a destination",
-        ),
-        (TRANSFER % '"/near/f", "priority": 1e999', "job list, entry 1: "),
-        (TRANSFER % '"/near/\\ud800"', "job list, entry 1: "),
-        (TRANSFER % '"/near/f", "priority": "first"', "job list, entry 1: "),
-    ],
-)
-def test_mistakes_name_their_entry(text: str, words: str) -> None:
-    with pytest.raises(UsageError, match=words):
-        read_jobs(text)

@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from pegasus_bb.core.errors import RESERVATION_FAILED, USAGE
-
-from .job_lists import PREFIX, Site, names, until
+from tests.support.job_lists import PREFIX, Site, names
+from tests.support.waiting import until
 
 
 def record_of(done: subprocess.CompletedProcess[bytes]) -> dict[str, Any]:
@@ -46,34 +46,12 @@ class TestBinding:
         found = record_of(done)["files"]["stdout"]["data"] if recorder else done.stdout
         assert json.loads(found) == [{"url": f"file://{site.scratch}/./in.txt"}]
 
-    def test_a_task_that_reads_nothing_does_not_wait_for_an_open_pipe(
-        self, site: Site
-    ) -> None:
-        site.start("record", "true")
-        reading, writing = os.pipe()
-        try:
-            done = subprocess.run(
-                [site.program("launch"), site.program("record"), "true"],
-                stdin=reading,
-                capture_output=True,
-                timeout=120,
-            )
-        finally:
-            os.close(reading)
-            os.close(writing)
-        assert done.returncode == 0
-
     def test_a_hostile_argument_is_one_argument(
         self, site: Site, hostile: str, tmp_path: Path
     ) -> None:
         done = site.start("launch", "printf", "%s|", f"{PREFIX}/{hostile}")
         assert done.stdout == os.fsencode(f"{site.real}/{hostile}|")
         assert not (tmp_path / "PWNED").exists()
-
-    def test_without_a_reservation_in_the_run_it_only_starts(self, site: Site) -> None:
-        (site.bb / "request.json").unlink()
-        done = site.start("launch", "echo", f"{PREFIX}/x")
-        assert done.stdout.decode() == f"{PREFIX}/x\n"
 
 
 class TestNoBuffer:
@@ -87,32 +65,29 @@ class TestNoBuffer:
         return words
 
     @pytest.mark.parametrize("there", ["nothing", "an empty folder"])
-    def test_not_mounted(self, site: Site, there: str) -> None:
+    def test_a_job_does_not_start_where_the_buffer_is_not_mounted(
+        self, site: Site, there: str
+    ) -> None:
         site.real.rename(site.root / "elsewhere")
         if there == "an empty folder":
             site.real.mkdir(mode=0o700)
         assert "pbb4f1c2a9e" in self.refused(site)
 
-    def test_another_run_s(self, site: Site) -> None:
+    def test_a_job_does_not_start_on_the_buffer_of_another_run(
+        self, site: Site
+    ) -> None:
         request = json.loads((site.bb / "request.json").read_text())
         request["uuid"] = "run-2"
         (site.bb / "request.json").write_text(json.dumps(request))
         assert "run-1" in self.refused(site)
 
-    def test_a_broken_request_is_a_word_not_a_traceback(self, site: Site) -> None:
-        (site.bb / "request.json").write_text("{")
-        done = site.start("launch", "true")
-        assert done.returncode == USAGE
-        assert b"request.json: cannot be read" in done.stderr
-
-    def test_nothing_to_start(self, site: Site) -> None:
-        assert site.start("launch").returncode == USAGE
-
 
 class TestExitStatus:
     @pytest.mark.parametrize("recorded", [True, False])
     @pytest.mark.parametrize("code", [0, 1, 75, 255, 137])
-    def test_is_the_task_s(self, site: Site, recorded: bool, code: int) -> None:
+    def test_launch_ends_with_the_status_of_its_task(
+        self, site: Site, recorded: bool, code: int
+    ) -> None:
         recorder = [site.program("record")] if recorded else []
         end = "kill -9 $$" if code == 137 else f"exit {code}"
         done = site.start("launch", *recorder, "sh", "-c", end)
@@ -268,12 +243,6 @@ class TestLinks:
         how = b"through a link" if lfn == "sub/out" else b"leads out of the scratch"
         assert how in done.stderr
         assert not (site.root / "started").exists()
-
-    def test_hostile_names_are_only_names(self, site: Site, hostile: str) -> None:
-        site.link({hostile: str(site.pfs_scratch / hostile)})
-        path = f"{PREFIX}/run0001/{hostile}"
-        assert site.start("launch", "sh", "-c", 'echo x > "$0"', path).returncode == 0
-        assert (site.pfs_scratch / hostile).read_text() == "x\n"
 
     def test_a_job_without_its_node_does_not_start(self, site: Site) -> None:
         site.link({"out.txt": str(site.pfs_scratch / "out.txt")})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,10 @@ from typing import Any
 import pytest
 
 from pegasus_bb.run.engine.node_progress import Lines
-from tests.runtime.backends.fakeslurm.fakeslurm import FRESH
-from tests.runtime.lifecycle import NAME, Run, words
+from tests.support.fakeslurm.fakeslurm import FRESH
+from tests.support.run_programs import NAME, Run
 
-FAKE = Path(__file__).parent / "backends" / "fakeslurm"
-Captured = pytest.CaptureFixture[str]
+FAKE = Path(__file__).parents[1] / "support" / "fakeslurm"
 
 
 class SlurmRun(Run):
@@ -87,56 +85,4 @@ def test_a_rescue_run_finds_its_own_though_slurm_forgot_the_job(run: SlurmRun) -
     run.slurm(jobs=[])
     assert run.setup() == 0
     assert run.slurm()["jobs"] == []
-    assert run.gate() == 0
-
-
-def test_a_leftover_of_the_same_name_stops_setup_and_gate(
-    run: SlurmRun, capsys: Captured
-) -> None:
-    old = {"name": NAME, "size": 700, "uid": os.getuid(), "created": time.time() - 9999}
-    run.slurm(buffers=[old])
-    assert run.setup() == 76
-    assert "Slurm would silently use it again" in words(capsys)
-    assert run.gate() == 76
-    assert run.delete() == 76  # the other run's data is not ours to give back
-    assert len(run.slurm()["buffers"]) == 1
-
-
-def test_a_controller_that_is_down_is_waited_for(run: SlurmRun) -> None:
-    run.setup()
-    run.slurm(down=True)
-    assert run.gate() == 75
-    assert run.setup() == 78
-    assert run.delete() == 78
-    run.slurm(down=False)
-    assert run.gate() == 0
-
-
-@pytest.mark.parametrize("flags", ["EnablePersistent,PrivateData", "EnablePersistent"])
-def test_bytes_that_were_never_its_own_do_not_keep_a_buffer_that_is_gone(
-    run: SlurmRun, capsys: Captured, flags: str
-) -> None:
-    """Others' hidden buffers; a server that is down. Each counts as in use."""
-    run.slurm(flags=flags, unseen=500)
-    run.setup()
-    assert run.gate() == 0
-    run.slurm(buffers=[], jobs=[])
-    assert run.gate() == 76
-    assert "was up and is gone" in words(capsys)
-    assert run.delete() == 0
-
-
-def test_a_buffer_that_slurm_has_not_read_back_is_kept(
-    run: SlurmRun, capsys: Captured
-) -> None:
-    run.setup()
-    assert run.gate() == 0
-    rows = run.slurm()["buffers"]
-    run.slurm(buffers=[], jobs=[], unseen=100)
-    assert run.gate() == 75
-    assert run.setup() == 78
-    assert run.delete() == 78
-    assert "no row accounts for" in words(capsys)
-    assert run.noted().released_at is None
-    run.slurm(buffers=rows, unseen=0)
     assert run.gate() == 0

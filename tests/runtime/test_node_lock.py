@@ -62,13 +62,6 @@ def fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> NodeLockFixture:
     return NodeLockFixture(tmp_path)
 
 
-def test_a_job_notes_itself_and_asks_no_scheduler(fixture: NodeLockFixture) -> None:
-    for _ in range(2):  # Slurm starts the same one again
-        fixture.lock("41")
-        assert fixture.noted == "41"
-    assert fixture.calls() == []
-
-
 def test_a_second_one_waits_while_the_first_runs_or_slurm_is_silent(
     fixture: NodeLockFixture,
 ) -> None:
@@ -104,18 +97,3 @@ def test_a_job_that_was_given_up_does_not_begin_after_a_later_one(
     with pytest.raises(RunFailed, match="Slurm job 42 of this node was submitted"):
         fixture.lock("41")
     assert fixture.noted == "42"
-
-
-def test_a_job_that_waits_does_not_begin_after_a_later_one(
-    fixture: NodeLockFixture,
-) -> None:
-    fixture.note("40")
-    fixture.answers = [RUNS, RUNS]
-    fixture.next()
-    with pytest.raises(RunFailed, match="Slurm job 42"):
-        fixture.lock("41", lambda _: fixture.note("42"))
-
-
-def test_outside_of_slurm_nothing_is_noted(fixture: NodeLockFixture) -> None:
-    lock_node(fixture.bb, {"PEGASUS_DAG_JOB_ID": "mix_A"})
-    assert not Path(fixture.bb.file("running")).exists()

@@ -14,8 +14,7 @@ import yaml
 
 from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.install import install_runtime
-
-from .job_lists import SCRATCH, Site, folder, transfer
+from tests.support.job_lists import SCRATCH, Site, folder, transfer
 
 OLD = ["3.9", "3.10"]
 

@@ -11,7 +11,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.runtime.records.yaml import Data, Verbatim, as_text, record
+from pegasus_bb.runtime.records.yaml import Data, as_text, record
 
 READERS = {
     "PyYAML": lambda text: yaml.load(text, yaml.SafeLoader),
@@ -73,26 +73,7 @@ def test_any_environment_comes_back(environ: dict[str, str]) -> None:
         assert (found["environment"] or {}) == names
 
 
-def test_a_name_longer_than_a_reader_looks_ahead_comes_back() -> None:
-    lfn = "folder/" * 300 + "file"
-    found = every_reader({"files": {(lfn,): {"lfn": lfn, "size": 3}}})
-    assert found["files"] == {lfn: {"lfn": lfn, "size": 3}}
-
-
-def test_plain_output_is_a_block_that_a_person_can_read() -> None:
-    text = record({"files": {"stdout": {"data": Data("one\n  two\n\nfour\n")}}})
-    block = [b"      data: |", b"        one", b"          two", b"", b"        four"]
-    assert text.splitlines()[-5:] == block
-
-
 @pytest.mark.parametrize("hidden", ["\x1b[31mred", "\u202ecod.txt", "\ufeff", "a\rb"])
 def test_nothing_hides_in_a_record(hidden: str) -> None:
     text = record({"data": Data(hidden + "\n")}).decode()
     assert all(char.isprintable() or char == "\n" for char in text)
-
-
-def test_numbers_words_and_nothing() -> None:
-    data = {"a": 0, "b": 1.23456, "c": None, "d": True, "e": Verbatim("0o17"), "f": {}}
-    assert record(data).decode().splitlines()[1:] == [
-        *("  a: 0", "  b: 1.235", "  c: null", "  d: True", "  e: 0o17", "  f:"),
-    ]

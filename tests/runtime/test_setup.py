@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -12,13 +11,14 @@ from pegasus_bb.core import ledger
 from pegasus_bb.model.reservation import Request, State
 from pegasus_bb.runtime.backends.folder_tier import Directory
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.programs import setup
-from tests.runtime.lifecycle import NAME, UUID, Run, words
+from tests.support.run_programs import NAME, UUID, Run, words
 
 Captured = pytest.CaptureFixture[str]
 
 
-def test_it_asks_notes_and_returns(run: Run, capsys: Captured) -> None:
+def test_setup_requests_the_reservation_and_notes_it(
+    run: Run, capsys: Captured
+) -> None:
     assert run.setup() == 0
     assert run.folder().is_dir()
     noted = run.noted()
@@ -31,7 +31,7 @@ def test_it_asks_notes_and_returns(run: Run, capsys: Captured) -> None:
     assert "100.0 MiB" in words(capsys)
 
 
-def test_again_changes_nothing(run: Run, capsys: Captured) -> None:
+def test_setup_run_again_changes_nothing(run: Run, capsys: Captured) -> None:
     run.setup()
     before = run.noted()
     (run.folder() / "data").write_text("precious")
@@ -66,21 +66,6 @@ class Killed(BaseException):
 
 def _killed(*_: object) -> None:
     raise Killed
-
-
-def test_a_tier_that_went_away_after_it_was_made_is_not_made_anew(run: Run) -> None:
-    run.setup()
-    run.tier.rename(run.root / "unmounted")
-    assert run.setup() == 78
-    assert not run.tier.exists()
-
-
-def test_it_does_not_wait_for_room(run: Run) -> None:
-    run.backend().create(
-        replace(run.request, name="pbbother", uuid="other", capacity=1000 << 20)
-    )
-    assert run.setup() == 0
-    assert run.backend().status(run.request).state is State.PENDING
 
 
 def test_a_refusal_is_noted_with_the_message_of_the_scheduler(
@@ -172,27 +157,3 @@ def test_notes_of_another_run_are_left_alone(run: Run, capsys: Captured) -> None
     assert run.setup() == 76
     assert "pegasus-bb release" in words(capsys)
     assert run.noted().uuid == "other"
-
-
-def test_a_ledger_that_cannot_be_written_warns_and_the_run_goes_on(
-    run: Run, monkeypatch: pytest.MonkeyPatch, capsys: Captured
-) -> None:
-    monkeypatch.setenv("PEGASUS_BB_LEDGER", "/dev/null/ledger.jsonl")
-    assert run.setup() == 0
-    assert "warning: /dev/null/ledger.jsonl" in words(capsys)
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"name": 1}'])
-def test_notes_that_cannot_be_read_are_named(
-    run: Run, capsys: Captured, text: str
-) -> None:
-    (run.submit / "bb" / "reservation.json").write_text(text)
-    assert run.setup() == 2
-    assert "reservation.json" in words(capsys)
-
-
-def test_without_a_bb_folder_it_says_what_is_missing(
-    tmp_path: Path, capsys: Captured
-) -> None:
-    assert setup.main(["--bb", str(tmp_path)]) == 2
-    assert "is this the bb folder" in words(capsys)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .job_lists import SCRATCH, Site, do, folder, transfer
+from tests.support.job_lists import SCRATCH, Site, do, folder, transfer
 
 
 def stage_in_list(site: Site, *sources: Path) -> list[dict[str, object]]:
@@ -35,23 +35,6 @@ def test_a_result_never_replaces_an_input(site: Site, how: str) -> None:
     assert dest.read_text() == "input data"
 
 
-def test_a_result_of_an_earlier_run_is_replaced_as_ever(site: Site) -> None:
-    dest = site.out / "d.dat"
-    dest.write_text("old result")
-    stage_in_list(site, site.pfs / "in.txt")
-    (site.scratch / "d.dat").write_text("result")
-    assert do(site, transfer("d.dat", f"{SCRATCH}/d.dat", dest)).returncode == 0
-    assert dest.read_text() == "result"
-
-
-def test_a_list_that_is_none_is_no_trouble(site: Site) -> None:
-    stage_in_list(site, site.pfs / "in.txt")
-    (site.bb.parent / "stage_in_x.in").write_text("{")
-    (site.out / "f").write_text("old")
-    (site.pfs / "f").write_text("new")
-    assert do(site, transfer("f", site.pfs / "f", site.out / "f")).returncode == 0
-
-
 def test_an_input_that_lies_in_the_scratch_survives_cleanup(site: Site) -> None:
     site.place({"in.txt": "pfs copy"})
     own = site.pfs_scratch / "in.txt"
@@ -69,7 +52,7 @@ def test_an_input_that_lies_in_the_scratch_survives_cleanup(site: Site) -> None:
     assert own.read_text() == "input data"
 
 
-def test_nor_in_mode_off_is_it_removed(site: Site) -> None:
+def test_mode_off_does_not_remove_an_input_in_the_scratch(site: Site) -> None:
     own = site.pfs / "run1"
     site.plan_without_buffer(own)
     own.mkdir()
@@ -87,11 +70,3 @@ def test_nor_in_mode_off_is_it_removed(site: Site) -> None:
     assert b"was there before this run" in done.stderr
     assert (own / "in.txt").read_text() == "input data"
     assert (own / "thesis.txt").read_text() == "only copy"
-
-
-def test_a_folder_that_mode_off_made_goes(site: Site) -> None:
-    own = site.pfs / "run1"
-    site.plan_without_buffer(own)
-    for job in (folder("mkdir", own), folder("remove", own, recursive=True)):
-        assert site.start("transfer", stdin=json.dumps([job])).returncode == 0
-    assert list(site.pfs.iterdir()) == []

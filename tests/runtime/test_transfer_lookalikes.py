@@ -11,10 +11,9 @@ from pegasus_bb.runtime.programs import transfer
 from pegasus_bb.runtime.stager_client.task import COPY, MOVE
 from pegasus_bb.runtime.transfers.transfer_jobs import read_jobs
 from pegasus_bb.stager.copying import Copying
+from tests.support import job_lists
 from tests.support.folding import Folding
-
-from . import job_lists
-from .conftest import Site
+from tests.support.run_site import Site
 
 NAMES = ("README", "third", "readme")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .job_lists import SCRATCH, Site
+from tests.support.job_lists import SCRATCH, Site
 
 OUT = f"{SCRATCH}/out.txt"
 
@@ -34,14 +34,3 @@ def test_the_outputs_that_are_links_to_nothing_are_named(site: Site, task: str) 
     assert done.returncode != 0
     assert b"launch: out.txt: not made. Each was a link to the PFS" in done.stderr
     assert b"`tier: bb`" in done.stderr
-
-
-def test_a_task_that_failed_for_another_reason_gets_no_note(site: Site) -> None:
-    make_both = f"echo x > {OUT}; echo x > {SCRATCH}/log.txt"
-    done = site.start("launch", "sh", "-c", f"{make_both}; exit 3")
-    assert (done.returncode, done.stderr) == (3, b"")
-
-
-def test_nor_where_the_task_was_done(site: Site) -> None:
-    done = site.start("launch", "true")
-    assert (done.returncode, done.stderr) == (0, b"")

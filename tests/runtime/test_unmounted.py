@@ -12,8 +12,8 @@ from pegasus_bb.core import ledger
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.runtime.backends.folder_tier import Directory
 from pegasus_bb.runtime.programs.delete import give_up, release
-from tests.runtime.backends.contract import OTHER_RUN
-from tests.runtime.lifecycle import NAME, Run, words
+from tests.support.backend_contract import OTHER_RUN
+from tests.support.run_programs import NAME, Run, words
 
 Captured = pytest.CaptureFixture[str]
 
@@ -38,7 +38,7 @@ def unmounted(run: Run) -> Iterator[Run]:
 
 
 @pytest.mark.parametrize("ready", [True, False])
-def test_it_is_not_called_given_back(
+def test_bb_delete_does_not_call_an_unmounted_reservation_released(
     unmounted: Run, capsys: Captured, ready: bool
 ) -> None:
     run = unmounted
@@ -65,7 +65,9 @@ def test_no_program_calls_it_gone_or_asks_again(
     assert "is it mounted?" in found["message"]
 
 
-def test_nor_where_another_run_uses_the_empty_place(unmounted: Run) -> None:
+def test_an_empty_mount_point_that_another_run_uses_proves_nothing(
+    unmounted: Run,
+) -> None:
     run = unmounted
     Directory(run.request.settings).create(OTHER_RUN.__class__(
         **{**OTHER_RUN.to_json(), "name": "pbbother", "capacity": 4096}
@@ -74,7 +76,9 @@ def test_nor_where_another_run_uses_the_empty_place(unmounted: Run) -> None:
     assert run.noted().released_at is None
 
 
-def test_nor_where_the_notes_of_the_run_are_lost_as_well(unmounted: Run) -> None:
+def test_without_its_notes_an_unmounted_reservation_is_not_called_gone(
+    unmounted: Run,
+) -> None:
     run = unmounted
     noted = run.submit / "bb" / "reservation.json"
     text = noted.read_text()

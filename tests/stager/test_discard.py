@@ -17,9 +17,9 @@ from pegasus_bb.runtime.stager_client.dataspace import Dataspace
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager import discard
 from pegasus_bb.stager.discard import Discards
-from tests.runtime.lifecycle import Run, words
 from tests.stager.conftest import Daemon
 from tests.stager.slurm.conftest import SERVE, SlurmSite, until
+from tests.support.run_programs import Run, words
 
 FSTRIM = """#!/bin/sh
 printf "%s\\n" "$#" "$@" >> {called}

@@ -132,27 +132,6 @@ def test_a_full_device_refuses_until_a_file_is_deleted(device: Device) -> None:
     assert sum(flash.state().valid) == 16
 
 
-def test_without_the_compiled_kernel_python_does(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("PEGASUS_BB_HELPER", "none")
-    assert isinstance(new_device(Geometry(8, 4, 16, 1, True), 1), Plain)
-
-
-def test_a_kernel_of_another_version_is_not_taken(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(device, "VERSION", device.VERSION + 1)
-    device._library.cache_clear()
-    assert isinstance(new_device(Geometry(8, 4, 16, 1, True), 1), Plain)
-    device._library.cache_clear()
-
-
-def test_the_theory_is_that_of_its_authors() -> None:
-    """Their abstract: 2.36 for 30 % more flash than data."""
-    assert greedy(1.3) == pytest.approx(2.36, abs=0.005)
-
-
 @pytest.mark.parametrize("used", [0.7, 0.8, 0.87, 0.93])
 def test_uniform_writes_are_amplified_as_theory_says(used: float) -> None:
     waf = uniform(used, pages=64, blocks=1024)

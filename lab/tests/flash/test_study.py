@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pegasus_bb_lab.commands.simulate_flash import to_document
 from pegasus_bb_lab.flash.device_timeline import slowdown
 from pegasus_bb_lab.flash.flash_study import record, simulate, study, to_policies
 from pegasus_bb_lab.flash.policies import WITHOUT_TIMES, Assign
 from pegasus_bb_lab.model.flash_device import FlashInput
 
 from lab.tests.flash.loads import users, workflows
-from pegasus_bb.core.errors import CatalogError
 
 
 def nothing(done: int, of: int) -> None:
@@ -73,47 +70,3 @@ def test_auto_is_the_lowest_that_needs_no_more_than_is_known(
         }
         assert best in allowed - {"pools"}
         assert found.waf(best) == min(map(found.waf, allowed - {"pools"}))
-
-
-def test_one_job_a_stream_copies_nothing_without_others(tmp_path: Path) -> None:
-    wanted = users(tmp_path)
-    kind = replace(wanted.load.kind, count=4)
-    alone = replace(wanted, load=replace(wanted.load, kind=kind))
-    found = study(alone, [0], nothing)
-    assert found.waf("user") < 1.03 < found.waf("legacy")
-
-
-def test_a_pool_may_be_full_while_another_is_empty(tmp_path: Path) -> None:
-    """All that the only user writes is on one of two devices."""
-    wanted = users(tmp_path)
-    kind = replace(wanted.load.kind, count=1)
-    found = study(replace(wanted, load=replace(wanted.load, kind=kind)), [0], nothing)
-    assert found.outcomes["user"][0].refused == 0
-    assert 0.4 < found.outcomes["pools"][0].refused < 0.6
-
-
-def test_python_finds_the_same_as_the_compiled_kernel(
-    wanted: FlashInput, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    short = replace(wanted, load=replace(wanted.load, time=20.0, after=10.0))
-    compiled = json.dumps(to_document(study(short, [0], nothing)))
-    monkeypatch.setenv("PEGASUS_BB_HELPER", "none")
-    assert json.dumps(to_document(study(short, [0], nothing))) == compiled
-
-
-def test_bytes_of_a_day_give_the_wear(wanted: FlashInput) -> None:
-    device = wanted.device
-    a_day = device.capacity * device.devices * 3
-    slow = replace(wanted, load=replace(wanted.load, per_day=a_day))
-    found = study(slow, [0], nothing).outcomes["legacy"][0]
-    assert found.host_writes_per_day == pytest.approx(3)
-    assert found.flash_writes_per_day == pytest.approx(3 * found.waf)
-
-
-def test_a_device_without_spare_blocks_is_refused(wanted: FlashInput) -> None:
-    full = replace(wanted.device, raw=wanted.device.capacity + 9 * 2**21)
-    with pytest.raises(CatalogError) as caught:
-        study(replace(wanted, device=full), [0], nothing)
-    assert (caught.value.line, caught.value.key) == (1, "device.raw")
-    enough = replace(wanted.device, raw=wanted.device.capacity + 10 * 2**21)
-    study(replace(wanted, device=enough), [0], nothing)

@@ -97,10 +97,6 @@ def test_a_bank_is_as_many_servers(rates: Rates, draws: list[Draw]) -> None:
     assert ends == [end and pytest.approx(end, rel=1e-9) for end in expected]
 
 
-def test_the_fullest_server_decides() -> None:
-    assert in_a_bank([(10.0, math.inf)], [(0, 0, 5, [1, 4, 2], None)]) == [2.0]
-
-
 def test_one_comes_after_another_has_gone() -> None:
     """Two have half of the server until 2, the second has it all until 3."""
     draws: list[Draw] = [
@@ -109,48 +105,3 @@ def test_one_comes_after_another_has_gone() -> None:
         (3, 0, 10, [1, 0, 0], None),
     ]
     assert in_a_bank([(10.0, math.inf)], draws) == pytest.approx([2.0, 5.0, 5.0])
-
-
-def test_what_slow_requests_cannot_use_is_for_the_others() -> None:
-    draws: list[Draw] = [(0, 0, 10, [0, 1, 0], None), (0, 1, 40, [0, 1, 0], None)]
-    for rates in ([(5.0, 1.0), (10.0, 99.0)], [(10.0, 99.0), (5.0, 1.0)]):
-        swapped = rates[0][1] > rates[1][1]
-        both = [(0.0, 1 - d[1], *d[2:]) for d in draws] if swapped else draws
-        assert in_a_bank(rates, both) == pytest.approx([10.0, 5.0])
-
-
-def test_the_load_is_what_has_not_ended() -> None:
-    simulation = Simulation()
-    bank = Bank(simulation, SERVERS, [(10.0, math.inf)])
-
-    def ask() -> Steps:
-        yield bank.transfer(0, 5, np.array([1, 4, 2]))
-
-    simulation.start(ask())
-    simulation.run(until=0.75)
-    assert bank.load().tolist() == [0, 4, 2]
-    simulation.run(until=1.5)
-    assert bank.load().tolist() == [0, 4, 0]
-
-
-def test_a_transfer_that_is_lost_leaves_its_share() -> None:
-    simulation = Simulation()
-    bank = Bank(simulation, 1, [(10.0, math.inf)])
-    lost = bank.transfer(0, 90, np.array([1]))
-    log: list[tuple[str, float, bool]] = []
-
-    def ask(name: str, units: float) -> Steps:
-        transfer = lost if name == "lost" else bank.transfer(0, units, np.array([1]))
-        yield transfer
-        log.append((name, simulation.now, transfer.is_lost))
-
-    def fault() -> Steps:
-        yield 4
-        lost.lose()
-        lost.lose()
-
-    simulation.start(ask("lost", 90))
-    simulation.start(ask("kept", 50))
-    simulation.start(fault())
-    simulation.run()
-    assert log == [("lost", 4.0, True), ("kept", 7.0, False)]

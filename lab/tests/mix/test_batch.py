@@ -55,30 +55,7 @@ def test_the_job_of_a_node_that_fails_is_the_next_to_start() -> None:
     assert log == [("a", 0), ("small", 0), ("a", 6), ("large", 30)]
 
 
-def test_it_starts_before_those_that_wait_for_longer() -> None:
-    jobs = (("a", 10, 10.0), ("b", 10, 3.0))
-    log, _ = started(FIRST_FIT, *jobs, fault=(5, 0, 1.0))
-    assert log == [("a", 0), ("a", 6), ("b", 16)]
-
-
 def test_another_job_runs_until_the_node_is_repaired() -> None:
     jobs = (("a", 10, 10.0), ("b", 9, 3.0))
     log, _ = started(FIRST_FIT, *jobs, fault=(5, 3, 100.0))
     assert log == [("a", 0), ("b", 5), ("a", 105)]
-
-
-def test_a_fault_of_an_idle_node_ends_no_job() -> None:
-    log, _ = started(FIRST_FIT, ("a", 6, 10.0), ("b", 4, 1.0), fault=(5, 9, 100.0))
-    assert log == [("a", 0), ("b", 0)]
-
-
-def test_a_node_that_is_down_does_not_fail_again() -> None:
-    simulation = Simulation()
-
-    def job(pipeline: Pipeline) -> Steps:
-        yield pipeline.work
-
-    batch = Batch(simulation, 10, FIRST_FIT, job)
-    batch.node_fails(3, 100.0)
-    batch.node_fails(9, 100.0)  # nine are free: this one is the one that is down
-    assert (batch.free, batch.down) == (9, 1)

@@ -4,11 +4,9 @@ key that makes it so long."""
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
-from pegasus_bb_lab.mix.campaign import Campaign, simulate
-from pegasus_bb_lab.mix.effort import Effort, effort
+from pegasus_bb_lab.mix.campaign import simulate
 from pegasus_bb_lab.model.machine import LEAST_LOADED, LOCAL, SHARED, Faults, Machine
 from pegasus_bb_lab.model.mix import Mix
 
@@ -17,26 +15,6 @@ from pegasus_bb.core.errors import CatalogError
 
 YEARS = 3650 * 24 * HOUR
 FAST = with_buffer(MACHINE, LOCAL, write=500 * GB)
-
-
-def of(machine: Machine, mix: Mix, architecture: str) -> Effort:
-    found = Campaign(machine, mix, architecture, 0)
-    shared = machine.buffers[SHARED] if architecture == SHARED else None
-    return effort(machine, mix, shared, found.pipelines, found._seconds)
-
-
-@pytest.mark.parametrize("architecture", [SHARED, LOCAL])
-@pytest.mark.parametrize("changed", [{}, {"interval": 600.0}, {"walltime": 2 * HOUR}])
-def test_checkpoints_and_faults_are_about_as_many_as_there_will_be(
-    architecture: str, changed: dict[str, Any]
-) -> None:
-    mix = replace(MIX, **changed)
-    found, done = (
-        of(MACHINE, mix, architecture),
-        simulate(MACHINE, mix, architecture, 0),
-    )
-    assert 0.5 <= found.checkpoints / done.dumps <= 2
-    assert 0.5 <= found.faults / done.interrupts <= 2
 
 
 @pytest.mark.parametrize(
@@ -76,12 +54,3 @@ def test_what_would_take_hours_names_its_key(
         simulate(machine, mix, architecture, 0)
     assert error.value.key == key
     assert error.value.would_do
-
-
-def test_more_pipelines_than_fit_into_the_memory() -> None:
-    """Of a second each, for ten years."""
-    short = replace(MIX.applications[1], walltime=1.0, routine=1, hero=1)
-    mix = replace(MIX, applications=(MIX.applications[0], short), campaign=YEARS)
-    with pytest.raises(CatalogError, match="pipelines") as error:
-        simulate(MACHINE, mix, LOCAL, 0)
-    assert error.value.key == "applications.1"

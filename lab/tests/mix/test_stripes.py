@@ -39,23 +39,3 @@ def test_the_less_loaded_of_two_is_nearly_as_even_as_in_turn(seed: int) -> None:
     assert placed(ROUND_ROBIN, 5000, seed).max() == 100
     assert placed(LEAST_LOADED, 5000, seed).max() <= 103
     assert placed(RANDOM, 5000, seed).max() >= 115
-
-
-def test_what_others_write_counts_as_load() -> None:
-    load = np.where(np.arange(50) < 25, 1000, 0)
-    rng = np.random.default_rng(0)
-    found = Stripes(LEAST_LOADED, rng).place(1000, ALL, load)
-    # A quarter of the stripes draw two of the loaded nodes.
-    assert 200 <= found[:25].sum() <= 300
-
-
-def test_in_turn_goes_on_where_it_was() -> None:
-    stripes = Stripes(ROUND_ROBIN, np.random.default_rng(0))
-    together = sum(stripes.place(7, ALL, NONE) for _ in range(50))
-    assert np.unique(together).tolist() == [7]
-
-
-def test_the_same_seed_draws_the_same_nodes() -> None:
-    for placement in (RANDOM, LEAST_LOADED):
-        assert (placed(placement, 99, 3) == placed(placement, 99, 3)).all()
-        assert (placed(placement, 99, 3) != placed(placement, 99, 4)).any()

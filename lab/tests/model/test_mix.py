@@ -10,7 +10,6 @@ import pytest
 from pegasus_bb_lab.model.mix import APEX, Application, Mix, Sizes, read_mix
 
 from lab.tests.mix.machines import MACHINE
-from pegasus_bb.core.errors import CatalogError
 from tests.support.mistakes import check_mistake
 
 MIX = """\
@@ -76,41 +75,22 @@ def test_the_mix_of_the_paper_comes_with_the_package() -> None:
     assert [each.pipelines for each in found.applications] == [125, 35, 36, 24]
 
 
-def test_a_small_machine_cannot_run_it() -> None:
-    with pytest.raises(CatalogError, match="larger than the machine") as caught:
-        read_mix(APEX, MACHINE, {})
-    assert caught.value.key == "applications.0.cores.routine"
-
-
 @pytest.mark.parametrize(
     ("there", "instead", "key", "line", "words"),
     [
         ("hero: 800", "hero: 1001", "applications.0.cores.hero", 5, "1001 cores is"),
-        ("hero: 800", "hero: 0", "applications.0.cores.hero", 5, "from 1"),
         (", hero: 800", "", "applications.0.cores", 5, "without hero"),
-        ("factor: 1.5", "factor: 2.6", "sizes.factor", 7, "1040 cores is larger"),
         ("factor: 1.5", "factor: -1", "sizes.factor", 7, "above 0"),
-        ("sigma: 0.4", "sigma: .nan", "sizes.sigma", 7, "above 0"),
         ("sigma: 0.4", "sigma: wide", "sizes.sigma", 7, "is a number"),
-        ("share: 60", "share: -60", "applications.0.share", 3, "above 0"),
         ("walltime: 30h", "walltime: -3h", "applications.0.walltime", 4, "duration"),
-        ("pipelines: 4", "pipelines: 0.5", "applications.0.pipelines", 6, "whole"),
         ("pipelines: 4", "pipeline: 4", "applications.0", 2, "needs: name, share"),
-        ("full_machine: 1", "full_machine: -1", "full_machine", 8, "from 0"),
         ("full_machine: 1", "full_machine: false", "full_machine", 8, "from 0"),
-        ("workflows: 60", "workflows: 0", "workflows", 9, "from 1"),
         ("workflows: 60", "workflows: 1000000000", "workflows", 9, "to 1000000"),
-        ("campaign: 4d", "campaign: 4000d", "campaign", 14, "at most 3650 days"),
         ("campaign: 4d", f"campaign: {'9' * 5000}d", "campaign", 14, "longer than any"),
-        ("checkpoint: 35", "checkpoint: 0", "checkpoint", 10, "above 0"),
         ("checkpoint: 35", "checkpoint: 101", "checkpoint", 10, "not above 100"),
-        ("interval: daly", "interval: 0", "interval", 11, "a time above zero"),
         ("interval: daly", "interval: 0s", "interval", 11, "a time above zero"),
-        ("interval: daly", "interval: yong", "interval", 11, "young, daly"),
         ("queue: fcfs", "queue: lifo", "queue", 12, "no such queue"),
-        ("walltime: 8h", "walltime: 0h", "walltime", 13, "a time above zero"),
         ("campaign: 4d", "campaign: 0d", "campaign", 14, "a time above zero"),
-        ("campaign: 4d", "campain: 4d", "campain", 14, "did you mean campaign"),
     ],
 )
 def test_a_mistake_is_named(
@@ -119,16 +99,3 @@ def test_a_mistake_is_named(
     assert there in MIX
     wrong = MIX.replace(there, instead, 1)
     check_mistake(partial(read, tmp_path), wrong, key, line, words)
-
-
-@pytest.mark.parametrize("instead", ["applications: []", "applications: many"])
-def test_a_mix_of_nothing(tmp_path: Path, instead: str) -> None:
-    text = instead + "\n" + MIX[MIX.index("sizes") :]
-    with pytest.raises(CatalogError, match="applications"):
-        read(tmp_path, text)
-
-
-def test_a_mix_that_there_is_not_names_that_of_the_package(tmp_path: Path) -> None:
-    with pytest.raises(CatalogError, match="no such mix") as error:
-        read_mix(str(tmp_path / "apx"), MACHINE, {})
-    assert error.value.would_do.startswith("--mix apex")

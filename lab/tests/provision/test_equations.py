@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,18 +39,6 @@ def test_eq_4_at_the_upper_bounds_of_table_2(
 ) -> None:
     target = Target(4, MB, 12, upper, a, b)
     assert eq.segment_bandwidth(target, upper) / GB == pytest.approx(gb, abs=0.001)
-
-
-def test_a_segment_has_its_stripes_and_takes_its_time() -> None:
-    assert eq.segments(20 * TB, 1000, 2 * MB) == 10_000  # eq. 1
-    assert eq.segment_seconds(HDD, 1536) == pytest.approx(0.384)  # eq. 5, plateau
-
-
-def test_positioning_lowers_the_bandwidth_and_files_add_up() -> None:
-    files = [160 * TB, 20 * TB]
-    assert eq.bandwidth(HDD, files, 1536) == pytest.approx(2 * 4.0 * GB)  # eq. 3
-    shared = 2 * 1.536 * GB / (0.384 + 0.0055)
-    assert eq.shared_bandwidth(HDD, files, 1536) == pytest.approx(shared)  # eq. 6
 
 
 def test_chimera_reactive_and_the_ideal_of_the_paper() -> None:
@@ -95,13 +81,6 @@ def test_eq_8_says_what_eq_7_says(
         assert eq.serves_all(target, n_io, load) == (spare > 0)
 
 
-@given(targets, st.integers(1, 12))
-def test_other_osts_are_each_as_fast_as_before(target: Target, osts: int) -> None:
-    other = eq.on_osts(target, osts)
-    before = eq.segment_bandwidth(target, 20 * target.osts) / target.osts
-    assert eq.segment_bandwidth(other, 20 * osts) / osts == pytest.approx(before)
-
-
 def test_every_change_of_the_map_gives_the_segment_size_anew() -> None:
     slow = Application("slow", GB * 60, 60.0)
     fast = Application("fast", GB * 150, 60.0)
@@ -118,19 +97,3 @@ def test_every_change_of_the_map_gives_the_segment_size_anew() -> None:
     assert shared.n_io == alone
     assert eq.serves_all(HDD, together, 3.5 * GB)
     assert not eq.serves_all(HDD, together - 1, 3.5 * GB)
-
-
-def test_an_overload_is_said_until_it_is_over() -> None:
-    shared = ApplicationMap(HDD)
-    heavy = Application("heavy", 5 * GB, 1.0)
-    shared.register(heavy)
-    assert shared.is_overloaded
-    assert shared.n_io == HDD.upper
-    shared.unregister(heavy)
-    assert not shared.is_overloaded
-
-
-def test_half_the_plateau_for_half_the_osts() -> None:
-    half = eq.on_osts(HDD, 2)
-    assert (half.osts, half.upper, half.plateau) == (2, 768, 2.0)
-    assert replace(half, osts=4, upper=1536, a=0.693, b=0.163, plateau=4.0) == HDD

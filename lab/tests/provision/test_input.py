@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -26,7 +25,6 @@ target:
 """
 WRONG = [  # in the place of a part of GOOD: the line and key of the error, what it says
     ("interval: 1h", "interval: 0", 2, "applications.0.interval", "above zero"),
-    ("interval: 1h", "interval: -5", 2, "applications.0.interval", "not a duration"),
     (
         "interval: 60s",
         "interval: " + "9" * 5000,
@@ -34,37 +32,18 @@ WRONG = [  # in the place of a part of GOOD: the line and key of the error, what
         "applications.1.interval",
         "longer than anything lasts",
     ),
-    (
-        "interval: 1h",
-        "interval: 3651d",
-        2,
-        "applications.0.interval",
-        "at most 3650 days",
-    ),
     ("interval: 60s", "interval: .inf", 3, "applications.1.interval", "not a duration"),
-    (", interval: 1h", "", 2, "applications.0", "without interval"),
     ("size: 20TB", "size: -20TB", 2, "applications.0.size", "not a size"),
-    ("size: 20TB", "size: 0", 2, "applications.0.size", "above zero"),
     ("name: POP", "name: GTC", 3, "applications.1.name", "second application"),
-    ("name: POP", "nam: POP", 3, "applications.1", "needs: name"),
     ("size: 20TB", "siz: 20TB", 2, "applications.0.siz", "no such key"),
-    ("io_share: 0.1", "io_share: 0", 4, "io_share", "is a number from"),
     ("io_share: 0.1", "io_share: 1.1", 4, "io_share", "is a number from"),
-    ("osts: 4", "osts: 0", 6, "target.osts", "whole number from 1"),
     ("osts: 4", "osts: '4'", 6, "target.osts", "4, without quotes"),
-    ("upper: 1536", "upper: null", 5, "target", "target without upper"),
     ("osts: 4", "osts: true", 6, "target.osts", "whole number from 1"),
-    ("osts: 4", "osts: 400", 10, "target.aggressive", "gives no bandwidth"),
     ("stripe: 1MB", "stripe: 0", 7, "target.stripe", "above zero"),
-    ("upper: 1536", "upper: 11", 8, "target.upper", "below lower, which is 12"),
     ("upper: 1536", "upper: 1e400", 8, "target.upper", "whole number from 1"),
-    ("groups: 2", "groups: 1", 9, "target.groups", "overload"),
     ("groups: 2", "groups: 0", 9, "target.groups", "whole number from 1"),
-    ("a: 0.693", "a: .nan", 10, "target.aggressive.a", "is a number from"),
     ("a: 0.693", "a: -1", 10, "target.aggressive.a", "is a number from"),
-    ("b: 0.163", "b: -1", 10, "target.aggressive", "gives no bandwidth"),
     ("plateau: 4.0", "plateau: 0", 10, "target.aggressive.plateau", "is a number from"),
-    ("5.5ms", "-5.5ms", 10, "target.aggressive.positioning", "positioning time"),
     ("aggressive:", "agressive:", 10, "target.agressive", "no such key"),
 ]
 
@@ -114,59 +93,9 @@ def test_a_file_that_lacks_the_most_is_refused(file: Path, text: str) -> None:
         show_provisioning(file, as_json=True)
 
 
-def test_an_overload_says_how_many_targets_would_do(file: Path) -> None:
-    file.write_text(GOOD.replace("groups: 2", "groups: 1"))
-    with pytest.raises(CatalogError, match="groups: 2, or fewer"):
-        show_provisioning(file, as_json=True)
-
-
-def test_the_table_names_every_application_and_strategy(
-    file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    show_provisioning(file, as_json=False)
-    shown = capsys.readouterr().out
-    for word in ("GTC", "POP", "aggressive", "conservative", "5.579"):
-        assert word in shown
-
-
-def test_with_seeds_each_policy_has_its_peaks(
-    file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file.write_text(GOOD.replace("20TB, interval: 1h", "1TB, interval: 5m"))
-    show_provisioning(file, as_json=True, seeds=2)
-    first = capsys.readouterr().out
-    show_provisioning(file, as_json=True, seeds=2)
-    assert capsys.readouterr().out == first
-    found = json.loads(first)["policies"]
-    assert found["groups"] == 2
-    assert found["load"] == pytest.approx(1000 / 300 + 1.4 / 60)
-    reactive, proactive = (found[name]["peaks"] for name in ("reactive", "proactive"))
-    for seed, optimum in enumerate(found["optimum"]["peaks"]):
-        assert optimum <= proactive[seed] * 1.01
-        assert proactive[seed] < 1.01 * found["load"] < reactive[seed]
-
-    show_provisioning(file, as_json=False, seeds=1)
-    shown = capsys.readouterr().out
-    for word in ("reactive", "proactive", "optimum", "late dumps"):
-        assert word in shown
-
-
 def test_a_simulation_without_an_end_in_sight_is_refused(file: Path) -> None:
     text = GOOD.replace("interval: 60s", "interval: 1s")
     file.write_text(text.replace("interval: 1h", "interval: 3650d"))
     with pytest.raises(CatalogError, match="takes too long to simulate") as caught:
         show_provisioning(file, as_json=True, seeds=1)
     assert (caught.value.line, caught.value.key) == (3, "applications.1")
-
-
-def test_the_document_is_in_gigabytes_per_second(
-    file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    show_provisioning(file, as_json=True)
-    found = json.loads(capsys.readouterr().out)
-    assert found["ideal"] == pytest.approx(20000 / 3600 + 1.4 / 60)
-    assert found["reactive"]["GTC"] == pytest.approx(200_000 / 3600)
-    strategy = found["strategies"]["aggressive"]
-    assert strategy["groups"] == 2
-    assert strategy["provisioned"] == pytest.approx(2 * strategy["bandwidth"])
-    assert 2 * strategy["shared"] >= found["ideal"]

@@ -10,12 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pegasus_bb_lab.model.applications import Application, Target
-from pegasus_bb_lab.provision.application_dumps import (
-    Client,
-    Dump,
-    draw_clients,
-    dumps_of,
-)
+from pegasus_bb_lab.provision.application_dumps import Client, draw_clients, dumps_of
 from pegasus_bb_lab.provision.comparison import compare_policies
 from pegasus_bb_lab.provision.drain_outcome import Span, bandwidths
 from pegasus_bb_lab.provision.equations import load, on_osts, segment_bandwidth
@@ -95,15 +90,6 @@ def test_no_target_is_above_its_capacity(
         assert span.size <= capacity * (span.end - span.start) + 1e-3
 
 
-@given(populations())
-def test_segments_never_interleave_and_each_waits_for_the_positioning(
-    clients: tuple[Client, ...],
-) -> None:
-    spans = Proactive(HDD).run(clients).spans
-    for earlier, later in pairwise(spans):
-        assert later.start - earlier.end >= HDD.positioning - 1e-9
-
-
 @every_policy
 @given(populations())
 def test_no_byte_is_drained_before_it_is_there(
@@ -138,13 +124,6 @@ def test_the_optimum_drains_no_dump_early_and_none_late(
         assert gap.low == sum(dump.size for dump in dumps if dump.due <= gap.time)
 
 
-def test_the_same_seed_gives_the_same_outcome() -> None:
-    applications = twelve_applications()
-    first, again = (compare_policies(HDD, applications, 900, 7) for _ in range(2))
-    assert first == again
-    assert compare_policies(HDD, applications, 900, 8) != first
-
-
 @pytest.mark.parametrize("osts", [4, 2])
 def test_proactive_is_even_and_never_late_reactive_has_peaks(osts: int) -> None:
     """The shape of Fig. 8, also on half of the OSTs."""
@@ -157,53 +136,3 @@ def test_proactive_is_even_and_never_late_reactive_has_peaks(osts: int) -> None:
     assert not found.proactive.is_overloaded
     assert found.reactive.peak(10) >= 3 * average
     assert found.optimum <= found.proactive.peak(10)
-
-
-def test_segment_k_joins_at_k_parts_of_the_interval() -> None:
-    size = 4 * HDD.lower * MB
-    dump = Dump(0, size, made=100.0, last_interval=40.0, due=140.0)
-    client = Client(Application("one", size, 40.0), 60.0, (dump,))
-    spans = Proactive(HDD).run([client]).spans
-    starts = [span.start - HDD.positioning for span in spans]
-    assert starts == pytest.approx([100, 110, 120, 130])
-
-
-def test_an_overload_is_said_and_everything_is_drained_all_the_same() -> None:
-    heavy = Application("heavy", 60 * GB, 10.0)
-    clients = draw_clients([heavy], 50, Random(3))
-    outcome = Proactive(HDD).run(clients)
-    assert outcome.is_overloaded
-    assert outcome.late()
-    assert sum(span.size for span in outcome.spans) == 60 * GB * len(outcome.dumps)
-
-
-def test_dumps_that_drain_together_share_the_target() -> None:
-    dumps = [Dump(n, 4 * GB, made=10.0, last_interval=9.0, due=20.0) for n in (0, 1)]
-    clients = [
-        Client(Application(str(dump.number), dump.size, 9.0), 1.0, (dump,))
-        for dump in dumps
-    ]
-    outcome = Reactive(HDD).run(clients)
-    assert outcome.ends == pytest.approx([12.0055, 12.0055])
-    assert outcome.peak(1) == pytest.approx(4 * GB)
-
-
-def test_an_application_that_ends_leaves_the_segments_to_the_others() -> None:
-    """Segments get smaller as the map gets emptier."""
-    short = Application("short", 30 * GB, 20.0)
-    dump = Dump(0, short.size, made=20.0, last_interval=20.0, due=40.0)
-    long = Application("long", 150 * GB, 100.0)
-    other = Dump(1, long.size, made=100.0, last_interval=100.0, due=200.0)
-    third = Dump(2, long.size, made=15.0, last_interval=100.0, due=200.0)
-    clients = [
-        Client(short, 0.0, (dump,)),
-        Client(long, 0.0, (third, other)),
-    ]
-    spans = Proactive(HDD).run(clients).spans
-    together = next(span for span in spans if span.dump == 0)
-    alone = next(span for span in spans if span.dump == 1)
-    assert alone.size < together.size
-
-
-def test_a_monitor_sees_the_mean_of_its_window() -> None:
-    assert bandwidths([Span(5.0, 15.0, 100), Span(28.0, 29.0, 7)], 10.0) == [5, 5, 0.7]

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.forecast.demands.demand import Moved
 from pegasus_bb.forecast.demands.learned import demand_of
-from pegasus_bb.forecast.demands.learned_rates import UNKNOWN, fitted_speeds
+from pegasus_bb.forecast.demands.learned_rates import fitted_speeds
 from pegasus_bb.model.history import History, Past, combine
 from pegasus_bb.model.speeds import Speed, Speeds
 
@@ -34,48 +33,6 @@ def runs(*kinds: tuple[float, float], user: float = 0.0) -> History:
 
 def speeds(pfs: Speed, bb: Speed) -> Speeds:
     return Speeds(4, {"pfs": pfs, "bb": bb}, "speeds.yml:1")
-
-
-def test_rates_that_explain_the_runs_stay() -> None:
-    known = speeds(PFS, BB)
-    assert fitted_speeds(runs((100.0, 10.0), (50.0, 45.0)), known) is known
-
-
-def test_one_place_shows_no_ratio() -> None:
-    known = speeds(UNRATED, UNRATED)
-    assert fitted_speeds(History(transformations={"a": Past(9.0)}), known) is known
-
-
-def test_a_gain_beyond_the_rates_makes_the_faster_place_faster() -> None:
-    found = fitted_speeds(runs((100.0, 5.0), (50.0, 45.0)), speeds(PFS, BB))
-    assert found.pfs == PFS
-    assert found.places["bb"].job_ops == pytest.approx(20_000.0)
-    assert found.places["bb"].ops == pytest.approx(120_000.0)
-    assert found.source == "speeds.yml:1, rates of operations by a and b"
-
-
-def test_user_time_does_not_shrink() -> None:
-    """Of 100 s and 14 s, 10 s were computing: an operation took 4 s in place of 90."""
-    found = fitted_speeds(runs((100.0, 14.0), user=10.0), speeds(PFS, BB))
-    assert found.places["bb"].job_ops == pytest.approx(22_500.0)
-
-
-def test_a_short_task_tells_of_no_place() -> None:
-    """Its start is most of it."""
-    known = speeds(PFS, BB)
-    assert fitted_speeds(runs((100.0, 50.0), (1.0, 0.001)), known) is known
-
-
-def test_unknown_rates_have_the_ratio_that_the_runs_show() -> None:
-    found = fitted_speeds(runs((100.0, 5.0)), speeds(UNRATED, UNRATED))
-    assert (found.pfs.job_ops, found.pfs.ops) == (UNKNOWN, 4 * UNKNOWN)
-    assert found.places["bb"].job_ops == pytest.approx(20 * UNKNOWN)
-
-
-def test_a_tier_that_is_slower_is_the_slower_place() -> None:
-    found = fitted_speeds(runs((5.0, 100.0)), speeds(UNRATED, UNRATED))
-    assert found.places["bb"].job_ops == UNKNOWN
-    assert found.pfs.job_ops == pytest.approx(20 * UNKNOWN)
 
 
 @given(

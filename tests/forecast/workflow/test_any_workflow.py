@@ -254,12 +254,6 @@ def test_the_parts_add_up_to_the_makespan(drawn: Drawn) -> None:
         assert sum(done.clock.seconds) == pytest.approx(done.makespan)
 
 
-@given(workflows())
-def test_the_same_again_takes_the_same_time(drawn: Drawn) -> None:
-    for mode in drawn.modes():
-        assert executed(drawn, mode).ended == executed(drawn, mode).ended
-
-
 @given(workflows(), st.randoms(use_true_random=False))
 def test_the_order_of_dictionaries_changes_nothing(
     drawn: Drawn, random: Random

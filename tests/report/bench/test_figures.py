@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.core.errors import NotMeasured, UsageError
-from pegasus_bb.core.units import GIB, MIB
+from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.units import MIB
 from pegasus_bb.model.document import load
 from pegasus_bb.model.speeds import KEY, Speed, read_speeds
 from pegasus_bb.report.bench.cells import Cell, Measurement
@@ -52,45 +52,6 @@ def test_operations_of_all_processes_and_of_one(tier: Tier) -> None:
     tier.operations = [Operations(1, [900.0, 1100.0]), Operations(4, [2500.0])]
     said = figures(tier).as_speeds()
     assert (said["ops"], said["job_ops"]) == ("2500/s", "1000/s")
-
-
-def test_of_an_interrupted_benchmark_operations_may_be_unknown(tier: Tier) -> None:
-    measured(tier, cell(1), 100, 100)
-    tier.operations = [Operations(1), Operations(4)]
-    assert not {"ops", "job_ops"} & set(figures(tier).as_speeds())
-
-
-def test_without_a_single_process_a_job_is_a_share(tier: Tier) -> None:
-    measured(tier, cell(4), 400, 800)
-    found = figures(tier)
-    assert (found.job_write, found.job_read) == (100 * MIB, 200 * MIB)
-    assert found.source.endswith("a job is one of 4")
-
-
-def test_only_the_largest_blocks_count(tier: Tier) -> None:
-    """Smaller ones may be faster."""
-    measured(tier, cell(1), 500, 500)
-    measured(tier, cell(1, GIB), 100, 100)
-    assert figures(tier).write == 100 * MIB
-
-
-def test_warm_reads_count_only_without_others(tier: Tier) -> None:
-    measured(tier, cell(1, GIB), 100, 9000, warm=True)
-    assert figures(tier).read == 9000 * MIB
-    measured(tier, cell(1, MIB), 70, 80)
-    found = figures(tier)
-    assert (found.write, found.read, found.job_read) == (100 * MIB, 80 * MIB, 80 * MIB)
-
-
-def test_a_slow_tier_has_more_digits(tier: Tier) -> None:
-    measured(tier, cell(1), 1.5, 0.0001)
-    said = figures(tier).as_speeds()
-    assert (said["write"], said["read"]) == ("1536KiB/s", "1KiB/s")
-
-
-def test_nothing_measured_is_no_figure(tier: Tier) -> None:
-    with pytest.raises(NotMeasured, match="tier bb: nothing was measured"):
-        figures(tier)
 
 
 def test_the_cost_model_reads_what_was_written(tmp_path: Path) -> None:

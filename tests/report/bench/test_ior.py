@@ -9,11 +9,8 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 from pathlib import Path
-from shutil import which
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pegasus_bb.core.errors import NotMeasured
 from pegasus_bb.core.units import KIB, MIB
@@ -42,38 +39,6 @@ def test_the_bandwidth_is_that_of_the_phase(do: str) -> None:
         bandwidth(answer, "read" if do == "write" else "write")
 
 
-@pytest.mark.parametrize("value", ["inf", 0.0, None])
-def test_an_impossible_bandwidth_is_no_figure(value: object) -> None:
-    """ior reports "inf" if its clock did not move."""
-    with pytest.raises(NotMeasured, match="no bandwidth"):
-        bandwidth({"Results": [[{"access": "write", "bwMiB": value}]]}, "write")
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.floats() | st.text() | st.just("write"),
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(st.sampled_from(["access", "bwMiB", "Results"]), inner)
-    ),
-    max_leaves=12,
-)
-
-
-@given(JSON)
-def test_any_summary_gives_a_bandwidth_or_not_measured(answer: object) -> None:
-    try:
-        assert 0 < bandwidth(answer, "write") < float("inf")
-    except NotMeasured:
-        pass
-
-
-def test_seconds_are_those_of_all_bytes(ior: FakeIor, folder: str) -> None:
-    what = cell(2)
-    answer = json.loads((IOR_OUTPUT / "write.json").read_text())
-    expected = what.total / bandwidth(answer, "write")
-    assert Ior(ior.launch).write(what, folder) == pytest.approx(expected)
-
-
 def words(ior: FakeIor, what: Cell, folder: str) -> tuple[list[str], list[str]]:
     engine = Ior(ior.launch)
     engine.write(what, folder)
@@ -93,18 +58,6 @@ def test_the_options_of_ior(ior: FakeIor, folder: str) -> None:
         assert options["-o"] == f"{folder}/data"
 
 
-def test_a_failure_has_the_last_lines_of_ior(ior: FakeIor, folder: str) -> None:
-    ior.instead("echo some words; echo 'no space' >&2; exit 7")
-    with pytest.raises(NotMeasured, match="status 7: some words / no space"):
-        Ior(ior.launch).write(cell(), folder)
-
-
-def test_no_summary_is_no_figure(ior: FakeIor, folder: str) -> None:
-    ior.instead("exit 0")
-    with pytest.raises(NotMeasured, match="no JSON that can be read"):
-        Ior(ior.launch).write(cell(), folder)
-
-
 def test_a_trial_that_takes_too_long_is_ended_with_its_children(
     ior: FakeIor, folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,22 +69,3 @@ def test_a_trial_that_takes_too_long_is_ended_with_its_children(
     state = Path(f"/proc/{child}/stat")
     assert not state.exists() or state.read_text().split()[2] == "Z"
     assert list(Path(folder).iterdir()) == []
-
-
-def test_a_missing_launcher_is_named(folder: str) -> None:
-    with pytest.raises(NotMeasured, match="no-mpi cannot be started"):
-        Ior(("no-mpi", "{n}")).write(cell(), folder)
-
-
-@pytest.mark.skipif(not (which("ior") and which("mpiexec")), reason="no ior, or no MPI")
-def test_a_real_one_writes_and_reads(folder: str) -> None:
-    engine = Ior(("mpiexec", "-n", "{n}"))
-    what = cell()
-    assert engine.write(what, folder) > 0
-    files = list(Path(folder).iterdir())
-    assert {path.stat().st_size for path in files} == {what.block}
-    assert {str(path) for path in files} == {what.path(folder, n) for n in (0, 1)}
-    assert engine.read(what, folder) > 0
-    assert engine.name.startswith("ior ")
-    with pytest.raises(NotMeasured, match=f"ERROR: .*{folder}/none/data"):
-        engine.write(cell(), f"{folder}/none")

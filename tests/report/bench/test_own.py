@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,11 +25,6 @@ def own() -> Iterator[Own]:
     made.close()
 
 
-def children() -> list[int]:
-    mine = Path(f"/proc/self/task/{os.getpid()}/children").read_text()
-    return [int(pid) for pid in mine.split()]
-
-
 def test_each_writes_its_own_file_and_reads_it(own: Own, tmp_path: Path) -> None:
     """With a size that is no multiple of a call's."""
     what = cell(block=2 * MIB + 8 * KIB)
@@ -39,11 +33,6 @@ def test_each_writes_its_own_file_and_reads_it(own: Own, tmp_path: Path) -> None
     assert [path.name for path in files] == ["data.00000000", "data.00000001"]
     assert {path.stat().st_size for path in files} == {what.block}
     assert own.read(what, str(tmp_path)) > 0
-
-
-def test_a_small_cell_takes_the_first_processes(own: Own, tmp_path: Path) -> None:
-    own.write(cell(processes=1), str(tmp_path))
-    assert [path.name for path in tmp_path.iterdir()] == ["data.00000000"]
 
 
 def failing(own: Own, tmp_path: Path, what: Cell) -> str:
@@ -58,28 +47,6 @@ def test_a_process_that_cannot_write_is_named(own: Own, tmp_path: Path) -> None:
     said = failing(own, tmp_path, cell())
     path = f"{tmp_path}/data.00000001"
     assert said == f"process 1 of 2: write {path}: Is a directory"
-
-
-def test_a_file_that_ends_early_is_a_failure(own: Own, tmp_path: Path) -> None:
-    own.write(cell(), str(tmp_path))
-    os.truncate(tmp_path / "data.00000000", 5000)
-    with pytest.raises(NotMeasured, match=r"process 0 of 2: read .* ends at 5000"):
-        own.read(cell(), str(tmp_path))
-
-
-def test_a_process_that_is_killed_is_named(own: Own, tmp_path: Path) -> None:
-    os.kill(children()[-1], signal.SIGKILL)
-    said = failing(own, tmp_path, cell())
-    assert said == "process 1 of 2 ended by itself, with signal 9"
-
-
-def test_closing_ends_every_process() -> None:
-    before = set(children())
-    own = Own(3)
-    assert len(set(children()) - before) == 3
-    own.close()
-    own.close()
-    assert set(children()) == before
 
 
 def test_a_write_counts_once_it_is_on_the_storage(

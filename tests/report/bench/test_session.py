@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import cycle
-
 import pytest
 
-from pegasus_bb.core.errors import NotMeasured, UsageError
-from pegasus_bb.core.removal import remove
+from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import GIB, KIB, MIB
 from pegasus_bb.report.bench import session as module
 from pegasus_bb.report.bench import small_files
-from pegasus_bb.report.bench.cells import Cell, Measurement, all_cells, certain
+from pegasus_bb.report.bench.cells import Cell, Measurement, all_cells
 from pegasus_bb.report.bench.measured_tier import Place
 from pegasus_bb.report.bench.session import REPETITIONS, Session, repeat
 
@@ -44,11 +40,6 @@ def test_an_impossible_cell_is_refused(block: int, processes: int, option: str) 
         all_cells([block], [processes])
 
 
-def test_a_call_is_no_larger_than_a_block() -> None:
-    assert Cell(8 * KIB, 1).transfer == 8 * KIB
-    assert Cell(64 * MIB, 1).transfer == MIB
-
-
 def test_every_cell_has_its_turn_before_any_has_another(
     tier_place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,36 +60,3 @@ def measured(place: Place, engine: PlayedEngine, what: Cell = SMALL) -> Measurem
     for _ in range(REPETITIONS):
         repeat(engine, place, place.path, one)
     return one
-
-
-def test_only_repetitions_that_agree_are_certain(tier_place: Place) -> None:
-    noise = cycle([1.0, 1.0, 3.0, 3.0])  # of write and read
-    quiet = measured(tier_place, PlayedEngine(lambda _: 1.0))
-    noisy = measured(tier_place, PlayedEngine(lambda _: next(noise)))
-    assert certain(quiet.write) and certain(quiet.read)
-    assert not certain(noisy.write) and not certain(noisy.read)
-
-
-def test_a_failure_names_tier_and_cell(tier_place: Place) -> None:
-    def fail(_: Cell) -> float:
-        raise NotMeasured("process 1 of 4: no")
-
-    said = "tier bb, 4 x 64.0 KiB: process 1 of 4: no"
-    with pytest.raises(NotMeasured, match=said):
-        measured(tier_place, PlayedEngine(fail), LARGE)
-    remove(f"{tier_place.path}/data")  # which goes with the folder of the benchmark
-
-
-def test_nothing_is_written_to_a_tier_that_others_fill(
-    tier_place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    engine = PlayedEngine(lambda _: 1.0)
-    monkeypatch.setattr(Place, "room", lambda _: 1000)
-    with pytest.raises(NotMeasured, match="only 1000 B are left"):
-        measured(tier_place, engine)
-    assert engine.done == []
-
-
-def test_a_file_system_in_memory_is_read_from_memory(tier_place: Place) -> None:
-    in_memory = replace(tier_place, kind="tmpfs")
-    assert measured(in_memory, PlayedEngine(lambda _: 1.0)).warm

@@ -10,23 +10,13 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.report.compare import compare
 from pegasus_bb.report.encoding import to_document
 from pegasus_bb.report.page import report_page
-from pegasus_bb.report.page.figure import (
-    FINE,
-    RATIO,
-    TO_ONE,
-    Column,
-    Dataset,
-    format_quantity,
-)
+from pegasus_bb.report.page.figure import FINE, RATIO, TO_ONE, format_quantity
 from pegasus_bb.report.page.reported import FIGURES
 from pegasus_bb.report.report_document import Comparison
-from pegasus_bb.report.run_folder import read_run
-from tests.report.made import RECORDED
 from tests.report.page.comparisons import a_benchmark, a_comparison
-from tests.report.page.html import Balanced, without_scripts
+from tests.support.page_html import Balanced, without_scripts
 
 UNIT = re.compile(
     r"\d (s|\u00b5s|min \d\d s|h \d\d min|[KMGTP]?i?B(/s)?|times|to 1|[a-z]+)$"
@@ -114,29 +104,6 @@ def test_a_number_has_its_unit(value: float | None, unit: str, words: str) -> No
     assert format_quantity(value, unit) == words
 
 
-def test_an_unmeasured_value_is_unknown_and_not_drawn() -> None:
-    data = Dataset((Column("name", "name"), Column("x", "x", "s")), [{"name": "a"}])
-    assert data.records() == [{"name": "a", "name_text": "a", "x_text": "unknown"}]
-
-
-def test_every_figure_has_a_chart_and_a_table(found: Comparison) -> None:
-    for figure in (make(found) for make in FIGURES):
-        assert figure.charts, figure.about
-        assert all(chart.label for chart in figure.charts)
-        assert figure.tables
-        assert all(table.rows for table in figure.tables)
-
-
-def test_a_figure_without_data_says_what_would_bring_it() -> None:
-    run = read_run(RECORDED / "kickstart-5.1.2-failed.yml")
-    bare = compare([run], [run])
-    figures = (make(bare) for make in FIGURES)
-    left_out = {f.key: f.about for f in figures if not f.charts}
-    assert {"live", "benchmark"} <= set(left_out)
-    assert all(about.startswith("Left out: ") for about in left_out.values())
-    assert "--bench bench.json" in report_page({"": bare})
-
-
 def test_the_page_may_not_use_the_network(found: Comparison) -> None:
     text = without_scripts(report_page({"": found})).lower()
     assert "default-src 'none'" in text
@@ -165,30 +132,3 @@ def test_a_name_is_text_whatever_it_holds(found: Comparison) -> None:
     assert text.count("</script>") == text.count("<script")
     assert "<b>" not in without_scripts(text)
     Balanced().feed(without_scripts(text))
-
-
-def test_a_run_that_was_not_on_the_buffer_says_so(found: Comparison) -> None:
-    first, *others = found.bb
-    run = replace(first.run, fallback="no space left")
-    found = replace(found, bb=(replace(first, run=run), *others))
-    assert "Really on the PFS (fallback): no space left" in report_page({"": found})
-
-
-def test_several_comparisons_share_a_page(found: Comparison) -> None:
-    text = report_page({"one": found, "other": found})
-    ids = re.findall(r' id="([^"]+)"', text)
-    assert len(ids) == len(set(ids))
-    links = re.findall(r'href="#([^"]+)"', text)
-    assert set(links) <= set(ids)
-    assert {"p1", "p2"} <= set(links)
-    assert {"p1-timeline", "p2-timeline"} <= set(ids)
-
-
-def test_the_break_even_of_the_overview_says_what_it_is_and_what_there_is(
-    found: Comparison,
-) -> None:
-    text = without_scripts(report_page({"one": found, "other": found}))
-    table, rest = text.split("</table>", 1)
-    assert 'class="n">break-even in data<' in table
-    assert 'class="n">data of these runs<' in table
-    assert "from this size of all files on" in rest.split("<main")[0]

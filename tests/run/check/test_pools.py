@@ -40,14 +40,6 @@ def beegfs(tier: Tier, text: str) -> Path:
     return program
 
 
-def test_the_folder_of_a_pool_is_in_its_storage_pool(tier: Tier) -> None:
-    program = beegfs(tier, TELLS.format(pool=2))
-    (found,) = of_pools(tier)
-    assert (found.level, found.about) == (Level.OK, "pools")
-    asked = Path(f"{program}.asked").read_text()
-    assert asked == f"entry info --retro --verbose {tier.settings['path']}/two\n"
-
-
 def test_another_storage_pool_is_wrong(tier: Tier) -> None:
     beegfs(tier, TELLS.format(pool=1))
     (found,) = of_pools(tier)
@@ -75,20 +67,3 @@ def test_where_nothing_is_told_nothing_is_wrong(
     (found,) = of_pools(tier)
     assert found.level is Level.NOTE
     assert words in found.what
-
-
-def test_a_folder_that_no_run_has_made_yet(tier: Tier) -> None:
-    Path(tier.settings["path"], "two").rmdir()
-    (found,) = of_pools(tier)
-    assert found.level is Level.NOTE
-    assert "the first run makes it" in found.what
-
-
-def test_a_folder_of_another_user_is_wrong(
-    tier: Tier, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(os, "access", lambda path, mode: False)
-    (found,) = of_pools(tier)
-    assert found.level is Level.WRONG
-    assert "you may not write" in found.what
-    assert "chmod 1777" in found.would_do

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.run.check.stager_service import of_sockets
-from pegasus_bb.runtime.stager_client.client import Client, NoService
+from pegasus_bb.runtime.stager_client.client import Client
 from tests.run.check.site import Site
 from tests.stager.conftest import Daemon, daemon
 
@@ -28,13 +27,7 @@ def name_service(site: Site, sockets: Path) -> None:
     site.edit("sites.yml", change)
 
 
-def test_one_that_answers_is_fine(site: Site, daemon: Daemon) -> None:
-    name_service(site, daemon.sockets)
-    daemon.start()
-    assert site.wrong() == []
-
-
-def test_one_that_is_away_is_told_with_what_would_do(
+def test_check_names_a_service_that_is_away_and_what_would_do(
     site: Site, tmp_path: Path
 ) -> None:
     name_service(site, tmp_path / "nowhere")
@@ -48,35 +41,6 @@ def test_sockets_that_are_open_to_others_are_named(site: Site, daemon: Daemon) -
     (daemon.sockets / "control").chmod(0o666)
     [found] = site.wrong()
     assert "control has mode 0666, not 0600" in found
-
-
-def test_a_socket_that_is_missing_is_named(site: Site, daemon: Daemon) -> None:
-    name_service(site, daemon.sockets)
-    daemon.start()
-    (daemon.sockets / "control").unlink()
-    [found] = site.wrong()
-    assert f"{daemon.sockets}/control: No such file" in found
-
-
-def test_a_folder_that_the_user_may_not_see_is_no_crash(of_a_user: Path) -> None:
-    (of_a_user / "closed" / "sockets").mkdir(parents=True)
-    (of_a_user / "closed").chmod(0)
-    try:
-        assert list(of_sockets(of_a_user / "closed" / "sockets", True)) == []
-    finally:
-        (of_a_user / "closed").chmod(0o700)
-
-
-def test_a_service_that_is_closed_to_the_user_is_told(
-    of_a_user: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(os, "getuid", os.geteuid)
-    (of_a_user / "sockets").mkdir(0)
-    try:
-        with pytest.raises(NoService, match="closed to you; its administrator gives"):
-            Client(str(of_a_user / "sockets"))
-    finally:
-        (of_a_user / "sockets").chmod(0o700)
 
 
 @pytest.fixture

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.core.errors import UsageError
-from pegasus_bb.run.check import slurm_lua_setup, stager_service
+from pegasus_bb.run.check import stager_service
 from pegasus_bb.stager.site_config import Config
-from pegasus_bb.stager.slurm.hooks import FUNCTIONS, hooks_text
+from pegasus_bb.stager.slurm.hooks import hooks_text
 from tests.run.check.site import Site
 from tests.support.lua_program import host_lua
 
@@ -71,11 +70,6 @@ def lua(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, site: Site) -> LuaSite:
     return found
 
 
-def test_a_site_that_serves_users_is_fine(lua: LuaSite) -> None:
-    lua.answers()
-    assert lua.wrong() == []
-
-
 @pytest.mark.parametrize(
     ("answers", "words"),
     [
@@ -100,41 +94,6 @@ def test_what_the_site_lacks_is_told(
     assert any(words in found for found in lua.wrong()), lua.wrong()
 
 
-def test_the_row_of_a_job_that_has_ended_is_noted(
-    lua: LuaSite, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Slurm has killed its teardown, and counts its space until it is started again."""
-    row = (
-        "    JobID={} CreateTime=2026-11-20T18:52:45 Pool=flash Size={} State=teardown"
-    )
-    rows = [row.format(*each) for each in ((7, "1GiB"), (8, "2GiB"), (9, "4GiB"))]
-    lua.answers(burst="\n".join([BURST + "  Allocated Buffers:", *rows]))
-    lua.program("squeue", "echo '7 CANCELLED'; echo '8 STAGE_OUT'")
-
-    def noted() -> list[str]:
-        return [f.what for f in lua.check() if "that have ended" in f.what]
-
-    for uid, words in (
-        (0, "5.0 GiB of jobs that have ended: 7, 9;"),
-        (1000, "1.0 GiB"),
-    ):
-        monkeypatch.setattr(os, "getuid", lambda uid=uid: uid)
-        [found] = noted()
-        assert words in found
-    lua.program("squeue", "exit 1")
-    assert noted() == []
-
-
-def test_a_function_that_is_missing_is_named(lua: LuaSite, tmp_path: Path) -> None:
-    text = hooks_text("/srv/spool")
-    for name in FUNCTIONS[:2]:
-        text = text.replace(f"slurm_bb_{name}(", "renamed(")
-    (tmp_path / "burst_buffer.lua").write_text(text)
-    lua.answers(config=str(tmp_path / "slurm.conf"))
-    (found,) = lua.wrong()
-    assert f"has no slurm_bb_{FUNCTIONS[0]}, slurm_bb_{FUNCTIONS[1]}:" in found
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [(("\nlocal ", "\nif if local "), "near"), (("is_away()", "nil_()"), "nil_")],
@@ -156,87 +115,6 @@ def test_a_file_that_lua_does_not_take_is_named(
     lua.answers(config=str(tmp_path / "slurm.conf"))
     (found,) = lua.wrong()
     assert "Lua does not take" in found and words in found
-
-
-def test_hooks_that_cannot_be_tried_here_are_named(
-    lua: LuaSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def no_lua(text: str) -> str:
-        raise UsageError("this host has no Lua")
-
-    monkeypatch.setattr(slurm_lua_setup, "why_not", no_lua)
-    (tmp_path / "burst_buffer.lua").write_text(hooks_text("/srv"))
-    lua.answers(config=str(tmp_path / "slurm.conf"))
-    assert lua.wrong() == []
-    said = [finding.what for finding in lua.check()]
-    assert any("burst_buffer.lua is not tried" in what for what in said)
-
-
-def test_a_socket_that_is_missing_is_named(lua: LuaSite, tmp_path: Path) -> None:
-    (tmp_path / "sockets").mkdir()
-    (tmp_path / "sockets" / "control").touch(0o600)
-    lua.answers()
-    (found,) = lua.wrong()
-    assert f"{tmp_path}/sockets/user: No such file" in found
-
-
-@pytest.mark.parametrize(
-    ("of_pool", "of_tier", "mend"),
-    [(1 << 30, 4 << 20, "1024MiB"), (1 << 20, 1 << 30, "1MiB"), (1000, 4096, "1000")],
-    ids=["larger", "smaller", "odd"],
-)
-def test_a_pool_with_other_granules_than_the_tier_says_is_noted(
-    lua: LuaSite, of_pool: int, of_tier: int, mend: str
-) -> None:
-    def change(sites: dict[str, Any]) -> None:
-        (tier,) = sites["x-storage-tiers"]["cori"]
-        tier["granularity"] = str(of_tier)
-
-    lua.edit("sites.yml", change)
-    answer = {"v": 1, "ok": {"pools": [{**POOL, "granularity": of_pool}]}}
-    lua.answers(bbstat=json.dumps(answer))
-    assert lua.wrong() == []
-    [found] = [f for f in lua.check() if "in granules of" in f.what]
-    assert "is reserved" in found.what
-    assert f"granularity: {mend} in the tier" in found.would_do
-
-
-def test_a_service_on_another_host_is_no_mistake(lua: LuaSite, tmp_path: Path) -> None:
-    lua.answers()
-    assert lua.wrong() == []
-    said = [finding.what for finding in lua.check()]
-    assert any("right if slurmctld has another host" in what for what in said)
-
-
-def test_sockets_that_are_open_to_others_are_named(
-    lua: LuaSite, tmp_path: Path
-) -> None:
-    sockets = tmp_path / "sockets"
-    sockets.mkdir()
-    (sockets / "user").touch(0o666)
-    (sockets / "user").chmod(0o666)
-    (sockets / "control").touch()
-    (sockets / "control").chmod(0o666)
-    lua.answers()
-    (found,) = lua.wrong()
-    assert "control has mode 0666, not 0600" in found
-
-
-@pytest.mark.parametrize("is_named", [False, True], ids=["usual", "of the tier"])
-def test_a_socket_that_lets_no_user_in_is_named_also_for_its_owner(
-    lua: LuaSite, tmp_path: Path, is_named: bool
-) -> None:
-    def change(sites: dict[str, Any]) -> None:
-        (tier,) = sites["x-storage-tiers"]["cori"]
-        tier["service"] = str(tmp_path / "sockets")
-
-    (tmp_path / "sockets").mkdir()
-    for name in ("user", "control"):
-        (tmp_path / "sockets" / name).touch(0o600)
-    if is_named:
-        lua.edit("sites.yml", change)
-    lua.answers()
-    assert any("user has mode 0600, not 0666" in found for found in lua.wrong())
 
 
 @pytest.mark.parametrize("is_said", [False, True], ids=["default", "configured"])
@@ -263,28 +141,6 @@ def test_damaged_records_of_the_service_are_named(
     assert len(found) == 3
     for name in set(texts) - {"jobs/8.json"}:
         assert any(f"{state / name} is damaged" in what for what in found)
-
-
-def test_hooks_that_slurmuser_cannot_read_are_named(
-    lua: LuaSite, tmp_path: Path
-) -> None:
-    hooks = tmp_path / "burst_buffer.lua"
-    hooks.write_text(hooks_text("/srv"))
-    hooks.chmod(0o600)
-    lua.answers(config=f"{tmp_path}/slurm.conf\nSlurmUser = slurm(64030)")
-    (found,) = lua.wrong()
-    assert f"{hooks} has mode 0600: SlurmUser cannot read it" in found
-
-
-def test_a_coarse_granularity_is_the_mistake_and_not_the_capacity(
-    lua: LuaSite,
-) -> None:
-    lua.tier(granularity="1TiB")
-    lua.answers()
-    (found,) = lua.wrong()
-    assert "in granules of 1.0 MiB; the tier asks for granules of 1.0 TiB" in found
-    [mend] = [f.would_do for f in lua.check() if f.what in found]
-    assert mend == "granularity: 1MiB in the tier"
 
 
 @pytest.mark.parametrize(
@@ -322,12 +178,3 @@ def test_folders_with_wrong_modes_are_named(
     (tmp_path / folder).chmod(mode)
     (found,) = lua.wrong()
     assert str(tmp_path / folder) in found and words in found
-
-
-def test_a_folder_of_sockets_that_users_cannot_enter_is_named(
-    lua: LuaSite, tmp_path: Path
-) -> None:
-    (tmp_path / "sockets").mkdir(0o700)
-    lua.answers()
-    (found,) = lua.wrong()
-    assert f"{tmp_path}/sockets is closed to users" in found

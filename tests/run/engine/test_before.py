@@ -11,12 +11,9 @@ from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable, Usag
 from pegasus_bb.core.files import write_json
 from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.model.reservation import Request, Reservation
-from pegasus_bb.run.engine.dagman.submit_dag import hand_over
 from pegasus_bb.run.engine.failure_messages import not_done
-from pegasus_bb.run.engine.rescue import read_rescue
 from pegasus_bb.run.engine.submitdir import find_submit_dir
 from pegasus_bb.run.engine.table import Table
-from tests.run.engine.dagman.conftest import Listener
 
 from .conftest import Folder, give_back, reserved, vanish, was_up, without_answer
 
@@ -38,13 +35,6 @@ def test_a_directory_that_was_moved_is_refused(folder: Folder, restart: bool) ->
         folder.run(restart=restart)
     assert folder.ran() == []
     assert not (folder.path / "jobstate.log.000").exists()
-
-
-def test_by_way_of_a_link_it_is_the_same_place(folder: Folder, tmp_path: Path) -> None:
-    folder.job("a")
-    (tmp_path / "link").symlink_to(folder.path)
-    braindump(folder, tmp_path / "link")
-    assert folder.tasks_run() == ["a"]
 
 
 # --- the reservation ---
@@ -85,13 +75,15 @@ def unmount(tmp_path: Path) -> None:
     (tmp_path / "tier").mkdir()
 
 
-def test_given_back_too_early(folder: Folder, request_: Request) -> None:
+def test_run_refuses_to_go_on_after_an_early_release(
+    folder: Folder, request_: Request
+) -> None:
     give_back(folder.path, request_)
     assert "was given back at 2023-11-1" in refused(folder)
 
 
 @pytest.mark.parametrize("with_note", [True, False])
-def test_gone_without_our_doing(
+def test_run_refuses_to_go_on_after_the_reservation_vanished(
     folder: Folder, request_: Request, with_note: bool
 ) -> None:
     vanish(request_)
@@ -159,7 +151,9 @@ def how_often(folder: Folder) -> list[int]:
 
 
 @pytest.mark.parametrize("why", ["may still come", "was up and is gone", "no answer"])
-def test_it_is_not_asked_for_again(folder: Folder, asked: Request, why: str) -> None:
+def test_run_does_not_request_a_reservation_that_may_still_come(
+    folder: Folder, asked: Request, why: str
+) -> None:
     """What was on one that was up is on no other: its programs say that it is gone."""
     if why == "no answer":
         without_answer(folder.path, asked)
@@ -171,7 +165,9 @@ def test_it_is_not_asked_for_again(folder: Folder, asked: Request, why: str) -> 
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_one_that_is_gone_is_asked_for(folder: Folder, asked: Request, end) -> None:
+def test_run_requests_a_reservation_that_is_gone_before_use(
+    folder: Folder, asked: Request, end
+) -> None:
     end(folder.path, asked)
     outcome = folder.run()
     assert how_often(folder) == [1, 2, 2]
@@ -218,57 +214,19 @@ def test_without_an_answer_restart_moves_nothing(
     assert folder.rescues() == ["w.dag.rescue001"]
 
 
-def test_a_watcher_that_breaks_at_the_end_costs_no_rescue_file(folder: Folder) -> None:
-    class Broken(Listener):
-        def close(self) -> None:
-            raise OSError(5, "Input/output error")
-
-    folder.job("a", "exits=1")
-    with pytest.raises(OSError, match="Input/output"):
-        folder.run(progress=Broken())
-    assert folder.rescues() == ["w.dag.rescue001"]
-
-
-def test_dagman_learns_what_is_to_run_again(folder: Folder, request_: Request) -> None:
-    place = find_submit_dir(folder.path)
-    known = read_rescue(place.rescues()[-1], folder.dag)
-    assert hand_over(place, folder.dag, known) is None, "it says so already"
-    rescue = hand_over(place, folder.dag, known - {"first"})
-    assert rescue is not None and rescue == place.rescues()[-1]
-    assert read_rescue(rescue, folder.dag) == known - {"first"}
-
-
 def says(folder: Folder) -> str:
     place = find_submit_dir(folder.path)
     return not_done(Table(read_dag(place.dag), ()), place, None, "not done")
 
 
 @pytest.mark.parametrize("answers", [True, False])
-def test_it_is_kept_until_it_is_known_to_be_gone(
+def test_the_ledger_keeps_a_reservation_until_it_is_known_to_be_gone(
     folder: Folder, request_: Request, answers: bool
 ) -> None:
     was_up(folder.path)
     if not answers:
         without_answer(folder.path, request_)
     assert "kept:        reservation pbbbefore" in says(folder)
-
-
-def test_a_lost_reservation_calls_for_a_restart(
-    folder: Folder, request_: Request
-) -> None:
-    was_up(folder.path)
-    vanish(request_)
-    message = says(folder)
-    assert "lost:        reservation pbbbefore is not there any more" in message
-    assert f"pegasus-bb run --restart {folder.path}" in message
-    assert "to continue:" not in message
-    assert "kept:" not in message
-
-
-def refusal(folder: Path) -> list[str]:
-    with pytest.raises(UsageError) as caught:
-        find_submit_dir(folder)
-    return str(caught.value).splitlines()
 
 
 def test_a_folder_above_submit_directories_is_told_of_them(tmp_path: Path) -> None:
@@ -278,36 +236,3 @@ def test_a_folder_above_submit_directories_is_told_of_them(tmp_path: Path) -> No
         (run / "cybershake-0.dag").touch()
     with pytest.raises(UsageError, match=f"found: none; .* {runs[0]} or {runs[1]}$"):
         find_submit_dir(tmp_path)
-
-
-def test_a_folder_below_that_may_not_be_searched_is_passed_over(
-    of_a_user: Path,
-) -> None:
-    listed = of_a_user / "listed"
-    (listed / "below").mkdir(parents=True)
-    (of_a_user / "loop").symlink_to(".")
-    listed.chmod(0o444)
-    try:
-        assert refusal(of_a_user)[0].endswith("plan one with pegasus-bb plan")
-    finally:
-        listed.chmod(0o755)
-
-
-def test_an_empty_folder_or_none_is_told_how_to_plan(tmp_path: Path) -> None:
-    assert refusal(tmp_path)[0].endswith("plan one with pegasus-bb plan")
-    assert refusal(tmp_path / "x")[0].endswith(
-        "no such folder; name a submit directory"
-    )
-
-
-def test_a_slip_in_the_name_of_a_submit_directory_is_told(tmp_path: Path) -> None:
-    (tmp_path / "run0001").mkdir()
-    assert f"did you mean {tmp_path}/run0001?" in refusal(tmp_path / "run001")[0]
-    (tmp_path / "workflow.yml").touch()
-    assert "did you mean" not in refusal(tmp_path / "workflow.yml")[0]
-
-
-def test_two_dags_are_both_named(tmp_path: Path) -> None:
-    for name in ("one.dag", "two.dag"):
-        (tmp_path / name).touch()
-    assert "found: one.dag, two.dag; plan one" in refusal(tmp_path)[0]

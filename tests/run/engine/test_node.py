@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
-
 from pegasus_bb.model.dag.nodes import Script
-from tests.support.shebang import shebang
 
 from .conftest import Folder
 
@@ -63,68 +58,9 @@ def test_a_gate_killed_by_a_signal_has_not_opened(folder: Folder) -> None:
     assert folder.ran() == ["gate"]
 
 
-def test_a_pre_script_may_write_the_submit_file(folder: Folder) -> None:
-    folder.job("a")
-    (folder.path / "a.sub").rename(folder.path / "ready.sub")
-    mover = folder.path / "mover"
-    mover.write_text(f"{shebang()}\nimport os\nos.rename('ready.sub','a.sub')")
-    mover.chmod(0o755)
-    folder.dag.nodes["a"].pre = Script("mover")
-    assert folder.tasks_run() == ["a"]
-
-
-@pytest.mark.parametrize(
-    ("pre", "job", "post", "fields", "ran"),
-    [
-        ("pre exits=4", "a", "", {"pre_skip": 4}, "pre"),
-        ("", "a exits=3", "post", {}, "a post"),
-        ("", "a exits=3", "$RETURN", {}, "a 3"),
-        ("", "a kill=9", "$RETURN", {}, "a -9"),
-        ("pre", "a", "post", {"noop": True}, "pre post"),
-        ("pre", "a exits=1,0", "post exits=1,0", {"retry": 2}, "pre a post " * 2),
-    ],
-    ids=["skipped", "forgiven", "status", "signal", "noop", "retried"],
-)
-def test_the_parts_of_a_node_that_ends_well(
-    folder: Folder, pre: str, job: str, post: str, fields: dict[str, Any], ran: str
-) -> None:
-    scripts = {"pre": pre, "post": post}
-    made = {kind: folder.script(text) for kind, text in scripts.items() if text}
-    folder.job(*job.split(), **made, **fields)
-    folder.job("b")
-    folder.chain("a", "b")
-    assert folder.tasks_run() == [*ran.split(), "b"]
-
-
-def test_unless_exit_ends_retrying(folder: Folder) -> None:
-    folder.job("a", "exits=1,42,0", retry=9, unless_exit=42)
-    folder.fails()
-    assert folder.times()["a"] == 2
-
-
-def test_post_may_defer_too(folder: Folder) -> None:
-    folder.job("a", post=folder.script("post", "exits=4,0", defer=4))
-    assert folder.tasks_run() == ["a", "post", "post"]
-
-
 def test_post_decides_and_may_refuse(folder: Folder) -> None:
     folder.job("a", post=folder.script("post", "exits=1", "err=incomplete"))
     folder.fails(r"POST script ended with exit status 1[\s\S]*\| incomplete")
-
-
-def test_each_call_gives_all_retries_again(folder: Folder) -> None:
-    folder.job("a", "exits=1", retry=1)
-    for times in (2, 4):
-        folder.fails()
-        assert folder.times()["a"] == times
-
-
-def test_a_done_node_is_not_run(folder: Folder) -> None:
-    folder.job("a", done=True)
-    folder.job("b")
-    folder.chain("a", "b")
-    assert folder.run().done_before == 1
-    assert folder.ran() == ["b"]
 
 
 def test_abort_ends_what_runs_and_writes_a_rescue_file(folder: Folder) -> None:
@@ -137,19 +73,3 @@ def test_abort_ends_what_runs_and_writes_a_rescue_file(folder: Folder) -> None:
     assert "long ends" not in folder.noted()
     assert folder.rescues() == ["w.dag.rescue001"]
     assert "DAGMAN_FINISHED 3 ***" in (folder.path / "jobstate.log").read_text()
-
-
-def test_abort_may_mean_success_and_the_rest_can_be_done(folder: Folder) -> None:
-    folder.job("first")
-    folder.job("enough", "exits=9,0", abort_on=(9, 0))
-    folder.job("then")
-    folder.chain("first", "enough", "then")
-    done = folder.command("run", str(folder.write()))
-    assert done.returncode == 0
-    assert "1 of 3 nodes are done" in done.stderr
-    assert "all 3" not in done.stderr
-    assert "DAGMAN_FINISHED 0 ***" in (folder.path / "jobstate.log").read_text()
-    assert folder.rescues() == ["w.dag.rescue001"]
-    again = folder.run()
-    assert (again.done_before, again.done, again.rescue) == (1, 3, None)
-    assert folder.times() == {"first": 1, "enough": 2, "then": 1}

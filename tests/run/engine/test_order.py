@@ -44,19 +44,6 @@ def test_a_node_runs_after_all_of_its_parents(folder: Folder) -> None:
     assert (outcome.total, outcome.done_before) == (4, 0)
 
 
-def test_on_a_kernel_that_cannot_tell_when_a_process_ends(
-    folder: Folder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(pid: int) -> int:
-        raise OSError(38, "Function not implemented")
-
-    monkeypatch.setattr("os.pidfd_open", refuse)
-    folder.job("a", pre=folder.script("pre"), post=folder.script("post"))
-    folder.job("b")
-    folder.chain("a", "b")
-    assert folder.tasks_run() == ["pre", "a", "post", "b"]
-
-
 @pytest.mark.parametrize(("category", "slots"), [("", 1), ("stagein", 4)])
 def test_slots_and_categories_limit_what_runs_at_a_time(
     folder: Folder, category: str, slots: int
@@ -66,29 +53,6 @@ def test_slots_and_categories_limit_what_runs_at_a_time(
     folder.dag.max_jobs["stagein"] = 1
     folder.run(slots=slots)
     assert (peak(folder.noted()), len(folder.ran())) == (1, 5)
-
-
-def test_a_local_job_takes_no_slot(folder: Folder) -> None:
-    folder.job("compute", "until=go")
-    folder.job("local", submit="universe = local")
-    folder.job("after", submit="universe = local")
-    folder.chain("local", "after")
-    folder.dag.nodes["after"].post = folder.script("opens")
-    (folder.path / "opens.py").write_text("")
-    engine = folder.start(slots=1)
-    folder.wait_for("after")  # while compute holds the only slot
-    folder.finish(engine)
-
-
-def test_results_that_leave_at_a_pace_take_no_slot(folder: Folder) -> None:
-    (folder.path / "bb").mkdir(exist_ok=True)
-    (folder.path / "bb" / "drain.json").write_text("{}")
-    stage_out = "stage_out_remote_cluster_1_0"
-    folder.job(stage_out, "until=go")
-    folder.job("compute")
-    engine = folder.start(slots=1)
-    folder.wait_for("compute")  # while results leave
-    folder.finish(engine)
 
 
 def test_the_higher_priority_goes_first(folder: Folder) -> None:
@@ -101,19 +65,6 @@ def test_the_higher_priority_goes_first(folder: Folder) -> None:
         folder.dag.nodes.pop("second"),
     )
     assert folder.tasks_run(slots=1) == ["first", "second", "plain", "low"]
-
-
-def test_a_full_category_does_not_stand_in_the_way_of_others(folder: Folder) -> None:
-    folder.job("in0", "until=go", category="stagein", priority=9)
-    folder.job("in1", category="stagein", priority=9)
-    folder.job("other", category="without-a-limit")
-    folder.job("opens", "out=x")
-    folder.chain("other", "opens")
-    folder.dag.max_jobs["stagein"] = 1
-    engine = folder.start(slots=2, until="opens")
-    assert folder.times()["in1"] == 0
-    folder.finish(engine)
-    assert folder.times()["in1"] == 1
 
 
 @pytest.mark.parametrize("kind", ["SUBDAG", "FINAL", "SERVICE", "PROVISIONER"])
@@ -132,18 +83,6 @@ def test_a_cycle_is_reported_with_its_nodes(folder: Folder) -> None:
     folder.steps("start", "b")
     folder.chain("b", "a", "b")
     refused(folder, r"cycle[\s\S]*b, a\n")
-
-
-def test_a_line_that_changes_nothing_is_not_in_the_way(folder: Folder) -> None:
-    folder.job("a")
-    folder.dag.other += ["CONFIG dagman.config", "DOT w.dot", "JOBSTATE_LOG j.log"]
-    assert folder.tasks_run() == ["a"]
-
-
-def test_a_category_in_which_nothing_can_start_is_refused(folder: Folder) -> None:
-    folder.job("never", category="never")
-    folder.dag.max_jobs["never"] = 0
-    refused(folder, "could ever start")
 
 
 def test_twenty_thousand_nodes_take_seconds(folder: Folder) -> None:

@@ -5,15 +5,8 @@ from __future__ import annotations
 import io
 import os
 from pathlib import Path
-from types import SimpleNamespace
 
-import pytest
-
-from pegasus_bb.model.dag.reader import read_dag
-from pegasus_bb.run.engine.failed_run import FailedRun
 from pegasus_bb.run.engine.node_progress import Lines
-from pegasus_bb.run.engine.submitdir import find_submit_dir
-from pegasus_bb.run.engine.table import Table
 from pegasus_bb.runtime.backends.backend_table import open_backend
 
 from .conftest import Folder, reserved
@@ -31,19 +24,3 @@ def test_more_than_reserved_is_said_once(folder: Folder, tmp_path: Path) -> None
     for name in ("b", "c"):
         lines.ended(name, "done", 0.1)
     assert out.getvalue().count("MORE THAN RESERVED: 9.0 MiB of 8.0 MiB") == 1
-
-
-def test_a_tier_with_less_than_was_reserved_is_told_from_a_full_reservation(
-    folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder.job("a")
-    folder.write()
-    request = reserved(folder.path, "pbbfull", tmp_path / "tier")
-    place = find_submit_dir(folder.path)
-    for free, found in ((1 << 30, ""), (4096, str(tmp_path / "tier" / request.name))):
-        system = SimpleNamespace(f_bavail=free, f_frsize=1)
-        monkeypatch.setattr(os, "statvfs", lambda _, system=system: system)
-        assert (
-            FailedRun(place, Table(read_dag(place.dag), ())).tier_below_reserved
-            == found
-        )

@@ -110,30 +110,6 @@ def test_the_engine_is_killed_while_a_node_runs(folder: Folder, node: str) -> No
         assert (folder.path / f"{name}.out").read_text() == f"output of {name}\n"
 
 
-@pytest.mark.parametrize("part", ["pre", "post"])
-def test_the_engine_is_killed_while_a_script_runs(folder: Folder, part: str) -> None:
-    folder.job("a")
-    words = ("until=go", "ready=up")
-    setattr(folder.dag.nodes["a"], part, folder.script(part, *words))
-    folder.start_and_kill(until="up")
-    (folder.path / "go").touch()
-    folder.run()
-    assert folder.times()[part] == 2
-    assert folder.times()["a"] == (1 if part == "pre" else 2)
-
-
-def test_killed_after_a_rescue(folder: Folder) -> None:
-    diamond(folder)
-    folder.submit("b", ["b", "exits=1,0"])
-    folder.dag.nodes["b"].post = None
-    folder.submit("d", ["d", "until=go", "ready=d-is-up"])
-    folder.fails()
-    folder.start_and_kill(until="d-is-up")
-    (folder.path / "go").touch()
-    folder.run()
-    assert [folder.times()[name] for name in DIAMOND] == [1, 2, 1, 2]
-
-
 def test_what_a_killed_engine_left_is_ended_first(folder: Folder) -> None:
     folder.job("a", "until=go", "ready=up")
     folder.start_and_kill(until="up")

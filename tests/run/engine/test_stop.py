@@ -11,9 +11,6 @@ import time
 import pytest
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.run.engine import jobstate_log as journal_module
-from pegasus_bb.run.engine import local
-from pegasus_bb.run.engine.processes import Processes
 from pegasus_bb.run.inventory.run_state import STOPPED, run_state
 
 from .conftest import Folder, children_named
@@ -94,62 +91,3 @@ def test_a_journal_that_cannot_grow(folder: Folder, size: int) -> None:
     assert f"pegasus-bb run {folder.path}" in done.stderr
     assert children_named(f"{folder.path}#") == []
     assert folder.run().done == 4
-
-
-@pytest.mark.parametrize("size", [9, 12, 14])
-def test_too_few_open_files(folder: Folder, size: int) -> None:
-    folder.job("a", pre=folder.script("pre-a"))
-    done = limited(folder, resource.RLIMIT_NOFILE, size)
-    assert "Traceback" not in done.stderr, done.stderr
-    assert done.returncode in (0, 80), done.stderr
-    assert folder.run().done == 1
-
-
-def test_lines_without_room_are_kept(
-    folder: Folder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = folder.path / "jobstate.log"
-    journal = journal_module.Journal(path)
-    journal.note("a", "SUBMIT", "1.0", "", 1)
-    write = journal_module.os.write
-
-    def half(handle: int, data: bytes) -> int:
-        if len(data) < 20:
-            raise OSError(28, "No space left on device")
-        return write(handle, data[: len(data) - 10])
-
-    with monkeypatch.context() as full:
-        full.setattr(journal_module.os, "write", half)
-        with pytest.raises(OSError, match=r"jobstate\.log"):
-            journal.flush()
-    journal.close()
-    (event,) = journal_module.read_history(path).events
-    assert (event.node, event.event) == ("a", "SUBMIT")
-
-
-@pytest.mark.parametrize("file", ["engine.jsonl", "jobstate.log"])
-def test_without_room_tasks_are_stopped_all_the_same(
-    folder: Folder, monkeypatch: pytest.MonkeyPatch, file: str
-) -> None:
-    folder.job("a", "until=up")
-    folder.job("slow", "until=never", "ready=up")
-    flush = journal_module.Journal.flush
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    def note(self: Processes, entry: dict[str, object]) -> None:
-        if "ended" in entry:
-            full()
-
-    def write(journal: journal_module.Journal) -> None:
-        full() if (folder.path / "up").exists() else flush(journal)
-
-    if file == "engine.jsonl":
-        monkeypatch.setattr(Processes, "_note", note)
-        monkeypatch.setattr(local.Scheduler, "_child_ended", full)
-    else:
-        monkeypatch.setattr(journal_module.Journal, "flush", write)
-    with pytest.raises(OSError, match="No space left"):
-        folder.run(grace=0.5)
-    assert children_named(f"{folder.path}#") == []

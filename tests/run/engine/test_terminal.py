@@ -77,17 +77,3 @@ def test_a_closed_terminal_stops_it(folder: Folder, options: tuple[str, ...]) ->
     assert engine.wait(timeout=120) == 130
     assert folder.rescues() == ["w.dag.rescue001"]
     assert children_named(f"_PEGASUS_BB_NODE={folder.path}#") == []
-
-
-@pytest.mark.parametrize(("exits", "status"), [("0", 0), ("1", 80)])
-def test_a_reader_that_ends_ends_nothing(
-    folder: Folder, exits: str, status: int
-) -> None:
-    folder.job("a", "until=go", "ready=up", f"exits={exits}")
-    folder.job("b")
-    engine = folder.start(until="up")
-    assert engine.stderr is not None
-    engine.stderr.close()
-    (folder.path / "go").touch()
-    assert engine.wait(timeout=120) == status
-    assert sorted(folder.ran()) == ["a", "b", "up"]

@@ -15,7 +15,7 @@ from pegasus_bb.run.engine.redo import CREATE_DIR, TASK
 from pegasus_bb.run.inventory.leftovers import Leftover, leftovers
 from pegasus_bb.run.inventory.listing import list_reservations
 from pegasus_bb.run.inventory.run_state import ReservationRecord
-from tests.runtime.lifecycle import Run
+from tests.support.run_programs import Run
 
 DAG = """\
 JOB bb_setup_1 setup.sub

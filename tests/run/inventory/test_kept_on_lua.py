@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pegasus_bb.run.inventory.leftovers import give_back, leftovers
+from pegasus_bb.run.inventory.leftovers import give_back
 from pegasus_bb.runtime.job_reservation.results import list_kept
-from pegasus_bb.runtime.programs.await_stage_out import _deadline_message
 from tests.run.inventory.conftest import OneRun, Runs
-from tests.runtime.backends.test_slurm_lua import LuaBench, bench
+from tests.support.lua_bench import LuaBench, bench
 
 __all__ = ["bench"]
 NUMBER = 7
@@ -59,7 +57,7 @@ def again(run: OneRun) -> None:
     run.ends(0)
 
 
-def test_they_are_listed_with_the_words_of_the_service(run: OneRun) -> None:
+def test_ls_lists_kept_results_with_the_message_of_the_service(run: OneRun) -> None:
     found = run.held()
     assert (found.backend, found.size) == ("slurm-lua", 8 << 20)
     assert found.message == (
@@ -68,7 +66,7 @@ def test_they_are_listed_with_the_words_of_the_service(run: OneRun) -> None:
     assert found.next == (f"scontrol show bbstat discard job={NUMBER}",)
 
 
-def test_they_stay_while_they_are_nowhere_else(run: OneRun, bench: LuaBench) -> None:
+def test_gc_keeps_results_that_are_nowhere_else(run: OneRun, bench: LuaBench) -> None:
     verdict = run.verdict()
     assert not verdict.goes and not give_back(verdict).goes
     assert "so its results are nowhere else" in verdict.why
@@ -76,7 +74,9 @@ def test_they_stay_while_they_are_nowhere_else(run: OneRun, bench: LuaBench) -> 
     assert len(still_kept(bench)) == 1
 
 
-def test_they_go_once_the_node_ran_again(run: OneRun, bench: LuaBench) -> None:
+def test_gc_drops_kept_results_once_the_node_ran_again(
+    run: OneRun, bench: LuaBench
+) -> None:
     again(run)
     verdict = run.verdict()
     assert verdict.goes and "was run again since" in verdict.why
@@ -85,37 +85,9 @@ def test_they_go_once_the_node_ran_again(run: OneRun, bench: LuaBench) -> None:
     assert still_kept(bench) == []
 
 
-def test_saved_meanwhile_is_as_good(run: OneRun, bench: LuaBench) -> None:
-    again(run)
-    [kept] = still_kept(bench)
-    verdict = run.verdict()
-    keep(bench)
-    assert not give_back(verdict).goes  # whose they were cannot be told any more
-    keep(bench, kept)
-    assert give_back(verdict).goes
-
-
 def test_a_number_given_again_is_another_job(run: OneRun, bench: LuaBench) -> None:
     again(run)
     own = still_kept(bench)
     keep(bench, *own, kept("/of/a/job/without/Pegasus"))
     verdict = run.verdict()
     assert not verdict.goes and "given the number once more" in verdict.why
-
-
-def test_of_another_user_they_are_not_listed(runs: Runs, bench: LuaBench) -> None:
-    keep(bench, kept("/lus/out", uid=os.getuid() + 1))
-    assert leftovers() == []
-
-
-def test_a_node_that_waited_in_vain_says_what_the_service_says(
-    run: OneRun, bench: LuaBench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    note = {"slurm": str(NUMBER), "source": "/bb/job.7/results/3.0"}
-    said = _deadline_message("work", note, {"out": "out is not there"}, run.request)
-    assert f"service:  {WORDS}\n" in said
-    assert "still in: /bb/job.7/results/3.0 of job 7: the staging service" in said
-    assert f"`scontrol show bbstat discard job={NUMBER}` drops it" in said
-    assert "scancel" not in said
-    monkeypatch.setenv("PATH", str(Path("/nowhere")))
-    assert "no scontrol here" in _deadline_message("work", note, {}, run.request)

@@ -11,7 +11,7 @@ import pytest
 from pegasus_bb.run.inventory.leftovers import give_back, leftovers
 from pegasus_bb.runtime.job_reservation.results import list_kept
 from tests.run.inventory.conftest import OneRun, Runs
-from tests.runtime.backends.test_datawarp import DataWarpBench, bench
+from tests.support.datawarp_bench import DataWarpBench, bench
 
 __all__ = ["bench"]
 NUMBER = 7
@@ -47,7 +47,7 @@ def stuck(bench: DataWarpBench, destination: str, words: str = WORDS) -> None:
     bench.change(jobs=[{**job, **state, "uid": uid, "comment_of_system": words}])
 
 
-def test_it_is_listed_with_the_words_of_slurm_and_what_would_do(run: OneRun) -> None:
+def test_ls_lists_a_stuck_stage_out_with_the_message_of_slurm(run: OneRun) -> None:
     found = run.held()
     assert (found.state, found.size) == ("staging-out", 8 << 20)
     assert found.run == "failed"
@@ -67,7 +67,9 @@ def test_results_that_are_nowhere_else_are_kept(
     assert bench.read()["jobs"][0]["state"] == "STAGE_OUT"
 
 
-def test_it_goes_once_the_node_ran_again(run: OneRun, bench: DataWarpBench) -> None:
+def test_gc_drops_a_stuck_space_once_the_node_ran_again(
+    run: OneRun, bench: DataWarpBench
+) -> None:
     run.note("INTERNAL *** DAGMAN_STARTED 1 ***", "work SUBMIT 3.0 cori - 4")
     assert not run.verdict().goes  # how that ends is not known yet
     run.note("work POST_SCRIPT_SUCCESS 0 cori - 4")
@@ -88,18 +90,9 @@ def test_a_number_given_again_is_another_job(run: OneRun, bench: DataWarpBench) 
     assert (verdict.goes, "given the number once more" in verdict.why) == (False, True)
 
 
-def test_of_an_unknown_run_it_is_kept(runs: Runs, bench: DataWarpBench) -> None:
+def test_gc_keeps_the_space_of_an_unknown_run(runs: Runs, bench: DataWarpBench) -> None:
     stuck(bench, "/lus/of/another/ledger")
     [verdict] = leftovers()
     assert (verdict.record.name, verdict.goes) == (f"job {NUMBER}", False)
     assert "of a run that this ledger does not know" in verdict.why
     assert WORDS in verdict.why
-
-
-@pytest.mark.parametrize("words", ["", "burst_buffer/datawarp: staging out"])
-def test_one_that_is_still_being_staged_out_is_no_leftover(
-    run: OneRun, bench: DataWarpBench, words: str
-) -> None:
-    stuck(bench, "/lus/x", words)
-    with pytest.raises(StopIteration):
-        run.held()

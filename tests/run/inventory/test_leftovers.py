@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -14,11 +13,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pegasus_bb.cli.gc import command
-from pegasus_bb.cli.release import command as release_command
-from pegasus_bb.core import ledger
 from pegasus_bb.core.files import ENGINE_LOCK
 from pegasus_bb.run.inventory import leftovers as module
-from pegasus_bb.run.inventory.leftovers import give_back, leftovers
+from pegasus_bb.run.inventory.leftovers import give_back
 from pegasus_bb.run.inventory.listing import list_reservations
 from tests.run.engine.dagman.conftest import Tools, tools
 from tests.run.inventory.conftest import OneRun, Runs
@@ -60,13 +57,15 @@ def ended_well_and_promised_nothing(run: OneRun) -> None:
 
 
 @pytest.mark.parametrize("happened", [OneRun.saves, ended_well_and_promised_nothing])
-def test_of_which_nothing_can_be_lost_it_goes(run: OneRun, happened: Happened) -> None:
+def test_gc_releases_a_reservation_of_which_nothing_can_be_lost(
+    run: OneRun, happened: Happened
+) -> None:
     happened(run)
     goes(run)
 
 
 @pytest.mark.parametrize("gate_waits", [True, False])
-def test_no_job_ever_had_it(runs: Runs, gate_waits: bool) -> None:
+def test_gc_releases_what_no_job_ever_had(runs: Runs, gate_waits: bool) -> None:
     run = runs.run()
     run.begins()
     if gate_waits:
@@ -82,29 +81,6 @@ def test_a_request_that_was_refused_is_taken_off_the_list(runs: Runs) -> None:
     assert "never made" in gc("--yes").output
     assert run.held().ended == "refused"
     assert list_reservations() == []
-
-
-def test_one_that_vanished_after_all_was_saved_is_delisted(saved: OneRun) -> None:
-    shutil.rmtree(saved.folder())
-    assert "is not there: nothing to give back" in gc("--yes").output
-    assert saved.held().ended == "released"
-
-
-def test_killed_once_it_was_listed_and_before_it_was_asked_for(runs: Runs) -> None:
-    run = runs.run()
-    run.setup()
-    run.backend().delete(run.request)
-    Path(run.bb.file("reservation.json")).unlink()
-    assert run.held().state == "absent"
-    assert "nothing to give back" in gc("--yes").output
-    assert run.held().ended == "released"
-
-
-def test_a_failed_run_none_of_whose_tasks_is_done(run: OneRun) -> None:
-    run.fails()
-    assert run.held().next[-1] == "pegasus-bb release pbbone"
-    assert "no task of its run has made a result" in gc().output
-    goes(run)
 
 
 # -- unsaved results
@@ -157,7 +133,9 @@ KEPT: dict[Happened, str] = {
 
 
 @pytest.mark.parametrize("happened", KEPT, ids=lambda happened: happened.__name__)
-def test_where_anything_may_be_lost_it_is_kept(run: OneRun, happened: Happened) -> None:
+def test_gc_keeps_a_reservation_where_anything_may_be_lost(
+    run: OneRun, happened: Happened
+) -> None:
     happened(run)
     is_kept(run, KEPT[happened])
 
@@ -175,7 +153,7 @@ def test_one_witness_that_a_job_had_it_is_enough(runs: Runs, witness: str) -> No
 
 
 @pytest.mark.parametrize("file", ["placement.json", "reservation.json", "w.dag"])
-def test_notes_that_cannot_be_read(saved: OneRun, file: str) -> None:
+def test_gc_keeps_a_run_whose_notes_cannot_be_read(saved: OneRun, file: str) -> None:
     path = saved.submit / file if file == "w.dag" else Path(saved.bb.file(file))
     path.write_text("JOB {")
     if file == "w.dag":  # the guard alone decides, the DAG is not needed
@@ -187,7 +165,7 @@ def test_notes_that_cannot_be_read(saved: OneRun, file: str) -> None:
 # -- runs that may be alive
 
 
-def test_an_engine_at_work(saved: OneRun) -> None:
+def test_gc_keeps_what_a_working_engine_uses(saved: OneRun) -> None:
     with saved.at_work():
         is_kept(saved, "its run: running: pid ")
     goes(saved)
@@ -202,7 +180,7 @@ def test_an_engine_at_work(saved: OneRun) -> None:
         ("testbed", None, "the schedd gives no answer"),
     ],
 )
-def test_a_dagman_that_works_or_may(
+def test_gc_keeps_what_a_dagman_may_use(
     saved: OneRun, tools: Tools, host: str, rows: list[str] | None, why: str
 ) -> None:
     saved.submitted_from(host)
@@ -270,42 +248,9 @@ def test_one_of_another_run_under_the_same_name(saved: OneRun) -> None:
     is_kept(saved, "another-run")
 
 
-def test_a_tier_that_gives_no_answer(saved: OneRun) -> None:
+def test_gc_keeps_what_a_silent_tier_may_have(saved: OneRun) -> None:
     saved.tier_of_all.rename(saved.root / "unmounted")
     saved.tier_of_all.mkdir()
     done = gc("--yes")
     assert "KEPT" in done.output and "is it mounted" in done.output
     assert saved.held().ended == ""
-
-
-def test_one_that_stays_is_an_error_and_the_others_go(runs: Runs) -> None:
-    stays = runs.dead("pbbstays", fail="delete: dwsd is busy")
-    stays.saves()
-    run = runs.dead()
-    run.saves()
-    done = gc("--yes")
-    assert done.exit_code == 76
-    assert "KEPT        pbbstays (100.0 MiB, directory): " in done.output
-    assert "dwsd is busy" in done.output
-    assert done.output.endswith("1 given back, 1 kept\n")
-    assert [h.name for h in list_reservations()] == ["pbbstays"]
-
-
-def test_as_json(runs: Runs) -> None:
-    runs.dead()
-    runs.dead("pbbsafe").saves()
-    keeps, safe = json.loads(gc("--json").output)
-    assert (keeps["name"], keeps["goes"], safe["goes"]) == ("pbbone", False, True)
-    assert keeps["reservation"]["run"] == "dead: no engine works on it"
-    [_, done] = json.loads(gc("--json", "--yes").output)
-    assert (done["name"], done["goes"], done["exit_code"]) == ("pbbsafe", True, 0)
-    assert [one.record.name for one in leftovers()] == ["pbbone"]
-
-
-def test_by_hand_too_what_no_job_ever_had_needs_no_discard(runs: Runs) -> None:
-    run = runs.run()
-    run.begins()
-    run.waits()
-    done = CliRunner().invoke(release_command, [run.name], catch_exceptions=False)
-    assert "was given back" in done.output
-    assert ledger.find(run.name)[0]["event"] == "released"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import subprocess
 import time
 from pathlib import Path
@@ -18,11 +17,7 @@ from click.testing import CliRunner
 from pegasus_bb.cli.gc import command as gc_command
 from pegasus_bb.cli.ls import command
 from pegasus_bb.core import ledger
-from pegasus_bb.core.files import read_journal
-from pegasus_bb.run.engine.failure_messages import leftover_messages
 from pegasus_bb.run.engine.processes import Processes
-from pegasus_bb.run.engine.submitdir import find_submit_dir
-from pegasus_bb.run.inventory.leftovers import leftovers
 from pegasus_bb.run.inventory.listing import list_reservations
 from tests.run.engine.dagman.conftest import Tools, tools
 from tests.run.inventory.conftest import OneRun, Runs
@@ -61,15 +56,6 @@ def test_a_run_that_has_ended(run: OneRun, status: int, doing: str) -> None:
         assert found.next == ("pegasus-bb release pbbone --discard",)
 
 
-def test_a_run_that_was_killed_and_then_goes_on(run: OneRun) -> None:
-    assert run.held().run == "dead: no engine works on it"
-    with run.at_work():
-        found = run.held()
-    reason = f"pid {os.getpid()} on host {socket.gethostname()}"
-    assert (found.run, found.run_words) == ("running", reason)
-    assert found.next == (f"pegasus-bb status {run.submit}",)
-
-
 def test_a_task_that_outlives_its_killed_engine_is_the_run(run: OneRun) -> None:
     journal = Processes(Path(run.bb.file("engine.jsonl")))
     journal.starting("mark-of-a-task")
@@ -97,22 +83,6 @@ def test_a_dagman_in_the_queue_is_a_run_under_way(runs: Runs, tools: Tools) -> N
     assert list_reservations()[0].run == "dead: no engine works on it"
 
 
-def test_a_run_of_another_host(run: OneRun, monkeypatch: pytest.MonkeyPatch) -> None:
-    host = run.held().host
-    run.submit.rename(run.root.parent / "away")
-    monkeypatch.setattr("socket.gethostname", lambda: "elsewhere")
-    found = run.held()
-    assert (found.run, found.state) == ("submit directory not here", "ready")
-    assert f"planned on host {host}" in found.run_words
-    assert (found.site, found.tier, found.next) == ("cori", "bb", ())
-
-
-def test_a_run_that_was_moved_aside_is_found(run: OneRun) -> None:
-    aside = run.submit.with_name("submit.001")
-    run.submit.rename(aside)
-    assert run.held().submit_dir == str(aside)
-
-
 @pytest.mark.parametrize("odd", [{"submit_dir": "/home/caf\udce9/run"}, {"size": 1e30}])
 @pytest.mark.parametrize("asked", [command, gc_command])
 def test_any_line_as_json(run: OneRun, asked: Command, odd: dict[str, Any]) -> None:
@@ -121,12 +91,6 @@ def test_any_line_as_json(run: OneRun, asked: Command, odd: dict[str, Any]) -> N
     done = CliRunner().invoke(asked, ["--json"], catch_exceptions=False)
     assert len(json.loads(done.stdout)) == 2
     assert run.request.name in done.stdout
-
-
-def test_a_later_run_in_its_place_is_not_it(run: OneRun) -> None:
-    run.write("request.json", {**run.request.to_json(), "uuid": "later"})
-    found = run.held()
-    assert (found.run, found.state) == ("submit directory not here", "ready")
 
 
 def test_a_folder_that_is_no_tier_any_more_is_left_as_it_is(saved: OneRun) -> None:
@@ -147,49 +111,6 @@ def test_a_tier_that_is_away_is_unknown_never_gone(run: OneRun) -> None:
     assert run.held().state == "unknown"
 
 
-@pytest.mark.parametrize("place", ["/nowhere", "", "\0"])
-@pytest.mark.parametrize("backend", ["directory", "datawarp", "rabbit", ""])
-def test_a_line_of_an_older_run_whose_directory_is_away(
-    runs: Runs, backend: str, place: str
-) -> None:
-    runs.note(name="old", uuid="1", backend=backend, size=5, submit_dir=place)
-    [found] = list_reservations()
-    assert (found.name, found.state, found.size) == ("old", "unknown", 5)
-    assert found.run == "submit directory not here"
-    assert found.message
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        {"request": {"name": "pbbother", "uuid": "1"}},
-        {"request": {"capacity": "much"}},
-        {"request": {"settings": {"path": 5}}},
-        {"request": {"settings": {"quota": "x"}}},
-        {"name": "hurry up; $(id)"},
-        {"name": "", "uuid": ""},
-    ],
-)
-def test_an_edited_line_hides_no_other(runs: Runs, line: dict[str, Any]) -> None:
-    run = runs.dead()
-    [whole] = ledger.entries()
-    edited = {**whole, "name": "pbbodd", "submit_dir": "/nowhere", **line}
-    request = {**whole["request"], "name": "pbbodd", **line.get("request", {})}
-    runs.note(**{**edited, "request": request})
-    found = {h.name: h.state for h in list_reservations()}
-    assert found[run.name] == "ready"
-    assert found[str(edited["name"])] == "unknown"
-
-
-def test_those_given_back_show_with_all(saved: OneRun) -> None:
-    assert saved.delete() == 0
-    assert list_reservations() == []
-    [found] = list_reservations(everything=True)
-    assert (found.ended, found.state) == ("released", "")
-    assert listed() == "no reservations (pegasus-bb ls --all shows those given back)\n"
-    assert "released" in listed("--all")
-
-
 def test_one_that_is_there_though_it_was_given_back_is_shown(saved: OneRun) -> None:
     assert saved.delete() == 0
     saved.backend().create(saved.request)
@@ -203,49 +124,3 @@ def test_a_name_cannot_speak_to_the_terminal(runs: Runs) -> None:
     runs.note(name=name, uuid="1", backend="directory", size=5, label="\x1b]0;x\x07")
     assert not set(listed()) & set("\x1b\x07\u202e")
     assert json.loads(listed("--json"))[0]["name"] == name
-
-
-def test_the_table_and_what_to_say(run: OneRun) -> None:
-    run.ends(1)
-    head, row, *more = listed().splitlines()
-    columns = "reservation site/tier backend size state age run doing"
-    assert head.split() == columns.split()
-    assert " ".join(row.split()[:6]) == "pbbone cori/bb directory 100.0 MiB ready"
-    assert row.endswith("l-pbbone  failed, reservation kept")
-    assert more[0] == "pbbone:"
-    assert f"  {run.submit}" in more
-    assert f"  next: pegasus-bb run {run.submit}" in more
-
-
-def test_however_many_there_are_the_ledger_is_read_once(
-    runs: Runs, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("pbbone", "pbbtwo", "pbbthree"):
-        one = runs.dead(name)
-        Path(one.bb.file("ready.json")).unlink()  # the ledger says when it was asked
-    read: list[str] = []
-
-    def noted(path: str, *more: Any) -> Any:
-        read.append(path)
-        return read_journal(path, *more)
-
-    monkeypatch.setattr(ledger, "read_journal", noted)
-    assert [record.state for record in list_reservations()] == ["ready"] * 3
-    assert len([one for one in leftovers() if one.record.state == "ready"]) == 3
-    assert len(read) == 1
-    ledger.note("released", name="pbbone", uuid="uuid-pbbone")
-    assert len(list_reservations()) == 3 and len(read) == 2
-
-
-@pytest.mark.parametrize("is_safe", [False, True])
-def test_run_and_ls_name_one_command_that_gives_it_back(
-    run: OneRun, is_safe: bool
-) -> None:
-    run.note("work JOB_SUCCESS 0 cori - 3")
-    run.ends(1)
-    if is_safe:
-        run.saves()
-    command = run.held().next[-1]
-    assert ("--discard" in command) is not is_safe
-    told = leftover_messages(find_submit_dir(run.submit))
-    assert f"to drop it:  {command}" in told

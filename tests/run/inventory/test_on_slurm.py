@@ -17,8 +17,8 @@ from pegasus_bb.run.inventory.leftovers import give_back, leftovers
 from pegasus_bb.run.inventory.listing import list_reservations
 from pegasus_bb.run.inventory.run_state import ReservationRecord
 from tests.run.inventory.conftest import OneRun, Runs
-from tests.runtime.backends.test_datawarp import FAKE, DataWarpBench, bench, play
 from tests.runtime.backends.test_listing_many import RECORDED, recorded
+from tests.support.datawarp_bench import FAKE, DataWarpBench, bench, play
 
 __all__ = ["bench", "recorded"]
 DOWN = RECORDED / "show-burst.controller-down.txt"
@@ -100,19 +100,6 @@ def test_discarding_what_slurm_does_not_tell_of_has_a_way_on(
     assert list_reservations() == []
 
 
-def test_a_request_that_waits_on_is_withdrawn(runs: Runs, bench: DataWarpBench) -> None:
-    bench.fill()
-    run = on_slurm(runs, "pbbone")
-    run.begins()
-    run.waits()
-    assert shown()["pbbone"].state == "pending"
-    [ours, filler] = leftovers()
-    assert (ours.goes, filler.goes) == (True, False)
-    assert give_back(ours).goes
-    assert [job["state"] for job in bench.read()["jobs"]] == ["CANCELLED"]
-    assert "pbbone" not in shown()
-
-
 def test_unsaved_results_keep_the_buffer(runs: Runs, bench: DataWarpBench) -> None:
     for name in ("pbbunsaved", "pbbsafe"):
         safe = up(runs, name)
@@ -132,14 +119,6 @@ def test_an_older_buffer_is_of_another_run(runs: Runs, bench: DataWarpBench) -> 
     [verdict] = leftovers()
     assert (verdict.goes, "left over from another run" in verdict.why) == (False, True)
     assert shown()["pbbone"].state == "failed"
-
-
-def test_without_a_ledger_own_rows_are_seen(runs: Runs, bench: DataWarpBench) -> None:
-    bench.row("byhand")
-    bench.occupy("theirs")
-    [(name, found)] = shown().items()
-    assert (name, found.on_ledger, found.next) == ("byhand", False, ())
-    assert found.run == "not on this ledger"
 
 
 def test_slurm_is_asked_once_for_all(

@@ -10,12 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.model.reservation import State
-from pegasus_bb.runtime.backends.scontrol import (
-    BUFFER_STATES,
-    parse_burst,
-    parse_jobs,
-    size_of,
-)
+from pegasus_bb.runtime.backends.scontrol import BUFFER_STATES, parse_burst, parse_jobs
 from pegasus_bb.runtime.backends.squeue import parse_queue
 
 # What Slurm's own parser of #BB lines ends a word at; all else may be in a name.
@@ -84,12 +79,6 @@ def test_a_torn_answer_shows_nothing_that_was_not_there(text: str, cut: int) -> 
         assert "pbbone".startswith(name) or "pbbtwo".startswith(name)
         assert buffer.state is not State.READY or "State=allocated" in whole[:cut]
     assert all(p.name in ("", "datawarp"[: len(p.name)]) for p in parse_burst(text))
-
-
-@given(PROSE)
-def test_what_is_no_size_is_none(text: str) -> None:
-    assert size_of(text) >= 0
-    assert size_of(f"-{text}") == size_of(f"{text}.5") == 0
 
 
 @given(comment=PROSE, words=PROSE, uid=UIDS)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,75 +11,20 @@ from typing import Any
 import pytest
 
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable, UsageError
-from pegasus_bb.model.reservation import Request, State
+from pegasus_bb.model.reservation import State
 from pegasus_bb.runtime.backends import slurm
 from pegasus_bb.runtime.backends.datawarp import DataWarp
-from pegasus_bb.runtime.backends.scontrol import parse_burst
 from pegasus_bb.runtime.backends.slurm import create_line
-from tests.runtime.backends.contract import OTHER_RUN, REQUEST, Contract, ready, until
-from tests.runtime.backends.fakeslurm.fakeslurm import FRESH
+from tests.support.backend_contract import OTHER_RUN, REQUEST, Contract, ready, until
+from tests.support.datawarp_bench import SETTINGS, DataWarpBench, bench, play, questions
 
-FAKE = Path(__file__).parent / "fakeslurm"
-RECORDED = FAKE.parents[2] / "recorded" / "slurm-24.11"
+RECORDED = Path(__file__).parents[2] / "recorded" / "slurm-24.11"
+__all__ = ["bench"]
 REJECTIONS = RECORDED / "sbatch.rejections.txt"
-SETTINGS = {"timeout": "0", "poll": "0", "mount": "any"}
-
-
-class DataWarpBench:
-    """A fake cluster with 1 GiB of burst buffer."""
-
-    def __init__(self, tmp_path: Path) -> None:
-        self.file = tmp_path / "slurm.json"
-        self.file.write_text(json.dumps(FRESH))
-        self.mount = tmp_path / "mount"
-        self.mount.mkdir()
-        self.backend = DataWarp(SETTINGS)
-
-    def change(self, **values: Any) -> None:
-        self.file.write_text(json.dumps({**self.read(), **values}))
-
-    def read(self) -> dict[str, Any]:
-        data: dict[str, Any] = json.loads(self.file.read_text())
-        return data
-
-    def row(self, name: str, size: int = 100, **values: Any) -> None:
-        row = {"name": name, "size": size, "uid": os.getuid(), "created": time.time()}
-        self.change(buffers=[*self.read()["buffers"], {**row, **values}])
-
-    def occupy(self, name: str) -> str:
-        self.row(name, uid=os.getuid() + 1)
-        return f"user{os.getuid() + 1}"
-
-    def fill(self) -> None:
-        self.row("filler", size=1000)
-
-    def free(self) -> None:
-        self.change(
-            buffers=[b for b in self.read()["buffers"] if b["name"] != "filler"]
-        )
-
-    def go_down(self) -> None:
-        self.change(down=True)
-
-    def environ(self, request: Request) -> Mapping[str, str]:
-        return {f"DW_PERSISTENT_STRIPED_{request.name}": str(self.mount)}
-
-
-@pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataWarpBench:
-    monkeypatch.setenv("FAKE_SLURM", str(tmp_path / "slurm.json"))
-    monkeypatch.setenv("PATH", f"{FAKE}:{os.environ['PATH']}")
-    return DataWarpBench(tmp_path)
 
 
 class TestDataWarp(Contract):
     """The contract suite."""
-
-
-def play(tool: str, script: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder / tool).write_text(f"#!/bin/sh\n{script}\n")
-    (folder / tool).chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
 
 
 # -- what Slurm is asked for
@@ -125,35 +68,6 @@ def test_what_sbatch_refuses_is_told_with_what_would_do(
     assert ("reconfigure" in str(error.value)) == (index == 2)
 
 
-def test_a_refusal_names_the_default_that_the_environment_gave_to_sbatch(
-    bench: DataWarpBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SBATCH_PARTITION", "gpu")
-    monkeypatch.setenv("SBATCH_ACCOUNT", "m1")  # the tier has its own
-    play(
-        "sbatch",
-        "echo 'invalid partition specified' >&2; exit 1",
-        tmp_path,
-        monkeypatch,
-    )
-    with pytest.raises(ReservationFailed, match="SBATCH_PARTITION=gpu") as error:
-        DataWarp({**SETTINGS, "account": "m2"}).create(REQUEST)
-    assert "SBATCH_ACCOUNT" not in str(error.value)
-
-
-def test_a_slurm_that_makes_buffers_for_operators_alone_names_the_remedy(
-    bench: DataWarpBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    recorded = (RECORDED / "show-burst.no-persistent.txt").read_text()
-    bench.change(flags=",".join(parse_burst(recorded)[0].flags))
-    words = REJECTIONS.read_text().splitlines()[3].partition(": ")[2]
-    play("sbatch", f"echo '{words}' >&2; exit 1", tmp_path, monkeypatch)
-    with pytest.raises(ReservationFailed, match="request invalid; ") as error:
-        bench.backend.create(REQUEST)
-    for word in ("administrator", "Flags=EnablePersistent", "scontrol reconfigure"):
-        assert word in str(error.value)
-
-
 # -- what Slurm answers
 
 
@@ -187,15 +101,6 @@ def test_a_slurm_without_the_plugin_fails_fast(bench: DataWarpBench) -> None:
         bench.backend.create(REQUEST)
 
 
-def test_a_machine_without_slurm_fails_fast(
-    bench: DataWarpBench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    status = bench.backend.status(REQUEST)
-    assert status.state is State.FAILED
-    assert "PATH" in status.message
-
-
 def test_a_leftover_of_the_same_name_and_user_is_not_used(
     bench: DataWarpBench,
 ) -> None:
@@ -205,31 +110,10 @@ def test_a_leftover_of_the_same_name_and_user_is_not_used(
     assert bench.read()["jobs"] == []
 
 
-def test_a_leftover_that_is_too_small_is_not_ready(bench: DataWarpBench) -> None:
-    bench.row(REQUEST.name, size=1)
-    status = bench.backend.status(REQUEST)
-    assert status.state is State.FAILED
-    assert "smaller" in status.message
-
-
 def test_a_longer_name_that_begins_alike_is_not_it(bench: DataWarpBench) -> None:
     bench.row(REQUEST.name + "x")
     bench.row("datawarp")
     assert bench.backend.status(REQUEST).state is State.ABSENT
-
-
-def test_an_unknown_pool_is_named(bench: DataWarpBench) -> None:
-    with pytest.raises(ReservationFailed, match=r"are wlm_pool\..*plan again"):
-        bench.backend.create(replace(REQUEST, pool="fast"))
-
-
-def test_a_pool_that_shrank_is_not_waited_for(bench: DataWarpBench) -> None:
-    bench.fill()
-    bench.backend.create(REQUEST)
-    bench.change(total=50)
-    status = bench.backend.status(REQUEST)
-    assert status.state is State.FAILED
-    assert "for ever" in status.message
 
 
 @pytest.mark.parametrize("changes", [{}, {"total": 50}, {"create_fails": "busy"}])
@@ -247,19 +131,7 @@ def test_whatever_is_true_a_question_is_one_scontrol_and_one_squeue(
     assert asked == ["squeue", "scontrol show burst"]
 
 
-def questions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    asked: list[str] = []
-    real = slurm.ask
-
-    def counting(argv: list[str], **rest: Any) -> Any:
-        asked.append(" ".join(argv) if argv[0] == "scontrol" else argv[0])
-        return real(argv, **rest)
-
-    monkeypatch.setattr(slurm, "ask", counting)
-    return asked
-
-
-def test_it_came_up_between_the_two_questions(
+def test_a_buffer_that_comes_up_between_two_questions_is_seen(
     bench: DataWarpBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The job has ended and its buffer is there: never absent because of the order."""
@@ -276,15 +148,6 @@ def test_it_came_up_between_the_two_questions(
 
     monkeypatch.setattr(slurm, "ask", then_there_is_room)
     assert bench.backend.status(REQUEST).state is State.READY
-
-
-def test_a_squeue_that_says_something_else_is_no_answer(
-    bench: DataWarpBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bench.backend.create(REQUEST)
-    play("squeue", "echo JOBID PARTITION", tmp_path, monkeypatch)
-    status = bench.backend.status(REQUEST)
-    assert (status.state, "JOBID PARTITION" in status.message) == (State.UNKNOWN, True)
 
 
 # -- giving back
@@ -355,16 +218,6 @@ def test_a_variable_that_is_not_set_is_an_error_not_the_current_folder() -> None
         DataWarp(SETTINGS).path(REQUEST, {})
     with pytest.raises(ReservationFailed, match="PERSISTENT"):
         DataWarp(SETTINGS).path(REQUEST, {"DW_PERSISTENT_STRIPED_pbb4f1c2a9e": "."})
-
-
-def test_a_job_without_the_directive_names_the_likely_cause() -> None:
-    with pytest.raises(ReservationFailed) as error:
-        DataWarp(SETTINGS).path(REQUEST, {"SLURM_JOB_ID": "417"})
-    said = str(error.value)
-    assert "slurm_local_submit_attributes.sh" in said
-    assert "`scontrol show job 417` has no line BurstBuffer=" in said
-    assert max(map(len, said.splitlines())) < 200  # as `run` shows it, uncut
-    assert "in a DAG of your own the submit file may lack the" in said
 
 
 def test_a_mount_that_is_missing_is_an_error(bench: DataWarpBench) -> None:

@@ -16,8 +16,8 @@ from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import Request, State
 from pegasus_bb.runtime.backends.folder_tier import Directory
-from tests.runtime.backends.contract import OTHER_RUN, REQUEST, Contract, names
 from tests.runtime.backends.crash import crash_at_every_step
+from tests.support.backend_contract import OTHER_RUN, REQUEST, Contract
 
 BIG = replace(REQUEST, name="pbbfiller", capacity=1000 * MIB, uuid="filler")
 
@@ -76,14 +76,6 @@ def test_the_folder_of_the_tier_is_made_but_not_the_way_to_it(tmp_path: Path) ->
     assert (tmp_path / "tier" / REQUEST.name).is_dir()
     with pytest.raises(ReservationFailed, match="key `path` of the tier"):
         Directory({"path": str(tmp_path / "no" / "tier")}).create(REQUEST)
-
-
-def test_without_a_quota_it_hands_out_what_is_free(tmp_path: Path) -> None:
-    disk = os.statvfs(tmp_path)
-    [pool] = Directory({"path": str(tmp_path)}).pools()
-    assert pool.total == pytest.approx(disk.f_bavail * disk.f_frsize, rel=0.2)
-    with pytest.raises(ReservationFailed, match="in all"):
-        Directory({"path": str(tmp_path)}).create(replace(REQUEST, capacity=1 << 60))
 
 
 def test_first_come_first_served_so_no_request_starves(bench: DirectoryBench) -> None:
@@ -165,16 +157,6 @@ def test_the_identity_of_another_run_in_the_folder_stops_everything(
     assert identity.exists()
 
 
-def test_removed_behind_our_back_it_is_absent_and_its_space_is_free(
-    bench: DirectoryBench,
-) -> None:
-    (made(bench) / ".pegasus_bb").unlink()
-    bench.folder().rmdir()
-    assert bench.backend.status(REQUEST).state is State.ABSENT
-    [pool] = bench.backend.pools()
-    assert pool.free == pool.total
-
-
 def test_lost_grants_are_made_anew(bench: DirectoryBench) -> None:
     made(bench)
     (bench.root / ".pegasus_bb.json").unlink()
@@ -218,20 +200,6 @@ def test_a_file_in_place_of_the_folder_is_told_from_storage_that_is_away(
     assert "pegasus-bb release NAME --discard --gone NAME" in file.message
 
 
-def test_a_job_that_goes_on_writing_is_named(
-    bench: DirectoryBench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made(bench)
-    with monkeypatch.context() as patched:
-        patched.setattr("pegasus_bb.core.removal.empty", lambda *_: None)
-        (bench.folder() / "late").write_text("still writing")
-        with pytest.raises(ReservationFailed, match="written to"):
-            bench.backend.delete(REQUEST)
-    assert bench.backend.status(REQUEST).state is State.DELETING
-    bench.backend.delete(REQUEST)
-    assert bench.backend.status(REQUEST).state is State.ABSENT
-
-
 def test_one_that_cannot_be_removed_at_the_last_moment_keeps_its_identity(
     bench: DirectoryBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -248,16 +216,6 @@ def test_one_that_cannot_be_removed_at_the_last_moment_keeps_its_identity(
     assert bench.backend.status(REQUEST).state is State.DELETING
     bench.backend.delete(REQUEST)
     assert bench.backend.status(REQUEST).state is State.ABSENT
-
-
-def test_giving_back_takes_no_longer_than_allowed(tmp_path: Path) -> None:
-    bench = DirectoryBench(tmp_path, timeout="0")
-    (made(bench) / "data").write_text("much")
-    with pytest.raises(ReservationFailed, match="in time"):
-        bench.backend.delete(REQUEST)
-    assert bench.backend.status(REQUEST).state is State.DELETING
-    Directory({**bench.settings, "timeout": "1h"}).delete(REQUEST)
-    assert not bench.folder().exists()
 
 
 @pytest.mark.parametrize(
@@ -295,21 +253,6 @@ def test_a_folder_that_another_user_owns_is_not_used(bench: DirectoryBench) -> N
 # -- kill -9 at every step
 
 
-def test_a_create_killed_anywhere_is_listed_and_can_be_repeated(tmp_path: Path) -> None:
-    for step, root in crash_at_every_step(
-        tmp_path,
-        before=lambda root: root.mkdir(),
-        killed=lambda root: DirectoryBench(root).backend.create(REQUEST),
-    ):
-        bench = DirectoryBench(root)
-        listed = names(bench)
-        assert bench.folder().exists() == (listed == [REQUEST.name]), step
-        bench.backend.create(REQUEST)
-        assert bench.backend.status(REQUEST).state is State.READY, step
-        folders = [p.name for p in root.iterdir() if p.is_dir()]
-        assert folders == [REQUEST.name], step
-
-
 def test_a_create_killed_anywhere_is_never_granted_more_than_there_is(
     tmp_path: Path,
 ) -> None:
@@ -321,45 +264,3 @@ def test_a_create_killed_anywhere_is_never_granted_more_than_there_is(
         bench = DirectoryBench(root)
         found = bench.backend.status(REQUEST).state
         assert found in (State.ABSENT, State.PENDING), step
-
-
-def _with_data(root: Path) -> None:
-    root.mkdir()
-    folder = made(DirectoryBench(root))
-    (folder / "deep" / "deeper").mkdir(parents=True)
-    (folder / "deep" / "deeper" / "data").write_text("1")
-    (folder / "data").write_text("2")
-
-
-def deletes_killed_anywhere(folder: Path) -> Iterator[tuple[int, DirectoryBench]]:
-    for step, root in crash_at_every_step(
-        folder,
-        before=_with_data,
-        killed=lambda root: DirectoryBench(root).backend.delete(REQUEST),
-    ):
-        yield step, DirectoryBench(root)
-
-
-def test_a_delete_killed_anywhere_can_be_repeated(tmp_path: Path) -> None:
-    for step, bench in deletes_killed_anywhere(tmp_path):
-        found = bench.backend.status(REQUEST)
-        whole = (bench.folder() / "deep" / "deeper" / "data").exists() and (
-            bench.folder() / "data"
-        ).exists()
-        assert whole or found.state is not State.READY, step
-        bench.backend.delete(REQUEST)
-        assert bench.backend.status(REQUEST).state is State.ABSENT, step
-        assert [p.name for p in bench.root.iterdir() if p.is_dir()] == [], step
-        [pool] = bench.backend.pools()
-        assert pool.free == pool.total, step
-
-
-def test_a_delete_killed_half_way_is_finished_by_the_next_create(
-    tmp_path: Path,
-) -> None:
-    for step, bench in deletes_killed_anywhere(tmp_path):
-        was = bench.backend.status(REQUEST).state
-        bench.backend.create(REQUEST)
-        assert bench.backend.status(REQUEST).state is State.READY, step
-        if was is not State.READY:
-            assert [p.name for p in bench.folder().iterdir()] == [".pegasus_bb"], step

@@ -10,16 +10,11 @@ from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable, Usag
 from pegasus_bb.model.reservation import State
 from pegasus_bb.runtime.backends.backend_table import open_backend
 from pegasus_bb.runtime.backends.base import Backend
-from pegasus_bb.runtime.backends.folder_tier import Directory
-from tests.runtime.backends.contract import REQUEST
+from tests.support.backend_contract import REQUEST
 
 
 def backend(root: Path, **faults: str) -> Backend:
     return open_backend("directory", {"path": f"{root}/tier", **faults})
-
-
-def test_without_faults_nothing_is_wrapped(tmp_path: Path) -> None:
-    assert type(backend(tmp_path, delay="", fail="")) is Directory
 
 
 def test_a_reservation_is_pending_until_its_delay_is_over(tmp_path: Path) -> None:
@@ -35,15 +30,7 @@ def test_a_reservation_is_pending_until_its_delay_is_over(tmp_path: Path) -> Non
     assert at_once.path(REQUEST, {}) == f"{tmp_path}/tier/{REQUEST.name}"
 
 
-def test_a_refusal(tmp_path: Path) -> None:
-    refusing = backend(tmp_path, fail="create*1: no space left on any server")
-    with pytest.raises(ReservationFailed, match="no space left on any server"):
-        refusing.create(REQUEST)
-    refusing.create(REQUEST)
-    assert refusing.status(REQUEST).state is State.READY
-
-
-def test_no_answer_and_a_loss(tmp_path: Path) -> None:
+def test_a_fault_can_withhold_an_answer_or_lose_the_reservation(tmp_path: Path) -> None:
     settings = {"fail": "status*1: unreachable; status+2: gone; delete*1: unreachable"}
     silent = backend(tmp_path, **settings)
     silent.create(REQUEST)

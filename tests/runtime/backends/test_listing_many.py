@@ -10,8 +10,8 @@ import pytest
 from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import State
 from pegasus_bb.runtime.backends.datawarp import DataWarp
-from tests.runtime.backends.contract import REQUEST
-from tests.runtime.backends.test_datawarp import DataWarpBench, bench, play, questions
+from tests.support.backend_contract import REQUEST
+from tests.support.datawarp_bench import DataWarpBench, bench, play, questions
 
 __all__ = ["bench"]
 RECORDED = Path(__file__).parents[2] / "recorded" / "slurm-24.11"
@@ -39,25 +39,6 @@ def test_the_rows_of_a_real_slurm(
     assert [status.state for status in found.statuses] == states
     assert [(row.name, row.own) for row in found.rows] == [("csb2", own), ("csb", own)]
     assert [row.status.size for row in found.rows] == [500 * MIB, 700 * MIB]
-
-
-@pytest.mark.parametrize("text", ["no-plugin", "not-read-back"])
-def test_a_slurm_that_shows_no_buffer_and_may_have_one(
-    recorded: Path, text: str
-) -> None:
-    recorded.write_text((RECORDED / f"show-burst.{text}.txt").read_text())
-    [status] = DataWarp({}).list_reservations([REQUEST]).statuses
-    assert status.state is State.UNKNOWN
-    assert "burst" in status.message or "DataWarp" in status.message
-
-
-def test_a_machine_without_slurm_does_not_know(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    found = DataWarp({}).list_reservations([REQUEST])
-    assert found.statuses[0].state is State.UNKNOWN
-    assert "no Slurm on this machine's PATH" in found.message
 
 
 def test_however_many_there_are_slurm_is_asked_as_for_one(

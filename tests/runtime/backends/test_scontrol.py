@@ -55,20 +55,6 @@ def test_buffers_are_found_whatever_the_options_and_jobs_left_out(name: str) -> 
     assert found.flags == ("EmulateCray", "EnablePersistent")
 
 
-@pytest.mark.parametrize(
-    ("name", "unlisted"),
-    [
-        ("show-burst.persistent-and-jobs", 0),
-        ("show-burst.two-persistent", 0),
-        ("show-burst.no-persistent", 0),
-        ("show-burst.not-read-back", 110 * MIB),
-    ],
-)
-def test_what_is_in_use_and_in_no_row(name: str, unlisted: int) -> None:
-    found = plugin(name)
-    assert found.unaccounted(found.pools[0]) == unlisted
-
-
 def test_times_are_local_and_a_relative_one_is_not_known() -> None:
     created = plugin("show-burst.two-persistent").buffers[1].created
     assert time.localtime(created)[:6] == (2026, 11, 20, 18, 25, 20)
@@ -114,11 +100,6 @@ def test_a_job_is_held_only_if_slurm_refused_it(
     assert found.message.endswith(message)
 
 
-def test_a_job_has_number_name_and_user() -> None:
-    found = job("show-job.create-failed")
-    assert found[:4] == ("26", "fail.sh", "wfuser", 1000)
-
-
 def test_a_directive_is_one_value_though_it_holds_equal_signs() -> None:
     fields = job("show-job.decimal-capacity").fields
     assert fields["BurstBuffer"] == (
@@ -127,13 +108,6 @@ def test_a_directive_is_one_value_though_it_holds_equal_signs() -> None:
     )
     assert fields["ReqTRES"] == "cpu=1,mem=1M,node=1,billing=1"
     assert fields["NtasksPerN:B:S:C"] == "0:0:*:*"
-
-
-def test_every_recorded_file_is_read_by_a_test() -> None:
-    named = Path(__file__).read_text()
-    for path in RECORDED.glob("*.txt"):
-        case = path.stem.replace("show-job.", "")
-        assert f'"{path.stem}"' in named or f'"{case}"' in named, path.name
 
 
 # -- traps
@@ -150,19 +124,6 @@ def test_a_buffer_named_like_the_plugin_or_a_header_is_still_a_row() -> None:
     assert (row.name, row.pool, row.size) == ("datawarp", "", scontrol.INFINITE)
 
 
-def test_other_pools_follow_the_default_one() -> None:
-    [found] = scontrol.parse_burst(
-        "Name=datawarp DefaultPool=a Granularity=1MiB TotalSpace=4GiB FreeSpace=3GiB "
-        "UsedSpace=1GiB\n  PoolName[0]=b Granularity=2MiB TotalSpace=8GiB "
-        "FreeSpace=8GiB UsedSpace=0\n  Flags=EnablePersistent\n"
-    )
-    assert [(p.name, p.granularity, p.total) for p in found.pools] == [
-        ("a", MIB, 4 * GIB),
-        ("b", 2 * MIB, 8 * GIB),
-    ]
-    assert found.flags == ("EnablePersistent",)
-
-
 @pytest.mark.parametrize("odd", ["\x1c", "\x1e", "\x85", "\u2028"])
 def test_a_name_of_another_user_s_begins_no_field_row_or_plugin(odd: str) -> None:
     """Slurm ends a name at a blank of ASCII only."""
@@ -176,36 +137,6 @@ def test_a_name_of_another_user_s_begins_no_field_row_or_plugin(odd: str) -> Non
         (name, 1, 8),
         ("pbbours", 2, 7),
     ]
-
-
-def test_free_text_cannot_replace_a_field() -> None:
-    [found] = scontrol.parse_jobs(
-        "JobId=1 JobName=x\n   UserId=u(7) Priority=0\n   JobState=PENDING\n"
-        "   SystemComment=so JobState=COMPLETED Priority=9 they said\n"
-    )
-    assert (found.state, found.held) == (State.PENDING, True)
-
-
-@pytest.mark.parametrize(
-    ("printed", "size"),
-    [
-        ("0", 0),
-        ("512", 512),
-        ("700MiB", 700 * MIB),
-        ("5GiB", 5 * GIB),
-        ("1TB", 10**12),
-        ("1TiB", 1 << 40),
-        ("3K", 3072),
-        ("2PiB", 2 << 50),
-        ("INFINITE", scontrol.INFINITE),
-        ("4N", 0),
-        ("3.5TB", 0),
-        ("(null)", 0),
-        ("", 0),
-    ],
-)
-def test_sizes_as_slurm_prints_them(printed: str, size: int) -> None:
-    assert scontrol.size_of(printed) == size
 
 
 # Slurm's own list (bb_state_string), copied here on purpose: a word that is missing in

@@ -13,7 +13,7 @@ from pegasus_bb.core.errors import ReservationFailed
 from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import Request, State
 from pegasus_bb.runtime.backends.folder_tier import Directory
-from tests.runtime.backends.contract import REQUEST
+from tests.support.backend_contract import REQUEST
 
 ONE = replace(REQUEST, capacity=8 * MIB)
 OTHER = replace(ONE, name="pbbother", uuid="other")
@@ -46,15 +46,6 @@ def test_more_than_the_file_system_holds_is_refused(disk: Disk) -> None:
     assert (pool.total, pool.free) == (16 * MIB, 16 * MIB)
 
 
-def test_what_is_written_into_a_reservation_counts_once(disk: Disk) -> None:
-    disk.tier.create(ONE)
-    disk.free -= 8 * MIB  # its jobs have filled it
-    disk.tier.create(OTHER)
-    assert disk.state(OTHER) is State.READY
-    [pool] = disk.tier.pools()
-    assert (pool.total, pool.free) == (16 * MIB, 0)
-
-
 def test_a_request_waits_while_other_files_fill_the_file_system(disk: Disk) -> None:
     disk.tier.create(ONE)
     disk.free = 3 * MIB
@@ -64,13 +55,4 @@ def test_a_request_waits_while_other_files_fill_the_file_system(disk: Disk) -> N
     disk.free = 8 * MIB
     assert disk.state(OTHER) is State.PENDING  # to ask changes nothing
     disk.tier.settle()
-    assert disk.state(OTHER) is State.READY
-
-
-def test_grants_of_an_earlier_version_are_not_taken_for_other_files(disk: Disk) -> None:
-    disk.tier.create(ONE)
-    grants = Path(disk.tier.root) / ".pegasus_bb.json"
-    grants.write_text(grants.read_text().replace('"quota"', '"unknown"'))
-    disk.free -= 8 * MIB
-    disk.tier.create(OTHER)
     assert disk.state(OTHER) is State.READY

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,10 +10,9 @@ from pegasus_bb.core.errors import SchedulerUnreachable
 from pegasus_bb.core.process import ask
 from pegasus_bb.model.reservation import State
 from pegasus_bb.runtime.backends.datawarp import DataWarp
-from pegasus_bb.runtime.backends.scontrol import parse_burst
 from pegasus_bb.runtime.release_steps import release_reservation
-from tests.runtime.backends.contract import REQUEST, ready
-from tests.runtime.backends.test_datawarp import SETTINGS, DataWarpBench, bench, play
+from tests.support.backend_contract import REQUEST, ready
+from tests.support.datawarp_bench import SETTINGS, DataWarpBench, bench, play
 
 __all__ = ["bench"]
 
@@ -72,13 +70,6 @@ def test_an_end_that_is_not_seen_is_not_success(
         bench.backend.delete(REQUEST)
 
 
-def test_a_slurm_that_prints_no_free_space_hides_nothing() -> None:
-    text = "Name=datawarp DefaultPool=p Granularity=1MiB TotalSpace=9MiB UsedSpace=4MiB"
-    [plugin] = parse_burst(text + "\n")
-    assert plugin.pools[0].free == 5 << 20
-    assert plugin.unaccounted(plugin.pools[0]) == 0
-
-
 @pytest.mark.parametrize("cut", [12, 90, 230])
 def test_an_answer_that_is_cut_tells_nothing(
     bench: DataWarpBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cut: int
@@ -87,9 +78,3 @@ def test_an_answer_that_is_cut_tells_nothing(
     whole = ask(["scontrol", "show", "burst"]).out
     play("scontrol", f"printf %s '{whole[:cut]}'", tmp_path, monkeypatch)
     assert bench.backend.status(REQUEST).state is State.UNKNOWN
-
-
-def test_another_pool_does_not_matter(bench: DataWarpBench) -> None:
-    bench.change(unseen=500)
-    status = bench.backend.status(replace(REQUEST, pool="fast"))
-    assert status.state is State.ABSENT

@@ -34,11 +34,3 @@ def test_the_least_stripes_are_those_of_equation_8(load: float) -> None:
     else:
         assert serves_all(SAME, n_io, load)
         assert n_io == LOWER or not serves_all(SAME, n_io - 1, load)
-
-
-def test_nothing_to_drain_takes_the_smallest_segments() -> None:
-    assert CURVE.least(0) == LOWER
-
-
-def test_a_segment_below_the_stripes_of_all_osts_takes_time_as_well() -> None:
-    assert 0 < CURVE.seconds(1) < 1

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,7 +18,6 @@ from pegasus_bb.runtime.draining.scan import scan
 from pegasus_bb.runtime.draining.waiting import Waiting
 from pegasus_bb.runtime.staging.items import Landed, stamp
 from tests.runtime.draining.virtual import Clock
-from tests.support.reflinks import skip_if_shared
 
 
 class Job:
@@ -77,13 +74,6 @@ class Job:
 
     def on_pfs(self) -> dict[str, str]:
         return texts(self.pfs)
-
-
-def until(holds: Callable[[], object]) -> None:
-    end = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def texts(folder: Path) -> dict[str, str]:
@@ -151,15 +141,6 @@ def test_a_file_that_is_written_in_place_stays_and_arrives_each_time(job: Job) -
     assert job.on_buffer() == {"restart": "3", "log3": "3"}
 
 
-def test_a_program_that_writes_two_files_by_turns(tmp_path: Path) -> None:
-    job = Job(tmp_path, kept=2)
-    for name, text in (("a", "1"), ("b", "2"), ("a", "3"), ("b", "4"), ("a", "5")):
-        job.dump(**{name: text})
-        assert job.on_pfs()[name] == text
-    assert job.on_buffer() == {"a": "5", "b": "4"}
-    job.arrivals.close()
-
-
 def test_what_the_program_removes_before_it_is_copied_is_no_failure(job: Job) -> None:
     (job.buffer / "a").write_text("1")
     (job.buffer / "b").write_text("1")
@@ -169,54 +150,6 @@ def test_what_the_program_removes_before_it_is_copied_is_no_failure(job: Job) ->
     assert job.on_pfs() == {"b": "1"}
     assert job.drainer.unsafe() == 0
     assert "1 of them had been removed" in job.words[-1]
-
-
-def test_what_is_written_again_before_it_is_copied_goes_with_the_next(
-    job: Job,
-) -> None:
-    (job.buffer / "a").write_text("1")
-    job.give()
-    (job.buffer / "a").write_text("2")
-    job.drain()
-    assert job.on_pfs() == {}, "its version is not what was complete"
-    job.give()
-    job.drain()
-    assert job.on_pfs() == {"a": "2"}
-
-
-def test_a_log_makes_no_dump_old(job: Job) -> None:
-    job.dump(step1="1" * 1000)
-    job.dump(log="x")
-    job.dump(log="xx")
-    assert set(job.on_buffer()) == {"step1", "log"}
-    job.dump(step2="2" * 1000)
-    assert set(job.on_buffer()) == {"step2", "log"}
-
-
-def test_any_name_arrives(job: Job) -> None:
-    bad = os.fsdecode(b"\xff\n \x1b[31m")
-    (job.buffer / bad).mkdir()
-    (job.buffer / bad / bad).write_text("1")
-    (job.buffer / "latest").symlink_to(bad)
-    job.dump()
-    assert (job.pfs / "latest" / bad).read_text() == "1"
-    (job.buffer / "latest").unlink()
-    (job.buffer / "latest").symlink_to("new")
-    job.dump(new="2")
-    assert (job.pfs / "latest").read_text() == "2"
-    assert not (job.buffer / bad).exists(), "it was safe, whatever its name"
-
-
-def test_each_name_of_a_file_is_safe_when_the_file_is(job: Job) -> None:
-    """One that the copy has as well. Else it would be tried again for ever."""
-    (job.buffer / "step1").write_text("1")
-    (job.buffer / "latest").hardlink_to(job.buffer / "step1")
-    job.dump()
-    assert job.drainer.unsafe() == 0
-    assert "dump 1: 2 files, 2 B, safe" in job.words[-1]
-    assert (job.pfs / "step1").samefile(job.pfs / "latest")
-    job.dump(step2="2")
-    assert set(job.on_buffer()) == {"step2"}, "safe, by both names"
 
 
 def test_what_is_forgotten_is_not_the_file_that_has_its_inode_by_now(job: Job) -> None:
@@ -236,15 +169,6 @@ def test_a_link_does_not_lead_out_of_the_buffer(job: Job, tmp_path: Path) -> Non
     job.dump(a="1")
     job.dump(b="2")
     assert texts(tmp_path / "precious") == {"file": "mine"}
-
-
-def test_a_folder_that_is_removed_and_made_again_is_watched_on(job: Job) -> None:
-    job.dump(a="1")
-    shutil.rmtree(job.buffer)
-    job.give()
-    job.buffer.mkdir()
-    job.dump(b="2")
-    assert job.on_pfs() == {"a": "1", "b": "2"}
 
 
 def test_a_dump_has_time_until_the_next_one_is_expected(job: Job) -> None:
@@ -327,22 +251,3 @@ def test_a_dump_that_is_overtaken_shares_the_time_of_the_next(job: Job) -> None:
     drainer.give(module.Dump(3, {}, 100, begun=0.0))
     assert pace.told[1:] == [0.0], "three at once: there is no room for more"
     assert job.words[-1].endswith("full speed")
-
-
-def test_a_dump_that_is_overtaken_twice_goes_at_full_speed(tmp_path: Path) -> None:
-    """It has an hour, and the next ones are complete after a moment."""
-    skip_if_shared(tmp_path)
-    job = Job(tmp_path, interval=3600.0, clock=Clock(20.0))
-    job.drainer.start()
-    (job.buffer / "one").write_bytes(bytes(4 << 20))
-    job.give()
-    until(lambda: list(job.pfs.glob(".one.*.part")))
-    for name in ("two", "three"):
-        (job.buffer / name).write_bytes(bytes(4 << 20))
-        job.give()
-    until(lambda: (job.pfs / "one").exists())
-    job.drainer.end()
-    assert job.drainer.ended.wait(60)
-    assert "dump 2 is complete, and the one before is not safe yet" in job.words[0]
-    assert set(job.on_pfs()) == {"one", "two", "three"}
-    job.arrivals.close()

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -71,15 +68,6 @@ def test_the_files_of_one_burst_are_a_dump() -> None:
     assert names(buffer) == [["a/0", "a/1"]]
 
 
-def test_a_burst_lasts_as_long_as_a_file_of_it_is_written() -> None:
-    buffer = Buffer()
-    buffer.write("a/0")
-    buffer.rest_writing("a/1", 60)
-    assert not buffer.dumps
-    buffer.rest(10)
-    assert names(buffer) == [["a/0", "a/1"]]
-
-
 def test_three_dumps_teach_the_interval() -> None:
     buffer, known = Buffer(), []
     for number in range(3):
@@ -87,31 +75,6 @@ def test_three_dumps_teach_the_interval() -> None:
         buffer.rest(100 + number)
         known.append(buffer.interval.seconds)
     assert known == [0, 100, 100], "of what was seen, the least: early is better"
-
-
-def test_the_interval_follows_a_program_that_changes_it() -> None:
-    buffer = Buffer()
-    for pause in (100, 100, 300, 300, 300, 50, 50):
-        buffer.write("ckpt")
-        buffer.rest(pause)
-    lengths = [round(after - begin) for begin, after in pairwise(begins(buffer))]
-    assert lengths == [100, 100, 300, 300, 300, 50]
-    assert buffer.interval.seconds == 50
-
-
-def begins(buffer: Buffer) -> Iterator[float]:
-    return (dump.begun for dump in buffer.dumps)
-
-
-def test_what_was_there_before_teaches_nothing() -> None:
-    buffer = Buffer()
-    buffer.bursts = Bursts(QUIET, buffer.interval, buffer.words.append)
-    buffer.write("old")
-    buffer.rest(20)
-    buffer.write("new")
-    buffer.rest(20)
-    assert [dump.begun for dump in buffer.dumps] == [-math.inf, 21.0]
-    assert buffer.interval.seconds == 0
 
 
 def test_each_dump_is_spread_over_the_interval() -> None:
@@ -131,30 +94,6 @@ def test_each_dump_is_spread_over_the_interval() -> None:
         left -= min(left, pace.size)
     assert times[0] == complete
     assert dump.begun + 160 < times[-1] < dump.begun + 200
-
-
-def test_files_that_are_written_in_place_are_in_every_dump() -> None:
-    buffer = Buffer()
-    for _ in range(3):
-        buffer.write("restart.h5", "mesh.h5")
-        buffer.rest(30)
-    assert names(buffer) == [["mesh.h5", "restart.h5"]] * 3
-    assert len({dump.files["mesh.h5"] for dump in buffer.dumps}) == 3
-
-
-def test_what_the_program_removes_meanwhile_is_in_no_dump() -> None:
-    buffer = Buffer()
-    buffer.write("final.tmp", "other")
-    buffer.rest(2)
-    buffer.remove("final.tmp")
-    buffer.write("final")
-    buffer.rest(20)
-    assert names(buffer) == [["final", "other"]]
-    buffer.write("gone")
-    buffer.rest(2)
-    buffer.remove("gone")
-    buffer.rest(20)
-    assert len(buffer.dumps) == 1
 
 
 def test_a_dump_that_never_completes_is_left_alone_with_a_word() -> None:
@@ -193,20 +132,6 @@ def test_an_interval_that_is_given_is_not_learned() -> None:
     assert buffer.interval.seconds == 50
 
 
-def test_a_program_that_sets_times_back_has_written_all_the_same(
-    tmp_path: Path,
-) -> None:
-    file = tmp_path / "ckpt"
-    file.write_text("one")
-    before = scan(str(tmp_path), pytest.fail)
-    times = file.stat().st_atime_ns, file.stat().st_mtime_ns
-    file.write_text("two")
-    os.utime(file, ns=times)
-    after = scan(str(tmp_path), pytest.fail)
-    assert before["ckpt"] != after["ckpt"]
-    assert scan(str(tmp_path), pytest.fail) == after
-
-
 def test_any_name_is_seen_and_what_is_no_file_is_not(tmp_path: Path) -> None:
     bad = os.fsdecode(b"\xff\n \x1b[31m")
     (tmp_path / bad).mkdir()
@@ -215,10 +140,6 @@ def test_any_name_is_seen_and_what_is_no_file_is_not(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     found = scan(str(tmp_path), pytest.fail)
     assert sorted(found) == sorted([f"{bad}/{bad}", "link"])
-
-
-def test_a_folder_that_is_gone_is_empty(tmp_path: Path) -> None:
-    assert scan(str(tmp_path / "gone"), pytest.fail) == {}
 
 
 pauses = st.lists(st.integers(10, 200), min_size=3, max_size=8)
@@ -233,38 +154,3 @@ def test_no_file_is_ever_forgotten(pauses: list[int]) -> None:
     assert [f"step{n}" in each for n, each in enumerate(names(buffer))] == [
         True for _ in pauses
     ]
-
-
-def learned(*lengths: float) -> Interval:
-    """After dumps that began so far from each other."""
-    interval, begun = Interval(), 0.0
-    for number, length in enumerate((0.0, *lengths)):
-        begun += length
-        interval.learn(Dump(number, {}, 1, begun))
-    return interval
-
-
-def test_with_a_shared_limit_a_dump_is_early_enough_for_a_shorter_interval() -> None:
-    """30 % shorter than the least of the last eight: the limit keeps the peak."""
-    assert learned(100, 130, 110).spread(shares_limit=True) == pytest.approx(76)
-    assert learned(50, *[100] * 8).spread(shares_limit=True) == pytest.approx(76)
-
-
-def test_without_one_it_is_spread_over_a_usual_interval() -> None:
-    """Its own pace is the peak: one that is always early is always fast."""
-    assert learned(100).spread(shares_limit=False) == pytest.approx(90)
-    apart = learned(100, 140, 100, 140, 100, 140)
-    assert apart.spread(shares_limit=False) == pytest.approx(0.9 * 120)
-
-
-def test_a_program_that_dumps_more_often_from_now_on_is_followed() -> None:
-    """After three intervals; a single one that is short is a chance."""
-    once = learned(300, 300, 300, 300, 300, 50)
-    assert once.spread(shares_limit=False) > 0.9 * 250
-    shorter = learned(300, 300, 300, 50, 50, 50)
-    assert shorter.spread(shares_limit=False) == pytest.approx(0.9 * 50)
-
-
-def test_an_interval_that_is_not_known_spreads_nothing() -> None:
-    assert learned().spread(shares_limit=True) == 0
-    assert Interval(100.0).spread(shares_limit=False) == pytest.approx(90)

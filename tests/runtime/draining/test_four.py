@@ -7,12 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from benchmarks import drain_workflows
 from benchmarks.drain_four import killed, speed, speeds_up_after
 from benchmarks.throttled import Throttled
-from pegasus_bb.runtime.draining.target_folder import EXPIRES as USUAL
 from tests.support.reflinks import skip_if_shared
 
 MIB = 1 << 20
@@ -46,16 +42,3 @@ def test_the_limit_is_kept_and_a_dead_one_frees_its_share(tmp_path: Path) -> Non
     whole = sum(size for _, end, size in every if end <= when)
     assert shared < 0.9 * whole, "four of them share it: segments go by turns"
     assert speeds_up_after(others, when, LIMIT, window=1.0) <= EXPIRES + 1.5
-
-
-@pytest.mark.sweep
-def test_of_four_workflows_one_is_killed_and_the_others_have_its_share(
-    tmp_path: Path,
-) -> None:
-    """Its engine and its transfer: its lease expires as that of a program."""
-    skip_if_shared(tmp_path)
-    sites = drain_workflows.chains(tmp_path, tmp_path / "pfs", 1, 64 * MIB)
-    drain_workflows.share(sites, tmp_path / "registry", LIMIT)
-    others, when = drain_workflows.killed(sites, wait=1.5)
-    assert sum(size for _, _, size in others) == 3 * 64 * MIB
-    assert speeds_up_after(others, when, LIMIT, window=1.0) <= USUAL + 5

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.runtime.draining.pace import Drain, Pace, Target
-from pegasus_bb.runtime.draining.target_folder import Lease, Registry
 from pegasus_bb.runtime.staging.digests import SHA256
 from pegasus_bb.runtime.staging.items import Folder, item_of
 from pegasus_bb.runtime.staging.mover import Mover
@@ -57,17 +56,6 @@ def test_a_copy_goes_on(name: str, tmp_path: Path) -> None:
             pass
     pace.close()
     assert opened() == before
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_what_no_process_would_write_counts_for_nothing(
-    name: str, tmp_path: Path
-) -> None:
-    HOSTILE[name](tmp_path / "b.lease")
-    registry = Registry(str(tmp_path))
-    now = time.time()
-    assert registry.ask(Lease("mine", 100, now + 10, now, now), 0.001) == 0.0
-    assert registry.load == pytest.approx(10, rel=0.1)
 
 
 class FillsUp(Pace):

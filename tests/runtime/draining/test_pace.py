@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
-import threading
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pegasus_bb.runtime.draining.curve import Curve
 from pegasus_bb.runtime.draining.pace import Drain, Pace, Target
 from tests.runtime.draining.virtual import Clock
 
 MIB = 1 << 20
-CURVE = Curve(a=0.693, b=0.163, n_ost=4, stripe=10**6, positioning=0.0055)
 
 
 def paced(clock: Clock, drain: Drain) -> Pace:
@@ -81,15 +76,6 @@ def test_once_the_last_job_has_computed_nothing_waits_any_more(
     assert capsys.readouterr().err.count("earlier than predicted") == 1
 
 
-def test_no_time_is_full_speed_without_a_word(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    clock = Clock()
-    found = drained(clock, paced(clock, Drain("run", 10 * MIB)), 10 * MIB)
-    assert {when for when, _ in found} == {0}
-    assert not capsys.readouterr().err
-
-
 @settings(max_examples=30, deadline=None)
 @given(rate=st.integers(4, 400), size=st.integers(1, 400))
 def test_a_rate_is_kept_in_every_second(
@@ -108,54 +94,6 @@ def test_a_rate_is_kept_in_every_second(
         assert sum(size for _, size in found[:-1]) <= 1.05 * rate * MIB * seconds
 
 
-@pytest.mark.parametrize(
-    ("rate", "size"), [(1, 1), (4, 1), (8, 2), (32, 8), (256, 64), (9999, 64)]
-)
-def test_a_segment_is_a_quarter_second_of_the_rate_within_bounds(
-    rate: int, size: int, tmp_path: Path
-) -> None:
-    """In MiB. At a low rate a larger one would be the busiest second by itself."""
-    target = Target("run", str(tmp_path), rate * MIB)
-    pace = paced(Clock(), Drain("run", 10**9, targets=[target]))
-    assert pace.size == size * MIB
-
-
-def test_transfer_jobs_of_a_run_share_its_rate(tmp_path: Path) -> None:
-    clock = Clock()
-    target = Target("run", str(tmp_path), 32 * MIB)
-    one, two = (
-        paced(clock, Drain("run", 32 * MIB, targets=[target])) for _ in range(2)
-    )
-    times = []
-    for pace in (one, two) * 4:
-        with pace.take(8 * MIB):
-            times.append(clock())
-    assert all(later - t >= 0.19 for t, later in pairwise(times))
-
-
-def test_a_curve_gives_segments_their_size(tmp_path: Path) -> None:
-    clock = Clock()
-    target = Target("scratch", str(tmp_path), curve=CURVE)
-    pace = paced(clock, Drain("run", 10**12, 2000.0, [target]))
-    assert pace.size == 12 * CURVE.stripe, "nothing is known of the load"
-    with pace.take(pace.size):
-        pass
-    n_io = CURVE.least(10**12 / 1800)
-    assert n_io is not None
-    assert pace.size == n_io * CURVE.stripe
-
-
-def test_few_stripes_than_osts_and_no_bytes_are_no_harm(tmp_path: Path) -> None:
-    """D = 0, and N_io below the OSTs of the target."""
-    clock = Clock()
-    wide = CURVE._replace(n_ost=64, b=2.0)
-    target = Target("scratch", str(tmp_path), curve=wide)
-    pace = paced(clock, Drain("run", 5, targets=[target]))
-    assert drained(clock, pace, 5) == [(0, 5)]
-    with pace.take(0):
-        assert clock() == 1e9
-
-
 def test_overload_is_said_once_and_keeps_to_the_limit(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -166,22 +104,6 @@ def test_overload_is_said_once_and_keeps_to_the_limit(
     assert found[-1][0] == pytest.approx(100, rel=0.05), "as fast as the limit allows"
     said = capsys.readouterr().err
     assert said.count("target scratch is overloaded") == 1
-
-
-@pytest.mark.parametrize("kind", ["gone", "file"])
-def test_a_registry_that_cannot_be_used_means_full_speed_and_one_word(
-    tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = tmp_path / "target"
-    if kind == "file":
-        folder.write_text("")
-    clock = Clock()
-    target = Target("scratch", str(folder), MIB)
-    pace = paced(clock, Drain("run", 64 * MIB, targets=[target]))
-    assert {when for when, _ in drained(clock, pace, 64 * MIB)} == {0}
-    said = capsys.readouterr().err
-    assert said.count("full speed") == 1
-    assert str(folder) in said
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EACCES, errno.EROFS])
@@ -212,15 +134,6 @@ def test_a_wall_clock_that_jumps_moves_no_deadline(tmp_path: Path) -> None:
     assert clock() - 1e9 == pytest.approx(800, abs=1)
 
 
-def test_a_copy_that_is_given_up_waits_no_longer(tmp_path: Path) -> None:
-    pace = Pace(Drain("r", MIB, 9e6, [Target("pfs", str(tmp_path), 1.0)]))
-    with pace.take(MIB // 2):
-        pass  # the next would go in weeks
-    pace.stop()
-    with pace.take(MIB // 2):
-        pass
-
-
 def test_who_hurries_has_no_schedule_and_keeps_to_the_limit(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -233,46 +146,3 @@ def test_who_hurries_has_no_schedule_and_keeps_to_the_limit(
     drained(clock, pace, 76 * MIB)
     assert clock() - hurried == pytest.approx(76 / 8, rel=0.1)
     assert not capsys.readouterr().err, "it is not late"
-
-
-def test_who_hurries_need_not_wait_for_what_was_due(tmp_path: Path) -> None:
-    pace = Pace(Drain("r", 100 * MIB, 9e6))
-    for _ in range(2):
-        threading.Timer(0.05, pace.hurry).start()
-        with pace.take(MIB):
-            pass  # the second would have been due in a day
-    assert pace.size == 64 * MIB
-
-
-def test_each_segment_is_noted_and_a_log_that_cannot_be_costs_a_word(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    clock, log = Clock(), tmp_path / "node.jsonl"
-    target = Target("run", str(tmp_path), 8 * MIB)
-    pace = paced(clock, Drain("r", 4 * MIB, targets=[target], log=str(log)))
-    for _ in range(2):
-        with pace.take(2 * MIB):
-            clock.sleep(0.1)
-    lines = [json.loads(line) for line in log.read_text().splitlines()]
-    assert lines[0] == [1e9, 1e9 + 0.1, 2 * MIB]
-    assert len(lines) == 2
-    blocked = paced(clock, Drain("r", 9, log=f"{tmp_path}/no/such.jsonl"))
-    drained(clock, blocked, 9)
-    assert "report lacks segments" in capsys.readouterr().err
-
-
-def test_a_segment_that_fails_is_not_noted(tmp_path: Path) -> None:
-    clock, log = Clock(), tmp_path / "node.jsonl"
-    pace = paced(clock, Drain("r", 4, log=str(log)))
-    with pytest.raises(OSError, match="full"), pace.take(4):
-        raise OSError("full")
-    assert not log.exists()
-
-
-def test_a_closed_pace_leaves_its_targets(tmp_path: Path) -> None:
-    clock = Clock()
-    pace = paced(clock, Drain("r", 9, targets=[Target("pfs", str(tmp_path), 1e6)]))
-    with pace.take(4):
-        assert list(tmp_path.glob("*.lease"))
-    pace.close()
-    assert not list(tmp_path.glob("*.lease"))

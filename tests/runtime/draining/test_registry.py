@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import fcntl
-import json
 import math
 import os
 import stat
@@ -93,13 +90,6 @@ def test_the_earliest_deadline_goes_first(tmp_path: Path) -> None:
     assert first.got < early.got < late.got
 
 
-def test_without_deadlines_who_asks_first_goes_first(tmp_path: Path) -> None:
-    clock = Clock()
-    every = [Drainer(clock, str(tmp_path)) for _ in range(4)]
-    play(clock, [d.drains([LIMIT], 0.1 * n) for n, d in enumerate(every)])
-    assert [each.got for each in every] == sorted(each.got for each in every)
-
-
 def test_a_dead_lease_frees_its_share(tmp_path: Path) -> None:
     clock = Clock()
     dead, other = (Registry(str(tmp_path), clock, clock.sleep) for _ in range(2))
@@ -109,20 +99,6 @@ def test_a_dead_lease_frees_its_share(tmp_path: Path) -> None:
     clock.now += EXPIRES
     assert other.ask(lease(clock(), 800, clock() + 80), 0.0) == 0
     assert other.load == pytest.approx(10)
-
-
-def test_a_killed_process_in_line_holds_others_back_no_longer_than_its_lease(
-    tmp_path: Path,
-) -> None:
-    clock = Clock()
-    busy, killed, other = (Drainer(clock, str(tmp_path)) for _ in range(3))
-    assert busy.registry.ask(lease(clock()), 1.0) == 0
-    clock.now += 0.1
-    assert killed.registry.ask(lease(clock(), deadline=clock() + 1), 1.0) > 0
-    since = clock()
-    play(clock, [other.drains([LIMIT])])
-    assert other.got
-    assert other.got[0][0] - since <= EXPIRES + 1
 
 
 def test_one_who_is_first_and_never_goes_is_passed(tmp_path: Path) -> None:
@@ -192,24 +168,3 @@ def test_what_another_user_put_there_is_not_followed(tmp_path: Path, kind: str) 
     with pytest.raises(OSError):
         Registry(str(folder)).ask(lease(0.0), 1.0)
     assert other.read_text() == "precious"
-
-
-def test_a_lock_that_is_never_free_is_an_error(tmp_path: Path) -> None:
-    clock = Clock()
-    Registry(str(tmp_path), clock).ask(lease(0.0), 0.0)
-    with (tmp_path / "slots").open() as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        with pytest.raises(OSError) as raised:
-            Registry(str(tmp_path), clock, clock.sleep).ask(lease(0.0), 0.0)
-    assert raised.value.errno == errno.EAGAIN
-
-
-def test_leases_of_long_ago_are_removed(tmp_path: Path) -> None:
-    clock = Clock()
-    old = tmp_path / "host.1.ff.lease"
-    old.write_text(json.dumps(lease(None)._replace(heartbeat=clock() - 3600)))
-    registry = Registry(str(tmp_path), clock)
-    registry.ask(lease(clock()), 0.0)
-    assert not old.exists()
-    registry.leave()
-    assert not list(tmp_path.glob("*.lease"))

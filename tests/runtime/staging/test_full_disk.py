@@ -70,20 +70,3 @@ def test_what_has_no_room_is_named_with_what_it_needs(work: Path, size: int) -> 
     (words,) = failures
     assert "/from/large -> " in words and "No space left on device" in words
     assert "it needs" in words and "free" in words
-
-
-def test_no_inode_is_left(work: Path) -> None:
-    for number in range(30):
-        (work / "from" / str(number)).write_text("x")
-    failures, copies = staged(work, "nr_inodes=11")
-    assert set(copies.values()) == {1}
-    assert len(copies) == 10 and len(failures) == 20
-    assert all("has no inode free" in words for words in failures)
-
-
-def test_a_disk_that_takes_no_writes(work: Path) -> None:
-    (work / "from" / "a").write_text("x")
-    failures, copies = staged(work, "ro,mode=755")
-    assert copies == {}
-    (words,) = failures
-    assert "Read-only file system" in words and "takes no more writes" in words

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -76,47 +75,6 @@ def test_the_way_may_change_with_every_step(
     assert copied(source)
     assert ways.count("_read_hash_write") == 10 // turns
     assert len(ways) == 10
-
-
-def test_holes_between_steps_of_both_ways(
-    tmp_path: Path, ways: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(hashing, "_HASHED_FILES", Sometimes(2))
-    source = tmp_path / "sparse"
-    with source.open("wb") as out:
-        for place in (0, 3 * STEP, 7 * STEP):
-            out.seek(place)
-            out.write(os.urandom(STEP // 2))
-        out.truncate(SIZE)
-    assert copied(source)
-    assert len(set(ways)) == 2
-
-
-def test_a_single_file_is_hashed_in_a_thread_and_many_are_not(
-    source: Path, ways: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    at_work = hashing._HashedFiles()
-    at_work._most = 1  # of two processors
-    monkeypatch.setattr(hashing, "_HASHED_FILES", at_work)
-    assert copied(source)
-    assert "_read_hash_write" not in ways
-    ways.clear()
-    at_work.count(1)  # another one
-    assert copied(source)
-    assert set(ways) == {"_read_hash_write"}
-    at_work.count(-1)
-    assert not at_work.are_too_many
-
-
-def test_without_room_for_a_thread_one_reading_does_for_both(
-    source: Path, ways: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refused(self: threading.Thread) -> None:
-        raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr(threading.Thread, "start", refused)
-    assert copied(source)
-    assert set(ways) == {"_read_hash_write"}
 
 
 def test_a_disk_that_cannot_be_read_ends_the_copy_either_way(

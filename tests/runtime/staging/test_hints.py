@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import os
 from pathlib import Path
 
 import pytest
 
 from pegasus_bb.model.placement import HINTS
-from pegasus_bb.runtime.staging import hints, onefile
+from pegasus_bb.runtime.staging import onefile
 from pegasus_bb.runtime.staging.digests import SHA256
 from pegasus_bb.runtime.staging.folder_lfns import copy_path
 from pegasus_bb.runtime.staging.hints import hint_of
@@ -53,11 +51,6 @@ def test_every_copy_has_the_hint_under_its_own_name(
         assert path.read_bytes() == (tmp_path / "from" / name).read_bytes()
 
 
-def test_without_a_hint_nothing_is_set(tmp_path: Path, copier: str) -> None:
-    copies = moved(tmp_path, hints.NO_HINT)
-    assert {hint_of(str(path)) for path in copies.values()} == {0}
-
-
 def test_the_hint_is_there_before_the_first_byte(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,37 +71,6 @@ def test_the_hint_is_there_before_the_first_byte(
         writing=Writing(hint=HINTS["short"]),
     )
     assert seen == [HINTS["short"]]
-
-
-def test_every_file_of_a_folder_has_the_hint(tmp_path: Path) -> None:
-    (tmp_path / "from/below").mkdir(parents=True)
-    for name in ("from/one", "from/below/two"):
-        (tmp_path / name).write_text(name)
-    copy_path(
-        str(tmp_path / "from"),
-        str(tmp_path / "to"),
-        writing=Writing(hint=HINTS["extreme"]),
-    )
-    for name in ("to/one", "to/below/two"):
-        assert hint_of(str(tmp_path / name)) == HINTS["extreme"]
-
-
-def test_a_kernel_that_knows_no_hints_copies_as_ever(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*arguments: object) -> int:
-        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
-
-    (tmp_path / "from").write_bytes(b"bytes")
-    with monkeypatch.context() as patch:
-        patch.setattr(fcntl, "fcntl", refuse)
-        copy_path(
-            str(tmp_path / "from"),
-            str(tmp_path / "to"),
-            writing=Writing(hint=HINTS["long"]),
-        )
-    assert (tmp_path / "to").read_bytes() == b"bytes"
-    assert hint_of(str(tmp_path / "to")) == 0
 
 
 def copy(folder: Path, hint: int) -> None:

@@ -10,12 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.runtime.staging import hashing
-from pegasus_bb.runtime.staging.digests import SHA256, is_by_blocks
-from pegasus_bb.runtime.staging.folder_lfns import copy_path, digest_path, digest_tree
+from pegasus_bb.runtime.staging.digests import is_by_blocks
 from pegasus_bb.runtime.staging.onefile import copy_file, digest_file
 from tests.support.counting import calls
-
-from .conftest import TwoTrees
 
 TIB = 1 << 40
 PLACES = (5, TIB // 3, TIB - 1)
@@ -49,14 +46,6 @@ def test_a_file_with_huge_holes_is_copied_and_verified_at_once(tmp_path: Path) -
     assert digest_file(str(dest)) != copied.digest
 
 
-def test_stage_copies_a_file_with_huge_holes(copier: str, trees: TwoTrees) -> None:
-    write_huge(trees.source / "huge")
-    trees.stage()
-    assert trees.failures == []
-    assert bytes_at(trees.dest / "huge") == bytes_at(trees.source / "huge")
-    assert trees.stage().kept == 1
-
-
 @given(
     data=st.lists(st.tuples(st.integers(0, 40), st.binary(max_size=6)), max_size=6),
     size=st.integers(0, 44),
@@ -85,31 +74,3 @@ def test_a_digest_of_blocks_tells_contents_and_not_holes(
         dense.write_bytes(contents[:at] + b"!" + contents[at + 1 :])
         changed = contents[at : at + 1] != b"!"
         assert (digest_file(str(dense), of_sparse) != of_sparse) is changed
-
-
-def test_a_folder_with_huge_holes_is_verified_where_its_copy_has_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(hashing, "_HUGE", 1 << 20)
-    source, dest = tmp_path / "source", tmp_path / "dest"
-    source.mkdir()
-    write_huge(source / "file", 4 << 20)
-    assert is_by_blocks(digest_path(str(source / "file")))
-    copied = copy_path(str(source), str(dest))
-    assert digest_tree(str(dest)) == copied.digest
-    (dest / "file").write_bytes((source / "file").read_bytes())  # no holes
-    filled = copy_path(str(dest), str(tmp_path / "again"))
-    assert digest_tree(str(tmp_path / "again")) == filled.digest
-
-
-def test_short_reads_do_not_change_a_digest_of_blocks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "file"
-    path.write_bytes(os.urandom(3 * hashing.BLOCK + 7))
-    read = os.pread
-    with path.open("rb") as file:
-        size = path.stat().st_size
-        whole = hashing.hash_blocks(file.fileno(), size, SHA256)
-        monkeypatch.setattr(os, "pread", lambda fd, n, at: read(fd, (n + 1) // 2, at))
-        assert hashing.hash_blocks(file.fileno(), size, SHA256) == whole

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 from pathlib import Path
 
 import pytest
 
-from pegasus_bb.core.errors import UsageError
 from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.staging.stage_journal import Journal
 
@@ -42,11 +40,3 @@ def test_a_journal_that_cannot_be_written_advises_by_the_error(
     with pytest.raises(CopyFailed, match=f"{advice} and run it again$") as failure:
         journal.begin("1.abcdef")
     assert ("space" in str(failure.value).split(";")[1]) is ("space" in advice)
-
-
-def test_a_journal_that_cannot_be_locked_is_not_said_to_be_in_use(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    failing(monkeypatch, fcntl, "flock", errno.ENOLCK)
-    with pytest.raises(UsageError, match="cannot be locked: No locks available; set"):
-        Journal(str(tmp_path / "journal"), "from", "to")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 
 from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.staging.folder_lfns import copy_tree
-from pegasus_bb.runtime.staging.lookalikes import Made, folded
+from pegasus_bb.runtime.staging.lookalikes import Made
 from tests.support.folding import Fold, Folding
 
 from .conftest import TwoTrees
@@ -45,19 +44,6 @@ def test_two_files_that_are_one_there_fail_every_call(
     assert (trees.dest / "fine").read_text() == "3"
 
 
-def test_two_folders_that_are_one_there_fail_every_call(
-    trees: TwoTrees, plain: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    trees.write("Sub/a", "1")
-    trees.write("sub/b", "22")
-    trees.dest.mkdir()
-    Folding(trees.dest, str.lower, monkeypatch)
-    for _ in range(2):
-        trees.stage()
-        (failure,) = trees.failures
-        assert "takes both names for one" in failure
-
-
 @KINDS
 def test_lookalikes_arrive_where_they_are_told_apart(
     copier: str, trees: TwoTrees, kind: str
@@ -69,17 +55,6 @@ def test_lookalikes_arrive_where_they_are_told_apart(
     (trees.source / "SUB").symlink_to("sub")
     assert trees.stage().files == 2 and trees.failures == []
     assert trees.stage().kept == 2 and trees.failures == []
-
-
-def test_a_file_system_that_changes_names_and_merges_none_is_fine(
-    trees: TwoTrees, plain: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    trees.write("e", "1")
-    trees.write("\u00e9", "two")
-    trees.dest.mkdir()
-    (trees.dest / "e\u0301").write_text("an earlier form of the name")
-    Folding(trees.dest, lambda n: unicodedata.normalize("NFC", n), monkeypatch)
-    assert trees.stage().files == 2 and trees.failures == []
 
 
 @KINDS
@@ -111,10 +86,3 @@ def test_a_name_that_is_another_s_is_noticed_before_it_is_replaced(
             made.check(paths[1])
     Path(paths[1]).write_text("2")
     made.check(paths[1])
-
-
-def test_names_of_other_letters_are_no_lookalikes() -> None:
-    names = ["a1", "a2", "\u732b", "\u72ac", "b", json.dumps({})]
-    assert len({folded(name) for name in names}) == len(names)
-    assert folded("Stra\u00dfe.") == folded("STRASSE")
-    assert folded("X ") == "x"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.runtime.staging import mover, moves
+from pegasus_bb.runtime.staging import mover
 from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.staging.folder_lfns import copy_path
 from pegasus_bb.runtime.staging.items import Folder, item_of
@@ -77,9 +77,7 @@ def moved(source: Path, dest: Path, segments: Segments | None) -> dict[str, str]
     """Copy every file of ``source``: name -> digest of what has landed."""
     here, there = Folder.open(str(source)), Folder.open(str(dest))
     items = [
-        item_of(
-            here, path.name, there, as_name=path.name, status=path.stat(), mark=None
-        )
+        item_of(here, path.name, there, path.name, path.stat(), None)
         for path in sorted(source.iterdir())
     ]
     found = {}
@@ -152,64 +150,7 @@ def test_a_batch_that_the_disk_cannot_keep_fails(
     monkeypatch.setattr(mover, "sync", broken)
     here, there = Folder.open(str(source)), Folder.open(str(dest))
     found = (source / "small").stat()
-    items = [item_of(here, "small", there, as_name="small", status=found, mark=None)]
+    items = [item_of(here, "small", there, "small", found, None)]
     (outcome,) = Mover(segments=told).move(items)
     assert outcome.landed is None
     assert isinstance(outcome.failure, CopyFailed)
-
-
-def test_holes_are_no_bytes(told: Told, tmp_path: Path) -> None:
-    with (tmp_path / "sparse").open("wb") as file:
-        file.truncate(8 * MIB)
-        file.write(b"x" * 4096)
-    copied = copy_told(tmp_path / "sparse", True, told)
-    assert copied.size == 8 * MIB
-    assert sum(told.taken) < MIB
-
-
-def test_a_folder_goes_in_segments(told: Told, tmp_path: Path) -> None:
-    (tmp_path / "many" / "inner").mkdir(parents=True)
-    random_file(tmp_path / "many" / "one", 300 * KIB)
-    random_file(tmp_path / "many" / "inner" / "two", 300 * KIB)
-    plain = copy_path(str(tmp_path / "many"), str(tmp_path / "plain"))
-    copied = copy_path(
-        str(tmp_path / "many"), str(tmp_path / "copy"), writing=Writing(told)
-    )
-    assert copied.digest == plain.digest
-    assert told.taken.count(256 * KIB) == 2
-
-
-def test_a_disk_that_gets_full_in_a_segment_leaves_nothing(
-    told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    random_file(tmp_path / "result", 700 * KIB)
-    real, left = moves._by, [1]
-
-    def by(*arguments: object) -> int:
-        if not left:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        left.pop()
-        return real(*arguments)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(moves, "_by", by)
-    with pytest.raises(CopyFailed, match="No space left"):
-        copy_told(tmp_path / "result", False, told)
-    assert [path.name for path in tmp_path.iterdir()] == ["result"]
-
-
-def test_stopping_the_mover_waits_for_no_segment(
-    told: Told, folders: tuple[Path, Path]
-) -> None:
-    source, dest = folders
-    random_file(source / "a", MIB)
-    here, there = Folder.open(str(source)), Folder.open(str(dest))
-
-    def items() -> Iterator[object]:
-        yield item_of(
-            here, "a", there, as_name="a", status=(source / "a").stat(), mark=None
-        )
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        list(Mover(segments=told).move(items()))  # type: ignore[arg-type]
-    assert told.is_stopped

@@ -14,10 +14,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.runtime.staging.digests import SHA256
 from pegasus_bb.runtime.staging.hard_links import HardLinks
-from pegasus_bb.runtime.staging.stage_journal import Journal
-from pegasus_bb.runtime.staging.stage_tree import Stage
 
 from .conftest import TwoTrees
 
@@ -78,16 +75,6 @@ def test_a_hostile_name_is_only_a_name(trees: TwoTrees, hostile: str) -> None:
     trees.write(f"in/{hostile}/{hostile}", "more")
     trees.stage()
     assert trees.failures == []
-    assert contents(trees.dest) == contents(trees.source)
-
-
-def test_long_names_that_begin_alike(trees: TwoTrees) -> None:
-    """Names have 255 bytes, and those of temporary files need some for themselves."""
-    names = ["A" * 250 + str(number) for number in range(3)] + ["\u6f22" * 85]
-    for name in names:
-        trees.write(name, name[-5:])
-    trees.stage()
-    assert trees.failures == [] and trees.parts() == []
     assert contents(trees.dest) == contents(trees.source)
 
 
@@ -165,38 +152,6 @@ def test_folders_that_are_there_keep_their_modes(trees: TwoTrees) -> None:
     assert stat.S_IMODE(trees.dest.stat().st_mode) == 0o2775
 
 
-def test_folders_of_a_killed_try_get_the_modes_of_their_sources(
-    trees: TwoTrees,
-) -> None:
-    trees.write("d/new", "1")
-    (trees.source / "d").chmod(0o550)
-    trees.source.chmod(0o750)
-
-    def kill(size: int) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        trees.stage(tell=kill)
-    assert modes(trees.dest)["d"] == 0o750
-    trees.stage()
-    assert modes(trees.dest) == {"d": 0o550, "d/new": 0o644}
-    assert stat.S_IMODE(trees.dest.stat().st_mode) == 0o750
-
-
-def test_a_folder_of_another_user_keeps_its_mode_and_what_it_has(
-    trees: TwoTrees, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    trees.write("d/new", "1")
-    (trees.dest / "d").mkdir(parents=True)
-    (trees.dest / "d" / "old").write_text("stays")
-    (trees.dest / "d").chmod(0o777)
-    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-    trees.stage()
-    assert trees.failures == []
-    assert contents(trees.dest) == {"d": None, "d/new": b"1", "d/old": b"stays"}
-    assert modes(trees.dest)["d"] == 0o777
-
-
 def test_what_is_no_file_is_named_and_the_rest_is_done(trees: TwoTrees) -> None:
     trees.write("a", "1")
     trees.write("z", "2")
@@ -259,22 +214,6 @@ def test_another_file_that_came_to_the_inode_number_meanwhile(
     assert contents(trees.dest) == contents(trees.source)
 
 
-def test_a_folder_without_write_permission(of_a_user: Path) -> None:
-    trees = TwoTrees(of_a_user)
-    trees.source.mkdir()
-    trees.write("shut/file", "x")
-    trees.write("shut/in/file", "y")
-    for name in ("shut/in", "shut"):
-        (trees.source / name).chmod(0o555)
-    for _ in range(2):
-        trees.stage()
-        assert trees.failures == []
-        assert modes(trees.dest) == modes(trees.source)
-    for name in ("shut/in", "shut"):
-        (trees.source / name).chmod(0o755)
-        (trees.dest / name).chmod(0o755)
-
-
 def test_a_link_in_the_place_of_a_file_is_replaced_not_written_through(
     trees: TwoTrees,
 ) -> None:
@@ -294,43 +233,9 @@ def test_a_link_in_the_place_of_a_file_is_replaced_not_written_through(
     assert stage.failed == 1 and "Not a directory" in trees.failures[0]
 
 
-def test_a_folder_in_the_place_of_a_file_is_named(trees: TwoTrees) -> None:
-    trees.write("f", "new")
-    trees.write("g", "new")
-    (trees.dest / "f" / "kept").mkdir(parents=True)
-    trees.stage()
-    assert len(trees.failures) == 1 and "/to/f: Is a directory" in trees.failures[0]
-    assert (trees.dest / "f" / "kept").is_dir()
-    assert (trees.dest / "g").read_text() == "new"
-    assert trees.parts() == []
-
-
 def test_thousands_of_files_in_one_folder(trees: TwoTrees) -> None:
     for number in range(3000):
         trees.write(f"many/{number:05d}", str(number))
     stage = trees.stage()
     assert stage.files == 3000
     assert contents(trees.dest) == contents(trees.source)
-
-
-def test_what_is_not_wanted_is_passed_over(trees: TwoTrees) -> None:
-    """Further names of a file, links, and what could not be copied as well."""
-    for name in ("now", "later"):
-        trees.write(f"{name}/file", name)
-        (trees.source / name / "again").hardlink_to(trees.source / name / "file")
-        (trees.source / name / "link").symlink_to("file")
-        os.mkfifo(trees.source / name / "fifo")
-    journal = Journal(str(trees.root / "journal"), "from", "to")
-    stage = Stage(
-        str(trees.source),
-        str(trees.dest),
-        journal,
-        digest=SHA256,
-        fail=lambda failure: trees.failures.append(str(failure)),
-        wanted=lambda path, found: path in ("now/file", "now/again", "now/link"),
-    )
-    assert stage.run(), trees.failures
-    journal.close()
-    found = sorted(path.name for path in (trees.dest / "now").iterdir())
-    assert found == ["again", "file", "link"]
-    assert not list((trees.dest / "later").iterdir())

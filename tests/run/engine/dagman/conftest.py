@@ -54,10 +54,6 @@ class Tools:
         """What happens when a DAG is submitted; nothing: it is refused."""
         (self.folder / "next").write_text(" ".join(acts))
 
-    def journal_ends_after(self, line: str) -> None:
-        """The writer of jobstate.log dies there."""
-        self.program("condor_submit_dag", SUBMIT, line)
-
     def queue(self, *rows: str) -> None:
         """JobStatus and HoldReason of the job that is asked after."""
         (self.folder / "queue").write_text("".join(f"{row}\n" for row in rows))

@@ -7,12 +7,11 @@ import os
 import pytest
 from pytest import MonkeyPatch
 
-from pegasus_bb.core.errors import RunFailed, SchedulerUnreachable, UsageError
+from pegasus_bb.core.errors import RunFailed, UsageError
 from pegasus_bb.run.engine.dagman import running
 from pegasus_bb.run.engine.engine_choice import choose_engine
-from pegasus_bb.run.engine.processes import Processes
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from tests.run.engine.dagman.conftest import Tools, write_log
+from tests.run.engine.dagman.conftest import Tools
 
 
 def test_dagman_where_a_schedd_takes_jobs(place: SubmitDir, tools: Tools) -> None:
@@ -40,26 +39,10 @@ def test_the_local_engine_where_nothing_can_be_submitted(
     assert choose_engine(place, "auto") == ("local", why)
 
 
-def test_the_local_engine_ends_what_it_began(place: SubmitDir, tools: Tools) -> None:
-    Processes(place.processes).close()
-    assert choose_engine(place, "auto").engine == "local"
-    assert choose_engine(place, "auto", restart=True).engine == "dagman"
-
-
 def test_what_dagman_began_is_not_taken_over(place: SubmitDir, tools: Tools) -> None:
     with pytest.raises(RunFailed):
         running.run(place.path)
     assert choose_engine(place, "auto") == ("dagman", "it began this run")
     tools.falls_silent()
     with pytest.raises(UsageError, match="begun under DAGMan, and here no schedd"):
-        choose_engine(place, "auto")
-
-
-def test_one_that_lives_is_joined(place: SubmitDir, tools: Tools) -> None:
-    write_log(place, "removed", 4)
-    tools.queue("2\tundefined")
-    why = "it works on it already, as job 32"
-    assert choose_engine(place, "auto") == ("dagman", why)
-    tools.falls_silent()
-    with pytest.raises(SchedulerUnreachable):
         choose_engine(place, "auto")

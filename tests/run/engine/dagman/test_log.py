@@ -26,7 +26,7 @@ def lives(act: str, folder: Path) -> list[list[Life]]:
     return grown
 
 
-def test_one_that_was_held_and_killed_was_not_over(tmp_path: Path) -> None:
+def test_a_dagman_that_was_held_and_killed_was_not_over(tmp_path: Path) -> None:
     """The second one was submitted by hand while the first was alive."""
     seen = lives("held-and-killed", tmp_path)
     states = [[(one.cluster, one.state) for one in found] for found in seen]

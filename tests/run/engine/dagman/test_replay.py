@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pegasus_bb.model.dag.blahp import JOB_NOT_FOUND
 from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.run.engine.dagman.replay import Replay
 from pegasus_bb.run.engine.jobstate_log import parse_event, read_history
@@ -42,40 +41,6 @@ def test_a_gate_waits_and_failures_tell_their_retries(place: SubmitDir) -> None:
     assert heard[-1] == "E done after 9 s"
     assert player.table.names(State.FAILED) == ["B", "C", "D"]
     assert player.table.names(State.FUTILE) == ["F"]
-
-
-def test_a_gate_waits_also_while_dagman_says_nothing(place: SubmitDir) -> None:
-    player = Player(place)
-    player.plays("10 A PRE_SCRIPT_STARTED - cluster - 1\n")
-    place.bb.mkdir()
-    player.replay.tick()  # the gate has not answered yet
-    assert player.heard == ["A runs"]
-    (place.bb / "gate.json").touch()
-    for _ in range(2):
-        player.replay.tick()
-    player.plays("10 A PRE_SCRIPT_SUCCESS - cluster - 1\n")
-    player.replay.tick()
-    assert player.heard == ["A runs", "A waits"]
-
-
-def test_events_repeated_by_recovery_are_not_reported_twice(place: SubmitDir) -> None:
-    player = Player(place)
-    player.plays(*recorded("held-and-killed"))
-    told = [words for words in player.heard if words.startswith("E done")]
-    assert told == ["E done after 10 s"]
-    assert player.table.counts[State.DONE] == 6
-
-
-def test_a_held_job_is_reported_with_advice(place: SubmitDir) -> None:
-    player = Player(place, {7: "disk full", 8: JOB_NOT_FOUND, 9: ""})
-    for words in ("SUBMIT 7.0", *(f"JOB_HELD {n}.0" for n in (7, 7, 8, 9))):
-        player.plays(f"10 E {words} cluster - 1\n")
-    assert player.heard == [
-        "E runs",
-        "WARNING E is held: disk full; once that is mended: condor_release 7",
-        f"WARNING E is held: {JOB_NOT_FOUND}; HTCondor releases it soon; or now: "
-        "condor_release 8",
-    ]
 
 
 def test_being_held_and_killed_was_no_end(place: SubmitDir) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from pegasus_bb.core.errors import (
     SchedulerUnreachable,
     UsageError,
 )
-from pegasus_bb.run.engine.dagman import follow, running
+from pegasus_bb.run.engine.dagman import running
 from pegasus_bb.run.engine.local import run as run_locally
 from pegasus_bb.run.engine.run_status import run_status
 from pegasus_bb.run.engine.submitdir import SubmitDir
@@ -37,22 +36,6 @@ def test_a_failed_run_tells_why(place: SubmitDir, tools: Tools) -> None:
     assert tools.submitted == ["-update_submit w.dag"]
 
 
-def test_a_journal_whose_writer_died_does_not_hide_what_failed(
-    place: SubmitDir, tools: Tools, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """monitord has stopped before the second attempt of B had its end."""
-    monkeypatch.setattr(follow, "_LAG", 0.1)
-    tools.journal_ends_after("B SUBMIT 30.0")
-    planned = place.dag.read_text()
-    place.dag.write_text(planned.replace("exit.sh $RETURN", "pegasus-exitcode s.out"))
-    record = RECORDED.parent / "kickstart" / "kickstart-5.1.2-failed.yml"
-    shutil.copy(record, place.path / "s.out.001")
-    said = fails(place)
-    assert "not done: 2 of 6 nodes are done, 3 failed, 1 did not" in said
-    assert "  B: record 1 says that its task failed" in said
-    assert f"    see {place.path}/s.out.001" in said
-
-
 def test_condor_rm_stops_the_run(place: SubmitDir, tools: Tools) -> None:
     fails(place)
     tools.plays("removed")
@@ -61,34 +44,6 @@ def test_condor_rm_stops_the_run(place: SubmitDir, tools: Tools) -> None:
         running.run(place.path, progress=listener)
     assert listener.heard[0] == "6 nodes, 2 done"  # from DAGMan's rescue file
     assert not [words for words in listener.heard if words.startswith("A ")]
-
-
-def test_a_good_end(place: SubmitDir, tools: Tools) -> None:
-    tools.plays("held-and-killed")
-    done = running.run(place.path)
-    assert (done.total, done.done, done.done_before) == (6, 6, 0)
-    again = running.run(place.path)
-    assert again.done_before == 6
-    assert len(tools.submitted) == 1
-
-
-def test_starting_over_moves_notes_aside(place: SubmitDir, tools: Tools) -> None:
-    fails(place)
-    (place.path / "w.dag.lock").touch()  # of a DAGMan that was killed
-    tools.plays("held-and-killed")
-    listener = Listener()
-    done = running.run(place.path, progress=listener, restart=True)
-    assert listener.heard[0] == "6 nodes, 0 done"
-    moved = [file.name for file in done.moved]
-    assert moved == ["jobstate.log.000", "w.dag.rescue001.000"]
-    assert not place.rescues()
-    assert not (place.path / "w.dag.lock").exists()
-    assert tools.submitted[-1] == "-update_submit w.dag"  # -force is never needed
-
-
-def test_a_refused_submission_is_quoted(place: SubmitDir, tools: Tools) -> None:
-    tools.program("condor_submit_dag", "#!/bin/sh\necho ERROR: no room >&2\nexit 1\n")
-    assert "ERROR: no room" in fails(place)
 
 
 def test_a_live_dagman_is_joined_and_no_other_engine_starts(
@@ -180,13 +135,6 @@ def test_the_journal_of_a_lost_dagman_is_used(place: SubmitDir, tools: Tools) ->
     assert listener.heard[0] == "6 nodes, 2 done"
     assert not (place.path / "w.dag.lock").exists()  # it would have won over the rescue
     assert "DONE A\n" in (place.path / "w.dag.rescue001").read_text()
-
-
-def test_without_a_journal_dagman_is_not_used(place: SubmitDir, tools: Tools) -> None:
-    text = place.dag.read_text().replace("JOBSTATE_LOG jobstate.log\n", "")
-    place.dag.write_text(text)
-    with pytest.raises(UsageError, match="lacks the line JOBSTATE_LOG"):
-        running.run(place.path)
 
 
 def test_what_pegasus_planned_is_submitted_by_pegasus_run(

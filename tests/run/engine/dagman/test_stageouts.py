@@ -14,7 +14,7 @@ from pegasus_bb.model.dag.nodes import Dag, Node
 from pegasus_bb.run.engine.dagman import watch as module
 from pegasus_bb.run.engine.dagman.watch import StageOutWatch
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.run.engine.table import State, Table
+from pegasus_bb.run.engine.table import Table
 from pegasus_bb.runtime.backends.scontrol import Job, parse_jobs
 
 # As Slurm 24.11 shows one whose stage-out fails, in short.
@@ -65,7 +65,9 @@ def fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SubmitDirFixture
     return SubmitDirFixture(SubmitDir(tmp_path, tmp_path / "w.dag"), monkeypatch)
 
 
-def test_one_that_fails_is_taken_out_of_the_queue(fixture: SubmitDirFixture) -> None:
+def test_a_job_whose_stage_out_fails_is_removed_from_the_queue(
+    fixture: SubmitDirFixture,
+) -> None:
     (words,) = fixture.watch.remove_failed()
     assert "data_out: dwsd: no route" in words
     assert "/dw/3/results/61.0 of job 3" in words
@@ -74,41 +76,14 @@ def test_one_that_fails_is_taken_out_of_the_queue(fixture: SubmitDirFixture) -> 
     assert (fixture.notes / "mix_A.err").read_text() == f"{words}\n"
 
 
-def test_once_is_enough_and_not_at_every_look(fixture: SubmitDirFixture) -> None:
-    fixture.watch.remove_failed()
-    assert fixture.watch.remove_failed() == []
-    assert fixture.asked == ["3"]
-    fixture.watch._next = 0.0
-    assert fixture.watch.remove_failed() == []
-    assert fixture.removed == [61]
-
-
 @pytest.mark.parametrize(
     "answer",
     [AT_IT, None, "", STUCK.replace("STAGE_OUT", "COMPLETED")],
     ids=["takes its time", "no answer", "no such job", "is back"],
 )
-def test_one_that_does_not_fail_is_left_alone(
+def test_a_job_whose_stage_out_goes_on_stays_in_the_queue(
     fixture: SubmitDirFixture, answer: str | None
 ) -> None:
     fixture.answer = answer
     assert fixture.watch.remove_failed() == []
     assert (fixture.asked, fixture.removed) == (["3"], [])
-
-
-def test_but_only_within_the_time_the_user_allows(fixture: SubmitDirFixture) -> None:
-    fixture.answer = AT_IT
-    fixture.note(age=3601)
-    assert len(fixture.watch.remove_failed()) == 1
-
-
-@pytest.mark.parametrize("over", [False, True], ids=["ended just now", "node is over"])
-def test_one_that_needs_no_answer_is_not_asked_after(
-    fixture: SubmitDirFixture, over: bool
-) -> None:
-    if over:
-        fixture.table.move(fixture.table.items["mix_A"], State.DONE)
-    else:
-        fixture.note(age=5)
-    assert fixture.watch.remove_failed() == []
-    assert fixture.asked == []

@@ -110,7 +110,7 @@ def the_run_is_on_the_pfs(fixture: SubmitDirFixture) -> None:
         the_run_is_on_the_pfs,
     ],
 )
-def test_it_is_not_called_gone_where(
+def test_a_reservation_is_not_called_gone_where(
     fixture: SubmitDirFixture, happens: Callable[[SubmitDirFixture], None]
 ) -> None:
     fixture.was_up()

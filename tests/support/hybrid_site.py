@@ -9,8 +9,7 @@ from pathlib import Path
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.backends import identity
 from pegasus_bb.runtime.backends.backend_table import open_backend
-
-from .job_reservation_site import JobSite
+from tests.support.job_reservation_site import JobSite
 
 NAME = "pbbrun1"
 PREFIX = f"/bb/{NAME}"  # planned, and nowhere

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -44,13 +42,6 @@ def do(site: Site, *jobs: dict[str, Any], **more: Any) -> Any:
     )  # fmt: skip
     assert b"Traceback" not in done.stderr, done.stderr.decode()
     return done
-
-
-def until(true: Callable[[], Any]) -> None:
-    deadline = time.monotonic() + 120
-    while not true():
-        assert time.monotonic() < deadline, "waited two minutes in vain"
-        time.sleep(0.01)
 
 
 def names(path: Path) -> list[str]:

@@ -75,7 +75,9 @@ def names(bench: Bench) -> list[str]:
 class Contract:
     """The promise of pegasus_bb.runtime.backends.base.Backend."""
 
-    def test_it_becomes_ready_at_least_as_large_as_asked(self, bench: Bench) -> None:
+    def test_a_reservation_becomes_ready_at_least_as_large_as_requested(
+        self, bench: Bench
+    ) -> None:
         begin = time.time()
         noted = bench.backend.create(REQUEST)
         assert (noted.name, noted.uuid) == (REQUEST.name, REQUEST.uuid)

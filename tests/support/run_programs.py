@@ -19,6 +19,7 @@ from pegasus_bb.runtime.staging.items import stamp
 
 UUID = "4f1c2a9e-0000-4000-8000-000000000001"
 NAME = "pbb4f1c2a9e"
+DIRECTIVE = f"#DW persistentdw name={NAME}\n"
 
 
 class Run:
@@ -41,7 +42,7 @@ class Run:
             wait=3600,
             settings={"path": str(self.tier), "quota": "1GiB"},
         )
-        self.change(**settings)
+        self.change(None, **settings)
         self.promise({})
 
     # -- what planning wrote
@@ -58,6 +59,17 @@ class Run:
         prefix = self.request.prefix
         whole = {"version": 1, "prefix": prefix, "files": {}, "outputs": outputs}
         self.write("placement.json", whole)
+
+    def place(self, **more: Any) -> None:
+        """Write a placement that has a home on the PFS for the scratch."""
+        prefix = self.request.prefix
+        folders = {
+            "prefix": prefix,
+            "scratch": f"{prefix}/me/run0001",
+            "pfs_scratch": f"{self.root}/pfs/me/run0001",
+        }
+        whole = {"version": 1, "files": {}, "outputs": {}}
+        self.write("placement.json", {**whole, **folders, **more})
 
     # -- what stage-out does
 

@@ -1,0 +1,315 @@
+"""A small site on this machine, and the commands that a user types."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.support import forked
+from tests.support.shebang import shebang
+from tests.support.waiting import until
+
+# The legacy task: reads every input, writes every output, knows nothing else.
+MIX = """{shebang}
+import hashlib, os, sys, time
+out, *inputs = sys.argv[1:]
+trouble = os.environ.get("TROUBLE", "")
+time.sleep(0.02)
+data = b"".join(open(name, "rb").read() for name in inputs)
+if trouble and os.path.exists(trouble) and out == open(trouble).read().strip():
+    open(out, "wb").write(b"half a res")
+    sys.exit("mix: the disk on my desk is full")
+with open(out, "wb") as result:
+    result.write(hashlib.sha256(data).hexdigest().encode() + b"\\n" + data)
+"""
+
+# job id -> (output, inputs); a diamond with a tail, two results
+JOBS = {
+    "A": ("a.dat", ["in.txt"]),
+    "B": ("b.dat", ["a.dat"]),
+    "C": ("sub/c.dat", ["a.dat", "other-in.txt"]),
+    "D": ("d.dat", ["b.dat", "sub/c.dat"]),
+    "E": ("e.dat", ["d.dat"]),
+}
+RESULTS = ("d.dat", "e.dat")
+INPUTS = {"in.txt": b"ACGT" * 1000, "other-in.txt": b"TGCA" * 10}
+
+
+def expected() -> dict[str, bytes]:
+    """What the tasks compute, computed here: the results of any run that went well."""
+    files = dict(INPUTS)
+    for output, inputs in JOBS.values():
+        data = b"".join(files[name] for name in inputs)
+        files[output] = hashlib.sha256(data).hexdigest().encode() + b"\n" + data
+    return {name: files[name] for name in RESULTS}
+
+
+@dataclass
+class Site:
+    """A folder with catalogs, and what a user can do there."""
+
+    root: Path
+    environment: dict[str, str] = field(default_factory=dict)
+    tier: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.work.mkdir()
+        (self.root / "inputs").mkdir()
+        for name, content in INPUTS.items():
+            (self.root / "inputs" / name).write_bytes(content)
+        self.write_task()
+        self.write()
+
+    @property
+    def work(self) -> Path:
+        """Where the user stands: workflow and catalogs are here."""
+        return self.root / "work"
+
+    @property
+    def tier_path(self) -> Path:
+        return self.root / "fast"
+
+    @property
+    def trouble(self) -> Path:
+        """While this file names an output, the task that makes it fails halfway."""
+        return self.root / "trouble"
+
+    def results(self, run: str) -> Path:
+        return self.root / f"results-{run}"
+
+    def submit_dir(self, run: str) -> Path:
+        return self.root / "submit" / run
+
+    def write_task(self) -> None:
+        task = self.root / "mix.py"
+        task.write_text(MIX.format(shebang=shebang("-IS")))
+        task.chmod(0o755)
+
+    def document(self, name: str) -> Any:
+        return yaml.safe_load((self.work / name).read_text())
+
+    def save(self, name: str, data: Any) -> None:
+        (self.work / name).write_text(yaml.safe_dump(data, sort_keys=False))
+
+    def write(self) -> None:
+        """Workflow and catalogs as they are to begin with."""
+        self.save("workflow.yml", _workflow())
+        self.save("sites.yml", self._sites())
+        self.save("replicas.yml", self._replicas())
+        self.save("transformations.yml", self._transformations())
+
+    def declare(self, **tier: Any) -> None:
+        """Change the tier's declaration."""
+        sites = self.document("sites.yml")
+        sites["x-storage-tiers"]["cluster"][0].update(tier)
+        self.save("sites.yml", sites)
+
+    def bb(
+        self, *arguments: str, check: bool = False
+    ) -> subprocess.CompletedProcess[str]:
+        """Type ``pegasus-bb ARGUMENTS`` in the work folder."""
+        done = forked.pegasus_bb(_builtin(arguments), self.work, self.environ())
+        if check:
+            assert done.returncode == 0, done.stdout + done.stderr
+        return done
+
+    def start_run(self, run: str, *more: str) -> subprocess.Popen[bytes]:
+        """``pegasus-bb run`` in the background."""
+        words = ["run", *more, str(self.submit_dir(run))]
+        return subprocess.Popen(
+            [sys.executable, "-m", "pegasus_bb", *words],
+            cwd=self.work,
+            env=self.environ(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def environ(self) -> dict[str, str]:
+        own = {"PEGASUS_BB_LEDGER": str(self.root / "ledger.jsonl")}
+        return {**os.environ, **own, **self.environment}
+
+    def slow(self, seconds: int, result: str = "") -> Path:
+        """All tasks take so long, or the one that makes ``result``: a file that is
+        there when the first of them has begun."""
+        task, begun = self.root / "mix.py", self.root / "a-slow-task-has-begun"
+        wait = f"open({str(begun)!r}, 'w').close(); time.sleep({seconds})"
+        slow = f"if {result!r} in ('', out): {wait}"
+        task.write_text(task.read_text().replace("time.sleep(0.02)", slow))
+        return begun
+
+    def plan(self, run: str, *more: str) -> subprocess.CompletedProcess[str]:
+        return self.bb(
+            "plan",
+            *("--sites", "cluster", "--output-sites", "local"),
+            *("--output-dir", str(self.results(run))),
+            *("--dir", str(self.root / "submit"), "--relative-submit-dir", run),
+            *more,
+            "workflow.yml",
+        )
+
+    def planned(self, run: str, *more: str) -> Path:
+        done = self.plan(run, *more)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return self.submit_dir(run)
+
+    def run(self, run: str) -> subprocess.CompletedProcess[str]:
+        return self.bb("run", str(self.submit_dir(run)))
+
+    def content(self, run: str) -> dict[str, bytes]:
+        folder = self.results(run)
+        files = [p for p in folder.rglob("*") if p.is_file()] if folder.exists() else []
+        return {str(p.relative_to(folder)): p.read_bytes() for p in files}
+
+    def records(self, run: str) -> dict[str, Any]:
+        """The last Kickstart record of each node that has ended."""
+        found = {}
+        for path in sorted(self.submit_dir(run).glob("*/*/*.out.*")):
+            text = path.read_text()
+            if not text:  # of a job that Slurm or blahp has lost: it is tried again
+                continue
+            (record,) = yaml.safe_load(text)
+            found[path.name.split(".out.")[0]] = record
+        return found
+
+    def tasks(self, run: str) -> dict[str, Any]:
+        """The record of each job of the workflow, by the job's id."""
+        found = self.records(run).items()
+        return {node[4:]: record for node, record in found if node.startswith("mix_")}
+
+    def ledger(self) -> list[dict[str, Any]]:
+        file = self.root / "ledger.jsonl"
+        lines = file.read_text().splitlines() if file.exists() else []
+        return [json.loads(line) for line in lines]
+
+    def request(self, run: str) -> dict[str, Any]:
+        """What the run asks for, for the whole workflow."""
+        return dict(json.loads((self.submit_dir(run) / "bb/request.json").read_text()))
+
+    def reservations(self) -> list[str]:
+        """Folders of reservations that stand on the tier now."""
+        if not self.tier_path.exists():
+            return []
+        return sorted(p.name for p in self.tier_path.iterdir() if p.is_dir())
+
+    def plan_file(self, run: str) -> Any:
+        return json.loads((self.submit_dir(run) / "bb" / "plan.json").read_text())
+
+    def _sites(self) -> dict[str, Any]:
+        def directory(kind: str, path: Path) -> dict[str, Any]:
+            server = {"url": f"file://{path}", "operation": "all"}
+            return {"type": kind, "path": str(path), "fileServers": [server]}
+
+        tier = {
+            "name": "bb",
+            "backend": "directory",
+            "path": str(self.tier_path),
+            "quota": "64MiB",
+            "granularity": "1MiB",
+            "capacity": "auto",
+        }
+        return {
+            "pegasus": "5.0",
+            "x-storage-tiers": {"cluster": [{**tier, **self.tier}]},
+            "sites": [
+                {
+                    "name": "local",
+                    "directories": [
+                        directory("sharedScratch", self.root / "local-scratch"),
+                        directory("localStorage", self.root / "storage"),
+                    ],
+                },
+                {
+                    "name": "cluster",
+                    "directories": [directory("sharedScratch", self.root / "pfs")],
+                    "profiles": {"pegasus": {"style": "condor"}},
+                },
+            ],
+        }
+
+    def _replicas(self) -> dict[str, Any]:
+        folder = self.root / "inputs"
+        entries = [
+            {"lfn": p.name, "pfns": [{"site": "cluster", "pfn": str(p)}]}
+            for p in sorted(folder.iterdir())
+        ]
+        return {"pegasus": "5.0", "replicas": entries}
+
+    def _transformations(self) -> dict[str, Any]:
+        site = {
+            "name": "cluster",
+            "pfn": str(self.root / "mix.py"),
+            "type": "installed",
+            "profiles": {"env": {"TROUBLE": str(self.trouble)}},
+        }
+        entry = {"name": "mix", "sites": [site]}
+        return {"pegasus": "5.0", "transformations": [entry]}
+
+
+def _workflow() -> dict[str, Any]:
+    def use(lfn: str, kind: str) -> dict[str, Any]:
+        entry: dict[str, Any] = {"lfn": lfn, "type": kind}
+        if kind == "output":
+            entry["metadata"] = {"size": 64_000}
+            entry.update(stageOut=lfn in RESULTS, registerReplica=False)
+        return entry
+
+    jobs = [
+        {
+            "type": "job",
+            "name": "mix",
+            "id": ident,
+            "arguments": [output, *inputs],
+            "uses": [*(use(i, "input") for i in inputs), use(output, "output")],
+        }
+        for ident, (output, inputs) in JOBS.items()
+    ]
+    return {"pegasus": "5.0.4", "name": "diamond", "jobs": jobs}
+
+
+def wait_for_event(log: Path, node: str, event: str, process: Any) -> bool:
+    """Whether ``node`` came to ``event`` in the journal before the process ended."""
+    words = f" {node} {event} "
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        if log.exists() and words in log.read_text():
+            return True
+        if process.poll() is not None:
+            return False
+        time.sleep(0.002)
+    raise AssertionError(f"{node} never came to {event}")
+
+
+def done_well(done: subprocess.CompletedProcess[str]) -> bool:
+    assert done.returncode == 0, done.stdout + done.stderr
+    return True
+
+
+def killed_when(site: Site, run: str, node: str, begun: Path | None = None) -> None:
+    """Kill the engine of ``run`` once ``node`` runs, and its task has ``begun``."""
+    engine = site.start_run(run)
+    log = site.submit_dir(run) / "jobstate.log"
+    assert wait_for_event(log, node, "EXECUTE", engine)
+    if begun:
+        until(begun.exists)
+    kill(engine)
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
+def _builtin(arguments: tuple[str, ...]) -> list[str]:
+    """These tests are about the built-in planner, also where there is a Pegasus."""
+    more = ["--bb-planner", "builtin"] if arguments[:1] == ("plan",) else []
+    return [*arguments[:1], *more, *arguments[1:]]

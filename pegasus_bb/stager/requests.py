@@ -103,15 +103,12 @@ class Requests:
 
     def _submit(self, request: Request) -> None:
         connection, number = request.connection, request.number
-        count = request.message.get("descriptors") or 0
-        descriptors = connection.take_descriptors(count)
         self._service.submit(
             connection.uid,
             request.message["tasks"],
             request.raw,
             lambda ok: connection.answer(number, ok),
             lambda refused: connection.refuse(number, refused),
-            descriptors,
         )
 
     def _status(self, request: Request) -> None:

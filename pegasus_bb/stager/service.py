@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import islice
 from typing import Any, Callable
 
-from pegasus_bb.runtime.stager_client.memory import check_readable, number_of
 from pegasus_bb.runtime.stager_client.protocol import Refused
-from pegasus_bb.runtime.stager_client.task import FAILED, Origin, Task, check_specs
+from pegasus_bb.runtime.stager_client.task import Origin, Task, check_specs
 from pegasus_bb.stager import journal as journals
 from pegasus_bb.stager import state_notes
 from pegasus_bb.stager.discard import Discards
@@ -22,7 +21,6 @@ from pegasus_bb.stager.retention import Retention
 from pegasus_bb.stager.site_config import Config
 from pegasus_bb.stager.task_waits import Wait, Waiters
 
-_GONE = "its memory went with an earlier service; submit it again"
 _COMPACT = 32 << 20  # bytes of a journal that is worth writing anew
 _CANCELLED_AT_ONCE = 1_000  # tasks: some 20 ms
 
@@ -51,10 +49,7 @@ class Service:
         self._unwritten: list[Task] = []  # have ended, and the journal did not take it
         for task in self.tasks.values():
             if not task.has_ended:
-                if number_of(task.source) >= 0:
-                    self._end(task, FAILED, 0, _GONE)
-                else:
-                    self.dispatch.add([task])
+                self.dispatch.add([task])
         unfinished = {t.id for t in self.tasks.values() if not t.has_ended}
         state_notes.sweep(config.users, unfinished)
 
@@ -69,31 +64,26 @@ class Service:
         raw: bytes,
         answer: Answer,
         refuse: Refusal,
-        descriptors: Sequence[int] = (),
     ) -> None:
         """Accept all of ``specs`` or none; ``answer`` comes when they are durable.
 
-        ``raw`` is the request's own line, which goes into the journal as it is.
-        ``descriptors`` that tasks read stay the caller's. Raises Refused.
+        ``raw`` is the request's own line, which goes into the journal as it is. Raises
+        Refused.
         """
         if self._drained is not None:
             raise Refused("draining", "the service takes no new task: it will end")
         if not isinstance(specs, list) or not specs:
             raise Refused("bad-task", "tasks is a list with at least one task")
         self._retention.check_room(uid, len(specs))
-        check_specs(specs, self.spaces, len(descriptors))
+        check_specs(specs, self.spaces)
         origin = Origin(uid, time.time(), first=self._next)
         first, now = origin.first, origin.submitted
         self._next += len(specs)
-        if descriptors:
-            self._hold(uid, first, specs, descriptors)
         self._retention.accept(origin, len(specs))
 
         def durable(error: OSError | None) -> None:
             if error is not None:
                 self._retention.give_up(origin)
-                for number in range(first, first + len(specs)):
-                    self.dispatch.descriptors.close(number)
                 why = f"the journal of the service takes no more: {error.strerror}"
                 refuse(Refused("not-durable", why))
                 return
@@ -197,23 +187,6 @@ class Service:
         if self.dispatch.estimates.has_news:
             line = {"learned": self.dispatch.estimates.learned()}
             self._journal.append(line, lambda error: None)
-
-    def _hold(
-        self,
-        uid: int,
-        first: int,
-        specs: list[dict[str, Any]],
-        descriptors: Sequence[int],
-    ) -> None:
-        """Copy the descriptors that ``specs`` read. Raises Refused."""
-        for descriptor in descriptors:
-            check_readable(descriptor, only_memory=self._config.is_site)
-        wanted = {
-            number: descriptors[number_of(spec["source"])]
-            for number, spec in enumerate(specs, start=first)
-            if number_of(spec["source"]) >= 0
-        }
-        self.dispatch.descriptors.hold(uid, wanted)
 
     def _began(self, tasks: list[int], tag: str, go: Callable[[], None]) -> None:
         """``go`` also where the journal is full: the copies shall end all the same."""

@@ -188,7 +188,7 @@ def _stager_request(path: Path) -> None:
     for line in Lines().feed(path.read_bytes()):
         message = decode(line)
         check_version(message)
-        check_specs(message.get("tasks") or [{}], spaces, 1)
+        check_specs(message.get("tasks") or [{}], spaces)
 
 
 def _stager_journal(path: Path) -> None:
@@ -296,8 +296,8 @@ def _all() -> Iterator[Target]:
 def _requests() -> list[bytes]:
     copy = {"kind": "copy", "source": "file:///a", "dest": "bb://b", "size": 9}
     more = {**copy, "deadline": 1.5, "priority": -3, "rate": 1e6, "digest": True}
-    tasks = [copy, {**more, "source": "fd://0"}, {"kind": "remove", "source": "bb://x"}]
-    lines = [{"v": 1, "id": 7, "do": "submit", "tasks": tasks, "descriptors": 1}]
+    tasks = [copy, more, {"kind": "remove", "source": "bb://x"}]
+    lines = [{"v": 1, "id": 7, "do": "submit", "tasks": tasks}]
     return [b"".join(json.dumps(line).encode() + b"\n" for line in lines)]
 
 

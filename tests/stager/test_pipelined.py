@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import socket
-import threading
-import time
 from typing import Any
 
 import pytest
 
 from pegasus_bb.runtime.stager_client.client import Client
-from pegasus_bb.runtime.stager_client.memory import send_descriptors
 from pegasus_bb.runtime.stager_client.protocol import encode
 from pegasus_bb.runtime.stager_client.task import DONE, Origin, Task
-from pegasus_bb.stager.connection import _CLOSER, Connection
+from pegasus_bb.stager.connection import Connection
 from pegasus_bb.stager.task_waits import Wait, Waiters
 from tests.stager.conftest import Daemon
 
@@ -115,39 +111,3 @@ def test_a_client_that_goes_waits_no_more() -> None:
         for waiter in waiters.pop(task.id, ()):
             waiter(task.id)
     assert ended == ["other"] and waiters == {}
-
-
-def test_a_descriptor_that_cannot_be_closed_hangs_nobody_else(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """One of FUSE, say, whose program does not answer."""
-    may_end, opened = threading.Event(), os.open("/dev/null", os.O_RDONLY)
-    close = os.close
-
-    def hang(descriptor: int) -> None:
-        if os.path.sameopenfile(descriptor, opened):
-            assert may_end.wait(60)
-        close(descriptor)
-
-    async def talk() -> None:
-        heard: list[int] = []
-
-        def take(connection: Connection, message: dict[str, Any], _: bytes) -> None:
-            heard.append(len(connection.take_descriptors(16)))
-
-        ours, its = socket.socketpair()
-        with its:
-            loop = asyncio.get_running_loop()
-            connection = Connection(ours, loop, take, lambda _: None)
-            for number in range(1, 6):
-                send_descriptors(its, line(number, "ping"), [opened] * 16)
-                while connection.is_open and len(heard) < number:
-                    await asyncio.sleep(0)
-        assert heard == [16] * 4 and not connection.is_open
-
-    monkeypatch.setattr(os, "close", hang)
-    asyncio.run(talk())
-    may_end.set()
-    while _CLOSER.has_many(os.getuid()):
-        time.sleep(0.001)
-    close(opened)

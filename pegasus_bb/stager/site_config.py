@@ -23,7 +23,7 @@ _WORKERS = 2
 class Config(NamedTuple):
     """One service."""
 
-    state: str  # folder of the journal and of the users' own files
+    state: str  # folder of the database and of the users' own files
     sockets: str  # folder of both sockets
     spaces: Dataspaces
     workers: int = _WORKERS  # processes that copy at the same time
@@ -45,9 +45,9 @@ class Config(NamedTuple):
         return os.path.join(self.state, "users")
 
     @property
-    def journal(self) -> str:
-        """The path of the journal."""
-        return os.path.join(self.state, "tasks.jsonl")
+    def database(self) -> str:
+        """The path of the service's database."""
+        return os.path.join(self.state, "tasks.sqlite")
 
 
 def user_config() -> Config:

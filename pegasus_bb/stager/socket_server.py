@@ -142,7 +142,7 @@ def run(config: Config) -> None:
     _allow_files()
     gc.freeze()  # tasks make no cycles: looking for some costs more than it frees
     gc.set_threshold(100_000, 50, 100)
-    sys.setswitchinterval(_TURN)  # the journal writes while requests are read
+    sys.setswitchinterval(_TURN)  # the store writes while requests are read
     asyncio.run(_serve(config))
 
 

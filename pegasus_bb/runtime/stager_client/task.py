@@ -39,6 +39,7 @@ class Origin(NamedTuple):
     uid: int
     submitted: float  # a time.time()
     first: int  # number of the first of them
+    total: int = 1  # tasks
 
 
 class Terms(NamedTuple):
@@ -120,7 +121,7 @@ class Task:
     def as_json(self) -> dict[str, Any]:
         """As the service shows it to clients."""
         shown: dict[str, Any] = {name: getattr(self, name) for name in _SHOWN}
-        uid, submitted, first = self.origin
+        uid, submitted, first, _ = self.origin
         origin = {"uid": uid, "submitted": submitted, "request": first}
         return {**shown, **origin, **self.terms._asdict()}
 

@@ -47,7 +47,7 @@ class Answers:
                 if connection.is_open:
                     connection.send(await self._line(number, tasks, eta))
             try:
-                await asyncio.wait_for(connection.has_written.wait(), _PATIENCE)
+                await asyncio.wait_for(connection.has_written(), _PATIENCE)
             except asyncio.TimeoutError:
                 connection.close()
 

@@ -44,7 +44,7 @@ from pegasus_bb.runtime.backends.squeue import parse_queue
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.programs import exitcode
 from pegasus_bb.runtime.stager_client.dataspace import Dataspace
-from pegasus_bb.runtime.stager_client.protocol import Lines, check_version, decode
+from pegasus_bb.runtime.stager_client.protocol import check_version, decode
 from pegasus_bb.runtime.stager_client.task import check_specs
 from pegasus_bb.runtime.staging.stage_journal import Journal
 from pegasus_bb.runtime.transfers.transfer_jobs import read_jobs
@@ -184,7 +184,7 @@ def _journals(path: Path) -> None:
 def _stager_request(path: Path) -> None:
     """All that a service does before it accepts tasks."""
     spaces = {"file": Dataspace("file", "/"), "bb": Dataspace("bb", "/bb")}
-    for line in Lines().feed(path.read_bytes()):
+    for line in path.read_bytes().splitlines():
         message = decode(line)
         check_version(message)
         check_specs(message.get("tasks") or [{}], spaces)

@@ -19,7 +19,6 @@ from pegasus_bb.runtime.stager_client.protocol import (
     LONGEST_ANSWER,
     USER_SOCKET,
     VERSION,
-    Lines,
     Refused,
     check_socket,
     decode,
@@ -46,13 +45,13 @@ class Client:
         UsageError."""
         path = _socket_of(path)
         self._sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._lines, self._number = Lines(LONGEST_ANSWER), 0
-        self._ready: list[bytes] = []
+        self._number = 0
         try:
             self._sock.connect(path)
         except OSError as error:
             self._sock.close()
             raise _no_service(path, error) from error
+        self._answers = self._sock.makefile("rb", 1 << 18)
 
     def __enter__(self) -> Client:
         return self
@@ -100,15 +99,14 @@ class Client:
 
     def close(self) -> None:
         """End the connection; tasks go on."""
+        self._answers.close()
         self._sock.close()
 
     def _answer(self) -> dict[str, Any]:
-        while not self._ready:
-            data = self._sock.recv(1 << 18)
-            if not data:
-                raise NoService(_GONE)
-            self._ready += self._lines.feed(data)
-        return decode(self._ready.pop(0))
+        line = self._answers.readline(LONGEST_ANSWER)
+        if not line.endswith(b"\n"):
+            raise NoService(_GONE)
+        return decode(line)
 
 
 def _socket_of(path: str) -> str:

@@ -140,21 +140,3 @@ def check_fields(message: dict[str, Any]) -> None:
             found = repr(message.get(key))[:60]
             why = f"{do}: {key} is {field.wanted}; found {found}"
             raise Refused("bad-request", why)
-
-
-class Lines:
-    """Cuts a stream of bytes into lines."""
-
-    def __init__(self, longest: int = LONGEST) -> None:
-        self._rest, self._longest = bytearray(), longest
-
-    def feed(self, data: bytes) -> list[bytes]:
-        """The lines that ``data`` completes. Raises Refused where one is too long."""
-        self._rest += data
-        lines: list[bytes] = []
-        if b"\n" in data:
-            *whole, self._rest = self._rest.split(b"\n")
-            lines = [bytes(line) for line in whole if line]
-        if max(map(len, [self._rest, *lines])) > self._longest:
-            raise Refused("too-long", f"a line has at most {self._longest} bytes")
-        return lines

@@ -188,9 +188,9 @@ class Dispatch:
         """``tasks`` go on when the rates of their targets allow the next bytes."""
         wait = self.targets.take(tasks, size, time.monotonic())
         loop, key = asyncio.get_running_loop(), (worker, number)
-        self._grants[key] = tasks, loop.call_later(wait, self._go_on, *key)
+        self._grants[key] = tasks, loop.call_later(wait, self._grant, *key)
 
-    def _go_on(self, worker: WorkerProcess, number: int) -> None:
+    def _grant(self, worker: WorkerProcess, number: int) -> None:
         del self._grants[worker, number]
         worker.send({"granted": number})
 

@@ -114,13 +114,13 @@ class Requests:
     def _status(self, request: Request) -> None:
         tasks = self._named(request)
         eta = request.message.get("eta") is True
-        self._answers.tell(request.connection, request.number, tasks, eta)
+        self._answers.send_tasks(request.connection, request.number, tasks, eta)
 
     def _wait(self, request: Request) -> None:
         tasks, connection = self._named(request), request.connection
 
         def answer() -> None:
-            self._answers.tell(connection, request.number, tasks)
+            self._answers.send_tasks(connection, request.number, tasks)
 
         connection.keep(self._service.wait(tasks, answer))
 

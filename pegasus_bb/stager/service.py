@@ -48,7 +48,7 @@ class Service:
         unfinished = {t.id for t in self.tasks.values() if not t.has_ended}
         state_notes.sweep(config.users, unfinished)
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Do what an earlier service has left."""
         self.dispatch.hand_out()
 
@@ -105,7 +105,7 @@ class Service:
     def wait(self, tasks: list[Task], all_ended: Callable[[], None]) -> Wait:
         """``all_ended`` is called once, when all of ``tasks`` have ended durably."""
         wait = Wait(self._waiters, tasks, all_ended)
-        wait.go_on()
+        wait.resume()
         return wait
 
     def cancel(self, tasks: Iterable[Task]) -> None:

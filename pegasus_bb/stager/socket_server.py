@@ -58,7 +58,7 @@ class Server:
 
     async def serve(self) -> None:
         """Until shutdown, a signal, or, for a user's service, idleness."""
-        self._service.go_on()
+        self._service.resume()
         servers = [
             await asyncio.start_unix_server(
                 partial(self._accept, name), sock=listening, limit=LONGEST

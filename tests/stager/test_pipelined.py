@@ -97,7 +97,7 @@ def test_a_client_that_goes_waits_no_more() -> None:
         gone = Wait(waiters, tasks, lambda: ended.append("gone"))
         other = Wait(waiters, tasks, lambda: ended.append("other"))
         for wait in (gone, other):
-            wait.go_on()
+            wait.resume()
         connection.keep(gone)
         its.close()
         await asyncio.wait_for(serving, 20)

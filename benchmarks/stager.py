@@ -5,7 +5,6 @@ python -m benchmarks.stager
 
 from __future__ import annotations
 
-import asyncio
 import os
 import random
 import subprocess
@@ -13,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.beside_copies import SIZE, slowdown
 from pegasus_bb.core.units import MIB
-from pegasus_bb.runtime.stager_client.client import AsyncClient, Client, NoService
+from pegasus_bb.runtime.stager_client.client import Client, NoService
 from pegasus_bb.runtime.stager_client.task import Origin, Task
 from pegasus_bb.stager.task_queue import TaskQueue
 
@@ -160,20 +160,20 @@ def batch() -> tuple[float, float]:
     with in_new_folder() as (client, process, folder):
         client.ask("pause")
         begun = time.perf_counter()
-        asyncio.run(submit_two_at_a_time(f"{folder}/sockets/control", tasks))
+        submit_two_at_a_time(f"{folder}/sockets/control", tasks)
         return WAITING / (time.perf_counter() - begun), resident(process)
 
 
-async def submit_two_at_a_time(socket: str, tasks: list[dict[str, Any]]) -> None:
-    """WAITING tasks, in requests of ``tasks``."""
-    client = await AsyncClient.connect(socket)
+def submit_two_at_a_time(socket: str, tasks: list[dict[str, Any]]) -> None:
+    """Submit WAITING tasks, in requests of ``tasks``, from two threads."""
 
-    async def submit_half() -> None:
-        for _ in range(WAITING // len(tasks) // 2):
-            await client.submit(tasks)
+    def submit_half(_: int) -> None:
+        with Client(socket) as client:
+            for _ in range(WAITING // len(tasks) // 2):
+                client.submit(tasks)
 
-    await asyncio.gather(submit_half(), submit_half())
-    await client.close()
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(submit_half, range(2)))
 
 
 def resident(process: int) -> float:

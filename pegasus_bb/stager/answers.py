@@ -25,7 +25,7 @@ class Answers:
         self._one_of: dict[int, asyncio.Lock] = {}  # by user
         self._making: set[asyncio.Future[None]] = set()
 
-    def tell(
+    def send_tasks(
         self, connection: Connection, number: Any, tasks: list[Task], eta: bool = False
     ) -> None:
         """Answer the request ``number`` with ``tasks`` as they are then."""
@@ -47,7 +47,7 @@ class Answers:
                 if connection.is_open:
                     connection.send(await self._line(number, tasks, eta))
             try:
-                await asyncio.wait_for(connection.has_written.wait(), _PATIENCE)
+                await asyncio.wait_for(connection.has_written(), _PATIENCE)
             except asyncio.TimeoutError:
                 connection.close()
 

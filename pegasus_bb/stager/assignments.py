@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Callable
 
 from pegasus_bb.runtime.stager_client.task import Task
 from pegasus_bb.stager.task_queue import TaskQueue, UserFilter, no_one
@@ -42,14 +41,9 @@ class Assignments:
         """The same queue, to take tasks from without effect on this one."""
         return Assignments(self._queue.copy(), self._workers)
 
-    def next(
-        self, busy: Busy, is_alone: Callable[[Task], bool], now: float
-    ) -> list[Task]:
-        """The tasks of the next assignment, which wait no more; none if none may run.
-
-        ``is_alone``: whether a task cannot be done together with others. ``now``: a
-        time.time().
-        """
+    def next(self, busy: Busy, now: float) -> list[Task]:
+        """Return the tasks of the next assignment, which wait no more; none if none may
+        run. ``now``: a time.time()."""
         slow = [uid for uid, is_slow in busy if is_slow]
         may_be_slow = free_slots(slow, self._most_slow)
         workers = self._workers + (len(slow) > self._most_slow)
@@ -64,8 +58,7 @@ class Assignments:
                 break
             if task in taken:  # its deadline has moved meanwhile
                 continue
-            is_small = size + task.size <= _BYTES
-            is_small = is_small and not task.terms.own_rate and not is_alone(task)
+            is_small = size + task.size <= _BYTES and not task.terms.own_rate
             if taken and not (is_small and _are_together(task, taken[0])):
                 self._queue.put_back(task)
                 break

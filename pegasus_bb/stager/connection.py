@@ -1,59 +1,55 @@
-"""One client on a Unix socket: who it is, its lines, its descriptors, our answers."""
+"""One client on a Unix socket: who it is, its requests, our answers."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 import struct
-from collections import deque
 from typing import Any, Callable
 
-from pegasus_bb.runtime.stager_client.memory import MOST, receive_descriptors
-from pegasus_bb.runtime.stager_client.protocol import Lines, Refused, decode, encode
-from pegasus_bb.stager.background_close import BackgroundClose
+from pegasus_bb.runtime.stager_client.protocol import Refused, decode, encode
 from pegasus_bb.stager.task_waits import Wait
 
-_AT_ONCE = 1 << 18  # bytes of one read, and of requests that wait
 _UNANSWERED = 16  # requests; the next one waits until one of them is answered
 _BEHIND = 1 << 20  # bytes of answers that were not read; the next request waits
-_WAITING = 4 * MOST  # descriptors that no request has named
-_WAITING_OF_A_USER = 4 * _WAITING  # on all of his connections: a process has 1,024
 _LONGEST_ID = 200
-_CLOSER = BackgroundClose()
-_OPEN: set[Connection] = set()
+_LOOK = 0.02  # seconds between two looks whether answers were read
 
 OnRequest = Callable[["Connection", dict[str, Any], bytes], None]
 
 
 class Connection:
-    """Calls ``on_request`` for each request; ``on_close`` once at the end."""
+    """Calls ``on_request`` for each request."""
 
     def __init__(
         self,
-        sock: socket.socket,
-        loop: asyncio.AbstractEventLoop,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
         on_request: OnRequest,
-        on_close: Callable[[Connection], None],
     ) -> None:
-        sock.setblocking(False)
-        self._sock, self._loop = sock, loop
-        self._on_request, self._on_close = on_request, on_close
-        size = struct.calcsize("3i")
+        self._reader, self._writer, self._on_request = reader, writer, on_request
+        sock, size = writer.get_extra_info("socket"), struct.calcsize("3i")
         peer = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
         self.pid, self.uid, self.gid = struct.unpack("3i", peer)
-        self._descriptors: list[int] = []  # that came, and no request has taken
-        self._taken: list[int] = []  # by the request that is handled
-        self._lines, self._out = Lines(), bytearray()
-        self._requests: deque[bytes] = deque()  # that were read
-        self._unread = self._unanswered = 0  # bytes of those; requests that were begun
-        self._is_due = False  # the next of them
-        self._is_reading = False
+        writer.transport.set_write_buffer_limits(_BEHIND)
+        self._free = asyncio.Semaphore(_UNANSWERED)
         self._waits: list[Wait] = []
-        self.has_written = asyncio.Event()  # all answers so far
-        self.has_written.set()
         self.is_open = True
-        _OPEN.add(self)
-        self._go_on()
+
+    async def serve(self) -> None:
+        """Handle requests until the client goes, or sends too long a line."""
+        with contextlib.suppress(OSError, ValueError):
+            while self.is_open:
+                await self._writer.drain()
+                line = await self._reader.readline()
+                if not line.endswith(b"\n"):
+                    break
+                if line != b"\n":
+                    await self._free.acquire()
+                    self._handle(line)
+                await asyncio.sleep(0)  # the turn of others
+        self.close()
 
     def answer(self, number: Any, ok: dict[str, Any]) -> None:
         """The request ``number`` is done."""
@@ -66,14 +62,14 @@ class Connection:
 
     def send(self, line: bytes) -> None:
         """The line of an answer."""
-        if not self.is_open:
-            return
-        self._unanswered -= 1
-        self._out += line
-        if self.has_written.is_set():
-            self.has_written.clear()
-            self._writable()
-        self._go_on()
+        if self.is_open:
+            self._writer.write(line)
+            self._free.release()
+
+    async def has_written(self) -> None:
+        """Return when all answers so far were read."""
+        while self.is_open and self._writer.transport.get_write_buffer_size():
+            await asyncio.sleep(_LOOK)
 
     def keep(self, wait: Wait) -> None:
         """``wait`` is forgotten when the client goes."""
@@ -81,72 +77,10 @@ class Connection:
 
     def close(self) -> None:
         """No more is read or written."""
-        if not self.is_open:
-            return
         self.is_open = False
-        _OPEN.discard(self)
-        self._loop.remove_reader(self._sock)
-        self._loop.remove_writer(self._sock)
-        self._sock.close()
-        self._taken += self._descriptors
-        self._descriptors = []
-        self._close_taken()
+        self._writer.transport.abort()
         for wait in self._waits:
             wait.forget()
-        self.has_written.set()
-        self._on_close(self)
-
-    def _readable(self) -> None:
-        if _CLOSER.has_many(self.uid):
-            self.close()  # the kernel drops what was not received
-            return
-        try:
-            data = receive_descriptors(self._sock, _AT_ONCE, self._descriptors)
-            lines = self._lines.feed(data) if data else None
-        except BlockingIOError:
-            return
-        except (OSError, Refused):
-            lines = None
-        if lines is None or self._has_too_many():
-            self.close()
-            return
-        self._requests.extend(lines)
-        self._unread += sum(map(len, lines))
-        self._go_on()
-
-    def _has_too_many(self) -> bool:
-        """Descriptors, itself or with the other connections of its user."""
-        if not self._descriptors:
-            return False
-        own = (len(each._descriptors) for each in _OPEN if each.uid == self.uid)
-        return len(self._descriptors) > _WAITING or sum(own) > _WAITING_OF_A_USER
-
-    def _go_on(self) -> None:
-        """Begin the next request, after what others want; read if few wait."""
-        if not self.is_open:
-            return
-        is_free = self._unanswered < _UNANSWERED and len(self._out) <= _BEHIND
-        if self._requests and is_free and not self._is_due:
-            self._is_due = True
-            self._loop.call_soon(self._begin)
-        few = self._unread < _AT_ONCE and len(self._descriptors) <= _WAITING - MOST
-        wants = few or not self._requests
-        if wants and not self._is_reading:
-            self._loop.add_reader(self._sock, self._readable)
-        elif self._is_reading and not wants:
-            self._loop.remove_reader(self._sock)
-        self._is_reading = wants
-
-    def _begin(self) -> None:
-        self._is_due = False
-        if not self.is_open:
-            return
-        line = self._requests.popleft()
-        self._unread -= len(line)
-        self._unanswered += 1
-        self._handle(line)
-        self._close_taken()
-        self._go_on()
 
     def _handle(self, line: bytes) -> None:
         message: dict[str, Any] = {}
@@ -159,37 +93,6 @@ class Connection:
         except Exception as error:  # of one request: no other client feels it
             why = f"the service made a mistake: {error!r}"
             self.refuse(message.get("id"), Refused("internal", why))
-
-    def take_descriptors(self, count: Any) -> list[int]:
-        """The first ``count`` that came; they are closed after the request. Raises
-        Refused where they did not come."""
-        if type(count) is not int or not 0 <= count <= len(self._descriptors):
-            why = f"descriptors {count!r}: so many did not come with the request"
-            raise Refused("bad-descriptor", why)
-        self._taken += self._descriptors[:count]
-        del self._descriptors[:count]
-        return list(self._taken)
-
-    def _close_taken(self) -> None:
-        for descriptor in self._taken:
-            _CLOSER.close(self.uid, descriptor)
-        self._taken = []
-
-    def _writable(self) -> None:
-        try:
-            sent = self._sock.send(self._out)
-        except BlockingIOError:
-            sent = 0
-        except OSError:
-            self.close()
-            return
-        del self._out[:sent]
-        if self._out:
-            self._loop.add_writer(self._sock, self._writable)
-        else:
-            self._loop.remove_writer(self._sock)
-            self.has_written.set()
-        self._go_on()
 
 
 def _check_id(message: dict[str, Any]) -> None:

@@ -6,7 +6,6 @@ import os
 import stat
 import time
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any, Callable, NamedTuple, Optional
 
 from pegasus_bb.core.errors import PegasusBBError
@@ -18,14 +17,13 @@ from pegasus_bb.runtime.stager_client.dataspace import (
     open_parent,
     parse_place,
 )
-from pegasus_bb.runtime.stager_client.memory import copy_memory, number_of
 from pegasus_bb.runtime.stager_client.task import COPY, MOVE, REMOVE, SWEEP
 from pegasus_bb.runtime.staging.failures import CopyFailed, not_a_file
 from pegasus_bb.runtime.staging.items import Folder, Item, Landed, item_of, stamp
 from pegasus_bb.runtime.staging.lookalikes import Made, folded
 from pegasus_bb.runtime.staging.mover import Mover
 from pegasus_bb.runtime.staging.onefile import digest_file
-from pegasus_bb.runtime.staging.parts import new_tag, remove_parts
+from pegasus_bb.runtime.staging.parts import remove_parts
 from pegasus_bb.stager.moving import check_not_itself, moved_earlier, rename, write_note
 from pegasus_bb.stager.trees import copy_tree, remove_copied
 
@@ -78,14 +76,11 @@ class Copying:
         ended: Ended,
         moved: Moved,
         control: Any,
-        descriptor: Callable[[int], int],
         outcome: Outcome,
     ) -> None:
-        """``descriptor`` gives that of a task, which is closed here; ``outcome`` hears
-        of copies with ``digest``, before their end."""
+        """``outcome`` hears of copies with ``digest``, before their end."""
         self._began, self._ended, self._moved = began, ended, moved
-        self._control, self._descriptor = control, descriptor
-        self._outcome = outcome
+        self._control, self._outcome = control, outcome
         self._made = Made()
         self._places: set[tuple[int, int, str]] = set()  # of small files
 
@@ -138,8 +133,6 @@ class Copying:
             dest, name = _parent(task, "dest", make=False)
             remove_parts(dest.fd, name, task["tags"])
             return 0
-        if number_of(task["source"]) >= 0:
-            return self._memory(task)
         if task["kind"] == REMOVE:
             return self._remove(task)
         opened = self._open(task)
@@ -184,19 +177,6 @@ class Copying:
                 raise
         sync_folder(source.fd)
         return 0
-
-    def _memory(self, task: dict[str, Any]) -> int:
-        number: int = task["id"]
-        handle = self._descriptor(number)
-        try:
-            dest, name = _parent(task, "dest")
-            remove_parts(dest.fd, name, task["tags"])
-            tag = new_tag()
-            self._began([number], tag)
-            tell = partial(self._moved, [number])
-            return copy_memory(handle, dest, name, tag, tell, task["hint"])
-        finally:
-            os.close(handle)
 
     def _large(self, opened: Opened) -> int:
         """Do a tree, a large file, or what an earlier try has begun; bytes moved."""
@@ -322,8 +302,7 @@ def _parent(task: dict[str, Any], side: str, make: bool = True) -> tuple[Folder,
 
 def _is_file(task: dict[str, Any]) -> bool:
     """Whether it may be a small file, of which several are copied together."""
-    is_copied = task["kind"] in (COPY, MOVE) and number_of(task["source"]) < 0
-    return is_copied and not task["tags"]
+    return task["kind"] in (COPY, MOVE) and not task["tags"]
 
 
 def _items(every: list[Opened]) -> Iterator[Item]:

@@ -26,7 +26,6 @@ from pegasus_bb.stager.forecast import Forecast
 from pegasus_bb.stager.messages import complain, message_of
 from pegasus_bb.stager.rates import Targets, pair_of
 from pegasus_bb.stager.site_config import Config
-from pegasus_bb.stager.task_descriptors import TaskDescriptors
 from pegasus_bb.stager.task_queue import TaskQueue
 from pegasus_bb.stager.worker_pool import WorkerPool, WorkerProcess
 
@@ -47,7 +46,6 @@ class Dispatch:
         self.targets = Targets(config.spaces)
         self.is_paused = self._is_resting = False
         self.tags: dict[int, list[str]] = {}  # of tries that did not end, by task
-        self.descriptors = TaskDescriptors()
         self._pool = WorkerPool(config.workers, self._handle)
         self._assignments = Assignments(self.queue, config.workers)
         # What a worker asked for, by its number -> the tasks that wait, until when.
@@ -70,7 +68,7 @@ class Dispatch:
         """Give waiting tasks to workers that have none."""
         while not (self.is_paused or self._is_resting):
             busy = [(worker.uid, worker.is_slow) for worker in self._pool.busy]
-            tasks = self._assignments.next(busy, self._is_alone, time.time())
+            tasks = self._assignments.next(busy, time.time())
             if not tasks:
                 break
             for task in tasks:
@@ -84,9 +82,6 @@ class Dispatch:
                 continue
             worker = self._pool.worker_of(tasks[0].uid)
             worker.assign(tasks)
-            for task in tasks:
-                if task.id in self.descriptors:
-                    worker.send_descriptor(task.id, self.descriptors.of(task.id))
             rate = max(task.terms.own_rate for task in tasks)
             piece = self.targets.piece(tasks)
             worker.send({"do": described, "rate": rate, "piece": piece})
@@ -133,14 +128,10 @@ class Dispatch:
         return Forecast(
             running,
             self._assignments.copy(),
-            self.descriptors.tasks().__contains__,
             self.estimates,
             self.targets,
             time.time(),
         )
-
-    def _is_alone(self, task: Task) -> bool:
-        return task.id in self.descriptors
 
     def _described(self, task: Task) -> dict[str, Any]:
         """``task`` as a worker reads it."""
@@ -197,9 +188,9 @@ class Dispatch:
         """``tasks`` go on when the rates of their targets allow the next bytes."""
         wait = self.targets.take(tasks, size, time.monotonic())
         loop, key = asyncio.get_running_loop(), (worker, number)
-        self._grants[key] = tasks, loop.call_later(wait, self._go_on, *key)
+        self._grants[key] = tasks, loop.call_later(wait, self._grant, *key)
 
-    def _go_on(self, worker: WorkerProcess, number: int) -> None:
+    def _grant(self, worker: WorkerProcess, number: int) -> None:
         del self._grants[worker, number]
         worker.send({"granted": number})
 
@@ -225,7 +216,6 @@ class Dispatch:
     def _end(self, task: Task, state: str, size: int, why: str) -> None:
         state, why = self._given_up.pop(task.id, (state, why))
         self.tags.pop(task.id, None)
-        self.descriptors.close(task.id)
         self.targets.leave(task)
         self._tries.pop(task.id, None)
         self._stopping.discard(task.id)

@@ -9,7 +9,6 @@ leaves out what waits; forecast.py has that.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 Pair = tuple[str, str]  # dataspace of the source, of the destination
@@ -21,7 +20,6 @@ _UNKNOWN = (0.01, 1e-8)  # seconds per file and per byte before the first sample
 # small files, which say nothing of bytes, and less than one of 1 MB.
 _GUESSED = 1e13
 _SHORTEST = 1e-6  # seconds of a sample
-_SUMS = 5  # numbers that a pair has learned
 
 
 class Rate:
@@ -30,7 +28,7 @@ class Rate:
     def __init__(self, sums: list[float] | None = None) -> None:
         """``sums``: of an earlier service."""
         # Of files², files x bytes and bytes², each by the seconds; of files; of bytes.
-        self.sums: list[float] = list(sums) if sums else [0.0] * _SUMS
+        self.sums: list[float] = list(sums) if sums else [0.0] * 5
         self._costs: tuple[float, float] | None = None
 
     def learn(self, files: int, size: int, seconds: float) -> None:
@@ -94,13 +92,9 @@ class Estimates:
         return [[*pair, rate.sums] for pair, rate in self._rates.items()]
 
     def recall(self, learned: Any) -> None:
-        """What ``learned`` of an earlier service said. Raises TypeError, ValueError."""
+        """Continue with what ``learned`` of an earlier service said."""
         for source, dest, sums in learned:
-            good = [float(number) for number in sums]
-            is_known = len(good) == _SUMS and all(0 <= n < math.inf for n in good)
-            if not is_known or not good[0] or (good[4] and not good[2]):
-                raise ValueError(f"{sums!r} was never learned")
-            self._rates[str(source), str(dest)] = Rate(good)
+            self._rates[source, dest] = Rate(sums)
 
 
 _NEW = Rate()

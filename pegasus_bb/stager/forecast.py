@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 from pegasus_bb.runtime.stager_client.task import Task
 from pegasus_bb.stager.assignments import Assignments
@@ -34,7 +34,6 @@ class Forecast(NamedTuple):
 
     running: list[list[Task]]  # by worker
     queue: Assignments
-    is_alone: Callable[[Task], bool]
     estimates: Estimates
     targets: Targets
     now: float  # a time.time()
@@ -49,7 +48,7 @@ class Forecast(NamedTuple):
         while True:
             while True:
                 busy = [(worker.uid, worker.is_slow) for worker in working]
-                tasks = self.queue.next(busy, self.is_alone, self.now + passed)
+                tasks = self.queue.next(busy, self.now + passed)
                 if not tasks:
                     break
                 working.append(self._begun(tasks))

@@ -8,7 +8,8 @@ import stat
 from pegasus_bb.core.refusals import keep_mode
 
 # What the service keeps in its folder ``state``, for no other user.
-FOLDERS, FILES = ("jobs", "nodes", "errands"), ("buffers.json", "tasks.jsonl", "lock")
+FOLDERS = ("jobs", "nodes", "errands")
+FILES = ("buffers.json", "tasks.sqlite", "tasks.sqlite-wal", "lock")
 
 
 def why_not_private(state: str, uid: int) -> str:

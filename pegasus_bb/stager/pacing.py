@@ -70,14 +70,14 @@ class SharedRate:
     """
 
     def __init__(self, say: Callable[[dict[str, Any]], None]) -> None:
-        self._say, self._piece, self._untold = say, 0, 0
+        self._say, self._piece, self._unreported = say, 0, 0
         self._told = self._granted = 0  # numbers of pieces
         self._one = threading.Lock()
         self._granting = threading.Condition()
 
     def begin(self, piece: int) -> None:
         """An assignment begins, whose bytes are told in pieces; 0: not at all."""
-        self._piece, self._untold = piece, 0
+        self._piece, self._unreported = piece, 0
 
     def grant(self, number: int) -> None:
         """Piece ``number`` is paid for. Called from another thread."""
@@ -91,19 +91,19 @@ class SharedRate:
         if not self._piece:
             return
         with self._one:
-            self._untold += size
-            while self._untold >= self._piece and not is_over():
-                self._untold -= self._piece
+            self._unreported += size
+            while self._unreported >= self._piece and not is_over():
+                self._unreported -= self._piece
                 self._tell(tasks, self._piece)
                 self._await(is_over)
 
     def end(self, tasks: Sequence[int]) -> None:
         """The assignment ends. The rest is waited for, too: else many small files would
         go faster than the rate."""
-        if self._piece and self._untold:
+        if self._piece and self._unreported:
             until = time.monotonic() + _REST
-            self._tell(tasks, self._untold)
-            self._untold = 0
+            self._tell(tasks, self._unreported)
+            self._unreported = 0
             self._await(lambda: time.monotonic() > until)
 
     def _tell(self, tasks: Sequence[int], size: int) -> None:

@@ -103,27 +103,24 @@ class Requests:
 
     def _submit(self, request: Request) -> None:
         connection, number = request.connection, request.number
-        count = request.message.get("descriptors") or 0
-        descriptors = connection.take_descriptors(count)
         self._service.submit(
             connection.uid,
             request.message["tasks"],
             request.raw,
             lambda ok: connection.answer(number, ok),
             lambda refused: connection.refuse(number, refused),
-            descriptors,
         )
 
     def _status(self, request: Request) -> None:
         tasks = self._named(request)
         eta = request.message.get("eta") is True
-        self._answers.tell(request.connection, request.number, tasks, eta)
+        self._answers.send_tasks(request.connection, request.number, tasks, eta)
 
     def _wait(self, request: Request) -> None:
         tasks, connection = self._named(request), request.connection
 
         def answer() -> None:
-            self._answers.tell(connection, request.number, tasks)
+            self._answers.send_tasks(connection, request.number, tasks)
 
         connection.keep(self._service.wait(tasks, answer))
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections import Counter, defaultdict, deque
-from collections.abc import Sequence
+from collections import Counter, deque
+from typing import Callable
 
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.runtime.stager_client.task import Origin, Task
@@ -16,20 +16,28 @@ _MOST = 1_000_000  # tasks of one user
 
 
 class Retention:
-    """Drops ended tasks from ``tasks`` that are older than ``KEEP``, or too many. While
-    one task of a request has not ended, its client may ask for all of them, so they
-    count as one: a look at what is old costs as much as is dropped."""
+    """Drops ended tasks from ``tasks`` that are older than ``KEEP``, or too many. The
+    tasks of a request stay together: its client may ask for all of them."""
 
-    def __init__(self, tasks: dict[int, Task]) -> None:
-        """``tasks``: what an earlier service has left."""
-        self._tasks = tasks
+    def __init__(
+        self, tasks: dict[int, Task], forget: Callable[[Origin], None]
+    ) -> None:
+        """``tasks``: what an earlier service has left; ``forget`` hears of each request
+        that is dropped."""
+        self._tasks, self._forget = tasks, forget
         self._by_user: Counter[int] = Counter()  # tasks that are held
         self._unended: Counter[int] = Counter()  # tasks, by request
-        self._numbers: dict[int, Sequence[int]] = {}  # of the tasks of such a request
-        # When the last task of a request ended, and those that are held still.
-        self._ended: deque[tuple[float, Sequence[int]]] = deque()
-        self._kept = 0  # how many these are
-        self._recall()
+        # When the last task of a request ended; they are held still.
+        self._ended: deque[tuple[float, Origin]] = deque()
+        self._kept = 0  # tasks of these
+        ends: dict[Origin, float] = {}  # the last one of each request
+        for task in tasks.values():
+            ends[task.origin] = max(ends.get(task.origin, 0.0), task.ended_at)
+            self._by_user[task.uid] += 1
+            self._unended[task.origin.first] += not task.has_ended
+        now = time.time()
+        for origin in sorted(ends, key=ends.__getitem__):
+            self._close(origin, max(0.0, now - ends[origin]))
         self.forget_old()
 
     @property
@@ -45,69 +53,44 @@ class Retention:
             )
             raise Refused("busy", f"you have {_MOST:,} tasks; {held}; wait for some")
 
-    def accept(self, origin: Origin, count: int) -> None:
-        """A new request has ``count`` tasks."""
-        self._by_user[origin.uid] += count
-        self._unended[origin.first] = count
-        self._numbers[origin.first] = range(origin.first, origin.first + count)
+    def accept(self, origin: Origin) -> None:
+        """Count the tasks of a new request."""
+        self._by_user[origin.uid] += origin.total
+        self._unended[origin.first] = origin.total
 
     def give_up(self, origin: Origin) -> None:
         """No task of this request is there after all."""
         del self._unended[origin.first]
-        self._count_off(origin.uid, len(self._numbers.pop(origin.first)))
+        self._count_off(origin)
 
     def end(self, task: Task) -> None:
         """``task`` has ended."""
-        request = task.origin.first
-        self._unended[request] -= 1
-        if not self._unended[request]:
-            del self._unended[request]
-            self._close(request, 0.0)
+        self._unended[task.origin.first] -= 1
+        self._close(task.origin, 0.0)
 
     def forget_old(self) -> None:
         """Drop what is too old, or too much."""
         now = time.monotonic()
         while self._ended:
-            since, numbers = self._ended[0]
+            since, origin = self._ended[0]
             age = now - since
             if age <= _NEW or (age <= KEEP and self._kept <= _KEPT):
                 break
-            drop = len(numbers) if age > KEEP else self._kept - _KEPT
-            self._drop(numbers[:drop])
             self._ended.popleft()
-            if numbers[drop:]:
-                self._ended.appendleft((since, numbers[drop:]))
+            self._kept -= origin.total
+            self._count_off(origin)
+            for number in range(origin.first, origin.first + origin.total):
+                del self._tasks[number]
+            self._forget(origin)
 
-    def _drop(self, numbers: Sequence[int]) -> None:
-        """Tasks of one user."""
-        self._count_off(self._tasks[numbers[0]].uid, len(numbers))
-        self._kept -= len(numbers)
-        for number in numbers:
-            del self._tasks[number]
+    def _close(self, origin: Origin, age: float) -> None:
+        """Its last task, if none is left, ended ``age`` seconds ago."""
+        if not self._unended[origin.first]:
+            del self._unended[origin.first]
+            self._ended.append((time.monotonic() - age, origin))
+            self._kept += origin.total
 
-    def _recall(self) -> None:
-        numbers: defaultdict[int, list[int]] = defaultdict(list)
-        ended_at: defaultdict[int, float] = defaultdict(float)  # the last, by request
-        for task in self._tasks.values():
-            request = task.origin.first
-            numbers[request].append(task.id)
-            ended_at[request] = max(ended_at[request], task.ended_at)
-            self._by_user[task.uid] += 1
-            if not task.has_ended:
-                self._unended[request] += 1
-        self._numbers.update(numbers)
-        now = time.time()
-        for request in sorted(numbers, key=ended_at.__getitem__):
-            if request not in self._unended:
-                self._close(request, max(0.0, now - ended_at[request]))
-
-    def _close(self, request: int, age: float) -> None:
-        """Its last task ended ``age`` seconds ago."""
-        numbers = self._numbers.pop(request)
-        self._ended.append((time.monotonic() - age, numbers))
-        self._kept += len(numbers)
-
-    def _count_off(self, uid: int, tasks: int) -> None:
-        self._by_user[uid] -= tasks
-        if not self._by_user[uid]:
-            del self._by_user[uid]
+    def _count_off(self, origin: Origin) -> None:
+        self._by_user[origin.uid] -= origin.total
+        if not self._by_user[origin.uid]:
+            del self._by_user[origin.uid]

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import islice
 from typing import Any, Callable
 
-from pegasus_bb.runtime.stager_client.memory import check_readable, number_of
 from pegasus_bb.runtime.stager_client.protocol import Refused
-from pegasus_bb.runtime.stager_client.task import FAILED, Origin, Task, check_specs
-from pegasus_bb.stager import journal as journals
-from pegasus_bb.stager import state_notes
+from pegasus_bb.runtime.stager_client.task import Origin, Task, check_specs
+from pegasus_bb.stager import state_notes, store
 from pegasus_bb.stager.discard import Discards
 from pegasus_bb.stager.dispatch import Dispatch
-from pegasus_bb.stager.full_disk import why_full
-from pegasus_bb.stager.journal import Journal
-from pegasus_bb.stager.messages import complain
 from pegasus_bb.stager.retention import Retention
 from pegasus_bb.stager.site_config import Config
+from pegasus_bb.stager.store import Store
 from pegasus_bb.stager.task_waits import Wait, Waiters
 
-_GONE = "its memory went with an earlier service; submit it again"
-_COMPACT = 32 << 20  # bytes of a journal that is worth writing anew
 _CANCELLED_AT_ONCE = 1_000  # tasks: some 20 ms
 
 Answer = Callable[[dict[str, Any]], None]  # takes what stands under "ok"
@@ -36,29 +30,25 @@ class Service:
     def __init__(self, config: Config, loop: asyncio.AbstractEventLoop) -> None:
         """Knows what an earlier one knew. Raises OSError."""
         self._config = config
-        self._path, self.spaces, self._loop = config.journal, config.spaces, loop
+        self.spaces, self._loop = config.spaces, loop
         self._drained: Callable[[], None] | None = None
         self._discards = Discards(config.spaces)
         self._waiters: Waiters = {}
         self.dispatch = Dispatch(config, self._began, self._end)
-        found = journals.read(self._path)
+        self._store = Store(config.database, loop.call_soon_threadsafe)
+        found = self._store.read()
         self.dispatch.estimates.recall(found.learned)
         self.tasks, self._next = found.tasks, found.next_id
-        self._retention = Retention(self.tasks)
+        self._retention = Retention(self.tasks, self._forget)
         self.dispatch.tags = found.tags
-        self._journal = Journal(self._path, loop.call_soon_threadsafe)
-        self._rewrite(found)
-        self._unwritten: list[Task] = []  # have ended, and the journal did not take it
+        self._unwritten: list[Task] = []  # have ended, and the database did not take it
         for task in self.tasks.values():
             if not task.has_ended:
-                if number_of(task.source) >= 0:
-                    self._end(task, FAILED, 0, _GONE)
-                else:
-                    self.dispatch.add([task])
+                self.dispatch.add([task])
         unfinished = {t.id for t in self.tasks.values() if not t.has_ended}
         state_notes.sweep(config.users, unfinished)
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Do what an earlier service has left."""
         self.dispatch.hand_out()
 
@@ -69,32 +59,26 @@ class Service:
         raw: bytes,
         answer: Answer,
         refuse: Refusal,
-        descriptors: Sequence[int] = (),
     ) -> None:
         """Accept all of ``specs`` or none; ``answer`` comes when they are durable.
 
-        ``raw`` is the request's own line, which goes into the journal as it is.
-        ``descriptors`` that tasks read stay the caller's. Raises Refused.
+        ``raw`` is the request's own line, which is stored as it is. Raises Refused.
         """
         if self._drained is not None:
             raise Refused("draining", "the service takes no new task: it will end")
         if not isinstance(specs, list) or not specs:
             raise Refused("bad-task", "tasks is a list with at least one task")
         self._retention.check_room(uid, len(specs))
-        check_specs(specs, self.spaces, len(descriptors))
-        origin = Origin(uid, time.time(), first=self._next)
-        first, now = origin.first, origin.submitted
+        check_specs(specs, self.spaces)
+        origin = Origin(uid, time.time(), self._next, len(specs))
+        first = origin.first
         self._next += len(specs)
-        if descriptors:
-            self._hold(uid, first, specs, descriptors)
-        self._retention.accept(origin, len(specs))
+        self._retention.accept(origin)
 
         def durable(error: OSError | None) -> None:
             if error is not None:
                 self._retention.give_up(origin)
-                for number in range(first, first + len(specs)):
-                    self.dispatch.descriptors.close(number)
-                why = f"the journal of the service takes no more: {error.strerror}"
+                why = f"the database of the service takes no more: {error.strerror}"
                 refuse(Refused("not-durable", why))
                 return
             tasks = [Task(n, origin, spec) for n, spec in enumerate(specs, first)]
@@ -103,8 +87,7 @@ class Service:
             answer({"first": first, "count": len(specs)})
             self.dispatch.hand_out()
 
-        head = f'{{"first":{first},"uid":{uid},"at":{now!r},"request":'.encode()
-        self._journal.append_raw(head + raw + b"}", durable)
+        self._store.write(store.accepted(origin, raw), durable)
 
     def visible(
         self, uid: int, ids: list[int] | None, everyone: bool = False
@@ -122,7 +105,7 @@ class Service:
     def wait(self, tasks: list[Task], all_ended: Callable[[], None]) -> Wait:
         """``all_ended`` is called once, when all of ``tasks`` have ended durably."""
         wait = Wait(self._waiters, tasks, all_ended)
-        wait.go_on()
+        wait.resume()
         return wait
 
     def cancel(self, tasks: Iterable[Task]) -> None:
@@ -145,7 +128,7 @@ class Service:
     @property
     def trouble(self) -> str:
         """Why it can write nothing durable now; empty where it can."""
-        return self._journal.refuses or why_full(self._config.state)
+        return self._store.trouble
 
     @property
     def is_idle(self) -> bool:
@@ -162,62 +145,28 @@ class Service:
         self.dispatch.close()
         self._note_learned()
         self._note_unwritten()
-        self._journal.close()
+        self._store.close()
 
     def tidy(self) -> None:
-        """Forget old tasks; write what a full disk did not take; write the journal anew
-        where that is worth it."""
+        """Forget old tasks; write what a full disk did not take."""
         self._note_learned()
         self._note_unwritten()
-        if self._journal.refuses:  # whether it still does
-            self._journal.append({"next": self._next}, lambda error: None)
+        if self._store.refuses:  # whether it still does
+            self._store.write(store.noted("next", self._next), lambda error: None)
         self._retention.forget_old()
         self.dispatch.queue.tidy()
-        if self._journal.size > self._worth:
-            self._journal.when_quiet(lambda: self._rewrite(self._known()))
-
-    def _known(self) -> journals.Recovered:
-        """What the next service has to know."""
-        learned = self.dispatch.estimates.learned()
-        return journals.Recovered(self._next, self.tasks, self.dispatch.tags, learned)
-
-    def _rewrite(self, found: journals.Recovered) -> None:
-        """A journal that cannot be written anew, on a full disk say, goes on as it is.
-        The next time is when it has doubled."""
-        try:
-            if found.damaged:
-                complain(journals.keep_damaged(self._path, found))
-            self._journal.rewrite(found)
-        except OSError as error:
-            why = f"goes on, but is not written anew: {error.strerror}"
-            complain(f"{self._path}: {why}")
-        self._worth = max(_COMPACT, 2 * self._journal.size)
 
     def _note_learned(self) -> None:
         if self.dispatch.estimates.has_news:
-            line = {"learned": self.dispatch.estimates.learned()}
-            self._journal.append(line, lambda error: None)
+            learned = self.dispatch.estimates.learned()
+            self._store.write(store.noted("learned", learned), lambda error: None)
 
-    def _hold(
-        self,
-        uid: int,
-        first: int,
-        specs: list[dict[str, Any]],
-        descriptors: Sequence[int],
-    ) -> None:
-        """Copy the descriptors that ``specs`` read. Raises Refused."""
-        for descriptor in descriptors:
-            check_readable(descriptor, only_memory=self._config.is_site)
-        wanted = {
-            number: descriptors[number_of(spec["source"])]
-            for number, spec in enumerate(specs, start=first)
-            if number_of(spec["source"]) >= 0
-        }
-        self.dispatch.descriptors.hold(uid, wanted)
+    def _forget(self, origin: Origin) -> None:
+        self._store.write(store.forgotten(origin, self._next), lambda error: None)
 
     def _began(self, tasks: list[int], tag: str, go: Callable[[], None]) -> None:
-        """``go`` also where the journal is full: the copies shall end all the same."""
-        self._journal.append({"began": tasks, "tag": tag}, lambda error: go())
+        """``go`` also where the disk is full: the copies shall end all the same."""
+        self._store.write(store.began(tasks, tag), lambda error: go())
 
     def _end(self, task: Task, state: str, size: int, why: str) -> None:
         task.state, task.moved, task.message = state, size, why
@@ -233,7 +182,7 @@ class Service:
 
     def _note_ends(self, tasks: list[Task]) -> None:
         def durable(error: OSError | None) -> None:
-            # A full journal keeps no one from being told: the copy itself is durable.
+            # A full disk keeps no one from being told: the copy itself is durable.
             # What the next try needs stays until the end is durable, too.
             if error is not None:
                 self._unwritten += tasks
@@ -245,4 +194,4 @@ class Service:
             if self._drained is not None and self.is_idle:
                 self._drained()
 
-        self._journal.append(journals.ended(tasks), durable)
+        self._store.write(store.ended(tasks), durable)

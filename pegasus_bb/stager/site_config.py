@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import read_json
 from pegasus_bb.runtime.stager_client.dataspace import Dataspace, Dataspaces, parse_rate
-from pegasus_bb.runtime.stager_client.memory import SPACE as MEMORY
 from pegasus_bb.stager.config_checks import NAME, check, check_apart, check_keys, folder
 from pegasus_bb.stager.discard import KEY as DISCARD
 from pegasus_bb.stager.discard import parse_discard
@@ -24,7 +23,7 @@ _WORKERS = 2
 class Config(NamedTuple):
     """One service."""
 
-    state: str  # folder of the journal and of the users' own files
+    state: str  # folder of the database and of the users' own files
     sockets: str  # folder of both sockets
     spaces: Dataspaces
     workers: int = _WORKERS  # processes that copy at the same time
@@ -46,9 +45,9 @@ class Config(NamedTuple):
         return os.path.join(self.state, "users")
 
     @property
-    def journal(self) -> str:
-        """The path of the journal."""
-        return os.path.join(self.state, "tasks.jsonl")
+    def database(self) -> str:
+        """The path of the service's database."""
+        return os.path.join(self.state, "tasks.sqlite")
 
 
 def user_config() -> Config:
@@ -135,7 +134,7 @@ def _check_folders(path: str, config: Config) -> None:
 
 def _space(path: str, name: str, data: Any) -> Dataspace:
     where = f"{path}: dataspace {name}"
-    good = NAME.fullmatch(name) and name not in (MEMORY, SPACE)
+    good = NAME.fullmatch(name) and name != SPACE
     check(good, path, "a dataspace has a lower-case name", name)
     check_keys(where, data, _SPACE_KEYS)
     target = data.get("target", name)

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import fcntl
 import gc
 import os
 import resource
 import signal
-import socket
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.runtime.stager_client.protocol import USER_SOCKET, Refused
+from pegasus_bb.runtime.stager_client.protocol import LONGEST, USER_SOCKET, Refused
 from pegasus_bb.stager.capabilities import check_site
 from pegasus_bb.stager.connection import Connection
 from pegasus_bb.stager.messages import message_of
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
 _TURN = 0.0005  # seconds until another thread may go on
 _TICK = 5.0  # seconds between two looks at idleness and old tasks
 _FILES = 65_536  # open at a time
-_TOO_MANY = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
-_REST = 1.0  # seconds until the next try to accept a client
 _CONNECTIONS = 64  # of one user at a time, so that none takes those of all
 _ENDING = 5.0  # seconds in which an idle service of the user that ends has gone
 _LOOK = 0.02  # seconds between two looks whether it has
@@ -61,9 +58,13 @@ class Server:
 
     async def serve(self) -> None:
         """Until shutdown, a signal, or, for a user's service, idleness."""
-        self._service.go_on()
-        for name, listening in self._sockets.by_name.items():
-            self._listen(listening, name)
+        self._service.resume()
+        servers = [
+            await asyncio.start_unix_server(
+                partial(self._accept, name), sock=listening, limit=LONGEST
+            )
+            for name, listening in self._sockets.by_name.items()
+        ]
         for number in (signal.SIGTERM, signal.SIGINT):
             self._loop.add_signal_handler(number, self._ended.set)
         tick = min(_TICK, self._config.idle)
@@ -77,9 +78,9 @@ class Server:
         if self._slurm is not None:
             self._slurm.close()
         self._service.close()
-        for listening in self._sockets.by_name.values():
-            self._loop.remove_reader(listening)
-        self._sockets.close()
+        self._sockets.remove_names()
+        for server in servers:
+            server.close()
 
     def _attendant(self) -> Attendant | NodeAttendant | None:
         """Slurm's part, where the site has one; a user's service needs none of it."""
@@ -103,33 +104,24 @@ class Server:
         idle = time.monotonic() - self._busy_at
         return not self._config.is_site and idle > self._config.idle
 
-    def _accept(self, listening: socket.socket, name: str) -> None:
-        try:
-            sock, _ = listening.accept()
-        except OSError as error:  # the client has gone, or there are too many
-            if error.errno in _TOO_MANY:
-                self._rest(listening, name)
-            return
+    async def _accept(
+        self, name: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         requests = self._requests
         is_user = name == USER_SOCKET
         on_request = requests.from_user if is_user else requests.from_control
-        new = Connection(sock, self._loop, on_request, self._connections.discard)
-        self._connections.add(new)
-        is_privileged = new.uid in self._config.control_users
-        has = sum(1 for connection in self._connections if connection.uid == new.uid)
-        if has > _CONNECTIONS and not is_privileged:
+        new = Connection(reader, writer, on_request)
+        has = sum(connection.uid == new.uid for connection in self._connections)
+        if has >= _CONNECTIONS and new.uid not in self._config.control_users:
             why = f"you have {_CONNECTIONS} connections; close one first"
             new.refuse(None, Refused("busy", why))
             new.close()
-
-    def _rest(self, listening: socket.socket, name: str) -> None:
-        """Clients wait in the socket's queue. It would be ready again at once, and the
-        loop would do nothing else than try."""
-        self._loop.remove_reader(listening)
-        self._loop.call_later(_REST, self._listen, listening, name)
-
-    def _listen(self, listening: socket.socket, name: str) -> None:
-        self._loop.add_reader(listening, self._accept, listening, name)
+            return
+        self._connections.add(new)
+        try:
+            await new.serve()
+        finally:
+            self._connections.discard(new)
 
 
 def run(config: Config) -> None:
@@ -142,7 +134,7 @@ def run(config: Config) -> None:
     _allow_files()
     gc.freeze()  # tasks make no cycles: looking for some costs more than it frees
     gc.set_threshold(100_000, 50, 100)
-    sys.setswitchinterval(_TURN)  # the journal writes while requests are read
+    sys.setswitchinterval(_TURN)  # the store writes while requests are read
     asyncio.run(_serve(config))
 
 

@@ -37,12 +37,16 @@ class Sockets:
             self.close()
             raise
 
-    def close(self) -> None:
-        """What systemd has opened stays, for the next start. The names go first: once
-        nothing listens there, another service may take them."""
+    def remove_names(self) -> None:
+        """Remove the files of the sockets before these are closed: once nothing listens
+        there, another service may take them. What systemd has opened stays."""
         for path in self._own:
             with contextlib.suppress(OSError):
                 os.unlink(path)
+
+    def close(self) -> None:
+        """End what no server listens on."""
+        self.remove_names()
         for listening in self.by_name.values():
             listening.close()
 

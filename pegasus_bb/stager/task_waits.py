@@ -1,4 +1,4 @@
-"""Who waits until tasks have ended."""
+"""Callbacks that run when a set of tasks has ended."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Wait:
         self._left, self._at = iter(tasks), 0
         self.is_over = False
 
-    def go_on(self, _: int = 0) -> None:
+    def resume(self, _: int = 0) -> None:
         """The task at which it stands has ended."""
         for task in () if self.is_over else self._left:
             if not task.has_ended or task.id in self._waiters:
-                self._waiters.setdefault(task.id, []).append(self.go_on)
+                self._waiters.setdefault(task.id, []).append(self.resume)
                 self._at = task.id
                 return
         if not self.is_over:
@@ -39,5 +39,5 @@ class Wait:
         """``all_ended`` is not called any more."""
         self.is_over = True
         standing = self._waiters.get(self._at, [])
-        if self.go_on in standing:
-            standing.remove(self.go_on)
+        if self.resume in standing:
+            standing.remove(self.resume)

@@ -20,7 +20,6 @@ import importlib
 import json
 import os
 import pwd
-import socket
 import sys
 import threading
 import time
@@ -29,7 +28,6 @@ from typing import Any, Callable
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.refusals import WARNINGS
-from pegasus_bb.runtime.stager_client.memory import Inbox
 from pegasus_bb.runtime.stager_client.task import BY_USER, CANCELLED, DONE, FAILED
 from pegasus_bb.stager import capabilities
 from pegasus_bb.stager.copying import Copying, Stopped
@@ -39,7 +37,13 @@ from pegasus_bb.stager.pacing import SharedRate, Stopwatch, TokenBucket
 _OFTEN = 0.25  # seconds between two messages about the bytes of a task
 _NICE = 19  # a copy has 1.5 % of a processor that a job or slurmctld wants, else all
 _NO_GROUP = 65534  # nogroup
-_LATER = ["hashlib", "resource", "ctypes", "pegasus_bb.runtime.staging.hashing"]
+_LATER = [
+    "hashlib",
+    "resource",
+    "ctypes",
+    "tempfile",
+    "pegasus_bb.runtime.staging.hashing",
+]
 _LATER += ["pegasus_bb.runtime.staging.helper"]
 
 Say = Callable[[dict[str, Any]], None]
@@ -136,8 +140,8 @@ class Control:
 class Worker:
     """Runs assignments; ``say`` takes a message for the service."""
 
-    def __init__(self, control: Control, say: Say, inbox: Inbox) -> None:
-        self._control, self._say, self._inbox = control, say, inbox
+    def __init__(self, control: Control, say: Say) -> None:
+        self._control, self._say = control, say
         self._moved: dict[int, int] = {}
         self._told = 0.0  # a time.monotonic()
         self._lock = threading.Lock()
@@ -153,7 +157,6 @@ class Worker:
             self._ended,
             self._tell,
             self._control,
-            self._inbox.take,
             lambda task, outcome: self._say({"outcome": [task, outcome]}),
         )
         held = self._control.held.seconds
@@ -218,10 +221,9 @@ def become(uid: int) -> None:
         capabilities.check_powerless()
 
 
-def main(uid: str, descriptors: str, sign: str) -> int:
-    """Serve as ``uid`` until stdin ends; then nothing goes on. ``descriptors``: number
-    of the socket on which those of tasks come. ``sign``: seconds between two signs of
-    life."""
+def main(uid: str, sign: str) -> int:
+    """Serve as ``uid`` until stdin ends; then nothing goes on. ``sign``: seconds
+    between two signs of life."""
     become(int(uid))
     os.nice(_NICE)
     os.umask(0o077)  # what is made on the way; copies get the bits of their sources
@@ -239,7 +241,7 @@ def main(uid: str, descriptors: str, sign: str) -> int:
 
     threading.Thread(target=_live, args=(say, float(sign)), daemon=True).start()
     control = Control(say)
-    worker = Worker(control, say, Inbox(socket.socket(fileno=int(descriptors))))
+    worker = Worker(control, say)
     for line in sys.stdin:
         message = json.loads(line)
         control.handle(message)

@@ -6,12 +6,10 @@ import asyncio
 import contextlib
 import json
 import os
-import socket
 import sys
 import time
 from typing import Any, Callable
 
-from pegasus_bb.runtime.stager_client.memory import send_descriptors
 from pegasus_bb.runtime.stager_client.protocol import LONGEST, encode
 from pegasus_bb.runtime.stager_client.task import Task
 
@@ -40,10 +38,6 @@ class WorkerProcess:
         self._process: asyncio.subprocess.Process | None = None
         self._unsent = bytearray()  # before it has started
         self._has_spoken = True  # since the last look
-        self._rights, self._its_rights = socket.socketpair(
-            socket.AF_UNIX, socket.SOCK_SEQPACKET
-        )
-        self._rights.setblocking(False)
         self._running = asyncio.ensure_future(self._run())
 
     def assign(self, tasks: list[Task]) -> None:
@@ -62,15 +56,6 @@ class WorkerProcess:
         elif self._process.stdin is not None:
             self._process.stdin.write(encode(message))
 
-    def send_descriptor(self, task: int, descriptor: int) -> None:
-        """Give it what ``task`` reads, before the task itself; one at a time."""
-        try:
-            send_descriptors(self._rights, str(task).encode(), [descriptor])
-        except BlockingIOError:  # hundreds, whose tasks were cancelled: it would wait
-            self.end()
-        except OSError:
-            pass  # it has died, as its end will say
-
     def end(self) -> None:
         """It ends at once, and what it was doing with it, even if it is stopped."""
         if self._process is None:
@@ -79,22 +64,12 @@ class WorkerProcess:
             _kill(self._process)
 
     async def _run(self) -> None:
-        try:
-            await self._talk()
-        finally:
-            self._rights.close()
-            self._its_rights.close()
-
-    async def _talk(self) -> None:
         """The process becomes its user before it opens anything."""
-        rights = self._its_rights.fileno()
         try:
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-E", "-s", "-c", _START, _PACKAGE),
                 str(self.uid),
-                str(rights),
                 str(_SILENCE / _LOOKS / 2),
-                pass_fds=[rights],
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 limit=LONGEST,
@@ -105,7 +80,6 @@ class WorkerProcess:
             self._on_message(self, {"absent": getattr(error, "strerror", str(error))})
             return
         self._process = process
-        self._its_rights.close()
         assert process.stdin is not None  # noqa: S101 - pipes were asked for
         assert process.stdout is not None  # noqa: S101
         process.stdin.write(bytes(self._unsent))

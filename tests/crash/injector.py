@@ -135,7 +135,7 @@ class _Tracer:
                 self._kill([stop.pid])  # begun while the others were killed
             elif stop.is_call and not self._has_killed:
                 self._at_call(stop.pid)
-            ptrace.go_on(stop.pid, stop.to_deliver)
+            ptrace.resume(stop.pid, stop.to_deliver)
 
     def _at_call(self, pid: int) -> None:
         found = ptrace.call_of(pid)

@@ -85,7 +85,7 @@ def start(
     if not os.WIFSTOPPED(status):
         raise NotPermitted(f"no program may be traced here ({status})")
     _ptrace(_SETOPTIONS, pid, 0, _OPTIONS)
-    go_on(pid)
+    resume(pid)
     return pid
 
 
@@ -150,7 +150,7 @@ def wait() -> Stop | None:
         return None
 
 
-def go_on(pid: int, number: int = 0) -> None:
+def resume(pid: int, number: int = 0) -> None:
     """Let a thread run until its next stop, with signal ``number`` if any."""
     try:
         _ptrace(_CONT, pid, 0, number)

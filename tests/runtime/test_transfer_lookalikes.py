@@ -81,7 +81,6 @@ def test_of_two_tasks_of_the_service_to_one_file_the_second_fails(
         lambda number, size, error: ends.update({number: error}),
         lambda numbers, size: None,
         Going(),
-        lambda number: number,
         lambda number, outcome: None,
     ).run(tasks)
     assert ends[0] is None and ends[1] is None

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,7 +19,6 @@ import pytest
 
 from pegasus_bb.runtime.stager_client.client import Client, NoService
 from pegasus_bb.runtime.stager_client.protocol import CONTROL_SOCKET
-from pegasus_bb.stager.journal import decode_line
 
 SERVE = (
     "import sys; from pegasus_bb.stager.site_config import user_config; "
@@ -48,9 +49,9 @@ class Daemon:
         self.before = ""  # what its Python does first
 
     @property
-    def journal(self) -> Path:
-        [found] = (self.folder / "state").rglob("tasks.jsonl")
-        return found
+    def state(self) -> Path:
+        [found] = (self.folder / "state").rglob("tasks.sqlite")
+        return found.parent
 
     def start(self, idle: float = 600, stderr: IO[bytes] | None = None) -> Client:
         argv = [sys.executable, "-c", self.before + SERVE, str(idle)]
@@ -83,16 +84,23 @@ class Daemon:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         return [int(child) for child in children if _is_worker(child)]
 
-    def entries(self) -> list[dict[str, Any]]:
-        """What the journal says."""
-        return [*map(decode_line, self.journal.read_bytes().splitlines(keepends=True))]
+    def rows(self, query: str) -> list[Any]:
+        """What the database says; also while its service has it open."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("tasks.sqlite", "tasks.sqlite-wal"):
+                if (self.state / name).exists():
+                    shutil.copy(self.state / name, folder)
+            with closing(sqlite3.connect(f"{folder}/tasks.sqlite")) as found:
+                return found.execute(query).fetchall()
 
     def forget_ends(self) -> None:
         """As if the service had been killed just before it wrote that tasks ended."""
-        lines = self.journal.read_bytes().splitlines(keepends=True)
-        kept = [line for line in lines if "ended" not in decode_line(line)]
-        assert len(kept) < len(lines)
-        self.journal.write_bytes(b"".join(kept))
+        self.change("INSERT INTO tags SELECT task, '1.2.3' FROM ends")
+        self.change("DELETE FROM ends")
+
+    def change(self, statement: str) -> None:
+        with closing(sqlite3.connect(self.state / "tasks.sqlite")) as found, found:
+            assert found.execute(statement).rowcount
 
     def copy(self, name: str, **more: Any) -> dict[str, Any]:
         """The task that copies from/<name> to to/<name>."""

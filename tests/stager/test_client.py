@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import os
@@ -16,12 +15,7 @@ import pytest
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.runtime.stager_client import client as module
-from pegasus_bb.runtime.stager_client.client import (
-    AsyncClient,
-    Client,
-    NoService,
-    connect_or_start,
-)
+from pegasus_bb.runtime.stager_client.client import Client, NoService, connect_or_start
 from tests.stager.conftest import Daemon
 from tests.stager.test_users import BOB
 
@@ -88,8 +82,6 @@ def test_a_socket_that_another_user_has_made_where_all_may_write_is_not_used(
         os.chown(folder if of_folder else folder / "user", BOB, BOB)
         with pytest.raises(UsageError, match=f"user {BOB} has made it"):
             connect_or_start(str(folder))
-        with pytest.raises(UsageError, match=f"user {BOB} has made it"):
-            asyncio.run(AsyncClient.connect(str(folder)))
 
 
 def services(daemon: Daemon) -> set[int]:
@@ -128,58 +120,6 @@ def test_a_service_that_ends_while_a_client_comes_is_followed_by_another(
         [task] = client.submit([daemon.copy("absent")])
         assert client.wait([task])[0]["state"] == "failed"
     daemon.control().ask("shutdown")
-
-
-def test_requests_of_one_program_are_answered_as_they_end(
-    daemon: Daemon, client: Client
-) -> None:
-    daemon.make("file", 10)
-
-    async def talk() -> list[str]:
-        other = await AsyncClient.connect(str(daemon.sockets))
-        tasks = await other.submit([daemon.copy("file")])
-        waiting = asyncio.ensure_future(other.wait(tasks))
-        await other.ask("ping")
-        states = [task["state"] for task in await waiting]
-        await other.close()
-        return states
-
-    assert asyncio.run(talk()) == ["done"]
-
-
-def test_after_a_kill_each_question_ends_with_no_service(daemon: Daemon) -> None:
-    """Both one that waits for its answer and one that comes later."""
-
-    async def talk() -> None:
-        daemon.start().close()
-        daemon.control().ask("pause")
-        other = await AsyncClient.connect(str(daemon.sockets))
-        tasks = await other.submit([daemon.copy("file")])
-        waiting = asyncio.ensure_future(other.wait(tasks))
-        await other.ask("ping")
-        daemon.kill()
-        for asked in (waiting, other.ask("ping"), other.status()):
-            with pytest.raises(NoService, match="goes on when it runs again"):
-                await asyncio.wait_for(asked, 20)
-        await other.close()
-
-    asyncio.run(talk())
-
-
-def test_a_connection_that_is_closed_ends_what_waits(
-    daemon: Daemon, client: Client
-) -> None:
-    async def talk() -> None:
-        daemon.control().ask("pause")
-        other = await AsyncClient.connect(str(daemon.sockets))
-        waiting = asyncio.ensure_future(other.wait(await other.submit([task])))
-        await other.ask("ping")
-        await other.close()
-        with pytest.raises(NoService):
-            await asyncio.wait_for(waiting, 20)
-
-    task = daemon.copy("file")
-    asyncio.run(talk())
 
 
 @pytest.mark.parametrize(

@@ -143,11 +143,11 @@ def test_a_folder_in_the_place_of_a_socket(daemon: Daemon, name: str) -> None:
     assert [path.name for path in daemon.sockets.iterdir()] == [name]
 
 
-@pytest.mark.parametrize("name", ["tasks.jsonl", "lock"])
+@pytest.mark.parametrize("name", ["tasks.sqlite", "lock"])
 def test_a_folder_in_the_place_of_a_file(daemon: Daemon, name: str) -> None:
     daemon.start().close()
     daemon.kill()
-    path = daemon.journal.parent / name
+    path = daemon.state / name
     path.unlink()
     path.mkdir()
     assert f"{path}: Is a directory; mend that" in refusal(daemon)

@@ -48,7 +48,7 @@ def seconds_left(
         }
     )
     queue, runs = Assignments(waiting, workers=2), [[each] for each in running]
-    return Forecast(runs, queue, lambda _: False, known(), targets, now).seconds_left()
+    return Forecast(runs, queue, known(), targets, now).seconds_left()
 
 
 def test_after_twenty_samples_nine_of_ten_estimates_are_within_a_quarter() -> None:

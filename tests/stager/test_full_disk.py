@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import queue
 import resource
 import subprocess
 import sys
@@ -18,9 +16,7 @@ import pytest
 
 from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.stager_client.protocol import Refused
-from pegasus_bb.stager import journal
-from pegasus_bb.stager.full_disk import why_full
-from pegasus_bb.stager.journal import Journal, encode_line
+from pegasus_bb.stager.store import why_full
 from tests.stager.conftest import SERVE, Daemon
 from tests.support.forked import pegasus_bb
 
@@ -32,8 +28,8 @@ _FULL = (
 
 
 def fill_disk(daemon: Daemon) -> None:
-    """No file becomes longer than the journal is; workers have room for small ones."""
-    limit_files(daemon, daemon.journal.stat().st_size)
+    """The service writes nothing any more; a worker that is there already may."""
+    limit_files(daemon, 0)
 
 
 def make_room(daemon: Daemon) -> None:
@@ -61,23 +57,21 @@ def until(is_so: Callable[[], Any]) -> None:
 
 
 def moved_on_full_disk(daemon: Daemon, client: Client) -> tuple[int, Path]:
-    """A move that ends while the journal takes nothing, and its note."""
+    """A move that ends while the database takes nothing, and its note."""
+    daemon.make("file", 10)
+    client.wait(client.submit([daemon.copy("file")]))  # a worker is there
     with daemon.control() as control:
         control.ask("pause")
-        long = {"kind": "remove", "source": f"file://{'x' * 4000}"}
-        client.cancel(client.submit([long] * 50))  # all that a worker writes is shorter
-        daemon.make("file", 10)
         [task] = client.submit([{**daemon.copy("file"), "kind": "move"}])
         fill_disk(daemon)
         control.ask("resume")
     assert client.wait([task])[0]["state"] == "done"
-    folder = daemon.journal.parent / "users" / str(os.getuid())
+    folder = daemon.state / "users" / str(os.getuid())
     return task, folder / f"{task}.moved"
 
 
 def written(daemon: Daemon, task: int) -> bool:
-    ends = [end for entry in daemon.entries() for end in entry.get("ended", ())]
-    return task in [end[0] for end in ends]
+    return (task,) in daemon.rows("SELECT task FROM ends")
 
 
 @pytest.mark.parametrize("when", ["while it runs", "as it ends"])
@@ -108,29 +102,23 @@ def test_a_move_whose_end_is_lost_is_known_by_its_note(daemon: Daemon) -> None:
     until(lambda: not note.exists())
 
 
-@pytest.mark.parametrize("end", ["whole", "torn", "damaged"])
-def test_the_service_starts_on_a_full_disk(daemon: Daemon, end: str) -> None:
+def test_the_service_starts_on_a_full_disk(daemon: Daemon) -> None:
     daemon.make("file", 10)
     client = daemon.start()
     tasks = list(client.submit([daemon.copy("file")]))
     client.wait(tasks)
     daemon.kill()
-    with daemon.journal.open("ab") as file:
-        file.write({"torn": b'{"first": 2,', "damaged": b"{}\n"}.get(end, b""))
-    before = daemon.journal.read_bytes()
     client = start_on_full_disk(daemon)
     assert client.status(tasks)[0]["state"] == "done"
     for _ in range(2):
-        with pytest.raises(Refused, match="takes no more: File too large"):
+        with pytest.raises(Refused, match="takes no more: "):
             client.submit([daemon.copy("file")])
-    assert daemon.journal.read_bytes() == before
     make_room(daemon)
     daemon.control().ask("pause")
     tasks += client.submit([daemon.copy("file")])
     daemon.kill()
     assert daemon.process is not None and daemon.process.stderr is not None
     said = daemon.process.stderr.read().decode()
-    assert said.count("is not written anew: File too large") == 1
     assert said.count("no task is accepted until") == 1
     again = daemon.start()
     assert [task["state"] for task in again.wait(tasks)] == ["done", "done"]
@@ -143,9 +131,9 @@ def test_a_disk_that_is_full_is_told_until_there_is_room(daemon: Daemon) -> None
     fill_disk(daemon)
     with pytest.raises(Refused, match="takes no more"):
         client.submit([daemon.copy("file")])
-    assert "tasks.jsonl: File too large: no task" in client.ask("ping")["trouble"]
+    assert "tasks.sqlite: " in client.ask("ping")["trouble"]
     shown = pegasus_bb(["stager", "status"], daemon.folder, daemon.environ)
-    assert "File too large: no task is accepted" in shown.stderr
+    assert "no task is accepted until" in shown.stderr
     make_room(daemon)
     until(lambda: client.ask("ping")["trouble"] == "")
 
@@ -166,89 +154,3 @@ def test_a_disk_is_full_where_it_has_no_room_or_no_inode(
     disk = SimpleNamespace(**{**found, "f_files": 99, "f_ffree": 9, **left})
     monkeypatch.setattr(os, "statvfs", lambda path: disk)
     assert words in why_full(str(tmp_path)) and bool(words) == bool(why_full("/"))
-
-
-class Opened:
-    """A journal whose answers are awaited here."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.heard = path, queue.Queue[OSError | None]()
-        self.journal = Journal(str(path), lambda tell: tell())
-
-    def append(self, number: int) -> OSError | None:
-        entry = journal.accepted(number, 1, 5.0, [{"kind": "remove", "source": "x"}])
-        self.journal.append(entry, self.heard.put)
-        return self.heard.get(timeout=20)
-
-    @property
-    def found(self) -> journal.Recovered:
-        return journal.read(str(self.path))
-
-
-@pytest.fixture
-def opened(tmp_path: Path) -> Opened:
-    return Opened(tmp_path / "journal")
-
-
-def fail(*_: Any) -> Any:
-    raise OSError(errno.ENOSPC, "No space left on device")
-
-
-def test_a_journal_that_cannot_be_written_anew_goes_on_as_it_is(
-    opened: Opened, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert opened.append(1) is None
-    with monkeypatch.context() as patch:
-        patch.setattr(journal, "write_text", fail)
-        with pytest.raises(OSError, match="No space"):
-            opened.journal.rewrite(opened.found)
-    assert opened.append(2) is None
-    opened.journal.rewrite(opened.found)
-    assert opened.append(3) is None
-    opened.journal.close()
-    assert (set(opened.found.tasks), opened.found.damaged) == ({1, 2, 3}, [])
-
-
-@pytest.mark.parametrize("failing", [(os, "open"), (journal, "sync_directory")])
-def test_a_journal_that_cannot_be_opened_anew_is_opened_by_the_next_line(
-    opened: Opened, monkeypatch: pytest.MonkeyPatch, failing: tuple[Any, str]
-) -> None:
-    """No descriptor is free for a moment."""
-    assert opened.append(1) is None
-    found = opened.found
-    with monkeypatch.context() as patch:
-        patch.setattr(*failing, fail)
-        for _ in range(2):
-            with pytest.raises(OSError, match="No space"):
-                opened.journal.rewrite(found)
-        error = opened.append(2)
-        assert error is not None and error.errno == errno.ENOSPC
-    assert opened.append(3) is None and opened.journal.refuses == ""
-    opened.journal.rewrite(opened.found)
-    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space"):
-        patch.setattr(*failing, fail)
-        opened.journal.rewrite(opened.found)
-    opened.journal.close()
-    assert (set(opened.found.tasks), opened.found.damaged) == ({1, 3}, [])
-
-
-def test_every_line_is_answered_where_half_of_one_cannot_be_cut_off(
-    opened: Opened, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert opened.append(1) is None
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fdatasync", fail)
-        patch.setattr(os, "ftruncate", fail)
-        assert opened.append(2) is not None and opened.append(3) is not None
-    assert opened.append(4) is None
-    opened.journal.close()
-    assert (set(opened.found.tasks), opened.found.damaged) == ({1, 4}, [])
-
-
-def test_a_line_after_a_torn_one_begins_anew(tmp_path: Path) -> None:
-    path = tmp_path / "journal"
-    path.write_bytes(encode_line({"next": 5}) + b'{"fir')
-    again = Opened(path)
-    assert again.append(7) is None
-    again.journal.close()
-    assert (set(again.found.tasks), again.found.damaged) == ({7}, [2])

@@ -51,13 +51,6 @@ def test_every_file_of_a_tree_has_it(daemon: Daemon, client: Client) -> None:
     assert [kept(daemon, name) for name in ("tree/a", "tree/deep/b")] == [LONG, LONG]
 
 
-def test_memory_has_it(daemon: Daemon, client: Client) -> None:
-    (daemon.folder / "to").mkdir()
-    dest = f"file://{daemon.folder}/to/memory"
-    client.wait([client.submit_memory(b"some", dest, hint=LONG)])
-    assert kept(daemon, "memory") == LONG
-
-
 def test_a_service_that_was_killed_knows_it_still(daemon: Daemon) -> None:
     """The second one reads what the first has written anew."""
     daemon.make("file", 5000)

@@ -137,9 +137,8 @@ def test_the_name_of_a_part_is_durable_before_the_part(daemon: Daemon) -> None:
     while not (daemon.folder / "to").exists() or not parts(daemon):
         time.sleep(0.001)
     [part] = parts(daemon)
-    assert [line["tag"] for line in daemon.entries() if "tag" in line] == [
-        part.name[len(".large.") : -len(".part")]
-    ]
+    tag = part.name[len(".large.") : -len(".part")]
+    assert daemon.rows("SELECT tag FROM tags") == [(tag,)]
 
 
 def test_a_state_folder_that_cannot_be_written_fails_the_task_not_the_service(
@@ -147,7 +146,7 @@ def test_a_state_folder_that_cannot_be_written_fails_the_task_not_the_service(
 ) -> None:
     daemon.make("file", 10)
     client = daemon.start()
-    users = daemon.journal.parent / "users"
+    users = daemon.state / "users"
     users.write_text("in the way")
     [ended] = client.wait(client.submit([daemon.copy("file")]))
     assert ended["state"] == "failed" and str(users) in ended["message"]

@@ -129,7 +129,7 @@ def rename_and_note(daemon: Daemon, number: int) -> None:
 
 
 def users_folder(daemon: Daemon) -> Path:
-    return daemon.journal.parent / "users" / str(os.getuid())
+    return daemon.state / "users" / str(os.getuid())
 
 
 def by_copy(daemon: Daemon, name: str) -> Path:

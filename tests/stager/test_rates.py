@@ -85,8 +85,8 @@ def moved_by(
     while events[0][0] <= until:
         now, number = events[0]
         moved[number] += piece
-        go_on = max(now, bucket.take(piece, now))
-        heapq.heapreplace(events, (go_on + piece / wanted[number], number))
+        resume = max(now, bucket.take(piece, now))
+        heapq.heapreplace(events, (resume + piece / wanted[number], number))
     return moved
 
 

@@ -81,39 +81,6 @@ def test_the_sockets_have_the_modes_that_check_wants(site: Site) -> None:
     assert modes == {"user": 0o666, "control": 0o600}
 
 
-@pytest.mark.parametrize("what", ["secret", "folder", "/dev/zero", "pipe"])
-def test_a_descriptor_that_is_no_memory_is_refused(
-    site: Site, tmp_path: Path, what: str
-) -> None:
-    """A site copies files by their names, with the rights of their user."""
-    path = tmp_path / what
-    if what == "secret":
-        path.write_text("root's")
-    elif what == "folder":
-        path.mkdir()
-    elif what == "pipe":
-        os.mkfifo(path)
-        writer = os.open(path, os.O_RDWR)
-    said = site.pass_descriptor(BOB, str(path), f"bb://{BOB}/mine")
-    if what == "pipe":
-        os.close(writer)
-    assert said["refused"] == "bad-descriptor"
-    assert "descriptors of memory only" in said["message"]
-    assert list((tmp_path / f"bb/{BOB}").iterdir()) == []
-
-
-def test_memory_that_another_user_has_made_becomes_a_file_of_who_submits_it(
-    site: Site, tmp_path: Path
-) -> None:
-    ended = site.pass_descriptor(BOB, "", f"bb://{BOB}/memory")
-    assert ended["state"] == "done"
-    made = tmp_path / f"bb/{BOB}/memory"
-    assert made.read_text() == "some"
-    assert (made.stat().st_uid, made.stat().st_mode & 0o777) == (BOB, 0o600)
-    ended = site.pass_descriptor(BOB, "", f"bb://{ANN}/memory")
-    assert (ended["state"], list((tmp_path / f"bb/{ANN}").iterdir())) == ("failed", [])
-
-
 @pytest.mark.parametrize("side", ["source", "dest"])
 def test_a_link_that_is_swapped_after_the_submission_gives_nothing(
     site: Site, tmp_path: Path, side: str

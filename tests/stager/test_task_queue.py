@@ -18,10 +18,6 @@ def task(number: int, uid: int = 1, **spec: Any) -> Task:
 SLOW = True  # of a worker: a task that it does has a rate
 
 
-def is_alone(_: Task) -> bool:
-    return False
-
-
 def order(*tasks: Task) -> list[int]:
     waiting = TaskQueue()
     for each in tasks:
@@ -91,7 +87,7 @@ def test_tasks_with_a_rate_leave_workers_to_the_others() -> None:
     assignments = Assignments(waiting, workers=2)
 
     def taken(*busy: tuple[int, bool]) -> list[int]:
-        return [each.id for each in assignments.next(busy, is_alone, 0.0)]
+        return [each.id for each in assignments.next(busy, 0.0)]
 
     assert [taken(), taken((1, SLOW)), taken((1, SLOW))] == [[1], [4], []]
     assert [taken(), taken(), taken()] == [[2], [3], []]
@@ -104,7 +100,7 @@ def test_small_tasks_of_one_user_go_together() -> None:
     waiting.add(task(3, size=64 * MIB))
     waiting.add(task(4, uid=2))
     assignments = Assignments(waiting, workers=4)
-    found = [assignments.next([], is_alone, 0.0) for _ in range(4)]
+    found = [assignments.next([], 0.0) for _ in range(4)]
     assert [[each.id for each in tasks] for tasks in found] == [[1, 2], [4], [3], []]
 
 
@@ -150,7 +146,7 @@ def test_two_users_who_wait_get_one_place_each() -> None:
         waiting.add(task(number, uid=1, size=64 * MIB))
     waiting.add(task(3, uid=2, size=64 * MIB))
     assignments = Assignments(waiting, workers=2)
-    found = [assignments.next([], is_alone, 0.0) for _ in range(2)]
+    found = [assignments.next([], 0.0) for _ in range(2)]
     assert [each.uid for tasks in found for each in tasks] == [1, 2]
 
 
@@ -166,7 +162,7 @@ def test_one_user_who_has_all_places_leaves_one_more_to_the_others() -> None:
     assignments = Assignments(waiting, workers=2)
 
     def taken(*busy: tuple[int, bool]) -> list[int]:
-        return [each.id for each in assignments.next(busy, is_alone, 0.0)]
+        return [each.id for each in assignments.next(busy, 0.0)]
 
     all_places = [(1, not SLOW), (1, not SLOW)]
     assert [taken(*all_places), taken(*all_places)] == [[3], []]
@@ -183,7 +179,7 @@ def test_a_deadline_that_moves_after_it_has_passed_is_no_second_task() -> None:
     moved.terms = moved.terms._replace(deadline=50.0)
     waiting.add(moved)
     assignments = Assignments(waiting, workers=1)
-    assert [each.id for each in assignments.next([], is_alone, 20.0)] == [1, 2]
+    assert [each.id for each in assignments.next([], 20.0)] == [1, 2]
 
 
 def test_small_tasks_of_one_share_go_together_and_with_no_other() -> None:
@@ -192,7 +188,7 @@ def test_small_tasks_of_one_share_go_together_and_with_no_other() -> None:
     for number, share in enumerate(("run", "run", "other", "", "run")):
         waiting.add(task(number, **rate, share=share))
     queue = Assignments(waiting, workers=2)
-    found = [queue.next([], is_alone, 0.0) for _ in range(4)]
+    found = [queue.next([], 0.0) for _ in range(4)]
     assert [[each.id for each in some] for some in found] == [[0, 1], [2], [3], [4]]
 
 
@@ -203,13 +199,13 @@ def test_a_user_with_a_task_with_a_rate_keeps_those_of_no_other_waiting() -> Non
     waiting.add(task(2, uid=2, rate=1.0))
     waiting.add(task(3, uid=1, rate=1.0))
     assignments, busy = Assignments(waiting, workers=2), [(1, SLOW)]
-    [found] = assignments.next([(1, not SLOW), (1, SLOW)], is_alone, 0.0)
+    [found] = assignments.next([(1, not SLOW), (1, SLOW)], 0.0)
     assert found.id == 2
     waiting.put_back(found)
-    taken = assignments.copy().next(busy, is_alone, 0.0)
+    taken = assignments.copy().next(busy, 0.0)
     assert [each.id for each in taken] == [2]
-    assert [each.id for each in assignments.next(busy, is_alone, 0.0)] == [2]
-    assert assignments.next([*busy, (2, SLOW)], is_alone, 0.0) == []
+    assert [each.id for each in assignments.next(busy, 0.0)] == [2]
+    assert assignments.next([*busy, (2, SLOW)], 0.0) == []
 
 
 def test_the_slow_places_of_two_users_leave_one_to_the_others() -> None:
@@ -217,9 +213,9 @@ def test_the_slow_places_of_two_users_leave_one_to_the_others() -> None:
     waiting.add(task(1, uid=3))
     waiting.add(task(2, uid=3, rate=1.0))
     assignments, busy = Assignments(waiting, workers=2), [(1, SLOW), (2, SLOW)]
-    assert [each.id for each in assignments.next(busy, is_alone, 0.0)] == [1]
+    assert [each.id for each in assignments.next(busy, 0.0)] == [1]
     waiting.add(task(3, uid=3))
-    assert assignments.next([*busy, (3, not SLOW)], is_alone, 0.0) == []
+    assert assignments.next([*busy, (3, not SLOW)], 0.0) == []
 
 
 def test_tasks_with_a_rate_that_waited_for_a_place_take_turns_with_later_ones() -> None:
@@ -228,11 +224,11 @@ def test_tasks_with_a_rate_that_waited_for_a_place_take_turns_with_later_ones() 
         waiting.add(task(number, uid=1, rate=1.0))
     assignments = Assignments(waiting, workers=2)
     places = [(3, SLOW), (4, SLOW)]
-    assert assignments.next(places, is_alone, 0.0) == []
+    assert assignments.next(places, 0.0) == []
     waiting.add(task(100, uid=5))
     waiting.serve(5, MIB)
-    assert assignments.next(places, is_alone, 0.0) != []
+    assert assignments.next(places, 0.0) != []
     waiting.add(task(101, uid=2, rate=1.0))
     waiting.add(task(102, uid=6, rate=1.0, deadline=9.0))
-    taken = [assignments.next([], is_alone, 0.0)[0].id for _ in range(4)]
+    taken = [assignments.next([], 0.0)[0].id for _ in range(4)]
     assert taken == [102, 0, 101, 1]

@@ -134,7 +134,6 @@ def test_a_drained_service_takes_nothing_and_ends(
         ({"kind": "copy", "source": 1, "dest": "file://b"}, "source 1 is no file"),
         ({"kind": "copy", "source": "file://a", "to": "file://b"}, "has the keys"),
         ({"kind": "copy", "source": "file://a", "dest": "lustre://b"}, "no dataspace"),
-        ({"kind": "copy", "source": "fd://0", "dest": "file://b"}, "a descriptor"),
         ("remove", "a task has the keys"),
     ],
 )

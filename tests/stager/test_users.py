@@ -34,21 +34,6 @@ except Refused as refused:
 except Exception as error:
     print(json.dumps({"error": str(error)}))
 """
-_GIVE = """
-import json, os, sys
-from pegasus_bb.runtime.stager_client.client import Client
-from pegasus_bb.runtime.stager_client.memory import memory_of
-from pegasus_bb.runtime.stager_client.protocol import Refused
-uid, path, dest = int(sys.argv[1]), sys.argv[3], sys.argv[4]
-handle = os.open(path, os.O_RDONLY) if path else memory_of(b"some")
-os.setgroups([]); os.setgid(uid); os.setuid(uid)
-task = {"kind": "copy", "source": "fd://0", "dest": dest}
-try:
-    with Client(sys.argv[2]) as client:
-        print(json.dumps(client.wait(client.submit([task], [handle]))[0]))
-except Refused as refused:
-    print(json.dumps({"refused": refused.code, "message": str(refused)}))
-"""
 
 
 class Site(Daemon):
@@ -62,11 +47,6 @@ class Site(Daemon):
         words = json.dumps({"tasks": tasks})
         found = self._said(_ASK, str(uid), "user", "submit", words, "and go")
         return list(range(found["first"], found["first"] + found["count"]))
-
-    def pass_descriptor(self, uid: int, path: str, dest: str) -> Any:
-        """How a task ends that copies what ``path`` is, of memory where that is empty;
-        its descriptor is opened as root."""
-        return self._said(_GIVE, str(uid), "user", path, dest)
 
     def _said(self, code: str, uid: str, socket: str, *words: str) -> Any:
         argv = [sys.executable, "-c", code, uid, str(self.sockets / socket), *words]

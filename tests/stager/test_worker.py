@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import threading
 import time
 from collections.abc import Callable
@@ -12,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.runtime.stager_client.memory import Inbox
 from pegasus_bb.stager import copying
 from pegasus_bb.stager.worker import Control, Worker
 
@@ -25,8 +23,7 @@ class Alone:
         self.heard = threading.Condition()
         self.on_began: Callable[[], None] = lambda: None
         self.control = Control(self._say)
-        sock, self._other = socket.socketpair()
-        self._worker = Worker(self.control, self._say, Inbox(sock))
+        self._worker = Worker(self.control, self._say)
 
     def _say(self, message: dict[str, Any]) -> None:
         with self.heard:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import socket
@@ -14,20 +13,17 @@ from typing import Any
 
 from pegasus_bb.core.errors import SCHEDULER_UNREACHABLE, PegasusBBError, UsageError
 from pegasus_bb.core.process import start
-from pegasus_bb.runtime.stager_client.memory import memory_of, send_descriptors
 from pegasus_bb.runtime.stager_client.protocol import (
     CONTROL_SOCKET,
     LONGEST,
     LONGEST_ANSWER,
     USER_SOCKET,
     VERSION,
-    Lines,
     Refused,
     check_socket,
     decode,
     encode,
 )
-from pegasus_bb.runtime.stager_client.task import COPY
 
 _GONE = "the staging service has gone; what it accepted goes on when it runs again"
 _STARTING = 10.0  # seconds that a service may take to begin
@@ -49,13 +45,13 @@ class Client:
         UsageError."""
         path = _socket_of(path)
         self._sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._lines, self._number = Lines(LONGEST_ANSWER), 0
-        self._ready: list[bytes] = []
+        self._number = 0
         try:
             self._sock.connect(path)
         except OSError as error:
             self._sock.close()
             raise _no_service(path, error) from error
+        self._answers = self._sock.makefile("rb", 1 << 18)
 
     def __enter__(self) -> Client:
         return self
@@ -68,23 +64,10 @@ class Client:
     ) -> None:
         self.close()
 
-    def submit(
-        self, tasks: Sequence[dict[str, Any]], descriptors: Sequence[int] = ()
-    ) -> range:
-        """The numbers of ``tasks``, which are durable when this returns. A task with
-        the source ``fd://0`` reads the first of ``descriptors``; it ends with the
-        service, since its memory does."""
-        ok = self._request("submit", {"tasks": list(tasks)}, descriptors)
+    def submit(self, tasks: Sequence[dict[str, Any]]) -> range:
+        """Return the numbers of ``tasks``, which are durable then."""
+        ok = self.ask("submit", tasks=list(tasks))
         return range(ok["first"], ok["first"] + ok["count"])
-
-    def submit_memory(self, data: bytes, dest: str, **more: Any) -> int:
-        """The number of a task that writes ``data`` to the place ``dest``."""
-        handle = memory_of(data)
-        try:
-            task = {"kind": COPY, "source": "fd://0", "dest": dest, "size": len(data)}
-            return self.submit([{**task, **more}], [handle])[0]
-        finally:
-            os.close(handle)
 
     def wait(self, tasks: Sequence[int]) -> list[dict[str, Any]]:
         """``tasks`` as they have ended; returns when all have."""
@@ -105,125 +88,25 @@ class Client:
         return int(self.ask("cancel", tasks=list(tasks))["cancelled"])
 
     def ask(self, do: str, **more: Any) -> dict[str, Any]:
-        """The ``ok`` of one request."""
-        return self._request(do, more, ())
-
-    def _request(
-        self, do: str, more: dict[str, Any], descriptors: Sequence[int]
-    ) -> dict[str, Any]:
+        """Return the ``ok`` of one request."""
         self._number += 1
-        if descriptors:
-            more = {**more, "descriptors": len(descriptors)}
         request = request_line(do, self._number, more)
         try:
-            sent = send_descriptors(self._sock, request, descriptors)
-            if sent < len(request):
-                self._sock.sendall(request[sent:])
+            self._sock.sendall(request)
             return result(self._answer())
         except OSError as error:
             raise NoService(f"the staging service has gone: {error}") from error
 
     def close(self) -> None:
         """End the connection; tasks go on."""
+        self._answers.close()
         self._sock.close()
 
     def _answer(self) -> dict[str, Any]:
-        while not self._ready:
-            data = self._sock.recv(1 << 18)
-            if not data:
-                raise NoService(_GONE)
-            self._ready += self._lines.feed(data)
-        return decode(self._ready.pop(0))
-
-
-class AsyncClient:
-    """The same for asyncio; several requests may be under way."""
-
-    def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        self._writer, self._number = writer, 0
-        self._pending: dict[int, asyncio.Future[dict[str, Any]]] = {}
-        self._has_gone = False  # the service, or this connection
-        self._listening = asyncio.ensure_future(self._listen(reader))
-
-    @classmethod
-    async def connect(cls, path: str) -> AsyncClient:
-        """Raises NoService, UsageError."""
-        path = _socket_of(path)
-        try:
-            return cls(*await asyncio.open_unix_connection(path, limit=LONGEST_ANSWER))
-        except OSError as error:
-            raise _no_service(path, error) from error
-
-    async def submit(self, tasks: Sequence[dict[str, Any]]) -> range:
-        """See Client.submit."""
-        ok = await self.ask("submit", tasks=list(tasks))
-        return range(ok["first"], ok["first"] + ok["count"])
-
-    async def wait(self, tasks: Sequence[int]) -> list[dict[str, Any]]:
-        """See Client.wait."""
-        answer = await self.ask("wait", tasks=list(tasks))
-        found: list[dict[str, Any]] = answer["tasks"]
-        return found
-
-    async def status(
-        self, tasks: Sequence[int] | None = None, **more: Any
-    ) -> list[dict[str, Any]]:
-        """See Client.status."""
-        ids = None if tasks is None else list(tasks)
-        answer = await self.ask("status", tasks=ids, **more)
-        found: list[dict[str, Any]] = answer["tasks"]
-        return found
-
-    async def cancel(self, tasks: Sequence[int]) -> int:
-        """See Client.cancel."""
-        return int((await self.ask("cancel", tasks=list(tasks)))["cancelled"])
-
-    async def ask(self, do: str, **more: Any) -> dict[str, Any]:
-        """See Client.ask."""
-        if self._has_gone:
+        line = self._answers.readline(LONGEST_ANSWER)
+        if not line.endswith(b"\n"):
             raise NoService(_GONE)
-        self._number += 1
-        number = self._number
-        line = request_line(do, number, more)
-        answer = asyncio.get_running_loop().create_future()
-        self._pending[number] = answer
-        try:
-            self._writer.write(line)
-            await self._writer.drain()
-            return result(await answer)
-        except OSError as error:
-            raise NoService(_GONE) from error
-        finally:
-            if answer.done() and not answer.cancelled():
-                answer.exception()  # asyncio reports one that is not looked at
-            del self._pending[number]
-
-    async def close(self) -> None:
-        """End the connection; tasks go on. What waits for an answer gets NoService."""
-        self._listening.cancel()
-        self._fail()
-        self._writer.close()
-
-    async def _listen(self, reader: asyncio.StreamReader) -> None:
-        try:
-            async for line in reader:
-                message = decode(line)
-                waiting = self._pending.get(message.get("id", 0))
-                if waiting is not None and not waiting.done():
-                    waiting.set_result(message)
-        except (OSError, ValueError, Refused):
-            pass  # it was killed, or says what no service says
-        finally:
-            self._fail()
-
-    def _fail(self) -> None:
-        """No answer comes any more: neither to requests that wait nor to later ones."""
-        self._has_gone = True
-        for waiting in self._pending.values():
-            if not waiting.done():
-                waiting.set_exception(NoService(_GONE))
+        return decode(line)
 
 
 def _socket_of(path: str) -> str:

@@ -108,7 +108,6 @@ def _are_numbers(value: Any) -> bool:
 _NUMBERS = Field(_are_numbers, "a list of numbers of tasks, each of them once")
 _SOME = Field(lambda v: v is None or _are_numbers(v), f"{_NUMBERS.wanted}, or null")
 _LIST = Field(lambda v: isinstance(v, list), "a list of tasks")
-_COUNT = Field(lambda v: v is None or (type(v) is int and v >= 0), "a number")
 _NAME = Field(lambda v: isinstance(v, str) and v != "", "the name of a dataspace")
 _SHARES = Field(
     lambda v: isinstance(v, str) and v != "", "how the shares of tasks begin"
@@ -119,7 +118,7 @@ _FLAG = Field(lambda v: v is None or type(v) is bool, "true or false")
 _ALWAYS = frozenset(("v", "id", "do"))
 FIELDS: dict[str, dict[str, Field]] = {  # by ``do``
     "ping": {},
-    "submit": {"tasks": _LIST, "descriptors": _COUNT},
+    "submit": {"tasks": _LIST},
     "status": {"tasks": _SOME, "eta": _FLAG, "everyone": _FLAG},
     "wait": {"tasks": _NUMBERS, "everyone": _FLAG},
     "cancel": {"tasks": _SOME, "all": _FLAG, "everyone": _FLAG},
@@ -141,21 +140,3 @@ def check_fields(message: dict[str, Any]) -> None:
             found = repr(message.get(key))[:60]
             why = f"{do}: {key} is {field.wanted}; found {found}"
             raise Refused("bad-request", why)
-
-
-class Lines:
-    """Cuts a stream of bytes into lines."""
-
-    def __init__(self, longest: int = LONGEST) -> None:
-        self._rest, self._longest = bytearray(), longest
-
-    def feed(self, data: bytes) -> list[bytes]:
-        """The lines that ``data`` completes. Raises Refused where one is too long."""
-        self._rest += data
-        lines: list[bytes] = []
-        if b"\n" in data:
-            *whole, self._rest = self._rest.split(b"\n")
-            lines = [bytes(line) for line in whole if line]
-        if max(map(len, [self._rest, *lines])) > self._longest:
-            raise Refused("too-long", f"a line has at most {self._longest} bytes")
-        return lines

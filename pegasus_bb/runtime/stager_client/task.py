@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pegasus_bb.runtime.stager_client.dataspace import Dataspaces, check_places
-from pegasus_bb.runtime.stager_client.memory import number_of
 from pegasus_bb.runtime.stager_client.protocol import (
     LARGEST,
     Refused,
@@ -40,6 +39,7 @@ class Origin(NamedTuple):
     uid: int
     submitted: float  # a time.time()
     first: int  # number of the first of them
+    total: int = 1  # tasks
 
 
 class Terms(NamedTuple):
@@ -121,7 +121,7 @@ class Task:
     def as_json(self) -> dict[str, Any]:
         """As the service shows it to clients."""
         shown: dict[str, Any] = {name: getattr(self, name) for name in _SHOWN}
-        uid, submitted, first = self.origin
+        uid, submitted, first, _ = self.origin
         origin = {"uid": uid, "submitted": submitted, "request": first}
         return {**shown, **origin, **self.terms._asdict()}
 
@@ -129,13 +129,12 @@ class Task:
 _SHOWN = tuple(name for name in Task.__slots__ if name not in ("origin", "terms"))
 
 
-def check_specs(specs: Sequence[Any], spaces: Dataspaces, descriptors: int = 0) -> None:
-    """Raises Refused where one of ``specs`` asks for what cannot be. ``descriptors``:
-    how many came with them."""
+def check_specs(specs: Sequence[Any], spaces: Dataspaces) -> None:
+    """Raises Refused where one of ``specs`` asks for what cannot be."""
     places = _of_plain_copies(specs)
     if not places:
         for spec in specs:
-            places += _places_of(spec, descriptors)
+            places += _places_of(spec)
             _check_numbers(spec)
             _check_share(spec)
     check_places(places, spaces)
@@ -147,15 +146,14 @@ def _of_plain_copies(specs: Sequence[Any]) -> list[str]:
     if {*map(type, specs)} != {dict} or {*map(len, specs)} != {_FEWEST}:
         return []
     kinds = [spec.get("kind") for spec in specs]
-    sources = [spec.get("source") for spec in specs]
-    places = [*sources, *(spec.get("dest") for spec in specs)]
+    places = [spec.get(end) for end in ("source", "dest") for spec in specs]
     if kinds.count(COPY) < len(kinds) or {*map(type, places)} != {str}:
         return []
-    return [] if "fd://" in "".join(sources) else places
+    return places
 
 
-def _places_of(spec: Any, descriptors: int) -> tuple[str, ...]:
-    """What it reads and writes, of those that are places. Raises Refused."""
+def _places_of(spec: Any) -> tuple[str, str]:
+    """What it reads and writes. Raises Refused."""
     if not isinstance(spec, dict) or not KEYS.issuperset(spec):
         raise Refused("bad-task", f"a task has the keys {', '.join(sorted(KEYS))}")
     kind, source, dest = spec.get("kind"), spec.get("source"), spec.get("dest")
@@ -169,13 +167,7 @@ def _places_of(spec: Any, descriptors: int) -> tuple[str, ...]:
         dest = source
     elif not isinstance(dest, str):
         raise Refused("bad-task", f"dest {dest!r} is no file or folder")
-    number = number_of(source)
-    if number < 0:
-        return source, dest
-    if kind != COPY or number >= descriptors:
-        why = f"{source!r}: a descriptor comes with the request and is copied"
-        raise Refused("bad-task", why)
-    return (dest,)
+    return source, dest
 
 
 def _check_numbers(spec: dict[str, Any]) -> None:

@@ -53,7 +53,7 @@ class NodeAttendant:
         self._mailbox.sweep(config.name, ANSWERS)
         self._trash = Trash.beside(loop, service.freed)
         for left in left_in(self._pool):
-            self._trash.go_on(self._pool, left.path, lambda: None)
+            self._trash.resume(self._pool, left.path, lambda: None)
         self._files = NodeJobs(os.path.join(state, "errands"))  # as first versions did
         self._jobs = {job.folder: job for job in self._files.read()}
         self._transfers = Transfers(service, self._files.save)

@@ -95,7 +95,7 @@ class Nodes:
         self._ended[record.folder] = ended
         self.look()
 
-    def go_on(self, job: Job, ended: Ended) -> None:
+    def resume(self, job: Job, ended: Ended) -> None:
         """An earlier service was filling the folders of ``job``, if it was."""
         record = self._records.get(job.node_folder)
         if record is not None and record.want == IN and record.token:

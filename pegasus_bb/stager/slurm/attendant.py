@@ -80,8 +80,8 @@ class Attendant:
         _try(self._spool.end)
 
     def _begin(self) -> None:
-        _try(self._buffers.go_on)
-        _try(self._jobs.go_on)
+        _try(self._buffers.resume)
+        _try(self._jobs.resume)
         self._tick()
         self._look_at_nodes()
 
@@ -93,7 +93,7 @@ class Attendant:
             _try(self._spool.beat)
         if self._loop.time() - self._tidied >= _TIDY:
             self._tidied = self._loop.time()
-            _try(self._buffers.go_on)
+            _try(self._buffers.resume)
             _try(self._jobs.tidy)
         since_asked = (self._loop.time() - self._asked) / _TIDY
         is_urgent = since_asked >= _ASK_SOON and self._jobs.is_space_awaited
@@ -121,10 +121,10 @@ class Attendant:
     def _heed_all(self) -> None:
         late: set[int] = set()  # jobs whose next note waits for the one before it
         for request in self._spool.requests():
-            if request.job not in late and not self._heed(request) and request.job:
+            if request.job not in late and not self._handle(request) and request.job:
                 late.add(request.job)
 
-    def _heed(self, request: Request) -> bool:
+    def _handle(self, request: Request) -> bool:
         """False: the request cannot be done now, and stays for the next look. One that
         makes no sense keeps none of the others waiting."""
         try:
@@ -133,7 +133,7 @@ class Attendant:
                 _try(self._tell_pools)
                 self._spool.answer(request, answer)
             else:
-                self._jobs.heed(request)
+                self._jobs.handle_request(request)
                 self._spool.forget(request.token)
         except OSError as error:
             complain(f"{request.token}: {message_of(error)}")

@@ -57,7 +57,7 @@ class Buffers:
             for name, record in self._records.items()
         )
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Delete what was begun, by an earlier service or when the disk was full; grant
         what waits."""
         for record in list(self._records.values()):
@@ -222,7 +222,7 @@ class Buffers:
             raise Refused("not-yours", f"buffer {name} belongs to {owner}")
 
     def _unlink(self, record: Record) -> None:
-        """Where that cannot be done now, ``go_on`` does it."""
+        """Where that cannot be done now, ``resume`` does it."""
         name = record["name"]
         if self._users.get(name) or name in self._going:
             return

@@ -68,7 +68,7 @@ class Jobs:
         self._nodes = nodes
         self.kept = KeptResults(files, storage, transfers)
         self._jobs: dict[int, Job] = {}
-        self._untold: set[Job] = set()  # the hooks do not know their state yet
+        self._unreported: set[Job] = set()  # the hooks do not know their state yet
         self._ends = Ends()
         for job in files.read():
             storage.restore(job)
@@ -83,12 +83,12 @@ class Jobs:
             "teardown": self._tear_down,
         }
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Do what an earlier service was at; tell the hooks what it could not tell."""
         try:
             for job in list(self._jobs.values()):
                 self._tell_or_later(job)
-                self._nodes.go_on(job, partial(self._on_nodes, job))
+                self._nodes.resume(job, partial(self._on_nodes, job))
                 self._go_on_copying(job)
             self.kept.retry()
         finally:
@@ -97,7 +97,7 @@ class Jobs:
             if number not in self._jobs:
                 self._spool.forget_job(number)
 
-    def heed(self, request: Request) -> None:
+    def handle_request(self, request: Request) -> None:
         """Do what a hook says. Raises OSError, ValueError."""
         job = self._jobs.get(request.job)
         if job is not None and _is_of_another(request, job):
@@ -123,17 +123,17 @@ class Jobs:
             return
         self._steps[request.do](job)
         if request.do in ("data_in", "data_out"):
-            if job.changed_at == changed_at or job in self._untold:
+            if job.changed_at == changed_at or job in self._unreported:
                 self._tell(job)
             self._spool.heard(job.number)
 
     def tell_again(self) -> None:
         """Tell the hooks what could not be told: a job whose state they do not know
         waits for ever. Raises OSError."""
-        for job in list(self._untold):
+        for job in list(self._unreported):
             if self._jobs.get(job.number) is job:
                 self._tell(job)
-            self._untold.discard(job)
+            self._unreported.discard(job)
 
     def retry(self) -> None:
         """Room came back: those that wait for it may go on."""
@@ -354,7 +354,7 @@ class Jobs:
         try:
             self._tell(job)
         except OSError:
-            self._untold.add(job)
+            self._unreported.add(job)
 
     def _tell(self, job: Job) -> None:
         if "BB_NODE" in job.environ:

@@ -43,7 +43,7 @@ class JobStorage:
             for left in left_in(pool):
                 holder = os.path.basename(left.path)
                 pools.restore(holder, pool.name, left.size)
-                trash.go_on(pool, left.path, partial(self._gone, holder, pool.name))
+                trash.resume(pool, left.path, partial(self._gone, holder, pool.name))
 
     def restore(self, job: Job) -> None:
         """``job`` has its buffer, and uses others, since before the service was

@@ -130,9 +130,9 @@ class Trash:
                 then()
 
         for path in list(left):
-            self.go_on(pool, path, partial(one_gone, path))
+            self.resume(pool, path, partial(one_gone, path))
 
-    def go_on(self, pool: Pool, path: str, then: Then) -> None:
+    def resume(self, pool: Pool, path: str, then: Then) -> None:
         """Remove what is ``left_in`` the pool at ``path``."""
         if path in self._going:
             self._going[path].append(then)

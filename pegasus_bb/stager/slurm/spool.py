@@ -140,7 +140,7 @@ class Spool:
         os.close(self._lock)
 
     def _locked(self) -> int:
-        """Of two services that heed one spool each would know half of all jobs. Raises
+        """Of two services that read one spool each would know half of all jobs. Raises
         UsageError."""
         lock = os.open(self._path("lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:

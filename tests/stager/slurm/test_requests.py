@@ -131,12 +131,12 @@ def test_a_fault_of_the_service_stops_no_other_note(
 ) -> None:
     heeded = []
 
-    def heed(_: Jobs, request: Request) -> None:
+    def handle_request(_: Jobs, request: Request) -> None:
         if request.job == 7:
             raise RuntimeError("a fault")
         heeded.append(request.do)
 
-    monkeypatch.setattr(Jobs, "heed", heed)
+    monkeypatch.setattr(Jobs, "handle_request", handle_request)
     noted(tmp_path, "7.data_in", "8.data_in")
     assert attend(str(tmp_path)) == 0
     assert heeded == ["data_in"]
@@ -150,12 +150,12 @@ def test_what_is_noted_of_a_job_is_heeded_in_its_order(
     heeded = []
     is_full = True
 
-    def heed(_: Jobs, request: Request) -> None:
+    def handle_request(_: Jobs, request: Request) -> None:
         if is_full and request.token.endswith("7.data_in"):
             raise OSError(errno.ENOSPC, "No space left", "state")
         heeded.append((request.job, request.do))
 
-    monkeypatch.setattr(Jobs, "heed", heed)
+    monkeypatch.setattr(Jobs, "handle_request", handle_request)
     noted(tmp_path, "7.data_in", "8.data_in", "7.teardown")
     assert attend(str(tmp_path)) == 2
     assert heeded == [(8, "data_in")]

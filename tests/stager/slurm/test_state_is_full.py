@@ -41,7 +41,7 @@ class State:
         self.pools = Pools([Pool("flash", str(self.bb), 10 * MIB, MIB)])
         trash = Trash(self.remove)
         self.buffers = Buffers(str(self.path), self.pools, trash, self.free_one)
-        self.buffers.go_on()
+        self.buffers.resume()
 
     def write(self, path: str, data: Any, *mode: int) -> None:
         self.room -= 1
@@ -74,7 +74,7 @@ class State:
     def check_all_again(self) -> None:
         """There is room again, and a new service knows the same."""
         self.room = 1000
-        self.buffers.go_on()
+        self.buffers.resume()
         before = self.names(), self.free()
         self.begin()
         assert (self.names(), self.free()) == before
@@ -102,7 +102,7 @@ def test_one_that_cannot_be_granted_waits(state: State) -> None:
     assert state.create()["state"] == "pending"
     assert (state.names(), state.free()) == ({"data": "pending"}, 10)
     state.room = 1000
-    state.buffers.go_on()
+    state.buffers.resume()
     assert (state.names(), state.free()) == ({"data": "ready"}, 4)
 
 
@@ -134,7 +134,7 @@ def test_a_deletion_whose_end_cannot_be_noted_is_ended_later(state: State) -> No
     assert state.names() == {"data": "deleting", "next": "pending"}
     assert (state.free(), state.freed) == (4, 0)
     state.room = 1000
-    state.buffers.go_on()
+    state.buffers.resume()
     assert (state.names(), state.free()) == ({"next": "ready"}, 4)
     assert state.freed == 1
 
@@ -162,7 +162,7 @@ def test_a_folder_that_cannot_be_taken_away_is_taken_away_later(
         broken.setattr(os, "rename", rename)
         state.buffers.delete(ME, "data")
         assert (state.names(), state.free()) == ({"data": "deleting"}, 4)
-    state.buffers.go_on()
+    state.buffers.resume()
     assert (state.names(), state.free()) == ({}, 10)
 
 
@@ -171,7 +171,7 @@ def test_while_a_folder_is_being_removed_its_space_is_not_free(state: State) -> 
     state.create()
     for _ in range(3):
         state.buffers.delete(ME, "data")
-        state.buffers.go_on()
+        state.buffers.resume()
         assert (state.names(), state.free()) == ({"data": "deleting"}, 4)
     [then] = state.rest
     then()

@@ -12,7 +12,7 @@ from .conftest import SUCCESS, Job, SlurmSite, until
 
 OWN = "jobbb capacity=2MiB pool=flash"
 COPIES = ("stage_in lustre://in job://in", "stage_out job://out lustre://out")
-MANY = 200  # tasks: the journal is longer than every other file of the service
+MANY = 200  # tasks: the database is longer than every other file of the service
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_what_is_kept_is_tried_again_after_a_drain(site: SlurmSite) -> None:
 
 @pytest.fixture
 def full(site: SlurmSite) -> SlurmSite:
-    """Its journal takes no more; every other file has room."""
+    """Its database takes no more; every other file has room."""
     submit(site, MANY)
     assert site.process is not None
     limit = (MANY * 20, resource.RLIM_INFINITY)
@@ -114,19 +114,19 @@ def make_room(site: SlurmSite) -> None:
     resource.prlimit(site.process.pid, resource.RLIMIT_FSIZE, limit)
 
 
-def test_while_its_journal_is_full_and_they_go_on_by_themselves(
+def test_while_its_database_is_full_and_they_go_on_by_themselves(
     full: SlurmSite,
 ) -> None:
     job = Job(full, OWN, *COPIES)
     begin(job)
-    waits(job, "staging-in", "the journal of the service takes no more")
+    waits(job, "staging-in", "the database of the service takes no more")
     make_room(full)
     assert job.until_not_busy("test_data_in") == (SUCCESS, "")
     (Path(job.run()["BB_JOB"]) / "out").write_text("a result")
     until(lambda: told(job, "state") == "running")
     resource.prlimit(full.process.pid, resource.RLIMIT_FSIZE, (MANY * 20, -1))  # type: ignore[union-attr]
     end(job)
-    waits(job, "staging-out", "the journal of the service takes no more")
+    waits(job, "staging-out", "the database of the service takes no more")
     make_room(full)
     assert job.until_not_busy("test_data_out") == (SUCCESS, "")
     assert (full.lustre / "out").read_text() == "a result"

@@ -52,7 +52,7 @@ def site(folder: Path) -> tuple[Buffers, Questions]:
 
 def asked(folder: Path, uid: int, *words: str) -> str:
     buffers, questions = site(folder)
-    buffers.go_on()
+    buffers.resume()
     fields = {"uid": str(uid), "gid": "0"}
     request = Request("token", "status", uid, os.getgid(), fields, list(words), [])
     return questions.answer(request)

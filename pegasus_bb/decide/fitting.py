@@ -70,11 +70,14 @@ def _move_files(
     smaller = _with_moved(decision.placement, stays, limit)
     left = {lfn: life for lfn, life in lives.items() if smaller.on_tier(lfn)}
     phases = _phases(smaller, left, len(free), limit)
-    assert phases is not None  # noqa: S101 - no level has more than the limit
+    if phases is None:  # no level has more than the limit
+        raise too_small(given, smaller.tier, smaller.need)
     lfns = tuple(lfn for lfn in lives if lfn not in left)
     moved = MovedFiles(lfns, benefit=sum(each.benefit for each in kept))
     fits = replace(smaller, phases=phases)
-    return replace(decision, placement=fits, moved=moved), phases.peak
+    rules = decision.persistent or decision
+    fitted = replace(decision, placement=fits, moved=moved, persistent=rules)
+    return fitted, phases.peak
 
 
 def _phases(

@@ -1,4 +1,4 @@
-"""Places every file: by the rules of the tier, unless a narrower rule covers it."""
+"""Decides a plan: the tier of every file, the capacity, pools and streams."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from pegasus_bb.decide.patterns import read_placement_file
 from pegasus_bb.decide.pool_choice import with_pools
 from pegasus_bb.decide.run_times import LevelClock
 from pegasus_bb.decide.sizing import choose_capacity, wanted_capacity
+from pegasus_bb.decide.stream_choice import with_streams
 from pegasus_bb.decide.survey import File, size_of, staged_executables, survey
 from pegasus_bb.decide.tier_rules import (
     JOB,
@@ -34,10 +35,83 @@ from pegasus_bb.decide.tier_rules import (
     tier_and_access,
     tier_words,
 )
-from pegasus_bb.model.catalogs import environment
+from pegasus_bb.model.catalogs import Catalogs, environment
+from pegasus_bb.model.document import suggestion
+from pegasus_bb.model.drain_settings import NOW, OFF, DrainRule
 from pegasus_bb.model.placement import PFS, PlacedFile, Placement
-from pegasus_bb.model.properties import AUTO
-from pegasus_bb.model.tiers import Tier
+from pegasus_bb.model.properties import AUTO, Settings
+from pegasus_bb.model.tiers import KEY, Tier
+
+
+def decide(given: PlanningInput) -> PlacementDecision | None:
+    """The decision with its capacity; None in mode off. Raises CatalogError."""
+    decision = place(given)
+    return None if decision is None else with_capacity(given, decision)
+
+
+def place(given: PlanningInput) -> PlacementDecision | None:
+    """Where every file lives, without a capacity; None in mode off.
+
+    Where results leave late, they live longer. Raises CatalogError.
+    """
+    settings = given.settings
+    if settings.mode == "off":
+        return None
+    tier = choose_tier(given.catalogs, settings, given.site.name)
+    rule = rule_of(settings, tier)
+    late = replace(given, ending=replace(given.ending, late=True))
+    if rule.when == OFF:
+        return place_files(late, tier)
+    if rule.is_paced and not rule.rate:  # paced to the end of the run, or of a phase
+        decision, wanted = place_files(late, tier), wanted_capacity(tier, settings)
+        if wanted == AUTO or wanted >= decision.placement.need:
+            return decision
+    return place_files(given, tier)
+
+
+def rule_of(settings: Settings, tier: Tier) -> DrainRule:
+    """How results leave: the user's rule, else the tier's."""
+    return settings.drain or (tier.drain.rule if tier.drain else DrainRule(NOW))
+
+
+def choose_tier(catalogs: Catalogs, settings: Settings, site: str) -> Tier:
+    """The tier that the user named, or the site's first. Raises UsageError."""
+    tiers = catalogs.tiers.get(site, [])
+    if not tiers:
+        raise catalogs.sites.document.error(
+            f"site {site} declares no storage tier, so there is no burst buffer to use",
+            [KEY] if KEY in catalogs.sites.document.data else [],
+            would_do=_tier_to_use(catalogs, site),
+        )
+    if not settings.tier:
+        return tiers[0]
+    for tier in tiers:
+        if tier.name == settings.tier:
+            return tier
+    raise catalogs.properties.error(
+        "pegasus.bb.tier",
+        f"site {site} has no such tier",
+        suggestion(settings.tier, [tier.name for tier in tiers]),
+    )
+
+
+def _tier_to_use(catalogs: Catalogs, site: str) -> str:
+    """The fix if ``site`` declares no tier."""
+    if not catalogs.tiers:
+        return f"add under {KEY}: {site}: a list with - name: bb, backend: ..."
+    other = next(iter(catalogs.tiers))
+    return (
+        f"site {other} declares one: --sites {other}; or declare one for {site} under "
+        f"{KEY}"
+    )
+
+
+def with_capacity(
+    given: PlanningInput, decision: PlacementDecision
+) -> PlacementDecision:
+    """``decision`` with the capacity to reserve and the stream of each file. Raises
+    CatalogError."""
+    return with_streams(given, reserve(given, decision))
 
 
 def place_files(given: PlanningInput, tier: Tier) -> PlacementDecision:

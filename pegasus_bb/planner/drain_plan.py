@@ -9,16 +9,9 @@ from typing import Any
 from pegasus_bb.forecast.drain_windows import Window, windows
 from pegasus_bb.model.dag.joblists import Entries
 from pegasus_bb.model.dag.roles import Role, of_role
-from pegasus_bb.model.drain_settings import NOW, OFF, DrainRule, DrainTarget
-from pegasus_bb.model.properties import Settings
-from pegasus_bb.model.tiers import Tier
+from pegasus_bb.model.drain_settings import OFF, DrainRule, DrainTarget
 
 _Rate = tuple[float, float, int]  # from, until, bytes
-
-
-def rule_of(settings: Settings, tier: Tier) -> DrainRule:
-    """The user's rule, else the tier's."""
-    return settings.drain or (tier.drain.rule if tier.drain else DrainRule(NOW))
 
 
 @dataclass(frozen=True)
@@ -88,15 +81,17 @@ class DrainPlan:
             "aim": self.aim,
             "gate": 0.0 if forecast is None else forecast.gate,
             "end": 0.0 if forecast is None else forecast.end,
-            "windows": self._windows(nodes, entries) if forecast else {},
+            "windows": self._windows(forecast, nodes, entries) if forecast else {},
         }
 
     def _windows(
-        self, nodes: Iterable[str], entries: Callable[[str], Entries]
+        self,
+        forecast: Forecast,
+        nodes: Iterable[str],
+        entries: Callable[[str], Entries],
     ) -> dict[str, list[float]]:
         """Stage-out node -> its window, from its first result to its last."""
-        assert self.forecast is not None  # noqa: S101 - the caller has looked
-        flows, each = self.forecast.flows, self.forecast.windows(self.slack)
+        flows, each = forecast.flows, forecast.windows(self.slack)
         by_lfn = {
             lfn: window
             for flow, window in zip(flows, each, strict=True)

@@ -198,9 +198,9 @@ def test_every_keyword_reaches_the_planning(here: User) -> None:
         properties={"pegasus.bb.headroom": "20"},
         cleanup="leaf",
     )
-    settings = found.placed.settings
+    settings = found.given.settings
     assert (settings.capacity, settings.headroom) == (8 << 20, 20)
-    assert found.placed.ending.cleanup == "leaf"
+    assert found.given.ending.cleanup == "leaf"
     assert {file.tier for file in found.explanation.files} == {"pfs"}
     assert "no --bb-mode given" in str(found)
 

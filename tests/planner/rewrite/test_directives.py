@@ -98,6 +98,6 @@ def test_a_name_that_slurm_would_misread_never_gets_there(
 
 
 def test_a_value_that_is_missing_is_an_error_not_a_blank() -> None:
-    template = templates().get_template("slurm/use.datawarp.bbf.j2")
+    template = templates().get_template("use.datawarp.bbf.j2")
     with pytest.raises((jinja2.UndefinedError, TypeError)):
         template.render()

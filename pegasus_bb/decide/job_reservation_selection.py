@@ -27,7 +27,7 @@ from pegasus_bb.decide.decision import PlacementDecision, PlanningInput, Selecti
 from pegasus_bb.decide.job_reservation_lint import MOST_FILES, several_nodes
 from pegasus_bb.decide.run_times import job_spans, known_times
 from pegasus_bb.decide.sizing import automatic_capacity, quota_of
-from pegasus_bb.decide.survey import INPUT, OUTPUT, runs_on, staged_with
+from pegasus_bb.decide.survey import INPUT, OUTPUT, staged_with
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.placement import PFS, JobReservation, Placement
 from pegasus_bb.model.workflow import Job
@@ -93,7 +93,7 @@ def find_candidates(
     makers = {graph.producer[lfn]: None for lfn in private if lfn in graph.producer}
     for ident in makers:
         job = given.workflow.jobs[ident]
-        if not runs_on(job, tier.site):
+        if not job.runs_on(tier.site):
             continue
         own = _reservation(job, graph, placement, private)
         if own is None or len(own.stage_out) > most:

@@ -21,7 +21,7 @@ from pegasus_bb.decide.sizing import (
     quota_of,
     wanted_capacity,
 )
-from pegasus_bb.decide.survey import runs_on, staged_with
+from pegasus_bb.decide.survey import staged_with
 from pegasus_bb.model.placement import JobReservation, Placement
 from pegasus_bb.model.properties import AUTO, Settings
 from pegasus_bb.model.tiers import Tier
@@ -37,7 +37,7 @@ def reserve_for_jobs(given: PlanningInput, placement: Placement) -> Placement:
     """
     make = _maker(given, placement)
     tier, unknown = placement.tier, placement.unknown
-    jobs = [job for job in given.workflow.jobs.values() if runs_on(job, tier.site)]
+    jobs = [job for job in given.workflow.jobs.values() if job.runs_on(tier.site)]
     pairs = ((job.id, make([job])) for job in jobs)
     reservations = {job: own for job, own in pairs if own.stage_in or own.stage_out}
     lint_job_reservations(given, placement, reservations)

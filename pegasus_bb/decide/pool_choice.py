@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pegasus_bb.decide.decision import PlanningInput
-from pegasus_bb.decide.lifetimes import LifetimeShare
+from pegasus_bb.decide.run_times import LifetimeShare
 from pegasus_bb.model.placement import PFS, PlacedFile, Placement
 from pegasus_bb.model.pools import CLASSES, Pool
 from pegasus_bb.model.tiers import Tier

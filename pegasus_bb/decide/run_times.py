@@ -1,15 +1,17 @@
-"""Run times of tasks, from earlier runs or profiles, and their error."""
+"""Run times of tasks, from earlier runs or profiles, and their error; lifetimes of
+files as a share of the run."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.history import declared_past
+from pegasus_bb.model.placement import PlacedFile
 
 Spans = dict[str, tuple[float, float]]  # job -> when it begins and ends, in seconds
 
@@ -79,6 +81,35 @@ class LevelClock:
     def span(self) -> float:
         return max(self.ends, default=0.0)
 
-    def seconds(self, first: int, last: int) -> float | None:
-        """From the begin of level ``first`` to the end of level ``last``."""
-        return self.ends[last - 1] - self.begins[first - 1] if self.ends else None
+    def seconds(self, lives: Mapping[str, tuple[int, int]]) -> dict[str, float]:
+        """LFN -> seconds from the begin of its first level to the end of its last."""
+        if not self.ends:
+            return {}
+        begins, ends = self.begins, self.ends
+        return {
+            lfn: ends[last - 1] - begins[first - 1]
+            for lfn, (first, last) in lives.items()
+        }
+
+
+class LifetimeShare:
+    """The lifetime of a file as a share of the workflow, and its class by that."""
+
+    def __init__(self, given: PlanningInput) -> None:
+        self._levels = given.levels
+        self._span = LevelClock.of(given).span
+
+    def of(self, file: PlacedFile) -> float:
+        """From 0, for a file that one level makes and uses, to 1. By seconds if run
+        times are known, else by levels."""
+        if self._span and file.seconds is not None:
+            return file.seconds / self._span
+        return (file.lifetime - 1) / self._levels
+
+    def class_of(self, file: PlacedFile, classes: Sequence[str]) -> str:
+        return classes[min(len(classes) - 1, int(self.of(file) * len(classes)))]
+
+    def text(self, file: PlacedFile) -> str:
+        if self._span and file.seconds is not None:
+            return f"lives {file.seconds:.0f} of {self._span:.0f} s"
+        return f"lives {file.lifetime} of {self._levels} levels"

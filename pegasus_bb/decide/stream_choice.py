@@ -17,9 +17,7 @@ from pegasus_bb.core.plugins import STREAMS as ADDED
 from pegasus_bb.core.plugins import plugin
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.job_reservation_lint import profile_sources
-from pegasus_bb.decide.lifetimes import LifetimeShare
-from pegasus_bb.decide.run_times import LevelClock, times_error
-from pegasus_bb.decide.survey import runs_on
+from pegasus_bb.decide.run_times import LevelClock, LifetimeShare, times_error
 from pegasus_bb.model.placement import HINTS, PFS, PlacedFile, Placement
 from pegasus_bb.model.workflow import Job
 
@@ -138,7 +136,7 @@ def outputs_to_make(
 
 
 def _wants_hints(given: PlanningInput, job: Job) -> bool:
-    if not runs_on(job, given.site.name):
+    if not job.runs_on(given.site.name):
         return False
     for profiles in profile_sources(job, given.catalogs, given.site.name):
         value = (profiles.get("pegasus") or {}).get(_PROFILE)

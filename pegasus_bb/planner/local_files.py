@@ -16,7 +16,6 @@ from pegasus_bb.core.files import is_dir, is_file, is_there
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.core.units import abbreviate, format_size
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
-from pegasus_bb.decide.survey import runs_on
 from pegasus_bb.model.catalogs import Catalogs, Replica, Site
 from pegasus_bb.model.document import Document, Key
 from pegasus_bb.model.finding import Finding, Level, note, ok, wrong
@@ -77,7 +76,7 @@ def of_programs(given: PlanningInput) -> Iterator[Finding]:
     """Whether programs that start on this machine are there. A program in a container
     is not looked at."""
     site, catalog = given.site.name, given.catalogs.transformations
-    names = {j.transformation for j in given.workflow.jobs.values() if runs_on(j, site)}
+    names = {j.transformation for j in given.workflow.jobs.values() if j.runs_on(site)}
     programs = {name: catalog.executable(name, site) for name in sorted(names)}
     known = {n: p for n, p in programs.items() if p is not None and not p.container}
     gone = {name: p for name, p in known.items() if not _is_file_here(p.pfn)}

@@ -9,7 +9,7 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import format_number, format_size
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.decide.place_files import place
-from pegasus_bb.decide.survey import INPUT, size_of, survey
+from pegasus_bb.decide.survey import INPUT, survey
 from pegasus_bb.forecast.workflow.mode_choice import Compared
 from pegasus_bb.forecast.workflow.simulated_run import run_of
 from pegasus_bb.forecast.workflow.simulator import demands_of
@@ -71,10 +71,9 @@ def simulated_modes(
 def check_workload(given: PlanningInput) -> None:
     """Raises UsageError if the files of a run that --bb-history names had another size:
     the forecast does not scale what tasks took."""
-    replicas, site = given.catalogs.replicas, given.site.name
-    files = survey(given.workflow)
-    known = {lfn: size_of(file, replicas, site) for lfn, file in files.items()}
-    now = {lfn: size for lfn, size in known.items() if size is not None}
+    files = survey(given, given.site.name)
+    sizes = {file.lfn: file.size for file in files.values() if not file.executable}
+    now = {lfn: size for lfn, size in sizes.items() if size is not None}
     inputs = {lfn for lfn in now if files[lfn].role == INPUT}
     for run in (given.history, *given.history.others):
         _check_sizes(now, run.planned_sizes, run.source)

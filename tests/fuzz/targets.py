@@ -19,7 +19,7 @@ from pegasus_bb_lab.provision.provision import provision
 from pegasus_bb.core import ledger
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.files import read_journal
-from pegasus_bb.decide.patterns import read_placement_file
+from pegasus_bb.decide.tier_rules import read_placement_file
 from pegasus_bb.model.catalogs import read_replicas, read_sites
 from pegasus_bb.model.dag.nodes import Dag, Node
 from pegasus_bb.model.dag.reader import read_dag

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from pegasus_bb.core.errors import CatalogError, NotSealed
 from pegasus_bb.decide.decision import Ending, PlacementDecision, PlanningInput
-from pegasus_bb.decide.fitting import fit_into_capacity
 from pegasus_bb.decide.liveness import lives_of
+from pegasus_bb.decide.sizing import fit_into_capacity
 from pegasus_bb.model.document import Document
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.placement import PlacedFile, Placement, PlannedPhases

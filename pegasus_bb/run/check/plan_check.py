@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
-from pegasus_bb.decide.survey import runs_on
 from pegasus_bb.model.finding import Finding, note, ok, wrong
 from pegasus_bb.planner.builtin.planner import BuiltInPlanner
 from pegasus_bb.planner.existing_submit_dir import check_existing
@@ -80,7 +79,7 @@ def _check_images(given: PlanningInput) -> None:
     """Mode off: pegasus-plan itself brings an image in a file to the site. It takes one
     without image.site for a file of no site. Raises CatalogError."""
     catalog, site = given.catalogs.transformations, given.site.name
-    jobs = [job for job in given.workflow.jobs.values() if runs_on(job, site)]
+    jobs = [job for job in given.workflow.jobs.values() if job.runs_on(site)]
     programs = [catalog.executable(j.transformation, site) for j in jobs]
     used = {program.container for program in programs if program is not None}
     for index, container in enumerate(catalog.document.data.get("containers") or []):

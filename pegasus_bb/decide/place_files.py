@@ -5,14 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
-from pegasus_bb.decide.hybrid_mode import apply_hybrid_mode
-from pegasus_bb.decide.job_reservations import reserve_for_jobs
 from pegasus_bb.decide.lint import lint_links, lint_names, lint_tier
 from pegasus_bb.decide.liveness import lives_of
-from pegasus_bb.decide.pool_choice import with_pools
 from pegasus_bb.decide.run_times import LevelClock
 from pegasus_bb.decide.sizing import reserve_shared, wanted_capacity
-from pegasus_bb.decide.stream_choice import with_streams
 from pegasus_bb.decide.survey import survey
 from pegasus_bb.decide.tier_rules import JOB, homes
 from pegasus_bb.model.catalogs import Catalogs
@@ -91,7 +87,12 @@ def with_capacity(
 ) -> PlacementDecision:
     """``decision`` with the capacity to reserve and the stream of each file. Raises
     CatalogError."""
-    return with_streams(given, reserve(given, decision))
+    decision = reserve(given, decision)
+    if decision.placement.tier.streams == "off":
+        return decision
+    from pegasus_bb.decide.stream_choice import with_streams  # few tiers have them
+
+    return with_streams(given, decision)
 
 
 def place_files(given: PlanningInput, tier: Tier) -> PlacementDecision:
@@ -101,8 +102,11 @@ def place_files(given: PlanningInput, tier: Tier) -> PlacementDecision:
     sizes of local files. Raises CatalogError for every mistake of the user.
     """
     decision = place_by_rules(given, tier)
-    hybrid = given.settings.mode == "hybrid"
-    return apply_hybrid_mode(given, decision) if hybrid else decision
+    if given.settings.mode != "hybrid":
+        return decision
+    from pegasus_bb.decide.hybrid_mode import apply_hybrid_mode  # slow to load
+
+    return apply_hybrid_mode(given, decision)
 
 
 def place_by_rules(given: PlanningInput, tier: Tier) -> PlacementDecision:
@@ -135,9 +139,13 @@ def reserve(given: PlanningInput, decision: PlacementDecision) -> PlacementDecis
     """
     placement, settings = decision.placement, given.settings
     if settings.mode == "transient":
+        from pegasus_bb.decide.job_reservations import reserve_for_jobs  # slow to load
+
         return replace(decision, placement=reserve_for_jobs(given, placement))
     decision, tier = reserve_shared(given, decision), placement.tier
     # Only mode persistent has pools: in others files of the tier live as long as a job.
     if not tier.pools or settings.mode != "persistent":
         return decision
+    from pegasus_bb.decide.pool_choice import with_pools  # few tiers have them
+
     return replace(decision, placement=with_pools(given, decision.placement))

@@ -8,19 +8,18 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import abbreviate, format_size
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.place_files import rule_of
-from pegasus_bb.forecast.workflow.execution import Execution
-from pegasus_bb.forecast.workflow.simulator import demands_of
 from pegasus_bb.model.drain_settings import NOW, DrainRule
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.model.run import Kind
 from pegasus_bb.planner.drain_plan import DrainPlan, Flow, Forecast
-from pegasus_bb.planner.predictions import mode_predictions, without_speeds
+
+if TYPE_CHECKING:
+    from pegasus_bb.forecast.workflow.execution import Execution
 
 # The part of a window that pacing uses: with measured run times, and with a forecast,
 # which may be 30 % too long.
@@ -59,6 +58,11 @@ def _aim(given: PlanningInput) -> float:
 
 def forecast(given: PlanningInput, decision: PlacementDecision) -> Forecast | None:
     """None if no speeds are declared. Raises CatalogError, UsageError."""
+    # Most plannings forecast nothing, and all of it is slow to load.
+    from pegasus_bb.forecast.workflow.simulator import demands_of
+    from pegasus_bb.model.run import Kind
+    from pegasus_bb.planner.predictions import mode_predictions
+
     predictions = mode_predictions(given, decision)
     if predictions is None:
         return None
@@ -108,6 +112,8 @@ def _check_can_be_paced(placement: Placement, mode: str, rule: DrainRule) -> Non
 
 
 def _no_forecast(given: PlanningInput) -> UsageError:
+    from pegasus_bb.planner.predictions import without_speeds
+
     error = without_speeds(given, "--bb-drain paced")
     return UsageError(f"{error}, or a rate, which needs none: --bb-drain 32MiB/s")
 

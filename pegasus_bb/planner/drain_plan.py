@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pegasus_bb.forecast.drain_windows import Window, windows
 from pegasus_bb.model.dag.joblists import Entries
 from pegasus_bb.model.dag.roles import Role, of_role
 from pegasus_bb.model.drain_settings import OFF, DrainRule, DrainTarget
+
+if TYPE_CHECKING:
+    from pegasus_bb.forecast.drain_windows import Window
 
 _Rate = tuple[float, float, int]  # from, until, bytes
 
@@ -35,7 +37,10 @@ class Forecast:
 
     def windows(self, slack: float) -> list[Window]:
         """The window of each flow. Flows with the same due time get the lowest peak."""
-        last, by_flow = self.end * (1 + slack), dict[int, Window]()
+        from pegasus_bb.forecast.drain_windows import windows  # slow to load
+
+        last = self.end * (1 + slack)
+        by_flow: dict[int, Window] = {}
         for due in {flow.due for flow in self.flows}:
             here = [at for at, flow in enumerate(self.flows) if flow.due == due]
             dumps = [(self.flows[at].begin, self.flows[at].size) for at in here]

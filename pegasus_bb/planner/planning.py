@@ -6,21 +6,24 @@ import json
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, Protocol
+from typing import TYPE_CHECKING, Generic, Protocol
 
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.place_files import decide
+from pegasus_bb.model.speeds import KEY
 from pegasus_bb.planner.darshan_preload import missing_darshan_note
 from pegasus_bb.planner.drain_files import plan_drain
 from pegasus_bb.planner.existing_submit_dir import check_existing
 from pegasus_bb.planner.local_files import check_local_files
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.plan_summary import omission_notes, summary
-from pegasus_bb.planner.predictions import predict
 from pegasus_bb.planner.reading import no_collection, read
 from pegasus_bb.planner.rewrite.pass_input import Inputs
 from pegasus_bb.planner.run_plan import RunPlan, plan_run
 from pegasus_bb.planner.seal.sealing import AnyWorkflow, complete
+
+if TYPE_CHECKING:
+    from pegasus_bb.forecast.workflow.mode_choice import Predicted
 
 
 class Planner(Protocol[AnyWorkflow]):
@@ -108,10 +111,20 @@ def _decide_run(options: PlanOptions, given: PlanningInput) -> RunPlan:
     """Decide where files live, how results leave, and the names of the run."""
     decision = decide(given)
     check_local_files(options, given, decision)
-    predicted, drain = predict(given, decision), plan_drain(given, decision)
+    predicted, drain = _predict(given, decision), plan_drain(given, decision)
     run = plan_run(options, given, decision, predicted, drain)
     check_existing(run.submit_dir, options.force)
     return run
+
+
+def _predict(
+    given: PlanningInput, decision: PlacementDecision | None
+) -> Predicted | None:
+    if given.settings.speeds is None and KEY not in given.catalogs.sites.document.data:
+        return None
+    from pegasus_bb.planner.predictions import predict  # slow to load
+
+    return predict(given, decision)
 
 
 def plan_notes(given: PlanningInput, run: RunPlan, is_builtin: bool) -> list[str]:

@@ -9,13 +9,13 @@ import uuid as uuids
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import is_there
 from pegasus_bb.core.paths import is_below
 from pegasus_bb.core.process import Finished, ask
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
-from pegasus_bb.forecast.workflow.mode_choice import Predicted
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import Properties, Settings
@@ -25,6 +25,9 @@ from pegasus_bb.planner.darshan_preload import check_darshan
 from pegasus_bb.planner.drain_plan import DrainPlan
 from pegasus_bb.planner.options import PlanOptions, RunDirectories, run_directories
 from pegasus_bb.planner.rewrite.pass_input import Target
+
+if TYPE_CHECKING:  # most plannings predict nothing
+    from pegasus_bb.forecast.workflow.mode_choice import Predicted
 
 
 @dataclass(frozen=True)

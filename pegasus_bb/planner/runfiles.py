@@ -9,7 +9,6 @@ from typing import Any
 
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.decide.lint import link_target
-from pegasus_bb.decide.stream_choice import outputs_to_make
 from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.document import as_json
 from pegasus_bb.model.placement import HINTS, JobReservation, PlacedFile, Placement
@@ -151,8 +150,11 @@ def _link_files(
     wanted: dict[str, JobFiles[Any]] = {
         "links": links(given.workflow, placement, on_the_pfs),
         "pools": pools_of_jobs(given.workflow, placement),
-        "hints": outputs_to_make(given, placement),
     }
+    if placement.tier.streams != "off":
+        from pegasus_bb.decide.stream_choice import outputs_to_make  # few tiers
+
+        wanted["hints"] = outputs_to_make(given, placement)
     by_node: dict[str, dict[str, dict[str, Any]]] = {}
     for job, node in planned.jobs_nodes() if any(wanted.values()) else ():
         for key, jobs in wanted.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pegasus_bb.model.dag.blahp import GRID
-from pegasus_bb.model.dag.submitfile import quote_environment
+from pegasus_bb.model.dag.quoting import quote_environment
 from pegasus_bb.planner.builtin.executable import VERSION, PlannedJob, compact
 from pegasus_bb.planner.builtin.profiles import (
     Profiles,

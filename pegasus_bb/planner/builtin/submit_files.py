@@ -11,7 +11,7 @@ import orjson
 
 from pegasus_bb.core.errors import UnplacedError, UsageError
 from pegasus_bb.model.dag.blahp import GRID
-from pegasus_bb.model.dag.submitfile import quote_arguments
+from pegasus_bb.model.dag.quoting import quote_arguments
 from pegasus_bb.planner.builtin.executable import (
     COMPUTE,
     CREATE_DIR,

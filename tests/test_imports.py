@@ -137,3 +137,54 @@ def test_planning_imports_only_what_every_planning_needs() -> None:
     heavy = {"yaml", "jinja2", "rich", "ctypes", "htcondor2"}
     assert not heavy & set(done.stdout.split()), done.stderr
     assert "pegasus_bb.cli.plan_real" in done.stdout
+
+
+MODULES = 106  # of ours that a planning of mode persistent may load
+
+WORKFLOW = """\
+pegasus: "5.0"
+name: five
+jobs:
+- {type: job, name: work, id: J1, arguments: [], uses: [{lfn: f1, type: output}]}
+- {type: job, name: work, id: J2, arguments: [], uses: [{lfn: f1, type: input}]}
+- {type: job, name: work, id: J3, arguments: [], uses: [{lfn: f1, type: input}]}
+- {type: job, name: work, id: J4, arguments: [], uses: [{lfn: f1, type: input}]}
+- {type: job, name: work, id: J5, arguments: [], uses: [{lfn: f1, type: input}]}
+"""
+SITES = """\
+pegasus: "5.0"
+sites:
+- {name: local, directories: [{type: localStorage, path: OUT, fileServers: [FILES]}]}
+- {name: cluster, directories: [{type: sharedScratch, path: OUT, fileServers: [FILES]}]}
+x-storage-tiers:
+  cluster: [{name: bb, backend: directory, path: OUT/bb, capacity: 8MiB}]
+"""
+PROGRAMS = """\
+pegasus: "5.0"
+transformations:
+- {name: work, sites: [{name: cluster, pfn: /bin/true, type: installed}]}
+"""
+
+
+def test_planning_loads_only_the_modules_that_it_needs(tmp_path: Path) -> None:
+    """Without declared speeds it forecasts nothing; it never reads a submit file."""
+    server = f'{{url: "file://{tmp_path}", operation: all}}'
+    sites = SITES.replace("FILES", server).replace("OUT", str(tmp_path))
+    (tmp_path / "workflow.yml").write_text(WORKFLOW)
+    (tmp_path / "sites.yml").write_text(sites)
+    (tmp_path / "transformations.yml").write_text(PROGRAMS)
+    (tmp_path / "replicas.yml").write_text('pegasus: "5.0"\nreplicas: []\n')
+    story = (
+        "import sys; from pegasus_bb.cli import cli; cli(sys.argv[1:], "
+        "standalone_mode=False); print(*sys.modules, file=sys.stderr)"
+    )
+    words = ["plan", "--bb-planner", "builtin", "--bb-mode", "persistent", "--quiet"]
+    words += ["--output-sites", "local", "--dir", "submit"]
+    argv = [sys.executable, "-c", story, *words]
+    done = subprocess.run(argv, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    loaded = set(done.stderr.split())
+    ours = sorted(name for name in loaded if name.startswith("pegasus_bb"))
+    assert not [name for name in ours if name.startswith("pegasus_bb.forecast")]
+    assert "htcondor2" not in loaded
+    assert len(ours) <= MODULES, ours

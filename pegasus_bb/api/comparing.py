@@ -105,7 +105,8 @@ def _read(path: Path) -> Run:
     """Raises UsageError if no record of the run can be read."""
     run = read_run(path)
     if run.problems and not run.tasks:
-        first, more = run.problems[0], len(run.problems) - 1
+        first = run.problems[0]
+        more = len(run.problems) - 1
         others = f" (and {format_count(more, 'file')} more)" if more else ""
         raise UsageError(
             f"{path}: none of its records can be read. {first.file}: {first.why}"

@@ -56,7 +56,8 @@ def _totals(explanation: Explanation) -> list[str]:
 
 
 def _live(explanation: Explanation) -> list[str]:
-    tier, least = explanation.tier, _at_least(explanation)
+    tier = explanation.tier
+    least = _at_least(explanation)
     return [
         f"needed on tier {tier}: {least}{format_size(explanation.any_order)} in any "
         "order of the jobs, even if all clean-ups run last",

@@ -15,6 +15,7 @@ from pegasus_bb.decide.explanation import Explanation, group_rows
 from pegasus_bb.decide.explanation import explain as explain_decision
 from pegasus_bb.decide.lint import lint_replicas
 from pegasus_bb.decide.liveness import live_flow, planned_peak
+from pegasus_bb.decide.place_files import place, with_capacity
 from pegasus_bb.decide.run_times import times_error
 from pegasus_bb.forecast.workflow.mode_choice import Compared
 from pegasus_bb.forecast.workflow.prediction_text import shown
@@ -22,12 +23,7 @@ from pegasus_bb.planner.drain_files import drain_gain, gain_line, plan_drain
 from pegasus_bb.planner.drain_plan import DrainPlan
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predictions import compare, without_speeds
-from pegasus_bb.planner.reading import (
-    no_collection,
-    note_on_mode,
-    read_and_place,
-    with_capacity,
-)
+from pegasus_bb.planner.reading import no_collection, note_on_mode, read
 from pegasus_bb.planner.run_plan import output_site
 
 if TYPE_CHECKING:
@@ -38,16 +34,12 @@ if TYPE_CHECKING:
 class WorkflowExplanation:
     """What ``pegasus-bb explain`` shows."""
 
-    placed: PlanningInput
+    given: PlanningInput
+    decision: PlacementDecision
     explanation: Explanation
     predicted: Compared | None  # what each mode would take; None without speeds
     drain: dict[str, Any] | None  # bytes per second to the PFS, now and paced
     refused: UsageError | None  # why ``plan`` would refuse it
-
-    @property
-    def decision(self) -> PlacementDecision:
-        assert self.placed.decision is not None  # noqa: S101 - explained() saw to it
-        return self.placed.decision
 
     def to_json(self) -> dict[str, Any]:
         """As ``explain --json`` writes it (docs/reference/json.md), for orjson."""
@@ -55,7 +47,7 @@ class WorkflowExplanation:
         more |= (
             {} if self.predicted is None else {"predicted": self.predicted.to_json()}
         )
-        error = times_error(self.placed)
+        error = times_error(self.given)
         more |= {} if error is None else {"times_error": error}
         more |= {} if self.drain is None else {"drain": self.drain}
         return {**self.explanation.to_json(), **more}
@@ -72,7 +64,7 @@ class WorkflowExplanation:
 
     def notes(self) -> Iterator[str]:
         """What to know beside it."""
-        mode = note_on_mode(self.placed.catalogs.properties)
+        mode = note_on_mode(self.given.catalogs.properties)
         if mode:
             yield mode
 
@@ -81,13 +73,14 @@ class WorkflowExplanation:
         ``pages``."""
         from pegasus_bb.report.page import explained_page  # templates are slow to load
 
-        placed, placement = self.placed, self.decision.placement
+        given = self.given
+        placement = self.decision.placement
         return explained_page(
-            placed.workflow,
-            placed.graph,
+            given.workflow,
+            given.graph,
             placement,
             self.explanation,
-            live_flow(placed, placement),
+            live_flow(given, placement),
             self.predicted,
         )
 
@@ -98,7 +91,7 @@ class WorkflowExplanation:
     def __repr__(self) -> str:
         found = self.explanation
         return (
-            f"<WorkflowExplanation: {self.placed.workflow.name}, {len(found.files)} "
+            f"<WorkflowExplanation: {self.given.workflow.name}, {len(found.files)} "
             f"files, tier {found.tier} of {found.site}>"
         )
 
@@ -106,7 +99,7 @@ class WorkflowExplanation:
         """For Jupyter."""
         head, *rows = group_rows(self.explanation)
         found = self.explanation
-        title = f"{self.placed.workflow.name} on tier {found.tier} of {found.site}"
+        title = f"{self.given.workflow.name} on tier {found.tier} of {found.site}"
         refused = f"plan would refuse it: {self.refused}" if self.refused else ""
         below = total_lines(found, self.decision)
         predicted = () if self.predicted is None else shown(self.predicted)
@@ -131,34 +124,24 @@ def explain(
 def explained(options: PlanOptions, elsewhere: bool = False) -> WorkflowExplanation:
     """As ``explain``. ``elsewhere``: inputs may have replicas that only pegasus-plan
     knows."""
-    placed, drain, refused = _placed(options, elsewhere)
-    decision = placed.decision
-    assert decision is not None  # noqa: S101 - mode off does not come here
-    peak = planned_peak(placed, decision.placement)
-    explanation = explain_decision(decision, placed.settings, peak)
-    compared = compare(placed)
-    if placed.settings.mode == "auto" and compared is None:
-        refused = refused or without_speeds(placed, "--bb-mode auto")
-    return WorkflowExplanation(
-        placed, explanation, compared, drain_gain(placed, drain), refused
-    )
-
-
-def _placed(
-    options: PlanOptions, elsewhere: bool
-) -> tuple[PlanningInput, DrainPlan | None, UsageError | None]:
-    """The placement with its capacity, or without one; how results leave; what plan
-    would refuse."""
-    placed = read_and_place(options)
-    if placed.placement is None:
+    given = read(options)
+    decision = place(given)
+    if decision is None:
         raise UsageError("with --bb-mode off every file lives on the PFS")
-    output_site(options, placed.catalogs)
-    files = () if elsewhere else placed.placement.files.values()
-    drain = None
+    output_site(options, given.catalogs)
+    drain: DrainPlan | None = None
+    refused: UsageError | None = None
     try:
-        lint_replicas(placed.workflow, placed.catalogs, files)
-        placed = with_capacity(placed)
-        drain = plan_drain(placed)
+        files = () if elsewhere else decision.placement.files.values()
+        lint_replicas(given.workflow, given.catalogs, files)
+        decision = with_capacity(given, decision)
+        drain = plan_drain(given, decision)
     except UsageError as error:
-        return placed, drain, error
-    return placed, drain, None
+        refused = error
+    peak = planned_peak(given, decision.placement)
+    explanation = explain_decision(decision, given.settings, peak)
+    compared = compare(given, decision)
+    if given.settings.mode == "auto" and compared is None:
+        refused = refused or without_speeds(given, "--bb-mode auto")
+    gain = drain_gain(given, decision, drain)
+    return WorkflowExplanation(given, decision, explanation, compared, gain, refused)

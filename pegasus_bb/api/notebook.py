@@ -8,7 +8,8 @@ from html import escape
 from pegasus_bb.model.text import readable
 
 ROWS = 100  # of a table; the data has all of them
-_LEFT, _RIGHT = ' style="text-align:left"', ' style="text-align:right"'
+_LEFT = ' style="text-align:left"'
+_RIGHT = ' style="text-align:right"'
 
 
 def fragment(

@@ -11,12 +11,14 @@ from pegasus_bb.api.keywords import FilePath, Keywords, options_of
 from pegasus_bb.api.notebook import fragment
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.reservation import Request
+from pegasus_bb.planner.builtin.planner import BuiltInPlanner
 from pegasus_bb.planner.chosen_mode import ResolvedOptions, resolve_options
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.home import planner_line
-from pegasus_bb.planner.pegasus.plan_with_pegasus import plan_on_tier
-from pegasus_bb.planner.plan_summary import summary
-from pegasus_bb.planner.planning import plan as plan_builtin
+from pegasus_bb.planner.pegasus.planner import PegasusPlanner
+from pegasus_bb.planner.planning import PlanResult
+from pegasus_bb.planner.planning import plan as make_plan
+from pegasus_bb.planner.seal.sealing import AnyWorkflow
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -59,37 +61,29 @@ def plan(
     then.
     """
     chosen = resolve_options(options_of(workflow, options))
-    if chosen.home is None:
-        planned = plan_builtin(chosen.options)
-        by = planner_line(chosen.properties, None)
-        return WorkflowPlan(
-            planned.decided.workflow.name,
-            planned.submit_dir,
-            planned.mode,
-            planned.request,
-            by,
-            planned.summary,
-            planned.notes,
-        )
-    return _by_pegasus(chosen)
-
-
-def _by_pegasus(chosen: ResolvedOptions) -> WorkflowPlan:
-    options, home, mode = chosen.options, chosen.home, chosen.settings.mode
-    if mode == "off" or home is None:
+    home = chosen.home
+    given = chosen.options
+    if home is None:
+        return _planned(chosen, make_plan(given, BuiltInPlanner(given)))
+    if chosen.settings.mode == "off":
         raise UsageError(
             "mode off with a real pegasus-plan is a plain planning: Workflow.plan() of "
             "Pegasus.api does it; or say bb_planner='builtin'"
         )
-    planned = plan_on_tier(options, tuple(_passed(options)), home)
+    planner = PegasusPlanner(home, tuple(_passed(given)))
+    return _planned(chosen, make_plan(given, planner))
+
+
+def _planned(chosen: ResolvedOptions, done: PlanResult[AnyWorkflow]) -> WorkflowPlan:
+    version = "" if chosen.home is None else done.executable.planner
     return WorkflowPlan(
-        planned.decided.workflow.name,
-        planned.submit_dir,
-        mode,
-        planned.request,
-        planner_line(chosen.properties, home, planned.executable.planner),
-        summary(planned.decided),
-        tuple(planned.notes),
+        done.given.workflow.name,
+        done.submit_dir,
+        chosen.settings.mode,
+        done.run.request,
+        planner_line(chosen.properties, chosen.home, version),
+        done.summary,
+        done.notes,
     )
 
 

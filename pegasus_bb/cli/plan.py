@@ -19,6 +19,7 @@ from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.home import planner_line
 
 if TYPE_CHECKING:
+    from pegasus_bb.planner.builtin.executable import Executable
     from pegasus_bb.planner.planning import PlanResult
 
 ARGV = "pegasus_bb.argv"
@@ -77,19 +78,23 @@ def _show(ctx: click.Context, chosen: ResolvedOptions) -> None:
     """What explain says, and all that plan would refuse."""
     from pegasus_bb.api.explaining import WorkflowExplanation
     from pegasus_bb.cli.explain import show
+    from pegasus_bb.planner.builtin.planner import BuiltInPlanner
     from pegasus_bb.planner.planning import check_can_be_planned
 
     def check(found: WorkflowExplanation) -> None:
-        decided = found.placed
         options = chosen.options
+        given = found.given
+        decision = found.decision
         if chosen.home is None:
             _check_only_of_pegasus(ctx)
-            check_can_be_planned(options, decided)
+            planner = BuiltInPlanner(options)
+            check_can_be_planned(options, given, decision, planner)
             return
         from pegasus_bb.cli.plan_real import passed
-        from pegasus_bb.planner.pegasus.plan_with_pegasus import prepare
+        from pegasus_bb.planner.pegasus.planner import PegasusPlanner
 
-        prepare(options, passed(ctx), chosen.home, decided)
+        real = PegasusPlanner(chosen.home, passed(ctx))
+        check_can_be_planned(options, given, decision, real)
 
     show(ctx, chosen.options, ctx.params["as_json"], check=check)
 
@@ -103,13 +108,14 @@ def _check_only_of_pegasus(ctx: click.Context) -> None:
 
 
 def _plan(ctx: click.Context, options: PlanOptions) -> None:
+    from pegasus_bb.planner.builtin.planner import BuiltInPlanner
     from pegasus_bb.planner.planning import plan
 
     _check_only_of_pegasus(ctx)
     as_json = bool(ctx.params["as_json"])
     quiet = bool(ctx.params["quiet"])
     with cleanly_ended():
-        planned = plan(options)
+        planned = plan(options, BuiltInPlanner(options))
     if as_json:
         click.echo(planned.as_json())
     elif not quiet:
@@ -125,14 +131,15 @@ def _plan(ctx: click.Context, options: PlanOptions) -> None:
         ctx.obj()
 
 
-def _print(planned: PlanResult, verbose: int) -> None:
-    who = planner_line(planned.decided.catalogs.properties, None)
+def _print(planned: PlanResult[Executable], verbose: int) -> None:
+    who = planner_line(planned.given.catalogs.properties, None)
     lines = [*planned.notes, who, *planned.summary]
     if verbose:
-        lines.append(f"built-in planner: {planned.nodes} nodes")
-    if verbose and planned.request is not None:
-        name = planned.request.name
-        prefix = planned.request.prefix
+        lines.append(f"built-in planner: {len(planned.executable.jobs)} nodes")
+    request = planned.run.request
+    if verbose and request is not None:
+        name = request.name
+        prefix = request.prefix
         lines.append(f"reservation {name}, as {prefix} until it is up")
     echo_lines(lines, err=True)
     click.echo(

@@ -16,9 +16,10 @@ from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.call import become, plain_argv, run, run_argv
 from pegasus_bb.planner.pegasus.home import Home, planner_line
-from pegasus_bb.planner.pegasus.plan_with_pegasus import plan_on_tier
+from pegasus_bb.planner.pegasus.planner import PegasusPlanner
 from pegasus_bb.planner.pegasus.user_database import make_user_database
-from pegasus_bb.planner.plan_summary import summary, unused_tier_notes
+from pegasus_bb.planner.plan_summary import unused_tier_notes
+from pegasus_bb.planner.planning import plan
 
 # Not --input-dir: its files are in the replica catalog that is given to pegasus-plan.
 _VALUES = ("sites", "output_sites", "output_dir", "cleanup")
@@ -50,14 +51,14 @@ def plan_real(
     as_json = bool(ctx.params["as_json"])
     submit = bool(ctx.params["submit"])
     with cleanly_ended():
-        planned = plan_on_tier(options, passed(ctx), home)
+        planned = plan(options, PegasusPlanner(home, passed(ctx)))
     quiet = as_json or ctx.params["quiet"]
     who = planner_line(properties, home, planned.executable.planner)
-    lines = () if quiet else (who, *summary(planned.decided))
+    lines = () if quiet else (who, *planned.summary)
     for note in (*planned.notes, *lines):
         click.echo(note, err=True)
     if not (submit and as_json):  # then pegasus-run's answer is the only JSON
-        click.echo(planned.printed, nl=False)
+        click.echo(planned.executable.printed, nl=False)
     if submit:
         sys.stdout.flush()
         only = only_of_pegasus(ctx)

@@ -1,4 +1,4 @@
-"""The input of placement, and its decision."""
+"""What planning reads, and what it decides from that."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Ending:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanningInput:
-    """The workflow, the catalogs, the user's settings, and the decision."""
+    """What planning reads: the workflow, the catalogs, and the user's settings."""
 
     workflow: Workflow
     graph: Graph
@@ -32,11 +32,11 @@ class PlanningInput:
     site: Site  # of the tasks
     ending: Ending
     history: History = field(default_factory=History)
-    decision: PlacementDecision | None = None  # None in mode off, and before placing
 
     @property
-    def placement(self) -> Placement | None:
-        return self.decision.placement if self.decision else None
+    def scratch(self) -> str:
+        """The site's own scratch, without a slash at its end."""
+        return self.site.scratch.path.rstrip("/") if self.site.scratch else ""
 
     @property
     def has_sub_workflows(self) -> bool:
@@ -78,5 +78,6 @@ class PlacementDecision:
     for_jobs: frozenset[str] = frozenset()  # LFNs that the user wants on ``job_tier``
     moved: MovedFiles | None = None
     selection: Selection | None = None  # mode hybrid
-    persistent: PlacementDecision | None = None  # mode hybrid: its starting point
+    # By the rules alone, where mode hybrid or a short capacity has changed it.
+    persistent: PlacementDecision | None = None
     streams: tuple[str, str] | None = None  # the policy of hints, and the reason

@@ -73,7 +73,8 @@ def explain(
     """Why each file lives where it does, and how the capacity is computed. The
     placement may lack a capacity."""
     placement = decision.placement
-    tier, other = placement.tier, placement.other_tier
+    tier = placement.tier
+    other = placement.other_tier
     given = given_capacity(tier, settings)
     return Explanation(
         site=tier.site,
@@ -98,7 +99,8 @@ def explain(
 
 
 def _fit(decision: PlacementDecision) -> dict[str, Any] | None:
-    phases, moved = decision.placement.phases, decision.moved
+    phases = decision.placement.phases
+    moved = decision.moved
     if phases is None:
         return None
     return {

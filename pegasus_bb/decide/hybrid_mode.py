@@ -67,7 +67,8 @@ def _select(
     """The jobs that get a reservation in addition to ``named``, and the figures.
     ``placements``: of mode persistent, and of mode hybrid without job reservations."""
     whole, linked = placements
-    tier, settings = whole.tier, given.settings
+    tier = whole.tier
+    settings = given.settings
 
     def reserve(need: int) -> int:
         wanted = wanted_capacity(tier, settings)
@@ -105,7 +106,8 @@ def _read_once(
 ) -> Iterator[tuple[str, PlacedFile]]:
     """Inputs that one job reads. Staged programs are left out: Pegasus would change the
     mode of the user's file."""
-    placement, graph = decision.placement, given.graph
+    placement = decision.placement
+    graph = given.graph
     for lfn, file in placement.files.items():
         if file.role != INPUT or file.tier == PFS or lfn in decision.pinned:
             continue

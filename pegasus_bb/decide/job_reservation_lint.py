@@ -28,7 +28,8 @@ def lint_job_reservations(
     reservations: Mapping[str, JobReservation],
 ) -> None:
     """Raises CatalogError, with file, line and key."""
-    workflow, catalogs = given.workflow, given.catalogs
+    workflow = given.workflow
+    catalogs = given.catalogs
     by_system = placement.tier.is_staged
     for ident, reservation in reservations.items():
         job = workflow.jobs[ident]
@@ -163,7 +164,8 @@ def profile_sources(
 ) -> Iterator[Mapping[str, Mapping[str, Any]]]:
     """The profiles of ``job``, of its program and of ``site``, the nearest first."""
     yield job.data.get("profiles") or {}
-    programs, name = catalogs.transformations, job.transformation
+    programs = catalogs.transformations
+    name = job.transformation
     here = programs.executable(name, site)
     if here is not None:
         yield here.profiles

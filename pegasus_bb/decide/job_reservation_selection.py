@@ -27,7 +27,7 @@ from pegasus_bb.decide.decision import PlacementDecision, PlanningInput, Selecti
 from pegasus_bb.decide.job_reservation_lint import MOST_FILES, several_nodes
 from pegasus_bb.decide.run_times import job_spans, known_times
 from pegasus_bb.decide.sizing import automatic_capacity, quota_of
-from pegasus_bb.decide.survey import INPUT, OUTPUT, runs_on, staged_with
+from pegasus_bb.decide.survey import INPUT, OUTPUT, staged_with
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.placement import PFS, JobReservation, Placement
 from pegasus_bb.model.workflow import Job
@@ -52,7 +52,8 @@ def durations(given: PlanningInput) -> Durations:
     the longest chain of jobs and emptied after it. With fewer slots than jobs it lasts
     longer, so a job reservation saves at least this much.
     """
-    graph, known = given.graph, known_times(given)
+    graph = given.graph
+    known = known_times(given)
     if not known:  # each job and each staging takes a level
         return Durations("levels", given.levels + 2.0, dict.fromkeys(graph.level, 2.0))
     spans = job_spans(graph, known)
@@ -85,7 +86,9 @@ def find_candidates(
     DataWarp's staging; more bytes than the quota of a job; or several nodes if a
     reservation is on one.
     """
-    tier, graph, catalogs = placement.job_tier, given.graph, given.catalogs
+    tier = placement.job_tier
+    graph = given.graph
+    catalogs = given.catalogs
     quota = quota_of(tier) if not tier.is_reserved else None
     private = {} if given.has_sub_workflows else _private(given, placement, pinned)
     most = MOST_FILES if tier.is_staged else len(private)
@@ -93,7 +96,7 @@ def find_candidates(
     makers = {graph.producer[lfn]: None for lfn in private if lfn in graph.producer}
     for ident in makers:
         job = given.workflow.jobs[ident]
-        if not runs_on(job, tier.site):
+        if not job.runs_on(tier.site):
             continue
         own = _reservation(job, graph, placement, private)
         if own is None or len(own.stage_out) > most:
@@ -117,7 +120,8 @@ def _private(
     """Files on the tier that no other job than their maker reads. Results that are not
     staged out are left out: planning refuses them on the tier, and a job reservation
     must not hide that."""
-    graph, ending = given.graph, given.ending
+    graph = given.graph
+    ending = given.ending
     return {
         file.lfn: None
         for file in placement.files.values()
@@ -212,17 +216,24 @@ def job_reservation_selection(
     all reservations are on ``one_tier``, the shared one and the largest job reservation
     together never exceed what mode persistent reserves: the tier has space for that.
     """
-    whole, left = reserve(needs[0]), needs[1]
+    whole = reserve(needs[0])
+    left = needs[1]
     ranked = sorted(candidates, key=lambda c: c.rank, reverse=True)
-    taken, shared, of_jobs = 0, reserve(left), 0.0
-    least, cost, largest = shared * durations.shared, 0.0, 0
+    taken = 0
+    shared = reserve(left)
+    of_jobs = 0.0
+    least = shared * durations.shared
+    cost = 0.0
+    largest = 0
     for number, candidate in enumerate(ranked, start=1):
         left -= candidate.saved
         cost += candidate.reserved * candidate.duration
         largest = max(largest, candidate.reserved if one_tier else 0)
         rest = reserve(left)
         if rest * durations.shared + cost < least and rest + largest <= whole:
-            taken, shared, of_jobs = number, rest, cost
+            taken = number
+            shared = rest
+            of_jobs = cost
             least = rest * durations.shared + cost
     return ranked[:taken], Selection(
         unit=durations.unit,

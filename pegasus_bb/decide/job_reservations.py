@@ -21,7 +21,7 @@ from pegasus_bb.decide.sizing import (
     quota_of,
     wanted_capacity,
 )
-from pegasus_bb.decide.survey import runs_on, staged_with
+from pegasus_bb.decide.survey import staged_with
 from pegasus_bb.model.placement import JobReservation, Placement
 from pegasus_bb.model.properties import AUTO, Settings
 from pegasus_bb.model.tiers import Tier
@@ -36,8 +36,9 @@ def reserve_for_jobs(given: PlanningInput, placement: Placement) -> Placement:
     copy.
     """
     make = _maker(given, placement)
-    tier, unknown = placement.tier, placement.unknown
-    jobs = [job for job in given.workflow.jobs.values() if runs_on(job, tier.site)]
+    tier = placement.tier
+    unknown = placement.unknown
+    jobs = [job for job in given.workflow.jobs.values() if job.runs_on(tier.site)]
     pairs = ((job.id, make([job])) for job in jobs)
     reservations = {job: own for job, own in pairs if own.stage_in or own.stage_out}
     lint_job_reservations(given, placement, reservations)
@@ -62,7 +63,8 @@ def join_job_reservations(
     place of those of its jobs. ``clusters`` has the ids of the jobs in the order in
     which they run. Raises CatalogError if a reservation is too large.
     """
-    tier, jobs = placement.tier, given.workflow.jobs
+    tier = placement.tier
+    jobs = given.workflow.jobs
     make = _maker(given, placement)
     reservations = dict(placement.job_reservations)
     for name, ids in clusters.items():
@@ -121,9 +123,11 @@ def _maker(
     """A function that makes one reservation for jobs that run one after the other. It
     has each of their files once; a later job finds there the outputs of earlier ones.
     It is empty without files on the tier. Linear: there may be a million uses."""
-    tier, catalog = placement.tier, given.catalogs.transformations
+    tier = placement.tier
+    catalog = given.catalogs.transformations
     programs = staged_with(given.workflow, catalog, tier.site)
-    here, capacity = sizes(placement), capacity_maker(tier, given.settings)
+    here = sizes(placement)
+    capacity = capacity_maker(tier, given.settings)
 
     def make(jobs: Sequence[Job]) -> JobReservation:
         inputs: dict[str, None] = {}
@@ -164,7 +168,8 @@ class Owner(NamedTuple):
 def _check_size(
     given: PlanningInput, tier: Tier, owner: Owner, own: JobReservation
 ) -> None:
-    wanted, quota = wanted_capacity(tier, given.settings), quota_of(tier)
+    wanted = wanted_capacity(tier, given.settings)
+    quota = quota_of(tier)
     document = given.workflow.document
     if 0 < wanted < own.need:
         raise document.error(

@@ -51,14 +51,17 @@ def lives_of(given: PlanningInput, site: str, lfns: Collection[str]) -> Lives:
     A result is removed a level after its maker: planners put its clean-up, which waits
     for the stage-out, together with those of the next level.
     """
-    workflow, graph, ending = given.workflow, given.graph, given.ending
+    workflow = given.workflow
+    graph = given.graph
+    ending = given.ending
     end = given.levels
     first: dict[str, int] = {}
     last: dict[str, int] = {}
     for job in workflow.jobs.values():
         level = graph.level[job.id]
         for use in job.uses:
-            lfn, leaves = use.lfn, level
+            lfn = use.lfn
+            leaves = level
             if use.kind == "checkpoint":
                 leaves = end  # no planner removes it
             elif use.kind == "output" and use.stage_out:
@@ -83,7 +86,8 @@ def flow(
     lives: Mapping[str, tuple[int, int]], size: Mapping[str, int], levels: int
 ) -> tuple[list[int], list[int]]:
     """The bytes that are born and that die in each level; level 1 comes first."""
-    born, dying = [0] * levels, [0] * levels
+    born = [0] * levels
+    dying = [0] * levels
     for lfn, (first, last) in lives.items():
         born[first - 1] += size[lfn]
         dying[last - 1] += size[lfn]
@@ -111,10 +115,12 @@ def phase_ends(
     for level, (more, less) in enumerate(zip(born, dying, strict=True)):
         if held + more > limit:
             ends.append(level)
-            held, done = held - done, 0
+            held = held - done
+            done = 0
             if held + more > limit:
                 return None
-        held, done = held + more, done + less
+        held = held + more
+        done = done + less
     return [*ends, len(born)]
 
 

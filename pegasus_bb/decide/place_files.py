@@ -1,43 +1,99 @@
-"""Places every file: by the rules of the tier, unless a narrower rule covers it."""
+"""Decides a plan: the tier of every file, the capacity, pools and streams."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
-from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
-from pegasus_bb.decide.fitting import fit_into_capacity
-from pegasus_bb.decide.hybrid_mode import apply_hybrid_mode
-from pegasus_bb.decide.job_reservations import reserve_for_jobs
-from pegasus_bb.decide.lint import (
-    job_tier,
-    lint_links,
-    lint_names,
-    lint_replicas,
-    lint_tier,
-)
+from pegasus_bb.decide.lint import lint_links, lint_names, lint_tier
 from pegasus_bb.decide.liveness import lives_of
-from pegasus_bb.decide.patterns import read_placement_file
-from pegasus_bb.decide.pool_choice import with_pools
 from pegasus_bb.decide.run_times import LevelClock
-from pegasus_bb.decide.sizing import choose_capacity, wanted_capacity
-from pegasus_bb.decide.survey import File, size_of, staged_executables, survey
-from pegasus_bb.decide.tier_rules import (
-    JOB,
-    Rule,
-    TierWords,
-    class_rules,
-    program_rule,
-    rule_of_metadata,
-    rules_of_jobs,
-    tier_and_access,
-    tier_words,
-)
-from pegasus_bb.model.catalogs import environment
+from pegasus_bb.decide.sizing import reserve_shared, wanted_capacity
+from pegasus_bb.decide.survey import survey
+from pegasus_bb.decide.tier_rules import JOB, homes
+from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.document import suggestion
+from pegasus_bb.model.drain_settings import NOW, OFF, DrainRule
 from pegasus_bb.model.placement import PFS, PlacedFile, Placement
-from pegasus_bb.model.properties import AUTO
-from pegasus_bb.model.tiers import Tier
+from pegasus_bb.model.properties import AUTO, Settings
+from pegasus_bb.model.tiers import KEY, Tier
+
+
+def decide(given: PlanningInput) -> PlacementDecision | None:
+    """The decision with its capacity; None in mode off. Raises CatalogError."""
+    decision = place(given)
+    return None if decision is None else with_capacity(given, decision)
+
+
+def place(given: PlanningInput) -> PlacementDecision | None:
+    """Where every file lives, without a capacity; None in mode off.
+
+    Where results leave late, they live longer. Raises CatalogError.
+    """
+    settings = given.settings
+    if settings.mode == "off":
+        return None
+    tier = choose_tier(given.catalogs, settings, given.site.name)
+    rule = rule_of(settings, tier)
+    late = replace(given, ending=replace(given.ending, late=True))
+    if rule.when == OFF:
+        return place_files(late, tier)
+    if rule.is_paced and not rule.rate:  # paced to the end of the run, or of a phase
+        decision = place_files(late, tier)
+        wanted = wanted_capacity(tier, settings)
+        if wanted == AUTO or wanted >= decision.placement.need:
+            return decision
+    return place_files(given, tier)
+
+
+def rule_of(settings: Settings, tier: Tier) -> DrainRule:
+    """How results leave: the user's rule, else the tier's."""
+    return settings.drain or (tier.drain.rule if tier.drain else DrainRule(NOW))
+
+
+def choose_tier(catalogs: Catalogs, settings: Settings, site: str) -> Tier:
+    """The tier that the user named, or the site's first. Raises UsageError."""
+    tiers = catalogs.tiers.get(site, [])
+    if not tiers:
+        raise catalogs.sites.document.error(
+            f"site {site} declares no storage tier, so there is no burst buffer to use",
+            [KEY] if KEY in catalogs.sites.document.data else [],
+            would_do=_tier_to_use(catalogs, site),
+        )
+    if not settings.tier:
+        return tiers[0]
+    for tier in tiers:
+        if tier.name == settings.tier:
+            return tier
+    raise catalogs.properties.error(
+        "pegasus.bb.tier",
+        f"site {site} has no such tier",
+        suggestion(settings.tier, [tier.name for tier in tiers]),
+    )
+
+
+def _tier_to_use(catalogs: Catalogs, site: str) -> str:
+    """The fix if ``site`` declares no tier."""
+    if not catalogs.tiers:
+        return f"add under {KEY}: {site}: a list with - name: bb, backend: ..."
+    other = next(iter(catalogs.tiers))
+    return (
+        f"site {other} declares one: --sites {other}; or declare one for {site} under "
+        f"{KEY}"
+    )
+
+
+def with_capacity(
+    given: PlanningInput, decision: PlacementDecision
+) -> PlacementDecision:
+    """``decision`` with the capacity to reserve and the stream of each file. Raises
+    CatalogError."""
+    decision = reserve(given, decision)
+    if decision.placement.tier.streams == "off":
+        return decision
+    from pegasus_bb.decide.stream_choice import with_streams  # few tiers have them
+
+    return with_streams(given, decision)
 
 
 def place_files(given: PlanningInput, tier: Tier) -> PlacementDecision:
@@ -47,31 +103,32 @@ def place_files(given: PlanningInput, tier: Tier) -> PlacementDecision:
     sizes of local files. Raises CatalogError for every mistake of the user.
     """
     decision = place_by_rules(given, tier)
-    hybrid = given.settings.mode == "hybrid"
-    return apply_hybrid_mode(given, decision) if hybrid else decision
+    if given.settings.mode != "hybrid":
+        return decision
+    from pegasus_bb.decide.hybrid_mode import apply_hybrid_mode  # slow to load
+
+    return apply_hybrid_mode(given, decision)
 
 
 def place_by_rules(given: PlanningInput, tier: Tier) -> PlacementDecision:
     """``place_files`` without the changes of mode hybrid."""
     lint_tier(given.catalogs, tier, given.settings.mode)
-    files = _all_files(given, tier)
+    files = survey(given, tier.site)
     lint_names(given.workflow, given.catalogs, files)
-    narrow = _narrow_rules(given, tier, files)
-    classes, programs = class_rules(tier), program_rule(tier)
-    lives, clock = lives_of(given, tier.site, files), LevelClock.of(given)
+    found = homes(given, tier, files)
+    lives = lives_of(given, tier.site, files)
+    seconds = LevelClock.of(given).seconds(lives)
     placed: dict[str, PlacedFile] = {}
-    for lfn, file in files.items():
-        rule = narrow.get(lfn) or (programs if file.executable else classes[file.role])
-        on, how = tier_and_access(rule.where, file.role, tier)
-        size = size_of(file, given.catalogs.replicas, tier.site)
-        if size is None:
-            size = given.history.sizes.get(lfn)
-        first, last = lives[lfn]
-        life = last - first + 1, clock.seconds(first, last), last
-        placed[lfn] = PlacedFile(lfn, file.role, on, how, size, rule.reason, *life)
+    for file, on, how, rule, _ in found:
+        size = given.history.sizes.get(file.lfn) if file.size is None else file.size
+        first, last = lives[file.lfn]
+        life = last - first + 1, seconds.get(file.lfn), last
+        placed[file.lfn] = PlacedFile(
+            file.lfn, file.role, on, how, size, rule.reason, *life
+        )
     lint_links(given.catalogs, tier, placed.values())
-    pinned = {lfn for lfn in narrow if lfn in placed and placed[lfn].tier != PFS}
-    for_jobs = {lfn for lfn in pinned if narrow[lfn].where == JOB}
+    pinned = {home.file.lfn for home in found if home.is_narrow and home.tier != PFS}
+    for_jobs = {home.file.lfn for home in found if home.rule.where == JOB} & pinned
     return PlacementDecision(
         Placement(tier, placed), frozenset(pinned - for_jobs), frozenset(for_jobs)
     )
@@ -81,69 +138,17 @@ def reserve(given: PlanningInput, decision: PlacementDecision) -> PlacementDecis
     """``decision`` with a capacity, changed if the files would not fit. Raises
     CatalogError. Call it once for each decision.
     """
-    placement, settings = decision.placement, given.settings
+    placement = decision.placement
+    settings = given.settings
     if settings.mode == "transient":
+        from pegasus_bb.decide.job_reservations import reserve_for_jobs  # slow to load
+
         return replace(decision, placement=reserve_for_jobs(given, placement))
-    tier, unknown = placement.tier, placement.unknown
-    wanted = wanted_capacity(tier, settings)
-    short = wanted != AUTO and wanted < placement.need
-    if short or wanted == AUTO:  # these need every size
-        files = (placement.files[lfn] for lfn in unknown)
-        lint_replicas(given.workflow, given.catalogs, files)
-    need = placement.need
-    if short:
-        decision, need = fit_into_capacity(given, decision)
-    capacity = choose_capacity(given, tier, need, unknown)
-    decision = replace(
-        decision, placement=replace(decision.placement, capacity=capacity)
-    )
+    decision = reserve_shared(given, decision)
+    tier = placement.tier
     # Only mode persistent has pools: in others files of the tier live as long as a job.
     if not tier.pools or settings.mode != "persistent":
         return decision
+    from pegasus_bb.decide.pool_choice import with_pools  # few tiers have them
+
     return replace(decision, placement=with_pools(given, decision.placement))
-
-
-def _all_files(given: PlanningInput, tier: Tier) -> dict[str, File]:
-    files = survey(given.workflow)
-    programs = given.catalogs.transformations
-    staged = staged_executables(given.workflow, programs, tier.site)
-    for lfn, executable in staged.items():
-        files.setdefault(lfn, File(lfn, executable=executable.pfn))
-    return files
-
-
-def _narrow_rules(
-    given: PlanningInput, tier: Tier, files: Mapping[str, File]
-) -> dict[str, Rule]:
-    workflow, graph = given.workflow, given.graph
-    tiers = given.catalogs.tiers.get(tier.site, [tier])
-    words = tier_words(tier, tiers, _other_job_tier(given, tier), graph.consumers)
-    rules = rules_of_jobs(workflow, graph, files, words)
-    patterns = _patterns(given, files, words)
-    for lfn, file in files.items():
-        if file.tier and lfn not in patterns:
-            rules[lfn] = rule_of_metadata(workflow, file, words)
-    return rules | patterns
-
-
-def _other_job_tier(given: PlanningInput, tier: Tier) -> Tier | None:
-    """The tier of job reservations in mode hybrid, if it is not ``tier``. Mode auto may
-    select mode hybrid."""
-    if given.settings.mode not in ("hybrid", "auto"):
-        return None
-    try:
-        other = job_tier(given.catalogs, given.settings, tier)
-    except CatalogError:
-        if given.settings.mode == "auto":  # auto does not consider mode hybrid then
-            return None
-        raise
-    return None if other == tier else other
-
-
-def _patterns(
-    given: PlanningInput, files: Mapping[str, File], words: TierWords
-) -> dict[str, Rule]:
-    if given.settings.placement is None:
-        return {}
-    variables = environment(given.catalogs.properties)
-    return read_placement_file(given.settings.placement, variables).rules(files, words)

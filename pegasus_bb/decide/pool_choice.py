@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pegasus_bb.decide.decision import PlanningInput
-from pegasus_bb.decide.lifetimes import LifetimeShare
+from pegasus_bb.decide.run_times import LifetimeShare
 from pegasus_bb.model.placement import PFS, PlacedFile, Placement
 from pegasus_bb.model.pools import CLASSES, Pool
 from pegasus_bb.model.tiers import Tier
@@ -52,7 +52,8 @@ def pool_use(folder: Path) -> PoolUse:
 def with_pools(given: PlanningInput, placement: Placement) -> Placement:
     """``placement`` with the pool of each file on the tier. Reads the pools'
     folders."""
-    pools, share = _Pools(placement.tier), LifetimeShare(given)
+    pools = _Pools(placement.tier)
+    share = LifetimeShare(given)
     files = {
         lfn: file if file.tier == PFS else pools.put(file, share)
         for lfn, file in placement.files.items()

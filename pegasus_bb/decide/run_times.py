@@ -1,22 +1,25 @@
-"""Run times of tasks, from earlier runs or profiles, and their error."""
+"""Run times of tasks, from earlier runs or profiles, and their error; lifetimes of
+files as a share of the run."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.history import declared_past
+from pegasus_bb.model.placement import PlacedFile
 
 Spans = dict[str, tuple[float, float]]  # job -> when it begins and ends, in seconds
 
 
 def known_times(given: PlanningInput) -> dict[str, float]:
     """Job -> seconds, if an earlier run or the profile ``runtime`` has them."""
-    history, has_times = given.history, given.history.has_times
+    history = given.history
+    has_times = given.history.has_times
     times: dict[str, float] = {}
     for job in given.workflow.jobs.values():
         past = history.of(job.id, job.transformation) if has_times else None
@@ -29,7 +32,8 @@ def known_times(given: PlanningInput) -> dict[str, float]:
 def job_spans(graph: Graph, known: Mapping[str, float]) -> Spans:
     """When each job runs if none waits for a slot. A job without a known time gets the
     median. Linear in the workflow, but for that median."""
-    usual, spans = median(known.values()), Spans()
+    usual = median(known.values())
+    spans = Spans()
     for ident in graph.order:
         begin = max((spans[parent][1] for parent in graph.parents[ident]), default=0.0)
         spans[ident] = begin, begin + known.get(ident, usual)
@@ -39,7 +43,8 @@ def job_spans(graph: Graph, known: Mapping[str, float]) -> Spans:
 def times_error(given: PlanningInput) -> float | None:
     """The error of predicted run times: the standard deviation of ln(seconds) of a job
     from run to run. None with fewer than two earlier runs on the same storage."""
-    squares, free = 0.0, 0
+    squares = 0.0
+    free = 0
     for times in _repeated(given) if given.history.others else ():
         logs = [math.log(seconds) for seconds in times if seconds > 0]
         if len(logs) > 1:
@@ -68,7 +73,8 @@ class LevelClock:
         known = known_times(given)
         if not known:
             return cls()
-        begins, ends = [math.inf] * given.levels, [0.0] * given.levels
+        begins = [math.inf] * given.levels
+        ends = [0.0] * given.levels
         for ident, (begin, end) in job_spans(given.graph, known).items():
             level = given.graph.level[ident] - 1
             begins[level] = min(begins[level], begin)
@@ -79,6 +85,36 @@ class LevelClock:
     def span(self) -> float:
         return max(self.ends, default=0.0)
 
-    def seconds(self, first: int, last: int) -> float | None:
-        """From the begin of level ``first`` to the end of level ``last``."""
-        return self.ends[last - 1] - self.begins[first - 1] if self.ends else None
+    def seconds(self, lives: Mapping[str, tuple[int, int]]) -> dict[str, float]:
+        """LFN -> seconds from the begin of its first level to the end of its last."""
+        if not self.ends:
+            return {}
+        begins = self.begins
+        ends = self.ends
+        return {
+            lfn: ends[last - 1] - begins[first - 1]
+            for lfn, (first, last) in lives.items()
+        }
+
+
+class LifetimeShare:
+    """The lifetime of a file as a share of the workflow, and its class by that."""
+
+    def __init__(self, given: PlanningInput) -> None:
+        self._levels = given.levels
+        self._span = LevelClock.of(given).span
+
+    def of(self, file: PlacedFile) -> float:
+        """From 0, for a file that one level makes and uses, to 1. By seconds if run
+        times are known, else by levels."""
+        if self._span and file.seconds is not None:
+            return file.seconds / self._span
+        return (file.lifetime - 1) / self._levels
+
+    def class_of(self, file: PlacedFile, classes: Sequence[str]) -> str:
+        return classes[min(len(classes) - 1, int(self.of(file) * len(classes)))]
+
+    def text(self, file: PlacedFile) -> str:
+        if self._span and file.seconds is not None:
+            return f"lives {file.seconds:.0f} of {self._span:.0f} s"
+        return f"lives {file.lifetime} of {self._levels} levels"

@@ -1,24 +1,59 @@
 """How much to reserve: the bytes of all files on the tier.
 
 The sum over all files is enough in any order of the jobs and with any cleanup. An order
-may have a smaller peak, but nothing enforces it, unless the user gives less capacity:
-then fitting.py does.
+may have a smaller peak, but nothing enforces it, unless the user gives less capacity.
+
+Then, with in-place clean-up, the jobs may run in phases, each of which waits for the
+clean-ups of the phase before. If that is not enough, or if no file is removed during
+the run, the files that tasks read and write the least go to the PFS.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import replace
+from typing import NamedTuple
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.core.units import MIB, format_size, parse_size, room_for, round_up
-from pegasus_bb.decide.decision import PlanningInput
-from pegasus_bb.decide.survey import searched_pfns
+from pegasus_bb.decide.decision import MovedFiles, PlacementDecision, PlanningInput
+from pegasus_bb.decide.lint import lint_replicas
+from pegasus_bb.decide.liveness import (
+    Lives,
+    flow,
+    largest_phase,
+    lifetimes,
+    phase_ends,
+    sizes,
+)
+from pegasus_bb.decide.survey import program_users, searched_pfns
 from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.placement import PFS, PlacedFile, Placement, PlannedPhases
 from pegasus_bb.model.properties import AUTO, Settings
 from pegasus_bb.model.tiers import Tier
 
 _PROPERTY = "pegasus.bb.capacity"
 _LIMIT = 1 << 62  # Slurm counts in 64 bits, and adds requests up
+
+
+def reserve_shared(
+    given: PlanningInput, decision: PlacementDecision
+) -> PlacementDecision:
+    """``decision`` with the capacity of the reservation that jobs share; files and
+    phases change if they would not fit. Raises CatalogError."""
+    placement = decision.placement
+    tier = placement.tier
+    unknown = placement.unknown
+    need = placement.need
+    wanted = wanted_capacity(tier, given.settings)
+    short = wanted != AUTO and wanted < need
+    if short or wanted == AUTO:  # these need every size
+        files = (placement.files[lfn] for lfn in unknown)
+        lint_replicas(given.workflow, given.catalogs, files)
+    if short:
+        decision, need = fit_into_capacity(given, decision)
+    capacity = choose_capacity(given, tier, need, unknown)
+    return replace(decision, placement=replace(decision.placement, capacity=capacity))
 
 
 def wanted_capacity(tier: Tier, settings: Settings) -> int:
@@ -64,7 +99,8 @@ def _error(
     given: PlanningInput, tier: Tier, what: str, found: object, would_do: str
 ) -> CatalogError:
     """An error about the capacity, at the property or the tier that sets it."""
-    properties, entry = given.catalogs.properties, given.catalogs.tier_entry(tier)
+    properties = given.catalogs.properties
+    entry = given.catalogs.tier_entry(tier)
     if given.settings.capacity is not None and _PROPERTY in properties:
         return properties.error(_PROPERTY, what, would_do)
     return entry.below("capacity").error(what, found, would_do)
@@ -147,3 +183,137 @@ def quota_of(tier: Tier) -> int | None:
     """The bytes that the tier grants at most; None if it declares no quota."""
     quota = tier.settings.get("quota")
     return None if quota is None else parse_size(quota)
+
+
+# Only this clean-up lets us order its nodes, so only with it can barriers hold.
+PHASED = "inplace"
+
+
+def fit_into_capacity(
+    given: PlanningInput, decision: PlacementDecision
+) -> tuple[PlacementDecision, int]:
+    """``decision`` with its phases, and the bytes that the tier has to hold.
+
+    Raises CatalogError if a size is unknown, if files that the user pinned to the tier
+    do not fit, and for sub-workflows, whose files are unknown.
+    """
+    placement = decision.placement
+    tier = decision.placement.tier
+    limit = wanted_capacity(tier, given.settings)
+    if placement.unknown:
+        raise unknown_sizes(given, tier, placement.unknown, placement.need)
+    if given.has_sub_workflows:
+        raise too_small(given, tier, placement.need)
+    phased = given.ending.cleanup == PHASED
+    levels = given.levels if phased else 1
+    whole: Lives = dict.fromkeys(sizes(placement), (1, 1))
+    lives = lifetimes(placement) if phased else whole
+    phases = _phases(placement, lives, levels, limit)
+    if phases is not None:
+        fits = replace(placement, phases=phases)
+        return replace(decision, placement=fits), phases.peak
+    free = _free(decision, lives, levels, limit)
+    if min(free) < 0:
+        pinned = " by rules of their own"
+        raise too_small(given, tier, limit - min(free), pinned)
+    return _move_files(given, decision, lives, free, limit)
+
+
+def _move_files(
+    given: PlanningInput,
+    decision: PlacementDecision,
+    lives: Lives,
+    free: list[int],
+    limit: int,
+) -> tuple[PlacementDecision, int]:
+    kept = _keep(_candidates(given, decision, lives), free)
+    stays = decision.pinned.union(each.lfn for each in kept)
+    smaller = _with_moved(decision.placement, stays, limit)
+    left = {lfn: life for lfn, life in lives.items() if smaller.on_tier(lfn)}
+    phases = _phases(smaller, left, len(free), limit)
+    if phases is None:  # no level has more than the limit
+        raise too_small(given, smaller.tier, smaller.need)
+    lfns = tuple(lfn for lfn in lives if lfn not in left)
+    moved = MovedFiles(lfns, benefit=sum(each.benefit for each in kept))
+    fits = replace(smaller, phases=phases)
+    rules = decision.persistent or decision
+    fitted = replace(decision, placement=fits, moved=moved, persistent=rules)
+    return fitted, phases.peak
+
+
+def _phases(
+    placement: Placement, lives: Lives, levels: int, limit: int
+) -> PlannedPhases | None:
+    born, dying = flow(lives, sizes(placement), levels)
+    ends = phase_ends(born, dying, limit)
+    if ends is None:
+        return None
+    return PlannedPhases(limit, tuple(ends), largest_phase(born, dying, ends))
+
+
+def _free(
+    decision: PlacementDecision, lives: Lives, levels: int, limit: int
+) -> list[int]:
+    pinned = {lfn: lives[lfn] for lfn in decision.pinned}
+    born, dying = flow(pinned, sizes(decision.placement), levels)
+    free = []
+    held = 0
+    for more, less in zip(born, dying, strict=True):
+        held += more
+        free.append(limit - held)
+        held -= less
+    return free
+
+
+class Candidate(NamedTuple):
+    """A file that may stay on the tier or move to the PFS."""
+
+    lfn: str
+    size: int  # bytes
+    uses: int  # how often tasks read or write it
+    first: int  # level, counted from 1
+    last: int
+
+    @property
+    def benefit(self) -> int:
+        return self.size * self.uses
+
+    @property
+    def rank(self) -> tuple[float, int]:
+        """For sorting, best first: the benefit per byte and level, then the size."""
+        return -self.uses / (self.last - self.first + 1), -self.size
+
+
+def _keep(candidates: Iterable[Candidate], free: list[int]) -> list[Candidate]:
+    """The files that stay: the best first, each if all its levels have space."""
+    left = list(free)
+    kept = []
+    for each in sorted(candidates, key=lambda each: each.rank):
+        levels = slice(each.first - 1, each.last)
+        if min(left[levels]) >= each.size:
+            left[levels] = [there - each.size for there in left[levels]]
+            kept.append(each)
+    return kept
+
+
+def _candidates(
+    given: PlanningInput, decision: PlacementDecision, lives: Lives
+) -> Iterator[Candidate]:
+    placement = decision.placement
+    catalog = given.catalogs.transformations
+    programs = program_users(given.workflow, catalog, placement.tier.site)
+    for lfn, (first, last) in lives.items():
+        file = placement.files[lfn]
+        if lfn not in decision.pinned:
+            readers = given.graph.consumers.get(lfn) or programs.get(lfn) or []
+            uses = len(readers) + (file.how == "write")
+            yield Candidate(lfn, file.size or 0, uses, first, last)
+
+
+def _with_moved(placement: Placement, stays: Set[str], limit: int) -> Placement:
+    files: dict[str, PlacedFile] = {}
+    why = f"capacity is short ({format_size(limit)}): others are read and written more"
+    for lfn, file in placement.files.items():
+        goes = file.tier != PFS and lfn not in stays
+        files[lfn] = replace(file, tier=PFS, reason=why) if goes else file
+    return replace(placement, files=files)

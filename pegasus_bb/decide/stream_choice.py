@@ -1,44 +1,61 @@
-"""The hint of each file on the tier, by the tier's policy (docs/streams.md)."""
+"""The hint of each file on the tier, by the tier's policy (docs/streams.md).
+
+Policy ``auto`` is the one with which flash copies the least: pegasus_bb_lab simulates a
+flash device full of workflows like this one, with the kernel's four streams and the
+known error of run times.
+"""
 
 from __future__ import annotations
 
 import getpass
 import os
-from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 from zlib import crc32
 
+from pegasus_bb.core.plugins import STREAMS as ADDED
+from pegasus_bb.core.plugins import plugin
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.job_reservation_lint import profile_sources
-from pegasus_bb.decide.lifetimes import LifetimeShare
-from pegasus_bb.decide.survey import runs_on
+from pegasus_bb.decide.run_times import LevelClock, LifetimeShare, times_error
 from pegasus_bb.model.placement import HINTS, PFS, PlacedFile, Placement
 from pegasus_bb.model.workflow import Job
 
 OFF = "off"
 STREAMS = tuple(HINTS)
 _PROFILE = "bb.hints"
+_COHORT = "cohort"
+_LIFETIME = "lifetime"
+_UNKNOWN = 0.5  # sigma of run times without a known error
 
 
-Choose = Callable[[PlanningInput, Placement], tuple[str, str]]  # a policy, and why
+class Life(NamedTuple):
+    """A file of the workflow: bytes, and its first and last level, counted from 1.
+    ``word``: the stream that policy lifetime gives it."""
+
+    size: int
+    first: int
+    last: int
+    word: int
 
 
 def with_streams(
-    given: PlanningInput, decision: PlacementDecision, choose: Choose
+    given: PlanningInput, decision: PlacementDecision
 ) -> PlacementDecision:
-    """Mode persistent: ``decision`` with a stream for each file on the tier. ``choose``
-    picks the policy if the tier's is auto. In other modes files live as long as a
-    job."""
+    """Mode persistent: ``decision`` with a stream for each file on the tier. In
+    other modes files live as long as a job."""
     placement = decision.placement
-    policy, why = placement.tier.streams, ""
+    policy = placement.tier.streams
+    why = ""
     if policy == OFF or given.settings.mode != "persistent":
         return decision
     if policy == "auto":
-        policy, why = choose(given, placement)
+        policy, why = _choose_policy(given, placement)
     if policy == OFF:
         return replace(decision, streams=(policy, why))
-    files, share = dict(placement.files), LifetimeShare(given)
-    for file in files_on_tier(placement):
+    files = dict(placement.files)
+    share = LifetimeShare(given)
+    for file in _files_on_tier(placement):
         stream = _stream(policy, file, share, given.workflow.name)
         reason = f"{file.reason}; stream {stream} (by {policy}: it {share.text(file)})"
         files[file.lfn] = replace(file, stream=stream, reason=reason)
@@ -47,11 +64,49 @@ def with_streams(
     )
 
 
-def files_on_tier(placement: Placement) -> list[PlacedFile]:
+def _choose_policy(given: PlanningInput, placement: Placement) -> tuple[str, str]:
+    """The policy, and why. If the error is unknown, only policies that need no run
+    times compete; without pegasus_bb_lab it is cohort."""
+    write_amplification = plugin(ADDED, "auto")
+    if write_amplification is None:
+        return _COHORT, "pegasus_bb_lab, which compares policies, is not installed"
+    error = times_error(given)
+    text = "unknown" if error is None else f"sigma {error:.2f}"
+    ends = LevelClock.of(given).ends or tuple(range(1, given.levels + 1))
+    wafs: dict[str, float] = write_amplification(
+        _lives(given, placement), ends, _UNKNOWN if error is None else error
+    )
+    if not wafs:
+        return OFF, "no file of a known size lives on the tier"
+    if error is None:
+        del wafs[_LIFETIME]
+    best = min(wafs, key=lambda policy: wafs[policy])
+    listed = ", ".join(f"{policy} {waf:.3f}" for policy, waf in wafs.items())
+    return best, f"the error of run times is {text}; simulated: {listed}"
+
+
+def _lives(given: PlanningInput, placement: Placement) -> list[Life]:
+    """The lives of the files on the tier; an unknown size counts as the mean size."""
+    files = _files_on_tier(placement)
+    share = LifetimeShare(given)
+    sizes = [file.size for file in files if file.size is not None]
+    usual = sum(sizes) // len(sizes) if sizes else 1
+    return [
+        Life(
+            usual if file.size is None else file.size,
+            file.cohort - file.lifetime + 1,
+            file.cohort,
+            STREAMS.index(_stream_of_life(share, file)),
+        )
+        for file in files
+    ]
+
+
+def _files_on_tier(placement: Placement) -> list[PlacedFile]:
     return [file for file in placement.files.values() if file.tier != PFS]
 
 
-def stream_of_life(share: LifetimeShare, file: PlacedFile) -> str:
+def _stream_of_life(share: LifetimeShare, file: PlacedFile) -> str:
     """The stream of a file by the policy lifetime."""
     return share.class_of(file, STREAMS)
 
@@ -59,7 +114,7 @@ def stream_of_life(share: LifetimeShare, file: PlacedFile) -> str:
 def _stream(policy: str, file: PlacedFile, share: LifetimeShare, workflow: str) -> str:
     """The kernel has four streams: users, workflows and cohorts share them."""
     if policy == "lifetime":
-        return stream_of_life(share, file)
+        return _stream_of_life(share, file)
     number = os.getuid()
     if policy != "user":
         number = crc32(f"{getpass.getuser()}/{workflow}".encode())
@@ -85,7 +140,7 @@ def outputs_to_make(
 
 
 def _wants_hints(given: PlanningInput, job: Job) -> bool:
-    if not runs_on(job, given.site.name):
+    if not job.runs_on(given.site.name):
         return False
     for profiles in profile_sources(job, given.catalogs, given.site.name):
         value = (profiles.get("pegasus") or {}).get(_PROFILE)

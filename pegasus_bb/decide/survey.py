@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.core.paths import local_path
+from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.model.catalogs import ReplicaCatalog
 from pegasus_bb.model.transformations import (
     Executable,
@@ -26,19 +27,23 @@ OUTPUT = "output"  # a job makes it and it is staged out, read by others or not
 class File:
     lfn: str
     role: str = INPUT  # input | intermediate | output
-    size: int | None = None  # declared bytes, the largest if jobs disagree
+    # Bytes: declared, the largest if jobs disagree; else of the replica. None: unknown.
+    size: int | None = None
     tier: str = ""  # of its metadata bb.tier
     declared_by: str = ""  # the job with that metadata
     maker: str = ""  # the job that writes it
     executable: str = ""  # the program's path, if the file is a staged program
 
 
-def survey(workflow: Workflow) -> dict[str, File]:
-    """Every file by LFN, in the order of the workflow.
+def survey(given: PlanningInput, site: str) -> dict[str, File]:
+    """Every file by LFN, in the order of the workflow, then the programs that are
+    staged for jobs on ``site``; each with its size.
 
     Raises CatalogError if two uses of a file name different tiers.
     """
     files: dict[str, File] = {}
+    workflow = given.workflow
+    catalogs = given.catalogs
     for job in workflow.jobs.values():
         for use in job.uses:
             file = files.get(use.lfn)
@@ -50,6 +55,12 @@ def survey(workflow: Workflow) -> dict[str, File]:
                 file.size = use.size
             if use.tier:
                 _note_tier(workflow, file, job, use)
+    programs = staged_executables(workflow, catalogs.transformations, site)
+    for lfn, executable in programs.items():
+        files.setdefault(lfn, File(lfn, executable=executable.pfn))
+    for file in files.values():
+        if file.size is None and file.role == INPUT:
+            file.size = _size_of(file, catalogs.replicas, site)
     return files
 
 
@@ -87,11 +98,9 @@ def metadata_error(
     return workflow.document.error(what, keys, found, would_do)
 
 
-def size_of(file: File, replicas: ReplicaCatalog, site: str) -> int | None:
-    """Bytes of ``file``: declared, else, for inputs and programs, from the replica
-    catalog or the disk. None if unknown, which is reported and never taken for zero."""
-    if file.size is not None or file.role != INPUT:
-        return file.size
+def _size_of(file: File, replicas: ReplicaCatalog, site: str) -> int | None:
+    """Bytes of an input or a program, from the replica catalog or the disk. None if
+    unknown, which is reported and never taken for zero."""
     if file.executable:
         return _on_disk(file.executable)
     known = replicas.replicas.get(file.lfn, ())
@@ -107,7 +116,7 @@ def size_of(file: File, replicas: ReplicaCatalog, site: str) -> int | None:
 
 
 def searched_pfns(lfn: str, replicas: ReplicaCatalog, site: str) -> list[str]:
-    """The PFNs at which ``size_of`` looks for a size that is not declared."""
+    """The PFNs at which ``survey`` looks for a size that is not declared."""
     known = replicas.replicas.get(lfn, ())
     return [replica.pfn for replica in known if replica.site in ("local", site)]
 
@@ -131,7 +140,7 @@ def staged_executables(
 ) -> dict[str, Executable]:
     """LFN -> program, for every program that is staged for jobs on ``site``."""
     names = dict.fromkeys(
-        job.transformation for job in workflow.jobs.values() if runs_on(job, site)
+        job.transformation for job in workflow.jobs.values() if job.runs_on(site)
     )
     return staged_for(names, catalog, site)
 
@@ -161,7 +170,7 @@ def staged_with(
     workflow: Workflow, catalog: TransformationCatalog, site: str
 ) -> dict[str, tuple[str, ...]]:
     """Transformation -> LFNs of the programs that its jobs on ``site`` need there."""
-    names = {job.transformation for job in workflow.jobs.values() if runs_on(job, site)}
+    names = {job.transformation for job in workflow.jobs.values() if job.runs_on(site)}
     return {name: tuple(staged_for([name], catalog, site)) for name in names}
 
 
@@ -172,13 +181,7 @@ def program_users(
     programs = staged_with(workflow, catalog, site)
     users: dict[str, list[str]] = {}
     for job in workflow.jobs.values():
-        if runs_on(job, site):
+        if job.runs_on(site):
             for lfn in programs[job.transformation]:
                 users.setdefault(lfn, []).append(job.id)
     return users
-
-
-def runs_on(job: Job, site: str) -> bool:
-    if job.kind != "job" or "profiles" not in job.data:  # the usual case
-        return job.kind == "job"
-    return job.profile("selector", "execution.site") in (None, site)

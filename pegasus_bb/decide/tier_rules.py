@@ -7,15 +7,27 @@ Staged programs belong to no job; metadata and the placement file place them.
 
 The metadata ``bb.tier`` of a file may be in any use of it; uses that contradict each
 other are refused.
+
+The placement file (--bb-placement) has patterns over LFNs; the first match wins. It is
+a list of ``{lfn: GLOB, tier: X}`` or a mapping ``GLOB: X``. ``*`` and ``?`` match a
+slash as well; a name without ``*``, ``?`` and ``[`` is that one file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import fnmatch
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.decide.lint import job_tier
 from pegasus_bb.decide.survey import INPUT, INTERMEDIATE, OUTPUT, File, metadata_error
+from pegasus_bb.model.catalogs import environment
+from pegasus_bb.model.document import Document, Key, load_value
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.tiers import Tier
@@ -32,7 +44,15 @@ class Rule(NamedTuple):
     reason: str  # for a person: which rule, and where it is set
 
 
-def class_rules(tier: Tier) -> dict[str, Rule]:
+class Home(NamedTuple):
+    file: File
+    tier: str
+    how: str  # write, link or copy
+    rule: Rule
+    is_narrow: bool  # the rule is a user's for this file
+
+
+def _class_rules(tier: Tier) -> dict[str, Rule]:
     """Role of a file -> the tier's rule for its class."""
     origin = f"tier {tier.name} of site {tier.site} says"
     inputs = BB if tier.inputs == "stage" else tier.inputs
@@ -50,13 +70,27 @@ def class_rules(tier: Tier) -> dict[str, Rule]:
     }
 
 
-def program_rule(tier: Tier) -> Rule:
+def _program_rule(tier: Tier) -> Rule:
     """Staged programs follow the rule of inputs, but are never links: Pegasus changes
     the mode of a file that it stages, which would be the user's own."""
     if tier.inputs == LINK:
         return Rule(BB, "a program that is staged, always a copy")
-    where, reason = class_rules(tier)[INPUT]
+    where, reason = _class_rules(tier)[INPUT]
     return Rule(where, reason.replace("an input", "a program that is staged", 1))
+
+
+def homes(given: PlanningInput, tier: Tier, files: Mapping[str, File]) -> list[Home]:
+    """Where each of ``files`` lives, by its narrowest rule: of the tier, a job profile,
+    metadata, the placement file. Raises CatalogError."""
+    narrow = _narrow_rules(given, tier, files)
+    classes = _class_rules(tier)
+    program = _program_rule(tier)
+    found: list[Home] = []
+    for lfn, file in files.items():
+        rule = narrow.get(lfn) or (program if file.executable else classes[file.role])
+        on, how = tier_and_access(rule.where, file.role, tier)
+        found.append(Home(file, on, how, rule, lfn in narrow))
+    return found
 
 
 def tier_and_access(where: str, role: str, tier: Tier) -> tuple[str, str]:
@@ -116,7 +150,7 @@ class TierWords:
         return "one of " + ", ".join(fit)
 
 
-def tier_words(
+def _tier_words(
     tier: Tier,
     tiers: Iterable[Tier],
     job_tier: Tier | None,
@@ -132,7 +166,7 @@ def tier_words(
     return TierWords(meaning, tier, readers)
 
 
-def rules_of_jobs(
+def _rules_of_jobs(
     workflow: Workflow, graph: Graph, files: Mapping[str, File], words: TierWords
 ) -> dict[str, Rule]:
     """LFN -> rule, from the profiles of jobs. Raises CatalogError."""
@@ -183,7 +217,7 @@ def _fault_of_made(
     return next(filter(None, (words.fault(word, file) for file in made)), "")
 
 
-def rule_of_metadata(workflow: Workflow, file: File, words: TierWords) -> Rule:
+def _rule_of_metadata(workflow: Workflow, file: File, words: TierWords) -> Rule:
     """The rule in the metadata of ``file``. Raises CatalogError."""
     fault = words.fault(file.tier, file)
     if fault:
@@ -192,3 +226,127 @@ def rule_of_metadata(workflow: Workflow, file: File, words: TierWords) -> Rule:
         )
     reason = f"its metadata in job {file.declared_by} says {KEY}: {file.tier}"
     return Rule(words.meaning[file.tier], reason)
+
+
+def _narrow_rules(
+    given: PlanningInput, tier: Tier, files: Mapping[str, File]
+) -> dict[str, Rule]:
+    """LFN -> rule, of the files that have one of their own. Raises CatalogError."""
+    workflow = given.workflow
+    graph = given.graph
+    tiers = given.catalogs.tiers.get(tier.site, [tier])
+    words = _tier_words(tier, tiers, _other_job_tier(given, tier), graph.consumers)
+    rules = _rules_of_jobs(workflow, graph, files, words)
+    patterns = _patterns(given, files, words)
+    for lfn, file in files.items():
+        if file.tier and lfn not in patterns:
+            rules[lfn] = _rule_of_metadata(workflow, file, words)
+    return rules | patterns
+
+
+def _other_job_tier(given: PlanningInput, tier: Tier) -> Tier | None:
+    """The tier of job reservations in mode hybrid, if it is not ``tier``. Mode auto may
+    select mode hybrid."""
+    if given.settings.mode not in ("hybrid", "auto"):
+        return None
+    try:
+        other = job_tier(given.catalogs, given.settings, tier)
+    except CatalogError:
+        if given.settings.mode == "auto":  # auto does not consider mode hybrid then
+            return None
+        raise
+    return None if other == tier else other
+
+
+def _patterns(
+    given: PlanningInput, files: Mapping[str, File], words: TierWords
+) -> dict[str, Rule]:
+    if given.settings.placement is None:
+        return {}
+    variables = environment(given.catalogs.properties)
+    return read_placement_file(given.settings.placement, variables).rules(files, words)
+
+
+_WOULD_DO = "- {lfn: chr1*, tier: pfs}"
+
+
+@dataclass(frozen=True)
+class Entry:
+    pattern: str
+    word: str
+    keys: tuple[Key, ...]  # its place in the file
+
+    def matching(self, lfns: Collection[str]) -> Iterator[str]:
+        """Those of ``lfns`` that match the pattern. Linear."""
+        if any(c in self.pattern for c in "*?["):
+            return filter(re.compile(fnmatch.translate(self.pattern)).match, lfns)
+        return iter((self.pattern,) if self.pattern in lfns else ())
+
+
+@dataclass(frozen=True)
+class PlacementFile:
+    document: Document
+    entries: list[Entry]
+
+    def rules(self, files: Mapping[str, File], words: TierWords) -> dict[str, Rule]:
+        """LFN -> rule. Raises CatalogError for an unknown tier, a pattern without a
+        match, or a file that cannot live there."""
+        name = self.document.path.name
+        rules = dict[str, Rule]()
+        for entry in self.entries:
+            self._check(entry, words)
+            where = words.meaning.get(entry.word, "")
+            rule = Rule(where, f"{name} says {entry.pattern}: {entry.word}")
+            fits = False
+            for lfn in entry.matching(files):
+                fits = True
+                if lfn not in rules:
+                    self._check(entry, words, files[lfn])
+                    rules[lfn] = rule
+            if not fits:
+                listed = len(entry.keys) > 1  # - {lfn: ..., tier: ...}
+                raise self.document.error(
+                    "no file of the workflow fits this pattern",
+                    [entry.keys[0], "lfn"] if listed else entry.keys,
+                    entry.pattern,
+                    "the LFN of a file, or a pattern such as chr1*.tar.gz",
+                )
+        return rules
+
+    def _check(self, entry: Entry, words: TierWords, file: File | None = None) -> None:
+        fault = words.fault(entry.word, file)
+        if fault:
+            would_do = words.choices(file)
+            raise self.document.error(fault, entry.keys, entry.word, would_do)
+
+
+def read_placement_file(path: Path, variables: Mapping[str, str]) -> PlacementFile:
+    """Raises CatalogError with file and line."""
+    data, text = load_value(path, variables)
+    document = Document(path, {}, text)
+    if isinstance(data, dict):
+        entries = [_entry(document, (key,), key, word) for key, word in data.items()]
+    elif isinstance(data, list):
+        entries = [_listed(document, item, i) for i, item in enumerate(data)]
+    else:
+        raise document.error(
+            "a placement file is a list of lfn and tier, or a mapping of LFN to tier",
+            [],
+            "nothing" if data is None else type(data).__name__,
+            _WOULD_DO,
+        )
+    return PlacementFile(document, entries)
+
+
+def _listed(document: Document, item: Any, index: int) -> Entry:
+    if not isinstance(item, dict) or set(item) != {"lfn", "tier"}:
+        what = "an entry has two keys, lfn and tier"
+        raise document.error(what, [index], item, _WOULD_DO)
+    return _entry(document, (index, "tier"), item["lfn"], item["tier"])
+
+
+def _entry(document: Document, keys: tuple[Key, ...], pattern: Any, word: Any) -> Entry:
+    for value in (pattern, word):
+        if isinstance(value, (dict, list)) or value is None or value == "":
+            raise document.error("a pattern and a tier are single values", keys, value)
+    return Entry(str(pattern), str(word), keys)

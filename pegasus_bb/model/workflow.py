@@ -90,6 +90,12 @@ class Job:
             return self.name
         return full_name(self.namespace, self.name, self.version)
 
+    def runs_on(self, site: str) -> bool:
+        """Whether it is a task that runs on ``site``, as without a selector."""
+        if self.kind != "job" or "profiles" not in self.data:  # the usual case
+            return self.kind == "job"
+        return self.profile("selector", "execution.site") in (None, site)
+
     def profile(self, namespace: str, key: str) -> str | None:
         value = (self.data.get("profiles") or {}).get(namespace, {}).get(key)
         return None if value is None else plain(value)

@@ -8,60 +8,71 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import abbreviate, format_size
-from pegasus_bb.decide.decision import PlanningInput
-from pegasus_bb.forecast.workflow.execution import Execution
-from pegasus_bb.forecast.workflow.simulator import demands_of
+from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
+from pegasus_bb.decide.place_files import rule_of
 from pegasus_bb.model.drain_settings import NOW, DrainRule
-from pegasus_bb.model.run import Kind
-from pegasus_bb.planner.drain_plan import DrainPlan, Flow, Forecast, rule_of
-from pegasus_bb.planner.predictions import mode_predictions, without_speeds
+from pegasus_bb.model.placement import Placement
+from pegasus_bb.planner.drain_plan import DrainPlan, Flow, Forecast
+
+if TYPE_CHECKING:
+    from pegasus_bb.forecast.workflow.execution import Execution
 
 # The part of a window that pacing uses: with measured run times, and with a forecast,
 # which may be 30 % too long.
-_MEASURED, _FORECAST = 0.96, 0.76
+_MEASURED = 0.96
+_FORECAST = 0.76
 _WORTH = 0.95  # a paced peak above this part of the unpaced one is no gain
 
 
-def plan_drain(decided: PlanningInput) -> DrainPlan | None:
+def plan_drain(
+    given: PlanningInput, decision: PlacementDecision | None
+) -> DrainPlan | None:
     """The drain plan; None if results leave as soon as they are written. Raises
     CatalogError, and UsageError for results that cannot be paced."""
-    placement = decided.placement
-    if placement is None:
+    if decision is None:
         return None
-    rule = rule_of(decided.settings, placement.tier)
+    placement = decision.placement
+    settings = given.settings
+    rule = rule_of(settings, placement.tier)
     if rule.when == NOW:
         return None
-    slack = decided.settings.drain_slack / 100
     if not rule.is_paced:
         return DrainPlan(rule)
-    _check_can_be_paced(decided, rule)
+    _check_can_be_paced(placement, settings.mode, rule)
     declared = placement.tier.drain
     target = declared.target if declared else None
     if rule.rate:
         return DrainPlan(rule, target)
-    prediction = forecast(decided)
+    prediction = forecast(given, decision)
     if prediction is None:
-        raise _no_forecast(decided)
-    return DrainPlan(rule, target, slack, _aim(decided), prediction)
+        raise _no_forecast(given)
+    slack = settings.drain_slack / 100
+    return DrainPlan(rule, target, slack, _aim(given), prediction)
 
 
-def _aim(decided: PlanningInput) -> float:
-    return _MEASURED if decided.history.jobs else _FORECAST
+def _aim(given: PlanningInput) -> float:
+    return _MEASURED if given.history.jobs else _FORECAST
 
 
-def forecast(decided: PlanningInput) -> Forecast | None:
+def forecast(given: PlanningInput, decision: PlacementDecision) -> Forecast | None:
     """None if no speeds are declared. Raises CatalogError, UsageError."""
-    predictions = mode_predictions(decided)
+    # Most plannings forecast nothing, and all of it is slow to load.
+    from pegasus_bb.forecast.workflow.simulator import demands_of
+    from pegasus_bb.model.run import Kind
+    from pegasus_bb.planner.predictions import mode_predictions
+
+    predictions = mode_predictions(given, decision)
     if predictions is None:
         return None
     simulator = predictions.simulator
-    mode = predictions.mode(decided.settings.mode)
+    mode = predictions.mode(given.settings.mode)
     done = simulator.execute(mode, demands_of(simulator.planned.work, 0))
-    flows, due = list[Flow](), _due_times(done)
+    flows = list[Flow]()
+    due = _due_times(done)
     for at, node in enumerate(done.outline.nodes):
         if node.kind is Kind.STAGE_OUT:
             size = sum(copy.size for copy in mode.work[at].copies)
@@ -74,7 +85,8 @@ def forecast(decided: PlanningInput) -> Forecast | None:
 def _due_times(done: Execution) -> Callable[[int], float | None]:
     """Level of a stage-out -> the end of its phase, which the next phase waits for;
     None in the last phase."""
-    ends, tasks = done.rules.phases, done.outline.nodes[: done.outline.tasks]
+    ends = done.rules.phases
+    tasks = done.outline.nodes[: done.outline.tasks]
 
     def due(level: int) -> float | None:
         phase = bisect_left(ends, level)
@@ -86,9 +98,7 @@ def _due_times(done: Execution) -> Callable[[int], float | None]:
     return cache(due)
 
 
-def _check_can_be_paced(decided: PlanningInput, rule: DrainRule) -> None:
-    placement, mode = decided.placement, decided.settings.mode
-    assert placement is not None  # noqa: S101 - the caller has looked
+def _check_can_be_paced(placement: Placement, mode: str, rule: DrainRule) -> None:
     if mode == "transient":
         raise UsageError(
             f"--bb-drain {rule}: in mode transient a reservation ends with its job, so "
@@ -105,26 +115,30 @@ def _check_can_be_paced(decided: PlanningInput, rule: DrainRule) -> None:
         )
 
 
-def _no_forecast(decided: PlanningInput) -> UsageError:
-    error = without_speeds(decided, "--bb-drain paced")
+def _no_forecast(given: PlanningInput) -> UsageError:
+    from pegasus_bb.planner.predictions import without_speeds
+
+    error = without_speeds(given, "--bb-drain paced")
     return UsageError(f"{error}, or a rate, which needs none: --bb-drain 32MiB/s")
 
 
 def drain_gain(
-    decided: PlanningInput, planned: DrainPlan | None = None
+    given: PlanningInput,
+    decision: PlacementDecision,
+    planned: DrainPlan | None = None,
 ) -> dict[str, Any] | None:
     """The peak rates to the PFS without and with pacing, for `explain`. None if they
     are unknown, or if no results leave. ``planned`` is the result of ``plan_drain``,
     whose forecast is used again."""
-    if decided.settings.mode not in ("persistent", "hybrid"):
+    if given.settings.mode not in ("persistent", "hybrid"):
         return None
-    if not decided.ending.delivered:
+    if not given.ending.delivered:
         return None
     prediction = planned.forecast if planned is not None else None
-    prediction = prediction or forecast(decided)
+    prediction = prediction or forecast(given, decision)
     if prediction is None or not prediction.flows:
         return None
-    now, paced = prediction.peaks(decided.settings.drain_slack / 100, _aim(decided))
+    now, paced = prediction.peaks(given.settings.drain_slack / 100, _aim(given))
     return {"peak_now": now, "peak_paced": paced, "wins": paced < now * _WORTH}
 
 

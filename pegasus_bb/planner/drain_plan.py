@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pegasus_bb.forecast.drain_windows import Window, windows
 from pegasus_bb.model.dag.joblists import Entries
 from pegasus_bb.model.dag.roles import Role, of_role
-from pegasus_bb.model.drain_settings import NOW, OFF, DrainRule, DrainTarget
-from pegasus_bb.model.properties import Settings
-from pegasus_bb.model.tiers import Tier
+from pegasus_bb.model.drain_settings import OFF, DrainRule, DrainTarget
+
+if TYPE_CHECKING:
+    from pegasus_bb.forecast.drain_windows import Window
 
 _Rate = tuple[float, float, int]  # from, until, bytes
-
-
-def rule_of(settings: Settings, tier: Tier) -> DrainRule:
-    """The user's rule, else the tier's."""
-    return settings.drain or (tier.drain.rule if tier.drain else DrainRule(NOW))
 
 
 @dataclass(frozen=True)
@@ -42,7 +37,10 @@ class Forecast:
 
     def windows(self, slack: float) -> list[Window]:
         """The window of each flow. Flows with the same due time get the lowest peak."""
-        last, by_flow = self.end * (1 + slack), dict[int, Window]()
+        from pegasus_bb.forecast.drain_windows import windows  # slow to load
+
+        last = self.end * (1 + slack)
+        by_flow: dict[int, Window] = {}
         for due in {flow.due for flow in self.flows}:
             here = [at for at, flow in enumerate(self.flows) if flow.due == due]
             dumps = [(self.flows[at].begin, self.flows[at].size) for at in here]
@@ -88,15 +86,18 @@ class DrainPlan:
             "aim": self.aim,
             "gate": 0.0 if forecast is None else forecast.gate,
             "end": 0.0 if forecast is None else forecast.end,
-            "windows": self._windows(nodes, entries) if forecast else {},
+            "windows": self._windows(forecast, nodes, entries) if forecast else {},
         }
 
     def _windows(
-        self, nodes: Iterable[str], entries: Callable[[str], Entries]
+        self,
+        forecast: Forecast,
+        nodes: Iterable[str],
+        entries: Callable[[str], Entries],
     ) -> dict[str, list[float]]:
         """Stage-out node -> its window, from its first result to its last."""
-        assert self.forecast is not None  # noqa: S101 - the caller has looked
-        flows, each = self.forecast.flows, self.forecast.windows(self.slack)
+        flows = forecast.flows
+        each = forecast.windows(self.slack)
         by_lfn = {
             lfn: window
             for flow, window in zip(flows, each, strict=True)

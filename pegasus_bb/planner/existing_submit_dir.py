@@ -9,9 +9,7 @@ from pathlib import Path
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import ENGINE_LOCK, lock_holder
 from pegasus_bb.model.reservation import Request, State
-from pegasus_bb.runtime.backends.backend_table import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.release_steps import release_command
 
 
 def check_existing(folder: Path, force: bool) -> None:
@@ -55,6 +53,8 @@ def _check_no_run(folder: Path) -> None:
             f"DAGMan works in {folder}, or was killed there: {lock}; it is not moved. "
             f"`pegasus-bb status {folder}` tells, condor_rm stops it"
         )
+    from pegasus_bb.runtime.release_steps import release_command  # of an old run only
+
     bb = BBDir(str(folder / "bb"))
     noted = bb.reservation()
     if noted is None and bb.has_request:
@@ -70,6 +70,8 @@ def _check_no_run(folder: Path) -> None:
 
 def _check_reservation_gone(folder: Path, request: Request) -> None:
     """There is no note: nothing was requested, or the note is lost."""
+    from pegasus_bb.runtime.backends.backend_table import open_backend
+
     state = open_backend(request.backend, request.settings).status(request).state
     if state not in (State.ABSENT, State.UNKNOWN, State.GONE, State.FAILED):
         raise UsageError(

@@ -15,8 +15,7 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import is_dir, is_file, is_there
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.core.units import abbreviate, format_size
-from pegasus_bb.decide.decision import PlanningInput
-from pegasus_bb.decide.survey import runs_on
+from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.model.catalogs import Catalogs, Replica, Site
 from pegasus_bb.model.document import Document, Key
 from pegasus_bb.model.finding import Finding, Level, note, ok, wrong
@@ -27,29 +26,36 @@ _LONGEST_LINE = 256  # that Linux reads for an interpreter
 _ANYWAY = "or --no-check (property pegasus.bb.check = off) to plan all the same"
 
 
-def check_local_files(options: PlanOptions, decided: PlanningInput) -> None:
+def check_local_files(
+    options: PlanOptions, given: PlanningInput, decision: PlacementDecision | None
+) -> None:
     """Raises UsageError with every finding that a run would fail at."""
-    if decided.settings.check == "off":
+    if given.settings.check == "off":
         return
-    found = [f for f in of_local_files(options, decided) if f.level is Level.WRONG]
+    findings = of_local_files(options, given, decision)
+    found = [each for each in findings if each.level is Level.WRONG]
     if found:
         lines = [f"{each.what}\n  fix:      {each.would_do}" for each in found]
         raise UsageError("\n".join([*lines, f"  {_ANYWAY}"]))
 
 
-def of_local_files(options: PlanOptions, decided: PlanningInput) -> Iterator[Finding]:
-    yield from of_replicas(decided)
-    yield from of_programs(decided)
-    yield from of_output(options, decided)
-    placement = decided.placement
-    yield from of_scratch(decided.catalogs, decided.site, is_watched=False)
+def of_local_files(
+    options: PlanOptions, given: PlanningInput, decision: PlacementDecision | None
+) -> Iterator[Finding]:
+    yield from of_replicas(given)
+    yield from of_programs(given)
+    yield from of_output(options, given)
+    yield from of_scratch(given.catalogs, given.site, is_watched=False)
+    placement = decision.placement if decision else None
     if placement is not None and placement.tier.backend == "directory":
-        yield of_directory(decided.catalogs, placement.tier, placement.capacity)
+        yield of_directory(given.catalogs, placement.tier, placement.capacity)
 
 
-def of_replicas(placed: PlanningInput) -> Iterator[Finding]:
+def of_replicas(given: PlanningInput) -> Iterator[Finding]:
     """Whether the inputs of this machine exist. Those of other sites are not sought."""
-    catalog, graph, site = placed.catalogs.replicas, placed.graph, placed.site.name
+    catalog = given.catalogs.replicas
+    graph = given.graph
+    site = given.site.name
     gone = [
         lfn
         for lfn in graph.consumers
@@ -68,13 +74,12 @@ def of_replicas(placed: PlanningInput) -> Iterator[Finding]:
         yield ok("replicas", "every input has a replica; those of this machine exist")
 
 
-def of_programs(placed: PlanningInput) -> Iterator[Finding]:
+def of_programs(given: PlanningInput) -> Iterator[Finding]:
     """Whether programs that start on this machine are there. A program in a container
     is not looked at."""
-    site, catalog = placed.site.name, placed.catalogs.transformations
-    names = {
-        j.transformation for j in placed.workflow.jobs.values() if runs_on(j, site)
-    }
+    site = given.site.name
+    catalog = given.catalogs.transformations
+    names = {j.transformation for j in given.workflow.jobs.values() if j.runs_on(site)}
     programs = {name: catalog.executable(name, site) for name in sorted(names)}
     known = {n: p for n, p in programs.items() if p is not None and not p.container}
     gone = {name: p for name, p in known.items() if not _is_file_here(p.pfn)}
@@ -108,9 +113,9 @@ def has_htcondor() -> bool:
     return shutil.which("condor_version") is not None
 
 
-def of_output(options: PlanOptions, placed: PlanningInput) -> Iterator[Finding]:
+def of_output(options: PlanOptions, given: PlanningInput) -> Iterator[Finding]:
     """Where results go, as far as that is on this machine."""
-    sites = placed.catalogs.sites
+    sites = given.catalogs.sites
     storage = [sites.site(name).storage for name in options.output_sites[:1]]
     folder = options.output_dir or next((s.path for s in storage if s), None)
     if folder and (file := _file_at(options.absolute(Path(folder)))):

@@ -11,6 +11,7 @@ from pathlib import Path
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.core.units import abbreviate, format_files, format_size
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput, Selection
+from pegasus_bb.decide.place_files import rule_of
 from pegasus_bb.decide.sizing import wanted_capacity
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.drain_settings import OFF, PACED
@@ -19,15 +20,17 @@ from pegasus_bb.model.properties import AUTO, PREFIX, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.planner.builtin.argument_words import loses_text
-from pegasus_bb.planner.drain_plan import rule_of
 from pegasus_bb.planner.run_plan import untested_python_note
 from pegasus_bb.planner.settings_left_out import settings_left_out, unknown_settings
 
 
-def summary(given: PlanningInput) -> tuple[str, ...]:
+def summary(
+    given: PlanningInput, decision: PlacementDecision | None
+) -> tuple[str, ...]:
     """Lines for a person: mode, tier, capacity; unused tiers, an untested Python."""
-    catalogs, settings, site = given.catalogs, given.settings, given.site.name
-    decision = given.decision
+    catalogs = given.catalogs
+    settings = given.settings
+    site = given.site.name
     mode = f"mode:     {settings.mode} ({_origin(catalogs, 'mode') or 'the default'})"
     python = untested_python_note(settings.python)
     if decision is None:
@@ -36,7 +39,8 @@ def summary(given: PlanningInput) -> tuple[str, ...]:
             *unused_tier_notes(catalogs.tiers.get(site, []), settings),
             *python,
         )
-    placement, tier = decision.placement, decision.placement.tier
+    placement = decision.placement
+    tier = decision.placement.tier
     chosen = _origin(catalogs, "tier") or f"the first of {_sites(catalogs)}"
     return (
         mode,
@@ -90,7 +94,8 @@ def unused_tier_notes(tiers: Sequence[Tier], settings: Settings) -> list[str]:
 def _capacity(catalogs: Catalogs, settings: Settings, placement: Placement) -> str:
     if settings.mode == "transient":
         return _per_job(catalogs, settings, placement)
-    size, tier = placement.capacity, placement.tier
+    size = placement.capacity
+    tier = placement.tier
     origin = _origin(catalogs, "capacity") or f"tier {tier.name} in {_sites(catalogs)}"
     if wanted_capacity(tier, settings) == AUTO:
         headroom = _origin(catalogs, "headroom") or "the default"
@@ -118,7 +123,8 @@ def _per_job(catalogs: Catalogs, settings: Settings, placement: Placement) -> st
 
 def fit_lines(decision: PlacementDecision) -> list[str]:
     """How the files fit into a capacity below their sum; empty if all of them fit."""
-    placement, moved = decision.placement, decision.moved
+    placement = decision.placement
+    moved = decision.moved
     phases = placement.phases
     lines = []
     if phases is not None and phases.count > 1:
@@ -139,7 +145,8 @@ def fit_lines(decision: PlacementDecision) -> list[str]:
 
 def reservation_lines(decision: PlacementDecision) -> list[str]:
     """Mode hybrid: how many jobs have a reservation, and what that saves."""
-    placement, selection = decision.placement, decision.selection
+    placement = decision.placement
+    selection = decision.selection
     if selection is None:
         return []
     sizes = [own.capacity for own in placement.job_reservations.values()]
@@ -165,7 +172,8 @@ def _no_gain(placement: Placement) -> str:
 
 
 def _figures(selection: Selection) -> str:
-    persistent, shared = int(selection.persistent), int(selection.shared)
+    persistent = int(selection.persistent)
+    shared = int(selection.shared)
     own = int(selection.job_reservations)
     jobs = f" and {format_size(own)} in job reservations" if own else ""
     return (
@@ -206,50 +214,50 @@ _MODE = "pegasus.mode"
 _PRODUCTION = "production"  # Pegasus's default
 
 
-def omission_notes(planning: PlanningInput, is_builtin: bool) -> list[str]:
+def omission_notes(given: PlanningInput, is_builtin: bool) -> list[str]:
     """Notes on parts of the user's workflow that the planner ignores."""
-    notes = [*_checkpoints(planning, is_builtin), *unknown_settings(planning)]
-    notes += _workflow_profiles(planning.workflow)
+    notes = [*_checkpoints(given, is_builtin), *unknown_settings(given)]
+    notes += _workflow_profiles(given.workflow)
     for find in _BUILTIN if is_builtin else ():
-        notes += find(planning)
+        notes += find(given)
     return notes
 
 
-def check_can_be_fetched(planning: PlanningInput) -> None:
+def check_can_be_fetched(given: PlanningInput) -> None:
     """Raises CatalogError for an input that needs pegasus-transfer if there is none:
     before anything is reserved."""
-    if _has_pegasus_transfer(planning):
+    if _has_pegasus_transfer(given):
         return
-    replicas = planning.catalogs.replicas.replicas
-    for lfn in planning.graph.consumers:
-        sources = () if lfn in planning.graph.producer else replicas.get(lfn, ())
+    replicas = given.catalogs.replicas.replicas
+    for lfn in given.graph.consumers:
+        sources = () if lfn in given.graph.producer else replicas.get(lfn, ())
         if sources and all(local_path(source.pfn) is None for source in sources):
-            document = planning.catalogs.replicas.document
+            document = given.catalogs.replicas.document
             raise document.error(
                 f"the input {lfn!r} can only be fetched by pegasus-transfer, which is "
                 "neither on PATH nor in a PEGASUS_HOME of the site",
                 ["replicas"],
                 sources[0].pfn,
                 f"a copy of it in a file, or PEGASUS_HOME in the env profile of site "
-                f"{planning.site.name}",
+                f"{given.site.name}",
             )
 
 
-def _has_pegasus_transfer(planning: PlanningInput) -> bool:
+def _has_pegasus_transfer(given: PlanningInput) -> bool:
     home = os.environ.get("PEGASUS_HOME", "")
     path = os.pathsep.join([os.environ.get("PATH", ""), f"{home}/bin" if home else ""])
-    of_site = planning.site.profile("env", "PEGASUS_HOME")
+    of_site = given.site.profile("env", "PEGASUS_HOME")
     return bool(of_site) or shutil.which("pegasus-transfer", path=path) is not None
 
 
-def _checkpoints(planning: PlanningInput, is_builtin: bool) -> Iterator[str]:
+def _checkpoints(given: PlanningInput, is_builtin: bool) -> Iterator[str]:
     """pegasus-plan would stage out a checkpoint that need never be written."""
-    on_buffer = planning.settings.mode in ("persistent", "hybrid")
+    on_buffer = given.settings.mode in ("persistent", "hybrid")
     if not (is_builtin or on_buffer):
         return
     files = [
         use.lfn
-        for job in planning.workflow.jobs.values()
+        for job in given.workflow.jobs.values()
         for use in job.uses
         if use.kind == "checkpoint"
     ]
@@ -260,10 +268,10 @@ def _checkpoints(planning: PlanningInput, is_builtin: bool) -> Iterator[str]:
         )
 
 
-def _registration(planning: PlanningInput) -> Iterator[str]:
-    if planning.ending.delivered and any(
+def _registration(given: PlanningInput) -> Iterator[str]:
+    if given.ending.delivered and any(
         use.stage_out and use.register
-        for job in planning.workflow.jobs.values()
+        for job in given.workflow.jobs.values()
         for use in job.outputs()
     ):
         yield (
@@ -272,17 +280,17 @@ def _registration(planning: PlanningInput) -> Iterator[str]:
         )
 
 
-def _data_reuse(planning: PlanningInput) -> Iterator[str]:
-    known = planning.catalogs.replicas.replicas.keys()
-    if not known.isdisjoint(planning.graph.producer):
+def _data_reuse(given: PlanningInput) -> Iterator[str]:
+    known = given.catalogs.replicas.replicas.keys()
+    if not known.isdisjoint(given.graph.producer):
         yield (
             "some results have replicas already; the built-in planner reuses none of "
             "them and runs every job"
         )
 
 
-def _arguments(planning: PlanningInput) -> Iterator[str]:
-    jobs = [j.id for j in planning.workflow.jobs.values() if loses_text(j.arguments)]
+def _arguments(given: PlanningInput) -> Iterator[str]:
+    jobs = [j.id for j in given.workflow.jobs.values() if loses_text(j.arguments)]
     if jobs:
         yield (
             f"job {abbreviate(jobs)} loses empty arguments and backslashes, as "
@@ -290,14 +298,15 @@ def _arguments(planning: PlanningInput) -> Iterator[str]:
         )
 
 
-def _shell_hooks(planning: PlanningInput) -> Iterator[str]:
-    owners = abbreviate(list(_hook_owners(planning)))
+def _shell_hooks(given: PlanningInput) -> Iterator[str]:
+    owners = abbreviate(list(_hook_owners(given)))
     if owners:
         yield f"the built-in planner does not run the shell hooks of {owners}"
 
 
-def _hook_owners(planning: PlanningInput) -> Iterator[str]:
-    workflow, programs = planning.workflow, planning.catalogs.transformations
+def _hook_owners(given: PlanningInput) -> Iterator[str]:
+    workflow = given.workflow
+    programs = given.catalogs.transformations
     if workflow.document.data.get("hooks"):
         yield "the workflow"
     for job in workflow.jobs.values():
@@ -308,8 +317,8 @@ def _hook_owners(planning: PlanningInput) -> Iterator[str]:
             yield f"transformation {program.full_name}"
 
 
-def _mode(planning: PlanningInput) -> Iterator[str]:
-    mode = planning.catalogs.properties.get(_MODE, _PRODUCTION)
+def _mode(given: PlanningInput) -> Iterator[str]:
+    mode = given.catalogs.properties.get(_MODE, _PRODUCTION)
     if mode != _PRODUCTION:
         yield (
             f"the built-in planner does not know {_MODE}: the workflow is planned as "
@@ -317,8 +326,8 @@ def _mode(planning: PlanningInput) -> Iterator[str]:
         )
 
 
-def _bypass(planning: PlanningInput) -> Iterator[str]:
-    jobs = planning.workflow.jobs.values()
+def _bypass(given: PlanningInput) -> Iterator[str]:
+    jobs = given.workflow.jobs.values()
     uses = (use for job in jobs for use in job.data.get("uses") or ())
     lfns = dict.fromkeys(str(use["lfn"]) for use in uses if use.get("bypass"))
     if lfns:

@@ -22,35 +22,36 @@ _CAPACITY = "--bb-capacity"
 _OWN_FOLDER = "--relative-submit-dir"
 
 
-def planned_by(decided: PlanningInput, context: RunPlan) -> bytes:
+def planned_by(given: PlanningInput, run: RunPlan) -> bytes:
     """The contents of planned_by.json. A stamp is size and mtime_ns."""
-    catalogs = decided.catalogs
+    catalogs = given.catalogs
     documents = (
-        decided.workflow.document,
+        given.workflow.document,
         catalogs.sites.document,
         catalogs.replicas.document,
         catalogs.transformations.document,
     )
-    settings = decided.settings
+    settings = given.settings
     files = [
         *(document.path for document in documents),
-        *(context.cwd / name for name in catalogs.properties.files()),
+        *(run.cwd / name for name in catalogs.properties.files()),
         *filter(None, (settings.placement, settings.speeds)),
     ]
     noted = {
-        "cwd": str(context.cwd),
-        "argv": context.arguments,
+        "cwd": str(run.cwd),
+        "argv": run.arguments,
         "read": _stamps(files),
-        "programs": _stamps(_programs(decided)),
+        "programs": _stamps(_programs(given)),
     }
     return json.dumps(noted, indent=2).encode() + b"\n"  # a name may be no text
 
 
-def _programs(decided: PlanningInput) -> Iterator[str]:
+def _programs(given: PlanningInput) -> Iterator[str]:
     """The programs of the tasks that are installed, if submit files have their paths
     as they are."""
-    catalog, site = decided.catalogs.transformations, decided.site.name
-    for name in {job.transformation for job in decided.workflow.jobs.values()}:
+    catalog = given.catalogs.transformations
+    site = given.site.name
+    for name in {job.transformation for job in given.workflow.jobs.values()}:
         program = catalog.executable(name, site)
         if program is None or program.kind != "installed" or program.container:
             continue
@@ -73,7 +74,8 @@ class PlanningCommand:
     def of_run(cls, bb: Path) -> PlanningCommand:
         try:
             noted = json.loads((bb / PLANNED_BY).read_text(encoding="utf-8"))
-            read, programs = dict(noted["read"]), dict(noted.get("programs", {}))
+            read = dict(noted["read"])
+            programs = dict(noted.get("programs", {}))
             return cls(str(noted["cwd"]), tuple(noted["argv"]), read, programs)
         except (OSError, ValueError, TypeError, KeyError):
             return cls()

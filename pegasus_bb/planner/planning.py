@@ -1,56 +1,78 @@
-"""How a plan is made: read, place, rewrite, plan, complete, write."""
+"""How a plan is made: read, decide, rewrite, plan, seal, write."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
-from functools import partial
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Generic, Protocol
 
-from pegasus_bb.decide.decision import PlanningInput
-from pegasus_bb.model.reservation import Request
-from pegasus_bb.planner.builtin.build import build
-from pegasus_bb.planner.builtin.executable import Executable
-from pegasus_bb.planner.builtin.planner_limits import check_path_overlap
-from pegasus_bb.planner.builtin.write import check_files, write
+from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
+from pegasus_bb.decide.place_files import decide
+from pegasus_bb.model.speeds import KEY
 from pegasus_bb.planner.darshan_preload import missing_darshan_note
 from pegasus_bb.planner.drain_files import plan_drain
 from pegasus_bb.planner.existing_submit_dir import check_existing
 from pegasus_bb.planner.local_files import check_local_files
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.plan_summary import (
-    check_can_be_fetched,
-    omission_notes,
-    summary,
-)
-from pegasus_bb.planner.predictions import predict
-from pegasus_bb.planner.reading import no_collection, read_and_decide, rewrite_planning
+from pegasus_bb.planner.plan_summary import omission_notes, summary
+from pegasus_bb.planner.reading import no_collection, read
+from pegasus_bb.planner.rewrite.pass_input import Inputs
 from pegasus_bb.planner.run_plan import RunPlan, plan_run
-from pegasus_bb.planner.runfiles import node_files, pfs_scratch, run_files
-from pegasus_bb.planner.seal.sealing import complete
+from pegasus_bb.planner.seal.sealing import AnyWorkflow, complete
+
+if TYPE_CHECKING:
+    from pegasus_bb.forecast.workflow.mode_choice import Predicted
+
+
+class Planner(Protocol[AnyWorkflow]):
+    """The steps that the built-in planner and pegasus-plan take each in its own way."""
+
+    @property
+    def is_builtin(self) -> bool: ...
+
+    def check(self, given: PlanningInput, run: RunPlan) -> list[str]:
+        """Notes for the user. Raises UsageError for what it cannot plan."""
+
+    def rewrite(self, given: PlanningInput, run: RunPlan) -> Inputs:
+        """The planner's input. Raises UsageError."""
+
+    def claim(self, run: RunPlan) -> AbstractContextManager[object]:
+        """Own the submit directory until it is written; a failure leaves nothing."""
+
+    def plan(
+        self, rewritten: Inputs, given: PlanningInput, run: RunPlan
+    ) -> tuple[AnyWorkflow, RunPlan]:
+        """The executable workflow, and ``run`` with the clusters that it has."""
+
+    def write(
+        self, executable: AnyWorkflow, given: PlanningInput, run: RunPlan
+    ) -> None:
+        """Write what the submit directory lacks."""
+
+    def check_plan(self, given: PlanningInput, run: RunPlan) -> None:
+        """Raises UsageError for all that ``plan`` would refuse; writes nothing."""
 
 
 @dataclass(frozen=True)
-class PlanResult:
-    """A planned submit directory, its inputs, and notes for the user."""
+class PlanResult(Generic[AnyWorkflow]):
+    """A planned submit directory, what it was made from, and notes for the user. A
+    process that ends while it holds this need not free millions of objects."""
 
-    submit_dir: Path
-    mode: str
-    request: Request | None
-    decided: PlanningInput
-    executable: Executable
-
-    @property
-    def nodes(self) -> int:
-        return len(self.executable.jobs)
+    given: PlanningInput
+    run: RunPlan
+    rewritten: Inputs
+    executable: AnyWorkflow
+    notes: tuple[str, ...]
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        return tuple(self.executable.notes)
+    def submit_dir(self) -> Path:
+        return self.run.submit_dir
 
     @property
     def summary(self) -> tuple[str, ...]:
-        return summary(self.decided)
+        return summary(self.given, self.run.decision)
 
     def as_json(self) -> str:
         """The plan in the form of ``pegasus-plan --json``."""
@@ -62,61 +84,65 @@ class PlanResult:
         return json.dumps(data, indent=2)
 
 
-def plan(options: PlanOptions) -> PlanResult:
+def plan(
+    options: PlanOptions, planner: Planner[AnyWorkflow]
+) -> PlanResult[AnyWorkflow]:
     """Turn an abstract workflow into a submit directory, whole or not at all.
 
     Raises UsageError (a CatalogError says file, line and key; NotSealed which rule)
     and leaves nothing behind then.
     """
     with no_collection():
-        options.check_builtin()
-        decided = read_and_decide(options)
-        check_local_files(options, decided)
-        context = plan_run(options, decided, predict(decided), plan_drain(decided))
-        check_existing(context.submit_dir, options.force)
-        planning = rewrite_planning(decided, context)
-        executable = _build(decided, planning, context)
-        scratch = pfs_scratch(executable, decided, context)
-        check_path_overlap(executable, decided.catalogs, scratch)
-        on_tier = context.placement is not None
-        write(
-            executable,
-            planning,
-            context,
-            run_files(executable, decided, context),
-            partial(node_files, executable, decided, context) if on_tier else None,
-            options.force,
-        )
-    return PlanResult(
-        context.submit_dir, context.mode, context.request, decided, executable
-    )
+        given = read(options)
+        run = _decide_run(options, given)
+        notes = [
+            *plan_notes(given, run, planner.is_builtin),
+            *planner.check(given, run),
+        ]
+        rewritten = planner.rewrite(given, run)
+        with planner.claim(run):
+            executable, run = planner.plan(rewritten, given, run)
+            executable = complete(executable, given.workflow, run)
+            planner.write(executable, given, run)
+    return PlanResult(given, run, rewritten, executable, (*notes, *executable.notes))
 
 
-def check_can_be_planned(options: PlanOptions, decided: PlanningInput) -> None:
+def _decide_run(options: PlanOptions, given: PlanningInput) -> RunPlan:
+    """Decide where files live, how results leave, and the names of the run."""
+    decision = decide(given)
+    check_local_files(options, given, decision)
+    predicted = _predict(given, decision)
+    drain = plan_drain(given, decision)
+    run = plan_run(options, given, decision, predicted, drain)
+    check_existing(run.submit_dir, options.force)
+    return run
+
+
+def _predict(
+    given: PlanningInput, decision: PlacementDecision | None
+) -> Predicted | None:
+    if given.settings.speeds is None and KEY not in given.catalogs.sites.document.data:
+        return None
+    from pegasus_bb.planner.predictions import predict  # slow to load
+
+    return predict(given, decision)
+
+
+def plan_notes(given: PlanningInput, run: RunPlan, is_builtin: bool) -> list[str]:
+    """Notes on parts of the user's input that the planner ignores."""
+    notes = omission_notes(given, is_builtin)
+    return notes + missing_darshan_note(given.settings.darshan, run.darshan)
+
+
+def check_can_be_planned(
+    options: PlanOptions,
+    given: PlanningInput,
+    decision: PlacementDecision | None,
+    planner: Planner[AnyWorkflow],
+) -> None:
     """Raises UsageError for everything that ``plan`` would refuse; writes nothing."""
-    options.check_builtin()
-    check_local_files(options, decided)
-    context = plan_run(options, decided, None, plan_drain(decided))
-    check_existing(context.submit_dir, options.force)
-    executable = plan_in_memory(decided, context)
-    scratch = pfs_scratch(executable, decided, context)
-    check_path_overlap(executable, decided.catalogs, scratch)
-
-
-def plan_in_memory(decided: PlanningInput, context: RunPlan) -> Executable:
-    """What ``plan`` would write. Raises UsageError as ``plan`` does."""
-    planning = rewrite_planning(decided, context)
-    executable = _build(decided, planning, context)
-    check_files(executable, planning, context)
-    return executable
-
-
-def _build(
-    decided: PlanningInput, planning: PlanningInput, context: RunPlan
-) -> Executable:
-    check_can_be_fetched(decided)
-    built = build(planning, context)
-    notes = omission_notes(decided, is_builtin=True)
-    notes += missing_darshan_note(decided.settings.darshan, context.darshan)
-    built = replace(built, notes=[*notes, *built.notes])
-    return complete(built, decided.workflow, context)
+    check_local_files(options, given, decision)
+    drain = plan_drain(given, decision)
+    run = plan_run(options, given, decision, None, drain)
+    check_existing(run.submit_dir, options.force)
+    planner.check_plan(given, run)

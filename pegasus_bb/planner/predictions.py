@@ -11,7 +11,7 @@ from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.hybrid_mode import apply_hybrid_mode
 from pegasus_bb.decide.job_reservations import capacity_maker
 from pegasus_bb.decide.lint import is_linked, lint_tier
-from pegasus_bb.decide.place_files import place_by_rules, reserve
+from pegasus_bb.decide.place_files import choose_tier, place, place_by_rules, reserve
 from pegasus_bb.decide.sizing import automatic_capacity
 from pegasus_bb.decide.survey import INPUT
 from pegasus_bb.forecast.demands.learned_rates import fitted_speeds
@@ -28,7 +28,7 @@ from pegasus_bb.model.speeds import KEY, Speeds, read_speeds
 from pegasus_bb.model.start_overhead import DEFAULT
 from pegasus_bb.planner.fork_worker import JOBS_FOR_A_WORKER, in_worker
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.reading import choose_tier, read_and_place
+from pegasus_bb.planner.reading import read
 
 MODES = ("off", "persistent", "transient", "hybrid")
 
@@ -37,7 +37,8 @@ MODES = ("off", "persistent", "transient", "hybrid")
 class ModePredictions:
     """The input of the predictions of every mode, and those made so far."""
 
-    decided: PlanningInput
+    given: PlanningInput
+    decision: PlacementDecision | None
     persistent: PlacementDecision  # where files live if there is room for all
     simulator: Simulator
     _answers: dict[str, Placement | UsageError] = field(default_factory=dict)
@@ -64,7 +65,7 @@ class ModePredictions:
 
     def calibrated(self) -> ModePredictions:
         """Calibrated with the run times of the earlier run, if there is one."""
-        history = self.decided.history
+        history = self.given.history
         if history.makespan is None or not history.jobs or history.others:
             return self
         measured = {job: past.duration for job, past in history.jobs.items()}
@@ -74,7 +75,7 @@ class ModePredictions:
     @cached_property
     def _unexplained(self) -> Mapping[str, float]:
         """Mode of an earlier run -> seconds that it took beyond its simulation."""
-        history = self.decided.history
+        history = self.given.history
         excess: dict[str, float] = {}
         for run in (history, *history.others):
             if run.makespan is not None:
@@ -89,7 +90,7 @@ class ModePredictions:
         if mode == "off":
             return self.simulator.off(self.whole)
         if mode == "transient":
-            each = capacity_maker(self.whole.tier, self.decided.settings)
+            each = capacity_maker(self.whole.tier, self.given.settings)
             return self.simulator.transient(self.whole, each)
         try:
             placement = self._reserved(mode)
@@ -111,7 +112,7 @@ class ModePredictions:
         planned = self.simulator.planned
         return (
             planned.speeds.source,
-            self.decided.history.source,
+            self.given.history.source,
             planned.work.unknown_sizes,
             planned.work.unknown_times,
             planned.work.sources,
@@ -123,7 +124,7 @@ class ModePredictions:
 
     def refusal(self, mode: str) -> str:
         """Why the workflow cannot be planned in ``mode``; empty if it can."""
-        settings = self.decided.settings
+        settings = self.given.settings
         if mode == "off":
             return ""
         # For a mode that the user names, planning has refused it already.
@@ -136,7 +137,7 @@ class ModePredictions:
                 f"bb.tier puts {lfns} on a tier of job reservations: mode hybrid only"
             )
         try:
-            lint_tier(self.decided.catalogs, self.whole.tier, mode)
+            lint_tier(self.given.catalogs, self.whole.tier, mode)
             self._reserved(mode)
         except UsageError as error:
             return str(error)
@@ -144,15 +145,16 @@ class ModePredictions:
 
     def _with_room(self, mode: str) -> Placement:
         placed = (self._hybrid if mode == "hybrid" else self.persistent).placement
-        sizes, here = self.simulator.planned.work.sizes, placed.on_tier
+        sizes = self.simulator.planned.work.sizes
+        here = placed.on_tier
         need = sum(sizes.get(lfn, 0) for lfn in placed.files if here(lfn))
-        headroom = self.decided.settings.headroom
+        headroom = self.given.settings.headroom
         capacity = automatic_capacity(placed.tier, headroom, need)
         return replace(placed, capacity=capacity)
 
     @cached_property
     def _hybrid(self) -> PlacementDecision:
-        return apply_hybrid_mode(self.decided, self.persistent)
+        return apply_hybrid_mode(self.given, self.persistent)
 
     def _reserved(self, mode: str) -> Placement:
         """The placement of a plan in ``mode``. Raises UsageError as planning does."""
@@ -167,46 +169,49 @@ class ModePredictions:
         return answer
 
     def _reserve(self, mode: str) -> Placement:
-        decided, own = self.decided, self.decided.placement
-        if own is not None and own.capacity and decided.settings.mode == mode:
+        own = self.decision.placement if self.decision else None
+        if own is not None and own.capacity and self.given.settings.mode == mode:
             return own
         placed = self._hybrid if mode == "hybrid" else self.persistent
-        return reserve(decided.in_mode(mode), placed).placement
+        return reserve(self.given.in_mode(mode), placed).placement
 
 
 def _mode_of(run: History) -> str:
     return run.mode if run.mode in MODES else "persistent"
 
 
-def mode_predictions(decided: PlanningInput) -> ModePredictions | None:
+def mode_predictions(
+    given: PlanningInput, decision: PlacementDecision | None
+) -> ModePredictions | None:
     """None without speeds or without a tier. Mode off is treated as if it used a tier.
 
     Raises CatalogError and UsageError.
     """
-    speeds = _speeds(decided)
-    persistent = None if speeds is None else _persistent(decided)
+    speeds = _speeds(given)
+    persistent = None if speeds is None else _persistent(given, decision)
     if speeds is None or persistent is None:
         return None
     placement = persistent.placement
     if placement.tier.name not in speeds.places:
         raise CatalogError(
-            f"there are speeds of site {decided.site.name}, but none of tier "
+            f"there are speeds of site {given.site.name}, but none of tier "
             f"{placement.tier.name}",
             file=speeds.source,
             would_do=f"{placement.tier.name}: {{read: 8GB/s, write: 6GB/s}}",
         )
-    simulator = _simulator(decided, placement, speeds)
-    return ModePredictions(decided, persistent, simulator).calibrated()
+    simulator = _simulator(given, placement, speeds)
+    return ModePredictions(given, decision, persistent, simulator).calibrated()
 
 
-def _simulator(
-    decided: PlanningInput, placement: Placement, speeds: Speeds
-) -> Simulator:
-    files, history, ending = placement.files, decided.history, decided.ending
+def _simulator(given: PlanningInput, placement: Placement, speeds: Speeds) -> Simulator:
+    files = placement.files
+    history = given.history
+    ending = given.ending
     speeds = fitted_speeds(history, speeds)
-    work = workload(decided.workflow, decided.graph, files, speeds, history)
+    work = workload(given.workflow, given.graph, files, speeds, history)
     inputs = (f.lfn for f in files.values() if f.role == INPUT)
-    catalogs, site = decided.catalogs, decided.site.name
+    catalogs = given.catalogs
+    site = given.site.name
     planned = PlannedWorkflow(
         work=work,
         speeds=speeds,
@@ -220,28 +225,26 @@ def _simulator(
     return Simulator(planned)
 
 
-def _persistent(decided: PlanningInput) -> PlacementDecision | None:
+def _persistent(
+    given: PlanningInput, decision: PlacementDecision | None
+) -> PlacementDecision | None:
     """The decision of mode persistent, without files moved for lack of capacity. None
     if no tier can be used: in mode off the declared tiers may be wrong."""
-    catalogs, settings, site = decided.catalogs, decided.settings, decided.site.name
-    own = decided.decision
-    own = own.persistent or own if own is not None else None
-    if own is not None and own.moved is None:
-        return own
-    if not catalogs.tiers.get(site):
-        return None
+    if decision is not None:
+        return decision.persistent or decision
     try:
-        tier = choose_tier(catalogs, settings, site)
-        return place_by_rules(decided, tier)
+        tier = choose_tier(given.catalogs, given.settings, given.site.name)
+        return place_by_rules(given, tier)
     except UsageError:
         return None
 
 
-def _speeds(decided: PlanningInput) -> Speeds | None:
-    given, site = decided.settings.speeds, decided.site.name
-    if given is None:
-        return read_speeds(decided.catalogs.sites.document, (KEY,), site)
-    document = load(given, environment(decided.catalogs.properties))
+def _speeds(given: PlanningInput) -> Speeds | None:
+    file = given.settings.speeds
+    site = given.site.name
+    if file is None:
+        return read_speeds(given.catalogs.sites.document, (KEY,), site)
+    document = load(file, environment(given.catalogs.properties))
     root: tuple[Key, ...] = (KEY,) if KEY in document.data else ()
     speeds = read_speeds(document, root, site)
     if speeds is None:
@@ -253,25 +256,29 @@ def _speeds(decided: PlanningInput) -> Speeds | None:
     return speeds
 
 
-def predict(decided: PlanningInput) -> Predicted | None:
+def predict(
+    given: PlanningInput, decision: PlacementDecision | None
+) -> Predicted | None:
     """The prediction of the planned mode, for plan.json. None without speeds or without
     a tier. Raises CatalogError and UsageError."""
-    predictions = mode_predictions(decided)
+    predictions = mode_predictions(given, decision)
     if predictions is None:
         return None
-    return Predicted((predictions.of(decided.settings.mode),), *predictions.sources)
+    return Predicted((predictions.of(given.settings.mode),), *predictions.sources)
 
 
-def compare(decided: PlanningInput) -> Compared | None:
+def compare(
+    given: PlanningInput, decision: PlacementDecision | None
+) -> Compared | None:
     """The predictions of all modes. Returns None and raises as ``predict`` does."""
-    predictions = mode_predictions(decided)
+    predictions = mode_predictions(given, decision)
     return None if predictions is None else compare_modes(predictions)
 
 
 def compare_modes(predictions: ModePredictions) -> Compared:
     """For a large workflow a worker simulates mode transient, which takes as long as
     all other modes together."""
-    is_large = len(predictions.decided.workflow.jobs) >= JOBS_FOR_A_WORKER
+    is_large = len(predictions.given.workflow.jobs) >= JOBS_FOR_A_WORKER
     predictions.learn_unexplained()  # before the fork, so that both processes have it
     answer = predictions.answer
     with in_worker(partial(answer, "transient"), is_large) as transient:
@@ -291,18 +298,18 @@ def choose_mode(options: PlanOptions) -> tuple[PlanOptions, Compared]:
 
     Raises UsageError if no speeds are declared, and all that planning raises.
     """
-    placed = read_and_place(options)
-    compared = compare(placed)
+    given = read(options)
+    compared = compare(given, place(given))
     if compared is None:
-        raise without_speeds(placed, "--bb-mode auto")
+        raise without_speeds(given, "--bb-mode auto")
     bb_options = {**options.bb_options, "pegasus.bb.mode": compared.choice.mode}
     return replace(options, bb_options=bb_options), compared
 
 
-def without_speeds(placed: PlanningInput, what: str) -> CatalogError:
-    return placed.catalogs.sites.document.error(
+def without_speeds(given: PlanningInput, what: str) -> CatalogError:
+    return given.catalogs.sites.document.error(
         f"{what} compares how long a run would take, and no speeds are declared of the "
-        f"storage of site {placed.site.name}",
+        f"storage of site {given.site.name}",
         [KEY],
         would_do=f"declare {KEY}, or --bb-speeds FILE (docs/prediction.md)",
     )

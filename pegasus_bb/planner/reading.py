@@ -1,4 +1,4 @@
-"""Reads the user's files and options, and places every file; writes nothing."""
+"""Reads the user's files and options; writes nothing."""
 
 from __future__ import annotations
 
@@ -11,17 +11,11 @@ from pathlib import Path
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.decide.decision import Ending, PlanningInput
 from pegasus_bb.decide.lint import lint_pfns
-from pegasus_bb.decide.place_files import place_files, reserve
-from pegasus_bb.decide.sizing import wanted_capacity
-from pegasus_bb.decide.stream_choice import with_streams
-from pegasus_bb.model.catalogs import Catalogs, Site, load_inputs, read_sites
+from pegasus_bb.model.catalogs import Catalogs, Site, load_inputs
 from pegasus_bb.model.document import Document, suggestion
-from pegasus_bb.model.drain_settings import OFF
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History, combine
-from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import (
-    AUTO,
     PREFIX,
     Properties,
     Settings,
@@ -29,16 +23,9 @@ from pegasus_bb.model.properties import (
     read_properties,
     read_settings,
 )
-from pegasus_bb.model.tiers import KEY, Tier
-from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import Workflow, read_workflow
-from pegasus_bb.planner.drain_plan import rule_of
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.rewrite.pass_input import Inputs
-from pegasus_bb.planner.rewrite.passes import JOB_PASSES, WORKFLOW_PASSES, rewrite
-from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.runfiles import containers_file
-from pegasus_bb.planner.stream_policy import choose_policy
 
 _MODE = f"{PREFIX}mode"
 _NO_MODE = "no --bb-mode given"  # the origin of a command's own default mode
@@ -85,41 +72,19 @@ def read_user_input(options: PlanOptions) -> UserInput:
     return UserInput(workflow, catalogs, settings)
 
 
-def read_and_decide(options: PlanOptions) -> PlanningInput:
-    """``read_and_place``, with a capacity. Raises as that does."""
-    return with_capacity(read_and_place(options))
-
-
-def with_capacity(placed: PlanningInput) -> PlanningInput:
-    """``placed`` with the capacity to reserve and the stream of each file. Raises
-    CatalogError."""
-    if placed.decision is None:
-        return placed
-    reserved = reserve(placed, placed.decision)
-    return replace(placed, decision=with_streams(placed, reserved, choose_policy))
-
-
-def with_placement(
-    decided: PlanningInput, placement: Placement | None
-) -> PlanningInput:
-    if placement is None or decided.decision is None:
-        return decided
-    return replace(decided, decision=replace(decided.decision, placement=placement))
-
-
-def read_and_place(options: PlanOptions) -> PlanningInput:
-    """Read workflow and catalogs and place every file, without a capacity. Writes
-    nothing.
+def read(options: PlanOptions) -> PlanningInput:
+    """Read the workflow, the catalogs and earlier runs. Writes nothing.
 
     Raises UsageError and CatalogError for every mistake of the user's.
     """
-    return place(options, read_user_input(options))
+    return read_planning(options, read_user_input(options))
 
 
-def place(options: PlanOptions, given: UserInput) -> PlanningInput:
-    """``read_and_place`` for ``given``, which has been read."""
-    catalogs, settings = given.catalogs, given.settings
-    workflow = read_workflow(given.workflow)
+def read_planning(options: PlanOptions, user: UserInput) -> PlanningInput:
+    """``read`` for ``user``, which has been read."""
+    catalogs = user.catalogs
+    settings = user.settings
+    workflow = read_workflow(user.workflow)
     leave_out_absent(workflow, catalogs.replicas.replicas)
     graph = build_graph(workflow)
     lint_pfns(graph, catalogs)
@@ -129,28 +94,16 @@ def place(options: PlanOptions, given: UserInput) -> PlanningInput:
     history = _history(settings)
     check_fallback(settings, site)
     containers_file(workflow, catalogs, site)  # refuses what cannot be started
-    ending = Ending(options.cleanup, bool(options.output_sites or options.output_dir))
-    read = PlanningInput(
+    delivered = bool(options.output_sites or options.output_dir)
+    return PlanningInput(
         workflow=workflow,
         graph=graph,
         catalogs=catalogs,
         settings=settings,
         site=site,
-        ending=ending,
+        ending=Ending(options.cleanup, delivered),
         history=history,
     )
-    if settings.mode == "off":
-        return read
-    tier = choose_tier(catalogs, settings, site.name)
-    rule = rule_of(settings, tier)
-    late = replace(read, ending=replace(ending, late=True))
-    if rule.when == OFF:
-        return replace(late, decision=place_files(late, tier))
-    if rule.is_paced and not rule.rate:  # paced to the end of the run, or of a phase
-        decision, wanted = place_files(late, tier), wanted_capacity(tier, settings)
-        if wanted == AUTO or wanted >= decision.placement.need:
-            return replace(late, decision=decision)
-    return replace(read, decision=place_files(read, tier))
 
 
 def leave_out_absent(workflow: Workflow, replicas: Collection[str]) -> None:
@@ -269,63 +222,3 @@ def check_fallback(settings: Settings, site: Site) -> None:
             f"sharedScratch of site {site.name}, cannot stand for a reservation: it "
             "must be a full path without quotes, backslashes and control characters"
         )
-
-
-def choose_tier(catalogs: Catalogs, settings: Settings, site: str) -> Tier:
-    """The tier that the user named, or the site's first. Raises UsageError."""
-    tiers = catalogs.tiers.get(site, [])
-    if not tiers:
-        raise catalogs.sites.document.error(
-            f"site {site} declares no storage tier, so there is no burst buffer to use",
-            [KEY] if KEY in catalogs.sites.document.data else [],
-            would_do=_tier_to_use(catalogs, site),
-        )
-    if not settings.tier:
-        return tiers[0]
-    for tier in tiers:
-        if tier.name == settings.tier:
-            return tier
-    raise catalogs.properties.error(
-        "pegasus.bb.tier",
-        f"site {site} has no such tier",
-        suggestion(settings.tier, [tier.name for tier in tiers]),
-    )
-
-
-def _tier_to_use(catalogs: Catalogs, site: str) -> str:
-    """The fix if ``site`` declares no tier."""
-    if not catalogs.tiers:
-        return f"add under {KEY}: {site}: a list with - name: bb, backend: ..."
-    other = next(iter(catalogs.tiers))
-    return (
-        f"site {other} declares one: --sites {other}; or declare one for {site} under "
-        f"{KEY}"
-    )
-
-
-def rewrite_inputs(given: Inputs, context: RunPlan) -> Inputs:
-    """``given`` after the rewriting passes; unchanged in mode off. Raises CatalogError,
-    UsageError."""
-    if context.rewriting is None:
-        return given
-    passes = WORKFLOW_PASSES if context.request else JOB_PASSES
-    return rewrite(given, context.rewriting, passes)
-
-
-def rewrite_planning(decided: PlanningInput, context: RunPlan) -> PlanningInput:
-    """``decided`` rewritten and parsed again: the input of the built-in planner."""
-    if context.rewriting is None:
-        return decided
-    given = decided.catalogs
-    changed = rewrite_inputs(Inputs.of(decided.workflow.document, given), context)
-    catalogs = Catalogs(
-        changed.properties,
-        read_sites(changed.sites),
-        given.replicas,  # no pass changes it, and --input-dir is in it
-        read_transformations(changed.transformations),
-        given.tiers,
-    )
-    workflow = read_workflow(changed.workflow, decided.workflow)
-    leave_out_absent(workflow, given.replicas.replicas)
-    graph = build_graph(workflow)
-    return replace(decided, workflow=workflow, graph=graph, catalogs=catalogs)

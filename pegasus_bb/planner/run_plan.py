@@ -9,13 +9,13 @@ import uuid as uuids
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import is_there
 from pegasus_bb.core.paths import is_below
 from pegasus_bb.core.process import Finished, ask
-from pegasus_bb.decide.decision import PlanningInput
-from pegasus_bb.forecast.workflow.mode_choice import Predicted
+from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import Properties, Settings
@@ -25,6 +25,9 @@ from pegasus_bb.planner.darshan_preload import check_darshan
 from pegasus_bb.planner.drain_plan import DrainPlan
 from pegasus_bb.planner.options import PlanOptions, RunDirectories, run_directories
 from pegasus_bb.planner.rewrite.pass_input import Target
+
+if TYPE_CHECKING:  # most plannings predict nothing
+    from pegasus_bb.forecast.workflow.mode_choice import Predicted
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class RunPlan:
     cleanup: str  # none | leaf | inplace
     arguments: tuple[str, ...]  # the command line, for braindump.yml
     request: Request | None = None  # the shared reservation: persistent, hybrid
-    placement: Placement | None = None  # None in mode off
+    decision: PlacementDecision | None = None  # None in mode off
     # What the job reservations have in common: transient, hybrid.
     transient: Request | None = None
     poll: int = 10  # seconds between two runs of a deferred gate
@@ -53,6 +56,16 @@ class RunPlan:
     darshan: str = ""  # the library that tasks preload; empty: none
     drain: DrainPlan | None = None  # None: results leave as soon as they are there
     cwd: Path = Path()  # where the command line was typed
+    force: bool = False  # a run in the submit directory is moved aside
+
+    @property
+    def placement(self) -> Placement | None:
+        return self.decision.placement if self.decision else None
+
+    def with_placement(self, placement: Placement) -> RunPlan:
+        if self.decision is None:
+            return self
+        return replace(self, decision=replace(self.decision, placement=placement))
 
     @property
     def mode(self) -> str:
@@ -78,7 +91,8 @@ class RunPlan:
         if self.request is None or self.placement is None:
             return {}
         root = posixpath.normpath(self.request.settings.get("path", "/"))
-        pools, name = self.placement.pools, self.request.name
+        pools = self.placement.pools
+        name = self.request.name
         return {pool.name: f"{root}/{pool.path}/{name}" for pool in pools}
 
     @property
@@ -103,19 +117,23 @@ class RunPlan:
 
 def plan_run(
     options: PlanOptions,
-    decided: PlanningInput,
+    given: PlanningInput,
+    decision: PlacementDecision | None,
     predicted: Predicted | None = None,
     drain: DrainPlan | None = None,
 ) -> RunPlan:
     """Choose the directories, the names and the request. Raises UsageError."""
-    label, uuid = decided.workflow.name, str(uuids.uuid4())
-    directories, folder = run_directories(options, label, uuid), options.output_dir
-    mode = decided.settings.mode
-    request = (
-        make_request(decided.placement, decided.settings, uuid)
-        if decided.placement
-        else None
-    )
+    label = given.workflow.name
+    uuid = str(uuids.uuid4())
+    directories = run_directories(options, label, uuid)
+    folder = options.output_dir
+    properties = given.catalogs.properties
+    settings = given.settings
+    request = transient = None
+    if decision is not None:
+        request = make_request(decision.placement, settings, uuid)
+        if settings.mode in ("transient", "hybrid"):
+            transient = _job_request(given, decision.placement, uuid, directories)
     return RunPlan(
         label=label,
         user=getpass.getuser(),
@@ -124,42 +142,36 @@ def plan_run(
         submit_dir=directories.submit_dir,
         base_dir=directories.base_dir,
         relative_dir=directories.relative_dir,
-        site=decided.site.name,
-        output_site=output_site(options, decided.catalogs),
+        site=given.site.name,
+        output_site=output_site(options, given.catalogs),
         output_dir=options.absolute(folder) if folder else None,
         cleanup=options.cleanup,
         arguments=options.arguments,
         cwd=options.cwd,
-        request=None if mode == "transient" else request,
-        transient=(
-            _job_request(decided, uuid, directories)
-            if mode in ("transient", "hybrid")
-            else None
-        ),
-        placement=decided.placement,
+        force=options.force,
+        request=None if settings.mode == "transient" else request,
+        transient=transient,
+        decision=decision,
         predicted=predicted,
         drain=drain,
-        poll=decided.settings.poll,
-        python=check_python(decided.catalogs.properties, decided.settings.python),
-        darshan=check_darshan(decided.catalogs.properties, decided.settings.darshan),
+        poll=settings.poll,
+        python=check_python(properties, settings.python),
+        darshan=check_darshan(properties, settings.darshan),
     )
 
 
 def _job_request(
-    decided: PlanningInput, uuid: str, directories: RunDirectories
+    given: PlanningInput, placement: Placement, uuid: str, directories: RunDirectories
 ) -> Request:
     """The request that all job reservations have in common. Raises UsageError."""
-    scratch, placement = decided.site.scratch, decided.placement
-    assert placement is not None  # noqa: S101 - these modes have a placement
-    assert scratch is not None  # noqa: S101 - execution_site has checked it
-    folder = f"{scratch.path.rstrip('/')}/{directories.relative_dir}"
+    folder = f"{given.scratch}/{directories.relative_dir}"
     if is_below(f"{directories.submit_dir}/", folder):
         raise UsageError(
             f"the submit directory {directories.submit_dir} lies in the run's own "
             f"scratch {folder}, which is another place for each job in mode "
-            f"{decided.settings.mode}: choose another --dir"
+            f"{given.settings.mode}: choose another --dir"
         )
-    request = make_request(placement, decided.settings, uuid, placement.job_tier)
+    request = make_request(placement, given.settings, uuid, placement.job_tier)
     return replace(request, prefix=folder)
 
 

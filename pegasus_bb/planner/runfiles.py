@@ -9,7 +9,6 @@ from typing import Any
 
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.decide.lint import link_target
-from pegasus_bb.decide.stream_choice import outputs_to_make
 from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.document import as_json
 from pegasus_bb.model.placement import HINTS, JobReservation, PlacedFile, Placement
@@ -31,63 +30,67 @@ File = tuple[str, bytes]  # path, content
 
 
 def run_files(
-    planned: ExecutableWorkflow, decided: PlanningInput, context: RunPlan
+    planned: ExecutableWorkflow, given: PlanningInput, run: RunPlan
 ) -> Iterator[File]:
-    """The files of the whole run, by path below bb/. ``decided`` is the planning input
-    before it was rewritten."""
-    yield "plan.json", as_json(_plan(planned, context))
-    yield PLANNED_BY, planned_by(decided, context)
-    if context.darshan:
-        yield darshan_preload.NOTE, as_json({"library": context.darshan})
+    """The files of the whole run, by path below bb/. ``given`` is as the user has
+    it, not rewritten."""
+    yield "plan.json", as_json(_plan(planned, run))
+    yield PLANNED_BY, planned_by(given, run)
+    if run.darshan:
+        yield darshan_preload.NOTE, as_json({"library": run.darshan})
         yield darshan_preload.SETTINGS, darshan_preload.CONFIGURATION
-    placement, request = context.placement, context.request
-    read = decided.workflow, decided.catalogs, decided.site
-    yield from containers_file(*read, context.pool_folders.values()).items()
+    placement = run.placement
+    request = run.request
+    read = given.workflow, given.catalogs, given.site
+    yield from containers_file(*read, run.pool_folders.values()).items()
     if placement is None:
         return
-    prefix, on_the_pfs = "", planned.scratch
+    prefix = ""
+    on_the_pfs = planned.scratch
     if request is not None:
-        prefix, on_the_pfs = request.prefix, pfs_scratch(planned, decided, context)
+        prefix = request.prefix
+        on_the_pfs = pfs_scratch(planned, given, run)
         yield "request.json", as_json(request.to_json())
     where: dict[str, Any] = {
         "prefix": prefix,
         "scratch": planned.scratch,
         "pfs_scratch": on_the_pfs,
     }
-    if context.pool_folders:
-        where["pools"] = context.pool_folders
+    if run.pool_folders:
+        where["pools"] = run.pool_folders
     yield "placement.json", _placement(placement, where, planned)
-    if context.transient is not None:
-        yield "transient.json", as_json(context.transient.to_json())
-    drain = context.drain
+    if run.transient is not None:
+        yield "transient.json", as_json(run.transient.to_json())
+    drain = run.drain
     if drain is not None and not drain.is_late:
-        windows = drain.to_json(context.uuid, planned.dag.nodes, planned.entries)
+        windows = drain.to_json(run.uuid, planned.dag.nodes, planned.entries)
         yield "drain.json", as_json(windows)
     if planned.phases is not None:
         yield PHASES, as_json(phases_json(planned.phases))
-    if request is None or context.rewriting is None:
+    if request is None or run.rewriting is None:
         return
-    for name, text in directive_files(context.rewriting).items():
+    for name, text in directive_files(run.rewriting).items():
         yield name, text.encode()
 
 
 def node_files(
-    planned: ExecutableWorkflow, decided: PlanningInput, context: RunPlan
+    planned: ExecutableWorkflow, given: PlanningInput, run: RunPlan
 ) -> Iterator[File]:
     """The files of single nodes, by path below bb/. Raises UsageError."""
-    yield from _link_files(planned, decided, context)
-    yield from _reservation_files(planned, decided, context)
+    yield from _link_files(planned, given, run)
+    yield from _reservation_files(planned, given, run)
 
 
 def _reservation_files(
-    planned: ExecutableWorkflow, decided: PlanningInput, context: RunPlan
+    planned: ExecutableWorkflow, given: PlanningInput, run: RunPlan
 ) -> Iterator[File]:
-    request, placement = context.transient, context.placement
+    request = run.transient
+    placement = run.placement
     if request is None or placement is None:
         return
-    common = context.request
+    common = run.request
     shared = common.name if common and common.backend in SLURM_BACKENDS else ""
-    sources = linked_sources(decided.catalogs, placement)
+    sources = linked_sources(given.catalogs, placement)
     for job, node in planned.jobs_nodes():
         if job in placement.job_reservations:
             reservation = placement.job_reservations[job]
@@ -99,29 +102,26 @@ def _reservation_files(
                 yield f"{NODES}/{job}.bbf", text.encode()
 
 
-def pfs_scratch(
-    planned: ExecutableWorkflow, decided: PlanningInput, context: RunPlan
-) -> str:
+def pfs_scratch(planned: ExecutableWorkflow, given: PlanningInput, run: RunPlan) -> str:
     """The folder in the site's own scratch for what does not live on the buffer."""
-    own, request = decided.site.scratch, context.request
+    request = run.request
     if request is None:
         return planned.scratch
-    assert own is not None  # noqa: S101 - execution_site has checked it
-    return own.path.rstrip("/") + planned.scratch[len(request.prefix) :]
+    return given.scratch + planned.scratch[len(request.prefix) :]
 
 
-def _plan(planned: ExecutableWorkflow, context: RunPlan) -> dict[str, Any]:
-    predicted = context.predicted
+def _plan(planned: ExecutableWorkflow, run: RunPlan) -> dict[str, Any]:
+    predicted = run.predicted
     return {
         "version": VERSION,
-        "mode": context.mode,
+        "mode": run.mode,
         "planner": planned.planner,
-        "site": context.site,
-        "tier": context.tier,
-        "label": context.label,
+        "site": run.site,
+        "tier": run.tier,
+        "label": run.label,
         "dag": planned.dag_name,
         "scratch": planned.scratch,
-        "uuid": context.uuid,
+        "uuid": run.uuid,
         **({} if predicted is None else {"predicted": predicted.to_json()}),
     }
 
@@ -143,19 +143,22 @@ def _file(placed: PlacedFile) -> dict[str, Any]:
 
 
 def _link_files(
-    planned: ExecutableWorkflow, decided: PlanningInput, context: RunPlan
+    planned: ExecutableWorkflow, given: PlanningInput, run: RunPlan
 ) -> Iterator[File]:
     """A cluster has the links of all its tasks. A job with a job reservation is left
     out: it makes its links from that reservation."""
-    placement = context.placement
-    if placement is None or context.request is None:
+    placement = run.placement
+    if placement is None or run.request is None:
         return
-    on_the_pfs = pfs_scratch(planned, decided, context)
+    on_the_pfs = pfs_scratch(planned, given, run)
     wanted: dict[str, JobFiles[Any]] = {
-        "links": links(decided.workflow, placement, on_the_pfs),
-        "pools": pools_of_jobs(decided.workflow, placement),
-        "hints": outputs_to_make(decided, placement),
+        "links": links(given.workflow, placement, on_the_pfs),
+        "pools": pools_of_jobs(given.workflow, placement),
     }
+    if placement.tier.streams != "off":
+        from pegasus_bb.decide.stream_choice import outputs_to_make  # few tiers
+
+        wanted["hints"] = outputs_to_make(given, placement)
     by_node: dict[str, dict[str, dict[str, Any]]] = {}
     for job, node in planned.jobs_nodes() if any(wanted.values()) else ():
         for key, jobs in wanted.items():

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import format_number, format_size
 from pegasus_bb.decide.decision import PlanningInput
-from pegasus_bb.decide.survey import INPUT, size_of, survey
+from pegasus_bb.decide.place_files import place
+from pegasus_bb.decide.survey import INPUT, survey
 from pegasus_bb.forecast.workflow.mode_choice import Compared
 from pegasus_bb.forecast.workflow.simulated_run import run_of
 from pegasus_bb.forecast.workflow.simulator import demands_of
@@ -20,7 +21,7 @@ from pegasus_bb.planner.predictions import (
     mode_predictions,
     without_speeds,
 )
-from pegasus_bb.planner.reading import read_and_place
+from pegasus_bb.planner.reading import read
 
 _SAME_SIZE = 1.5  # sizes below this factor are taken for the same workload
 _MOST = 2_000_000  # nodes of all runs: minutes, and some GiB
@@ -41,14 +42,15 @@ def simulated_modes(
 ) -> Simulated:
     """Calls ``done`` after every run. Raises UsageError and CatalogError: no speeds, a
     mode that cannot be planned, too many runs, and all that planning raises."""
-    placed = read_and_place(options)
-    check_workload(placed)
-    predictions = mode_predictions(placed)
+    given = read(options)
+    check_workload(given)
+    predictions = mode_predictions(given, place(given))
     if predictions is None:
-        raise without_speeds(placed, "simulate")
+        raise without_speeds(given, "simulate")
     runs: dict[str, list[Run]] = {}
     waits: dict[str, list[Waits]] = {}
-    simulator, wanted = predictions.simulator, dict.fromkeys(("off", *modes))
+    simulator = predictions.simulator
+    wanted = dict.fromkeys(("off", *modes))
     count = seeds * len(wanted)
     _check_effort(count, len(simulator.outline.nodes), seeds)
     for number, mode in enumerate(wanted):
@@ -59,7 +61,8 @@ def simulated_modes(
         for seed in range(seeds):
             demands = demands_of(simulator.planned.work, seed)
             execution = simulator.execute(what, demands)
-            label, site = placed.workflow.name, placed.site.name
+            label = given.workflow.name
+            site = given.site.name
             runs.setdefault(mode, []).append(run_of(label, what, execution, site))
             if not seed:
                 waits[mode] = waits_of(what, execution)
@@ -67,15 +70,14 @@ def simulated_modes(
     return Simulated(compare_modes(predictions), runs, waits)
 
 
-def check_workload(placed: PlanningInput) -> None:
+def check_workload(given: PlanningInput) -> None:
     """Raises UsageError if the files of a run that --bb-history names had another size:
     the forecast does not scale what tasks took."""
-    replicas, site = placed.catalogs.replicas, placed.site.name
-    files = survey(placed.workflow)
-    known = {lfn: size_of(file, replicas, site) for lfn, file in files.items()}
-    now = {lfn: size for lfn, size in known.items() if size is not None}
+    files = survey(given, given.site.name)
+    sizes = {file.lfn: file.size for file in files.values() if not file.executable}
+    now = {lfn: size for lfn, size in sizes.items() if size is not None}
     inputs = {lfn for lfn in now if files[lfn].role == INPUT}
-    for run in (placed.history, *placed.history.others):
+    for run in (given.history, *given.history.others):
         _check_sizes(now, run.planned_sizes, run.source)
         if run.brought and not inputs & run.planned_sizes.keys():
             ours = {"inputs": sum(now[lfn] for lfn in inputs)}
@@ -84,7 +86,8 @@ def check_workload(placed: PlanningInput) -> None:
 
 def _check_sizes(now: Mapping[str, int], then: Mapping[str, int], source: str) -> None:
     both = now.keys() & then.keys()
-    ours, theirs = sum(now[lfn] for lfn in both), sum(then[lfn] for lfn in both)
+    ours = sum(now[lfn] for lfn in both)
+    theirs = sum(then[lfn] for lfn in both)
     least, most = sorted((ours, theirs))
     if most > _SAME_SIZE * max(least, 1):
         times = format_number(max(ours, 1) / max(theirs, 1), 2)

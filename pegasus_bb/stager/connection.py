@@ -29,7 +29,8 @@ class Connection:
         on_request: OnRequest,
     ) -> None:
         self._reader, self._writer, self._on_request = reader, writer, on_request
-        sock, size = writer.get_extra_info("socket"), struct.calcsize("3i")
+        sock = writer.get_extra_info("socket")
+        size = struct.calcsize("3i")
         peer = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
         self.pid, self.uid, self.gid = struct.unpack("3i", peer)
         writer.transport.set_write_buffer_limits(_BEHIND)

@@ -187,7 +187,8 @@ class Dispatch:
     ) -> None:
         """``tasks`` go on when the rates of their targets allow the next bytes."""
         wait = self.targets.take(tasks, size, time.monotonic())
-        loop, key = asyncio.get_running_loop(), (worker, number)
+        loop = asyncio.get_running_loop()
+        key = (worker, number)
         self._grants[key] = tasks, loop.call_later(wait, self._grant, *key)
 
     def _grant(self, worker: WorkerProcess, number: int) -> None:

@@ -66,7 +66,8 @@ class Emptying:
         return left
 
     def _empty(self, top: Sides) -> str:
-        levels, sides = [_Level("", top)], top
+        levels = [_Level("", top)]
+        sides = top
         while True:
             level = levels[-1]
             if level.names:

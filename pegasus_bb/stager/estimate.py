@@ -54,7 +54,8 @@ class Rate:
         ff, fb, bb, f, b = self.sums
         if not f:
             return _UNKNOWN
-        more, most = b + _GUESSED * _UNKNOWN[1], bb + _GUESSED
+        more = b + _GUESSED * _UNKNOWN[1]
+        most = bb + _GUESSED
         determinant = ff * most - fb * fb
         if determinant > 1e-9 * ff * most:
             per_file = (f * most - more * fb) / determinant

@@ -40,7 +40,8 @@ def share(
     limit, or as fast as any other that uses a target whose ``rates`` are used up.
     """
     left = dict(rates)
-    speeds, open_users = [0.0] * len(users), set(range(len(users)))
+    speeds = [0.0] * len(users)
+    open_users = set(range(len(users)))
     while open_users:
         counts: dict[str, int] = {}
         for user in open_users:
@@ -110,7 +111,8 @@ class Targets:
     def join(self, task: Task) -> None:
         """``task``, which has a share, waits. Its share is a target with the rate of
         the last who joined."""
-        name, rate = _share_of(task), task.terms.rate
+        name = _share_of(task)
+        rate = task.terms.rate
         self._sharing[name] += 1
         if self.rates.get(name) != rate:  # others may have its bucket since a change
             self.rates[name], self._buckets[name] = rate, Bucket(rate)

@@ -102,7 +102,8 @@ class Requests:
         return {**found, "trouble": self._service.trouble}
 
     def _submit(self, request: Request) -> None:
-        connection, number = request.connection, request.number
+        connection = request.connection
+        number = request.number
         self._service.submit(
             connection.uid,
             request.message["tasks"],
@@ -117,7 +118,8 @@ class Requests:
         self._answers.send_tasks(request.connection, request.number, tasks, eta)
 
     def _wait(self, request: Request) -> None:
-        tasks, connection = self._named(request), request.connection
+        tasks = self._named(request)
+        connection = request.connection
 
         def answer() -> None:
             self._answers.send_tasks(connection, request.number, tasks)
@@ -150,7 +152,8 @@ class Requests:
         request.connection.keep(wait)
 
     def _rate(self, request: Request) -> dict[str, Any]:
-        uid, message = request.connection.uid, request.message
+        uid = request.connection.uid
+        message = request.message
         change = self._service.dispatch.change_rate
         return {"shares": change(uid, message["shares"], message["rate"])}
 
@@ -188,7 +191,8 @@ class Requests:
         return {"users": counts, "targets": targets, **about}
 
     def _named(self, request: Request) -> list[Task]:
-        uid, message = request.connection.uid, request.message
+        uid = request.connection.uid
+        message = request.message
         everyone = message.get("everyone") is True
         if everyone and uid not in self._config.control_users:
             raise Refused("not-yours", "only root and the Slurm user see all tasks")

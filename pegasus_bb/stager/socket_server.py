@@ -84,7 +84,9 @@ class Server:
 
     def _attendant(self) -> Attendant | NodeAttendant | None:
         """Slurm's part, where the site has one; a user's service needs none of it."""
-        slurm, node, config = self._config.slurm, self._config.node, self._config
+        slurm = self._config.slurm
+        node = self._config.node
+        config = self._config
         rest = (config.state, config.spaces, self._service, self._loop)
         if node is not None:
             from pegasus_bb.stager.nodes.node_attendant import NodeAttendant

@@ -53,7 +53,8 @@ class Sockets:
 
 def _inherited() -> dict[str, socket.socket]:
     """What systemd has opened for this process: by the names of their files."""
-    count, pid = os.environ.pop("LISTEN_FDS", ""), os.environ.pop("LISTEN_PID", "")
+    count = os.environ.pop("LISTEN_FDS", "")
+    pid = os.environ.pop("LISTEN_PID", "")
     if pid != str(os.getpid()) or not count.isdigit():
         return {}
     found: dict[str, socket.socket] = {}

@@ -112,7 +112,8 @@ class TaskQueue:
 
     def add(self, task: Task) -> None:
         """``task`` waits from now on; once more where its deadline has moved."""
-        terms, uid = task.terms, task.origin.uid
+        terms = task.terms
+        uid = task.origin.uid
         queues = self._rated if terms.rate else self._plain
         queue = queues.get(uid) or self._queue(task)
         if terms.deadline is None:
@@ -190,7 +191,8 @@ class TaskQueue:
             self._cancelled = 0
 
     def _queue(self, task: Task) -> _UserQueue:
-        queues, uid = self._rated if task.terms.rate else self._plain, task.uid
+        queues = self._rated if task.terms.rate else self._plain
+        uid = task.uid
         if uid not in queues:
             queues[uid] = _UserQueue()
             self._served[uid] = max(self._served.get(uid, 0.0), self._turn)

@@ -172,14 +172,18 @@ class Worker:
         self._control.await_go(tag)
 
     def _ended(self, task: int, size: int, failure: BaseException | None) -> None:
-        state, message = DONE, "; ".join(self._warnings)
+        state = DONE
+        message = "; ".join(self._warnings)
         self._warnings.clear()
         if isinstance(failure, Stopped):
-            state, message = CANCELLED, BY_USER
+            state = CANCELLED
+            message = BY_USER
         elif isinstance(failure, (OSError, PegasusBBError)):
-            state, message = FAILED, message_of(failure)
+            state = FAILED
+            message = message_of(failure)
         elif failure is not None:
-            state, message = FAILED, f"{type(failure).__name__}: {failure}"
+            state = FAILED
+            message = f"{type(failure).__name__}: {failure}"
         self._say({"ended": [task, state, size, message]})
 
     def _tell(self, tasks: Sequence[int], size: int) -> None:

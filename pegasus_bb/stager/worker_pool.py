@@ -67,7 +67,12 @@ class WorkerProcess:
         """The process becomes its user before it opens anything."""
         try:
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-E", "-s", "-c", _START, _PACKAGE),
+                sys.executable,
+                "-E",
+                "-s",
+                "-c",
+                _START,
+                _PACKAGE,
                 str(self.uid),
                 str(_SILENCE / _LOOKS / 2),
                 stdin=asyncio.subprocess.PIPE,

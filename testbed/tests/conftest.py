@@ -26,7 +26,8 @@ from testbed.tests.workflow_runner import SHOWN
 from tests.support.forked import forked
 
 MIB = 1 << 20
-UID, GID = os.getuid(), os.getgid()
+UID = os.getuid()
+GID = os.getgid()
 
 
 class Dw:

@@ -145,7 +145,8 @@ class ContractBench(SlurmSite):
 
     def environ(self, request: Request) -> Mapping[str, str]:
         """Of a job that runs until the test's end, with the path as seen from here."""
-        variable, seen = f"DW_PERSISTENT_STRIPED_{request.name}", self.work / "seen"
+        variable = f"DW_PERSISTENT_STRIPED_{request.name}"
+        seen = self.work / "seen"
         seen.unlink(missing_ok=True)
         use = f"#DW persistentdw name={request.name}"
         look = f"[ -d ${variable} ] && touch {seen}"

@@ -56,7 +56,8 @@ def test_teardown_of_a_name_destroys_the_buffer_with_its_data(dw: Dw) -> None:
 def test_the_mount_differs_per_job_and_goes_away_with_it(dw: Dw) -> None:
     dw.create("csb")
     script = dw.script("#DW persistentdw name=csb")
-    first, second = dw.run_job("41", script), dw.run_job("42", script)
+    first = dw.run_job("41", script)
+    second = dw.run_job("42", script)
     one = Path(first["DW_PERSISTENT_STRIPED_csb"])
     two = Path(second["DW_PERSISTENT_STRIPED_csb"])
     assert one.name == "csb_41_striped_scratch"

@@ -45,7 +45,9 @@ class GatedRun:
         self.bb = slurm.work / "runs" / name / "bb"
         self.bb.mkdir(parents=True)
         install_runtime(str(self.bb), "/usr/bin/python3")
-        prefix, uuid = f"/bb/{name}", str(uuid4())  # as in no ledger
+        # as in no ledger
+        prefix = f"/bb/{name}"
+        uuid = str(uuid4())
         request = LUA if slurm.home.flavour.plugin == "lua" else REQUEST
         self.request = replace(request, name=name, prefix=prefix, uuid=uuid)
         self.allow(REQUEST.wait)

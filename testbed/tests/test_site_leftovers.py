@@ -71,12 +71,14 @@ def test_one_with_unsaved_data_stays_and_the_run_goes_on(
 ) -> None:
     """The second task waits meanwhile, so the run cannot end."""
     runner = WorkflowRunner(home, "unsaved", 2)
-    waits, task = runner.root / "waits", runner.root / "mix.py"
+    waits = runner.root / "waits"
+    task = runner.root / "mix.py"
     wait = f"while out == 'b.dat' and os.path.exists({str(waits)!r}): time.sleep(0.1)"
     task.write_text(task.read_text().replace("time.sleep(0.02)", wait))
     waits.touch()
     runner.planned("bb", *PERSISTENT)
-    name, journal = runner.reservation("bb"), runner.submit_dir("bb") / "jobstate.log"
+    name = runner.reservation("bb")
+    journal = runner.submit_dir("bb") / "jobstate.log"
     run = runner.start("bb")
     made = " mix_A POST_SCRIPT_SUCCESS "
     until(lambda: journal.exists() and made in journal.read_text(), 120)

@@ -50,7 +50,8 @@ class Started:
 def started(
     request: pytest.FixtureRequest, home: Home, planners: None
 ) -> Iterator[Started]:
-    slurm, planner = LuaSite(home), request.param
+    slurm = LuaSite(home)
+    planner = request.param
     with ThreadPoolExecutor(18) as pool:
         started = Started(home, planner, pool)
         started.halfway = {

@@ -45,9 +45,17 @@ WITH_FLAG = {
 BEFORE_RUN = ("setup-fails.TeardownFailure", "data_in-fails.TeardownFailure")
 OTHERS = {"teardown-fails": "job_teardown fails", "pre_run-fails": "pre_run fails"}
 ROWS = [
-    *("job_process-fails", "job_process-throws", *STAGE_IN, *STAGE_OUT),
-    *("stage-out-dropped", "restart-in-stage-in", "restart-in-stage-out"),
-    *(*WITH_FLAG, *OTHERS, "array", "scancel-in-stage-in"),
+    "job_process-fails",
+    "job_process-throws",
+    *STAGE_IN,
+    *STAGE_OUT,
+    "stage-out-dropped",
+    "restart-in-stage-in",
+    "restart-in-stage-out",
+    *WITH_FLAG,
+    *OTHERS,
+    "array",
+    "scancel-in-stage-in",
     "missing-function",
 ]
 Story = Callable[[FailingSite], None]
@@ -91,7 +99,8 @@ def jobs_stay(slurm: FailingSite) -> None:
 
 
 def slurmctld_starts_again(slurm: FailingSite) -> None:
-    name, since = "restart-in-stage-in", time.time()
+    name = "restart-in-stage-in"
+    since = time.time()
     slurm.begin(name, "test_data_in is-busy")
     until(lambda: slurm.count(name, "test_data_in"))
     slurm.restart("Flags=TeardownFailure\n")
@@ -184,8 +193,11 @@ def a_function_is_missing(slurm: FailingSite) -> None:
 
 
 STORIES: list[Story] = [
-    *(jobs_are_refused, jobs_stay, slurmctld_starts_again),
-    *(jobs_are_torn_down, a_function_is_missing),
+    jobs_are_refused,
+    jobs_stay,
+    slurmctld_starts_again,
+    jobs_are_torn_down,
+    a_function_is_missing,
 ]
 
 

@@ -14,12 +14,17 @@ NOTHING = {"buffers": [], "kept": []}
 
 def test_data_is_kept_between_jobs_until_the_last_one(slurm: LuaSite) -> None:
     first = slurm.submit(
-        *("wfuser", "a.sh", "persist store mydata size=10MiB"),
+        "wfuser",
+        "a.sh",
+        "persist store mydata size=10MiB",
         " echo one > $BB_PERSISTENT_mydata/a",
     )
     after = f"--dependency=afterburstbuffer:{first}"
     second = slurm.submit(
-        *("wfuser", "b.sh", "persist use mydata", "persist delete mydata"),
+        "wfuser",
+        "b.sh",
+        "persist use mydata",
+        "persist delete mydata",
         f"stage_out bb://mydata/a {slurm.work}/kept-a",
         " echo two >> $BB_PERSISTENT_mydata/a",
         options=after,
@@ -33,7 +38,9 @@ def test_a_failed_job_keeps_its_data_and_its_successors_are_cancelled(
     slurm: LuaSite,
 ) -> None:
     first = slurm.submit(
-        *("wfuser", "a.sh", "persist store mydata size=10MiB"),
+        "wfuser",
+        "a.sh",
+        "persist store mydata size=10MiB",
         " echo one > $BB_PERSISTENT_mydata/a; exit 3",
     )
     options = f"--dependency=afterok:{first} --kill-on-invalid-dep=yes"
@@ -49,7 +56,9 @@ def test_a_failed_job_keeps_its_data_and_its_successors_are_cancelled(
 
 def test_another_user_reads_what_is_shared_with_him_alone(slurm: LuaSite) -> None:
     made = slurm.submit(
-        *("wfuser", "a.sh", "persist store mydata size=10MiB"),
+        "wfuser",
+        "a.sh",
+        "persist store mydata size=10MiB",
         "persist share mydata other",
         " echo one > $BB_PERSISTENT_mydata/a; chmod 644 $BB_PERSISTENT_mydata/a",
     )

@@ -24,7 +24,9 @@ LARGE = os.urandom(1 << 16) * 366  # 24 MB, which take 12 s at that
 OWN = "jobbb capacity=50MiB pool=flash"
 NOTHING = {"buffers": [], "kept": []}
 ALL_CPUS = f"--ntasks={4 * (os.cpu_count() or 1)} --time=5"
-LONG, SHORT = "--time=30", "--time=5"  # minutes: Slurm can plan
+# minutes: Slurm can plan
+LONG = "--time=30"
+SHORT = "--time=5"
 
 
 def has_part(process: int) -> bool:
@@ -81,9 +83,12 @@ class EveryState(LuaSite):
         self.copies("pending", options=f"--hold {SHORT}")
         self.copies("running", self.go("running"), options=LONG)
         self.begin(
-            *("noted", "persist store Roomy size=600MiB", "persist delete Roomy"),
+            "noted",
+            "persist store Roomy size=600MiB",
+            "persist delete Roomy",
             "stage_in work://site-tests/in.dat bb://Roomy/in.dat",
-            *(f"stage_out bb://Roomy/in.dat {self.out('noted')}", " true"),
+            f"stage_out bb://Roomy/in.dat {self.out('noted')}",
+            " true",
         )
         absent = f"stage_in {self.work}/absent job://out.dat"
         out = f"stage_out job://out.dat {self.out('failed-in')}"

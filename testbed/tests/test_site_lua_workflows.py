@@ -33,7 +33,9 @@ from tests.support.waiting import until
 
 pytestmark = [pytest.mark.site, ON_LUA]
 SOCKETS = "/run/pegasus-bb"
-RATE, SECONDS = 500_000, 70  # bytes per second; how long a large file takes at that
+# bytes per second; how long a large file takes at that
+RATE = 500_000
+SECONDS = 70
 LARGE = os.urandom(1 << 16) * (RATE * SECONDS >> 16)
 _TASKS = (
     "import json; from pegasus_bb.runtime.stager_client.client import Client; "
@@ -183,7 +185,8 @@ class Stories:
         """The stories with a large file on its way in or out, in one of ``states``."""
         found = set()
         for task in tasks(self.transient):
-            fast, space = task["dest"], task["source"]
+            fast = task["dest"]
+            space = task["source"]
             if way == "out":
                 fast, space = space, fast
             if fast.startswith(f"{lua.POOL}://") and task["state"] in states:
@@ -221,7 +224,8 @@ class Stories:
 def sampled(slurm: LuaSite) -> Iterator[Callable[[], list[tuple[int, int]]]]:
     """Meanwhile Slurm is asked each second how many processors are allocated; what is
     given says when (seconds since the epoch) and what it said."""
-    file, flag = slurm.home.work / "allocated", slurm.home.work / "looking"
+    file = slurm.home.work / "allocated"
+    flag = slurm.home.work / "looking"
     flag.touch()
     look = "while [ -e $0 ]; do echo $(date +%s) $(sinfo -h -o%C); sleep 0.9; done"
     with file.open("w") as out:

@@ -26,7 +26,9 @@ NVME = {"name": "nvme", "backend": "node-local", "mount": "any", "granularity": 
 MODES = ("persistent", "transient", "hybrid")
 CHAINS = Chains(width=2, rungs=3)
 CAPACITY = 2 << 20  # of 2.4 MB; three levels have 1.8 MB
-RESULT, OTHER = 40 << 20, 1 << 20  # declared bytes that make hybrid pay
+# declared bytes that make hybrid pay
+RESULT = 40 << 20
+OTHER = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,8 @@ class Started:
         assert mode == "off" or "engine: dagman (a schedd takes jobs here)" in done.err
 
     def _run_way(self, name: str) -> WorkflowRunner:
-        runner, way = WorkflowRunner(self.home, name, planner=self.planner), WAYS[name]
+        runner = WorkflowRunner(self.home, name, planner=self.planner)
+        way = WAYS[name]
         (runner.root / "nvme").mkdir()
         sites = runner.document("sites.yml")
         disk = {"path": str(runner.root / "nvme")}
@@ -122,7 +125,8 @@ class Started:
         phases = json.loads((submit / "bb" / "phases.json").read_text())
         assert phases["limit"] == CAPACITY
         assert phases["barriers"]
-        run, name = runner.start("bb"), runner.reservation("bb")
+        run = runner.start("bb")
+        name = runner.reservation("bb")
         buffer = run.until(lambda: self.site.folder_of(name), 500)
         with watched(buffer, every=0.05) as most:
             done = run.end(900)
@@ -218,7 +222,8 @@ def reserved(submit: Path) -> float:
 def test_a_job_works_in_the_place_that_its_tier_gives_it(
     started: Started, name: str
 ) -> None:
-    runner, way = started.ways[name].result(timeout=900), WAYS[name]
+    runner = started.ways[name].result(timeout=900)
+    way = WAYS[name]
     assert runner.content("bb") == expected()
     places = {job: task["cwd"] for job, task in runner.tasks("bb").items()}
     own = "".join(sorted(job for job, place in places.items() if way.place in place))

@@ -122,7 +122,8 @@ def a_workflow_in_a_workflow(home: Home) -> None:
     runner = with_inner_workflow(home, "inner")
     runner.planned("bb", *PERSISTENT, "--bb-capacity", "64MiB")
     runner.run_well("bb")
-    found, outer_results = runner.content("bb"), expected()
+    found = runner.content("bb")
+    outer_results = expected()
     assert {name: found[name] for name in outer_results} == outer_results
     assert found["i.dat"] == outer_results["d.dat"]
     assert set(found) == {"d.dat", "e.dat", "i.dat", "j.dat"}

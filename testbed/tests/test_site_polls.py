@@ -18,7 +18,9 @@ from testbed.tests.workflow_runner import PLANNERS, WorkflowRunner
 
 pytestmark = [pytest.mark.site]
 ROOTS = 1000
-POLLS, POLL = 3, 6.0  # seconds
+# seconds
+POLLS = 3
+POLL = 6.0
 # Of a busy machine: gate's start, DAGMan's pass over its nodes (1 s), the submission,
 # and whole seconds in what Slurm and DAGMan note. With it, still under two intervals.
 ALLOWED = 5.0
@@ -74,14 +76,16 @@ def a_thousand_jobs_wait(
     calls.write_text("")
     begun = time.monotonic()
     run.until(lambda: len(asked(calls, "scontrol")) >= POLLS)
-    polls, took = asked(calls, "scontrol"), time.monotonic() - begun
+    polls = asked(calls, "scontrol")
+    took = time.monotonic() - begun
     # A caller is a poll: it asks once each, whatever waits behind it.
     assert len(set(polls)) == len(polls) <= took / POLL + 2, (polls, took)
     assert max(Counter(asked(calls, "squeue")).values(), default=1) == 1
 
     submit_host.give_back("other", "filler")
     room = time.time()
-    name, journal = runner.reservation("bb"), submit / "jobstate.log"
+    name = runner.reservation("bb")
+    journal = submit / "jobstate.log"
     up = max(room, run.until(lambda: submit_host.buffers().get(name)).created)
     first = run.until(lambda: re.search(_FIRST, journal.read_text()))
     assert float(first[1]) - up <= POLL + ALLOWED < 2 * POLL

@@ -72,8 +72,10 @@ def is_held(submit_host: SlurmSite, home: Home, planner: str) -> None:
         for runner in (failing, falling)
     )
     with submit_host.injected("".join(lines)):
-        fails, falls = failing.start("bb"), falling.start("bb")
-        failed, done = fails.end(), falls.end()
+        fails = failing.start("bb")
+        falls = falling.start("bb")
+        failed = fails.end()
+        done = falls.end()
     check_failed(failed, NO_SPACE, "create_dir_diamond_0_cluster: its PRE script")
     assert NO_SPACE in (failing.submit_dir("bb") / "bb" / "gate.err").read_text()
     check_ran_on_pfs(falling, done, NO_SPACE)
@@ -82,11 +84,13 @@ def is_held(submit_host: SlurmSite, home: Home, planner: str) -> None:
 
 
 def is_larger_than_the_pool(submit_host: SlurmSite, home: Home, planner: str) -> None:
-    too_large, pool = ("--bb-capacity", "2GiB"), POOLS[home.flavour.plugin]
+    too_large = ("--bb-capacity", "2GiB")
+    pool = POOLS[home.flavour.plugin]
     because = f"pool {pool} has 1.0 GiB in all"
     failing = start(home, "large", planner, *PERSISTENT, *too_large)
     falling = start(home, "fallback-large", planner, *FALLBACK, *too_large)
-    fails, falls = failing.start("bb"), falling.start("bb")
+    fails = failing.start("bb")
+    falls = falling.start("bb")
     check_failed(fails.end(), f"asks for 2.0 GiB; {because}")
     check_ran_on_pfs(falling, falls.end(), because)
     assert not jobs_that_name(submit_host, falling.reservation("bb"))
@@ -98,7 +102,8 @@ def belongs_to_another_user(submit_host: SlurmSite, home: Home, planner: str) ->
     names = [runner.reservation("bb") for runner in (failing, falling)]
     for name in names:
         submit_host.hold("other", name, 5 << 20)
-    fails, falls = failing.start("bb"), falling.start("bb")
+    fails = failing.start("bb")
+    falls = falling.start("bb")
     check_failed(fails.end(), "bb_setup_BB0000001", "other")
     check_ran_on_pfs(falling, falls.end(), "belongs to other")
     for name in names:
@@ -108,7 +113,8 @@ def belongs_to_another_user(submit_host: SlurmSite, home: Home, planner: str) ->
 
 def vanishes(submit_host: SlurmSite, home: Home, planner: str) -> None:
     runner = start(home, "vanished", planner)
-    name, journal = runner.reservation("bb"), runner.submit_dir("bb") / "jobstate.log"
+    name = runner.reservation("bb")
+    journal = runner.submit_dir("bb") / "jobstate.log"
     run = runner.start("bb")
     made = " create_dir_diamond_0_cluster POST_SCRIPT_SUCCESS "
     until(lambda: journal.exists() and made in journal.read_text())
@@ -215,7 +221,8 @@ def test_a_reservation_that_comes_too_late_is_not_waited_for(
     submit_host.hold("other", "filler", 1024 << 20)
     too_late = "did not come up within 6.0 s"
     waits = "create_dir_diamond_0_cluster waits for the burst buffer"
-    fails, falls = failing.start("bb"), falling.start("bb")
+    fails = failing.start("bb")
+    falls = falling.start("bb")
     fails.until((failing.submit_dir("bb") / "bb/gate.err").exists)
     falls.until((falling.submit_dir("bb") / "bb/storage_decision.json").exists)
     submit_host.give_back("other", "filler")

@@ -62,7 +62,8 @@ STAGE_OUT = "#DW stage_out type=file source=$DW_JOB_STRIPED/out destination="
 
 def test_a_job_buffer_is_staged_in_before_and_out_after(slurm: SlurmSite) -> None:
     slurm.inject("data_in times=1 delay=3\ndata_out times=1 delay=3\n")
-    source, out = slurm.work / "in.txt", slurm.work / "out.txt"
+    source = slurm.work / "in.txt"
+    out = slurm.work / "out.txt"
     after = slurm.work / "after.txt"
     source.write_text("input\n")
     work = "tr a-z A-Z < $DW_JOB_STRIPED/in > $DW_JOB_STRIPED/out"

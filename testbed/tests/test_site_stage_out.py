@@ -56,7 +56,8 @@ class BlockingRunner(WorkflowRunner):
 def test_a_stage_out_that_fails_fails_the_node_and_the_data_is_kept(
     submit_host: SlurmSite, home: Home
 ) -> None:
-    runner, plugin = BlockingRunner(home), home.flavour.plugin
+    runner = BlockingRunner(home)
+    plugin = home.flavour.plugin
     submit = runner.planned("bb", *TRANSIENT, *WAIT[plugin])
     runner.blocking.touch()
     failed = runner.run_to_the_end("bb")

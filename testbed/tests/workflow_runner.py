@@ -27,7 +27,8 @@ from pegasus_bb.run.engine.jobstate_log import read_history
 from tests.planner.real_pegasus import HOME, MARKS
 from tests.support.waiting import until
 
-USER, UID = "wfuser", 1000
+USER = "wfuser"
+UID = 1000
 PROJECT = Path(__file__).parents[2]
 PERSISTENT = ("--bb-mode", "persistent", "--cleanup", "none")
 TIER = {

@@ -166,8 +166,19 @@ def test_a_destination_that_is_full(job: Job, more_room: str, code: int) -> None
     (job.buffer / "step0").write_bytes(bytes(4 * MIB))
     done = subprocess.run(
         [
-            *("unshare", "--mount", "--propagation", "private", "sh", "-c", FULL, "sh"),
-            *(*DRAIN, "bb/ckpt", "pfs/ckpt", "--settle", "1s"),
+            "unshare",
+            "--mount",
+            "--propagation",
+            "private",
+            "sh",
+            "-c",
+            FULL,
+            "sh",
+            *DRAIN,
+            "bb/ckpt",
+            "pfs/ckpt",
+            "--settle",
+            "1s",
         ],
         cwd=job.root,
         env={**os.environ, "MORE_ROOM": more_room},

@@ -63,7 +63,8 @@ def test_discarding_needs_the_name(given_back: list[str], tmp_path: Path) -> Non
 def test_release_refuses_the_reservation_of_a_living_run(
     given_back: list[str], tmp_path: Path
 ) -> None:
-    folder, me = planned(tmp_path / "run", "pbbone"), os.getpid()
+    folder = planned(tmp_path / "run", "pbbone")
+    me = os.getpid()
     says = rf"another pegasus-bb run works .*\(pid {me} on host"
     with lock_submit_dir(folder / ENGINE_LOCK), pytest.raises(UsageError, match=says):
         release("pbbone", "--discard")

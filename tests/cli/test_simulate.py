@@ -36,8 +36,10 @@ walltime: 8h
 campaign: 2d
 """
 MANY = (
-    *("--nodes", ",".join(map(str, range(2, 101)))),
-    *("--capacity", ",".join(f"{n}TB" for n in range(1, 100))),
+    "--nodes",
+    ",".join(map(str, range(2, 101))),
+    "--capacity",
+    ",".join(f"{n}TB" for n in range(1, 100)),
 )
 
 
@@ -69,8 +71,10 @@ def test_json_has_every_seed_and_every_difference(work: Path) -> None:
     assert (found["seeds"], found["confidence"]) == (2, 0.95)
     names = [case["name"] for case in found["cases"]]
     assert names == [
-        *("shared, parity 0 %", "shared, parity 20 %"),
-        *("local, parity 0 %", "local, parity 20 %"),
+        "shared, parity 0 %",
+        "shared, parity 20 %",
+        "local, parity 0 %",
+        "local, parity 20 %",
     ]
     whole, rest = found["cases"][2:]
     for before, after in zip(whole["outcomes"], rest["outcomes"], strict=True):

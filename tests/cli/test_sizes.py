@@ -67,7 +67,8 @@ def test_the_table_and_the_json(run: Path) -> None:
 
 
 def test_a_workflow_gets_the_sizes_that_it_lacks(run: Path, tmp_path: Path) -> None:
-    workflow, sized = tmp_path / "workflow.yml", tmp_path / "sized.yml"
+    workflow = tmp_path / "workflow.yml"
+    sized = tmp_path / "sized.yml"
     workflow.write_text(WORKFLOW)
     done = say(run, "--workflow", workflow, "--output", sized)
     assert done.exit_code == 0, done.output

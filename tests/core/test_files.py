@@ -74,7 +74,9 @@ def test_a_line_for_which_only_a_part_has_room_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """write() takes what there is room for, and complains at the next call only."""
-    journal, room, write = str(tmp_path / "journal"), [30], os.write
+    journal = str(tmp_path / "journal")
+    room = [30]
+    write = os.write
 
     def nearly_full(handle: int, data: Any) -> int:
         if not room[0]:
@@ -127,7 +129,8 @@ def test_cut_off_anywhere_it_loses_the_last_line_and_no_other(tmp_path: Path) ->
 
 
 def test_writers_that_are_killed_tear_no_line_of_others(tmp_path: Path) -> None:
-    path, noted = tmp_path / "journal", tmp_path / "noted"
+    path = tmp_path / "journal"
+    noted = tmp_path / "noted"
     children = []
     for number in range(4):
         child = os.fork()
@@ -242,7 +245,8 @@ def test_a_file_system_without_locks_is_not_taken_for_another_process(
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    lock, said = tmp_path / "lock", r"cannot lock files \(No locks available\)"
+    lock = tmp_path / "lock"
+    said = r"cannot lock files \(No locks available\)"
     lock.touch()
     assert lock_holder(str(lock)) == ""
     with pytest.raises(UsageError, match=said), lock_submit_dir(lock):

@@ -46,8 +46,18 @@ def test_a_file_url_has_one_slash_or_three(pfn: str, path: str | None) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        *("", "nvme", "$SLURM_JOB_ID/x", "$HOME", "$TMPDIRS", "/x/$TMPDIR", "/x$"),
-        *("/x/${TMPDIR}", "/x/$(id)", "/x/..", "/x'y", "/x\ny"),
+        "",
+        "nvme",
+        "$SLURM_JOB_ID/x",
+        "$HOME",
+        "$TMPDIRS",
+        "/x/$TMPDIR",
+        "/x$",
+        "/x/${TMPDIR}",
+        "/x/$(id)",
+        "/x/..",
+        "/x'y",
+        "/x\ny",
     ],
 )
 def test_what_can_be_no_disk_is_refused_before_a_job_starts(path: str) -> None:

@@ -15,7 +15,9 @@ from .ptrace import NotPermitted
 
 MEMORY = Path("/dev/shm")
 NEEDED = 1 << 28
-SOME, MANY = 47, 5  # primes: they step over the two or three kinds of errors, too
+# primes: they step over the two or three kinds of errors, too
+SOME = 47
+MANY = 5
 
 
 @pytest.fixture

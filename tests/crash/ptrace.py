@@ -14,17 +14,35 @@ import struct
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, NoReturn
 
-_TRACEME, _CONT, _SETOPTIONS, _GET_SYSCALL_INFO = 0, 7, 0x4200, 0x420E
+_TRACEME = 0
+_CONT = 7
+_SETOPTIONS = 0x4200
+_GET_SYSCALL_INFO = 0x420E
 _POKEUSER = 6
-_RAX, _ORIG_RAX = 80, 120  # where x86_64 has them in struct user
-_FORK, _VFORK, _CLONE, _EXEC, _SECCOMP = 0x2, 0x4, 0x8, 0x10, 0x80
+# where x86_64 has them in struct user
+_RAX = 80
+_ORIG_RAX = 120
+_FORK = 0x2
+_VFORK = 0x4
+_CLONE = 0x8
+_EXEC = 0x10
+_SECCOMP = 0x80
 _EXITKILL = 0x100000  # should the tests themselves be killed, nothing stays behind
 _OPTIONS = _FORK | _VFORK | _CLONE | _EXEC | _SECCOMP | _EXITKILL
-_EVENT_SECCOMP, _EVENT_STOP = 7, 128
-_PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _FILTER = 38, 22, 2
-_RET_TRACE, _RET_ALLOW, _RET_ERRNO = 0x7FF00000, 0x7FFF0000, 0x50000
-_LOAD, _EQUAL, _RETURN = 0x20, 0x15, 0x06  # of the filter's machine
-_WALL, _OF_THIS_THREAD = 0x40000000, 0x20000000
+_EVENT_SECCOMP = 7
+_EVENT_STOP = 128
+_PR_SET_NO_NEW_PRIVS = 38
+_PR_SET_SECCOMP = 22
+_FILTER = 2
+_RET_TRACE = 0x7FF00000
+_RET_ALLOW = 0x7FFF0000
+_RET_ERRNO = 0x50000
+# of the filter's machine
+_LOAD = 0x20
+_EQUAL = 0x15
+_RETURN = 0x06
+_WALL = 0x40000000
+_OF_THIS_THREAD = 0x20000000
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p]
@@ -77,7 +95,8 @@ def start(
     ``streams`` become its 0, 1 and 2. Raises NotPermitted.
     """
     program = _filter(numbers)
-    argv, environ = list(argv), dict(environ)
+    argv = list(argv)
+    environ = dict(environ)
     pid = os.fork()
     if pid == 0:
         _become(argv, environ, cwd, streams, program)

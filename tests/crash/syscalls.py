@@ -11,7 +11,8 @@ import platform
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-FICLONE, FICLONERANGE = 0x40049409, 0x4020940D
+FICLONE = 0x40049409
+FICLONERANGE = 0x4020940D
 _AT_FDCWD = -100
 
 ReadText = Callable[[int], str]  # the text at an address of the program

@@ -26,8 +26,16 @@ TOLD = [
 # What is there when it is killed before each of them.
 LEFT = [
     ["y"],  # never killed
-    *([], ["x"], ["x"], ["x"], ["x"], ["x", "y"], ["x", "y"]),
-    *(["y", "y/z"], ["y", "y/z"], ["y"]),
+    [],
+    ["x"],
+    ["x"],
+    ["x"],
+    ["x"],
+    ["x", "y"],
+    ["x", "y"],
+    ["y", "y/z"],
+    ["y", "y/z"],
+    ["y"],
 ]
 
 

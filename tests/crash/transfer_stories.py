@@ -94,7 +94,8 @@ class StageOut(JobList):
     """A file, a folder, one over an earlier try, one in the place of a link."""
 
     def given(self) -> list[dict[str, Any]]:
-        site, out = self.site, self.site.out
+        site = self.site
+        out = self.site.out
         tree(site.scratch / "folder")
         for name in ("file", "again", "linked"):
             (site.scratch / name).write_text(f"{name}: new")
@@ -122,7 +123,8 @@ class StageOut(JobList):
             assert self.is_new(line["lfn"])
 
     def is_new(self, name: str) -> bool:
-        here, there = self.site.scratch / name, self.site.out / name
+        here = self.site.scratch / name
+        there = self.site.out / name
         return digest_path(str(there)) == digest_path(str(here))
 
     def check_done(self) -> None:

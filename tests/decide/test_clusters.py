@@ -23,7 +23,8 @@ def chain(user: User) -> User:
     user.defines = ["pegasus.bb.mode=transient"]
     shared = use("shared", "input", **sized("3MiB"))
     user.replicas = {"shared": [{"site": "local", "pfn": "/shared"}]}
-    mid, out = use("mid", "output", **sized("5MiB")), use("out", "output", **sized(1))
+    mid = use("mid", "output", **sized("5MiB"))
+    out = use("out", "output", **sized(1))
     user.jobs = [
         job("first", shared, mid),
         job("second", shared, use("mid", "input"), out),

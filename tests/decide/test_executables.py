@@ -42,7 +42,8 @@ def test_an_installed_program_needs_no_space(user: User) -> None:
 
 def test_what_a_program_requires_is_staged_with_it(staged: User) -> None:
     staged.transformations[0]["requires"] = ["lib::helper:1.0"]
-    pfn, full = f"{staged.folder}/work.py", {"namespace": "lib", "version": "1.0"}
+    pfn = f"{staged.folder}/work.py"
+    full = {"namespace": "lib", "version": "1.0"}
     staged.transformations.append(program("helper", "local", pfn, "stageable", **full))
     assert staged.placed("lib-helper-1.0").size == 50
 

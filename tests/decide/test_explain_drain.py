@@ -29,11 +29,11 @@ def test_explain_of_a_paced_run_simulates_it_once(
     (chain.folder / "speeds.yml").write_text(SPEEDS)
     monkeypatch.chdir(chain.folder)
     forecasts: list[Any] = []
-    simulated: Callable[[Any], Any] = drain_files.forecast
+    simulated: Callable[..., Any] = drain_files.forecast
     monkeypatch.setattr(
         drain_files,
         "forecast",
-        lambda given: forecasts.append(given) or simulated(given),
+        lambda *given: forecasts.append(given) or simulated(*given),
     )
     words = ["--bb-mode", "persistent", "--bb-speeds", "speeds.yml"]
     words += ["--sites", "cluster", "--output-dir", "out"]
@@ -78,16 +78,16 @@ def test_with_phases_it_leaves_before_the_next_one(
     words = early_results(chain)
     monkeypatch.chdir(chain.folder)
     plans: list[Any] = []
-    planned: Callable[[Any], Any] = drain_files.plan_drain
+    planned: Callable[..., Any] = drain_files.plan_drain
     monkeypatch.setattr(
         explaining,
         "plan_drain",
-        lambda given: plans.append((given, planned(given))) or None,
+        lambda *given: plans.append((given[1], planned(*given))) or None,
     )
     lives = lifetimes(*words, "--bb-drain", "paced", "--bb-capacity", "40B")
     assert lives["a"] == 2
-    [(given, plan)] = plans
-    assert given.placement.phases.count > 1
+    [(decision, plan)] = plans
+    assert decision.placement.phases.count > 1
     dues = [flow.due for flow in plan.forecast.flows]
     assert dues[-1] is None
     assert dues[0] is not None and dues[0] < plan.forecast.end

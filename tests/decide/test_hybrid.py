@@ -68,7 +68,8 @@ def test_a_large_file_of_one_job_has_a_job_reservation_and_then_the_pfs(
 
 def test_a_small_file_is_not_worth_a_granule_of_its_own(hybrid: User) -> None:
     hybrid.jobs = chain(own=1)
-    placement, selection = hybrid.decide(), hybrid.decision().selection
+    placement = hybrid.decide()
+    selection = hybrid.decision().selection
     assert placement.job_reservations == {}
     assert placement.files["own.txt"].tier == "bb"
     assert "would take more than it saves" in placement.files["own.txt"].reason
@@ -177,7 +178,8 @@ def test_run_times_decide_where_they_are_known(hybrid: User) -> None:
     assert list(hybrid.decide().job_reservations) == ["first"]
     for entry, seconds in zip(hybrid.jobs, (100_000, 1, 1), strict=True):
         entry["profiles"] = {"pegasus": {"runtime": seconds}}
-    placement, selection = hybrid.decide(), hybrid.decision().selection
+    placement = hybrid.decide()
+    selection = hybrid.decision().selection
     assert placement.job_reservations == {}
     assert selection is not None
     assert (selection.unit, selection.span) == ("seconds", 100_122)
@@ -228,7 +230,8 @@ def readers_of(jobs: list[dict[str, Any]]) -> dict[str, set[str]]:
 def test_in_any_workflow_every_file_has_one_place_and_the_space_it_needs(
     jobs: list[dict[str, Any]],
 ) -> None:
-    placement, readers = decision(jobs, "hybrid").placement, readers_of(jobs)
+    placement = decision(jobs, "hybrid").placement
+    readers = readers_of(jobs)
     assert placement.files.keys() == readers.keys()
     private = [
         lfn for own in placement.job_reservations.values() for lfn in own.stage_out
@@ -258,7 +261,8 @@ def test_in_any_workflow_hybrid_reserves_no_more_than_persistent(
 ) -> None:
     hybrid = decision(jobs, "hybrid")
     persistent = decision(jobs, "persistent").placement
-    selection, placement = hybrid.selection, hybrid.placement
+    selection = hybrid.selection
+    placement = hybrid.placement
     assert selection is not None
     total = selection.shared + selection.job_reservations
     assert total <= selection.persistent

@@ -47,7 +47,8 @@ def names(taken: object) -> list[str]:
     return [candidate.job for candidate in taken]
 
 
-ALONE, SHORT = candidate("a", 30), candidate("short", 40, 1.0)
+ALONE = candidate("a", 30)
+SHORT = candidate("short", 40, 1.0)
 FREE = [free("a", 3), free("b", 8), free("c", 1)]
 
 

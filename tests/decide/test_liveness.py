@@ -132,7 +132,8 @@ def least_phases(pairs: list[tuple[int, int]], limit: int) -> int | None:
 
 @given(flows, st.integers(0, 40))
 def test_the_fewest_phases_are_found(drawn: list[tuple[int, int]], limit: int) -> None:
-    pairs, held = [], 0
+    pairs = []
+    held = 0
     for more, less in drawn:
         held += more
         pairs.append((more, min(less, held)))

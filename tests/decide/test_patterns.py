@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.core.errors import CatalogError
-from pegasus_bb.decide.patterns import Entry
+from pegasus_bb.decide.tier_rules import Entry
 from tests.decide.user_files import User
 
 

@@ -12,12 +12,11 @@ from pegasus_bb_lab.flash.planned_load import Life, planned_load
 
 from pegasus_bb.cli.explain import command
 from pegasus_bb.core.errors import CatalogError
-from pegasus_bb.decide.place_files import place_files
+from pegasus_bb.decide.place_files import place_files, with_capacity
 from pegasus_bb.decide.run_times import times_error
 from pegasus_bb.decide.stream_choice import outputs_to_make
 from pegasus_bb.model.history import History, Past
 from pegasus_bb.model.placement import HINTS
-from pegasus_bb.planner.reading import with_capacity
 from tests.decide.user_files import User, job, sized, use
 
 
@@ -111,8 +110,8 @@ def auto(user: User, *runs: dict[str, float]) -> tuple[str, dict[str, float]]:
     if runs:
         given = replace(given, history=past(user, *runs))
     placed = place_files(given, given.catalogs.tiers["cluster"][0])
-    decision = with_capacity(replace(given, decision=placed)).decision
-    assert decision is not None and decision.streams is not None
+    decision = with_capacity(given, placed)
+    assert decision.streams is not None
     policy, why = decision.streams
     _, _, simulated = why.partition("; simulated: ")
     pairs = (each.rsplit(" ", 1) for each in simulated.split(", "))
@@ -214,7 +213,8 @@ def test_outputs_are_made_beforehand_where_the_program_wants_that(chain: User) -
     chain.transformations = [entry]
     chain.jobs[0]["profiles"] = {"pegasus": {"bb.hints": "off"}}
     found = outputs_to_make(chain.given(), chain.decide())
-    short, medium = HINTS["short"], HINTS["medium"]
+    short = HINTS["short"]
+    medium = HINTS["medium"]
     assert found == {"J1": {"b": medium}, "J2": {"c": medium}, "J3": {"out": short}}
     chain.tier["streams"] = "off"
     assert outputs_to_make(chain.given(), chain.decide()) == {}

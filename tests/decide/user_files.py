@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from pegasus_bb.decide.decision import Ending, PlacementDecision, PlanningInput
-from pegasus_bb.decide.place_files import place_files
+from pegasus_bb.decide.place_files import place_files, with_capacity
 from pegasus_bb.model.catalogs import Catalogs, load_inputs
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.placement import PlacedFile, Placement
 from pegasus_bb.model.properties import Settings, read_properties, read_settings
 from pegasus_bb.model.workflow import Workflow, read_workflow
-from pegasus_bb.planner.reading import with_capacity
 
 
 def use(lfn: str, kind: str, **more: Any) -> dict[str, Any]:
@@ -96,10 +95,7 @@ class User:
     def decision(self) -> PlacementDecision:
         given = self.given()
         tier = given.catalogs.tiers[self.site][0]
-        placed = replace(given, decision=place_files(given, tier))
-        decided = with_capacity(placed).decision
-        assert decided is not None
-        return decided
+        return with_capacity(given, place_files(given, tier))
 
     def decide(self) -> Placement:
         return self.decision().placement

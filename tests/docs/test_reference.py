@@ -16,8 +16,14 @@ import pegasus_bb.core.errors as errors
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 OPTIONS = [
-    *("--bb-mode", "persistent", "--bb-capacity", "16MiB"),
-    *("--sites", "cluster", "--output-sites", "local"),
+    "--bb-mode",
+    "persistent",
+    "--bb-capacity",
+    "16MiB",
+    "--sites",
+    "cluster",
+    "--output-sites",
+    "local",
 ]
 
 

@@ -56,8 +56,12 @@ def _search_in_files(site: Path) -> None:
     """The search works where the pages are files: no worker starts there."""
     shown = subprocess.run(
         [
-            *(str(BROWSER), "--headless=new", "--no-sandbox", "--disable-gpu"),
-            *("--virtual-time-budget=15000", "--dump-dom"),
+            str(BROWSER),
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--virtual-time-budget=15000",
+            "--dump-dom",
             f"--user-data-dir={site.parent / 'profile'}",
             f"{(site / 'index.html').as_uri()}?q=reservation",
         ],

@@ -9,19 +9,24 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 READ = {
-    **{"pegasus_bb": ("*.py", "*.j2"), "docs": ("*.md",), "examples": ("*.py", "*.md")},
-    **{"site-catalogs": ("*",), "planner-hooks": ("*",), "pre-scripts": ("*",)},
+    "pegasus_bb": ("*.py", "*.j2"),
+    "docs": ("*.md",),
+    "examples": ("*.py", "*.md"),
+    "site-catalogs": ("*",),
+    "planner-hooks": ("*",),
+    "pre-scripts": ("*",),
 }
 STOPPED = (
-    *("Behind what is there", "say it again", "without anything to lose", "nobody"),
-    *(
-        "asked for room",
-        "not brought to an end",
-        "a job of the user's",
-        "KiB x",
-        "iB-hours",
-        "; say: ",
-    ),
+    "Behind what is there",
+    "say it again",
+    "without anything to lose",
+    "nobody",
+    "asked for room",
+    "not brought to an end",
+    "a job of the user's",
+    "KiB x",
+    "iB-hours",
+    "; say: ",
     "each second once, for the first of these",
 )
 OURS = ("gate", "seal", "ledger", "landing", "job reservation", "launcher", "manifest")

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.core.errors import UsageError
+from pegasus_bb.planner.builtin.planner import BuiltInPlanner
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.planning import plan
 from tests.support.shebang import shebang
@@ -164,17 +165,16 @@ def attacks(request: pytest.FixtureRequest) -> dict[str, str]:
 def planned(site: Site, more: dict[str, Any]) -> Path:
     options: dict[str, Any] = {"relative_submit_dir": "run", "force": True, **more}
     bb_options = {"pegasus.bb.mode": "persistent", **options.pop("bb_options", {})}
-    return plan(
-        PlanOptions(
-            workflow=Path("workflow.yml"),
-            cwd=site.work,
-            bb_options=bb_options,
-            sites=("cluster",),
-            output_sites=("local",),
-            base_dir=site.root / "submit",
-            **options,
-        )
-    ).submit_dir
+    given = PlanOptions(
+        workflow=Path("workflow.yml"),
+        cwd=site.work,
+        bb_options=bb_options,
+        sites=("cluster",),
+        output_sites=("local",),
+        base_dir=site.root / "submit",
+        **options,
+    )
+    return plan(given, BuiltInPlanner(given)).submit_dir
 
 
 def first_words(submit_dir: Path) -> Counter[str]:

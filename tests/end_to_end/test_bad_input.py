@@ -254,8 +254,13 @@ def test_results_do_not_go_where_the_run_cleans_up(
         in_output("E", lfn="mine")(site)
     folder = site.root / where.replace("pfs", "alias")
     done = site.plan(
-        *("bb", "--bb-mode", mode, "--relative-dir", "mine"),
-        *("--output-dir", str(folder)),
+        "bb",
+        "--bb-mode",
+        mode,
+        "--relative-dir",
+        "mine",
+        "--output-dir",
+        str(folder),
     )
     assert done.returncode == 2, done.stdout + done.stderr
     assert "removed at the end" in done.stderr

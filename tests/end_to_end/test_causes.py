@@ -19,8 +19,11 @@ from tests.support.waiting import until
 
 from .test_unsafe_again import before
 
-CONTINUE, AGAIN, OVER = "to continue", "plan again", "start over"
-INPUT, RESULT = b"ACGT\n", b"a of ACGT\n"
+CONTINUE = "to continue"
+AGAIN = "plan again"
+OVER = "start over"
+INPUT = b"ACGT\n"
+RESULT = b"a of ACGT\n"
 # One task makes a.txt of in.txt, the next makes the result of a.txt.
 TASK = "#!/bin/sh\nset -e\n[ $1 = a ]\n{does}\nsed 's/^/a of /' $2 > $3\n"
 
@@ -333,7 +336,8 @@ def test_every_cause_has_a_story() -> None:
 def test_the_last_lines_of_a_failed_run_lead_to_its_end(
     two_tasks: Site, cause: str
 ) -> None:
-    site, story = two_tasks, {**STORIES, **RELATIVES}[cause]
+    site = two_tasks
+    story = {**STORIES, **RELATIVES}[cause]
     if story.tier:
         site.declare(**story.tier)
     if cause == "reservation_refused":

@@ -165,7 +165,9 @@ CHOSEN = ("persistent", "inplace", ON_THE_PFS)  # the one in make test
     ("mode", "cleanup", "tier"),
     [
         pytest.param(
-            *(mode, cleanup, tier),
+            mode,
+            cleanup,
+            tier,
             marks=[] if (mode, cleanup, tier) == CHOSEN else pytest.mark.sweep,
         )
         for mode in ("persistent", "transient", "hybrid")

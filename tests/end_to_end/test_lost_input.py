@@ -45,7 +45,8 @@ def test_the_maker_of_a_lost_input_runs_again_with_remake(
 def test_a_result_that_is_nowhere_any_more_is_made_again(site: Site) -> None:
     """It was removed from its destination when its scratch copy had been cleaned up."""
     folder = site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0")
-    once, result = site.root / "once", site.results("bb") / "e.dat"
+    once = site.root / "once"
+    result = site.results("bb") / "e.dat"
     removed = f"[ -e {once} ] || rm {result}; : > {once}"
     before(folder / "bb" / "bin" / "delete", removed, f"--bb {folder}/bb")
     done = site.run("bb")

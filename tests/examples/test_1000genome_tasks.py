@@ -90,7 +90,8 @@ def test_leftovers_of_a_killed_attempt_change_nothing(
     for use in job["uses"]:
         if use["type"] == "input":
             (tmp_path / use["lfn"]).write_bytes(finished[use["lfn"]])
-    leftover, archive = tmp_path / folder, tmp_path / f"{folder}.tar.gz"
+    leftover = tmp_path / folder
+    archive = tmp_path / f"{folder}.tar.gz"
     leftover.mkdir()
     (leftover / "chr1.HG00096").write_text("rs1\t1\tA")
     (leftover / "chr1.STRANGER").write_text("rs1\t1\tA\tC\t0.5\n")

@@ -45,7 +45,8 @@ def test_an_old_demo_goes_with_what_it_left_on_fast_storage(
 
 
 def test_results_are_compared_to_the_byte(folders: Any, tmp_path: Path) -> None:
-    one, other = tmp_path / "one", tmp_path / "other"
+    one = tmp_path / "one"
+    other = tmp_path / "other"
     for folder in (one, other):
         (folder / "deep").mkdir(parents=True)
         (folder / "deep" / "same.txt").write_text("same")

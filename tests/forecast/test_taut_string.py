@@ -28,7 +28,8 @@ def corridors(draw: st.DrawFn) -> list[Gap]:
 @st.composite
 def ways(draw: st.DrawFn) -> tuple[list[Gap], list[Point]]:
     """A corridor, and bytes that are drained at its gaps: never fewer than before."""
-    gaps, way = draw(corridors()), [(0.0, 0.0)]
+    gaps = draw(corridors())
+    way = [(0.0, 0.0)]
     for gap in gaps:
         least = max(gap.low, way[-1][1])
         way.append((gap.time, draw(st.floats(least, gap.high))))

@@ -38,7 +38,8 @@ class Told:
         self._at_work.append(work)
         self._tell()
         while True:
-            rate, since = self._rate(work), self._env.now
+            rate = self._rate(work)
+            since = self._env.now
             waits = [self._env.timeout(left / rate), self._changed]
             if until is not None:
                 waits.append(self._env.timeout(max(0.0, until - since)))
@@ -63,7 +64,8 @@ class Told:
             for each in self._at_work
             for _ in range(each.count)
         )
-        free, share = 1.0, {}
+        free = 1.0
+        share = {}
         for place, (limit, lane) in enumerate(wants):
             share[lane] = min(limit, free / (len(wants) - place))
             free -= share[lane]

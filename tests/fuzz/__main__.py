@@ -48,7 +48,9 @@ def _in_a_process(target: Target, seconds: float) -> bool:
 
 
 def _search(target: Target, seconds: float) -> None:
-    until, tried, number = time.monotonic() + seconds, 0, int.from_bytes(os.urandom(4))
+    until = time.monotonic() + seconds
+    tried = 0
+    number = int.from_bytes(os.urandom(4))
     refused = 0
     while time.monotonic() < until:
 

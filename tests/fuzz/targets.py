@@ -19,7 +19,7 @@ from pegasus_bb_lab.provision.provision import provision
 from pegasus_bb.core import ledger
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.files import read_journal
-from pegasus_bb.decide.patterns import read_placement_file
+from pegasus_bb.decide.tier_rules import read_placement_file
 from pegasus_bb.model.catalogs import read_replicas, read_sites
 from pegasus_bb.model.dag.nodes import Dag, Node
 from pegasus_bb.model.dag.reader import read_dag
@@ -141,7 +141,8 @@ def _tier_folder(path: Path) -> None:
 def _bb_folder(path: Path) -> None:
     """Each of the small files of a run may be damaged, the others not."""
     bb = BBDir(str(path.parent))
-    data, whole = path.read_bytes(), json.dumps(REQUEST.to_json()).encode()
+    data = path.read_bytes()
+    whole = json.dumps(REQUEST.to_json()).encode()
     for name in ("request", "reservation", "placement", "ready"):
         (path.parent / "request.json").write_bytes(whole)
         (path.parent / f"{name}.json").write_bytes(data)
@@ -224,10 +225,8 @@ def _yaml(name: str, read: Callable[[Any], object], seeds: list[bytes]) -> Targe
 
 
 def _all() -> Iterator[Target]:
-    bursts, jobs = (
-        _texts("slurm-24.11/show-b*.txt"),
-        _texts("slurm-24.11/show-job*.txt"),
-    )
+    bursts = _texts("slurm-24.11/show-b*.txt")
+    jobs = _texts("slurm-24.11/show-job*.txt")
     yield Target("scontrol show burst", bursts, _parsed(parse_burst))
     yield Target("scontrol show job", jobs, _parsed(parse_jobs))
     queues = _texts("slurm-2*/squeue-format.txt")

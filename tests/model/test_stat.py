@@ -29,8 +29,11 @@ def test_the_mean_of_those_that_know_with_its_standard_error(
 @pytest.mark.parametrize(
     ("pfs", "bb", "ratio"),
     [
-        *(([6.0], [2.0], 3.0), ([1.0], [0.0], None), ([0.0], [1.0], None)),
-        *(([], [1.0], None), ([1.0], [], None)),
+        ([6.0], [2.0], 3.0),
+        ([1.0], [0.0], None),
+        ([0.0], [1.0], None),
+        ([], [1.0], None),
+        ([1.0], [], None),
     ],
 )
 def test_the_ratio_is_pfs_to_bb(

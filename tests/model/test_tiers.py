@@ -50,7 +50,9 @@ def test_every_key(tmp_path: Path) -> None:
     [
         ("backend: lustre", "backend", "unknown backend", "one of datawarp, directory"),
         (
-            *("access: stripped", "access", "unknown access"),
+            "access: stripped",
+            "access",
+            "unknown access",
             "did you mean striped? It is one of striped, private",
         ),
         ("inputs: bb", "inputs", "unknown inputs", "one of stage, link, pfs"),

@@ -74,7 +74,8 @@ def _workflow(rng: random.Random) -> tuple[list[dict[str, Any]], list[str]]:
     inputs = []
     for level in range(1, LEVELS + 1):
         for number in range(JOBS + FILES):
-            lfn, size = f"f{level}.{number}", sized(_size(rng))
+            lfn = f"f{level}.{number}"
+            size = sized(_size(rng))
             chain = number < JOBS  # it leads from each job to one of the next level
             at = number if chain else rng.randrange(JOBS)
             until = min(level + 1, LEVELS) if chain else _last_reader(rng, level)

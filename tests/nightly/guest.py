@@ -21,7 +21,8 @@ from pegasus_bb.core.process import ask
 from testbed.tests.shared_testbed import what_is_missing
 
 MIB = 1 << 20
-DISK, ZONE = 1024 * MIB, 4 * MIB
+DISK = 1024 * MIB
+ZONE = 4 * MIB
 OPEN_ZONES = 14  # at a time, as those of a ZN540 of Western Digital
 _PATIENCE = 5400.0  # seconds for all rounds, on a machine that does other things too
 _SOURCES = Path(__file__).parents[2] / "pegasus_bb"
@@ -106,16 +107,45 @@ def _words(root: Path) -> list[str]:
     blocks = "logical_block_size=4096,physical_block_size=4096"
     disk = "format=raw,cache=unsafe,file=/vm/"
     return [
-        *("unshare", "--mount", "--pid", "--fork", "--kill-child", "--"),
-        *("chroot", str(root), "qemu-system-x86_64", "-accel", "tcg,thread=multi"),
-        *("-smp", "2", "-m", "3G", "-nodefaults", "-display", "none", "-no-reboot"),
-        *("-kernel", f"/boot/{kernel.name}", "-initrd", f"/boot/{initrd.name}"),
-        *("-append", "root=/dev/vda rw init=/nightly/inside.py console=ttyS0 panic=-1"),
-        *("-serial", "file:/vm/console", "-serial", "file:/vm/results"),
-        *("-drive", f"{disk}root,if=virtio", "-drive", f"{disk}meta,if=virtio"),
-        *("-drive", f"{disk}zoned,if=none,id=zoned"),
-        *("-device", "nvme,serial=zoned"),
-        *("-device", f"nvme-ns,drive=zoned,{blocks},{zones},{limits}"),
+        "unshare",
+        "--mount",
+        "--pid",
+        "--fork",
+        "--kill-child",
+        "--",
+        "chroot",
+        str(root),
+        "qemu-system-x86_64",
+        "-accel",
+        "tcg,thread=multi",
+        "-smp",
+        "2",
+        "-m",
+        "3G",
+        "-nodefaults",
+        "-display",
+        "none",
+        "-no-reboot",
+        "-kernel",
+        f"/boot/{kernel.name}",
+        "-initrd",
+        f"/boot/{initrd.name}",
+        "-append",
+        "root=/dev/vda rw init=/nightly/inside.py console=ttyS0 panic=-1",
+        "-serial",
+        "file:/vm/console",
+        "-serial",
+        "file:/vm/results",
+        "-drive",
+        f"{disk}root,if=virtio",
+        "-drive",
+        f"{disk}meta,if=virtio",
+        "-drive",
+        f"{disk}zoned,if=none,id=zoned",
+        "-device",
+        "nvme,serial=zoned",
+        "-device",
+        f"nvme-ns,drive=zoned,{blocks},{zones},{limits}",
     ]
 
 

@@ -17,8 +17,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-HERE, MOUNTED, SOURCES = Path(__file__).parent, Path("/mnt"), Path("/tmp/sources")
-ZONED, META = "/dev/nvme0n1", "/dev/vdb"
+HERE = Path(__file__).parent
+MOUNTED = Path("/mnt")
+SOURCES = Path("/tmp/sources")
+ZONED = "/dev/nvme0n1"
+META = "/dev/vdb"
 sys.path.insert(0, str(HERE))
 os.environ["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"
 GRAIN = 64 << 10  # bytes; all sizes are multiples, so that files share their sources
@@ -71,10 +74,12 @@ def run_round(campaign: dict[str, Any], fill: float, hinted: bool) -> dict[str, 
     """What users have written and what the zoned device has, in bytes."""
     call("mkfs.xfs", "-f", "-q", "-r", f"zoned=1,rtdev={ZONED}", META)
     call("mount", "-o", f"rtdev={ZONED}", META, str(MOUNTED))
-    every, capacity = campaign["users"], free()
+    every = campaign["users"]
+    capacity = free()
     share = fill * capacity / campaign["peak"]
     make_sources(every, share)
-    before, begin = device_writes(), time.monotonic()
+    before = device_writes()
+    begin = time.monotonic()
     done = play([User(n, each, share, hinted) for n, each in enumerate(every)])
     os.sync()
     found = {

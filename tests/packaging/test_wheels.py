@@ -18,8 +18,14 @@ pytestmark = pytest.mark.sweep  # it installs from the network
 _COPIED = ("pegasus_bb", "planner-hooks", "pre-scripts", "site-catalogs")
 _FILES = ("pyproject.toml", "setup.py", "README.md", "LICENSE")
 OPTIONS = [
-    *("--bb-mode", "persistent", "--bb-capacity", "64MiB"),
-    *("--sites", "cluster", "--output-sites", "local"),
+    "--bb-mode",
+    "persistent",
+    "--bb-capacity",
+    "64MiB",
+    "--sites",
+    "cluster",
+    "--output-sites",
+    "local",
 ]
 
 

@@ -20,7 +20,7 @@ from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import Workflow, read_workflow
 from pegasus_bb.planner.builtin.build import build
-from pegasus_bb.planner.builtin.executable import Executable
+from pegasus_bb.planner.builtin.executable import Executable, RewrittenWorkflow
 from pegasus_bb.planner.builtin.write import check_files, write
 from pegasus_bb.planner.rewrite.pass_input import Inputs, Target
 from pegasus_bb.planner.rewrite.passes import rewrite
@@ -111,6 +111,8 @@ class WorkflowRunner:
 
     def change(self, **changes: Any) -> None:
         """Change what the planning knows, such as cleanup or submit_dir."""
+        if "placement" in changes:
+            changes["decision"] = PlacementDecision(changes.pop("placement"))
         self.context = replace(self.context, **changes)
 
     def persistent(self, **settings: str) -> None:
@@ -138,7 +140,8 @@ class WorkflowRunner:
     def hybrid(self, **settings: str) -> None:
         """As ``persistent``, and ID3 makes out.txt on a reservation of its own."""
         self.persistent(**settings)
-        request, placement = self.context.request, self.context.placement
+        request = self.context.request
+        placement = self.context.placement
         assert request is not None
         assert placement is not None
         out = replace(placement.files["out.txt"], tier="pfs")
@@ -163,7 +166,8 @@ class WorkflowRunner:
             document("transformations.yml", self.transformations),
             Properties({}).with_values(self.properties, "pegasus.properties"),
         )
-        request, placement = self.context.request, self.context.placement
+        request = self.context.request
+        placement = self.context.placement
         if request is not None and placement is not None:
             knows = Target("cori", placement, request, self.context.submit_dir)
             given = rewrite(given, knows)
@@ -176,40 +180,35 @@ class WorkflowRunner:
         )
         return read_workflow(given.workflow), catalogs
 
-    def planning(self) -> tuple[PlanningInput, PlanningInput]:
-        """What was read and placed, and the same rewritten."""
+    def planning(self) -> tuple[PlanningInput, RewrittenWorkflow]:
+        """What was read, with the site as the user has it, and the rewritten inputs."""
         workflow, catalogs = self.read()
-        graph, site = build_graph(workflow), catalogs.sites.site("cori")
-        placement = self.context.placement
-        rewritten = PlanningInput(
+        graph = build_graph(workflow)
+        folder = Document(Path("/home/wfuser/sites.yml"), self.sites)
+        given = PlanningInput(
             workflow=workflow,
             graph=graph,
             catalogs=catalogs,
             settings=Settings(),
-            site=site,
+            site=read_sites(folder).site("cori"),
             ending=Ending("inplace", False),
-            decision=PlacementDecision(placement) if placement else None,
         )
-        folder = Document(Path("/home/wfuser/sites.yml"), self.sites)
-        own = read_sites(folder).site("cori")
-        return replace(rewritten, site=own), rewritten
+        return given, RewrittenWorkflow(workflow, graph, catalogs)
 
     def plan(self) -> Executable:
         """Build and complete, and check what would be written."""
-        decided, rewritten = self.planning()
+        given, rewritten = self.planning()
         built = build(rewritten, self.context)
-        check_files(built, rewritten, self.context)
-        return complete(built, decided.workflow, self.context)
+        check_files(built, self.context)
+        return complete(built, given.workflow, self.context)
 
     def write(self) -> Path:
         """Build, complete and write."""
-        decided, rewritten = self.planning()
-        planned = complete(
-            build(rewritten, self.context), decided.workflow, self.context
-        )
-        files = run_files(planned, decided, self.context)
-        nodes = partial(node_files, planned, decided, self.context)
-        return write(planned, rewritten, self.context, files, nodes)
+        given, rewritten = self.planning()
+        planned = complete(build(rewritten, self.context), given.workflow, self.context)
+        files = run_files(planned, given, self.context)
+        nodes = partial(node_files, planned, given, self.context)
+        return write(planned, self.context, files, nodes)
 
 
 @pytest.fixture

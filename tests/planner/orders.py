@@ -25,7 +25,8 @@ def workflows(draw: st.DrawFn, *names: str) -> list[Data]:
             for lfn in draw(st.lists(known, unique=True, max_size=4))
         ]
         for place in range(draw(st.integers(0, 2))):
-            lfn, size = f"f{number}-{place}", draw(st.integers(0, 60))
+            lfn = f"f{number}-{place}"
+            size = draw(st.integers(0, 60))
             how = {"stageOut": draw(st.booleans()), "metadata": {"size": size}}
             uses.append({"lfn": lfn, "type": "output", **how})
             made.append(lfn)

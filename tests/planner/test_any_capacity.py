@@ -18,12 +18,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
+from pegasus_bb.decide.place_files import decide
 from pegasus_bb.model.placement import Placement
+from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.planner.builtin.executable import PlannedJob
+from pegasus_bb.planner.builtin.planner import BuiltInPlanner
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.planning import plan_in_memory
-from pegasus_bb.planner.reading import read_and_decide
+from pegasus_bb.planner.reading import read
 from pegasus_bb.planner.run_plan import plan_run
 from tests.planner.orders import any_order, workflows
 
@@ -86,9 +88,11 @@ def options(folder: Path, mode: str, cleanup: str, capacity: int) -> PlanOptions
     )
 
 
-def placement_of(decided: PlanningInput) -> Placement:
-    assert decided.placement is not None
-    return decided.placement
+def planned(options: PlanOptions) -> tuple[PlanningInput, PlacementDecision]:
+    given = read(options)
+    decision = decide(given)
+    assert decision is not None
+    return given, decision
 
 
 @dataclass
@@ -121,14 +125,13 @@ class Shared:
         self.here.update((n, files[n].size or 0) for n in lfns if files[n].tier == "bb")
 
 
-def check_job_reservations(decided: PlanningInput) -> None:
+def check_job_reservations(workflow: Workflow, placement: Placement) -> None:
     """A room has all that its job finds and makes there, until the job has ended."""
-    placement = placement_of(decided)
     for job, room in placement.job_reservations.items():
-        uses = {use.lfn for use in decided.workflow.jobs[job].uses}
+        uses = {use.lfn for use in workflow.jobs[job].uses}
         there = {*room.stage_in, *room.stage_out, *room.share}
         assert there - {"staged"} <= uses
-        made = {u.lfn for u in decided.workflow.jobs[job].uses if u.kind == "output"}
+        made = {u.lfn for u in workflow.jobs[job].uses if u.kind == "output"}
         assert made <= {*there, *room.write}
         assert sum(placement.files[n].size or 0 for n in there) <= room.capacity
 
@@ -148,17 +151,18 @@ def test_no_order_of_a_run_has_more_on_the_tier_than_was_reserved(
     with TemporaryDirectory() as name:
         folder = Path(name).resolve()
         write_site(folder, jobs)
-        decided = read_and_decide(options(folder, mode, cleanup, 0))
+        said = options(folder, mode, cleanup, 0)
+        read, decision = planned(said)
         if mode == "persistent" and short < 50:
-            given = max(1, placement_of(decided).need * short // 100)
-            decided = read_and_decide(options(folder, mode, cleanup, given))
-        context = plan_run(options(folder, mode, cleanup, 0), decided)
-        executable = plan_in_memory(decided, context)
-    check_job_reservations(decided)
+            given = max(1, decision.placement.need * short // 100)
+            read, decision = planned(options(folder, mode, cleanup, given))
+        run = plan_run(said, read, decision)
+        executable = BuiltInPlanner(said).in_memory(read, run)
+    check_job_reservations(read.workflow, decision.placement)
     if mode == "transient":
         return  # nothing is there but in rooms
     for _ in range(4):
-        shared = Shared(placement_of(decided), executable.scratch, {})
+        shared = Shared(decision.placement, executable.scratch, {})
         for name, starts in any_order(executable.dag, random):
             (shared.begin if starts else shared.end)(executable.jobs[name])
 
@@ -171,11 +175,9 @@ def test_with_clean_ups_that_pegasus_alone_plans_all_files_have_room(
     with TemporaryDirectory() as name:
         folder = Path(name).resolve()
         write_site(folder, jobs)
-        whole = placement_of(
-            read_and_decide(options(folder, "persistent", "constraint", 0))
-        )
-        given = max(1, whole.need * short // 100)
-        decided = read_and_decide(options(folder, "persistent", "constraint", given))
-    for placement in (whole, placement_of(decided)):
+        _, whole = planned(options(folder, "persistent", "constraint", 0))
+        given = max(1, whole.placement.need * short // 100)
+        _, short_of = planned(options(folder, "persistent", "constraint", given))
+    for placement in (whole.placement, short_of.placement):
         here = [f.size or 0 for f in placement.files.values() if f.tier == "bb"]
         assert sum(here) <= placement.capacity

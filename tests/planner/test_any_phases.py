@@ -48,7 +48,8 @@ def any_lives(dag: Dag, random: Random) -> Lives:
             parents.setdefault(child, []).append(parent)
     tasks = [name for name in dag.nodes if name.startswith("n")]
     for number in range(random.randrange(12)):
-        lfn, node = f"f{number}", random.choice(tasks)
+        lfn = f"f{number}"
+        node = random.choice(tasks)
         size[lfn] = random.randrange(10)
         brings.setdefault(node, []).append(lfn)
         ups = [

@@ -8,18 +8,19 @@ from typing import Any
 import pytest
 
 from pegasus_bb.core.errors import UsageError
+from pegasus_bb.decide.place_files import rule_of
 from pegasus_bb.model.drain_settings import DrainRule, DrainTarget, TierDrain
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.drain_files import plan_drain
-from pegasus_bb.planner.drain_plan import Flow, Forecast, rule_of
+from pegasus_bb.planner.drain_plan import DrainPlan, Flow, Forecast
 
 RATE = Settings(mode="hybrid", drain=DrainRule("", 1 << 20))
 
 
-def decided(runner: Any, settings: Settings) -> Any:
+def drain(runner: Any, settings: Settings) -> DrainPlan | None:
     given, _ = runner.planning()
-    return replace(given, settings=settings)
+    return plan_drain(replace(given, settings=settings), runner.context.decision)
 
 
 @pytest.mark.parametrize("backend", ["datawarp", "slurm-lua"])
@@ -28,12 +29,12 @@ def test_what_the_batch_system_stages_out_is_refused_by_name(
 ) -> None:
     runner.hybrid(backend=backend)
     with pytest.raises(UsageError, match=f"ID3 leave .* by {backend}'s stage_out"):
-        plan_drain(decided(runner, RATE))
+        drain(runner, RATE)
 
 
 def test_what_our_launcher_copies_back_is_not(runner: Any) -> None:
     runner.hybrid(backend="directory")
-    found = plan_drain(decided(runner, RATE))
+    found = drain(runner, RATE)
     assert found is not None
     assert found.rule.rate == 1 << 20
 
@@ -41,7 +42,7 @@ def test_what_our_launcher_copies_back_is_not(runner: Any) -> None:
 @pytest.mark.parametrize("backend", ["datawarp", "slurm-lua", "directory"])
 def test_the_shared_part_is_paced_on_every_backend(runner: Any, backend: str) -> None:
     runner.persistent(backend=backend)
-    found = plan_drain(decided(runner, replace(RATE, mode="persistent")))
+    found = drain(runner, replace(RATE, mode="persistent"))
     assert found is not None
     assert not found.is_late
 

@@ -22,7 +22,8 @@ REFRESH = bool(os.environ.get("REFRESH_GOLDEN"))
 
 def planned_files(runner: Any, tmp_path: Path) -> dict[str, bytes]:
     decided, rewritten = runner.planning()
-    executable, context = runner.plan(), runner.context
+    executable = runner.plan()
+    context = runner.context
     jobs = executable.jobs.values()
     files = dict(files_of(jobs, executable, rewritten, context))
     files.update(top_files(executable, rewritten, context, "submit.host"))

@@ -11,7 +11,8 @@ from pegasus_bb.planner.pegasus.exclusive_folder import claim
 
 
 def test_a_full_disk_is_told_and_nothing_stays(tmp_path: Path) -> None:
-    submit, foreign = tmp_path / "submit", tmp_path / "submit" / "user" / "pegasus"
+    submit = tmp_path / "submit"
+    foreign = tmp_path / "submit" / "user" / "pegasus"
     told = pytest.raises(UsageError, match="r cannot be written: No space left")
     with told, claim(submit / "r", False, foreign):
         foreign.mkdir(parents=True)

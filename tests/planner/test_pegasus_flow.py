@@ -71,11 +71,13 @@ def test_a_dry_run_calls_no_planner_and_refuses_what_a_planning_does(
     assert not (user.root / "calls").exists()
     assert not user.submit.exists()
     user.on_tier()
-    planned, dry = user.on_tier(), user.on_tier("--dry-run")
+    planned = user.on_tier()
+    dry = user.on_tier("--dry-run")
     assert "--force moves it aside" in planned.stderr
     assert dry.stderr == planned.stderr
     passed = ("--staging-site", "elsewhere", "--force")
-    planned, dry = user.on_tier(*passed), user.on_tier("--dry-run", *passed)
+    planned = user.on_tier(*passed)
+    dry = user.on_tier("--dry-run", *passed)
     assert (planned.returncode, dry.returncode) == (2, 2)
     assert dry.stderr == planned.stderr
 
@@ -234,7 +236,8 @@ def test_the_built_in_planner_plans_if_the_user_asks_for_it(user: User) -> None:
 def test_without_a_pegasus_the_planner_does_not_change_in_silence(
     user: User, there: str
 ) -> None:
-    program, more = user.home / "bin/pegasus-plan", {"PATH": "/nowhere"}
+    program = user.home / "bin/pegasus-plan"
+    more = {"PATH": "/nowhere"}
     words = "there is no pegasus-plan"
     asked = () if there == "no program" else ("--bb-planner", "pegasus")
     if there == "no home":

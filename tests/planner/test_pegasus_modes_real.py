@@ -59,7 +59,8 @@ def test_it_plans_and_runs_and_every_reservation_is_given_back(
     if mode == "hybrid":
         with_sizes(runner, **SIZES)
     submit = plan(runner, mode)
-    dag, programs = read_dag(submit / "demo-0.dag"), f"{submit}/bb/bin"
+    dag = read_dag(submit / "demo-0.dag")
+    programs = f"{submit}/bb/bin"
     posts = {name: node.post for name, node in dag.nodes.items() if node.post}
     waits = f"{programs}/await_stage_out"
     assert {n for n, post in posts.items() if post.executable == waits} == own

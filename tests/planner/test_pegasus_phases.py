@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.core.errors import NotSealed
+from pegasus_bb.decide.decision import PlacementDecision
 from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.model.document import Document
 from pegasus_bb.model.placement import PlacedFile, Placement, PlannedPhases
@@ -49,7 +50,10 @@ def found(
     folder: Path, limit: int, known: Workflow = CHAIN, sizes: dict[str, int] = SIZES
 ) -> PegasusWorkflow:
     context = replace(
-        CONTEXT, submit_dir=folder, placement=placement(limit, sizes), cleanup="inplace"
+        CONTEXT,
+        submit_dir=folder,
+        decision=PlacementDecision(placement(limit, sizes)),
+        cleanup="inplace",
     )
     return complete(read_planned(context), known, context)
 

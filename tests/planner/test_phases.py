@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from pegasus_bb.core.errors import CatalogError, NotSealed
 from pegasus_bb.decide.decision import Ending, PlacementDecision, PlanningInput
-from pegasus_bb.decide.fitting import fit_into_capacity
 from pegasus_bb.decide.liveness import lives_of
+from pegasus_bb.decide.sizing import fit_into_capacity
 from pegasus_bb.model.document import Document
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.placement import PlacedFile, Placement, PlannedPhases
@@ -209,7 +209,8 @@ def test_a_size_that_is_unknown_is_asked_for_by_name(runner: Any) -> None:
 def test_with_an_edge_taken_out_it_is_refused_or_still_never_full(
     any_runner: Any, seed: int
 ) -> None:
-    runner, random = deepcopy(any_runner), Random(seed)
+    runner = deepcopy(any_runner)
+    random = Random(seed)
     runner.replicas["replicas"].append(
         {"lfn": "in.txt", "pfns": [{"site": "cori", "pfn": "/lus/inputs/in.txt"}]}
     )

@@ -33,7 +33,8 @@ def test_a_new_capacity_takes_the_place_of_the_old_one(argv: str, again: str) ->
 
 
 def test_only_files_that_were_written_since_are_changed(tmp_path: Path) -> None:
-    kept, edited = tmp_path / "sites.yml", tmp_path / "workflow.yml"
+    kept = tmp_path / "sites.yml"
+    edited = tmp_path / "workflow.yml"
     for file in (kept, edited):
         file.write_text("x")
     stamps = {str(f): [1, f.stat().st_mtime_ns] for f in (kept, edited)}

@@ -81,7 +81,8 @@ def test_giving_back_waits_for_every_end_of_the_workflow_and_only_for_ends() -> 
 
 
 def test_no_clean_up_waits_for_an_earlier_result_that_is_brought() -> None:
-    dag, reused = small(), "stage_out_local_local_1000_0"
+    dag = small()
+    reused = "stage_out_local_local_1000_0"
     add(dag, Node(reused, f"{reused}.sub", post=POST), "create_dir_w_0_local")
     assert seal(dag, USERS, "cori", GATE).children[reused] == ["bb_delete_D"]
     with pytest.raises(NotSealed, match=f"does not wait for {reused}"):

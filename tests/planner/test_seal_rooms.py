@@ -59,7 +59,8 @@ def test_a_dag_as_planned_is_sealed(folder: Path) -> None:
     looked_at(folder)
 
 
-EARLY, SKIPPED = "could start before the results", "without NOOP"
+EARLY = "could start before the results"
+SKIPPED = "without NOOP"
 OTHER = ("/await_stage_out work_ID1 $JOBID", "/await_stage_out other $JOBID", EARLY)
 DAG_CHANGES = [
     ("DEFER 75 10 POST", "POST", EARLY),

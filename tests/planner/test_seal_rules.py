@@ -19,8 +19,10 @@ from pegasus_bb.planner.seal.view import View
 from tests.planner.sealing import seal
 
 GATE = "/submit/bb/bin/gate"
-CREATE, OUT = "create_dir_w_0_cori", "stage_out_remote_cori_0_0"
-LEAF, OWN = "cleanup_w_0_cori", "cleanup_w_0_local"
+CREATE = "create_dir_w_0_cori"
+OUT = "stage_out_remote_cori_0_0"
+LEAF = "cleanup_w_0_cori"
+OWN = "cleanup_w_0_local"
 EARLY = "clean_up_cori_level_3_0"
 POST = Script("/submit/bb/bin/exitcode", "-r $RETURN x.out")
 

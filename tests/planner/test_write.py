@@ -117,7 +117,8 @@ def test_a_failure_at_any_file_leaves_nothing_behind(
         trouble = Trouble(getattr(os, call), FAULTS[call])
         monkeypatch.setattr(os, call, trouble)
     here.write()
-    calls, folder = trouble.calls, here.context.submit_dir
+    calls = trouble.calls
+    folder = here.context.submit_dir
     assert calls > 0
     for number in steps(calls):
         trouble.calls, trouble.after = 0, number
@@ -176,8 +177,10 @@ def test_the_second_process_may_fail_and_its_error_is_told(
 def test_what_a_killed_planning_left_is_swept_and_a_living_ones_stays(
     here: Any,
 ) -> None:
-    above, name = here.context.submit_dir.parent, here.context.submit_dir.name
-    host, gone = os.uname().nodename, subprocess.Popen(["true"])
+    above = here.context.submit_dir.parent
+    name = here.context.submit_dir.name
+    host = os.uname().nodename
+    gone = subprocess.Popen(["true"])
     gone.wait()
     left = above / f".{name}.{host}.{gone.pid}.part"
     alive = above / f".{name}.{host}.{os.getppid()}.part"

@@ -53,11 +53,21 @@ def xml_text(name: str = "merge", said: str = "") -> str:
 def a_task(transformation: str = "cat", **fields: Any) -> Task:
     """A task that ran a second, half of it on a CPU; any field can be chosen."""
     values: dict[str, Any] = {
-        **{"transformation": transformation, "job": "ID1", "kind": Kind.COMPUTE},
-        **{"node": f"{transformation}_ID1", "site": "cluster", "host": "node1"},
-        **{"start": 0.0, "duration": 1.0, "exit_code": 0},
-        **{"utime": 0.4, "stime": 0.1, "rchar": 1 << 20, "wchar": 2 << 20},
-        **{"rbytes": 0, "wbytes": 4096},
+        "transformation": transformation,
+        "job": "ID1",
+        "kind": Kind.COMPUTE,
+        "node": f"{transformation}_ID1",
+        "site": "cluster",
+        "host": "node1",
+        "start": 0.0,
+        "duration": 1.0,
+        "exit_code": 0,
+        "utime": 0.4,
+        "stime": 0.1,
+        "rchar": 1 << 20,
+        "wchar": 2 << 20,
+        "rbytes": 0,
+        "wbytes": 4096,
     }
     return Task(**{**values, **fields})
 
@@ -65,8 +75,10 @@ def a_task(transformation: str = "cat", **fields: Any) -> Task:
 def a_run(*tasks: Task, **fields: Any) -> Run:
     """A run of those tasks; any field can be chosen."""
     values: dict[str, Any] = {
-        **{"label": "demo", "makespan": 10.25, "makespan_from": "jobstate.log"},
-        **{"submit_dir": "demo/run"},
+        "label": "demo",
+        "makespan": 10.25,
+        "makespan_from": "jobstate.log",
+        "submit_dir": "demo/run",
     }
     return Run(tasks=tasks, **{**values, **fields})
 

@@ -13,8 +13,12 @@ from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.benchmark import BenchCell, read_benchmark
 
 CELL = {
-    **{"mode": "fsync", "layout": "shared-file", "block": 4096, "processes": 2},
-    **{"write": {"mean": 10.5, "error": None}, "read": {}},
+    "mode": "fsync",
+    "layout": "shared-file",
+    "block": 4096,
+    "processes": 2,
+    "write": {"mean": 10.5, "error": None},
+    "read": {},
 }
 
 

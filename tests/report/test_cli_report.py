@@ -15,7 +15,8 @@ from tests.report.made import RECORDED
 
 
 def test_two_submit_directories_are_compared(tmp_path: Path) -> None:
-    run, out = str(RECORDED / "gated"), tmp_path / "report.json"
+    run = str(RECORDED / "gated")
+    out = tmp_path / "report.json"
     again = str(copytree(run, tmp_path / "again"))
     result = CliRunner().invoke(
         report, ["--pfs", run, "--bb", run, "--bb", again, "--json", str(out)]
@@ -27,7 +28,8 @@ def test_two_submit_directories_are_compared(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("side", ["--pfs", "--bb"])
 def test_a_run_is_no_repetition_of_itself(tmp_path: Path, side: str) -> None:
-    run, link = RECORDED / "gated", tmp_path / "link"
+    run = RECORDED / "gated"
+    link = tmp_path / "link"
     link.symlink_to(run)
     options = ["--pfs", str(run), "--bb", str(run), side, str(link)]
     result = CliRunner().invoke(report, options)
@@ -48,7 +50,8 @@ def test_one_side_alone_is_reported(tmp_path: Path, side: str) -> None:
 
 
 def test_the_page_is_written_beside_the_json(tmp_path: Path) -> None:
-    run, html = str(RECORDED / "gated"), tmp_path / "report.html"
+    run = str(RECORDED / "gated")
+    html = tmp_path / "report.html"
     result = CliRunner().invoke(
         report, ["--pfs", run, "--bb", run, "--html", str(html)]
     )

@@ -42,8 +42,13 @@ def test_every_second_from_the_engines_start_to_its_end_is_somewhere() -> None:
         stretches=((0, 55),),
     )
     assert parts(run) == {
-        **{"reserve": 2, "gate_wait": 9, "queue": 6, "auxiliary": 1},
-        **{"compute": 30, "release": 1, "other": 6},
+        "reserve": 2,
+        "gate_wait": 9,
+        "queue": 6,
+        "auxiliary": 1,
+        "compute": 30,
+        "release": 1,
+        "other": 6,
     }
     assert sum(by_the_clock(run).values()) == 55
 

@@ -52,8 +52,13 @@ def test_the_workflow_keeps_staging_and_reserving_apart() -> None:
     workflow = compare([a_run(a_task("cat"), makespan=25.0)], [bb]).workflow
     seconds = {key: pair.bb.mean for key, pair in workflow.items() if pair.bb}
     assert seconds == {
-        **{"makespan": 12.5, "compute": 4.0, "stage_in": 2.0, "stage_out": 3.0},
-        **{"reserve": 0.5, "gate_wait": 1.5, "release": 0.25},
+        "makespan": 12.5,
+        "compute": 4.0,
+        "stage_in": 2.0,
+        "stage_out": 3.0,
+        "reserve": 0.5,
+        "gate_wait": 1.5,
+        "release": 0.25,
     }
     assert workflow["makespan"].ratio == 2.0
     assert workflow["reserve"].pfs is None
@@ -102,7 +107,8 @@ def test_a_note_has_what_a_reader_must_know(bb: Run, note: str) -> None:
 
 
 def test_runs_that_raise_no_doubt_have_no_further_note() -> None:
-    plain, single = a_run(a_task()), a_task(calls=Calls(1, 1, 0.9))
+    plain = a_run(a_task())
+    single = a_task(calls=Calls(1, 1, 0.9))
     assert len(compare([plain], [on_bb()]).notes) == 1
     assert not noted(compare([plain], [on_bb(single)]), "more seconds in calls")
     counted = a_run(a_task(iowait=1.0))
@@ -112,7 +118,8 @@ def test_runs_that_raise_no_doubt_have_no_further_note() -> None:
 
 
 def test_sides_that_were_swapped_are_pointed_out_before_all_else() -> None:
-    off, on = a_run(mode="off"), a_run(mode="persistent")
+    off = a_run(mode="off")
+    on = a_run(mode="persistent")
     (first,) = compare([on, on], [off]).warnings
     assert first.startswith("the sides are swapped")
     assert not noted(compare([off], [on]), "swapped")

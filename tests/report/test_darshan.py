@@ -123,7 +123,9 @@ def test_a_reader_that_dies_costs_the_log_that_it_died_of(
     monkeypatch.setattr(
         darshan_counters, "_READER", f"{story}sys.stdout.flush(); os.abort()\n"
     )
-    a, b, c = Path("a"), Path("b"), Path("c")
+    a = Path("a")
+    b = Path("b")
+    c = Path("c")
     problems = list(read_logs([a, b]))
     assert [(p.file, p.why) for p in problems if isinstance(p, Problem)] == [
         ("a", "a"),

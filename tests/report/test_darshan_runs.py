@@ -17,7 +17,9 @@ from pegasus_bb.report.learn import history_of
 from pegasus_bb.report.run_folder import read_run
 from tests.report.made import LOGGED
 
-SGT, HEADER = 24_000_000, 48_064  # bytes of each of the two files of that kind
+# bytes of each of the two files of that kind
+SGT = 24_000_000
+HEADER = 48_064
 ALL = 2 * (SGT + HEADER)
 
 

@@ -19,7 +19,8 @@ SIDES = ("pfs", "bb")
 
 
 def test_a_document_is_written_and_read_back(tmp_path: Path) -> None:
-    pfs, bb = a_run(a_task(duration=3.0)), a_run(a_task(rchar=None))
+    pfs = a_run(a_task(duration=3.0))
+    bb = a_run(a_task(rchar=None))
     document = to_document(compare([pfs], [bb]))
     path = tmp_path / "report.json"
     write_document(path, document)
@@ -64,6 +65,7 @@ def test_every_metric_has_a_unit() -> None:
     document = to_document(compare([a_run(a_task())], [a_run()]))
     assert set(document["units"]) == set(document["compute"][0]) - {"name"}
     assert set(document["units"].values()) == {"s", "B", "B/s", "1"}
-    job, staging = document["jobs"][0], document["staging"]
+    job = document["jobs"][0]
+    staging = document["staging"]
     assert set(job) - set(document["units"]) == {"name", "job"}
     assert set(staging["units"]) == set(staging) - {"units"}

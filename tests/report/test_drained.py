@@ -44,7 +44,8 @@ def test_the_mean_is_not_above_the_busiest_second(
     segments: list[tuple[float, float, int]],
 ) -> None:
     pieces = [(begin, begin + took, size) for begin, took, size in segments]
-    since, until = min(pieces)[0], max(end for _, end, _ in pieces)
+    since = min(pieces)[0]
+    until = max(end for _, end, _ in pieces)
     size = sum(size for *_, size in pieces)
     found = Drained(since, until, size, Cumulative(pieces).peak(1.0), ())
     assert found.mean <= found.peak * (1 + 1e-9)
@@ -59,7 +60,8 @@ def test_no_window_has_more_than_the_peak_and_steps_add_up(
     rows: list[tuple[float, float, int]],
 ) -> None:
     curve = Cumulative([(begin, begin + length, size) for begin, length, size in rows])
-    peak, total = curve.peak(1.0), sum(size for _, _, size in rows)
+    peak = curve.peak(1.0)
+    total = sum(size for _, _, size in rows)
     for quarter in range(0, 4300):
         at = quarter / 4
         assert curve.at(at + 1) - curve.at(at) <= peak * (1 + 1e-6) + 1e-3

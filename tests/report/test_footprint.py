@@ -83,7 +83,8 @@ def test_what_staging_in_said_is_not_what_it_copied(
 def test_the_size_of_an_input_is_that_of_its_source_and_a_program_is_no_data(
     folder: Path, tasks: list[Task]
 ) -> None:
-    source, end = folder / "in.txt", tasks[0].end
+    source = folder / "in.txt"
+    end = tasks[0].end
     source.write_bytes(b"x" * 100)
     os.utime(source, (end, end))
     urls = {

@@ -69,7 +69,8 @@ def test_a_run_that_was_stopped_gets_no_verdict() -> None:
 
 
 def test_runs_of_other_inputs_get_no_verdict() -> None:
-    first, other = a_run(footprint=1 << 20), a_run(footprint=3 << 20, makespan=4.0)
+    first = a_run(footprint=1 << 20)
+    other = a_run(footprint=3 << 20, makespan=4.0)
     words = "the files of a run have 1.0 MiB, those of another 3.0 MiB"
     for pfs, bb in (([first], [other]), ([first, other], [first])):
         found = compare(pfs, bb)

@@ -31,7 +31,8 @@ def run(tmp_path: Path) -> Path:
 
 def compared(run: Path) -> tuple[str, dict[str, Any], str]:
     """What is printed, the JSON, and all that the page shows."""
-    page, out = run.parent / "r.html", run.parent / "r.json"
+    page = run.parent / "r.html"
+    out = run.parent / "r.json"
     options = ["--pfs", str(run), "--bb", str(run)]
     result = CliRunner().invoke(
         report, [*options, "--json", str(out), "--html", str(page)]

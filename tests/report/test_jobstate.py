@@ -80,9 +80,13 @@ def test_of_a_node_that_was_tried_again_the_last_attempt_counts() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        *("12", "soon cat_ID1 SUBMIT 2.0", "\x00\x00\x00"),
-        *("inf INTERNAL *** DAGMAN_STARTED 1.0 ***", "nan cat_ID1 SUBMIT 1.0 c - 1"),
-        *("-1e300 cat_ID1 SUBMIT 1.0 c - 1", "1e300 cat_ID1 EXECUTE 1.0 c - 1"),
+        "12",
+        "soon cat_ID1 SUBMIT 2.0",
+        "\x00\x00\x00",
+        "inf INTERNAL *** DAGMAN_STARTED 1.0 ***",
+        "nan cat_ID1 SUBMIT 1.0 c - 1",
+        "-1e300 cat_ID1 SUBMIT 1.0 c - 1",
+        "1e300 cat_ID1 EXECUTE 1.0 c - 1",
     ],
 )
 def test_a_line_without_a_time_is_counted_and_skipped(line: str) -> None:

@@ -16,9 +16,15 @@ MIX = "/usr/bin/python3 /wf/bin/mix.py a b"
 
 def a_log(**fields: Any) -> Log:
     values: dict[str, Any] = {
-        **{"file": "me_mix_id7-7_1.darshan", "start": 0.1, "seconds": 0.8},
-        **{"processes": 1, "pids": (7,), "command": MIX, "modules": {}},
-        **{"calls": Calls(30, 20, 0.5), "files": ()},
+        "file": "me_mix_id7-7_1.darshan",
+        "start": 0.1,
+        "seconds": 0.8,
+        "processes": 1,
+        "pids": (7,),
+        "command": MIX,
+        "modules": {},
+        "calls": Calls(30, 20, 0.5),
+        "files": (),
     }
     return Log(**{**values, **fields})
 

@@ -66,7 +66,9 @@ def test_who_ran_where_and_how_long() -> None:
         ("raw: 2816\n      regular_exitcode: 11", 11),
         ("raw: 9\n      signalled_signal: 9", 137),
         ("raw: -1\n      failure_error: 2   cannot start", -1),
-        *(("raw: 9", 137), ("raw: 256", 1), ("raw: 0", 0)),
+        ("raw: 9", 137),
+        ("raw: 256", 1),
+        ("raw: 0", 0),
     ],
 )
 def test_every_way_to_end_is_a_code(read: Read, status: str, code: int) -> None:

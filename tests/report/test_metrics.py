@@ -14,7 +14,8 @@ def number(key: str, *tasks: Task, io_wait: IOWait = IOWait.OFF_CPU) -> float | 
     return metric.of(tasks)
 
 
-ONE, OTHER = a_task(duration=1.0, rchar=10, wchar=1), a_task(duration=3.0, rchar=5)
+ONE = a_task(duration=1.0, rchar=10, wchar=1)
+OTHER = a_task(duration=3.0, rchar=5)
 
 
 @pytest.mark.parametrize(
@@ -41,9 +42,12 @@ def test_a_number_of_several_tasks(
 @pytest.mark.parametrize(
     ("key", "field"),
     [
-        *(("bytes_read", "rchar"), ("bytes_written", "wchar")),
-        *(("block_read", "rbytes"), ("block_written", "wbytes")),
-        *(("io_wait", "utime"), ("user_system", "stime")),
+        ("bytes_read", "rchar"),
+        ("bytes_written", "wchar"),
+        ("block_read", "rbytes"),
+        ("block_written", "wbytes"),
+        ("io_wait", "utime"),
+        ("user_system", "stime"),
     ],
 )
 def test_one_task_without_a_measurement_makes_the_sum_unknown(

@@ -70,16 +70,30 @@ def test_the_gains_are_those_of_the_paper_within_two_per_cent(
 def runs(figure: dict[str, Any], side: str, way: str) -> Iterator[Run]:
     """A run for each number of nodes, whose one job took a second to read or write."""
     for point in figure["MiB_per_second"]:
-        moved, ranks = point.get(side, 0) * MIB, point["nodes"] * 32
+        moved = point.get(side, 0) * MIB
+        ranks = point["nodes"] * 32
         read, written = (moved, 0) if way == "read" else (0, moved)
         layer = Layer(
             figure["layer"],
-            *(read, written, ranks),
-            *(float(read > 0) * ranks, float(written > 0) * ranks, 0.0),
-            *(1.0, float(read > 0), float(written > 0)),
+            read,
+            written,
+            ranks,
+            float(read > 0) * ranks,
+            float(written > 0) * ranks,
+            0.0,
+            1.0,
+            float(read > 0),
+            float(written > 0),
         )
         task = Task(
-            *("SGT", "ID1", "SGT_ID1", Kind.COMPUTE, "cori", 0.0, 1.0, 0),
+            "SGT",
+            "ID1",
+            "SGT_ID1",
+            Kind.COMPUTE,
+            "cori",
+            0.0,
+            1.0,
+            0,
             calls=Calls(read, written, 1.0),
             layers=(layer,),
         )

@@ -10,7 +10,8 @@ from pegasus_bb.report.staged_in import staged_in
 from tests.report.made import a_task
 
 MIB = 1 << 20
-COPIED, LINKED = Known(100, True, True), Known(7, True, False)
+COPIED = Known(100, True, True)
+LINKED = Known(7, True, False)
 UNKNOWN = Known(None, True, True)
 
 

@@ -30,8 +30,14 @@ def landed(
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [
-            *(str(site.bb / "bin" / "await_stage_out"), NODE, job, status),
-            *(str(site.root / "judge"), judge, "-r", status),
+            str(site.bb / "bin" / "await_stage_out"),
+            NODE,
+            job,
+            status,
+            str(site.root / "judge"),
+            judge,
+            "-r",
+            status,
         ],
         capture_output=True,
         text=True,

@@ -75,7 +75,8 @@ def test_results_come_in_one_request_and_are_noted(
     done = do(served, *make_results(served))
     assert (done.returncode, done.stderr) == (0, b"")
     for lfn in RESULTS:
-        dest, line = served.out / lfn, noted(served)[lfn]
+        dest = served.out / lfn
+        line = noted(served)[lfn]
         assert dest.read_bytes() == (served.scratch / lfn).read_bytes()
         assert line["digest"] == digest_path(str(dest))
         assert line["stat"] == stamp(dest.stat())

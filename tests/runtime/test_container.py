@@ -55,7 +55,11 @@ class Nodes:
     def run(self, *task: str, name: str = "work", **environ: str) -> Any:
         return self.site.start(
             "launch",
-            *(self.site.program("record"), "-n", name, "-w", f"{PREFIX}/run0001"),
+            self.site.program("record"),
+            "-n",
+            name,
+            "-w",
+            f"{PREFIX}/run0001",
             *task,
             PATH=f"{self.path}:{os.environ['PATH']}",
             **environ,
@@ -83,7 +87,8 @@ def test_apptainer_sees_the_buffer_and_the_pfs(nodes: Nodes) -> None:
     )
     done = nodes.run("sh", "-c", 'pwd; echo "$1"', "sh", f"{PREFIX}/run0001/in.txt")
     (record,) = yaml.safe_load(done.stdout)
-    scratch, real = str(nodes.site.scratch), str(nodes.site.real)
+    scratch = str(nodes.site.scratch)
+    real = str(nodes.site.real)
     assert done.returncode == 0
     assert record["files"]["stdout"]["data"] == f"{scratch}\n{scratch}/in.txt\n"
     word, argv, environ = nodes.call()
@@ -135,7 +140,11 @@ def test_kickstart_stays_outside_and_the_task_becomes_executable(
     kickstart.chmod(0o755)
     done = nodes.site.start(
         "launch",
-        *(str(kickstart), "-n", "work", "-X", f"{PREFIX}/run0001/task"),
+        str(kickstart),
+        "-n",
+        "work",
+        "-X",
+        f"{PREFIX}/run0001/task",
         PATH=f"{nodes.path}:{os.environ['PATH']}",
     )
     assert b"ran\n" in done.stdout
@@ -148,7 +157,11 @@ def test_a_node_without_the_program_runs_nothing_outside(nodes: Nodes) -> None:
     nodes.plan("singularity", IMAGE)
     done = nodes.site.start(
         "launch",
-        *(nodes.site.program("record"), "-n", "work", "touch", "made"),
+        nodes.site.program("record"),
+        "-n",
+        "work",
+        "touch",
+        "made",
         PATH=str(nodes.path),
     )
     assert done.returncode == 127

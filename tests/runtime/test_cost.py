@@ -30,7 +30,8 @@ from tests.support.job_reservation_site import JOB, JobSite
 from tests.support.run_programs import Run
 from tests.support.run_site import NODE, Site
 
-FEW, MANY = 20, 80
+FEW = 20
+MANY = 80
 SLACK = 1.02  # what is done once makes it less than MANY / FEW
 Work = Callable[[], object]
 

@@ -36,7 +36,8 @@ def taken_out(scratch: Path) -> Path:
 def test_what_a_link_into_the_scratch_leads_to_comes_along(
     scratch: Path, name: str
 ) -> None:
-    link, inter = scratch / "res" / name, scratch / "inter.dat"
+    link = scratch / "res" / name
+    inter = scratch / "inter.dat"
     relative = os.path.relpath(inter, link.parent)
     link.symlink_to(inter if name == "abs.dat" else relative)
     copy = taken_out(scratch) / name
@@ -95,7 +96,8 @@ def make_result(scratch: Path) -> None:
 
 @pytest.mark.parametrize("buffer", [True, False])
 def test_stage_out_and_the_guard_agree(site: Site, buffer: bool) -> None:
-    dest, scratch = site.out / "res", site.scratch
+    dest = site.out / "res"
+    scratch = site.scratch
     site.place({"res": "bb write"}, outputs={"res": str(dest)})
     if not buffer:
         scratch = site.pfs / "run0001"

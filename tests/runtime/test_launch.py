@@ -28,8 +28,16 @@ class TestBinding:
     def test_argv_environment_and_folder_are_real(self, site: Site) -> None:
         done = site.start(
             "launch",
-            *(site.program("record"), "-n", "work", "-w", f"{PREFIX}/run0001"),
-            *("sh", "-c", 'pwd; echo "$1 $SCRATCH"', "sh", f"{PREFIX}/run0001/in.txt"),
+            site.program("record"),
+            "-n",
+            "work",
+            "-w",
+            f"{PREFIX}/run0001",
+            "sh",
+            "-c",
+            'pwd; echo "$1 $SCRATCH"',
+            "sh",
+            f"{PREFIX}/run0001/in.txt",
             SCRATCH=PREFIX,
         )
         record = record_of(done)
@@ -131,7 +139,9 @@ class TestSignals:
         running = self.start(
             site,
             False,
-            *(site.program("record"), "sh", "-c"),
+            site.program("record"),
+            "sh",
+            "-c",
             f"echo $$ > {tmp_path}/pid; exec sleep 60",
         )
         task = wait_for_pid(tmp_path / "pid")
@@ -263,8 +273,14 @@ def test_a_job_pays_for_no_module_that_it_does_not_need(site: Site) -> None:
     )
     done = subprocess.run(
         [
-            *(sys.executable, "-IS", "-c", code, str(site.bb / "lib")),
-            *(site.program("launch"), site.program("record"), "true"),
+            sys.executable,
+            "-IS",
+            "-c",
+            code,
+            str(site.bb / "lib"),
+            site.program("launch"),
+            site.program("record"),
+            "true",
         ],
         capture_output=True,
         text=True,

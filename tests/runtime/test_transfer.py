@@ -24,7 +24,8 @@ class TestStageIn:
         # Pegasus asks for a link where source and scratch are of one site.
         job = transfer("deep/in.txt", given, f"symlink://{SCRATCH}/./deep/in.txt")
         assert do(site, job).returncode == 0
-        come, home = site.scratch / "deep/in.txt", site.pfs_scratch / "deep/in.txt"
+        come = site.scratch / "deep/in.txt"
+        home = site.pfs_scratch / "deep/in.txt"
         leads = {"bb copy": None, "pfs link": given, "pfs copy": home}[how]
         assert come.is_symlink() is bool(leads)
         assert not leads or come.readlink() == leads

@@ -29,7 +29,8 @@ class TestFolders:
 
     def test_removing_a_file_removes_what_its_link_leads_to(self, site: Site) -> None:
         site.place({"mid": "pfs write", "ref": "pfs link", "x": "bb write"})
-        home, original = site.pfs_scratch / "mid", site.pfs / "ref"
+        home = site.pfs_scratch / "mid"
+        original = site.pfs / "ref"
         home.parent.mkdir(parents=True)
         for path in (home, original, site.scratch / "x"):
             path.write_text("x")
@@ -94,7 +95,8 @@ class TestFolders:
     def test_without_a_buffer_what_the_run_made_goes_folders_too(
         self, site: Site
     ) -> None:
-        scratch, theirs = site.pfs / "run0001", site.pfs / "theirs"
+        scratch = site.pfs / "run0001"
+        theirs = site.pfs / "theirs"
         site.plan_without_buffer(scratch)
         assert do(site, folder("mkdir", scratch)).returncode == 0
         for made in (scratch / "res", theirs / "res"):
@@ -195,7 +197,8 @@ class TestFolders:
     def test_what_is_no_file_in_its_place_is_named_and_never_opened(
         self, site: Site
     ) -> None:
-        dest, odd = site.out / "tree", site.out / "tree" / "odd"
+        dest = site.out / "tree"
+        odd = site.out / "tree" / "odd"
         site.place({"tree": "bb write"}, outputs={"tree": str(dest)})
         (site.scratch / "tree").mkdir()
         stage_out = transfer("tree", f"{SCRATCH}/tree", dest)

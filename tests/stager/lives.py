@@ -14,7 +14,8 @@ import pegasus_bb
 from pegasus_bb.stager.capabilities import NEEDED
 
 NAME = "daemon"  # stands for slurm
-ROOT, CAPABLE = "root", "with capabilities"
+ROOT = "root"
+CAPABLE = "with capabilities"
 
 
 def _is_there() -> bool:
@@ -39,8 +40,12 @@ def capable(*without: str) -> list[str]:
     capabilities = ",".join(["-all", *(f"+{name}" for name in names)])
     who = ["--reuid", NAME, "--regid", NAME, "--clear-groups"]
     return [
-        *("setpriv", *who),
-        *("--inh-caps", capabilities, "--ambient-caps", capabilities),
+        "setpriv",
+        *who,
+        "--inh-caps",
+        capabilities,
+        "--ambient-caps",
+        capabilities,
     ]
 
 
@@ -51,7 +56,8 @@ def python_for_all(folder: Path) -> list[str]:
     found = next((path for path in pythons if _is_open(Path(path))), None)
     if found is None:
         pytest.skip("no Python here may be started by every user")
-    copy, code = folder / "code" / "pegasus_bb", Path(pegasus_bb.__file__).parent
+    copy = folder / "code" / "pegasus_bb"
+    code = Path(pegasus_bb.__file__).parent
     shutil.copytree(code, copy, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
     for each in (copy.parent, *copy.parent.parents):
         if each.stat().st_mode & 0o011 == 0:

@@ -43,7 +43,8 @@ def test_a_service_is_started_with_its_sockets_where_the_program_says(
     daemon: Daemon,
 ) -> None:
     del daemon.environ["PEGASUS_BB_STAGER"]
-    source, dest = daemon.make("file", 10), daemon.folder / "copy"
+    source = daemon.make("file", 10)
+    dest = daemon.folder / "copy"
     code = (
         "from pegasus_bb.runtime.stager_client import client as c; "
         "connect = c.connect_or_start; "
@@ -158,7 +159,8 @@ def test_a_line_without_an_end_closes_the_connection(
 
 
 def test_the_command_submits_and_waits(daemon: Daemon, client: Client) -> None:
-    source, dest = daemon.make("file", 10), daemon.folder / "to/file"
+    source = daemon.make("file", 10)
+    dest = daemon.folder / "to/file"
     stager = [sys.executable, "-m", "pegasus_bb", "stager"]
 
     def say(*words: str) -> str:

@@ -121,7 +121,11 @@ def test_top_once_shows_users_and_targets(daemon: Daemon, client: Client) -> Non
     target = about["targets"]["file"]
     assert target["speed"] > 0
     assert {**target, "speed": 0} == {
-        **{"rate": 0.0, "speed": 0, "bytes": 1_000_000, "pending": 3, "running": 0}
+        "rate": 0.0,
+        "speed": 0,
+        "bytes": 1_000_000,
+        "pending": 3,
+        "running": 0,
     }
     shown = said(daemon, "top").stdout
     assert "paused; go on with `control resume`" in shown and "MB/s" in shown

@@ -160,7 +160,8 @@ def test_a_buffer_that_slurm_deletes_is_followed_by_one(
 ) -> None:
     """The service itself removes it; the pool says how often."""
     (tmp_path / "programs").mkdir()
-    flash, site = Flash(tmp_path / "programs"), SlurmSite(tmp_path)
+    flash = Flash(tmp_path / "programs")
+    site = SlurmSite(tmp_path)
     configure: Callable[[], Path] = site.configure
 
     def with_discard() -> Path:
@@ -191,7 +192,8 @@ def test_removals_while_one_runs_have_one_more_together(
     most: list[int] = []
 
     async def story() -> None:
-        goes, begun = asyncio.Event(), asyncio.Event()
+        goes = asyncio.Event()
+        begun = asyncio.Event()
 
         async def trim(root: str) -> str:
             running.append(1)

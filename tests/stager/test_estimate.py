@@ -47,12 +47,14 @@ def seconds_left(
             "bb": Dataspace("bb", "/bb", rate=rate),
         }
     )
-    queue, runs = Assignments(waiting, workers=2), [[each] for each in running]
+    queue = Assignments(waiting, workers=2)
+    runs = [[each] for each in running]
     return Forecast(runs, queue, known(), targets, now).seconds_left()
 
 
 def test_after_twenty_samples_nine_of_ten_estimates_are_within_a_quarter() -> None:
-    draw, rate = random.Random(7), Rate()
+    draw = random.Random(7)
+    rate = Rate()
     near = 0
     for number in range(220):
         size = int(draw.lognormvariate(15, 2))
@@ -65,7 +67,8 @@ def test_after_twenty_samples_nine_of_ten_estimates_are_within_a_quarter() -> No
 
 def test_a_sample_that_took_long_does_not_spoil_the_others() -> None:
     """Every tenth copy is disturbed and takes five times as long."""
-    draw, rate = random.Random(11), Rate()
+    draw = random.Random(11)
+    rate = Rate()
     near = 0
     for number in range(220):
         size = draw.randrange(16, 64) * MIB
@@ -121,7 +124,8 @@ def test_what_a_running_task_has_moved_is_not_moved_again() -> None:
 
 
 def test_a_deadline_that_has_passed_is_last_in_the_estimate_as_in_the_queue() -> None:
-    late, soon = copy_of(1, deadline=1.0), copy_of(2, deadline=99.0)
+    late = copy_of(1, deadline=1.0)
+    soon = copy_of(2, deadline=99.0)
     passes = copy_of(3, deadline=100.5)
     found = seconds_left(
         late, soon, passes, copy_of(4), running=(copy_of(9),), now=100.0

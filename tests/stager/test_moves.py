@@ -205,7 +205,8 @@ def make_deep(top: Path, levels: int) -> None:
 
 
 def depth(top: Path) -> int:
-    folder, found = Folder.open(str(top)), 0
+    folder = Folder.open(str(top))
+    found = 0
     while True:
         try:
             folder = folder.enter("inner")

@@ -66,7 +66,8 @@ def oldest() -> str:
     params=["oldest", *(pytest.param(v, marks=pytest.mark.sweep) for v in VERSIONS)]
 )
 def old(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Old]:
-    version, first = request.param, oldest()
+    version = request.param
+    first = oldest()
     if version == first:
         pytest.skip(f"{version} is the oldest, which has a test of its own")
     service = Old(tmp_path)
@@ -92,7 +93,8 @@ def task(kind: str, name: str) -> dict[str, str]:
 
 
 def test_a_site_is_served(old: Old) -> None:
-    lustre, bb = old.folder / "lustre", old.folder / "bb"
+    lustre = old.folder / "lustre"
+    bb = old.folder / "bb"
     for name in ("tree/in", "later/in"):
         (lustre / name).mkdir(parents=True)
         (lustre / name / "file").write_text(name)

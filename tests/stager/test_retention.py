@@ -99,7 +99,8 @@ def left(count: int, seconds: float) -> dict[int, Task]:
 
 def test_ends_are_kept_while_a_task_of_the_request_has_not_ended() -> None:
     """Others may end thousands of tasks meanwhile."""
-    tasks, forgotten = left(6, seconds=1e6), list[Origin]()
+    tasks = left(6, seconds=1e6)
+    forgotten = list[Origin]()
     tasks[2].state = "running"
     kept = Retention(tasks, forgotten.append)
     assert [origin.first for origin in forgotten] == [3]

@@ -27,8 +27,10 @@ def order(*tasks: Task) -> list[int]:
 
 
 def test_the_earliest_deadline_is_first_then_the_highest_priority() -> None:
-    late, soon = task(1, deadline=90.0), task(2, deadline=10.0)
-    urgent, plain = task(3, deadline=90.0, priority=5), task(4, priority=9)
+    late = task(1, deadline=90.0)
+    soon = task(2, deadline=10.0)
+    urgent = task(3, deadline=90.0, priority=5)
+    plain = task(4, priority=9)
     assert order(plain, late, soon, urgent) == [2, 3, 1, 4]
 
 
@@ -41,7 +43,9 @@ def test_a_deadline_that_has_passed_wins_nothing() -> None:
 
 
 def test_a_deadline_that_has_moved_counts_from_then_on() -> None:
-    waiting, moved, other = TaskQueue(), task(1, deadline=30.0), task(2, deadline=40.0)
+    waiting = TaskQueue()
+    moved = task(1, deadline=30.0)
+    other = task(2, deadline=40.0)
     for each in (moved, other):
         waiting.add(each)
     moved.terms = moved.terms._replace(deadline=50.0)
@@ -169,7 +173,8 @@ def test_one_user_who_has_all_places_leaves_one_more_to_the_others() -> None:
 
 
 def test_a_deadline_that_moves_after_it_has_passed_is_no_second_task() -> None:
-    waiting, moved = TaskQueue(), task(1, deadline=10.0)
+    waiting = TaskQueue()
+    moved = task(1, deadline=10.0)
     waiting.add(moved)
     waiting.add(task(2))
     assert waiting.take(20.0, lambda _: False) is None
@@ -198,7 +203,8 @@ def test_a_user_with_a_task_with_a_rate_keeps_those_of_no_other_waiting() -> Non
     waiting.add(task(1, uid=1, rate=1.0))
     waiting.add(task(2, uid=2, rate=1.0))
     waiting.add(task(3, uid=1, rate=1.0))
-    assignments, busy = Assignments(waiting, workers=2), [(1, SLOW)]
+    assignments = Assignments(waiting, workers=2)
+    busy = [(1, SLOW)]
     [found] = assignments.next([(1, not SLOW), (1, SLOW)], 0.0)
     assert found.id == 2
     waiting.put_back(found)
@@ -212,7 +218,8 @@ def test_the_slow_places_of_two_users_leave_one_to_the_others() -> None:
     waiting = TaskQueue()
     waiting.add(task(1, uid=3))
     waiting.add(task(2, uid=3, rate=1.0))
-    assignments, busy = Assignments(waiting, workers=2), [(1, SLOW), (2, SLOW)]
+    assignments = Assignments(waiting, workers=2)
+    busy = [(1, SLOW), (2, SLOW)]
     assert [each.id for each in assignments.next(busy, 0.0)] == [1]
     waiting.add(task(3, uid=3))
     assert assignments.next([*busy, (3, not SLOW)], 0.0) == []

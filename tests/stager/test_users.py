@@ -17,7 +17,8 @@ from tests.stager.conftest import Daemon
 from tests.stager.lives import LIVES, before
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="a site's service is root's")
-ANN, BOB = 61001, 61002
+ANN = 61001
+BOB = 61002
 _ASK = """
 import json, os, sys
 from pegasus_bb.runtime.stager_client.client import Client
@@ -62,7 +63,8 @@ def life(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def site(tmp_path: Path, life: str, request: pytest.FixtureRequest) -> Iterator[Site]:
     """A parameter is what the declaration of each dataspace says as well."""
-    site, more = Site(tmp_path), getattr(request, "param", {})
+    site = Site(tmp_path)
+    more = getattr(request, "param", {})
     for folder in (tmp_path, *tmp_path.parents):
         if folder.stat().st_mode & 0o011 == 0:
             folder.chmod(0o711)
@@ -105,7 +107,8 @@ def test_files_are_copied_as_their_user(site: Site, tmp_path: Path) -> None:
 
 
 def test_the_command_takes_paths_below_a_dataspace(site: Site, tmp_path: Path) -> None:
-    source, dest = tmp_path / "lustre/0/data", tmp_path / "bb/0/data"
+    source = tmp_path / "lustre/0/data"
+    dest = tmp_path / "bb/0/data"
     source.parent.mkdir()
     source.write_text("some")
     stager = [sys.executable, "-m", "pegasus_bb", "stager"]
@@ -169,7 +172,8 @@ def test_a_tree_with_folders_that_nobody_may_write_to_moves(
     site: Site, tmp_path: Path
 ) -> None:
     """As it can be copied."""
-    source, there = tmp_path / f"lustre/{ANN}/tree", tmp_path / f"bb/{ANN}/tree"
+    source = tmp_path / f"lustre/{ANN}/tree"
+    there = tmp_path / f"bb/{ANN}/tree"
     for folder in (source / "in/er", there / "in"):
         folder.mkdir(parents=True)
     (source / "in/file").write_text("some")

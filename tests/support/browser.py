@@ -78,10 +78,17 @@ def browse(
     frame.write_text(FRAME.format(width=width))
     done = subprocess.run(
         [
-            *(str(BROWSER), "--headless=new", "--no-sandbox", "--disable-gpu"),
-            *("--enable-logging=stderr", f"--user-data-dir={folder / 'profile'}"),
-            *(f"--window-size={width + 100},1000", "--virtual-time-budget=20000"),
-            *(*more, "--dump-dom", frame.as_uri()),
+            str(BROWSER),
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--enable-logging=stderr",
+            f"--user-data-dir={folder / 'profile'}",
+            f"--window-size={width + 100},1000",
+            "--virtual-time-budget=20000",
+            *more,
+            "--dump-dom",
+            frame.as_uri(),
         ],
         capture_output=True,
         text=True,

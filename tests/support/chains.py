@@ -65,7 +65,8 @@ def _size(rung: int) -> int:
 @contextmanager
 def watched(folder: Path, every: float = 0.002) -> Iterator[list[int]]:
     """Looks at the bytes below ``folder`` all the time; the list has the most."""
-    most, over = [0], threading.Event()
+    most = [0]
+    over = threading.Event()
 
     def look() -> None:
         while not over.wait(every):

@@ -18,14 +18,12 @@ class Folding:
 
     def __init__(self, root: Path, fold: Fold, monkeypatch: pytest.MonkeyPatch) -> None:
         self._root, self._fold, self._list = str(root), fold, os.listdir
-        one, two = (
-            ("open", "stat", "lstat", "mkdir", "unlink", "readlink"),
-            (
-                "rename",
-                "replace",
-                "link",
-                "symlink",
-            ),
+        one = ("open", "stat", "lstat", "mkdir", "unlink", "readlink")
+        two = (
+            "rename",
+            "replace",
+            "link",
+            "symlink",
         )
         for name in one:
             monkeypatch.setattr(os, name, self._one(getattr(os, name)))

@@ -59,7 +59,8 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LuaBench:
 
 def _answered_here(argv: list[str], **_: Any) -> Finished:
     """Answer as the fake scontrol does, without the start of a Python."""
-    out, err = io.StringIO(), io.StringIO()
+    out = io.StringIO()
+    err = io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
         status = answer(argv[1:])
     return Finished(status, out.getvalue(), err.getvalue())

@@ -11,7 +11,8 @@ from pegasus_bb.runtime.staging.pour import _clone
 
 def skip_if_shared(folder: Path) -> None:
     """Skip a test about the pace of copies where there is none."""
-    one, two = folder / "one", folder / "two"
+    one = folder / "one"
+    two = folder / "two"
     with one.open("wb+") as source, two.open("wb") as copy:
         source.write(b"x")
         source.flush()

@@ -141,7 +141,8 @@ class Site:
     def slow(self, seconds: int, result: str = "") -> Path:
         """All tasks take so long, or the one that makes ``result``: a file that is
         there when the first of them has begun."""
-        task, begun = self.root / "mix.py", self.root / "a-slow-task-has-begun"
+        task = self.root / "mix.py"
+        begun = self.root / "a-slow-task-has-begun"
         wait = f"open({str(begun)!r}, 'w').close(); time.sleep({seconds})"
         slow = f"if {result!r} in ('', out): {wait}"
         task.write_text(task.read_text().replace("time.sleep(0.02)", slow))
@@ -150,9 +151,16 @@ class Site:
     def plan(self, run: str, *more: str) -> subprocess.CompletedProcess[str]:
         return self.bb(
             "plan",
-            *("--sites", "cluster", "--output-sites", "local"),
-            *("--output-dir", str(self.results(run))),
-            *("--dir", str(self.root / "submit"), "--relative-submit-dir", run),
+            "--sites",
+            "cluster",
+            "--output-sites",
+            "local",
+            "--output-dir",
+            str(self.results(run)),
+            "--dir",
+            str(self.root / "submit"),
+            "--relative-submit-dir",
+            run,
             *more,
             "workflow.yml",
         )

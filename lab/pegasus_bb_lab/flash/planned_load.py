@@ -15,7 +15,7 @@ from random import Random
 from statistics import fmean
 from typing import NamedTuple
 
-from pegasus_bb.planner.stream_policy import Life
+from pegasus_bb.decide.stream_choice import Life
 from pegasus_bb_lab.flash.device import new_device
 from pegasus_bb_lab.flash.geometry import Geometry
 

@@ -24,7 +24,8 @@ Device = Callable[[Geometry, int], Kernel]
 @st.composite
 def geometries(draw: st.DrawFn) -> Geometry:
     """Small devices, some of them with no more than the one spare block."""
-    pages, logical = draw(st.integers(1, 8)), draw(st.integers(1, 60))
+    pages = draw(st.integers(1, 8))
+    logical = draw(st.integers(1, 60))
     streams = draw(st.integers(1, 3))
     needed = -(-logical // pages) + 2 * streams + 1
     blocks = needed + draw(st.integers(1, 4))
@@ -62,7 +63,8 @@ compiled_only = pytest.mark.skipif(
 def test_both_kernels_agree_bit_for_bit(
     geometry: Geometry, story: list[int], wanted: list[int], unit: int
 ) -> None:
-    compiled, plain = new_device(geometry, FILES), Plain(geometry, FILES)
+    compiled = new_device(geometry, FILES)
+    plain = Plain(geometry, FILES)
     assert isinstance(compiled, device.Compiled)
     streams = streams_of(geometry, wanted)
     for part in (story[:50], story[50:]):
@@ -79,7 +81,8 @@ def test_both_kernels_agree_on_overwrites(
 ) -> None:
     page = st.integers(0, geometry.logical - 1)
     pages = data.draw(st.lists(page, min_size=50, max_size=300))
-    compiled, plain = new_device(geometry, 1), Plain(geometry, 1)
+    compiled = new_device(geometry, 1)
+    plain = Plain(geometry, 1)
     for each in (compiled, plain):
         each.overwrite(array("i", pages), geometry.streams - 1)
     assert compiled.counters() == plain.counters()
@@ -92,14 +95,16 @@ def test_both_kernels_agree_on_overwrites(
 def test_pages_are_conserved(
     geometry: Geometry, story: list[int], wanted: list[int]
 ) -> None:
-    device, live = new_device(geometry, FILES), Counter[int]()
+    device = new_device(geometry, FILES)
+    live = Counter[int]()
     for event in story:
         device.replay(array("i", [event]), streams_of(geometry, wanted), 1)
         if event < 0:
             live[-event - 1] = 0
         elif live.total() < geometry.logical:
             live[event] += 1
-    found, counters = device.state(), device.counters()
+    found = device.state()
+    counters = device.counters()
     check_state(geometry, found)
     mapped = sum(place >= 0 for place in found.place)
     assert mapped == live.total() if geometry.trim else mapped >= live.total()

@@ -24,7 +24,9 @@ def wanted(tmp_path: Path, request: pytest.FixtureRequest) -> FlashInput:
 
 def live_bytes(trace: Trace) -> list[int]:
     """Stripes on the tier after each event. A file that is deleted is not touched."""
-    live, deleted, found = Counter[int](), set[int](), []
+    live = Counter[int]()
+    deleted = set[int]()
+    found = []
     total = 0
     for event in trace.events:
         if event < 0:

@@ -24,7 +24,8 @@ def test_a_part_of_the_time_is_between_two_readings() -> None:
 
 def test_copies_take_time_as_the_paper_measures(tmp_path: Path) -> None:
     wanted = users(tmp_path)
-    device, trace = wanted.device, record(wanted, 0)
+    device = wanted.device
+    trace = record(wanted, 0)
     streams = bytes(len(trace.files))
     found = run_device(device, to_geometry(wanted), trace.events, streams, 1)
     last = found.counters[-1]

@@ -14,7 +14,8 @@ def greedy(spare: float) -> float:
     """a / (a + W(-a e^-a)) for flash ``a`` times as large as its data (Xiang, Kurkoski,
     ICNC 2012). W, the principal branch of Lambert's function, is here the larger of
     the two w with w e^w = -a e^-a; the other is -a."""
-    low, high = -1.0, 0.0
+    low = -1.0
+    high = 0.0
     for _ in range(60):
         middle = (low + high) / 2
         if middle * math.exp(middle) < -spare * math.exp(-spare):
@@ -28,7 +29,8 @@ def uniform(used: float, pages: int, blocks: int) -> float:
     """WAF of a device that is worn in, if every logical page is written with the same
     chance. ``used``: logical pages to all."""
     logical = int(pages * blocks * used)
-    device, random = new_device(Geometry(blocks, pages, logical, 1, True), 1), Random(1)
+    device = new_device(Geometry(blocks, pages, logical, 1, True), 1)
+    random = Random(1)
     device.overwrite(array("i", range(logical)), 0)
     counters = []
     for _ in range(2):  # the first to wear it in

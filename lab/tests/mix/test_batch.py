@@ -16,7 +16,8 @@ def started(
 ) -> tuple[Log, Batch]:
     """When each of (name, nodes, seconds) starts on ten nodes; the fault is (time,
     node, repair)."""
-    simulation, log = Simulation(), []
+    simulation = Simulation()
+    log = []
 
     def job(pipeline: Pipeline) -> Steps:
         log.append((pipeline.name, simulation.now))

@@ -73,7 +73,8 @@ def test_a_local_dump_takes_as_long_for_any_number_of_nodes() -> None:
 def test_a_buffer_node_that_fails_takes_the_dump_with_it(
     parity: float, is_lost: bool
 ) -> None:
-    site, checkpoint = Site(replace(EVEN, parity=parity), SHARED), of(50)
+    site = Site(replace(EVEN, parity=parity), SHARED)
+    checkpoint = of(50)
     site.write("dump", checkpoint)
     site.at(10, lambda: site.buffer.buffer_node_fails(3))
     ((_, end),) = site.run()
@@ -88,7 +89,8 @@ def test_a_buffer_node_that_fails_takes_the_dump_with_it(
 def test_what_a_compute_node_takes_with_it(
     architecture: str, parity: float, stays: bool
 ) -> None:
-    site, checkpoint = Site(replace(MACHINE, parity=parity), architecture), of(10)
+    site = Site(replace(MACHINE, parity=parity), architecture)
+    checkpoint = of(10)
     site.write("dump", checkpoint)
     site.run()
     site.buffer.compute_node_fails(checkpoint)

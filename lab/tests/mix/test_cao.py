@@ -57,7 +57,8 @@ def test_table_4(output: Any, case: str, key: str, within: float) -> None:
 
 
 def test_shared_to_local(output: Any) -> None:
-    shared, local = output["table4"]["shared"], output["table4"]["local"]
+    shared = output["table4"]["shared"]
+    local = output["table4"]["local"]
     assert 3.2 <= shared["median"] / local["median"] <= 4.0
     assert local["max"] > shared["max"]
 

@@ -35,7 +35,9 @@ def read(folder: Path, text: str) -> Machine:
 def test_a_machine(tmp_path: Path) -> None:
     found = read(tmp_path, MACHINE)
     assert (found.nodes, found.cores, found.memory, found.nic) == (
-        *(9500, 32, 128_000_000_000),
+        9500,
+        32,
+        128_000_000_000,
         15e9,
     )
     assert found.pfs == Speed(1e12, 9e11, 1e12, 5e10)
@@ -46,7 +48,8 @@ def test_a_machine(tmp_path: Path) -> None:
 
 def test_rates_and_capacity_are_divided_by_the_nodes(tmp_path: Path) -> None:
     buffers = read(tmp_path, MACHINE).buffers
-    shared, local = buffers["shared"], buffers["local"]
+    shared = buffers["shared"]
+    local = buffers["local"]
     assert (shared.nodes, shared.read, shared.write) == (200, 8e9, 7e9)
     assert (shared.capacity, shared.stripes) == (18.5e12, 2)
     assert shared.placement == "random"

@@ -43,7 +43,8 @@ def test_the_figures_of_table_3(found: Any) -> None:
 @pytest.mark.parametrize("osts", ["osts_4", "osts_2"])
 def test_the_shape_of_fig_8(found: Any, osts: str) -> None:
     fig8 = found["fig8"]
-    reactive, proactive = fig8[osts]["reactive"], fig8[osts]["proactive"]
+    reactive = fig8[osts]["reactive"]
+    proactive = fig8[osts]["proactive"]
     assert proactive["peak_max"] <= 1.1 * fig8["load"]
     assert proactive["late"] == 0
     assert reactive["peak_min"] >= 3 * fig8["load"]

@@ -10,7 +10,9 @@ from pegasus_bb_lab.provision import equations as eq
 from pegasus_bb_lab.provision.application_map import ApplicationMap, least_stripes
 from pegasus_bb_lab.provision.provision import provision_load
 
-MB, GB, TB = 10**6, 10**9, 10**12
+MB = 10**6
+GB = 10**9
+TB = 10**12
 HOUR = 3600.0
 HDD = Target(4, MB, 12, 1536, a=0.693, b=0.163, positioning=0.0055, plateau=4.0)
 TABLE_2 = [  # a, b, upper, and the bandwidth there

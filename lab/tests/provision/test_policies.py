@@ -21,7 +21,8 @@ from pegasus_bb_lab.provision.reactive import Reactive
 
 from pegasus_bb.forecast.drain_windows import slope
 
-MB, GB = 10**6, 10**9
+MB = 10**6
+GB = 10**9
 HDD = Target(4, MB, 12, 1536, a=0.693, b=0.163, positioning=0.0055, plateau=4.0)
 POLICIES = (Reactive, Proactive)
 every_policy = pytest.mark.parametrize("policy", POLICIES)
@@ -106,7 +107,8 @@ def test_no_byte_is_drained_before_it_is_there(
 def test_a_policy_without_late_dumps_drains_as_much_where_the_optimum_is_steepest(
     policy: type[Group], clients: tuple[Client, ...]
 ) -> None:
-    outcome, corners = policy(HDD).run(clients), optimum(clients)
+    outcome = policy(HDD).run(clients)
+    corners = optimum(clients)
     if outcome.late() or not outcome.spans:
         return
     start, end = max(pairwise(corners), key=lambda stretch: slope(*stretch))

@@ -25,7 +25,8 @@ _WOULD_DO = {"'": """in double quotes: "it's\"""", '"': r"\"", "\\": r"\\"}
 def task_words(items: Sequence[str], job: str) -> Sequence[str]:
     """The words of ``job``. Raises UnplacedError for a line break, a quote that is not
     closed, and a word that is too long for Linux."""
-    text, what = " ".join(items), f"an argument of job {job}"
+    text = " ".join(items)
+    what = f"an argument of job {job}"
     try:
         plain_text(text, what)
     except UnplacedError:
@@ -54,7 +55,8 @@ def _for_htcondor(match: re.Match[str], items: Sequence[str], what: str) -> str:
         return "'" + double.replace("'", "''") + "'"
     if kept is not None:
         return "''" if kept == "'" else str(kept)
-    place, begin = 0, match.start()
+    place = 0
+    begin = match.start()
     while begin > len(items[place]):
         begin -= len(items[place]) + 1
         place += 1

@@ -30,7 +30,7 @@ CLEAN_UPS_PER_LEVEL = 2
 
 def add_auxiliary(draft: Draft) -> None:
     """Add every node that is no job of the workflow. Raises CatalogError."""
-    tool = f"{draft.context.bin}/transfer"
+    tool = f"{draft.run.bin}/transfer"
     site = draft.transfer_site
     transfer = draft.programs.planner_program("pegasus::transfer", site, tool)
     dirmanager = draft.programs.planner_program("pegasus::dirmanager", site, tool)
@@ -38,15 +38,15 @@ def add_auxiliary(draft: Draft) -> None:
     _stage_in(draft, transfer)
     _create_dir(draft, dirmanager)
     _stage_out(draft, transfer)
-    if draft.context.cleanup == "inplace":
+    if draft.run.cleanup == "inplace":
         _clean_up(draft, remover)
-    if draft.context.cleanup != "none" and not results_stay(draft):
+    if draft.run.cleanup != "none" and not results_stay(draft):
         _leaf_cleanup(draft, remover)
 
 
 def results_stay(draft: Draft) -> bool:
     """Whether results stay in scratch, where the user will look for them."""
-    return not draft.context.output_site and any(
+    return not draft.run.output_site and any(
         use.stage_out for job in draft.on_site for use in job.outputs()
     )
 
@@ -75,8 +75,9 @@ def _transfers(draft: Draft, role: Role, word: str, program: Program) -> Bundles
         error = UnplacedError(what, at, threads, "pegasus.transfer.threads = 2")
         here = draft.transfer_site, program.transformation
         raise draft.places.error(error, *here)
-    where = "local" if draft.context.transfers_here else "remote"
-    stem, arguments = f"{word}_{where}_{draft.site_in_names}", ["--threads", threads]
+    where = "local" if draft.run.transfers_here else "remote"
+    stem = f"{word}_{where}_{draft.site_in_names}"
+    arguments = ["--threads", threads]
     return Bundles(draft, stem, TRANSFERS_PER_LEVEL, role, program, arguments)
 
 
@@ -156,7 +157,7 @@ def _rank(replica: Replica, site: str) -> int:
 
 def _stage_out(draft: Draft, program: Program) -> None:
     """Every result goes to the output site as soon as its level is done."""
-    there = draft.context.output_site
+    there = draft.run.output_site
     if not there:
         return
     bundles = _transfers(draft, STAGE_OUT, "stage_out", program)
@@ -170,7 +171,8 @@ def _stage_out(draft: Draft, program: Program) -> None:
         node, entries = bundles.next(draft.level[job.id] - 1)
         writers.setdefault(node, []).append(draft.names[job.id])
         for lfn in lfns:
-            path, url = f"{folder}/{lfn}", draft.url(lfn)
+            path = f"{folder}/{lfn}"
+            url = draft.url(lfn)
             to = f"file://{path}"
             entries.append(joblists.deliver(lfn, draft.site, url, there, to))
             draft.results[lfn], draft.outputs[lfn] = node, path
@@ -179,10 +181,10 @@ def _stage_out(draft: Draft, program: Program) -> None:
 
 
 def _output_folder(draft: Draft) -> str:
-    context = draft.context
-    if context.output_dir is not None:
-        return str(context.output_dir)
-    site = draft.catalogs.sites.site(context.output_site)
+    run = draft.run
+    if run.output_dir is not None:
+        return str(run.output_dir)
+    site = draft.catalogs.sites.site(run.output_site)
     if site.storage is None:
         raise draft.catalogs.sites.document.error(
             f"site {site.name} has no storage directory for results",

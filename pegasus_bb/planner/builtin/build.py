@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 
 from pegasus_bb.core.errors import UnplacedError
-from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.model.dag.nodes import JOBSTATE_LOG, Dag, Node, Script
 from pegasus_bb.model.dag.writer import check_node
 from pegasus_bb.model.properties import Properties
@@ -19,12 +18,13 @@ from pegasus_bb.planner.builtin.executable import (
     Executable,
     PlannedJob,
     Programs,
+    RewrittenWorkflow,
     node_name,
 )
 from pegasus_bb.planner.builtin.planner_limits import (
-    check_context,
     check_job,
     check_results_survive,
+    check_run,
     unsupported,
 )
 from pegasus_bb.planner.builtin.profiles import REAL_PLANNER, merge, of_properties
@@ -45,16 +45,15 @@ _ABORT = re.compile("([0-9]{1,9})(?: +RETURN +([0-9]{1,9}))?", re.IGNORECASE)
 _POST = {"POST", "POST.ARGUMENTS", "POST.SCOPE"}
 
 
-def build(planning: PlanningInput, context: RunPlan) -> Executable:
-    """The executable workflow of the rewritten ``planning``; ``complete`` adds the
-    rest.
+def build(rewritten: RewrittenWorkflow, run: RunPlan) -> Executable:
+    """The executable workflow of the ``rewritten`` inputs; ``complete`` adds the rest.
 
     Raises UsageError and CatalogError.
     """
-    check_context(context)
-    check_settings(planning)
-    check_results_survive(planning.workflow, context)
-    draft = _start(planning, context)
+    check_run(run)
+    check_settings(rewritten.workflow, rewritten.catalogs, run.site)
+    check_results_survive(rewritten.workflow, run)
+    draft = _start(rewritten, run)
     _place_jobs(draft)
     if not draft.on_site:
         raise draft.workflow.document.error(
@@ -70,44 +69,46 @@ def build(planning: PlanningInput, context: RunPlan) -> Executable:
     return Executable(
         planner=BUILT_IN,
         dag=_dag(draft),
-        dag_name=f"{context.label}-0.dag",
+        dag_name=f"{run.label}-0.dag",
         entries=lambda node: draft.jobs[node].entries or (),
         jobs_nodes=lambda: [(p.job.id, p.name) for p in draft.jobs.values() if p.job],
         users={node.name for node in draft.jobs.values() if not node.detached},
         scratch=draft.scratch,
         outputs=draft.outputs,
+        rewritten=rewritten,
         jobs=draft.jobs,
         notes=notes if results_stay(draft) else [],
     )
 
 
-def _start(planning: PlanningInput, context: RunPlan) -> Draft:
-    catalogs = planning.catalogs
-    site = catalogs.sites.site(context.site)
+def _start(rewritten: RewrittenWorkflow, run: RunPlan) -> Draft:
+    catalogs = rewritten.catalogs
+    site = catalogs.sites.site(run.site)
     if site.scratch is None:
         raise catalogs.sites.document.error(
             f"site {site.name} has no sharedScratch directory to run in",
             ["sites", site.index, "directories"],
             would_do="add a directory of type sharedScratch",
         )
-    scratch = f"{site.scratch.path.rstrip('/')}/{context.relative_dir}"
-    places = Places(planning.workflow, catalogs)
+    scratch = f"{site.scratch.path.rstrip('/')}/{run.relative_dir}"
+    places = Places(rewritten.workflow, catalogs)
     programs = Programs(places, scratch)
-    known = planning.workflow, planning.graph, catalogs
-    return Draft(*known, context, scratch, programs, places)
+    known = rewritten.workflow, rewritten.graph, catalogs
+    return Draft(*known, run, scratch, programs, places)
 
 
 def _place_jobs(draft: Draft) -> None:
     for job in draft.workflow.jobs.values():
         check_job(draft.workflow, draft.graph, job)
-        is_ours = job.name in (SETUP, DELETE) and draft.context.request is not None
+        is_ours = job.name in (SETUP, DELETE) and draft.run.request is not None
         draft.names[job.id] = node_name(job, is_ours)
         if not _is_local(draft, job):
             draft.on_site.append(job)
     local_jobs = draft.workflow.jobs.keys() - {job.id for job in draft.on_site}
     draft.level.update(_levels(draft, local_jobs))
     for job in draft.workflow.jobs.values():
-        is_local, name = job.id in local_jobs, draft.names[job.id]
+        is_local = job.id in local_jobs
+        name = draft.names[job.id]
         site = LOCAL if is_local else draft.site
         level = draft.graph.level[job.id] if is_local else draft.level[job.id] + 1
         program = draft.programs.program(job.transformation, site, job.id)
@@ -153,8 +154,8 @@ def _is_local(draft: Draft, job: Job) -> bool:
 def _dag(draft: Draft) -> Dag:
     common = of_properties(draft.catalogs.properties)
     site = draft.catalogs.sites.site(draft.site).profiles
-    exitcode = f"{draft.context.bin}/exitcode"
-    arguments = f"-r $RETURN {draft.context.submit_dir}/"
+    exitcode = f"{draft.run.bin}/exitcode"
+    arguments = f"-r $RETURN {draft.run.submit_dir}/"
     nodes = {}
     known: dict[tuple[int, bool], Mapping[str, str]] = {}
     for number, planned in enumerate(draft.jobs.values()):

@@ -50,6 +50,15 @@ def compact(timestamp: str) -> str:
     return timestamp.replace("-", "", 2).replace(":", "")
 
 
+@dataclass(frozen=True)
+class RewrittenWorkflow:
+    """The rewritten inputs, parsed."""
+
+    workflow: Workflow
+    graph: Graph
+    catalogs: Catalogs
+
+
 @dataclass(frozen=True, slots=True)
 class StagedProgram:
     lfn: str
@@ -182,7 +191,7 @@ class Draft:
     workflow: Workflow
     graph: Graph
     catalogs: Catalogs
-    context: RunPlan
+    run: RunPlan
     scratch: str
     programs: Programs
     places: Places
@@ -196,12 +205,12 @@ class Draft:
 
     @property
     def site(self) -> str:
-        return self.context.site
+        return self.run.site
 
     @property
     def transfer_site(self) -> str:
         """Where the planner's own nodes run."""
-        return LOCAL if self.context.transfers_here else self.site
+        return LOCAL if self.run.transfers_here else self.site
 
     @property
     def site_in_names(self) -> str:
@@ -238,7 +247,7 @@ class Draft:
         entries: list[Entry] = []
         node = PlannedJob(name, role, self.transfer_site, program, role.priority)
         node.arguments, node.entries = arguments, entries
-        node.on_submit_host = self.context.transfers_here
+        node.on_submit_host = self.run.transfers_here
         self.add(node)
         return entries
 
@@ -246,7 +255,7 @@ class Draft:
         self, word: str, role: Role, program: Program, entries: list[Entry]
     ) -> str:
         """Add the node that makes or removes the run's folder; return its name."""
-        label = _NOT_IN_NODE_NAMES.sub("_", self.context.label)
+        label = _NOT_IN_NODE_NAMES.sub("_", self.run.label)
         name = f"{word}_{label}_0_{self.site_in_names}"
         self.auxiliary(name, role, program).extend(entries)
         return name
@@ -292,5 +301,5 @@ class Bundles:
 class Executable(ExecutableWorkflow):
     """An executable workflow of the built-in planner, before any of it is written."""
 
+    rewritten: RewrittenWorkflow
     jobs: dict[str, PlannedJob]  # by node name
-    notes: list[str]  # for the user: requests that this planner ignores

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pegasus_bb.model.dag.blahp import GRID
-from pegasus_bb.model.dag.submitfile import quote_environment
+from pegasus_bb.model.dag.quoting import quote_environment
 from pegasus_bb.planner.builtin.executable import VERSION, PlannedJob, compact
 from pegasus_bb.planner.builtin.profiles import (
     Profiles,
@@ -27,17 +27,17 @@ def frame(
     executable: str,
     directory: str,
     style: str,
-    context: RunPlan,
+    run: RunPlan,
 ) -> str:
     """A submit file with the slots ``%(name)s``, ``files``, ``arguments``,
     ``priority``, ``id`` and ``batch`` (the short name for batch systems). Other per
     cent signs are doubled."""
-    environment = _environment(planned, profiles, directory, style, context)
-    submit_dir = _literal(str(context.submit_dir))
+    environment = _environment(planned, profiles, directory, style, run)
+    submit_dir = _literal(str(run.submit_dir))
     entries = {
         "error": f"{submit_dir}/%(files)s.err",
         "executable": _literal(executable),
-        "log": f"{submit_dir}/{_literal(context.label)}-0.log",
+        "log": f"{submit_dir}/{_literal(run.label)}-0.log",
         "notification": "NEVER",
         "output": f"{submit_dir}/%(files)s.out",
         "periodic_release": "False",
@@ -55,22 +55,25 @@ def frame(
     if style == "local":  # universe and files are the submit host's own
         own = {key: own[key] for key in own if key.startswith("periodic_")}
     lines = [
-        *_head(context),
+        *_head(run),
         *environment,
         "arguments = %(arguments)s",
         *(f"{key} = {value}" for key, value in sorted({**entries, **own}.items())),
-        *_attributes(planned, profiles, context),
+        *_attributes(planned, profiles, run),
         "queue",
-        *(_RULE, "# END OF SUBMIT FILE", _RULE, ""),
+        _RULE,
+        "# END OF SUBMIT FILE",
+        _RULE,
+        "",
     ]
     return "\n".join(lines)
 
 
-def _head(context: RunPlan) -> list[str]:
+def _head(run: RunPlan) -> list[str]:
     return [
         _RULE,
         "# PEGASUS-BB GENERATED SUBMIT FILE",
-        f"# DAG : {_literal(context.label)}, Index = 0, Count = null",
+        f"# DAG : {_literal(run.label)}, Index = 0, Count = null",
         "# SUBMIT FILE NAME : %(name)s.sub",
         _RULE,
         "stream_error  = false",
@@ -83,17 +86,17 @@ def _environment(
     profiles: Profiles,
     directory: str,
     style: str,
-    context: RunPlan,
+    run: RunPlan,
 ) -> list[str]:
     """The variables that Pegasus sets; batch systems get them in
     +remote_environment."""
     variables = {
-        "PEGASUS_WF_UUID": context.uuid,
-        "PEGASUS_WF_LABEL": context.label,
+        "PEGASUS_WF_UUID": run.uuid,
+        "PEGASUS_WF_LABEL": run.label,
         "PEGASUS_SITE": planned.site,
     }
     if planned.detached:
-        variables["_PEGASUS_WF_SUBMIT_DIR"] = str(context.submit_dir)
+        variables["_PEGASUS_WF_SUBMIT_DIR"] = str(run.submit_dir)
     else:
         variables["PEGASUS_SCRATCH_DIR"] = directory
     queue = profiles.get("pegasus", {}).get("queue")
@@ -114,16 +117,16 @@ def _environment(
     ]
 
 
-def _attributes(planned: PlannedJob, profiles: Profiles, context: RunPlan) -> list[str]:
+def _attributes(planned: PlannedJob, profiles: Profiles, run: RunPlan) -> list[str]:
     pegasus = profiles.get("pegasus", {})
-    uuid = classad_string(context.uuid)
+    uuid = classad_string(run.uuid)
     texts = {
         "generator": '"pegasus-bb"',
         "root_wf_uuid": uuid,
         "wf_uuid": uuid,
         "version": classad_string(VERSION),
-        "wf_name": classad_string(f"{context.label}-0"),
-        "wf_time": classad_string(compact(context.timestamp)),
+        "wf_name": classad_string(f"{run.label}-0"),
+        "wf_time": classad_string(compact(run.timestamp)),
         "wf_xformation": classad_string(planned.program.transformation),
     }
     numbers = {

@@ -22,22 +22,22 @@ _SITE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _STREAMS = {"stdin", "stdout", "stderr"}
 
 
-def check_context(context: RunPlan) -> None:
+def check_run(run: RunPlan) -> None:
     """Raises UsageError if a name of the run cannot stand in a DAG."""
-    if _PLAIN_PATH.fullmatch(str(context.submit_dir)) is None:
+    if _PLAIN_PATH.fullmatch(str(run.submit_dir)) is None:
         raise UsageError(
-            f"the submit directory {str(context.submit_dir)!r} has a blank, a quote or "
+            f"the submit directory {str(run.submit_dir)!r} has a blank, a quote or "
             "a control character in its path; DAGMan splits script lines at blanks: "
             "choose another --dir"
         )
-    if _LABEL.fullmatch(context.label) is None:
+    if _LABEL.fullmatch(run.label) is None:
         raise UsageError(
-            f"the workflow's name {context.label!r} becomes part of file names and "
+            f"the workflow's name {run.label!r} becomes part of file names and "
             "submit files: use no blanks, quotes, slashes, $ and %"
         )
-    if _SITE_NAME.fullmatch(context.site) is None:
+    if _SITE_NAME.fullmatch(run.site) is None:
         raise UsageError(
-            f"the site name {context.site!r} becomes part of node names: use letters, "
+            f"the site name {run.site!r} becomes part of node names: use letters, "
             "digits, _ . and -"
         )
 
@@ -89,10 +89,10 @@ def _check_stream(workflow: Workflow, job: Job, stream: str) -> None:
         )
 
 
-def check_results_survive(workflow: Workflow, context: RunPlan) -> None:
+def check_results_survive(workflow: Workflow, run: RunPlan) -> None:
     """Raises UsageError for a result that would stay on the buffer and be lost."""
-    placement = context.placement
-    if context.output_site or context.request is None or placement is None:
+    placement = run.placement
+    if run.output_site or run.request is None or placement is None:
         return
     for job in workflow.jobs.values():
         for use in job.outputs():

@@ -107,7 +107,8 @@ def _checked(namespace: str, entries: Any) -> dict[str, str]:
         )
     checked: dict[str, str] = {}
     for key, value in entries.items():
-        name, at = str(key), ("profiles", namespace, str(key))
+        name = str(key)
+        at = ("profiles", namespace, str(key))
         if namespace == "dagman":
             name = name.upper()
         checked[name] = plain_text(plain(value), f"the profile {namespace} {name}", at)
@@ -282,6 +283,7 @@ def _ssh_resource(site: Site, role: str) -> str:
             would_do="- type: batch, contact: user@host, scheduler: slurm, "
             "jobtype: compute",
         )
-    kind, grid = str(wanted[0].get("type", "batch")), wanted[0]
+    kind = str(wanted[0].get("type", "batch"))
+    grid = wanted[0]
     words = f"{kind} {str(grid['scheduler']).lower()} {grid['contact']}"
     return plain_text(words, f"the grid of site {site.name}", ("grids",))

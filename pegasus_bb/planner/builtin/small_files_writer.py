@@ -60,7 +60,8 @@ def _fill_free(root: Path, folders: Folders) -> set[str]:
 
 def fill(root: Path, files: Iterable[File]) -> None:
     """Write ``files``; consecutive files of a folder share its descriptor."""
-    folder, handle = None, -1
+    folder = None
+    handle = -1
     try:
         for path, content in files:
             above, _, name = path.rpartition("/")

@@ -10,14 +10,14 @@ from typing import Any
 import orjson
 
 from pegasus_bb.core.errors import UnplacedError, UsageError
-from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.model.dag.blahp import GRID
-from pegasus_bb.model.dag.submitfile import quote_arguments
+from pegasus_bb.model.dag.quoting import quote_arguments
 from pegasus_bb.planner.builtin.executable import (
     COMPUTE,
     CREATE_DIR,
     LEAF_CLEANUP,
     PlannedJob,
+    RewrittenWorkflow,
 )
 from pegasus_bb.planner.builtin.frame import frame
 from pegasus_bb.planner.builtin.profiles import (
@@ -50,11 +50,13 @@ class _Frame:
 
 
 class SubmitFiles:
-    def __init__(self, scratch: str, planning: PlanningInput, context: RunPlan) -> None:
+    def __init__(
+        self, scratch: str, rewritten: RewrittenWorkflow, run: RunPlan
+    ) -> None:
         self._scratch = scratch
-        self._catalogs, self._context = planning.catalogs, context
-        self._places = Places(planning.workflow, planning.catalogs)
-        self._common = of_properties(planning.catalogs.properties)
+        self._catalogs, self._run = rewritten.catalogs, run
+        self._places = Places(rewritten.workflow, rewritten.catalogs)
+        self._common = of_properties(rewritten.catalogs.properties)
         self._frames: dict[tuple[int, int, bool, bytes], _Frame] = {}
 
     def text(self, planned: PlannedJob) -> str:
@@ -108,7 +110,7 @@ class SubmitFiles:
         return kind
 
     def _make_frame(self, planned: PlannedJob, own: dict[str, Any]) -> _Frame:
-        context = self._context
+        run = self._run
         site = self._catalogs.sites.sites.get(planned.site)
         profiles = merge(
             self._common,
@@ -116,21 +118,21 @@ class SubmitFiles:
             planned.program.profiles,
             own,
         )
-        record = f"{context.bin}/record"
+        record = f"{run.bin}/record"
         executable = record
         launcher: list[str] = []
         keys = {
             "universe": "local",
-            "initialdir": str(context.submit_dir),
+            "initialdir": str(run.submit_dir),
             "getenv": _USER_ENVIRONMENT,
         }
         style = "local"
         if not planned.detached:
             executable, launcher = self._launcher(planned, profiles, record)
         if not planned.on_submit_host:
-            assert site is not None  # noqa: S101 - the site that the plan is for
+            site = self._catalogs.sites.site(planned.site)
             style = style_of(site, profiles)
-            guarded = bool(self._context.request)
+            guarded = bool(self._run.request)
             role = "compute" if planned.role is COMPUTE else "auxillary"
             keys = (
                 grid_keys(site, style, profiles, role, guarded)
@@ -138,8 +140,8 @@ class SubmitFiles:
                 else condor_keys(profiles)
             )
         directory = self._directory(planned)
-        text = frame(planned, profiles, keys, executable, directory, style, context)
-        stamp = ["-L", context.label, "-T", context.timestamp, planned.program.pfn]
+        text = frame(planned, profiles, keys, executable, directory, style, run)
+        stamp = ["-L", run.label, "-T", run.timestamp, planned.program.pfn]
         stdin = ["-i", "-"] if planned.entries is not None else []
         where = ["-w", directory] if directory else []
         return _Frame(
@@ -154,8 +156,8 @@ class SubmitFiles:
     ) -> tuple[str, list[str]]:
         """The executable, and the arguments before the recorder's options."""
         pegasus = profiles.get("pegasus", {})
-        needed = self._context.request is not None or planned.program.container
-        default = f"{self._context.bin}/launch" if needed else ""
+        needed = self._run.request is not None or planned.program.container
+        default = f"{self._run.bin}/launch" if needed else ""
         launcher = pegasus.get("gridstart.launcher", default)
         if not launcher:
             return record, []

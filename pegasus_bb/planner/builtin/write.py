@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.model.dag.joblists import job_list
 from pegasus_bb.model.dag.writer import write_dag
 from pegasus_bb.model.document import as_json
@@ -22,6 +21,7 @@ from pegasus_bb.planner.builtin.executable import (
     VERSION,
     Executable,
     PlannedJob,
+    RewrittenWorkflow,
     compact,
     properties_file,
 )
@@ -43,40 +43,37 @@ _SPECIAL = re.compile(r"[\s\"'\\=]")
 
 def write(
     executable: Executable,
-    planning: PlanningInput,
-    context: RunPlan,
+    run: RunPlan,
     few: Iterable[File] = (),
     many: Callable[[], Iterable[File]] | None = None,
-    force: bool = False,
 ) -> Path:
-    """Write ``context.submit_dir`` and return it.
+    """Write ``run.submit_dir`` and return it.
 
-    ``planning`` is the rewritten input; ``few`` and ``many`` are files of bb/, the
-    latter all of one folder. The files go to a hidden folder, which is renamed at the
-    very end; after a failure nothing stays. ``force`` moves an old run aside just
-    before the rename. Raises UsageError, and CatalogError for a job that no submit file
-    can express.
+    ``few`` and ``many`` are files of bb/, the latter all of one folder. The files go to
+    a hidden folder, which is renamed at the very end; after a failure nothing stays.
+    With ``run.force`` an old run is moved aside just before the rename. Raises
+    UsageError, and CatalogError for a job that no submit file can express.
     """
-    target = context.submit_dir
+    target = run.submit_dir
     part = _part(target)
     missing = [parent for parent in target.parents if not parent.exists()]
     try:
         part.mkdir(parents=True)
         # Read the whole workflow before the fork: after it, the first write to a page
         # of memory copies the page.
-        fill(part, top_files(executable, planning, context, _host()))
+        fill(part, top_files(executable, executable.rewritten, run, _host()))
         fill(part, _in_bb(few))
 
         def write_the_rest() -> None:
             write_dag(executable.dag, part / executable.dag_name)
-            install_runtime(str(part / "bb"), context.python)
+            install_runtime(str(part / "bb"), run.python)
 
         with_worker = len(executable.jobs) >= JOBS_FOR_A_WORKER
-        folders = _folders(executable, planning, context)
+        folders = _folders(executable, run)
         if many is not None:
             folders = {f"bb/{NODES}": lambda: _in_bb(many()), **folders}
         fill_folders(part, folders, with_worker, meanwhile=write_the_rest)
-        move_existing(target, force)
+        move_existing(target, run.force)
         part.rename(target)
     except BaseException as error:
         shutil.rmtree(part, ignore_errors=True)
@@ -92,11 +89,9 @@ def write(
     return target
 
 
-def check_files(
-    executable: Executable, planning: PlanningInput, context: RunPlan
-) -> None:
+def check_files(executable: Executable, run: RunPlan) -> None:
     """Raises CatalogError and UsageError as ``write`` would."""
-    submits = SubmitFiles(executable.scratch, planning, context)
+    submits = SubmitFiles(executable.scratch, executable.rewritten, run)
     for planned in executable.jobs.values():
         submits.text(planned)
 
@@ -104,10 +99,10 @@ def check_files(
 def files_of(
     jobs: Iterable[PlannedJob],
     executable: Executable,
-    planning: PlanningInput,
-    context: RunPlan,
+    rewritten: RewrittenWorkflow,
+    run: RunPlan,
 ) -> Iterator[File]:
-    submits = SubmitFiles(executable.scratch, planning, context)
+    submits = SubmitFiles(executable.scratch, rewritten, run)
     for planned in jobs:
         stem = f"{planned.folder}/{planned.name}"
         yield f"{stem}.sub", submits.text(planned).encode()
@@ -119,14 +114,12 @@ def _in_bb(files: Iterable[File]) -> Iterator[File]:
     return ((f"bb/{name}", data) for name, data in files)
 
 
-def _folders(
-    executable: Executable, planning: PlanningInput, context: RunPlan
-) -> Folders:
+def _folders(executable: Executable, run: RunPlan) -> Folders:
     jobs: dict[str, list[PlannedJob]] = {}
     for planned in executable.jobs.values():
         jobs.setdefault(planned.folder, []).append(planned)
     return {
-        folder: partial(files_of, inside, executable, planning, context)
+        folder: partial(files_of, inside, executable, executable.rewritten, run)
         for folder, inside in jobs.items()
     }
 
@@ -146,11 +139,12 @@ def _host() -> str:
 
 
 def top_files(
-    executable: Executable, planning: PlanningInput, context: RunPlan, host: str
+    executable: Executable, rewritten: RewrittenWorkflow, run: RunPlan, host: str
 ) -> Iterator[tuple[str, bytes]]:
     """The files next to the .dag, by path below the submit directory."""
-    name = f"{context.label}-0"
-    workflow, catalogs = planning.workflow, planning.catalogs
+    name = f"{run.label}-0"
+    workflow = rewritten.workflow
+    catalogs = rewritten.catalogs
     yield "workflow.yml", as_json(workflow.document.data)
     documents = {
         "sites": catalogs.sites.document,
@@ -159,41 +153,41 @@ def top_files(
     }
     for kind, document in documents.items():
         yield f"catalogs/{kind}.yml", as_json(document.data)
-    yield properties_file(context.uuid), catalogs.properties.to_text().encode()
-    yield "braindump.yml", _braindump(executable, workflow, context, host).encode()
-    yield f"{name}.cache", "".join(_cache(executable, workflow, context)).encode()
-    yield f"{name}.metadata", _metadata(executable, context)
+    yield properties_file(run.uuid), catalogs.properties.to_text().encode()
+    yield "braindump.yml", _braindump(executable, workflow, run, host).encode()
+    yield f"{name}.cache", "".join(_cache(executable, workflow, run)).encode()
+    yield f"{name}.metadata", _metadata(executable, run)
     yield f"{name}.notify", b""
 
 
 def _braindump(
-    executable: Executable, workflow: Workflow, context: RunPlan, host: str
+    executable: Executable, workflow: Workflow, run: RunPlan, host: str
 ) -> str:
-    name = f"{context.label}-0"
+    name = f"{run.label}-0"
     values = {
-        "user": context.user,
+        "user": run.user,
         "grid_dn": None,
         "submit_hostname": host,
-        "root_wf_uuid": context.uuid,
-        "wf_uuid": context.uuid,
+        "root_wf_uuid": run.uuid,
+        "wf_uuid": run.uuid,
         "dax": str(workflow.document.path),
-        "dax_label": context.label,
+        "dax_label": run.label,
         "dax_index": "0",
         "dax_version": str(workflow.document.data.get("pegasus", "5.0")),
         "pegasus_wf_name": name,
-        "timestamp": compact(context.timestamp),
-        "basedir": str(context.base_dir),
-        "submit_dir": str(context.submit_dir),
+        "timestamp": compact(run.timestamp),
+        "basedir": str(run.base_dir),
+        "submit_dir": str(run.submit_dir),
         "planner": executable.planner,
         "planner_version": VERSION,
         "pegasus_build": VERSION,
-        "planner_arguments": " ".join(context.arguments),
+        "planner_arguments": " ".join(run.arguments),
         "jsd": "jobstate.log",
-        "rundir": context.submit_dir.name,
-        "bindir": str(context.bin),
+        "rundir": run.submit_dir.name,
+        "bindir": str(run.bin),
         "vogroup": "pegasus",
         "uses_pmc": "false",
-        "properties": properties_file(context.uuid),
+        "properties": properties_file(run.uuid),
         "condor_log": f"{name}.log",
         "dag": f"{name}.dag",
         "type": "dag",
@@ -202,11 +196,10 @@ def _braindump(
     return "".join(f"{key}: {json.dumps(value)}\n" for key, value in values.items())
 
 
-def _cache(
-    executable: Executable, workflow: Workflow, context: RunPlan
-) -> Iterator[str]:
+def _cache(executable: Executable, workflow: Workflow, run: RunPlan) -> Iterator[str]:
     lfns = {use.lfn: None for job in workflow.jobs.values() for use in job.uses}
-    scratch, rest = f"file://{executable.scratch}/", f'site="{context.site}"\n'
+    scratch = f"file://{executable.scratch}/"
+    rest = f'site="{run.site}"\n'
     for lfn in lfns:
         yield f"{_word(lfn)} {_word(scratch + lfn)} {rest}"
 
@@ -217,11 +210,11 @@ def _word(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _metadata(executable: Executable, context: RunPlan) -> bytes:
+def _metadata(executable: Executable, run: RunPlan) -> bytes:
     return as_json(
         {
-            "root_workflow_uuid": context.uuid,
-            "workflow_uuid": context.uuid,
+            "root_workflow_uuid": run.uuid,
+            "workflow_uuid": run.uuid,
             "wf_metadata": {},
             "graph": {"jobs": {name: {} for name in executable.jobs}},
         }

@@ -60,14 +60,14 @@ def run_argv(
 
 
 def plan_argv(
-    home: Home, context: RunPlan, folder: Path, passed: Sequence[str]
+    home: Home, run: RunPlan, folder: Path, passed: Sequence[str]
 ) -> list[str]:
     """The call of pegasus-plan on the inputs in ``folder``. Raises UsageError."""
     ours = {
         "--conf": str(folder / PROPERTIES),
-        "--dir": str(context.base_dir),
-        "--relative-submit-dir": str(context.submit_dir.relative_to(context.base_dir)),
-        "--relative-dir": context.relative_dir,
+        "--dir": str(run.base_dir),
+        "--relative-submit-dir": str(run.submit_dir.relative_to(run.base_dir)),
+        "--relative-dir": run.relative_dir,
     }
     words = [word for pair in ours.items() for word in pair]
     words += [*passed, str(folder / WORKFLOW)]

@@ -24,12 +24,7 @@ from pegasus_bb.model.dag.writer import script_line
 from pegasus_bb.model.reservation import SLURM_BACKENDS
 from pegasus_bb.planner.pegasus.exclusive_folder import replace_text
 from pegasus_bb.planner.pegasus.pegasus_limits import check_results
-from pegasus_bb.planner.pegasus.read_submit_dir import (
-    PegasusWorkflow,
-    clusters_of,
-    read_planned,
-)
-from pegasus_bb.planner.reading import with_placement
+from pegasus_bb.planner.pegasus.read_submit_dir import PegasusWorkflow, clusters_of
 from pegasus_bb.planner.rewrite.job_directives import directives_option
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.runfiles import node_files, run_files
@@ -37,7 +32,6 @@ from pegasus_bb.planner.seal.job_reservation_rules import (
     check_job_reservations,
     has_option,
 )
-from pegasus_bb.planner.seal.sealing import complete
 
 OUTSIDE_SCRATCH = "/tmp"  # noqa: S108 - where pegasus-plan lets create_dir start
 # How a submit file names the folder to start in: style condor, style glite.
@@ -48,49 +42,46 @@ _POST = re.compile(r"^SCRIPT POST (\S+) ")
 _PARENTS = 50  # per line, to keep it readable
 
 
-def complete_planned(
-    decided: PlanningInput, context: RunPlan, force: bool
-) -> tuple[PegasusWorkflow, PlanningInput]:
-    """Complete the submit directory; return the workflow and the planning input with
-    the clusters that pegasus-plan made. Raises CatalogError, NotSealed."""
-    planned = read_planned(context)
-    if context.request is None:
-        planned, context = _with_clusters(planned, decided, context)
-        decided = with_placement(decided, context.placement)
-    completed = complete(planned, decided.workflow, context)
-    if context.request is not None:
-        check_results(decided, planned.results, force)
-    files = run_files(completed, decided, context)
-    for path, data in chain(files, node_files(completed, decided, context)):
-        file = planned.folder / "bb" / path
+def write_planned(
+    executable: PegasusWorkflow, given: PlanningInput, run: RunPlan
+) -> None:
+    """Write what the submit directory lacks: the rest of bb/, and of the .dag. Raises
+    CatalogError, NotSealed."""
+    folder = executable.folder
+    if run.request is not None:
+        check_results(given, run, executable.results)
+    files = run_files(executable, given, run)
+    for path, data in chain(files, node_files(executable, given, run)):
+        file = folder / "bb" / path
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(data)
-    if context.request is not None:
-        start_outside(planned.folder, planned.dag, context.site, planned.scratch)
-    _add_options(planned, context)
-    _replace_dag(planned, completed)
-    if context.placement and context.placement.job_reservations:
-        check_job_reservations(completed.dag, planned.folder)
-    return completed, decided
+    if run.request is not None:
+        start_outside(folder, executable.planned, run.site, executable.scratch)
+    _add_options(executable, run)
+    _replace_dag(executable)
+    if run.placement and run.placement.job_reservations:
+        check_job_reservations(executable.dag, folder)
 
 
-def _with_clusters(
-    planned: PegasusWorkflow, decided: PlanningInput, context: RunPlan
+def with_clusters(
+    planned: PegasusWorkflow, given: PlanningInput, run: RunPlan
 ) -> tuple[PegasusWorkflow, RunPlan]:
     """Mode transient: only planned jobs have reservations, and a cluster has one under
     its own name."""
-    placement = decided.placement
-    assert placement is not None  # noqa: S101 - this is mode transient
-    pairs, clusters = planned.jobs_nodes(), clusters_of(planned)
+    placement = run.placement
+    if placement is None or run.request is not None:
+        return planned, run
+    pairs = planned.jobs_nodes()
+    clusters = clusters_of(planned)
     placement = planned_job_reservations(placement, dict(pairs))
     if clusters:
-        placement = join_job_reservations(decided, placement, clusters)
+        placement = join_job_reservations(given, placement, clusters)
     pairs = [pair for pair in pairs if pair[1] not in clusters]
     pairs += [(name, name) for name in clusters]
     # The prediction is for single jobs; a cluster runs and reserves for all its jobs.
-    predicted = None if clusters else context.predicted
-    context = replace(context, placement=placement, predicted=predicted)
-    return replace(planned, jobs_nodes=lambda: pairs), context
+    predicted = None if clusters else run.predicted
+    run = replace(run.with_placement(placement), predicted=predicted)
+    return replace(planned, jobs_nodes=lambda: pairs), run
 
 
 def start_outside(folder: Path, dag: Dag, site: str, scratch: str) -> None:
@@ -117,18 +108,18 @@ def _replace_in(folder: Path, node: Node, old: str, new: str) -> None:
         replace_text(file, changed)
 
 
-def _add_options(planned: PegasusWorkflow, context: RunPlan) -> None:
+def _add_options(planned: PegasusWorkflow, run: RunPlan) -> None:
     """Give sbatch the directives of each job with a job reservation.
 
     If the site, its programs or the properties have glite.arguments too, pegasus-plan
     writes those instead of the job's.
     """
-    placement = context.placement
+    placement = run.placement
     if placement is None or placement.job_tier.backend not in SLURM_BACKENDS:
         return
     for job, name in planned.jobs_nodes() if placement.job_reservations else ():
         if job in placement.job_reservations:
-            option = directives_option(context.submit_dir, job)
+            option = directives_option(run.submit_dir, job)
             _add_option(planned.folder, planned.dag.nodes[name], option)
 
 
@@ -141,11 +132,12 @@ def _add_option(folder: Path, node: Node, option: str) -> None:
         replace_text(node.file(folder), changed.encode("utf-8", "surrogateescape"))
 
 
-def _replace_dag(planned: PegasusWorkflow, done: PegasusWorkflow) -> None:
-    file = planned.folder / planned.dag_name
+def _replace_dag(executable: PegasusWorkflow) -> None:
+    planned = executable.planned
+    file = executable.folder / executable.dag_name
     text = file.read_text(encoding="utf-8", errors="surrogateescape")
-    text = _with_posts(text, planned.dag, done.dag)
-    added = added_lines(planned.dag, done.dag)
+    text = _with_posts(text, planned, executable.dag)
+    added = added_lines(planned, executable.dag)
     end = "" if text.endswith("\n") else "\n"
     text += end + "".join(f"{line}\n" for line in added)
     replace_text(file, text.encode("utf-8", "surrogateescape"))

@@ -62,7 +62,8 @@ def resolve_home(planner: str, environ: Mapping[str, str]) -> Home | None:
         return None
     if planner == "pegasus":
         return require_home(environ)
-    home, given = find_home(environ), environ.get("PEGASUS_HOME")
+    home = find_home(environ)
+    given = environ.get("PEGASUS_HOME")
     if home is None and given and not is_there(Path(given) / "bin" / PLAN):
         raise UsageError(
             f"PEGASUS_HOME is {given}, and there is no {PLAN} in {given}/bin, nor one "

@@ -30,9 +30,9 @@ PROPERTIES = "pegasus.properties"
 WORKFLOW = "workflow.yml"
 
 
-def for_pegasus(inputs: Inputs, context: RunPlan, folder: Path) -> Inputs:
+def for_pegasus(inputs: Inputs, run: RunPlan, folder: Path) -> Inputs:
     """``inputs`` as pegasus-plan should read them from ``folder``."""
-    site = context.site
+    site = run.site
     inline = {key for _, key in SOURCES.values()}  # catalogs, which are files now
     workflow = {k: v for k, v in inputs.workflow.data.items() if k not in inline}
     inputs = replace(
@@ -41,16 +41,17 @@ def for_pegasus(inputs: Inputs, context: RunPlan, folder: Path) -> Inputs:
         workflow=inputs.workflow.with_data(workflow),
         properties=_with_catalogs(inputs.properties, folder),
     )
-    if context.request is None:
+    if run.request is None:
         return inputs
     inputs = replace(
         inputs,
         sites=with_values(inputs.sites, _local_scratch(inputs, folder)),
         workflow=inputs.workflow.with_data(_with_uses(workflow)),
     )
-    if context.transfers_here:
+    if run.transfers_here:
         return inputs
-    replicas, programs = inputs.replicas, inputs.transformations
+    replicas = inputs.replicas
+    programs = inputs.transformations
     return replace(
         inputs,
         replicas=replicas.with_data(replicas_by_path(replicas.data)),

@@ -10,7 +10,7 @@ from pegasus_bb.decide.sizing import example_option, wanted_capacity
 from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.dag.blahp import GRID
 from pegasus_bb.model.dag.roles import Role, role_of
-from pegasus_bb.model.placement import PFS
+from pegasus_bb.model.placement import PFS, Placement
 from pegasus_bb.model.properties import AUTO
 from pegasus_bb.model.reservation import SLURM_BACKENDS
 from pegasus_bb.model.workflow import Job, Workflow
@@ -21,6 +21,7 @@ from pegasus_bb.planner.rewrite.pass_input import (
     site_profile,
     transformation_profiles,
 )
+from pegasus_bb.planner.run_plan import RunPlan
 
 # Options of a sub-workflow's own planning that would move its jobs off the buffer.
 _OFF_THE_BUFFER = (
@@ -112,17 +113,19 @@ def _is_kickstart(program: str) -> bool:
     return program.rpartition("/")[2] == "pegasus-kickstart"
 
 
-def check_sub_workflows(decided: PlanningInput, passed: tuple[str, ...]) -> list[str]:
+def check_sub_workflows(
+    given: PlanningInput, placement: Placement, passed: tuple[str, ...]
+) -> list[str]:
     """Notes on sub-workflows. Raises CatalogError for those that would not work."""
-    inner = [job for job in decided.workflow.jobs.values() if job.kind != "job"]
+    inner = [job for job in given.workflow.jobs.values() if job.kind != "job"]
     for job in inner:
-        _check_clusters(decided, job, passed)
-        _check_kind(decided.workflow, job)
-        _check_arguments(decided.workflow, job)
-        _check_stages_out(decided.workflow, job)
+        _check_clusters(given.workflow, job, passed)
+        _check_kind(given.workflow, job)
+        _check_arguments(given.workflow, job)
+        _check_stages_out(given.workflow, job)
     if not inner:
         return []
-    _check_sizes(decided.workflow, inner[0], decided)
+    _check_sizes(given, placement, inner[0])
     return [
         f"{len(inner)} sub-workflows share the reservation; their results are as safe "
         "as their stage-out says, for bb_delete can check those of this workflow only"
@@ -176,10 +179,10 @@ def _check_stages_out(workflow: Workflow, job: Job) -> None:
         )
 
 
-def _check_clusters(decided: PlanningInput, job: Job, passed: tuple[str, ...]) -> None:
+def _check_clusters(workflow: Workflow, job: Job, passed: tuple[str, ...]) -> None:
     options = [word for argument in job.arguments for word in argument.split()]
     if any(word.startswith(_CLUSTERS) for word in (*options, *passed)):
-        raise decided.workflow.document.error(
+        raise workflow.document.error(
             "HTCondor would start the clusters of a sub-workflow in a folder on the "
             "buffer, before the launcher can find it",
             ["jobs", job.index],
@@ -188,10 +191,9 @@ def _check_clusters(decided: PlanningInput, job: Job, passed: tuple[str, ...]) -
         )
 
 
-def _check_sizes(workflow: Workflow, job: Job, decided: PlanningInput) -> None:
-    placement = decided.placement
-    assert placement is not None  # noqa: S101 - mode off does not come here
-    if wanted_capacity(placement.tier, decided.settings) == AUTO:
+def _check_sizes(given: PlanningInput, placement: Placement, job: Job) -> None:
+    workflow = given.workflow
+    if wanted_capacity(placement.tier, given.settings) == AUTO:
         raise workflow.document.error(
             "an automatic capacity needs the size of every file, and those of a "
             "sub-workflow are not known before it is planned",
@@ -212,18 +214,17 @@ def _check_sizes(workflow: Workflow, job: Job, decided: PlanningInput) -> None:
         )
 
 
-def check_results(decided: PlanningInput, results: Set[str], force: bool) -> None:
+def check_results(given: PlanningInput, run: RunPlan, results: Set[str]) -> None:
     """Raises CatalogError for a result that is not staged out. pegasus-plan may leave
     out results that exist (data reuse), and those that a sub-workflow makes."""
-    placement = decided.placement
-    assert placement is not None  # noqa: S101 - mode off does not come here
-    reused = {} if force else decided.catalogs.replicas.replicas
-    for job in decided.workflow.jobs.values():
+    placement = run.placement
+    reused = {} if run.force else given.catalogs.replicas.replicas
+    for job in given.workflow.jobs.values():
         for use in job.outputs() if job.kind == "job" else ():
             if not use.stage_out or use.lfn in results or use.lfn in reused:
                 continue
-            if placement.on_tier(use.lfn):
-                raise decided.workflow.document.error(
+            if placement is not None and placement.on_tier(use.lfn):
+                raise given.workflow.document.error(
                     f"the result {use.lfn!r} of job {job.id} would vanish with the "
                     "burst buffer: no stage-out job takes it away",
                     ["jobs", job.index, "uses"],

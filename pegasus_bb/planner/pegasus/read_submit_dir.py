@@ -29,12 +29,15 @@ _TASK = re.compile(r"^#@ \d+ \S+ (\S+)", re.MULTILINE)  # in the list of a clust
 @dataclass(frozen=True, kw_only=True)
 class PegasusWorkflow(ExecutableWorkflow):
     folder: Path
+    planned: Dag  # as pegasus-plan wrote it
+    printed: bytes = b""  # by pegasus-plan
     results: Set[str]  # LFNs of all that is staged out, from anywhere
 
 
-def read_planned(context: RunPlan) -> PegasusWorkflow:
+def read_planned(run: RunPlan) -> PegasusWorkflow:
     """The workflow that pegasus-plan wrote. Raises CatalogError."""
-    folder, request = context.submit_dir, context.request
+    folder = run.submit_dir
+    request = run.request
     name, version = _braindump(folder)
     if not (folder / name).is_file():
         raise CatalogError("pegasus-plan left no .dag", str(folder / name))
@@ -42,13 +45,13 @@ def read_planned(context: RunPlan) -> PegasusWorkflow:
     entries = job_lists(dag, folder)
     users: Set[str] = frozenset()
     outputs: dict[str, str] = {}
-    scratch = context.transient.prefix if context.transient else ""
+    scratch = run.transient.prefix if run.transient else ""
     if request is not None:
-        gate = f"{context.bin}/gate"
+        gate = f"{run.bin}/gate"
         users = buffer_users_in_doubt(dag, folder, request, gate)
         staged = stage_outs(dag.nodes, entries, request.prefix)
         outputs = result_urls(staged, str(folder / name))
-        scratch = _scratch(dag, context.site, entries, str(folder / name))
+        scratch = _scratch(dag, run.site, entries, str(folder / name))
     return PegasusWorkflow(
         planner=f"pegasus-plan {version}",
         dag=dag,
@@ -59,6 +62,7 @@ def read_planned(context: RunPlan) -> PegasusWorkflow:
         scratch=scratch,
         outputs=outputs,
         folder=folder,
+        planned=dag,
         results=stage_outs(dag.nodes, entries).keys() if request else frozenset(),
     )
 

@@ -18,6 +18,7 @@ from pegasus_bb.planner.rewrite.pass_input import (
     with_values,
 )
 from pegasus_bb.planner.rewrite.transfer_tools import share_files, transfer_on_the_site
+from pegasus_bb.planner.run_plan import RunPlan
 
 
 def move_scratch(inputs: Inputs, plan: Target) -> Inputs:
@@ -85,6 +86,15 @@ JOB_PASSES: tuple[Pass, ...] = (
     share_files,
     leave_containers_to_launcher,
 )
+
+
+def rewrite_inputs(given: Inputs, run: RunPlan) -> Inputs:
+    """``given`` after the passes of the run's mode; unchanged in mode off. Raises
+    CatalogError, UsageError."""
+    if run.rewriting is None:
+        return given
+    passes = WORKFLOW_PASSES if run.request else JOB_PASSES
+    return rewrite(given, run.rewriting, passes)
 
 
 def rewrite(

@@ -241,7 +241,8 @@ def _not_above(view: View, name: str, wanted: Set[str]) -> Set[str]:
     """The nodes of ``wanted`` that are no ancestors of ``name``. Most are its parents:
     the search ends as soon as all are found."""
     missing = set(wanted) - set(view.parents.get(name, ()))
-    seen, waiting = {name}, [name]
+    seen = {name}
+    waiting = [name]
     while missing and waiting:
         for parent in view.parents.get(waiting.pop(), ()):
             if parent not in seen:

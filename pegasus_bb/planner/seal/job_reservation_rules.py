@@ -58,7 +58,8 @@ def check_job_reservations(dag: Dag, submit_dir: Path) -> None:
 def _job_node(
     dag: Dag, submit_dir: Path, bb: BBDir, name: str, request: Request
 ) -> JobNode:
-    node, option = dag.nodes.get(name), ""
+    node = dag.nodes.get(name)
+    option = ""
     if request.backend in SLURM_BACKENDS:
         file = bb.file(f"{NODES}/{bb.node(name).reservation['job']}.bbf")
         option = f"--bbf={file}"

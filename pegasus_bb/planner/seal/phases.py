@@ -109,7 +109,8 @@ def _first_of_phase(
     dag: Dag, order: Iterable[str], phase: dict[str, int], bring: Iterable[str]
 ) -> list[str]:
     """The nodes of ``bring`` with none of them above in the same phase."""
-    wanted, behind = set(bring), set[str]()
+    wanted = set(bring)
+    behind = set[str]()
     first = []
     for name in order:
         if name in wanted and name not in behind:

@@ -34,7 +34,8 @@ def check_directory(submit_dir: Path, dag: Dag) -> None:
         check_job_reservations(dag, submit_dir)
     if not bb.has_request:
         return
-    request, plan = bb.request(), _plan(submit_dir)
+    request = bb.request()
+    plan = _plan(submit_dir)
     gate = _gate(dag, request.site, Path(bb.file("bin/gate")))
     users = buffer_users_in_doubt(dag, submit_dir, request, gate)
     removes = removals(dag.nodes, job_lists(dag, submit_dir))

@@ -40,6 +40,7 @@ class ExecutableWorkflow:
     scratch: str  # the run's folder on the compute site
     outputs: Mapping[str, str]  # LFN -> where stage-out puts it, and bb_delete looks
     phases: Phases | None = None  # if the files do not fit onto the tier at once
+    notes: Sequence[str] = ()  # for the user: requests that the planner ignores
 
     @property
     def is_builtin(self) -> bool:
@@ -50,28 +51,28 @@ class ExecutableWorkflow:
 AnyWorkflow = TypeVar("AnyWorkflow", bound=ExecutableWorkflow)
 
 
-def complete(planned: AnyWorkflow, workflow: Workflow, context: RunPlan) -> AnyWorkflow:
+def complete(planned: AnyWorkflow, workflow: Workflow, run: RunPlan) -> AnyWorkflow:
     """``planned``, made from the user's ``workflow``, ready to run. Raises
     NotSealed."""
-    dag = _await_stage_outs(planned, context)
-    if context.drain is not None and context.drain.is_late:
+    dag = _await_stage_outs(planned, run)
+    if run.drain is not None and run.drain.is_late:
         tasks = (node for _, node in planned.jobs_nodes())
         dag = with_late_results(dag, tasks, planned.entries)
-    if context.request is None:
+    if run.request is None:
         return replace(planned, dag=dag)
     removes = removals(dag.nodes, planned.entries)
-    gate = f"{context.bin}/gate"
-    view = View(dag, planned.users, context.site, gate, removes, planned.is_builtin)
-    view, phases = _in_phases(view, planned, workflow, context)
-    dag = seal(view, context.poll, context.gate_retries)
+    gate = f"{run.bin}/gate"
+    view = View(dag, planned.users, run.site, gate, removes, planned.is_builtin)
+    view, phases = _in_phases(view, planned, workflow, run)
+    dag = seal(view, run.poll, run.gate_retries)
     if phases is not None:
         check_phases(dag, phases)
     return replace(planned, dag=dag, phases=phases)
 
 
-def _await_stage_outs(planned: ExecutableWorkflow, context: RunPlan) -> Dag:
+def _await_stage_outs(planned: ExecutableWorkflow, run: RunPlan) -> Dag:
     """Each job with a job reservation ends when its results are copied back."""
-    reservations = context.placement.job_reservations if context.placement else {}
+    reservations = run.placement.job_reservations if run.placement else {}
     if not reservations:
         return planned.dag
     nodes = dict(planned.dag.nodes)
@@ -79,22 +80,22 @@ def _await_stage_outs(planned: ExecutableWorkflow, context: RunPlan) -> Dag:
         post = nodes[name].post
         if job in reservations and post is not None:
             nodes[name] = replace(
-                nodes[name], post=await_stage_out_post(post, name, context)
+                nodes[name], post=await_stage_out_post(post, name, run)
             )
     return replace(planned.dag, nodes=nodes)
 
 
-def await_stage_out_post(post: Script, node: str, context: RunPlan) -> Script:
+def await_stage_out_post(post: Script, node: str, run: RunPlan) -> Script:
     """A script that waits for the results of ``node`` and then becomes ``post``."""
     arguments = f"{node} $JOBID $RETURN {post.executable} {post.arguments}"
-    return Script(f"{context.bin}/await_stage_out", arguments, DEFERRED, context.poll)
+    return Script(f"{run.bin}/await_stage_out", arguments, DEFERRED, run.poll)
 
 
 def _in_phases(
-    view: View, planned: ExecutableWorkflow, workflow: Workflow, context: RunPlan
+    view: View, planned: ExecutableWorkflow, workflow: Workflow, run: RunPlan
 ) -> tuple[View, Phases | None]:
     """``view`` with barriers between phases, if its files do not fit at once."""
-    placement = context.placement
+    placement = run.placement
     if placement is None or placement.phases is None or placement.phases.count == 1:
         return view, None
     if len(view.gated) != 1:
@@ -103,7 +104,7 @@ def _in_phases(
     for ident, node in planned.jobs_nodes():
         job = workflow.jobs.get(ident)
         own = job.profile("selector", "execution.site") if job is not None else None
-        if job is not None and (own or context.site) == context.site:
+        if job is not None and (own or run.site) == run.site:
             written = (use.lfn for use in job.uses if use.kind != "input")
             made.setdefault(node, []).extend(written)
     lives = read_lives(

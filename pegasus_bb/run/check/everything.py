@@ -7,19 +7,19 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from pegasus_bb.core.errors import PegasusBBError
-from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
+from pegasus_bb.decide.place_files import choose_tier, place
 from pegasus_bb.model.catalogs import Site
 from pegasus_bb.model.finding import Finding, Level, ok, wrong
 from pegasus_bb.planner.local_files import of_output, of_scratch
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus.home import resolve_home
+from pegasus_bb.planner.pegasus.home import Home, resolve_home
 from pegasus_bb.planner.predictions import choose_mode
 from pegasus_bb.planner.reading import (
     UserInput,
-    choose_tier,
     execution_site,
     note_on_mode,
-    place,
+    read_planning,
     read_user_input,
 )
 from pegasus_bb.planner.run_plan import check_python, output_site, untested_python_note
@@ -44,75 +44,74 @@ def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
     """``seen``: how bad it is so far. A planning is tried where nothing is wrong yet:
     it would refuse the same once more."""
     try:
-        given = read_user_input(options)
+        user = read_user_input(options)
     except PegasusBBError as error:
         yield wrong("files", str(error))
         return
-    yield ok("files", f"{given.workflow.path} and its catalogs can be read")
-    note = note_on_mode(given.catalogs.properties)
+    yield ok("files", f"{user.workflow.path} and its catalogs can be read")
+    note = note_on_mode(user.catalogs.properties)
     if note:
         yield ok("mode", note)
-    if given.settings.mode == "auto":
+    if user.settings.mode == "auto":
         try:
             options, compared = choose_mode(options)
-            given = read_user_input(options)
+            user = read_user_input(options)
         except PegasusBBError as error:
             yield wrong("mode", str(error))
         else:
             choice = compared.choice
             yield ok("mode", f"auto takes {choice.mode}: {choice.reason}")
-    decided: PlanningInput | None = None
+    given: PlanningInput | None = None
+    decision: PlacementDecision | None = None
     try:
-        placed = place(options, given)
-        output_site(options, placed.catalogs)
+        read = read_planning(options, user)
+        placed = place(read)
+        output_site(options, read.catalogs)
     except PegasusBBError as error:
         yield wrong("workflow", str(error))
     else:
-        yield from of_files(placed)
-        yield from of_output(options, placed)
-        size, decided = of_size(placed)
-        yield from size
-    yield from _of_python(given)
+        yield from of_files(read, placed)
+        yield from of_output(options, read)
+        given = read
+        if placed is not None:
+            size, decision = of_size(read, placed)
+            yield size
+            given = None if decision is None else read
+    yield from _of_python(user)
     with suppress(PegasusBBError):  # the workflow's finding has it
-        site = execution_site(options, given.catalogs)
-        mode = given.settings.mode
-        yield from _of_planner(options, given, site, decided, seen)
+        site = execution_site(options, user.catalogs)
+        mode = user.settings.mode
+        try:
+            home = resolve_home(user.settings.planner, os.environ)
+        except PegasusBBError as error:
+            yield wrong("pegasus", str(error))
+        else:
+            yield from _of_planner(home, user, site)
+            if given is not None and Level.WRONG not in seen:
+                yield from of_planning(options, given, decision, home)
         yield from of_htcondor((site.profile("pegasus", "style") or "condor").lower())
-        yield from of_scratch(given.catalogs, site, mode in ("transient", "hybrid"))
+        yield from of_scratch(user.catalogs, site, mode in ("transient", "hybrid"))
         if mode != "off":
-            tier = choose_tier(given.catalogs, given.settings, site.name)
-            placement = decided.placement if decided else None
-            yield from of_tier(given.catalogs, tier, mode, placement)
+            tier = choose_tier(user.catalogs, user.settings, site.name)
+            placement = decision.placement if decision else None
+            yield from of_tier(user.catalogs, tier, mode, placement)
             yield from of_service(tier, site)
             other = placement.other_tier if placement else None
             if placement and other and placement.job_reservations:
-                yield from of_tier(given.catalogs, other, "transient", None)
+                yield from of_tier(user.catalogs, other, "transient", None)
 
 
-def _of_planner(
-    options: PlanOptions,
-    given: UserInput,
-    site: Site,
-    decided: PlanningInput | None,
-    seen: set[Level],
-) -> Iterator[Finding]:
-    try:
-        home = resolve_home(given.settings.planner, os.environ)
-    except PegasusBBError as error:
-        yield wrong("pegasus", str(error))
-        return
+def _of_planner(home: Home | None, user: UserInput, site: Site) -> Iterator[Finding]:
     if home is None:
         yield ok("pegasus", "none; the built-in planner plans")
     else:
-        yield from of_pegasus(home, given, site)
-    if decided is not None and Level.WRONG not in seen:
-        yield from of_planning(options, given, decided, home)
+        yield from of_pegasus(home, user, site)
 
 
-def _of_python(given: UserInput) -> Iterator[Finding]:
-    python = given.settings.python
+def _of_python(user: UserInput) -> Iterator[Finding]:
+    python = user.settings.python
     try:
-        check_python(given.catalogs.properties, python)
+        check_python(user.catalogs.properties, python)
     except PegasusBBError as error:
         yield wrong("python", str(error))
         return

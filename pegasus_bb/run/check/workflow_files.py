@@ -8,23 +8,25 @@ from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.units import format_files, format_size
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.lint import lint_replicas
+from pegasus_bb.decide.place_files import with_capacity
 from pegasus_bb.model.finding import Finding, note, ok, wrong
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.local_files import of_programs, of_replicas
-from pegasus_bb.planner.reading import with_capacity
 
 
-def of_files(placed: PlanningInput) -> Iterator[Finding]:
-    placement = placed.placement
-    jobs = len(placed.workflow.jobs)
-    if placement is None:
+def of_files(
+    given: PlanningInput, decision: PlacementDecision | None
+) -> Iterator[Finding]:
+    jobs = len(given.workflow.jobs)
+    if decision is None:
         yield note(
             "workflow",
             f"{jobs} jobs, every file on the PFS: mode off",
             "--bb-mode persistent",
         )
         return
+    placement = decision.placement
     here = sum(placement.on_tier(lfn) for lfn in placement.files)
     files = len(placement.files)
     yield ok(
@@ -33,38 +35,39 @@ def of_files(placed: PlanningInput) -> Iterator[Finding]:
         f"of site {placement.tier.site}",
     )
     try:
-        lint_replicas(placed.workflow, placed.catalogs, placement.files.values())
+        lint_replicas(given.workflow, given.catalogs, placement.files.values())
     except PegasusBBError as error:
         yield wrong("replicas", str(error))
         return
-    yield from of_replicas(placed)
-    yield from of_programs(placed)
+    yield from of_replicas(given)
+    yield from of_programs(given)
 
 
-def of_size(placed: PlanningInput) -> tuple[list[Finding], PlanningInput | None]:
+def of_size(
+    given: PlanningInput, decision: PlacementDecision
+) -> tuple[Finding, PlacementDecision | None]:
+    """The finding, and the decision with its capacity."""
     try:
-        decided = with_capacity(placed)
+        decided = with_capacity(given, decision)
     except PegasusBBError as error:
-        return [wrong("capacity", str(error))], None
-    if decided.decision is None:
-        return [], placed
-    reserved = _reserved(decided.decision.placement, placed.settings.mode)
-    return [ok("capacity", f"{reserved} {_for_what(decided.decision)}")], decided
+        return wrong("capacity", str(error)), None
+    reserved = _reserved(decided.placement, given.settings.mode)
+    return ok("capacity", f"{reserved} {_for_what(decided)}"), decided
 
 
-def _reserved(decided: Placement, mode: str) -> str:
+def _reserved(placement: Placement, mode: str) -> str:
     """What would be reserved, or has to be free: a node's disk is not reserved."""
-    size = format_size(decided.capacity)
-    jobs = decided.job_reservations
+    size = format_size(placement.capacity)
+    jobs = placement.job_reservations
     if not jobs:
         return f"{size} would be reserved"
     if mode == "transient":
-        return f"up to {size} for each of {len(jobs)} jobs {_granted(decided.tier)}"
+        return f"up to {size} for each of {len(jobs)} jobs {_granted(placement.tier)}"
     most = format_size(max(own.capacity for own in jobs.values()))
-    if decided.job_tier.is_reserved:
+    if placement.job_tier.is_reserved:
         each = f"up to {most} more for each of {len(jobs)} jobs"
         return f"{size}, and {each}, would be reserved"
-    each = f"up to {most} for each of {len(jobs)} jobs {_granted(decided.job_tier)}"
+    each = f"up to {most} for each of {len(jobs)} jobs {_granted(placement.job_tier)}"
     return f"{size} would be reserved, and {each},"
 
 

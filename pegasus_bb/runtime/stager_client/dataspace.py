@@ -52,7 +52,8 @@ def parse_place(url: str, spaces: Dataspaces) -> Place:
     match = _URL.fullmatch(url)
     if match is None:
         raise Refused("bad-place", f"{url!r} is no NAME://path; say {_names(spaces)}")
-    name, path = match[1], match[2]
+    name = match[1]
+    path = match[2]
     if name not in spaces:
         raise Refused(
             "bad-place", f"{url!r}: no dataspace {name}; say {_names(spaces)}"
@@ -113,7 +114,8 @@ def url_of(path: str, roots: Mapping[str, str]) -> str:
     for name, root in roots.items():
         folder = os.path.realpath(root).rstrip("/") + "/"
         if path.startswith(folder) and len(folder) > longest:
-            found, longest = f"{name}://{path[len(folder) :]}", len(folder)
+            found = f"{name}://{path[len(folder) :]}"
+            longest = len(folder)
     return found
 
 

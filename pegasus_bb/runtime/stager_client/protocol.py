@@ -16,7 +16,8 @@ from pegasus_bb.core.errors import USAGE, PegasusBBError, UsageError
 VERSION = 1
 LONGEST = 8 << 20  # bytes of a line: some 50,000 tasks
 LONGEST_ANSWER = 1 << 30  # of a line that a client takes
-USER_SOCKET, CONTROL_SOCKET = "user", "control"
+USER_SOCKET = "user"
+CONTROL_SOCKET = "control"
 LARGEST = 1 << 62  # bytes, bytes per second, or seconds
 _LONGEST_PATH = 107  # bytes of a socket's (unix(7))
 
@@ -44,7 +45,8 @@ def in_requests(tasks: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]
         more = len(encode(task))
         if request and size + more > LONGEST // 2:
             yield request
-            request, size = [], 0
+            request = []
+            size = 0
         request.append(task)
         size += more
     if request:

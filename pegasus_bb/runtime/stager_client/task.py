@@ -15,12 +15,17 @@ from pegasus_bb.runtime.stager_client.protocol import (
     is_rate,
 )
 
-COPY, MOVE, REMOVE = "copy", "move", "remove"
+COPY = "copy"
+MOVE = "move"
+REMOVE = "remove"
 KINDS = (COPY, MOVE, REMOVE)
 SWEEP = "sweep"  # what a worker does for a task that is given up: its parts go
 
-PENDING, RUNNING = "pending", "running"
-DONE, FAILED, CANCELLED = "done", "failed", "cancelled"
+PENDING = "pending"
+RUNNING = "running"
+DONE = "done"
+FAILED = "failed"
+CANCELLED = "cancelled"
 ENDS = (DONE, FAILED, CANCELLED)
 BY_USER = "cancelled by its user"
 
@@ -156,7 +161,9 @@ def _places_of(spec: Any) -> tuple[str, str]:
     """What it reads and writes. Raises Refused."""
     if not isinstance(spec, dict) or not KEYS.issuperset(spec):
         raise Refused("bad-task", f"a task has the keys {', '.join(sorted(KEYS))}")
-    kind, source, dest = spec.get("kind"), spec.get("source"), spec.get("dest")
+    kind = spec.get("kind")
+    source = spec.get("source")
+    dest = spec.get("dest")
     if kind not in KINDS:
         raise Refused("bad-task", f"kind {kind!r} is none of {', '.join(KINDS)}")
     if not isinstance(source, str):
@@ -171,8 +178,10 @@ def _places_of(spec: Any) -> tuple[str, str]:
 
 
 def _check_numbers(spec: dict[str, Any]) -> None:
-    deadline, rate = spec.get("deadline"), spec.get("rate", 0.0)
-    priority, size = spec.get("priority", 0), spec.get("size", 0)
+    deadline = spec.get("deadline")
+    rate = spec.get("rate", 0.0)
+    priority = spec.get("priority", 0)
+    size = spec.get("size", 0)
     if type(spec.get("digest", False)) is not bool:
         raise Refused("bad-task", f"digest {spec['digest']!r} is not true or false")
     if deadline is not None and not is_amount(deadline):

@@ -46,7 +46,8 @@ def main(argv: list[str]) -> None:
 
 def _files(space: Dataspace, source: str) -> Files:
     parts = parse_place(source, {space.name: space}).parts
-    parent, name = open_parent(space, parts, make=False), parts[-1]
+    parent = open_parent(space, parts, make=False)
+    name = parts[-1]
     found = os.stat(name, dir_fd=parent.fd, follow_symlinks=False)
     if not stat.S_ISDIR(found.st_mode):
         return {"": _digest(parent.fd, name)}

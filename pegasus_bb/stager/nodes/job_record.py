@@ -11,7 +11,11 @@ from pegasus_bb.core.files import sync_directory, write_json
 from pegasus_bb.stager.slurm.job import Job
 from pegasus_bb.stager.slurm.stored import known, read_record, record_names
 
-IN, LIST, OUT, GONE = "in", "list", "out", "gone"  # what nodes are asked for
+# what nodes are asked for
+IN = "in"
+LIST = "list"
+OUT = "out"
+GONE = "gone"
 
 
 class NodesRecord:

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import read_json, write_json
 
-ORDERS, ANSWERS = "orders", "answers"
+ORDERS = "orders"
+ANSWERS = "answers"
 _LETTER = re.compile(r"(job\.[0-9]+\.[0-9]+)@([0-9]{1,18})\.json")
 _PART = ".part"  # what a killed writer leaves
 

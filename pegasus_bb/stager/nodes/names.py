@@ -45,7 +45,8 @@ def _numbers(ranges: str) -> Iterator[str]:
         match = _RANGE.fullmatch(piece)
         if match is None:
             raise ValueError(f"[{ranges[:80]}] is no list of numbers")
-        first, last = match[1], match[2] or match[1]
+        first = match[1]
+        last = match[2] or match[1]
         if not 0 <= int(last) - int(first) < _MOST:
             raise ValueError(f"[{ranges[:80]}] is no list of numbers")
         for number in range(int(first), int(last) + 1):

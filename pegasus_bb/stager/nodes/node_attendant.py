@@ -128,7 +128,9 @@ class NodeAttendant:
             return
         places = [self._places(job, copy) for copy in order["copies"]]
         self._transfers.copy(
-            *(job, places, order["deadline"]),
+            job,
+            places,
+            order["deadline"],
             lambda why: self._over(job, letter, why),
             lambda why: self._wait(letter, why),
         )

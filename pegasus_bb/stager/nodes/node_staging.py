@@ -174,8 +174,11 @@ class Nodes:
         """Which nodes have not done yet what they shall do; for clients."""
         return [
             {
-                **{"job": record.job, "uid": record.uid, "node": node},
-                **{"want": record.want, "since": round(record.begun, 3)},
+                "job": record.job,
+                "uid": record.uid,
+                "node": node,
+                "want": record.want,
+                "since": round(record.begun, 3),
                 "message": self._orders.state_of(node),
             }
             for record in self._records.values()

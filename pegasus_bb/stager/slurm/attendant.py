@@ -31,7 +31,8 @@ _BEAT = 2.0  # seconds between two signs of life
 _TIDY = 60.0  # seconds between two tries to save what is kept
 # After so many such times squeue is asked: it knows a job for 300 s after its end. And
 # where a job waits for the room of others, which may be over; or squeue gave no answer.
-_ASK_AFTER, _ASK_SOON = 2, 0.5
+_ASK_AFTER = 2
+_ASK_SOON = 0.5
 
 
 class Attendant:
@@ -59,13 +60,21 @@ class Attendant:
         records = Records(os.path.join(state, "nodes"))
         nodes = self._nodes = Nodes(config.nodes, records, self._spool, spaces)
         storage = JobStorage(
-            *(spaces, self._pools, self._buffers, trash, nodes),
-            *(files.save, self._freed),
+            spaces,
+            self._pools,
+            self._buffers,
+            trash,
+            nodes,
+            files.save,
+            self._freed,
         )
         transfers = NodeTransfers(service, files.save, nodes)
         self._jobs = Jobs(self._spool, files, storage, self._buffers, transfers, nodes)
         self._questions = Questions(
-            *(self._buffers, self._jobs, self._pools, nodes),
+            self._buffers,
+            self._jobs,
+            self._pools,
+            nodes,
             lambda: service.trouble or ("it is paused" * service.dispatch.is_paused),
         )
         self._look_often = config.nodes.poll if config.nodes else _LOOK

@@ -16,7 +16,9 @@ from pegasus_bb.stager.slurm.granted_space import Pools
 from pegasus_bb.stager.slurm.space_folders import Trash, make_folder, share_folder
 from pegasus_bb.stager.slurm.stored import check_record, damaged, read_stored
 
-PENDING, READY, DELETING = "pending", "ready", "deleting"
+PENDING = "pending"
+READY = "ready"
+DELETING = "deleting"
 
 _MOST = 1000  # buffers of a user: each change writes the records of all users
 
@@ -24,7 +26,11 @@ Record = dict[str, Any]
 _TEXTS = ("name", "user", "uuid", "pool", "state", "path")
 _LIKE: Record = {
     **dict.fromkeys(_TEXTS, ""),
-    **{"uid": 0, "gid": 0, "size": 0, "created": 0.0, "readers": [0]},
+    "uid": 0,
+    "gid": 0,
+    "size": 0,
+    "created": 0.0,
+    "readers": [0],
 }
 
 
@@ -105,7 +111,9 @@ class Buffers:
         whose folder cannot be made waits on."""
         full: set[tuple[str, int | None]] = set()  # pools, and those of a user
         for record in list(self._records.values()):
-            name, pool, uid = record["name"], record["pool"], record["uid"]
+            name = record["name"]
+            pool = record["pool"]
+            uid = record["uid"]
             if record["state"] != PENDING or full & {(pool, None), (pool, uid)}:
                 continue
             if self._grant(record) is None:
@@ -125,7 +133,9 @@ class Buffers:
     def _grant(self, record: Record) -> int | None:
         """None where there is no room, or where the limit of a user has become less
         than what was taken before."""
-        pool, size, uid = record["pool"], record["size"], record["uid"]
+        pool = record["pool"]
+        size = record["size"]
+        uid = record["uid"]
         try:
             return self._pools.grant(record["name"], pool, size, uid)
         except Refused:
@@ -218,7 +228,8 @@ class Buffers:
 
     def _check_owner(self, uid: int, record: Record) -> None:
         if uid not in (0, record["uid"]):
-            owner, name = record["user"], record["name"]
+            owner = record["user"]
+            name = record["name"]
             raise Refused("not-yours", f"buffer {name} belongs to {owner}")
 
     def _unlink(self, record: Record) -> None:

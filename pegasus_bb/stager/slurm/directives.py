@@ -179,7 +179,8 @@ def _persist(found: Directives, words: list[str]) -> str | None:
         return f"a job has at most {_MOST_PERSIST} persist lines"
     if verb == "store":
         given = _options(rest[1:])
-        size, pool = _size(given.get("size", "")), given.get("pool", "")
+        size = _size(given.get("size", ""))
+        pool = given.get("pool", "")
         known = 1 + len(given) == len(rest) and not set(given) - {"size", "pool"}
         if not (name and size and known and (not pool or _POOL.fullmatch(pool))):
             return (

@@ -56,7 +56,8 @@ class Pools:
     def grant(self, holder: str, name: str, size: int, uid: int) -> int | None:
         """Bytes granted to ``holder`` of user ``uid``, whole granules; None where there
         is no room for them now. Raises Refused."""
-        pool, rounded = self.pool(name), self.rounded(name, size)
+        pool = self.pool(name)
+        rounded = self.rounded(name, size)
         granted = self._granted[pool.name]
         if holder not in granted and rounded > self.free_for(pool, uid):
             return None
@@ -80,7 +81,8 @@ class Pools:
         if self.is_full_for_all(pool, size):
             free = f"{format_size(self.free(pool))} free in pool {pool.name}"
             return f"waits for {format_size(size)}; {free}"
-        most, left = format_size(pool.per_user), format_size(self.free_for(pool, uid))
+        most = format_size(pool.per_user)
+        left = format_size(self.free_for(pool, uid))
         return (
             f"waits for {format_size(size)}; of the {most} of pool {pool.name} that a "
             f"user may have, {left} are left"

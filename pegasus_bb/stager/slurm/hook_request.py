@@ -57,7 +57,8 @@ def parse_request(token: str, text: str) -> Request:
         raise ValueError(f"{token}: do {do!r} is no hook")
     if do != STATUS:
         _whole(fields.get("job", ""))
-    uid, gid = _whole(fields.get("uid", "")), _whole(fields.get("gid", ""))
+    uid = _whole(fields.get("uid", ""))
+    gid = _whole(fields.get("gid", ""))
     lines = [line for line in body.replace("\0", "").split("\n") if line]
     return Request(token, do, uid, gid, fields, words, lines)
 

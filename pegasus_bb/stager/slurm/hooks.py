@@ -19,9 +19,19 @@ _OLDEST = (24, 5)  # test_data_in and test_data_out came with it
 _VERSION = re.compile(r"slurm(?:-wlm)? (\d+)\.(\d+)\S*")
 
 FUNCTIONS = (
-    *("job_process", "setup", "data_in", "test_data_in", "real_size", "paths"),
-    *("pre_run", "post_run", "data_out", "test_data_out", "job_teardown"),
-    *("pools", "get_status"),
+    "job_process",
+    "setup",
+    "data_in",
+    "test_data_in",
+    "real_size",
+    "paths",
+    "pre_run",
+    "post_run",
+    "data_out",
+    "test_data_out",
+    "job_teardown",
+    "pools",
+    "get_status",
 )
 """What Slurm 24.05 and later looks for, each after ``slurm_bb_``."""
 

@@ -25,7 +25,8 @@ from pegasus_bb.stager.slurm.hooks import (
 )
 from pegasus_bb.stager.slurm.lua_interpreter import why_not
 
-HOOKS, BEFORE = "burst_buffer.lua", "burst_buffer.lua.before"
+HOOKS = "burst_buffer.lua"
+BEFORE = "burst_buffer.lua.before"
 _CONF = "slurm.conf"
 _ASKED = ("slurmctld", "scontrol")
 _TYPE = re.compile(r"^\s*BurstBufferType\s*=\s*(\S+)", re.MULTILINE | re.IGNORECASE)
@@ -61,7 +62,8 @@ def install(folder: str, spool: str) -> str:
     """
     _check_folder(folder)
     _check_slurm()
-    text, path = hooks_text(spool), os.path.join(folder, HOOKS)
+    text = hooks_text(spool)
+    path = os.path.join(folder, HOOKS)
     why = why_not(dry_run_text(text))
     if why:
         raise UsageError(f"the hooks do not run in the Lua of this host: {why}")
@@ -78,7 +80,8 @@ def take_out(folder: str) -> str:
     slurmctld.
     """
     _check_folder(folder)
-    path, before = os.path.join(folder, HOOKS), os.path.join(folder, BEFORE)
+    path = os.path.join(folder, HOOKS)
+    before = os.path.join(folder, BEFORE)
     with _errors_as_sentences():
         if not os.path.lexists(path) or not _is_ours(_read(path)):
             raise UsageError(f"{path} is not there, or is not ours; nothing is changed")
@@ -117,7 +120,8 @@ def _check_slurm() -> None:
 
 def _keep(folder: str) -> None:
     """A copy of what another made. Raises UsageError where one is kept already."""
-    path, before = os.path.join(folder, HOOKS), os.path.join(folder, BEFORE)
+    path = os.path.join(folder, HOOKS)
+    before = os.path.join(folder, BEFORE)
     text = _read(path) if os.path.lexists(path) else ""
     if not text or _is_ours(text):
         return

@@ -13,9 +13,13 @@ from pegasus_bb.stager.slurm.hook_request import Request
 from pegasus_bb.stager.slurm.stored import known, read_record, record_names
 
 NOTED = "noted"  # it waits for room in its pool
-STAGING_IN, STAGED_IN, FAILED_IN = "staging-in", "staged-in", "failed-in"
+STAGING_IN = "staging-in"
+STAGED_IN = "staged-in"
+FAILED_IN = "failed-in"
 RUNNING = "running"
-STAGING_OUT, STAGED_OUT, FAILED_OUT = "staging-out", "staged-out", "failed-out"
+STAGING_OUT = "staging-out"
+STAGED_OUT = "staged-out"
+FAILED_OUT = "failed-out"
 KEPT = "kept"  # Slurm has forgotten it, and its results are not saved
 GONE = "gone"  # and what was kept of it needs no one any more
 
@@ -127,7 +131,8 @@ class JobFiles:
 
     def keep(self, job: Job) -> None:
         """From now on ``job`` is kept, and its number may be another job's."""
-        before, former = self._path(job), job.state
+        before = self._path(job)
+        former = job.state
         job.state = KEPT
         try:
             os.rename(before, self._path(job))

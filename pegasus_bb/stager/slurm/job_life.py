@@ -112,7 +112,8 @@ class Jobs:
                 self._spool.heard(request.job)
                 return
             job = self._jobs[request.job] = Job(request.job, request.uid, request.gid)
-        planned, changed_at = job.start_time, job.changed_at
+        planned = job.start_time
+        changed_at = job.changed_at
         job.hear(request)
         if job.state == STAGING_IN and job.start_time != planned:
             self._files.save(job)
@@ -200,7 +201,9 @@ class Jobs:
                 return
             self._change(job, STAGING_IN, "")
             self._transfers.copy(
-                *(job, places, job.start_time),
+                job,
+                places,
+                job.start_time,
                 lambda why: self._staged_in(job, why),
                 lambda why: self._wait(job, why),
             )
@@ -266,7 +269,9 @@ class Jobs:
                 return
             self._change(job, STAGING_OUT, "")
             self._transfers.copy(
-                *(job, places, None),
+                job,
+                places,
+                None,
                 lambda why: self._staged_out(job, why),
                 lambda why: self._wait(job, why),
             )

@@ -61,8 +61,12 @@ class JobStorage:
             return False
         states = [
             self._buffers.create(
-                *(job.uid, job.gid, store.name, store.size),
-                *(f"job-{job.number}", store.pool),
+                job.uid,
+                job.gid,
+                store.name,
+                store.size,
+                f"job-{job.number}",
+                store.pool,
             )["state"]
             for store in directives.stores
         ]
@@ -157,7 +161,8 @@ def _holder(job: Job, folder: str) -> str:
 
 def _free_folder(number: int, pool: str) -> str:
     """A name of its own, where an earlier life of the job is kept, too."""
-    name, life = f"job.{number}", 1
+    name = f"job.{number}"
+    life = 1
     while os.path.lexists(os.path.join(pool, name)):
         life += 1
         name = f"job.{number}.{life}"

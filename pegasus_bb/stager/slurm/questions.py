@@ -97,7 +97,8 @@ class Questions:
 
     def _share(self, request: Request, given: dict[str, str]) -> Any:
         allowed = given["verb"] == "share"
-        name, user = given["name"], given["user"]
+        name = given["name"]
+        user = given["user"]
         return {"buffer": self._buffers.share(request.uid, name, user, allowed)}
 
     def _discard(self, request: Request, given: dict[str, str]) -> Any:

@@ -25,9 +25,17 @@ from pegasus_bb.stager.slurm.slurm_config import Pool
 _GONE = ".gone."  # folders that are being removed
 _ACL = "system.posix_acl_access"
 _DEFAULT_ACL = "system.posix_acl_default"
-_VERSION, _NO_ID = 2, 0xFFFFFFFF
-_OWNER, _USER, _GROUP, _MASK, _OTHER = 0x01, 0x02, 0x04, 0x10, 0x20  # linux/posix_acl.h
-_READ, _ALL = 5, 7  # r-x, rwx
+_VERSION = 2
+_NO_ID = 0xFFFFFFFF
+# linux/posix_acl.h
+_OWNER = 0x01
+_USER = 0x02
+_GROUP = 0x04
+_MASK = 0x10
+_OTHER = 0x20
+# r-x, rwx
+_READ = 5
+_ALL = 7
 
 
 Then = Callable[[], None]

@@ -49,7 +49,8 @@ def check_record(
     for key in needed:
         if key not in data:
             raise damaged(path, f"it has no {key}")
-    unknown, absent = data.keys() - like.keys(), like.keys() - data.keys()
+    unknown = data.keys() - like.keys()
+    absent = like.keys() - data.keys()
     if unknown and absent:
         raise damaged(path, f"it has {min(unknown)[:40]!r} and no {min(absent)}")
     for key, value in data.items():

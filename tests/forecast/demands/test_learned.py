@@ -62,7 +62,8 @@ def made(demand: Demand, moved: Moved = NOTHING) -> list[tuple[str, Past]]:
 def test_demands_are_recovered_from_runs_on_two_places(
     compute: float, operations: float, read: int, written: int
 ) -> None:
-    demand, moved = Demand(compute, operations), Moved(read, written, 3)
+    demand = Demand(compute, operations)
+    moved = Moved(read, written, 3)
     pasts = made(demand, moved)
     longest = max(past.duration for _, past in pasts)
     found = learned(*pasts, moved=moved)

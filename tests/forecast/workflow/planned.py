@@ -57,7 +57,8 @@ def planned(
     PlannedWorkflow has beside; nothing takes time to start."""
     user = User(folder, jobs=jobs, tier={"capacity": "1TiB", **(tier or {})})
     workflow, _, _ = user.read()
-    placement, graph = user.decide(), build_graph(workflow)
+    placement = user.decide()
+    graph = build_graph(workflow)
     found = fast or speeds()
     work = workload(workflow, graph, placement.files, found, history or History())
     if history is None:

@@ -41,7 +41,9 @@ PLACES = ("pfs", "bb")
 @st.composite
 def speeds(draw: st.DrawFn) -> Speeds:
     def speed() -> Speed:
-        read, write, ops = draw(RATES), draw(RATES), draw(RATES)
+        read = draw(RATES)
+        write = draw(RATES)
+        ops = draw(RATES)
         return Speed(
             read,
             write,
@@ -225,7 +227,8 @@ def graph_loads(drawn: Drawn) -> tuple[Load, ...]:
 
 def in_a_row(drawn: Drawn, mode: Mode) -> float:
     """Seconds if every request had its server for itself, one after the other."""
-    startup, speeds = mode.rules.startup, drawn.simulator.places.speeds
+    startup = mode.rules.startup
+    speeds = drawn.simulator.places.speeds
     whole = mode.rules.wait + 4 * (startup.queue + startup.own)
     for at, (node, work) in enumerate(zip(mode.outline.nodes, mode.work, strict=True)):
         is_task = node.kind is Kind.COMPUTE
@@ -233,7 +236,8 @@ def in_a_row(drawn: Drawn, mode: Mode) -> float:
         own = work.own
         copies = [*work.copies, *((*own.stage_in, *own.stage_out) if own else ())]
         for copy in copies:
-            source, dest = speeds[copy.source], speeds[copy.dest]
+            source = speeds[copy.source]
+            dest = speeds[copy.dest]
             whole += copy.files * (source.latency + dest.latency)
             whole += copy.files / source.job_ops + copy.files / dest.job_ops
             whole += copy.size / source.job_read + copy.size / dest.job_write
@@ -258,7 +262,8 @@ def test_the_parts_add_up_to_the_makespan(drawn: Drawn) -> None:
 def test_the_order_of_dictionaries_changes_nothing(
     drawn: Drawn, random: Random
 ) -> None:
-    planned, files = drawn.simulator.planned, shuffled(drawn.placement.files, random)
+    planned = drawn.simulator.planned
+    files = shuffled(drawn.placement.files, random)
     places = shuffled(planned.speeds.places, random)
     speeds = replace(planned.speeds, places=places)
     other = Drawn(

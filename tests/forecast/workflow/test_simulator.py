@@ -80,7 +80,8 @@ def test_each_job_for_itself(tmp_path: Path) -> None:
 def test_a_job_reservation_beside_the_shared_one(tmp_path: Path) -> None:
     """Its result is written there, comes back to the PFS, and is staged out from it."""
     simulator, placement = planned(tmp_path, fan(2))
-    lfn, size = "out1", 10 * MB
+    lfn = "out1"
+    size = 10 * MB
     own = JobReservation((), (lfn,), ("mid",), (), need=size, capacity=20 * MB)
     files = {**placement.files, lfn: replace(placement.files[lfn], tier="pfs")}
     parted = replace(placement, files=files, job_reservations={"ID1": own})

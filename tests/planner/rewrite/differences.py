@@ -30,9 +30,11 @@ def changed(before: Inputs, after: Inputs) -> dict[str, Any]:
     """The same over a whole planning: paths begin with the document's name."""
     found: dict[str, Any] = {}
     for name in ("workflow", "sites", "replicas", "transformations"):
-        old, new = getattr(before, name), getattr(after, name)
+        old = getattr(before, name)
+        new = getattr(after, name)
         assert (new.path, new.text, new.root) == (old.path, old.text, old.root)
         found.update(differences(old.data, new.data, name))
-    old_properties, new_properties = dict(before.properties), dict(after.properties)
+    old_properties = dict(before.properties)
+    new_properties = dict(after.properties)
     found.update(differences(old_properties, new_properties, "properties"))
     return found

@@ -53,7 +53,8 @@ def test_a_write_counts_once_it_is_on_the_storage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[tuple[Any, ...]] = []
-    pwrite, fsync = os.pwrite, os.fsync
+    pwrite = os.pwrite
+    fsync = os.fsync
 
     def write(handle: int, data: memoryview, at: int) -> int:
         made.append(("write", at, len(data)))

@@ -14,7 +14,8 @@ from pegasus_bb.report.bench.session import REPETITIONS, Session, repeat
 
 from .conftest import PlayedEngine, cell
 
-SMALL, LARGE = cell(1), cell(4)
+SMALL = cell(1)
+LARGE = cell(4)
 
 
 def test_every_block_is_measured_with_every_number_of_processes() -> None:

@@ -46,8 +46,17 @@ def seen(processes: int, seconds: float) -> dict[str, Any]:
     busy = seconds * processes
     layers = [
         Layer(
-            *(name, 0, MIB * processes, processes, 0.0, busy, busy / 9, part),
-            *(0.0, part, 3 * busy),
+            name,
+            0,
+            MIB * processes,
+            processes,
+            0.0,
+            busy,
+            busy / 9,
+            part,
+            0.0,
+            part,
+            3 * busy,
         )
         for name, part in (("POSIX", seconds / 2), ("MPI-IO", seconds))
     ]
@@ -149,6 +158,7 @@ def a_benchmark() -> Benchmark:
 
 def _cell(tier: str, block: int, processes: int, rate: float) -> BenchCell:
     mean = rate * MIB * processes**0.5
-    write, read = Stat(mean, mean / 32, 3), Stat(mean * 2, mean / 32, 3)
+    write = Stat(mean, mean / 32, 3)
+    read = Stat(mean * 2, mean / 32, 3)
     kind = ("fsync", "file-per-process")
     return BenchCell(tier, *kind, block * MIB, processes, write, read)

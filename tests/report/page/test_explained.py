@@ -32,7 +32,8 @@ def flow_of(user: User) -> Flow:
 
 
 def page_of(user: User) -> str:
-    given, decision = user.given(), user.decision()
+    given = user.given()
+    decision = user.decision()
     placement = decision.placement
     live = planned_peak(given, placement)
     return explained_page(
@@ -46,7 +47,8 @@ def page_of(user: User) -> str:
 
 
 def explained(user: User, capacity: int | None) -> Explanation:
-    given, decision = user.given(), user.decision()
+    given = user.given()
+    decision = user.decision()
     live = planned_peak(given, decision.placement)
     return replace(explain(decision, given.settings, live), capacity=capacity)
 

@@ -25,8 +25,14 @@ def order_of(text: str, *parts: str) -> list[int]:
 def test_first_come_a_sentence_a_figure_and_the_break_even(found: Comparison) -> None:
     text = report_page({"": found})
     places = order_of(
-        *(text, "</h1>", 'class="chart"', "<details>", 'class="break-even"'),
-        *(">Timeline</h2>", ">Run time by transformation</h2>", ">About these runs<"),
+        text,
+        "</h1>",
+        'class="chart"',
+        "<details>",
+        'class="break-even"',
+        ">Timeline</h2>",
+        ">Run time by transformation</h2>",
+        ">About these runs<",
     )
     assert places == sorted(places)
 

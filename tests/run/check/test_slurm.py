@@ -38,7 +38,8 @@ def test_what_slurm_lacks_is_told(
 )
 def test_only_allowed_users_may_use_it(site: Site, line: str, fits: bool) -> None:
     """Slurm prints the line where burst_buffer_info.c has it: above GetSysState."""
-    burst, line = (RECORDED / GOOD).read_text(), line.format(me=getpass.getuser())
+    burst = (RECORDED / GOOD).read_text()
+    line = line.format(me=getpass.getuser())
     named = burst.replace("  GetSysState", f"  {line}\n  GetSysState")
     (site.work / "burst").write_text(named)
     site.slurm(str(site.work / "burst"))

@@ -246,7 +246,8 @@ def request_of(name: str, tier: Path) -> Request:
 
 def reserved(submit_dir: Path, name: str, tier: Path) -> Request:
     """The bb folder of a run whose reservation is up and noted."""
-    request, bb = request_of(name, tier), submit_dir / "bb"
+    request = request_of(name, tier)
+    bb = submit_dir / "bb"
     bb.mkdir()
     write_json(str(bb / "request.json"), request.to_json())
     write_json(str(bb / "plan.json"), {"version": 2, "dag": "w.dag"})

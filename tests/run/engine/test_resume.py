@@ -22,7 +22,8 @@ def diamond(folder: Folder, stops_at: str = "", **fields: object) -> None:
     """a, then b and c, then d; ``stops_at`` waits until the file `go` is there."""
     for name in DIAMOND:
         words = ("until=go", f"ready={name}-is-up") if name == stops_at else ()
-        pre, post = folder.script(f"pre-{name}"), folder.script(f"post-{name}")
+        pre = folder.script(f"pre-{name}")
+        post = folder.script(f"post-{name}")
         folder.job(name, *words, pre=pre, post=post, **fields)
     folder.chain("a", "b", "d")
     folder.chain("a", "c", "d")
@@ -143,7 +144,8 @@ def test_another_process_is_left_alone(folder: Folder, rebooted: bool) -> None:
     folder.job("a")
     innocent = subprocess.Popen(["sleep", "60"])
     try:
-        start, notes = start_time(innocent.pid), folder.path / "engine.jsonl"
+        start = start_time(innocent.pid)
+        notes = folder.path / "engine.jsonl"
         if rebooted:
             notes.write_text('{"boot": "another", "engine": 1}\n')
         else:

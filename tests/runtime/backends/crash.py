@@ -9,8 +9,16 @@ from pathlib import Path
 
 # What a program does to the disk, as Python's audit events name it.
 _TOUCHES = {
-    *("open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod"),
-    *("os.link", "os.truncate", "os.listdir", "os.scandir"),
+    "open",
+    "os.mkdir",
+    "os.rename",
+    "os.remove",
+    "os.rmdir",
+    "os.chmod",
+    "os.link",
+    "os.truncate",
+    "os.listdir",
+    "os.scandir",
 }
 _KILLED = 137
 

@@ -167,7 +167,10 @@ def test_lost_grants_are_made_anew(bench: DirectoryBench) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("{", "[]", "[" * 100_000, '{"reservations": {"a": {}}}'),
+        "{",
+        "[]",
+        "[" * 100_000,
+        '{"reservations": {"a": {}}}',
         '{"reservations": {"a": {"uuid": "u", "owner": "o", "size": "1", "created": 1, '
         '"delay": 0, "granted": null}}}',
         '{"reservations": {"a": {"uuid": "u", "owner": "o", "size": 1, "created": NaN, '

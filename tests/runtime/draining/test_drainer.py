@@ -34,7 +34,8 @@ class Job:
         for folder in (self.buffer, self.pfs):
             folder.mkdir()
         self.words: list[str] = []
-        here, there = str(self.buffer), str(self.pfs)
+        here = str(self.buffer)
+        there = str(self.pfs)
         self.arrivals = Arrivals(str(root / "journal"), here, there)
         known = Interval(interval)
         self.drainer = Drainer(

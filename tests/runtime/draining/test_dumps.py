@@ -69,7 +69,8 @@ def test_the_files_of_one_burst_are_a_dump() -> None:
 
 
 def test_three_dumps_teach_the_interval() -> None:
-    buffer, known = Buffer(), []
+    buffer = Buffer()
+    known = []
     for number in range(3):
         buffer.write(f"step{number}")
         buffer.rest(100 + number)
@@ -83,11 +84,13 @@ def test_each_dump_is_spread_over_the_interval() -> None:
     for number in range(3):
         buffer.write(f"step{number}")
         buffer.rest(200)
-    dump, complete = buffer.dumps[-1], buffer.complete[-1]
+    dump = buffer.dumps[-1]
+    complete = buffer.complete[-1]
     seconds = dump.begun + buffer.interval.seconds - complete
     clock = Clock(complete)
     pace = Pace(Drain("run", dump.size, seconds), clock, clock, clock.sleep)
-    times, left = [], dump.size
+    times = []
+    left = dump.size
     while left:
         with pace.take(min(left, pace.size)):
             times.append(clock())

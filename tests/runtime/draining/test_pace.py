@@ -67,7 +67,8 @@ def test_once_the_last_job_has_computed_nothing_waits_any_more(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A forecast ten times too long would make the run ten times as long."""
-    clock, over = Clock(), tmp_path / "over"
+    clock = Clock()
+    over = tmp_path / "over"
     drain = Drain("run", 10 * MIB, seconds=1000, over=str(over))
     pace = paced(clock, drain)
     assert [when for when, _ in drained(clock, pace, 2 * MIB)] == [0, 100]
@@ -81,7 +82,8 @@ def test_once_the_last_job_has_computed_nothing_waits_any_more(
 def test_a_rate_is_kept_in_every_second(
     rate: int, size: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    clock, folder = Clock(), str(tmp_path_factory.mktemp("drain"))
+    clock = Clock()
+    folder = str(tmp_path_factory.mktemp("drain"))
     target = Target("run", folder, rate * MIB)
     found = drained(
         clock, paced(clock, Drain("run", size * MIB, targets=[target])), size * MIB
@@ -124,7 +126,8 @@ def test_a_registry_that_takes_no_writes_stops_no_copy(
 
 
 def test_a_wall_clock_that_jumps_moves_no_deadline(tmp_path: Path) -> None:
-    clock, wall = Clock(), Clock(5e8)
+    clock = Clock()
+    wall = Clock(5e8)
     target = Target("pfs", str(tmp_path), 1000 * MIB)
     pace = Pace(Drain("run", 10 * MIB, 1000, [target]), clock, wall, clock.sleep)
     for jump in (0.0, 1e6, -2e6, 3e6, -1e6):

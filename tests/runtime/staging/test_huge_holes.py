@@ -33,7 +33,8 @@ def bytes_at(path: Path) -> list[bytes]:
 
 
 def test_a_file_with_huge_holes_is_copied_and_verified_at_once(tmp_path: Path) -> None:
-    source, dest = tmp_path / "source", tmp_path / "dest"
+    source = tmp_path / "source"
+    dest = tmp_path / "dest"
     write_huge(source)
     steps = calls(lambda: copy_file(str(source), str(dest)))
     steps += calls(lambda: digest_file(str(dest)))
@@ -55,7 +56,8 @@ def test_a_digest_of_blocks_tells_contents_and_not_holes(
     data: list[tuple[int, bytes]],
     size: int,
 ) -> None:
-    root, unit = tmp_path_factory.mktemp("blocks"), hashing.BLOCK // 4
+    root = tmp_path_factory.mktemp("blocks")
+    unit = hashing.BLOCK // 4
     sparse, dense, other = (root / name for name in ("sparse", "dense", "other"))
     with sparse.open("wb") as out:
         for place, text in data:

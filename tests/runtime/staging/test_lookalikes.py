@@ -74,7 +74,8 @@ def test_a_folder_of_results_with_two_that_are_one_there_is_refused(
 def test_a_name_that_is_another_s_is_noticed_before_it_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, paths = Made(), [str(tmp_path / name) for name in ("a.out", "A.OUT")]
+    made = Made()
+    paths = [str(tmp_path / name) for name in ("a.out", "A.OUT")]
     made.check(paths[0])
     made.add(paths[0])
     Path(paths[0]).write_text("1")

@@ -188,7 +188,8 @@ class TestFolders:
             dest.mkdir()
         else:
             dest.write_text("older")
-        rename, was = os.rename, dest.stat().st_ino
+        rename = os.rename
+        was = dest.stat().st_ino
 
         def fails(old: str, new: str, **folders: int) -> None:
             if new == str(dest) and os.lstat(old).st_ino != was:
@@ -204,7 +205,8 @@ class TestFolders:
     def test_read_only_parts_of_a_killed_try_do_not_stop_the_next(
         self, of_a_user: Path
     ) -> None:
-        tree, part = of_a_user / "tree", of_a_user / ".copy.1.abcdef.part"
+        tree = of_a_user / "tree"
+        part = of_a_user / ".copy.1.abcdef.part"
         for folder in (tree, part):
             (folder / "closed").mkdir(parents=True)
             (folder / "closed" / "f").write_text("data")

@@ -21,7 +21,8 @@ from pegasus_bb.runtime.staging.segments import Segments
 from pegasus_bb.runtime.staging.sync import sync
 from pegasus_bb.runtime.staging.writing import Writing
 
-KIB, MIB = 1 << 10, 1 << 20
+KIB = 1 << 10
+MIB = 1 << 20
 
 
 class Told(Segments):
@@ -51,7 +52,8 @@ class Told(Segments):
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> Told:
     """Segments of 256 KiB, with the syncs of data among their events."""
-    found, real = Told(256 * KIB), os.fdatasync
+    found = Told(256 * KIB)
+    real = os.fdatasync
 
     def fdatasync(handle: int) -> None:
         real(handle)
@@ -75,7 +77,8 @@ def copy_told(source: Path, digest: bool, told: Told) -> Copied:
 
 def moved(source: Path, dest: Path, segments: Segments | None) -> dict[str, str]:
     """Copy every file of ``source``: name -> digest of what has landed."""
-    here, there = Folder.open(str(source)), Folder.open(str(dest))
+    here = Folder.open(str(source))
+    there = Folder.open(str(dest))
     items = [
         item_of(here, path.name, there, path.name, path.stat(), None)
         for path in sorted(source.iterdir())
@@ -89,7 +92,8 @@ def moved(source: Path, dest: Path, segments: Segments | None) -> dict[str, str]
 
 @pytest.fixture
 def folders(tmp_path: Path) -> tuple[Path, Path]:
-    source, dest = tmp_path / "tier", tmp_path / "pfs"
+    source = tmp_path / "tier"
+    dest = tmp_path / "pfs"
     source.mkdir()
     dest.mkdir()
     return source, dest
@@ -148,7 +152,8 @@ def test_a_batch_that_the_disk_cannot_keep_fails(
         return {id(item): error for item in copied}
 
     monkeypatch.setattr(mover, "sync", broken)
-    here, there = Folder.open(str(source)), Folder.open(str(dest))
+    here = Folder.open(str(source))
+    there = Folder.open(str(dest))
     found = (source / "small").stat()
     items = [item_of(here, "small", there, "small", found, None)]
     (outcome,) = Mover(segments=told).move(items)

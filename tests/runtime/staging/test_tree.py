@@ -199,7 +199,8 @@ def test_another_file_that_came_to_the_inode_number_meanwhile(
     shared = trees.write("a", "old")
     os.link(shared, trees.root / "elsewhere")
     os.link(trees.write("in/b", "another"), trees.source / "in" / "c")
-    is_further, number = HardLinks.is_further, shared.stat().st_ino
+    is_further = HardLinks.is_further
+    number = shared.stat().st_ino
 
     def with_that_number(names: HardLinks, found: os.stat_result, path: str) -> bool:
         fields = ("st_dev", "st_size", "st_mtime_ns", "st_nlink")

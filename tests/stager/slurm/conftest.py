@@ -25,7 +25,8 @@ SERVE = (
     "from pegasus_bb.stager.slurm import attendant; "
     f"attendant._TIDY = float(sys.argv.pop()); {_SITE_OF_ONE}sys.exit(program.main())"
 )
-SUCCESS, ERROR = 0, -1
+SUCCESS = 0
+ERROR = -1
 
 
 class Hooks:

@@ -95,7 +95,8 @@ def test_a_state_that_cannot_be_read_is_named(away: SlurmSite) -> None:
 
 
 def test_a_record_of_an_earlier_or_a_later_version_is_read(tmp_path: Path) -> None:
-    path, whole = tmp_path / "7.json", a_job().as_json()
+    path = tmp_path / "7.json"
+    whole = a_job().as_json()
     for more in ({}, {"of_a_later_version": 1}):
         path.write_text(json.dumps({**whole, **more}))
         assert read_job(str(path)).number == 7

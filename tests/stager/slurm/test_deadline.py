@@ -54,7 +54,8 @@ def test_a_job_has_one_if_slurm_has_chosen_its_nodes(
 
 
 def test_it_moves_with_the_plan(paused: SlurmSite) -> None:
-    soon, later = int(time.time()) + 1000, int(time.time()) + 2000
+    soon = int(time.time()) + 1000
+    later = int(time.time()) + 2000
     job = Job(paused, OWN, IN)
     begin(job, start_time=soon, sched_nodes="n[1-2]")
     assert deadline(paused) == soon

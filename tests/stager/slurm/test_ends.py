@@ -32,7 +32,8 @@ def has_ended(one: Job, state: JobState | None, noted: bool = False) -> bool:
     return Ends().has_ended(one, Queue(states, time.time()), [7] if noted else [])
 
 
-CANCELLED, AFTER_A_RUN = JobState("CANCELLED"), JobState("CANCELLED", "node1")
+CANCELLED = JobState("CANCELLED")
+AFTER_A_RUN = JobState("CANCELLED", "node1")
 
 
 @pytest.mark.parametrize("state", [NOTED, STAGING_IN, FAILED_IN, STAGED_IN])
@@ -66,7 +67,9 @@ def test_one_whose_results_are_copied_has_not() -> None:
 
 
 def test_one_that_runs_has_where_squeue_does_not_know_it_for_an_hour() -> None:
-    ends, runs, now = Ends(), job(RUNNING, 300), time.time()
+    ends = Ends()
+    runs = job(RUNNING, 300)
+    now = time.time()
 
     def known(minute: float, states: dict[int, JobState]) -> bool:
         return ends.has_ended(runs, Queue(states, now + minute * MINUTE), [])

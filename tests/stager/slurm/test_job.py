@@ -136,8 +136,11 @@ def test_a_cancelled_job_does_not_come_back_when_slurm_asks_after_it(
     site: SlurmSite,
 ) -> None:
     """Slurm goes on with the hooks of a stage-in after the job's teardown."""
-    pending, cancelled = 0, 0x8004  # with a flag, as it completes
-    job, after = Job(site, OWN), Job(site, OWN)
+    # with a flag, as it completes
+    pending = 0
+    cancelled = 0x8004
+    job = Job(site, OWN)
+    after = Job(site, OWN)
     for hook in ("setup", "data_in"):
         assert job.call(hook, job_state=pending) == (SUCCESS, "")
     assert job.until_not_busy("test_data_in") == (SUCCESS, "")

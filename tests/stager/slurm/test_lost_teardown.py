@@ -187,7 +187,8 @@ def test_one_that_waits_for_its_room_does_not_wait_for_long(
     lines = ["jobbb capacity=8MiB pool=flash"]
     if state == "failed-in":
         lines.append("stage_in lustre://nothing job://in")
-    lost, waits = Job(site, *lines), Job(site, lines[0])
+    lost = Job(site, *lines)
+    waits = Job(site, lines[0])
     assert (lost.stage_in()[0] == SUCCESS) == (state != "failed-in")
     if state == "running":
         lost.run()

@@ -55,7 +55,8 @@ def growing(tmp_path: Path) -> Iterator[Path]:
     """A buffer whose user makes folders in it, faster than one process removes them."""
     if os.getuid() != 0:
         pytest.skip("only root removes folders of others")
-    data, children = tmp_path / "data", list[int]()
+    data = tmp_path / "data"
+    children = list[int]()
     data.mkdir()
     os.chown(data, ANN, ANN)
     opened = os.open(data, os.O_RDONLY)
@@ -75,7 +76,8 @@ def growing(tmp_path: Path) -> Iterator[Path]:
 def test_a_folder_goes_though_its_user_makes_names_in_it(
     pool: Pool, growing: Path
 ) -> None:
-    begun, gone = time.monotonic(), list[str]()
+    begun = time.monotonic()
+    gone = list[str]()
     Trash().drop(pool, growing.name, lambda: gone.append("all"))
     assert gone == ["all"] and list(growing.parent.iterdir()) == []
     assert time.monotonic() - begun < PATIENCE
@@ -180,7 +182,8 @@ def test_space_is_in_use_until_its_bytes_are_gone(pool: Pool, garbage: Garbage) 
 
     async def first_service() -> None:
         pools, jobs = storage(pool, Trash.beside(asyncio.get_running_loop()))
-        first, second = job(), job()
+        first = job()
+        second = job()
         second.noted_at += 60
         assert jobs.make(first)
         jobs.give_back(first)

@@ -14,7 +14,9 @@ from tests.stager.lives import CAPABLE, LIVES, NAME, capable, user
 from .conftest import ERROR, SUCCESS, Job, SlurmSite, until
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root copies as others")
-ANN, BOB = 61001, 2  # bob has a name: share wants one
+# bob has a name: share wants one
+ANN = 61001
+BOB = 2
 BOBS_NAME = "bin"
 OWN = "jobbb capacity=2MiB pool=flash"
 

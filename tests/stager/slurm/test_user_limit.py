@@ -15,7 +15,8 @@ from pegasus_bb.stager.slurm.granted_space import Pools
 from pegasus_bb.stager.slurm.slurm_config import Pool, read_slurm
 from pegasus_bb.stager.slurm.space_folders import Trash
 
-ANN, BOB = 61001, 61002
+ANN = 61001
+BOB = 61002
 
 
 class Site:

@@ -14,7 +14,8 @@ from tests.run.engine.dagman.conftest import RECORDED
 def lives(act: str, folder: Path) -> list[list[Life]]:
     """What is read while the log grows event by event, repetitions left out. (For half
     an event HTCondor's reader waits a second.)"""
-    log, grown = LifeLog(folder / "log"), [[]]
+    log = LifeLog(folder / "log")
+    grown = [[]]
     *events, _ = (RECORDED / f"{act}.dagman.log").read_text().split("...\n")
     with (folder / "log").open("w") as out:
         for event in events:

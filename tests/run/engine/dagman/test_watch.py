@@ -23,9 +23,7 @@ from pegasus_bb.runtime.storage_decision import StorageDecision, decide_storage
 
 UP = Status(Reserved.READY, size=1)
 GONE = Status(Reserved.ABSENT)
-REQUEST = Request(
-    *("pbbone", "datawarp", 1, "/bb/pbbone", "u", "bb", "cluster"), poll=10
-)
+REQUEST = Request("pbbone", "datawarp", 1, "/bb/pbbone", "u", "bb", "cluster", poll=10)
 
 
 class SubmitDirFixture:

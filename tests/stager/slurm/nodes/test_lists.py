@@ -11,7 +11,8 @@ import pytest
 from pegasus_bb.stager.nodes import lists
 from pegasus_bb.stager.nodes.lists import Lists
 
-ANN, BOB = 61001, 61002
+ANN = 61001
+BOB = 61002
 PROGRAM = """
 import os, signal, sys
 if sys.argv[1] == "61001":

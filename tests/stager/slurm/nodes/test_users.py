@@ -12,7 +12,8 @@ from tests.stager.slurm.conftest import ERROR, SUCCESS
 from .conftest import Node, NodeJob, NodeSite
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root copies as others")
-ANN, BOB = 61001, 61002
+ANN = 61001
+BOB = 61002
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,85 @@
+"""The steps of the built-in planner."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+
+from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.model.catalogs import Catalogs, read_sites
+from pegasus_bb.model.graph import build_graph
+from pegasus_bb.model.transformations import read_transformations
+from pegasus_bb.model.workflow import read_workflow
+from pegasus_bb.planner.builtin.build import build
+from pegasus_bb.planner.builtin.executable import Executable, RewrittenWorkflow
+from pegasus_bb.planner.builtin.planner_limits import check_path_overlap
+from pegasus_bb.planner.builtin.write import check_files, write
+from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.plan_summary import check_can_be_fetched
+from pegasus_bb.planner.reading import leave_out_absent
+from pegasus_bb.planner.rewrite.pass_input import Inputs
+from pegasus_bb.planner.rewrite.passes import rewrite_inputs
+from pegasus_bb.planner.run_plan import RunPlan
+from pegasus_bb.planner.runfiles import node_files, pfs_scratch, run_files
+from pegasus_bb.planner.seal.sealing import complete
+
+
+class BuiltInPlanner:
+    """See ``Planner``. Raises UsageError for options that it does not have."""
+
+    is_builtin = True
+
+    def __init__(self, options: PlanOptions) -> None:
+        options.check_builtin()
+
+    def check(self, given: PlanningInput, run: RunPlan) -> list[str]:
+        return []
+
+    def rewrite(self, given: PlanningInput, run: RunPlan) -> Inputs:
+        return rewrite_inputs(Inputs.of(given.workflow.document, given.catalogs), run)
+
+    def claim(self, run: RunPlan) -> AbstractContextManager[object]:
+        return nullcontext()  # ``write`` renames a hidden folder at its end
+
+    def plan(
+        self, rewritten: Inputs, given: PlanningInput, run: RunPlan
+    ) -> tuple[Executable, RunPlan]:
+        check_can_be_fetched(given)
+        return build(_parse(rewritten, given, run), run), run
+
+    def write(self, executable: Executable, given: PlanningInput, run: RunPlan) -> None:
+        _check_overlap(executable, given, run)
+        few = run_files(executable, given, run)
+        many = partial(node_files, executable, given, run)
+        on_tier = run.decision is not None
+        write(executable, run, few, many if on_tier else None)
+
+    def check_plan(self, given: PlanningInput, run: RunPlan) -> None:
+        _check_overlap(self.in_memory(given, run), given, run)
+
+    def in_memory(self, given: PlanningInput, run: RunPlan) -> Executable:
+        """The workflow that ``plan`` would write. Raises UsageError as that does."""
+        built, run = self.plan(self.rewrite(given, run), given, run)
+        executable = complete(built, given.workflow, run)
+        check_files(executable, run)
+        return executable
+
+
+def _check_overlap(executable: Executable, given: PlanningInput, run: RunPlan) -> None:
+    scratch = pfs_scratch(executable, given, run)
+    check_path_overlap(executable, given.catalogs, scratch)
+
+
+def _parse(rewritten: Inputs, given: PlanningInput, run: RunPlan) -> RewrittenWorkflow:
+    if run.rewriting is None:
+        return RewrittenWorkflow(given.workflow, given.graph, given.catalogs)
+    catalogs = Catalogs(
+        rewritten.properties,
+        read_sites(rewritten.sites),
+        given.catalogs.replicas,  # no pass changes it, and --input-dir is in it
+        read_transformations(rewritten.transformations),
+        given.catalogs.tiers,
+    )
+    workflow = read_workflow(rewritten.workflow, given.workflow)
+    leave_out_absent(workflow, given.catalogs.replicas.replicas)
+    return RewrittenWorkflow(workflow, build_graph(workflow), catalogs)

@@ -1,0 +1,86 @@
+"""The steps of planning by the real pegasus-plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+
+from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.planner.options import runs_folder
+from pegasus_bb.planner.pegasus.call import plan_argv, run_planner
+from pegasus_bb.planner.pegasus.complete_submit_dir import with_clusters, write_planned
+from pegasus_bb.planner.pegasus.exclusive_folder import claim, planned_folder
+from pegasus_bb.planner.pegasus.home import Home
+from pegasus_bb.planner.pegasus.pegasus_inputs import for_pegasus, write_inputs
+from pegasus_bb.planner.pegasus.pegasus_limits import (
+    check_clusters,
+    check_kickstart,
+    check_node_names,
+    check_passed,
+    check_style,
+    check_sub_workflows,
+)
+from pegasus_bb.planner.pegasus.read_submit_dir import PegasusWorkflow, read_planned
+from pegasus_bb.planner.pegasus.user_database import make_user_database
+from pegasus_bb.planner.rewrite.pass_input import Inputs
+from pegasus_bb.planner.rewrite.passes import rewrite_inputs
+from pegasus_bb.planner.run_plan import RunPlan
+from pegasus_bb.runtime.install import install_runtime
+
+
+@dataclass(frozen=True)
+class PegasusPlanner:
+    """See ``Planner``. It plans on a burst buffer only: in mode off pegasus-plan needs
+    no help."""
+
+    home: Home
+    passed: tuple[str, ...]  # arguments for pegasus-plan
+    is_builtin = False
+
+    def check(self, given: PlanningInput, run: RunPlan) -> list[str]:
+        placement = run.placement
+        if placement is None:
+            return []
+        for tier in (placement.tier, placement.job_tier):
+            check_style(given.site, given.catalogs, tier.backend)
+        check_kickstart(Inputs.of(given.workflow.document, given.catalogs), run.site)
+        check_node_names(given.workflow)
+        check_passed(self.passed, run.site)
+        if run.request is None:
+            return []
+        if placement.job_reservations:
+            check_clusters(self.passed, run.mode)
+        return check_sub_workflows(given, placement, self.passed)
+
+    def rewrite(self, given: PlanningInput, run: RunPlan) -> Inputs:
+        inputs = Inputs.of(given.workflow.document, given.catalogs)
+        rewritten = rewrite_inputs(inputs, run)
+        self._argv(run)  # refuses what pegasus-plan's script would misread
+        return for_pegasus(rewritten, run, planned_folder(run.submit_dir))
+
+    def claim(self, run: RunPlan) -> AbstractContextManager[object]:
+        return claim(run.submit_dir, run.force, run.base_dir / runs_folder(run.label))
+
+    def plan(
+        self, rewritten: Inputs, given: PlanningInput, run: RunPlan
+    ) -> tuple[PegasusWorkflow, RunPlan]:
+        folder = planned_folder(run.submit_dir)
+        write_inputs(rewritten, folder)
+        install_runtime(str(folder.parent), run.python)
+        make_user_database(self.home, given.catalogs.properties)
+        printed = run_planner(self._argv(run), folder, run.cwd)
+        planned = replace(read_planned(run), printed=printed)
+        return with_clusters(planned, given, run)
+
+    def write(
+        self, executable: PegasusWorkflow, given: PlanningInput, run: RunPlan
+    ) -> None:
+        write_planned(executable, given, run)
+
+    def check_plan(self, given: PlanningInput, run: RunPlan) -> None:
+        self.check(given, run)
+        self.rewrite(given, run)
+
+    def _argv(self, run: RunPlan) -> Sequence[str]:
+        return plan_argv(self.home, run, planned_folder(run.submit_dir), self.passed)

@@ -1,13 +1,16 @@
-"""``scontrol show bbstat WORDS``: a question about buffers; the answer is one line."""
+"""``scontrol show bbstat WORDS``: a question about buffers.
+
+The answer is one line of JSON; that to ``table`` is a text for a person."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any, Callable
 
 from pegasus_bb.core.errors import PegasusBBError
-from pegasus_bb.core.units import parse_size
+from pegasus_bb.core.units import format_size, parse_size
 from pegasus_bb.runtime.stager_client.protocol import VERSION, Refused
 from pegasus_bb.stager.messages import complain, message_of
 from pegasus_bb.stager.nodes.node_staging import Nodes
@@ -21,6 +24,7 @@ _KEYS: dict[str, list[str]] = {
     "status": ["name"],
     "delete": ["name", "uuid"],
     "list": [],
+    "table": [],
     "share": ["name", "user"],
     "unshare": ["name", "user"],
     "discard": ["job"],
@@ -54,10 +58,12 @@ class Questions:
         }
 
     def answer(self, request: Request) -> str:
-        """One line of JSON, ``ok`` or ``error``: whatever happens, scontrol waits for
-        it."""
+        """Answer in any case, because scontrol waits: one line of JSON, ``ok`` or
+        ``error``, or the table."""
         try:
             verb, given = _read(request.words)
+            if verb == "table":
+                return self._table()
             ok = self._known[verb](request, {"verb": verb, **given})
             return json.dumps({"v": VERSION, "ok": ok})
         except PegasusBBError as error:
@@ -95,6 +101,22 @@ class Questions:
             "trouble": self._trouble(),
         }
 
+    def _table(self) -> str:
+        """Write each pool and each persistent buffer of any user as a row."""
+        pools = [("pool", "total", "free", "each user at most")]
+        for pool in self._pools.as_json():
+            sizes = (pool["total"], pool["free"], pool["per_user"])
+            pools.append((pool["name"], *map(format_size, sizes)))
+        buffers = [("buffer", "user", "pool", "size", "state")]
+        for row in self._buffers.as_json():
+            size = format_size(row["size"])
+            buffers.append((row["name"], row["user"], row["pool"], size, row["state"]))
+        lines = [*_aligned(pools), "", *_aligned(buffers)]
+        trouble = self._trouble()
+        if trouble:
+            lines += ["", f"trouble: {trouble}"]
+        return "".join(f"{line}\n" for line in lines)
+
     def _share(self, request: Request, given: dict[str, str]) -> Any:
         allowed = given["verb"] == "share"
         name = given["name"]
@@ -105,6 +127,12 @@ class Questions:
         if not re.fullmatch("[0-9]{1,18}", given["job"]):
             raise Refused("bad-request", f"job={given['job']} is no job's number")
         return {"discarded": self._jobs.kept.discard(request.uid, int(given["job"]))}
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    cells = ([text.ljust(n) for text, n in zip(row, widths)] for row in rows)
+    return ["  ".join(row).rstrip() for row in cells]
 
 
 def _error(code: str, message: str) -> str:

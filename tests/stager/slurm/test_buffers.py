@@ -36,6 +36,16 @@ def test_it_is_made_shown_and_deleted(site: SlurmSite) -> None:
     assert site.ask("list")["ok"]["pools"][0]["free"] == 10 << 20
 
 
+def test_a_person_gets_pools_and_buffers_as_lines(site: SlurmSite) -> None:
+    create(site)
+    code, text = site.hooks.call("get_status", ME, ME, "table")
+    assert code == SUCCESS
+    pool = text.splitlines()[1]
+    assert " ".join(pool.split()) == "flash 10.0 MiB 7.0 MiB 10.0 MiB"
+    row = text.splitlines()[-1].split()
+    assert (row[0], row[2:]) == ("data", ["flash", "3.0", "MiB", "ready"])
+
+
 def test_asked_again_it_is_the_same_also_after_a_restart(site: SlurmSite) -> None:
     made = create(site)
     site.kill()

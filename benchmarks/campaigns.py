@@ -17,7 +17,7 @@ from pegasus_bb_lab.mix.campaign import simulate
 from pegasus_bb_lab.model.machine import LEAST_LOADED, RANDOM, SHARED
 
 from pegasus_bb.forecast.kernel import Simulation, Steps
-from pegasus_bb.forecast.server import Lane, Server
+from pegasus_bb.forecast.server import Lane, SharedServer
 
 # of the shared campaign of Table 4, one seed, one core
 SECONDS = 10.0
@@ -67,7 +67,7 @@ def events() -> None:
     for at_once in (10, 140, 10_000):
         simulation = Simulation()
         lane = Lane(1e9)
-        Server(simulation, [lane])
+        SharedServer(simulation, [lane])
 
         def user(number: int, lane: Lane = lane) -> Steps:
             for step in range(5):

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from benchmarks.probe import make, running
 from benchmarks.throttled import MEMORY, Segment, Throttled, throttled
 from pegasus_bb.report.drained import Cumulative, read_segments
-from pegasus_bb.report.probe import Waits, read_probe, waits
+from pegasus_bb.report.probe import ProbeWaits, read_probe, waits
 
 MIB = 1 << 20
 RUNS = 4
@@ -51,7 +51,7 @@ class Outcome(NamedTuple):
     peak: float  # bytes per second of the device, of the busiest second
     aggregate: float  # of all drains together, over the busiest LONG_WINDOW
     makespan: float  # seconds, the mean
-    reader: Waits  # what a competing reader waited
+    reader: ProbeWaits  # what a competing reader waited
 
 
 class Jobs:

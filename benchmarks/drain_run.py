@@ -16,7 +16,7 @@ from benchmarks.probe import probing
 from pegasus_bb.model.run import Drained, Run
 from pegasus_bb.report.drained import Cumulative, read_segments
 from pegasus_bb.report.probe import probed, read_probe, sentences
-from pegasus_bb.runtime.draining.pace import Drain, Pace, Target
+from pegasus_bb.runtime.draining.pace import Drain, DrainTargetPace, Pace
 from pegasus_bb.runtime.staging.digests import SHA256
 from pegasus_bb.runtime.staging.items import Folder, item_of
 from pegasus_bb.runtime.staging.mover import Mover
@@ -61,7 +61,7 @@ def paced(root: Path, size: int, rate: int) -> tuple[list[float], bool]:
         (source / f"r{number}").write_bytes(os.urandom(size // FILES))
     os.sync()
     log = str(root / "drain" / "log.jsonl")
-    target = Target("disk", str(root / "drain"), rate)
+    target = DrainTargetPace("disk", str(root / "drain"), rate)
     here = Folder.open(str(source))
     there = Folder.open(str(dest))
     items = [

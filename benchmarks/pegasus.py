@@ -26,7 +26,7 @@ sys.path.append(str(Path(__file__).resolve().parent))
 
 from genome import write_inputs
 
-from pegasus_bb.planner.pegasus.home import Home, find_home
+from pegasus_bb.planner.pegasus.home import PegasusHome, find_home
 
 LIMIT = 15.0  # per cent
 CONDOR = ("condor_submit_dag", "condor_version", "condor_config_val", "condor_dagman")
@@ -60,7 +60,7 @@ def main() -> int:
     return 0 if all(met) else 1
 
 
-def measured(home: Home, jobs: int, pairs: int) -> bool:
+def measured(home: PegasusHome, jobs: int, pairs: int) -> bool:
     """Plan, print a line for each pair, and say whether the limit was kept."""
     root = Path(tempfile.mkdtemp(prefix="pegasus-bb-bench-"))
     try:

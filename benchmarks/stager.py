@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from benchmarks.beside_copies import SIZE, slowdown
 from pegasus_bb.core.units import MIB
 from pegasus_bb.runtime.stager_client.client import Client, NoService
-from pegasus_bb.runtime.stager_client.task import Origin, Task
+from pegasus_bb.runtime.stager_client.task import Origin, StagerTask
 from pegasus_bb.stager.task_queue import TaskQueue
 
 REQUEST_MS = 1.0  # p50 and p99 of a request
@@ -277,7 +277,7 @@ def missed(by_deadline: bool) -> int:
         spec = {"kind": "copy", "source": "a://b"}
         if by_deadline:
             spec["deadline"] = until[number]
-        waiting.add(Task(number, Origin(1, 0.0, number), spec))
+        waiting.add(StagerTask(number, Origin(1, 0.0, number), spec))
     return int(late)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from pegasus_bb.report.bench.built_in_engine import Own
+from pegasus_bb.report.bench.built_in_engine import BuiltInBenchmark
 
 _SIZE = 64 << 20  # bytes of each file
 _BLOCK = bytes(1 << 20)
@@ -86,7 +86,7 @@ def _read(path: Path) -> None:
 
 def _operations(folder: Path, processes: int) -> float:
     """A second, of all ``processes``: as ``pegasus-bb bench`` counts them."""
-    engine, rates = Own(processes), []
+    engine, rates = BuiltInBenchmark(processes), []
     try:
         for _ in range(_REPETITIONS):
             with TemporaryDirectory(dir=folder, prefix="speed-") as files:

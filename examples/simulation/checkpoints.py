@@ -10,7 +10,7 @@ part of its time that each job computes.
 from random import Random
 
 from pegasus_bb.forecast.kernel import Simulation, Steps
-from pegasus_bb.forecast.server import Lane, Server
+from pegasus_bb.forecast.server import Lane, SharedServer
 from pegasus_bb.forecast.slots import Slots
 
 SEED = 42
@@ -32,7 +32,7 @@ class Machine:
 
     def __init__(self, simulation: Simulation) -> None:
         self.writing = Lane(BANDWIDTH, OF_ONE_JOB)
-        Server(simulation, [self.writing])
+        SharedServer(simulation, [self.writing])
         self.token = Slots(1)
 
 

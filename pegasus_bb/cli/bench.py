@@ -14,7 +14,7 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import parse_size
 from pegasus_bb.report.bench.cells import all_cells
 from pegasus_bb.report.bench.figures import figures
-from pegasus_bb.report.bench.measured_tier import Place, place
+from pegasus_bb.report.bench.measured_tier import MeasuredFolder, place
 from pegasus_bb.report.bench.session import Session
 
 
@@ -90,8 +90,8 @@ def command(
     )
 
 
-def _places(texts: Iterable[str]) -> list[Place]:
-    found: dict[str, Place] = {}
+def _places(texts: Iterable[str]) -> list[MeasuredFolder]:
+    found: dict[str, MeasuredFolder] = {}
     for text in texts:
         one = place(text)
         if one.name in found:

@@ -21,7 +21,7 @@ from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.bench.bench_document import after, before, to_document
 from pegasus_bb.report.bench.cells import Measurement, certain
 from pegasus_bb.report.bench.figures import OPERATIONS, RATES, Figures, figures
-from pegasus_bb.report.bench.session import Session, Tier
+from pegasus_bb.report.bench.session import Session, TierSession
 from pegasus_bb.report.bench.small_files import Operations
 
 _HEAD = ("block", "processes", "write MiB/s", "read MiB/s", "n")
@@ -103,7 +103,7 @@ def _figure_lines(found: Mapping[str, Figures]) -> Iterator[str]:
     yield from (f"{tier}: from {each.source}" for tier, each in found.items())
 
 
-def _title(tier: Tier) -> str:
+def _title(tier: TierSession) -> str:
     place = tier.place
     latency = tier.latency
     opening = f", {latency.mean * 1e6:.0f} us to open a file" if latency else ""

@@ -15,10 +15,10 @@ from pegasus_bb.core.columns import printable
 from pegasus_bb.core.errors import DONE, NOT_COPIED, UsageError
 from pegasus_bb.core.units import format_files, format_size, parse_duration
 from pegasus_bb.model.drain_settings import read_rule
-from pegasus_bb.runtime.draining.buffer import ALL, Buffer
+from pegasus_bb.runtime.draining.buffer import ALL, WatchedBuffer
 from pegasus_bb.runtime.draining.drainer import Drainer, Route
 from pegasus_bb.runtime.draining.dumps import Bursts, Interval
-from pegasus_bb.runtime.draining.pace import Target
+from pegasus_bb.runtime.draining.pace import DrainTargetPace
 from pegasus_bb.runtime.draining.safe import Arrivals
 from pegasus_bb.runtime.draining.watching import Watching
 from pegasus_bb.runtime.staging.stage_tree import check_places
@@ -88,7 +88,7 @@ def command(
     known = Interval(length)
     route = Route(source, to, targets, os.path.abspath(log) if log else "")
     drainer = Drainer(
-        route, arrivals, Buffer(source, arrivals, kept), interval=known, say=_say
+        route, arrivals, WatchedBuffer(source, arrivals, kept), interval=known, say=_say
     )
     watching = Watching(source, quiet, Bursts(quiet, known, _say), drainer, _say)
     _end_on_signals(watching.end)
@@ -135,7 +135,9 @@ def _kept(text: str) -> int:
     return int(text)
 
 
-def _targets(rate: str | None, registry: str | None, journal: str) -> list[Target]:
+def _targets(
+    rate: str | None, registry: str | None, journal: str
+) -> list[DrainTargetPace]:
     if rate is None:
         if registry is not None:
             raise UsageError("--registry shares a rate: say --rate as well")
@@ -145,7 +147,7 @@ def _targets(rate: str | None, registry: str | None, journal: str) -> list[Targe
         raise UsageError(f"--rate {rate}: is a rate such as 32MiB/s")
     folder = os.path.abspath(registry) if registry else f"{journal}.registry"
     _make("the registry", folder)
-    return [Target(registry or "of --rate", folder, float(limit))]
+    return [DrainTargetPace(registry or "of --rate", folder, float(limit))]
 
 
 def _end_on_signals(end: Callable[[], None]) -> None:

@@ -19,7 +19,7 @@ from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.home import planner_line
 
 if TYPE_CHECKING:
-    from pegasus_bb.planner.builtin.executable import Executable
+    from pegasus_bb.planner.builtin.executable import BuiltInExecutable
     from pegasus_bb.planner.planning import PlanResult
 
 ARGV = "pegasus_bb.argv"
@@ -131,7 +131,7 @@ def _plan(ctx: click.Context, options: PlanOptions) -> None:
         ctx.obj()
 
 
-def _print(planned: PlanResult[Executable], verbose: int) -> None:
+def _print(planned: PlanResult[BuiltInExecutable], verbose: int) -> None:
     who = planner_line(planned.given.catalogs.properties, None)
     lines = [*planned.notes, who, *planned.summary]
     if verbose:

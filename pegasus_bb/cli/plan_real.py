@@ -15,7 +15,7 @@ from pegasus_bb.model.properties import Properties, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.call import become, plain_argv, run, run_argv
-from pegasus_bb.planner.pegasus.home import Home, planner_line
+from pegasus_bb.planner.pegasus.home import PegasusHome, planner_line
 from pegasus_bb.planner.pegasus.planner import PegasusPlanner
 from pegasus_bb.planner.pegasus.user_database import make_user_database
 from pegasus_bb.planner.plan_summary import unused_tier_notes
@@ -32,7 +32,7 @@ def plan_real(
     options: PlanOptions,
     properties: Properties,
     settings: Settings,
-    home: Home,
+    home: PegasusHome,
 ) -> None:
     """Plan, print what pegasus-plan prints, and submit where that was asked for."""
     argv: tuple[str, ...] = ctx.meta["pegasus_bb.argv"]

@@ -12,7 +12,7 @@ import orjson
 from pegasus_bb.cli.output import echo_lines
 from pegasus_bb.core.columns import columns, one_line
 from pegasus_bb.core.units import format_duration, format_size
-from pegasus_bb.run.inventory.site_status import SiteStatus, Use, site_status
+from pegasus_bb.run.inventory.site_status import SiteStatus, SpaceUse, site_status
 from pegasus_bb.stager.slurm.install_hooks import hooks_done
 from pegasus_bb.stager.slurm.slurm_config import SPOOL
 
@@ -89,6 +89,6 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield from columns([head, *rows])
 
 
-def _row(use: Use) -> tuple[str, ...]:
+def _row(use: SpaceUse) -> tuple[str, ...]:
     age = format_duration(max(0.0, time.time() - use.since)) if use.since else "-"
     return use.name, use.user, use.pool or "-", format_size(use.size), use.state, age

@@ -16,7 +16,7 @@ from pegasus_bb.core.errors import DONE, INTERRUPTED, NOT_COPIED, UsageError
 from pegasus_bb.core.units import format_duration, format_files, format_size
 from pegasus_bb.runtime.staging.digests import SHA256, Digest
 from pegasus_bb.runtime.staging.failures import CopyFailed
-from pegasus_bb.runtime.staging.stage_journal import Journal
+from pegasus_bb.runtime.staging.stage_journal import StageJournal
 from pegasus_bb.runtime.staging.stage_tree import Stage, check_places
 
 
@@ -55,7 +55,7 @@ def command(
     stage = Stage(
         come,
         go,
-        Journal(where, come, go),
+        StageJournal(where, come, go),
         digest=_digest() if verify == "digest" else None,
         fail=_say,
     )

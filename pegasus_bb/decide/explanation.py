@@ -16,7 +16,7 @@ Row = tuple[str, str, str, str, str]  # of a table: files, size, tier, how, reas
 
 
 @dataclass(frozen=True)
-class Group:
+class FileGroup:
     """Files with the same tier, access and rule. Sizes in bytes."""
 
     tier: str
@@ -35,7 +35,7 @@ class Explanation:
     tier: str
     backend: str
     files: tuple[PlacedFile, ...]
-    groups: tuple[Group, ...]  # in the order of their first files
+    groups: tuple[FileGroup, ...]  # in the order of their first files
     need: int  # of all files on the tier whose size is known
     any_order: int  # peak in any order of the jobs: all of them
     planned_order: int  # peak if jobs run level by level, with clean-ups at once
@@ -112,13 +112,13 @@ def _fit(decision: PlacementDecision) -> dict[str, Any] | None:
     }
 
 
-def _groups(placement: Placement) -> Iterator[Group]:
+def _groups(placement: Placement) -> Iterator[FileGroup]:
     together: dict[tuple[str, str, str], list[PlacedFile]] = {}
     for file in placement.files.values():
         together.setdefault((file.tier, file.how, file.reason), []).append(file)
     for alike, files in together.items():
         known = [file.size for file in files if file.size is not None]
-        yield Group(*alike, len(files), sum(known), len(files) - len(known))
+        yield FileGroup(*alike, len(files), sum(known), len(files) - len(known))
 
 
 def group_rows(explanation: Explanation) -> Iterator[Row]:

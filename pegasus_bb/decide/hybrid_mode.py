@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput, Selection
 from pegasus_bb.decide.job_reservation_selection import (
-    Candidate,
     Durations,
+    JobCandidate,
     check_named,
     durations,
     find_candidates,
@@ -60,10 +60,10 @@ def apply_hybrid_mode(
 def _select(
     given: PlanningInput,
     placements: tuple[Placement, Placement],
-    named: Sequence[Candidate],
-    asked: list[Candidate],
+    named: Sequence[JobCandidate],
+    asked: list[JobCandidate],
     lasts: Durations,
-) -> tuple[Sequence[Candidate], Selection]:
+) -> tuple[Sequence[JobCandidate], Selection]:
     """The jobs that get a reservation in addition to ``named``, and the figures.
     ``placements``: of mode persistent, and of mode hybrid without job reservations."""
     whole, linked = placements
@@ -133,7 +133,7 @@ def _read_in_place(catalogs: Catalogs, site: str, lfn: str) -> str:
 def _private_files(
     placement: Placement,
     for_jobs: Set[str],
-    asked: Sequence[Candidate],
+    asked: Sequence[JobCandidate],
     taken: Set[str],
 ) -> Iterator[tuple[str, PlacedFile]]:
     """Files that no other job reads, with where they go or why they stay. ``taken`` are

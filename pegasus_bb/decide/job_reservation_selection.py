@@ -62,7 +62,7 @@ def durations(given: PlanningInput) -> Durations:
     return Durations("seconds", whole + 2 * STAGING, each)
 
 
-class Candidate(NamedTuple):
+class JobCandidate(NamedTuple):
     job: str
     reservation: JobReservation  # its ``stage_out`` are files that no other job reads
     saved: int  # bytes of these
@@ -78,7 +78,7 @@ class Candidate(NamedTuple):
 
 def find_candidates(
     given: PlanningInput, placement: Placement, pinned: Set[str], lasts: Durations
-) -> Iterator[Candidate]:
+) -> Iterator[JobCandidate]:
     """In the order of the workflow; none with sub-workflows, whose files are unknown.
 
     Linear in the uses of all jobs. Jobs that a reservation cannot serve are left out:
@@ -111,7 +111,7 @@ def find_candidates(
         own.read = tuple(dict.fromkeys(read))
         saved = sum(placement.files[lfn].size or 0 for lfn in own.stage_out)
         reserved = own.capacity if tier.is_reserved else 0
-        yield Candidate(ident, own, saved, lasts.jobs[ident], reserved)
+        yield JobCandidate(ident, own, saved, lasts.jobs[ident], reserved)
 
 
 def _private(
@@ -171,11 +171,11 @@ def _reservation(
 
 
 def split_named(
-    decision: PlacementDecision, candidates: Iterable[Candidate]
-) -> tuple[list[Candidate], list[Candidate]]:
+    decision: PlacementDecision, candidates: Iterable[JobCandidate]
+) -> tuple[list[JobCandidate], list[JobCandidate]]:
     """Candidates for which the user wants a job reservation, and all others."""
-    named: list[Candidate] = []
-    others: list[Candidate] = []
+    named: list[JobCandidate] = []
+    others: list[JobCandidate] = []
     for each in candidates:
         wanted = not decision.for_jobs.isdisjoint(each.reservation.stage_out)
         (named if wanted else others).append(each)
@@ -183,7 +183,7 @@ def split_named(
 
 
 def check_named(
-    given: PlanningInput, decision: PlacementDecision, named: Iterable[Candidate]
+    given: PlanningInput, decision: PlacementDecision, named: Iterable[JobCandidate]
 ) -> None:
     """Raises CatalogError if a job cannot have the reservation that the user wants."""
     lost = decision.for_jobs.difference(*(each.reservation.stage_out for each in named))
@@ -202,12 +202,12 @@ def check_named(
 
 
 def job_reservation_selection(
-    candidates: Sequence[Candidate],
+    candidates: Sequence[JobCandidate],
     needs: tuple[int, int],
     reserve: Callable[[int], int],
     durations: Durations,
     one_tier: bool = True,
-) -> tuple[Sequence[Candidate], Selection]:
+) -> tuple[Sequence[JobCandidate], Selection]:
     """The jobs that get a reservation, and the figures. O(n log n).
 
     ``needs`` are the bytes on the tier in mode persistent, and in mode hybrid without

@@ -265,7 +265,7 @@ def _free(
     return free
 
 
-class Candidate(NamedTuple):
+class FileCandidate(NamedTuple):
     """A file that may stay on the tier or move to the PFS."""
 
     lfn: str
@@ -284,7 +284,7 @@ class Candidate(NamedTuple):
         return -self.uses / (self.last - self.first + 1), -self.size
 
 
-def _keep(candidates: Iterable[Candidate], free: list[int]) -> list[Candidate]:
+def _keep(candidates: Iterable[FileCandidate], free: list[int]) -> list[FileCandidate]:
     """The files that stay: the best first, each if all its levels have space."""
     left = list(free)
     kept = []
@@ -298,7 +298,7 @@ def _keep(candidates: Iterable[Candidate], free: list[int]) -> list[Candidate]:
 
 def _candidates(
     given: PlanningInput, decision: PlacementDecision, lives: Lives
-) -> Iterator[Candidate]:
+) -> Iterator[FileCandidate]:
     placement = decision.placement
     catalog = given.catalogs.transformations
     programs = program_users(given.workflow, catalog, placement.tier.site)
@@ -307,7 +307,7 @@ def _candidates(
         if lfn not in decision.pinned:
             readers = given.graph.consumers.get(lfn) or programs.get(lfn) or []
             uses = len(readers) + (file.how == "write")
-            yield Candidate(lfn, file.size or 0, uses, first, last)
+            yield FileCandidate(lfn, file.size or 0, uses, first, last)
 
 
 def _with_moved(placement: Placement, stays: Set[str], limit: int) -> Placement:

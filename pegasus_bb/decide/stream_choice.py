@@ -29,7 +29,7 @@ _LIFETIME = "lifetime"
 _UNKNOWN = 0.5  # sigma of run times without a known error
 
 
-class Life(NamedTuple):
+class FileLife(NamedTuple):
     """A file of the workflow: bytes, and its first and last level, counted from 1.
     ``word``: the stream that policy lifetime gives it."""
 
@@ -85,14 +85,14 @@ def _choose_policy(given: PlanningInput, placement: Placement) -> tuple[str, str
     return best, f"the error of run times is {text}; simulated: {listed}"
 
 
-def _lives(given: PlanningInput, placement: Placement) -> list[Life]:
+def _lives(given: PlanningInput, placement: Placement) -> list[FileLife]:
     """The lives of the files on the tier; an unknown size counts as the mean size."""
     files = _files_on_tier(placement)
     share = LifetimeShare(given)
     sizes = [file.size for file in files if file.size is not None]
     usual = sum(sizes) // len(sizes) if sizes else 1
     return [
-        Life(
+        FileLife(
             usual if file.size is None else file.size,
             file.cohort - file.lifetime + 1,
             file.cohort,

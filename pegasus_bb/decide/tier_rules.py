@@ -44,7 +44,7 @@ class Rule(NamedTuple):
     reason: str  # for a person: which rule, and where it is set
 
 
-class Home(NamedTuple):
+class FileHome(NamedTuple):
     file: File
     tier: str
     how: str  # write, link or copy
@@ -79,17 +79,19 @@ def _program_rule(tier: Tier) -> Rule:
     return Rule(where, reason.replace("an input", "a program that is staged", 1))
 
 
-def homes(given: PlanningInput, tier: Tier, files: Mapping[str, File]) -> list[Home]:
+def homes(
+    given: PlanningInput, tier: Tier, files: Mapping[str, File]
+) -> list[FileHome]:
     """Where each of ``files`` lives, by its narrowest rule: of the tier, a job profile,
     metadata, the placement file. Raises CatalogError."""
     narrow = _narrow_rules(given, tier, files)
     classes = _class_rules(tier)
     program = _program_rule(tier)
-    found: list[Home] = []
+    found: list[FileHome] = []
     for lfn, file in files.items():
         rule = narrow.get(lfn) or (program if file.executable else classes[file.role])
         on, how = tier_and_access(rule.where, file.role, tier)
-        found.append(Home(file, on, how, rule, lfn in narrow))
+        found.append(FileHome(file, on, how, rule, lfn in narrow))
     return found
 
 
@@ -271,7 +273,7 @@ _WOULD_DO = "- {lfn: chr1*, tier: pfs}"
 
 
 @dataclass(frozen=True)
-class Entry:
+class PlacementPattern:
     pattern: str
     word: str
     keys: tuple[Key, ...]  # its place in the file
@@ -286,7 +288,7 @@ class Entry:
 @dataclass(frozen=True)
 class PlacementFile:
     document: Document
-    entries: list[Entry]
+    entries: list[PlacementPattern]
 
     def rules(self, files: Mapping[str, File], words: TierWords) -> dict[str, Rule]:
         """LFN -> rule. Raises CatalogError for an unknown tier, a pattern without a
@@ -313,7 +315,9 @@ class PlacementFile:
                 )
         return rules
 
-    def _check(self, entry: Entry, words: TierWords, file: File | None = None) -> None:
+    def _check(
+        self, entry: PlacementPattern, words: TierWords, file: File | None = None
+    ) -> None:
         fault = words.fault(entry.word, file)
         if fault:
             would_do = words.choices(file)
@@ -338,15 +342,17 @@ def read_placement_file(path: Path, variables: Mapping[str, str]) -> PlacementFi
     return PlacementFile(document, entries)
 
 
-def _listed(document: Document, item: Any, index: int) -> Entry:
+def _listed(document: Document, item: Any, index: int) -> PlacementPattern:
     if not isinstance(item, dict) or set(item) != {"lfn", "tier"}:
         what = "an entry has two keys, lfn and tier"
         raise document.error(what, [index], item, _WOULD_DO)
     return _entry(document, (index, "tier"), item["lfn"], item["tier"])
 
 
-def _entry(document: Document, keys: tuple[Key, ...], pattern: Any, word: Any) -> Entry:
+def _entry(
+    document: Document, keys: tuple[Key, ...], pattern: Any, word: Any
+) -> PlacementPattern:
     for value in (pattern, word):
         if isinstance(value, (dict, list)) or value is None or value == "":
             raise document.error("a pattern and a tier are single values", keys, value)
-    return Entry(str(pattern), str(word), keys)
+    return PlacementPattern(str(pattern), str(word), keys)

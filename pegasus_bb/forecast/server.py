@@ -17,13 +17,15 @@ from pegasus_bb.forecast.kernel import Process, Simulation
 _MANY = 1e9  # requests at once that a server without a limit of its own can do
 
 
-class Server:
+class SharedServer:
     """Its time is 1 in all. ``lanes`` are the kinds of work that it does."""
 
     def __init__(self, simulation: Simulation, lanes: Sequence[Lane]) -> None:
         self.lanes = sorted(lanes, key=lambda lane: lane.most)
         self._simulation = simulation
-        self._unshared: dict[Request, float] = {}  # with an alarm of its own -> its end
+        self._unshared: dict[
+            ServerShare, float
+        ] = {}  # with an alarm of its own -> its end
         self._is_shared = False  # in virtual time, until no request is left
         self._since = 0.0  # the shares of the lanes hold since then
         self._requests = 0
@@ -32,7 +34,7 @@ class Server:
         for lane in lanes:
             lane.server = self
 
-    def enter(self, request: Request) -> None:
+    def enter(self, request: ServerShare) -> None:
         lane = request.lane
         now = self._simulation.now
         if not self._is_shared:
@@ -49,7 +51,7 @@ class Server:
         self._add(request, request.units / lane.whole)
         self._change()
 
-    def leave(self, request: Request) -> None:
+    def leave(self, request: ServerShare) -> None:
         if not self._is_shared:
             del self._unshared[request]
             request.lane.count -= request.count
@@ -86,7 +88,7 @@ class Server:
             self._add(request, (due - now) * request.lane.most)
         self._unshared.clear()
 
-    def _add(self, request: Request, seconds: float) -> None:
+    def _add(self, request: ServerShare, seconds: float) -> None:
         """``seconds``: of the server, that the request has still to get."""
         self._requests += 1
         request.lane.add(request, self._requests, seconds)
@@ -160,14 +162,14 @@ class Lane:
         self.share = self.most  # that each request has now
         self.count = 0  # of requests at work
         self.virtual = 0.0  # seconds of the server that each request has had
-        self.server: Server
-        self._heap: list[tuple[float, int, Request]] = []
+        self.server: SharedServer
+        self._heap: list[tuple[float, int, ServerShare]] = []
 
-    def request(self, units: float, count: int = 1) -> Request:
+    def request(self, units: float, count: int = 1) -> ServerShare:
         """``count`` requests of ``units`` each, which start and end together."""
-        return Request(self, units, count)
+        return ServerShare(self, units, count)
 
-    def add(self, request: Request, number: int, seconds: float) -> None:
+    def add(self, request: ServerShare, number: int, seconds: float) -> None:
         if not self.count:
             self.virtual = 0.0
             self._heap.clear()  # what was cancelled
@@ -185,7 +187,7 @@ class Lane:
     def finished(self) -> list[tuple[int, Process]]:
         """The first request is done, and all that end with it: their numbers and who
         waits for them."""
-        heap: list[tuple[float, int, Request]] = self._heap
+        heap: list[tuple[float, int, ServerShare]] = self._heap
         done: list[tuple[int, Process]] = []
         if heap[0][0] > self.virtual:
             self.virtual = heap[0][0]
@@ -198,7 +200,7 @@ class Lane:
         return done
 
 
-class Request:
+class ServerShare:
     """A share of a server until ``units`` are done."""
 
     __slots__ = ("alarm", "count", "lane", "process", "units")

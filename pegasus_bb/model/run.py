@@ -71,7 +71,7 @@ class FileUse:
 
 
 @dataclass(frozen=True, slots=True)
-class Process:
+class ProcessIdentity:
     """How a task was started: identifies its log of another recorder."""
 
     pid: int | None  # on its host
@@ -118,7 +118,7 @@ class Task:
     rbytes: int | None = None  # bytes fetched from block devices
     wbytes: int | None = None  # bytes sent to block devices
     iowait: float | None = None  # seconds waiting for block I/O, counted by the kernel
-    process: Process | None = None
+    process: ProcessIdentity | None = None
     calls: Calls | None = None
     layers: tuple[Layer, ...] = ()  # of all its files; empty where calls is None
     files: tuple[FileUse, ...] = ()
@@ -236,7 +236,7 @@ class JobOnPfs:
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class MachineLoad:
     """How busy a machine was."""
 
     average: float  # processes that wanted a processor or a disk, over one minute
@@ -278,7 +278,7 @@ class Run:
     live: LiveBytes | None = None  # on the shared reservation
     live_job_reservations: LiveBytes | None = None  # on all job reservations
     drained: Drained | None = None  # None: nothing was paced
-    load: Load | None = None  # of the machine of the local engine, when it began
+    load: MachineLoad | None = None  # of the machine of the local engine, when it began
     retries: int = 0  # attempts beyond each node's first
     missing: tuple[str, ...] = ()  # planned nodes that left no record
     problems: tuple[Problem, ...] = field(default_factory=tuple)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pegasus_bb.model.properties import Properties, Settings, read_settings
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus.home import Home, resolve_home
+from pegasus_bb.planner.pegasus.home import PegasusHome, resolve_home
 from pegasus_bb.planner.reading import (
     check_fallback_applies,
     check_job_tier_applies,
@@ -26,7 +26,7 @@ class ResolvedOptions:
     options: PlanOptions
     properties: Properties
     settings: Settings
-    home: Home | None  # the Pegasus that plans; None: the built-in planner
+    home: PegasusHome | None  # the Pegasus that plans; None: the built-in planner
     predicted: Compared | None  # the comparison by which ``auto`` was resolved
 
 

@@ -16,7 +16,7 @@ from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.place_files import rule_of
 from pegasus_bb.model.drain_settings import NOW, DrainRule
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.planner.drain_plan import DrainPlan, Flow, Forecast
+from pegasus_bb.planner.drain_plan import DrainForecast, DrainPlan, StageOutFlow
 
 if TYPE_CHECKING:
     from pegasus_bb.forecast.workflow.execution import Execution
@@ -58,7 +58,7 @@ def _aim(given: PlanningInput) -> float:
     return _MEASURED if given.history.jobs else _FORECAST
 
 
-def forecast(given: PlanningInput, decision: PlacementDecision) -> Forecast | None:
+def forecast(given: PlanningInput, decision: PlacementDecision) -> DrainForecast | None:
     """None if no speeds are declared. Raises CatalogError, UsageError."""
     # Most plannings forecast nothing, and all of it is slow to load.
     from pegasus_bb.forecast.workflow.simulator import demands_of
@@ -71,15 +71,15 @@ def forecast(given: PlanningInput, decision: PlacementDecision) -> Forecast | No
     simulator = predictions.simulator
     mode = predictions.mode(given.settings.mode)
     done = simulator.execute(mode, demands_of(simulator.planned.work, 0))
-    flows = list[Flow]()
+    flows = list[StageOutFlow]()
     due = _due_times(done)
     for at, node in enumerate(done.outline.nodes):
         if node.kind is Kind.STAGE_OUT:
             size = sum(copy.size for copy in mode.work[at].copies)
             times = done.began[at], done.stopped[at]
-            flows.append(Flow(*times, size, node.lfns, due(node.level)))
+            flows.append(StageOutFlow(*times, size, node.lfns, due(node.level)))
     end = max(done.stopped[: done.outline.tasks], default=0.0)
-    return Forecast(done.gate_opened, end, flows)
+    return DrainForecast(done.gate_opened, end, flows)
 
 
 def _due_times(done: Execution) -> Callable[[int], float | None]:

@@ -17,7 +17,7 @@ _Rate = tuple[float, float, int]  # from, until, bytes
 
 
 @dataclass(frozen=True)
-class Flow:
+class StageOutFlow:
     """The results of one stage-out job."""
 
     begin: float  # when they are written
@@ -28,12 +28,12 @@ class Flow:
 
 
 @dataclass(frozen=True)
-class Forecast:
+class DrainForecast:
     """Times of the simulated run, in seconds since its start."""
 
     gate: float  # the reservation is ready
     end: float  # the last job has computed
-    flows: Sequence[Flow]
+    flows: Sequence[StageOutFlow]
 
     def windows(self, slack: float) -> list[Window]:
         """The window of each flow. Flows with the same due time get the lowest peak."""
@@ -65,7 +65,7 @@ class DrainPlan:
     target: DrainTarget | None = None
     slack: float = 0.0  # part of the run
     aim: float = 1.0  # part of each window that is used: the forecast may be wrong
-    forecast: Forecast | None = None  # None: a rate needs none
+    forecast: DrainForecast | None = None  # None: a rate needs none
 
     @property
     def is_late(self) -> bool:
@@ -91,7 +91,7 @@ class DrainPlan:
 
     def _windows(
         self,
-        forecast: Forecast,
+        forecast: DrainForecast,
         nodes: Iterable[str],
         entries: Callable[[str], Entries],
     ) -> dict[str, list[float]]:

@@ -29,22 +29,22 @@ _OPENS = ("OPENS", "FDOPENS")
 _OTHERS = ("STATS", "FSYNCS", "FDSYNCS", "RENAME_SOURCES")
 
 
-class Operations(NamedTuple):
+class OperationCounts(NamedTuple):
     data: int  # calls that read or write
     metadata: int  # calls that open, close, ask for, sync or rename a file
 
-    def plus(self, other: Operations) -> Operations:
-        return Operations(self.data + other.data, self.metadata + other.metadata)
+    def plus(self, other: OperationCounts) -> OperationCounts:
+        return OperationCounts(self.data + other.data, self.metadata + other.metadata)
 
 
-def operations(counters: Mapping[str, int], prefix: str) -> Operations:
+def operations(counters: Mapping[str, int], prefix: str) -> OperationCounts:
     """Of one record, whose counters begin with ``prefix``. MPI-IO's have other names:
     POSIX has them."""
 
     def count(names: tuple[str, ...]) -> int:
         return sum(max(0, counters.get(f"{prefix}_{name}", 0)) for name in names)
 
-    return Operations(count(_DATA), 2 * count(_OPENS) + count(_OTHERS))
+    return OperationCounts(count(_DATA), 2 * count(_OPENS) + count(_OTHERS))
 
 
 SECONDS = 120  # for one log; 100,000 records take some ten
@@ -65,7 +65,7 @@ class _Module(NamedTuple):
     files: Mapping[int, _Moved]  # by Darshan's number of the file
     spent: Mapping[int, list[Spent]]  # the same: in its calls
     times: Times
-    operations: Operations = Operations(0, 0)
+    operations: OperationCounts = OperationCounts(0, 0)
 
     @property
     def read(self) -> int:
@@ -213,7 +213,7 @@ def _module(log: dict[str, Any], name: str, processes: int) -> _Module:
         return _Module({}, {}, times([], processes))
     files: dict[int, _Moved] = {}
     spent: dict[int, list[Spent]] = {}
-    done = Operations(0, 0)
+    done = OperationCounts(0, 0)
     names = backend.counter_names(name)
     seconds = backend.fcounter_names(name)
     for record in records:

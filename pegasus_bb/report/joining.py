@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from functools import reduce
 from pathlib import Path
 
-from pegasus_bb.model.run import Calls, Problem, Process, Task
+from pegasus_bb.model.run import Calls, Problem, ProcessIdentity, Task
 from pegasus_bb.report.darshan_counters import Log
 from pegasus_bb.report.kickstart import kind_of
 from pegasus_bb.report.layers import merge_layers
@@ -103,8 +103,8 @@ def _within(log: Log, task: Task) -> bool:
     return task.start - _SLACK <= log.start and log.end <= task.end + 2 * _SLACK
 
 
-def _process(task: Task) -> Process:
-    return task.process or Process(None, "", "")
+def _process(task: Task) -> ProcessIdentity:
+    return task.process or ProcessIdentity(None, "", "")
 
 
 def _same_command(log: Log, command: str) -> bool:
@@ -143,7 +143,7 @@ def _task_of(log: Log) -> Task:
         start=log.start,
         duration=log.seconds,
         exit_code=None,
-        process=Process(log.pids[0] if log.pids else None, "", log.command),
+        process=ProcessIdentity(log.pids[0] if log.pids else None, "", log.command),
     )
     return _with_logs(task, [log])
 

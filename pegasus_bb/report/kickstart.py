@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pegasus_bb.model.dag.roles import Role, role_of
-from pegasus_bb.model.run import FileUse, Kind, Problem, Process, Task
+from pegasus_bb.model.run import FileUse, Kind, Problem, ProcessIdentity, Task
 from pegasus_bb.report.records import RecordText, read_records
 from pegasus_bb.report.uses import with_calls
 
@@ -146,12 +146,12 @@ def _written(
     return max(0, written - sum(size or 0 for size in printed))
 
 
-def _process(record: Mapping[str, Any], main: Mapping[str, Any]) -> Process:
+def _process(record: Mapping[str, Any], main: Mapping[str, Any]) -> ProcessIdentity:
     program = _text(_mapping(main, "executable").get("file_name"))
     words = main.get("argument_vector")
     arguments = map(str, words) if isinstance(words, list) else ()
     command = " ".join((program, *arguments))[:_COMMAND]
-    return Process(_count(main, "pid"), _text(record.get("cwd")), command)
+    return ProcessIdentity(_count(main, "pid"), _text(record.get("cwd")), command)
 
 
 def _row_of(io: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from pegasus_bb.model.run import Kind, LiveBytes, Task
-from pegasus_bb.report.reserved import JobReservation, Reservations, Reserved
+from pegasus_bb.report.reserved import Reservations, Reserved, ReservedByJob
 from pegasus_bb.report.run_notes import (
     files_in,
     job_list,
@@ -141,7 +141,7 @@ def _removed(
                 yield below.removeprefix("/").removeprefix("./"), task.end
 
 
-def _files_of(job: JobReservation, start: float | None) -> Iterator[tuple[str, float]]:
+def _files_of(job: ReservedByJob, start: float | None) -> Iterator[tuple[str, float]]:
     """The LFNs on a job's reservation, and since when each counts.
 
     Inputs count from the beginning, results from the task's start. What a failed task
@@ -154,6 +154,6 @@ def _files_of(job: JobReservation, start: float | None) -> Iterator[tuple[str, f
         yield from ((lfn, written) for lfn in _lfns(job, "stage_out", "share"))
 
 
-def _lfns(job: JobReservation, *keys: str) -> Iterator[str]:
+def _lfns(job: ReservedByJob, *keys: str) -> Iterator[str]:
     lists = (job.planned.get(key) for key in keys)
     yield from (str(lfn) for lfns in lists if isinstance(lfns, list) for lfn in lfns)

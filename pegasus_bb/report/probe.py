@@ -30,7 +30,7 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Waits:
+class ProbeWaits:
     count: int
     p50: float  # seconds: half of them took no longer
     p99: float
@@ -39,8 +39,8 @@ class Waits:
 @dataclass(frozen=True, slots=True)
 class Probed:
     op: str
-    during: Waits | None  # while a run on the buffer drained; None: no sample
-    outside: Waits | None
+    during: ProbeWaits | None  # while a run on the buffer drained; None: no sample
+    outside: ProbeWaits | None
 
 
 def read_probe(path: Path) -> tuple[Sample, ...]:
@@ -70,13 +70,13 @@ def probed(samples: Sequence[Sample], runs: Iterable[Run]) -> tuple[Probed, ...]
     )
 
 
-def waits(latencies: Iterable[float]) -> Waits | None:
+def waits(latencies: Iterable[float]) -> ProbeWaits | None:
     """By nearest rank: each is a latency that was seen. None if there is none."""
     found = sorted(latencies)
     if not found:
         return None
     p50, p99 = (found[math.ceil(part * len(found)) - 1] for part in (0.5, 0.99))
-    return Waits(len(found), p50, p99)
+    return ProbeWaits(len(found), p50, p99)
 
 
 def sentences(found: Iterable[Probed]) -> Iterator[str]:

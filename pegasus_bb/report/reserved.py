@@ -25,7 +25,7 @@ class Reserved(NamedTuple):
     until: float | None  # None: it is still held
 
 
-class JobReservation(NamedTuple):
+class ReservedByJob(NamedTuple):
     node: str
     reserved: Reserved
     planned: Note  # reservation of bb/nodes/<node>.json
@@ -35,7 +35,7 @@ class JobReservation(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Reservations:
     shared: Reserved | None = None
-    jobs: tuple[JobReservation, ...] = ()  # those that were made
+    jobs: tuple[ReservedByJob, ...] = ()  # those that were made
     node_local: bool = False  # jobs' files are on disks of nodes: nothing is reserved
 
     @property
@@ -84,7 +84,7 @@ def _shared(bb: Path) -> Reserved | None:
 
 def _of_jobs(
     bb: Path, nodes: Iterable[NodeTimes]
-) -> tuple[tuple[JobReservation, ...], bool]:
+) -> tuple[tuple[ReservedByJob, ...], bool]:
     if not (bb / "transient.json").exists():
         return (), False
     backend = read_note(bb / "transient.json")["backend"]
@@ -94,7 +94,7 @@ def _of_jobs(
     return tuple(_each_job(bb, ends)), backend == NODE_LOCAL
 
 
-def _each_job(bb: Path, ends: Mapping[str, float]) -> Iterator[JobReservation]:
+def _each_job(bb: Path, ends: Mapping[str, float]) -> Iterator[ReservedByJob]:
     for file in sorted((bb / "nodes").glob("*.json")):
         path = bb / "stage_out" / file.name
         if not path.exists():
@@ -106,7 +106,7 @@ def _each_job(bb: Path, ends: Mapping[str, float]) -> Iterator[JobReservation]:
             planned = read_note(file)["reservation"]
             until = max(until, ends.get(file.stem, until))
             reserved = Reserved(_number(planned["capacity"]), since, until)
-            yield JobReservation(file.stem, reserved, planned, outcome)
+            yield ReservedByJob(file.stem, reserved, planned, outcome)
 
 
 def _number(value: Any) -> Any:

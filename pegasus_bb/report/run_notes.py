@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from pegasus_bb.model.run import JobOnPfs, Kind, Load, Problem, Task
+from pegasus_bb.model.run import JobOnPfs, Kind, MachineLoad, Problem, Task
 
 _LIMIT = 64 << 20  # bytes of a note or a job list
 _LINE_LIMIT = 1 << 20  # bytes; a real line of the manifest has some 500
@@ -68,11 +68,11 @@ def job_list(lists: Mapping[str, Path], task: Task, *kinds: Kind) -> Iterator[No
             yield entry
 
 
-def load_at_start(folder: Path) -> Load | None:
+def load_at_start(folder: Path) -> MachineLoad | None:
     """What the local engine noted; None if another engine ran it."""
     note = read_note(folder / "bb" / "load.json")
     try:
-        return Load(float(note["load"][0]), int(note["cores"]))
+        return MachineLoad(float(note["load"][0]), int(note["cores"]))
     except (KeyError, IndexError, TypeError, ValueError):
         return None
 

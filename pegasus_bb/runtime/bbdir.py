@@ -18,7 +18,7 @@ NODES = "nodes"  # folder of files that single nodes need
 ELSEWHERE = "elsewhere"  # folder of notes on jobs on the PFS because the tier is full
 
 
-class Node(NamedTuple):
+class NodeNeeds(NamedTuple):
     """A node of the DAG and what its job needs. Most nodes need nothing."""
 
     name: str
@@ -75,12 +75,12 @@ class BBDir:
             return self.request().settings
         return self.transient().settings if self.is_transient else {}
 
-    def node(self, name: str) -> Node:
+    def node(self, name: str) -> NodeNeeds:
         """What node ``name`` needs at its start. Raises UsageError."""
         if not os.path.exists(self.file(f"{NODES}/{name}.json")):
-            return Node(name, {}, {})
+            return NodeNeeds(name, {}, {})
         data = self._read(f"{NODES}/{name}.json", dict)
-        return Node(
+        return NodeNeeds(
             name,
             data.get("links", {}),
             data.get("reservation", {}),
@@ -88,7 +88,7 @@ class BBDir:
             data.get("hints", {}),
         )
 
-    def node_of_job(self, environ: Mapping[str, str]) -> Node:
+    def node_of_job(self, environ: Mapping[str, str]) -> NodeNeeds:
         """The node of this job. Raises UsageError if it is not known."""
         name = environ.get("PEGASUS_DAG_JOB_ID", "")
         if name and "/" not in name:
@@ -98,7 +98,7 @@ class BBDir:
                 f"PEGASUS_DAG_JOB_ID is {name!r}, so the files of this job are not "
                 "known; the submit file must set it in the job's environment"
             )
-        return Node("", {}, {})
+        return NodeNeeds("", {}, {})
 
     def _read(
         self, name: str, make: Callable[[Any], T], advice: str = "plan again"

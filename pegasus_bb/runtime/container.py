@@ -15,7 +15,7 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import read_json
 from pegasus_bb.core.refusals import keep_mode
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.proc import CannotStart, find_program
+from pegasus_bb.runtime.proc import ProgramNotStarted, find_program
 from pegasus_bb.runtime.records.kickstart_options import Options, parse_options
 
 FOLDERS = "PEGASUS_BB_FOLDERS"  # real folders on the tier; launch sets it for its job
@@ -24,7 +24,7 @@ _FILE = "containers.json"
 _OF_THE_NODE = {"HOME", "HOSTNAME", "PATH", "PWD", "SHELL", "TEMP", "TMP", "TMPDIR"}
 
 
-class Task(NamedTuple):
+class ContainedTask(NamedTuple):
     argv: list[str]
     folder: str  # its working directory
     mounts: list[str]  # SOURCE:TARGET, as every container's program takes it
@@ -55,7 +55,7 @@ def _task(
     container: dict[str, Any],
     options: Options,
     environ: dict[str, str],
-) -> Task:
+) -> ContainedTask:
     workdir = options.value("workdir") or options.value("made workdir")
     folder = os.path.normpath(os.path.join(os.getcwd(), workdir))
     real = environ.get(FOLDERS, "").split(os.pathsep)
@@ -64,7 +64,7 @@ def _task(
     seen = [path for path in wanted if os.path.isdir(path)]
     seen += [os.path.realpath(path) for path in seen]
     mounts = [_mount(path) for path in dict.fromkeys(seen)]
-    return Task(options.argv, folder, [*mounts, *container["mounts"]])
+    return ContainedTask(options.argv, folder, [*mounts, *container["mounts"]])
 
 
 def _mount(path: str) -> str:
@@ -77,7 +77,7 @@ def _mount(path: str) -> str:
 
 
 def _apptainer(
-    container: dict[str, Any], task: Task, environ: dict[str, str]
+    container: dict[str, Any], task: ContainedTask, environ: dict[str, str]
 ) -> list[str]:
     """The working directory is also the home directory, as in Pegasus."""
     for name, value in container["env"].items():
@@ -100,7 +100,7 @@ def _apptainer(
 
 
 def _docker(
-    container: dict[str, Any], task: Task, environ: dict[str, str]
+    container: dict[str, Any], task: ContainedTask, environ: dict[str, str]
 ) -> list[str]:
     """The container runs as the job's user, who then owns the files that it makes."""
     passed = sorted(environ.keys() - _OF_THE_NODE - container["env"].keys())
@@ -121,7 +121,7 @@ def _docker(
 
 
 def _shifter(
-    container: dict[str, Any], task: Task, environ: dict[str, str]
+    container: dict[str, Any], task: ContainedTask, environ: dict[str, str]
 ) -> list[str]:
     return [
         find_program("shifter", environ),
@@ -145,7 +145,7 @@ def _apptainer_program(environ: dict[str, str]) -> str:
     """apptainer, else singularity. Raises CannotStart."""
     try:
         return find_program("apptainer", environ)
-    except CannotStart:
+    except ProgramNotStarted:
         if shutil.which("singularity", path=environ.get("PATH")) is None:
             raise
         return find_program("singularity", environ)

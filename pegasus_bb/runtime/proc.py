@@ -55,7 +55,7 @@ class Ended(NamedTuple):
         return os.WEXITSTATUS(self.raw)
 
 
-class CannotStart(Exception):
+class ProgramNotStarted(Exception):
     """The program was not started; ``status`` is 127 (not there) or 126."""
 
     def __init__(self, program: str, error: OSError) -> None:
@@ -80,10 +80,10 @@ def find_program(name: str, environ: Mapping[str, str]) -> str:
             return path
         if os.path.lexists(path):
             reason = PermissionError(13, "not an executable file")
-    raise CannotStart(name, reason)
+    raise ProgramNotStarted(name, reason)
 
 
-class Child:
+class RunningProgram:
     """A running program: start it once, then wait for it once."""
 
     def __init__(
@@ -173,7 +173,7 @@ class Child:
         if code:
             os.waitpid(pid, 0)
             number = int(code)
-            raise CannotStart(program, OSError(number, os.strerror(number)))
+            raise ProgramNotStarted(program, OSError(number, os.strerror(number)))
         return pid
 
     def _become(
@@ -226,7 +226,7 @@ def run(program: str, argv: Sequence[str], environ: Mapping[str, str]) -> int:
 
     Raises CannotStart.
     """
-    return Child(find_program(program, environ), argv, environ).wait().status
+    return RunningProgram(find_program(program, environ), argv, environ).wait().status
 
 
 def _parent_death_signal() -> Any:

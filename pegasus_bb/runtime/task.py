@@ -78,7 +78,7 @@ def bind_stdin(binding: Binding, environ: dict[str, str]) -> None:
 
 def run_command(bb: BBDir, argv: list[str], environ: dict[str, str]) -> int:
     """Run ``argv``; our own recorder runs in this process, which saves a start."""
-    from pegasus_bb.runtime.proc import CannotStart, run
+    from pegasus_bb.runtime.proc import ProgramNotStarted, run
 
     recorded = is_own_record(bb, argv[0])
     try:
@@ -91,7 +91,7 @@ def run_command(bb: BBDir, argv: list[str], environ: dict[str, str]) -> int:
         if os.path.basename(argv[0]) == KICKSTART:
             return run_counted(bb, argv, environ)
         return run(argv[0], argv, environ)
-    except CannotStart as error:
+    except ProgramNotStarted as error:
         print(f"launch: {error}", file=sys.stderr)
         return error.status
 

@@ -7,7 +7,7 @@ import asyncio
 import json
 from typing import Any
 
-from pegasus_bb.runtime.stager_client.task import ENDS, Task
+from pegasus_bb.runtime.stager_client.task import ENDS, StagerTask
 from pegasus_bb.stager.connection import Connection
 from pegasus_bb.stager.service import Service
 
@@ -26,7 +26,11 @@ class Answers:
         self._making: set[asyncio.Future[None]] = set()
 
     def send_tasks(
-        self, connection: Connection, number: Any, tasks: list[Task], eta: bool = False
+        self,
+        connection: Connection,
+        number: Any,
+        tasks: list[StagerTask],
+        eta: bool = False,
     ) -> None:
         """Answer the request ``number`` with ``tasks`` as they are then."""
         known = len(self._service.tasks) if eta else 0
@@ -39,7 +43,7 @@ class Answers:
         making.add_done_callback(self._making.discard)
 
     async def _make(
-        self, connection: Connection, number: Any, tasks: list[Task], eta: bool
+        self, connection: Connection, number: Any, tasks: list[StagerTask], eta: bool
     ) -> None:
         own = self._one_of.setdefault(connection.uid, asyncio.Lock())
         async with own:
@@ -51,7 +55,7 @@ class Answers:
             except asyncio.TimeoutError:
                 connection.close()
 
-    async def _line(self, number: Any, tasks: list[Task], eta: bool) -> bytes:
+    async def _line(self, number: Any, tasks: list[StagerTask], eta: bool) -> bytes:
         left = None
         if eta:
             forecast = self._service.dispatch.forecast()
@@ -66,7 +70,9 @@ class Answers:
         return f"{head}{','.join(pieces)}]}}}}\n".encode()
 
 
-def _shown(tasks: list[Task], left: dict[int, float] | None) -> list[dict[str, Any]]:
+def _shown(
+    tasks: list[StagerTask], left: dict[int, float] | None
+) -> list[dict[str, Any]]:
     shown = [task.as_json() for task in tasks]
     if left is not None:
         for entry in shown:

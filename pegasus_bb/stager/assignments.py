@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pegasus_bb.runtime.stager_client.task import Task
+from pegasus_bb.runtime.stager_client.task import StagerTask
 from pegasus_bb.stager.task_queue import TaskQueue, UserFilter, no_one
 
 _TOGETHER = 64  # tasks of one assignment
@@ -24,7 +24,7 @@ def free_slots(owners: Sequence[int], most: int) -> UserFilter:
     return lambda _: len(owners) < most
 
 
-def _are_together(one: Task, other: Task) -> bool:
+def _are_together(one: StagerTask, other: StagerTask) -> bool:
     return (one.uid, one.terms.share) == (other.uid, other.terms.share)
 
 
@@ -41,14 +41,14 @@ class Assignments:
         """The same queue, to take tasks from without effect on this one."""
         return Assignments(self._queue.copy(), self._workers)
 
-    def next(self, busy: Busy, now: float) -> list[Task]:
+    def next(self, busy: Busy, now: float) -> list[StagerTask]:
         """Return the tasks of the next assignment, which wait no more; none if none may
         run. ``now``: a time.time()."""
         slow = [uid for uid, is_slow in busy if is_slow]
         may_be_slow = free_slots(slow, self._most_slow)
         workers = self._workers + (len(slow) > self._most_slow)
         may_run = free_slots([uid for uid, _ in busy], workers)
-        taken: list[Task] = []
+        taken: list[StagerTask] = []
         size = 0
         while len(taken) < _TOGETHER:
             if taken and not taken[0].terms.share:

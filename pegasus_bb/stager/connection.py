@@ -9,7 +9,7 @@ import struct
 from typing import Any, Callable
 
 from pegasus_bb.runtime.stager_client.protocol import Refused, decode, encode
-from pegasus_bb.stager.task_waits import Wait
+from pegasus_bb.stager.task_waits import TasksEnded
 
 _UNANSWERED = 16  # requests; the next one waits until one of them is answered
 _BEHIND = 1 << 20  # bytes of answers that were not read; the next request waits
@@ -35,7 +35,7 @@ class Connection:
         self.pid, self.uid, self.gid = struct.unpack("3i", peer)
         writer.transport.set_write_buffer_limits(_BEHIND)
         self._free = asyncio.Semaphore(_UNANSWERED)
-        self._waits: list[Wait] = []
+        self._waits: list[TasksEnded] = []
         self.is_open = True
 
     async def serve(self) -> None:
@@ -72,7 +72,7 @@ class Connection:
         while self.is_open and self._writer.transport.get_write_buffer_size():
             await asyncio.sleep(_LOOK)
 
-    def keep(self, wait: Wait) -> None:
+    def keep(self, wait: TasksEnded) -> None:
         """``wait`` is forgotten when the client goes."""
         self._waits = [one for one in (*self._waits, wait) if not one.is_over]
 

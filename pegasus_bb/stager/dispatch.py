@@ -17,7 +17,7 @@ from pegasus_bb.runtime.stager_client.task import (
     PENDING,
     RUNNING,
     SWEEP,
-    Task,
+    StagerTask,
 )
 from pegasus_bb.runtime.staging.parts import is_tag
 from pegasus_bb.stager.assignments import Assignments
@@ -32,7 +32,7 @@ from pegasus_bb.stager.worker_pool import WorkerPool, WorkerProcess
 _TRIES = 3  # of a task whose worker dies
 _REST = 1.0  # seconds until the next try to start a worker
 
-End = Callable[[Task, str, int, str], None]  # task, state, bytes, message
+End = Callable[[StagerTask, str, int, str], None]  # task, state, bytes, message
 # Tasks, the tag of their temporary files, what to do when that is written down.
 Began = Callable[[list[int], str, Callable[[], None]], None]
 
@@ -50,14 +50,14 @@ class Dispatch:
         self._assignments = Assignments(self.queue, config.workers)
         # What a worker asked for, by its number -> the tasks that wait, until when.
         self._grants: dict[
-            tuple[WorkerProcess, int], tuple[list[Task], asyncio.TimerHandle]
+            tuple[WorkerProcess, int], tuple[list[StagerTask], asyncio.TimerHandle]
         ] = {}
         self._tries: dict[int, int] = {}
         self._given_up: dict[int, tuple[str, str]] = {}  # task -> its end: state, why
         self._stopping: set[int] = set()  # tasks that a worker was told to stop
         self._complaint = ""  # why no worker can be started; empty: one could be
 
-    def add(self, tasks: Sequence[Task]) -> None:
+    def add(self, tasks: Sequence[StagerTask]) -> None:
         """New tasks of one request, which wait."""
         self.queue.add_all(tasks)
         for task in tasks:
@@ -104,7 +104,7 @@ class Dispatch:
                 self._pace(worker, number, 0, tasks)
         return changed
 
-    def cancel(self, task: Task) -> None:
+    def cancel(self, task: StagerTask) -> None:
         """``task`` ends as cancelled, a running one between two of its pieces."""
         worker = self._pool.with_task(task)
         if worker is None:
@@ -133,7 +133,7 @@ class Dispatch:
             time.time(),
         )
 
-    def _described(self, task: Task) -> dict[str, Any]:
+    def _described(self, task: StagerTask) -> dict[str, Any]:
         """``task`` as a worker reads it."""
         folder = self._config.folder_of(task.uid)
         _give_folder(folder, task.uid)
@@ -183,7 +183,7 @@ class Dispatch:
             self._absent(worker, message["absent"])
 
     def _pace(
-        self, worker: WorkerProcess, number: int, size: int, tasks: list[Task]
+        self, worker: WorkerProcess, number: int, size: int, tasks: list[StagerTask]
     ) -> None:
         """``tasks`` go on when the rates of their targets allow the next bytes."""
         wait = self.targets.take(tasks, size, time.monotonic())
@@ -195,7 +195,7 @@ class Dispatch:
         del self._grants[worker, number]
         worker.send({"granted": number})
 
-    def _count(self, task: Task, size: int) -> None:
+    def _count(self, task: StagerTask, size: int) -> None:
         task.moved += size
         self.queue.serve(task.uid, size)
         self.targets.count(task, size, time.monotonic())
@@ -214,7 +214,7 @@ class Dispatch:
             took = seconds * len(sizes) / len(worker.tasks)
             self.estimates.learn(pair, len(sizes), sum(sizes), took)
 
-    def _end(self, task: Task, state: str, size: int, why: str) -> None:
+    def _end(self, task: StagerTask, state: str, size: int, why: str) -> None:
         state, why = self._given_up.pop(task.id, (state, why))
         self.tags.pop(task.id, None)
         self.targets.leave(task)
@@ -223,7 +223,7 @@ class Dispatch:
         self._count(task, max(0, size - task.moved))
         self._ended(task, state, size, why)
 
-    def _give_up(self, task: Task, state: str, why: str) -> None:
+    def _give_up(self, task: StagerTask, state: str, why: str) -> None:
         """``task`` ends so, once a worker has removed what its tries have left."""
         if task.id in self._given_up:
             return
@@ -235,7 +235,7 @@ class Dispatch:
         self._given_up[task.id] = state, why
         self._wait_again(task)
 
-    def _wait_again(self, task: Task) -> None:
+    def _wait_again(self, task: StagerTask) -> None:
         was_waiting, task.state, task.moved = task.state == PENDING, PENDING, 0
         if not was_waiting:
             self.queue.add(task)
@@ -265,7 +265,7 @@ class Dispatch:
         self._is_resting = False
         self.hand_out()
 
-    def _again(self, tasks: list[Task], status: str) -> None:
+    def _again(self, tasks: list[StagerTask], status: str) -> None:
         for task in tasks:
             if task.has_ended:
                 continue

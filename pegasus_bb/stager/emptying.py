@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.staging.items import Folder, stamp
-from pegasus_bb.runtime.staging.stage_journal import Journal
+from pegasus_bb.runtime.staging.stage_journal import StageJournal
 from pegasus_bb.runtime.staging.tree import keep_mode_of, mode_of
 
 _NEAR = 8  # folders that stay open while one in them is emptied
@@ -52,7 +52,7 @@ class _Linked(NamedTuple):
 class Emptying:
     """Removes what was copied of one tree, however deep; few folders are open."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: StageJournal) -> None:
         self._journal = journal
         # By device and inode. Each name of a file that goes changes the file, and the
         # journal may have one of the names only.

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pegasus_bb.runtime.stager_client.task import Task
+from pegasus_bb.runtime.stager_client.task import StagerTask
 from pegasus_bb.stager.assignments import Assignments
 from pegasus_bb.stager.estimate import Estimates
 from pegasus_bb.stager.rates import Targets, pair_of, share
@@ -21,8 +21,8 @@ _REST = 1e-9  # of a task; less than that is done
 class _Working:
     """A worker and its assignment: one task after the other."""
 
-    def __init__(self, tasks: Sequence[Task]) -> None:
-        self.tasks: deque[Task] = deque(tasks)
+    def __init__(self, tasks: Sequence[StagerTask]) -> None:
+        self.tasks: deque[StagerTask] = deque(tasks)
         self.uid = tasks[0].uid
         self.is_slow = any(task.terms.rate for task in tasks)
         self.size = self.left = self.speed = 0.0  # of the first task
@@ -32,7 +32,7 @@ class _Working:
 class Forecast(NamedTuple):
     """Of one moment; ``queue`` is a copy of its own."""
 
-    running: list[list[Task]]  # by worker
+    running: list[list[StagerTask]]  # by worker
     queue: Assignments
     estimates: Estimates
     targets: Targets
@@ -75,7 +75,7 @@ class Forecast(NamedTuple):
             worker.left -= speed * step
         return step
 
-    def _begun(self, tasks: Sequence[Task]) -> _Working:
+    def _begun(self, tasks: Sequence[StagerTask]) -> _Working:
         worker = _Working(tasks)
         self._begin(worker)
         return worker
@@ -90,6 +90,6 @@ class Forecast(NamedTuple):
             worker.speed = min(worker.speed, task.terms.own_rate)
         worker.targets = self.targets.limited([task]) if self.targets.rates else set()
 
-    def _size(self, task: Task) -> int | None:
+    def _size(self, task: StagerTask) -> int | None:
         """Bytes, as far as is known."""
         return task.size or self.estimates.typical(pair_of(task))

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from pegasus_bb.runtime.stager_client.dataspace import Dataspaces
-from pegasus_bb.runtime.stager_client.task import PENDING, RUNNING, Task
+from pegasus_bb.runtime.stager_client.task import PENDING, RUNNING, StagerTask
 
 _BURST = 0.05  # seconds of the rate that may go at once
 _PIECE = 0.02  # seconds of the rate that a worker takes at a time
@@ -21,12 +21,12 @@ _LARGEST = 16 << 20  # bytes of a piece of tasks with a share, whose rate may ch
 _MEMORY = 5.0  # seconds over which a speed is a mean
 
 
-def pair_of(task: Task) -> tuple[str, str]:
+def pair_of(task: StagerTask) -> tuple[str, str]:
     """The dataspaces of its source and of its destination; empty if it has none."""
     return task.source.partition("://")[0], task.dest.partition("://")[0]
 
 
-def _share_of(task: Task) -> str:
+def _share_of(task: StagerTask) -> str:
     """As the name of a target, which has no blank; empty where it has none."""
     return f"{task.uid} {task.terms.share}" if task.terms.share else ""
 
@@ -108,7 +108,7 @@ class Targets:
         self._sharing: Counter[str] = Counter()  # tasks that have not ended, by share
         self.meters = {name: Meter() for name in self._by_space.values()}
 
-    def join(self, task: Task) -> None:
+    def join(self, task: StagerTask) -> None:
         """``task``, which has a share, waits. Its share is a target with the rate of
         the last who joined."""
         name = _share_of(task)
@@ -129,7 +129,7 @@ class Targets:
                 self.rates[name], self._buckets[name] = rate, bucket
         return len(names)
 
-    def leave(self, task: Task) -> None:
+    def leave(self, task: StagerTask) -> None:
         """``task``, which has joined, has ended."""
         name = _share_of(task)
         if name:
@@ -139,17 +139,17 @@ class Targets:
                 self.rates.pop(name, None)
                 self._buckets.pop(name, None)
 
-    def of(self, tasks: Iterable[Task]) -> set[str]:
+    def of(self, tasks: Iterable[StagerTask]) -> set[str]:
         """The targets that ``tasks`` use."""
         spaces = {name for task in tasks for name in pair_of(task)}
         return {self._by_space[name] for name in spaces if name in self._by_space}
 
-    def limited(self, tasks: Collection[Task]) -> set[str]:
+    def limited(self, tasks: Collection[StagerTask]) -> set[str]:
         """Those of them that have a rate, and the shares of ``tasks``."""
         wanted = self.of(tasks).union(map(_share_of, tasks))
         return {name for name in wanted if name in self.rates}
 
-    def piece(self, tasks: Collection[Task]) -> int:
+    def piece(self, tasks: Collection[StagerTask]) -> int:
         """Bytes after which a worker that does ``tasks`` asks; 0: it need not."""
         rates = [self.rates[name] for name in self.limited(tasks)]
         piece = max(_SMALLEST, int(min(rates) * _PIECE)) if rates else 0
@@ -157,12 +157,14 @@ class Targets:
             return min(piece or _LARGEST, _LARGEST)
         return piece
 
-    def take(self, tasks: Collection[Task], size: int, now: float) -> float:
+    def take(self, tasks: Collection[StagerTask], size: int, now: float) -> float:
         """``tasks`` have moved ``size`` bytes: seconds to wait before they go on."""
         names = self.limited(tasks)
         return max([0.0, *(self._buckets[n].take(size, now) - now for n in names)])
 
-    def shown(self, tasks: Iterable[Task], now: float) -> dict[str, dict[str, Any]]:
+    def shown(
+        self, tasks: Iterable[StagerTask], now: float
+    ) -> dict[str, dict[str, Any]]:
         """Of each target: its rate (0: none), how fast it goes, the bytes so far, and
         how many of ``tasks`` use it, by state."""
         found: dict[str, dict[str, Any]] = {
@@ -185,7 +187,7 @@ class Targets:
                     found[name][task.state] += 1
         return found
 
-    def count(self, task: Task, size: int, now: float) -> None:
+    def count(self, task: StagerTask, size: int, now: float) -> None:
         """``task`` has moved ``size`` bytes."""
         for name in self.of([task]):
             self.meters[name].add(size, now)

@@ -14,7 +14,7 @@ from pegasus_bb.runtime.stager_client.protocol import (
     check_fields,
     check_version,
 )
-from pegasus_bb.runtime.stager_client.task import CANCELLED, KEYS, Task
+from pegasus_bb.runtime.stager_client.task import CANCELLED, KEYS, StagerTask
 from pegasus_bb.stager.answers import Answers
 from pegasus_bb.stager.connection import Connection
 from pegasus_bb.stager.service import Service
@@ -23,7 +23,7 @@ from pegasus_bb.stager.site_config import Config
 _PATIENCE = 10.0  # seconds until tasks that were cancelled have ended
 
 
-class Request(NamedTuple):
+class ClientRequest(NamedTuple):
     """One line of a client."""
 
     connection: Connection
@@ -37,7 +37,7 @@ class Request(NamedTuple):
 
 
 # Returns what stands under "ok"; None: that comes later.
-Method = Callable[[Request], Optional[dict[str, Any]]]
+Method = Callable[[ClientRequest], Optional[dict[str, Any]]]
 
 
 class Requests:
@@ -75,7 +75,7 @@ class Requests:
         check_version(message)
         if not self._config.is_site and connection.uid != os.getuid():
             raise Refused("not-yours", "this is the service of another user")
-        self._call(self._user, Request(connection, message, raw))
+        self._call(self._user, ClientRequest(connection, message, raw))
 
     def from_control(
         self, connection: Connection, message: dict[str, Any], raw: bytes
@@ -84,9 +84,9 @@ class Requests:
         check_version(message)
         if connection.uid not in self._config.control_users:
             raise Refused("not-yours", "control is for root and the Slurm user")
-        self._call(self._control, Request(connection, message, raw))
+        self._call(self._control, ClientRequest(connection, message, raw))
 
-    def _call(self, known: dict[str, Method], request: Request) -> None:
+    def _call(self, known: dict[str, Method], request: ClientRequest) -> None:
         do = request.message.get("do")
         if not isinstance(do, str) or do not in known:
             raise Refused("bad-request", f"do {do!r} is none of {', '.join(known)}")
@@ -95,13 +95,13 @@ class Requests:
         if answer is not None:
             request.connection.answer(request.number, answer)
 
-    def _ping(self, _: Request) -> dict[str, Any]:
+    def _ping(self, _: ClientRequest) -> dict[str, Any]:
         about = {"version": VERSION, "pid": os.getpid(), "since": self._begun}
         roots = as_roots(self._config.spaces)
         found = {**about, "roots": roots, "keys": sorted(KEYS)}
         return {**found, "trouble": self._service.trouble}
 
-    def _submit(self, request: Request) -> None:
+    def _submit(self, request: ClientRequest) -> None:
         connection = request.connection
         number = request.number
         self._service.submit(
@@ -112,12 +112,12 @@ class Requests:
             lambda refused: connection.refuse(number, refused),
         )
 
-    def _status(self, request: Request) -> None:
+    def _status(self, request: ClientRequest) -> None:
         tasks = self._named(request)
         eta = request.message.get("eta") is True
         self._answers.send_tasks(request.connection, request.number, tasks, eta)
 
-    def _wait(self, request: Request) -> None:
+    def _wait(self, request: ClientRequest) -> None:
         tasks = self._named(request)
         connection = request.connection
 
@@ -126,7 +126,7 @@ class Requests:
 
         connection.keep(self._service.wait(tasks, answer))
 
-    def _cancel(self, request: Request) -> None:
+    def _cancel(self, request: ClientRequest) -> None:
         """The answer comes when all have ended: a copy that was complete by then is
         done, not cancelled. What hangs does not keep its user waiting."""
         message = request.message
@@ -151,34 +151,34 @@ class Requests:
         wait = self._service.wait(tasks, answer)
         request.connection.keep(wait)
 
-    def _rate(self, request: Request) -> dict[str, Any]:
+    def _rate(self, request: ClientRequest) -> dict[str, Any]:
         uid = request.connection.uid
         message = request.message
         change = self._service.dispatch.change_rate
         return {"shares": change(uid, message["shares"], message["rate"])}
 
-    def _discard(self, request: Request) -> dict[str, Any]:
+    def _discard(self, request: ClientRequest) -> dict[str, Any]:
         """A user names a dataspace, and the configuration the folder: never a path."""
         space = request.message.get("space") or ""
         return {"discards": self._service.freed(space)}
 
-    def _pause(self, _: Request) -> dict[str, Any]:
+    def _pause(self, _: ClientRequest) -> dict[str, Any]:
         self._service.dispatch.pause(True)
         return {}
 
-    def _resume(self, _: Request) -> dict[str, Any]:
+    def _resume(self, _: ClientRequest) -> dict[str, Any]:
         self._service.dispatch.pause(False)
         return {}
 
-    def _drain(self, _: Request) -> dict[str, Any]:
+    def _drain(self, _: ClientRequest) -> dict[str, Any]:
         self._service.drain(self._end)
         return {}
 
-    def _shutdown(self, _: Request) -> dict[str, Any]:
+    def _shutdown(self, _: ClientRequest) -> dict[str, Any]:
         asyncio.get_running_loop().call_soon(self._end)  # after the answer
         return {}
 
-    def _users(self, _: Request) -> dict[str, Any]:
+    def _users(self, _: ClientRequest) -> dict[str, Any]:
         counts: dict[str, dict[str, int]] = {}
         for task in self._service.tasks.values():
             states = counts.setdefault(str(task.uid), {})
@@ -190,7 +190,7 @@ class Requests:
         about = {"paused": dispatch.is_paused, "trouble": self._service.trouble}
         return {"users": counts, "targets": targets, **about}
 
-    def _named(self, request: Request) -> list[Task]:
+    def _named(self, request: ClientRequest) -> list[StagerTask]:
         uid = request.connection.uid
         message = request.message
         everyone = message.get("everyone") is True

@@ -7,7 +7,7 @@ from collections import Counter, deque
 from typing import Callable
 
 from pegasus_bb.runtime.stager_client.protocol import Refused
-from pegasus_bb.runtime.stager_client.task import Origin, Task
+from pegasus_bb.runtime.stager_client.task import Origin, StagerTask
 
 KEEP = 3600.0  # seconds for which an ended task can still be asked for
 _KEPT = 10_000  # of these at the most, once they are older than
@@ -20,7 +20,7 @@ class Retention:
     tasks of a request stay together: its client may ask for all of them."""
 
     def __init__(
-        self, tasks: dict[int, Task], forget: Callable[[Origin], None]
+        self, tasks: dict[int, StagerTask], forget: Callable[[Origin], None]
     ) -> None:
         """``tasks``: what an earlier service has left; ``forget`` hears of each request
         that is dropped."""
@@ -63,7 +63,7 @@ class Retention:
         del self._unended[origin.first]
         self._count_off(origin)
 
-    def end(self, task: Task) -> None:
+    def end(self, task: StagerTask) -> None:
         """``task`` has ended."""
         self._unended[task.origin.first] -= 1
         self._close(task.origin, 0.0)

@@ -9,14 +9,14 @@ from itertools import islice
 from typing import Any, Callable
 
 from pegasus_bb.runtime.stager_client.protocol import Refused
-from pegasus_bb.runtime.stager_client.task import Origin, Task, check_specs
+from pegasus_bb.runtime.stager_client.task import Origin, StagerTask, check_specs
 from pegasus_bb.stager import state_notes, store
 from pegasus_bb.stager.discard import Discards
 from pegasus_bb.stager.dispatch import Dispatch
 from pegasus_bb.stager.retention import Retention
 from pegasus_bb.stager.site_config import Config
 from pegasus_bb.stager.store import Store
-from pegasus_bb.stager.task_waits import Wait, Waiters
+from pegasus_bb.stager.task_waits import TasksEnded, Waiters
 
 _CANCELLED_AT_ONCE = 1_000  # tasks: some 20 ms
 
@@ -41,7 +41,9 @@ class Service:
         self.tasks, self._next = found.tasks, found.next_id
         self._retention = Retention(self.tasks, self._forget)
         self.dispatch.tags = found.tags
-        self._unwritten: list[Task] = []  # have ended, and the database did not take it
+        self._unwritten: list[
+            StagerTask
+        ] = []  # have ended, and the database did not take it
         for task in self.tasks.values():
             if not task.has_ended:
                 self.dispatch.add([task])
@@ -81,7 +83,7 @@ class Service:
                 why = f"the database of the service takes no more: {error.strerror}"
                 refuse(Refused("not-durable", why))
                 return
-            tasks = [Task(n, origin, spec) for n, spec in enumerate(specs, first)]
+            tasks = [StagerTask(n, origin, spec) for n, spec in enumerate(specs, first)]
             self.tasks.update((task.id, task) for task in tasks)
             self.dispatch.add(tasks)
             answer({"first": first, "count": len(specs)})
@@ -91,7 +93,7 @@ class Service:
 
     def visible(
         self, uid: int, ids: list[int] | None, everyone: bool = False
-    ) -> list[Task]:
+    ) -> list[StagerTask]:
         """The tasks ``ids`` of ``uid``, or all for None. Raises Refused, in the same
         words for a task of another user and for none at all."""
         if ids is None:
@@ -102,13 +104,15 @@ class Service:
             raise Refused("no-such-task", "you have no task of one of these numbers")
         return mine
 
-    def wait(self, tasks: list[Task], all_ended: Callable[[], None]) -> Wait:
+    def wait(
+        self, tasks: list[StagerTask], all_ended: Callable[[], None]
+    ) -> TasksEnded:
         """``all_ended`` is called once, when all of ``tasks`` have ended durably."""
-        wait = Wait(self._waiters, tasks, all_ended)
+        wait = TasksEnded(self._waiters, tasks, all_ended)
         wait.resume()
         return wait
 
-    def cancel(self, tasks: Iterable[Task]) -> None:
+    def cancel(self, tasks: Iterable[StagerTask]) -> None:
         """Stop those of ``tasks`` that have not ended: some now, the others at the next
         turns of the loop, so that other clients do not wait for all of them."""
         left = iter(tasks)
@@ -168,7 +172,7 @@ class Service:
         """``go`` also where the disk is full: the copies shall end all the same."""
         self._store.write(store.began(tasks, tag), lambda error: go())
 
-    def _end(self, task: Task, state: str, size: int, why: str) -> None:
+    def _end(self, task: StagerTask, state: str, size: int, why: str) -> None:
         task.state, task.moved, task.message = state, size, why
         task.ended_at = time.time()
         self._retention.end(task)
@@ -180,7 +184,7 @@ class Service:
         if ended:
             self._note_ends(ended)
 
-    def _note_ends(self, tasks: list[Task]) -> None:
+    def _note_ends(self, tasks: list[StagerTask]) -> None:
         def durable(error: OSError | None) -> None:
             # A full disk keeps no one from being told: the copy itself is durable.
             # What the next try needs stays until the end is durable, too.

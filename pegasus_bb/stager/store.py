@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Callable, NamedTuple, Optional
 
 from pegasus_bb.core.files import sync_directory
-from pegasus_bb.runtime.stager_client.task import Origin, Task
+from pegasus_bb.runtime.stager_client.task import Origin, StagerTask
 from pegasus_bb.stager.messages import complain
 
 Then = Callable[[Optional[OSError]], None]
@@ -44,7 +44,7 @@ class Recovered(NamedTuple):
     """What an earlier service has left."""
 
     next_id: int
-    tasks: dict[int, Task]
+    tasks: dict[int, StagerTask]
     tags: dict[int, list[str]]  # of the tries that did not end, by task
     learned: Any  # see Estimates.learned
 
@@ -60,7 +60,7 @@ def began(tasks: Sequence[int], tag: str) -> list[Change]:
     return [("INSERT OR IGNORE INTO tags VALUES (?, ?)", [(n, tag) for n in tasks])]
 
 
-def ended(tasks: Sequence[Task]) -> list[Change]:
+def ended(tasks: Sequence[StagerTask]) -> list[Change]:
     """Record how ``tasks`` have ended."""
     rows = [(task.id, json.dumps([getattr(task, n) for n in _END])) for task in tasks]
     return [
@@ -124,7 +124,7 @@ class Store:
             raise OSError(errno.EIO, why, self._path) from e
 
     def _read(self) -> Recovered:
-        tasks: dict[int, Task] = {}
+        tasks: dict[int, StagerTask] = {}
         tags: dict[int, list[str]] = {}
         notes = {
             name: json.loads(value)
@@ -136,7 +136,7 @@ class Store:
             specs = json.loads(line)["tasks"]
             origin = Origin(uid, at, first, len(specs))
             for number, spec in enumerate(specs, first):
-                tasks[number] = Task(number, origin, spec)
+                tasks[number] = StagerTask(number, origin, spec)
         for number, end in self._db.execute("SELECT task, end FROM ends"):
             for name, value in zip(_END, json.loads(end)):
                 setattr(tasks[number], name, value)

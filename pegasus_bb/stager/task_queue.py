@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import Callable
 
-from pegasus_bb.runtime.stager_client.task import PENDING, Task
+from pegasus_bb.runtime.stager_client.task import PENDING, StagerTask
 
-_Urgent = tuple[float, int, int, Task]  # deadline, -priority, number: what sorts them
+_Urgent = tuple[
+    float, int, int, StagerTask
+]  # deadline, -priority, number: what sorts them
 UserFilter = Callable[[int], bool]  # whether a task of this user may be taken
 
 
@@ -31,7 +33,7 @@ class _UserQueue:
 
     def __init__(self) -> None:
         self.urgent: list[_Urgent] = []
-        self.by_priority: defaultdict[int, deque[Task]] = defaultdict(deque)
+        self.by_priority: defaultdict[int, deque[StagerTask]] = defaultdict(deque)
 
     def copy(self) -> _UserQueue:
         same = _UserQueue()
@@ -51,7 +53,7 @@ class _UserQueue:
             waiting = deque(task for task in tasks if task.state == PENDING)
             self.by_priority[priority] = waiting
 
-    def add(self, task: Task) -> None:
+    def add(self, task: StagerTask) -> None:
         self.by_priority[task.terms.priority].append(task)
 
     def first_urgent(self, now: float) -> _Urgent | None:
@@ -66,7 +68,7 @@ class _UserQueue:
                 self.add(task)
         return None
 
-    def first(self) -> Task | None:
+    def first(self) -> StagerTask | None:
         """The oldest of the highest priority."""
         while self.by_priority:
             highest = max(self.by_priority)
@@ -110,7 +112,7 @@ class TaskQueue:
         same._served, same._turn = self._served.copy(), self._turn
         return same
 
-    def add(self, task: Task) -> None:
+    def add(self, task: StagerTask) -> None:
         """``task`` waits from now on; once more where its deadline has moved."""
         terms = task.terms
         uid = task.origin.uid
@@ -122,7 +124,7 @@ class TaskQueue:
             urgent = (terms.deadline, -terms.priority, task.id, task)
             heapq.heappush(queue.urgent, urgent)
 
-    def add_all(self, tasks: Sequence[Task]) -> None:
+    def add_all(self, tasks: Sequence[StagerTask]) -> None:
         """The tasks of one request, most of which want the same: one look is fast."""
         terms = tasks[0].terms
         if terms.deadline is None and all(task.terms is terms for task in tasks):
@@ -133,7 +135,7 @@ class TaskQueue:
 
     def take(
         self, now: float, may_run: UserFilter = anyone, may_be_slow: UserFilter = anyone
-    ) -> Task | None:
+    ) -> StagerTask | None:
         """The next task, which does not wait any more; None if none may be taken.
         ``now``: a time.time(). ``may_be_slow``: whose tasks may have a rate."""
         rated = filter(may_be_slow, filter(may_run, self._rated))
@@ -148,7 +150,9 @@ class TaskQueue:
         heapq.heappop(queues[uid].urgent)
         return first[3]
 
-    def _next_by_share(self, places: Sequence[tuple[_Queues, int]]) -> Task | None:
+    def _next_by_share(
+        self, places: Sequence[tuple[_Queues, int]]
+    ) -> StagerTask | None:
         """The next task without a deadline of the queues at ``places``."""
         found = []
         for queues, uid in places:
@@ -167,7 +171,7 @@ class TaskQueue:
         self._served[task.uid] = self._turn
         return task
 
-    def put_back(self, task: Task) -> None:
+    def put_back(self, task: StagerTask) -> None:
         """``task``, which was just taken, is the next again."""
         if task.terms.deadline is not None:
             self.add(task)
@@ -190,7 +194,7 @@ class TaskQueue:
                 queue.drop_ended()
             self._cancelled = 0
 
-    def _queue(self, task: Task) -> _UserQueue:
+    def _queue(self, task: StagerTask) -> _UserQueue:
         queues = self._rated if task.terms.rate else self._plain
         uid = task.uid
         if uid not in queues:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Callable
 
-from pegasus_bb.runtime.stager_client.task import Task
+from pegasus_bb.runtime.stager_client.task import StagerTask
 
 # By task. A task that has ended is in it as long as its end is not durable.
 Waiters = dict[int, list[Callable[[int], None]]]
 
 
-class Wait:
+class TasksEnded:
     """Calls ``all_ended`` once, when all of ``tasks`` have ended durably.
 
     It stands in the list of one task at a time, so it costs little, however many they
@@ -18,7 +18,7 @@ class Wait:
     """
 
     def __init__(
-        self, waiters: Waiters, tasks: list[Task], all_ended: Callable[[], None]
+        self, waiters: Waiters, tasks: list[StagerTask], all_ended: Callable[[], None]
     ) -> None:
         self._waiters, self._all_ended = waiters, all_ended
         self._left, self._at = iter(tasks), 0

@@ -11,7 +11,7 @@ from pegasus_bb.runtime.staging.digests import SHA256
 from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.staging.hints import NO_HINT
 from pegasus_bb.runtime.staging.items import Folder
-from pegasus_bb.runtime.staging.stage_journal import Journal
+from pegasus_bb.runtime.staging.stage_journal import StageJournal
 from pegasus_bb.runtime.staging.stage_tree import Stage
 from pegasus_bb.stager.emptying import Emptying
 
@@ -29,7 +29,7 @@ def copy_tree(
     hints.py. Raises CopyFailed, OSError."""
     _check_apart(source, dest)
     failures: list[str] = []
-    journal = Journal(journal_path, source.path, dest.path)
+    journal = StageJournal(journal_path, source.path, dest.path)
     try:
         stage = Stage(
             source.path,
@@ -53,7 +53,7 @@ def copy_tree(
 def remove_copied(source: Folder, dest: Folder, journal_path: str) -> None:
     """Remove every file of ``source`` that the journal says is in ``dest`` as it is
     now. What came or changed since stays. Raises CopyFailed then."""
-    journal = Journal(journal_path, source.path, dest.path)
+    journal = StageJournal(journal_path, source.path, dest.path)
     try:
         left = Emptying(journal).run(source, dest)
     finally:

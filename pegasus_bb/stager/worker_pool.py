@@ -11,7 +11,7 @@ import time
 from typing import Any, Callable
 
 from pegasus_bb.runtime.stager_client.protocol import LONGEST, encode
-from pegasus_bb.runtime.stager_client.task import Task
+from pegasus_bb.runtime.stager_client.task import StagerTask
 
 # A user may stop (SIGSTOP) the workers that run as him. A thread of their own gives
 # signs of life, so slow storage is not taken for that; a host that swaps may take long.
@@ -33,14 +33,14 @@ class WorkerProcess:
 
     def __init__(self, uid: int, on_message: OnMessage) -> None:
         self.uid, self._on_message = uid, on_message
-        self.tasks: dict[int, Task] = {}  # its assignment; empty: it is idle
+        self.tasks: dict[int, StagerTask] = {}  # its assignment; empty: it is idle
         self.since = 0.0  # a time.monotonic(): when it got that
         self._process: asyncio.subprocess.Process | None = None
         self._unsent = bytearray()  # before it has started
         self._has_spoken = True  # since the last look
         self._running = asyncio.ensure_future(self._run())
 
-    def assign(self, tasks: list[Task]) -> None:
+    def assign(self, tasks: list[StagerTask]) -> None:
         """These are its own until it says that it is idle."""
         self.tasks, self.since = {task.id: task for task in tasks}, time.monotonic()
 
@@ -143,6 +143,6 @@ class WorkerPool:
         self.workers.add(worker)
         return worker
 
-    def with_task(self, task: Task) -> WorkerProcess | None:
+    def with_task(self, task: StagerTask) -> WorkerProcess | None:
         """The worker that does ``task``."""
         return next((w for w in self.workers if task.id in w.tasks), None)

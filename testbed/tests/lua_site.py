@@ -18,7 +18,7 @@ from pegasus_bb.core.process import Finished
 from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.backends import slurm_lua
-from pegasus_bb.runtime.backends.scontrol import Buffer
+from pegasus_bb.runtime.backends.scontrol import PersistentBuffer
 from pegasus_bb.runtime.backends.slurm_lua import SlurmLua
 from testbed.tests.slurm_site import SlurmSite
 from tests.support.waiting import until
@@ -68,11 +68,11 @@ class LuaSite(SlurmSite):
         self.bbstat(user, "delete", f"name={name}")
         until(lambda: name not in self.buffers())
 
-    def buffers(self) -> dict[str, Buffer]:
+    def buffers(self) -> dict[str, PersistentBuffer]:
         """Those that are there."""
         rows = self.bbstat("root", "list")["ok"]["buffers"]
         keys = ("name", "state", "state", "size", "created", "pool", "user", "uid")
-        found = [Buffer(*(row[key] for key in keys)) for row in rows]
+        found = [PersistentBuffer(*(row[key] for key in keys)) for row in rows]
         return {buffer.name: buffer for buffer in found if buffer.native == "ready"}
 
     def job_buffers(self) -> list[str]:

@@ -22,7 +22,12 @@ from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.backends import slurm
 from pegasus_bb.runtime.backends.datawarp import DataWarp
-from pegasus_bb.runtime.backends.scontrol import Buffer, Job, parse_burst, parse_jobs
+from pegasus_bb.runtime.backends.scontrol import (
+    PersistentBuffer,
+    SpaceJob,
+    parse_burst,
+    parse_jobs,
+)
 from tests.support.waiting import until
 
 POOL = 1024 * MIB
@@ -64,11 +69,11 @@ class SlurmSite:
         """A job of no node that carries one #BB line."""
         return self.sbatch(user, "-N0", f"--bb={line}", "--wrap=true")
 
-    def buffers(self) -> dict[str, Buffer]:
+    def buffers(self) -> dict[str, PersistentBuffer]:
         answer = self.run("root", "scontrol", "show", "burst")
         return {b.name: b for b in parse_burst(answer.out)[0].buffers}
 
-    def job(self, number: str) -> Job:
+    def job(self, number: str) -> SpaceJob:
         answer = self.run("root", "scontrol", "show", "job", number)
         return parse_jobs(answer.out)[0]
 
@@ -109,7 +114,7 @@ class SlurmSite:
         finally:
             self.inject("")
 
-    def ended(self, number: str) -> Job:
+    def ended(self, number: str) -> SpaceJob:
         """The job's record once it has completed."""
         self.until(lambda: self.job(number).native == "COMPLETED")
         return self.job(number)

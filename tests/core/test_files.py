@@ -29,7 +29,7 @@ from pegasus_bb.core.files import (
 )
 from pegasus_bb.run.engine.lock import lock_submit_dir
 from pegasus_bb.runtime import manifest
-from pegasus_bb.runtime.staging.stage_journal import Journal
+from pegasus_bb.runtime.staging.stage_journal import StageJournal
 
 LINES = 40
 WRITERS = 4
@@ -252,4 +252,4 @@ def test_a_file_system_without_locks_is_not_taken_for_another_process(
     with pytest.raises(UsageError, match=said), lock_submit_dir(lock):
         pass
     with pytest.raises(UsageError, match="cannot be locked: No locks available"):
-        Journal(str(tmp_path / "journal"), "from", "to")
+        StageJournal(str(tmp_path / "journal"), "from", "to")

@@ -17,11 +17,11 @@ from unittest.mock import patch
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.runtime.stager_client.dataspace import Dataspace, parse_place
 from pegasus_bb.runtime.stager_client.protocol import Refused
-from pegasus_bb.runtime.stager_client.task import DONE, FAILED, Origin, Task
+from pegasus_bb.runtime.stager_client.task import DONE, FAILED, Origin, StagerTask
 from pegasus_bb.stager.site_config import Config
 from pegasus_bb.stager.slurm import removers, space_folders, spool
 from pegasus_bb.stager.slurm.attendant import Attendant
-from pegasus_bb.stager.slurm.slurm_config import Pool, SlurmConfig
+from pegasus_bb.stager.slurm.slurm_config import GranulePool, SlurmConfig
 
 MIB = 1 << 20
 spool.BELLS = 1  # each costs two calls of a start
@@ -80,7 +80,7 @@ class Copies:
     folder is in the way, and where the disk fails it does it later."""
 
     def __init__(self, spaces: dict[str, Dataspace]) -> None:
-        self.tasks: dict[int, Task] = {}
+        self.tasks: dict[int, StagerTask] = {}
         self.spaces = spaces
 
     def submit(
@@ -89,7 +89,7 @@ class Copies:
         first = time.time_ns()  # no number comes twice, as in the journal
         new = {}
         for number, spec in enumerate(specs, start=first):
-            task = new[number] = Task(number, Origin(uid, 0.0, first), spec)
+            task = new[number] = StagerTask(number, Origin(uid, 0.0, first), spec)
             task.state = DONE
             try:
                 self._copy(self._path(task.source), self._path(task.dest))
@@ -105,13 +105,13 @@ class Copies:
         shutil.copyfile(source, dest + ".part")
         os.rename(dest + ".part", dest)
 
-    def wait(self, tasks: list[Task], all_ended: Callable[[], None]) -> None:
+    def wait(self, tasks: list[StagerTask], all_ended: Callable[[], None]) -> None:
         all_ended()
 
     def freed(self, space: str) -> bool:
         return False
 
-    def cancel(self, tasks: list[Task]) -> None:
+    def cancel(self, tasks: list[StagerTask]) -> None:
         assert tasks == []
 
     def _path(self, url: str) -> str:
@@ -124,7 +124,7 @@ def attend(root: str) -> int:
     """How many requests are left; 2 where it could not begin."""
     roots = {"lustre": f"{root}/lustre", "flash": f"{root}/bb"}
     spaces = {name: Dataspace(name, folder) for name, folder in roots.items()}
-    pool = Pool("flash", roots["flash"], 10 * MIB, MIB)
+    pool = GranulePool("flash", roots["flash"], 10 * MIB, MIB)
     config = Config(f"{root}/var", f"{root}/sockets", spaces)
     slurm = SlurmConfig(os.getuid(), f"{root}/spool", (pool,))
     loop = Loop()

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from pegasus_bb.core.units import round_up
 from pegasus_bb.decide.decision import Selection
 from pegasus_bb.decide.job_reservation_selection import (
-    Candidate,
     Durations,
+    JobCandidate,
     job_reservation_selection,
 )
 from pegasus_bb.model.placement import JobReservation
@@ -26,19 +26,19 @@ def whole(need: int) -> int:
     return round_up(max(need, 1), 10)
 
 
-def candidate(job: str, saved: int, lasts: float = 2.0) -> Candidate:
+def candidate(job: str, saved: int, lasts: float = 2.0) -> JobCandidate:
     own = JobReservation((), (job,), (), (), saved, whole(saved))
-    return Candidate(job, own, saved, lasts, own.capacity)
+    return JobCandidate(job, own, saved, lasts, own.capacity)
 
 
-def free(job: str, saved: int) -> Candidate:
+def free(job: str, saved: int) -> JobCandidate:
     """On a disk of the node nothing is reserved."""
     return candidate(job, saved)._replace(reserved=0)
 
 
 def select(
-    candidates: Sequence[Candidate], needs: tuple[int, int], together: bool = True
-) -> tuple[Sequence[Candidate], Selection]:
+    candidates: Sequence[JobCandidate], needs: tuple[int, int], together: bool = True
+) -> tuple[Sequence[JobCandidate], Selection]:
     return job_reservation_selection(candidates, needs, whole, DURATIONS, together)
 
 
@@ -66,7 +66,11 @@ FREE = [free("a", 3), free("b", 8), free("c", 1)]
     ],
 )
 def test_jobs_whose_reservation_saves_more_than_it_takes_get_one(
-    some: list[Candidate], together: bool, taken: list[str], shared: float, own: float
+    some: list[JobCandidate],
+    together: bool,
+    taken: list[str],
+    shared: float,
+    own: float,
 ) -> None:
     found, selection = select(some, (100, 100), together)
     assert names(found) == taken

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.core.errors import CatalogError
-from pegasus_bb.decide.tier_rules import Entry
+from pegasus_bb.decide.tier_rules import PlacementPattern
 from tests.decide.user_files import User
 
 
@@ -49,7 +49,7 @@ def test_the_first_that_fits_wins(user: User, text: str, tier: str) -> None:
 )
 def test_a_pattern_fits_what_fnmatch_says(globs: list[str], lfn: str) -> None:
     for glob in globs:
-        fits = list(Entry(glob, "pfs", (0,)).matching([lfn])) == [lfn]
+        fits = list(PlacementPattern(glob, "pfs", (0,)).matching([lfn])) == [lfn]
         assert fits == fnmatch.fnmatchcase(lfn, glob)
 
 

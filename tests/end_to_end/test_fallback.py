@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.runtime.backends.folder_tier import Directory
+from pegasus_bb.runtime.backends.folder_tier import FolderBackend
 from tests.support.user_site import Site, done_well, expected
 
 SAID = "ON THE PFS, NOT ON A BURST BUFFER (fallback): "
@@ -93,7 +93,7 @@ def test_once_anything_was_written_there_is_no_fallback(site: Site) -> None:
     site.planned("bb", *FALLBACK, ONCE)
     assert site.run("bb").returncode == 80
     assert decision(site)["to"] == "bb"
-    Directory(request(site).settings).delete(request(site))
+    FolderBackend(request(site).settings).delete(request(site))
     site.trouble.unlink()
     again = site.run("bb")
     assert again.returncode == 76

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.forecast.kernel import Process, Simulation, Steps
-from pegasus_bb.forecast.server import Lane, Request, Server
+from pegasus_bb.forecast.server import Lane, ServerShare, SharedServer
 from tests.forecast.told import Work, ends
 
 Limits = list[tuple[float, float]]
@@ -33,7 +33,7 @@ impatient = st.builds(
 three = st.lists(limits, min_size=3, max_size=3)
 
 
-class Watched(Server):
+class Watched(SharedServer):
     """Adds up what its lanes do, and checks that it is no more than they can."""
 
     def __init__(self, simulation: Simulation, lanes: Sequence[Lane]) -> None:
@@ -41,11 +41,11 @@ class Watched(Server):
         self.units = 0.0
         self.seen = 0.0
 
-    def enter(self, request: Request) -> None:
+    def enter(self, request: ServerShare) -> None:
         self.look()
         super().enter(request)
 
-    def leave(self, request: Request) -> None:
+    def leave(self, request: ServerShare) -> None:
         self.look()
         super().leave(request)
 

@@ -38,7 +38,7 @@ from pegasus_bb.run.engine.dagman.find import LifeLog
 from pegasus_bb.run.engine.jobstate_log import Tail, read_history
 from pegasus_bb.run.engine.rescue import read_rescue
 from pegasus_bb.runtime import manifest, reservation_identity
-from pegasus_bb.runtime.backends.folder_tier import Directory
+from pegasus_bb.runtime.backends.folder_tier import FolderBackend
 from pegasus_bb.runtime.backends.scontrol import parse_burst, parse_jobs
 from pegasus_bb.runtime.backends.squeue import parse_queue
 from pegasus_bb.runtime.bbdir import BBDir
@@ -46,7 +46,7 @@ from pegasus_bb.runtime.programs import exitcode
 from pegasus_bb.runtime.stager_client.dataspace import Dataspace
 from pegasus_bb.runtime.stager_client.protocol import check_version, decode
 from pegasus_bb.runtime.stager_client.task import check_specs
-from pegasus_bb.runtime.staging.stage_journal import Journal
+from pegasus_bb.runtime.staging.stage_journal import StageJournal
 from pegasus_bb.runtime.transfers.transfer_jobs import read_jobs
 from pegasus_bb.stager.site_config import site_config
 
@@ -134,7 +134,9 @@ def _tier_folder(path: Path) -> None:
     data = path.read_bytes()
     for place in (folder / ".pegasus_bb.json", own / ".pegasus_bb"):
         place.write_bytes(data)
-        Directory({"path": str(folder), "quota": "1GiB"}).list_reservations([REQUEST])
+        FolderBackend({"path": str(folder), "quota": "1GiB"}).list_reservations(
+            [REQUEST]
+        )
         place.unlink()
 
 
@@ -177,7 +179,7 @@ def _journals(path: Path) -> None:
     with mock.patch.dict(os.environ, {"PEGASUS_BB_LEDGER": str(path)}):
         ledger.reservations()
         ledger.find("pbbone")
-    journal = Journal(str(path), "from", "to")
+    journal = StageJournal(str(path), "from", "to")
     journal.has("a", path.stat(), path.stat(), True)
     journal.close()
 

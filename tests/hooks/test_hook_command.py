@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.planner.pegasus.home import Home
+from pegasus_bb.planner.pegasus.home import PegasusHome
 from pegasus_bb.planner.pegasus.hook_shell import (
     hook_script,
     make_hook_home,
@@ -16,7 +16,7 @@ from pegasus_bb.planner.pegasus.hook_shell import (
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
+def home(tmp_path: Path) -> PegasusHome:
     root = tmp_path / "pegasus"
     for name in ("pegasus-plan", "pegasus-version", "pegasus-run", "unrelated"):
         (root / "bin").mkdir(parents=True, exist_ok=True)
@@ -24,11 +24,11 @@ def home(tmp_path: Path) -> Home:
         (root / "bin" / name).chmod(0o755)
     (root / "lib").mkdir()
     (root / "share").mkdir()
-    return Home(root / "bin")
+    return PegasusHome(root / "bin")
 
 
 def test_all_tools_are_the_real_ones_but_pegasus_plan(
-    home: Home, tmp_path: Path
+    home: PegasusHome, tmp_path: Path
 ) -> None:
     folder = make_hook_home(home, tmp_path / "pegasus-bb", tmp_path / "cache")
     assert (folder / "pegasus-plan").resolve() == hook_script().resolve()
@@ -38,14 +38,18 @@ def test_all_tools_are_the_real_ones_but_pegasus_plan(
     assert names == ["pegasus-bb", "pegasus-plan", "pegasus-run", "pegasus-version"]
 
 
-def test_the_same_pegasus_has_the_same_folder(home: Home, tmp_path: Path) -> None:
+def test_the_same_pegasus_has_the_same_folder(
+    home: PegasusHome, tmp_path: Path
+) -> None:
     first = make_hook_home(home, tmp_path / "pegasus-bb", tmp_path / "cache")
     assert make_hook_home(home, tmp_path / "pegasus-bb", tmp_path / "cache") == first
     (home.bin / "pegasus-new").touch()
     assert make_hook_home(home, tmp_path / "pegasus-bb", tmp_path / "cache") != first
 
 
-def test_a_shell_takes_the_folder_as_it_is_called(home: Home, tmp_path: Path) -> None:
+def test_a_shell_takes_the_folder_as_it_is_called(
+    home: PegasusHome, tmp_path: Path
+) -> None:
     odd = tmp_path / "it's $(touch PWNED); `x`"
     folder = make_hook_home(home, tmp_path / "pegasus-bb", odd)
     line = f"{shell_command(folder)}; pegasus-version; command -v pegasus-plan"
@@ -73,14 +77,16 @@ def plan(folder: Path, cwd: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def test_behind_the_link_the_real_planner_is_found(home: Home, tmp_path: Path) -> None:
+def test_behind_the_link_the_real_planner_is_found(
+    home: PegasusHome, tmp_path: Path
+) -> None:
     folder = make_hook_home(home, tmp_path / "pegasus-bb", tmp_path / "cache")
     assert plan(folder, tmp_path) == "real pegasus-plan\n"
 
 
 @pytest.mark.parametrize("option", ["--conf=p", "--conf p", ""])
 def test_a_property_leads_to_us_as_well(
-    home: Home, tmp_path: Path, option: str
+    home: PegasusHome, tmp_path: Path, option: str
 ) -> None:
     ours = tmp_path / "pegasus-bb"
     ours.write_text("#!/bin/sh\necho ours\n")

@@ -20,7 +20,7 @@ from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import Workflow, read_workflow
 from pegasus_bb.planner.builtin.build import build
-from pegasus_bb.planner.builtin.executable import Executable, RewrittenWorkflow
+from pegasus_bb.planner.builtin.executable import BuiltInExecutable, RewrittenWorkflow
 from pegasus_bb.planner.builtin.write import check_files, write
 from pegasus_bb.planner.rewrite.pass_input import Inputs, Target
 from pegasus_bb.planner.rewrite.passes import rewrite
@@ -195,7 +195,7 @@ class WorkflowRunner:
         )
         return given, RewrittenWorkflow(workflow, graph, catalogs)
 
-    def plan(self) -> Executable:
+    def plan(self) -> BuiltInExecutable:
         """Build and complete, and check what would be written."""
         given, rewritten = self.planning()
         built = build(rewritten, self.context)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from pegasus_bb.planner.builtin.executable import Executable
+from pegasus_bb.planner.builtin.executable import BuiltInExecutable
 from pegasus_bb.planner.seal.view import View, reachable
 from tests.planner.conftest import new_job, replica_catalog
 from tests.planner.orders import any_order, workflows
@@ -21,7 +21,7 @@ QUIET = settings(
 )
 
 
-def removed(planned: Executable) -> dict[str, str]:
+def removed(planned: BuiltInExecutable) -> dict[str, str]:
     """LFN -> the node that removes it; a file is never removed twice."""
     found: dict[str, str] = {}
     for job in planned.jobs.values():
@@ -34,7 +34,7 @@ def removed(planned: Executable) -> dict[str, str]:
     return found
 
 
-def users(planned: Executable) -> dict[str, set[str]]:
+def users(planned: BuiltInExecutable) -> dict[str, set[str]]:
     """LFN -> every node that makes, brings, reads or delivers it."""
     found: dict[str, set[str]] = {}
     for job in planned.jobs.values():
@@ -46,7 +46,7 @@ def users(planned: Executable) -> dict[str, set[str]]:
     return found
 
 
-def parents_of(planned: Executable) -> dict[str, list[str]]:
+def parents_of(planned: BuiltInExecutable) -> dict[str, list[str]]:
     return View(planned.dag, set(), "cori", "").parents
 
 

@@ -13,7 +13,7 @@ from pegasus_bb.model.drain_settings import DrainRule, DrainTarget, TierDrain
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.drain_files import plan_drain
-from pegasus_bb.planner.drain_plan import DrainPlan, Flow, Forecast
+from pegasus_bb.planner.drain_plan import DrainForecast, DrainPlan, StageOutFlow
 
 RATE = Settings(mode="hybrid", drain=DrainRule("", 1 << 20))
 
@@ -56,8 +56,12 @@ def test_the_users_rule_takes_precedence_over_the_tiers() -> None:
 
 
 def test_peaks_add_up_what_leaves_at_the_same_time() -> None:
-    flows = [Flow(0.0, 10.0, 1000), Flow(5.0, 10.0, 1000), Flow(100.0, 101.0, 50)]
-    found = Forecast(0.0, 100.0, flows)
+    flows = [
+        StageOutFlow(0.0, 10.0, 1000),
+        StageOutFlow(5.0, 10.0, 1000),
+        StageOutFlow(100.0, 101.0, 50),
+    ]
+    found = DrainForecast(0.0, 100.0, flows)
     now, paced = found.peaks(slack=0.0, aim=1.0)
     assert now == pytest.approx(300)
     assert paced == pytest.approx(50, rel=0.01), "the last have no time"
@@ -66,13 +70,19 @@ def test_peaks_add_up_what_leaves_at_the_same_time() -> None:
 
 
 def test_nothing_that_leaves_has_no_peak() -> None:
-    assert Forecast(0.0, 10.0, [Flow(1.0, 1.0, 0)]).peaks(0.0, 1.0) == (0.0, 0.0)
+    assert DrainForecast(0.0, 10.0, [StageOutFlow(1.0, 1.0, 0)]).peaks(0.0, 1.0) == (
+        0.0,
+        0.0,
+    )
 
 
 def test_results_of_a_phase_are_safe_when_it_has_computed() -> None:
     """The next phase waits for the space that they have."""
-    flows = [Flow(0.0, 1.0, 100, due=10.0), Flow(5.0, 6.0, 100, due=10.0)]
-    flows.append(Flow(20.0, 21.0, 100))
-    first, second, third = Forecast(0.0, 40.0, flows).windows(slack=0.5)
+    flows = [
+        StageOutFlow(0.0, 1.0, 100, due=10.0),
+        StageOutFlow(5.0, 6.0, 100, due=10.0),
+    ]
+    flows.append(StageOutFlow(20.0, 21.0, 100))
+    first, second, third = DrainForecast(0.0, 40.0, flows).windows(slack=0.5)
     assert (first.begin, second.end) == (0.0, pytest.approx(10.0))
     assert (third.begin, third.end) == (20.0, pytest.approx(60.0)), "slack is its own"

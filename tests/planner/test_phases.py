@@ -25,9 +25,9 @@ from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.placement import PlacedFile, Placement, PlannedPhases
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.workflow import read_workflow
-from pegasus_bb.planner.builtin.executable import Executable
+from pegasus_bb.planner.builtin.executable import BuiltInExecutable
 from pegasus_bb.planner.seal.live_bytes import check_phases, live_bytes
-from pegasus_bb.planner.seal.phases import Phases
+from pegasus_bb.planner.seal.phases import SealedPhases
 from tests.planner.conftest import new_job, replica_catalog
 from tests.planner.orders import any_order
 from tests.planner.test_cleanup_order import QUIET, any_runner
@@ -86,7 +86,9 @@ def with_lives(given: PlanningInput, placement: Placement) -> Placement:
     return replace(placement, files=files)
 
 
-def moved(planned: Executable, placement: Placement, starts: bool) -> dict[str, int]:
+def moved(
+    planned: BuiltInExecutable, placement: Placement, starts: bool
+) -> dict[str, int]:
     """Node -> bytes that it brings to the tier as it starts, or removes as it ends."""
     found = {}
     for job in planned.jobs.values():
@@ -102,7 +104,7 @@ def moved(planned: Executable, placement: Placement, starts: bool) -> dict[str, 
     return found
 
 
-def most(planned: Executable, placement: Placement, random: Random) -> int:
+def most(planned: BuiltInExecutable, placement: Placement, random: Random) -> int:
     """The most bytes that are ever on the tier in one run."""
     more, less = (moved(planned, placement, starts) for starts in (True, False))
     held = highest = 0
@@ -126,12 +128,12 @@ def ladder(runner: Any, rungs: int, width: int) -> None:
     ]
 
 
-def tight(runner: Any) -> tuple[Executable, Phases]:
+def tight(runner: Any) -> tuple[BuiltInExecutable, SealedPhases]:
     """Six rungs of three jobs, planned for 70 of their 190 bytes."""
     ladder(runner, 6, 3)
     sized(runner, of_ten)
     fit(runner, 70)
-    planned: Executable = runner.plan()
+    planned: BuiltInExecutable = runner.plan()
     assert planned.phases is not None
     return planned, planned.phases
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.model.run import Calls, Kind, Problem, Process, Task
+from pegasus_bb.model.run import Calls, Kind, Problem, ProcessIdentity, Task
 from pegasus_bb.report.darshan_counters import Log
 from pegasus_bb.report.joining import join
 from tests.report.made import a_task
@@ -31,7 +31,7 @@ def a_log(**fields: Any) -> Log:
 
 def mix(command: str = "/wf/bin/mix.py a b", pid: int = 7, **fields: Any) -> Task:
     """A task whose process has the number 7 and runs in /run."""
-    fields.setdefault("process", Process(pid, "/run", command))
+    fields.setdefault("process", ProcessIdentity(pid, "/run", command))
     return a_task("mix", **{"rchar": 100, "wchar": 50, **fields})
 
 

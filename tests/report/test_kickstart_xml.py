@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.model.run import Problem, Process, Task
+from pegasus_bb.model.run import Problem, ProcessIdentity, Task
 from pegasus_bb.report import kickstart_xml
 from pegasus_bb.report.kickstart import read_tasks
 from tests.report.made import only_problem, only_task, xml_text
@@ -38,7 +38,7 @@ def test_what_a_record_says_of_its_task(read: Read) -> None:
     assert (task.utime, task.stime, task.maxrss) == (0.25, 0.125, 2048 * 1024)
     assert task.exit_code == 0
     command = "/sw/bin/merge in.txt a & b"
-    assert task.process == Process(42, "/scratch/run", command)
+    assert task.process == ProcessIdentity(42, "/scratch/run", command)
     # A parent's counters have its children's.
     assert (task.rchar, task.wchar) == (7000, 500)
     assert (task.rbytes, task.wbytes, task.iowait) == (4096, 512, 0.21)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.core import ledger
-from pegasus_bb.runtime.backends.folder_tier import Directory
+from pegasus_bb.runtime.backends.folder_tier import FolderBackend
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.programs.delete import release
 from pegasus_bb.runtime.staging.folder_lfns import digest_path
@@ -224,7 +224,7 @@ def test_a_reservation_that_stays_after_its_release_is_an_error(
 def test_a_release_that_only_claims_success_is_an_error(
     run: Run, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
-    monkeypatch.setattr(Directory, "delete", lambda *_: None)
+    monkeypatch.setattr(FolderBackend, "delete", lambda *_: None)
     assert run.delete() == 76
     assert "still there" in words(capsys)
     assert run.noted().released_at is None

@@ -14,7 +14,7 @@ import pytest
 
 from pegasus_bb.core import ledger
 from pegasus_bb.model.reservation import State
-from pegasus_bb.runtime.backends.folder_tier import Directory
+from pegasus_bb.runtime.backends.folder_tier import FolderBackend
 from pegasus_bb.runtime.bind import shared_binding
 from pegasus_bb.runtime.install import install_runtime
 from pegasus_bb.runtime.programs import gate
@@ -111,13 +111,13 @@ def test_a_job_that_comes_after_the_gate_s_word_follows_it(
 ) -> None:
     """Both look at the same time, and the gate is the faster one."""
     run.setup()
-    real = Directory.path
+    real = FolderBackend.path
 
-    def meanwhile(self: Directory, *arguments: Any) -> str:
+    def meanwhile(self: FolderBackend, *arguments: Any) -> str:
         decide_storage(run.bb, StorageDecision("pfs", "late", 77, "/lus/scratch"))
         return real(self, *arguments)
 
-    monkeypatch.setattr(Directory, "path", meanwhile)
+    monkeypatch.setattr(FolderBackend, "path", meanwhile)
     assert job(run) == "/lus/scratch"
 
 
@@ -229,10 +229,10 @@ def test_bb_delete_keeps_a_late_reservation_without_an_answer(run: Run) -> None:
 @pytest.mark.parametrize("settings", [{"owner": "otheruser"}, {}], ids=str)
 def test_what_is_another_run_s_stays(run: Run, settings: dict[str, str]) -> None:
     other = replace(run.request, uuid="other-run", settings={})
-    Directory({**run.request.settings, **settings}).create(other)
+    FolderBackend({**run.request.settings, **settings}).create(other)
     assert (run.setup(), run.gate()) == (0, 0)
     assert where(run) == "pfs"
     assert run.delete() == 0
     identity = json.loads((run.folder() / ".pegasus_bb").read_text())
     assert identity["uuid"] == "other-run"
-    assert Directory(run.request.settings).status(other).state is not State.ABSENT
+    assert FolderBackend(run.request.settings).status(other).state is not State.ABSENT

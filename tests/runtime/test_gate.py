@@ -11,7 +11,7 @@ import pytest
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.backends.base import Listing
-from pegasus_bb.runtime.backends.folder_tier import Directory
+from pegasus_bb.runtime.backends.folder_tier import FolderBackend
 from tests.support.run_programs import NAME, Run, words
 
 Captured = pytest.CaptureFixture[str]
@@ -31,13 +31,13 @@ def test_one_question_to_the_scheduler_per_poll(
     run.change(delay="1h")
     run.setup()
     asked: list[str] = []
-    real = Directory.list_reservations
+    real = FolderBackend.list_reservations
 
-    def counted(self: Directory, requests: Sequence[Request]) -> Listing:
+    def counted(self: FolderBackend, requests: Sequence[Request]) -> Listing:
         asked.extend(request.name for request in requests)
         return real(self, requests)
 
-    monkeypatch.setattr(Directory, "list_reservations", counted)
+    monkeypatch.setattr(FolderBackend, "list_reservations", counted)
     run.gate()
     assert asked == [NAME]
 

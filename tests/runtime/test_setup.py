@@ -9,7 +9,7 @@ import pytest
 
 from pegasus_bb.core import ledger
 from pegasus_bb.model.reservation import Request, State
-from pegasus_bb.runtime.backends.folder_tier import Directory
+from pegasus_bb.runtime.backends.folder_tier import FolderBackend
 from pegasus_bb.runtime.bbdir import BBDir
 from tests.support.run_programs import NAME, UUID, Run, words
 
@@ -50,7 +50,7 @@ def test_killed_before_it_asked_where_the_tier_has_no_folder_yet(
     whether there is a reservation; yet the run must not wait for ever."""
     run.tier.rmdir()
     with monkeypatch.context() as patched:
-        patched.setattr(Directory, "create", _killed)
+        patched.setattr(FolderBackend, "create", _killed)
         if not noted:
             patched.setattr(BBDir, "note_reservation", _killed)
         with pytest.raises(Killed):

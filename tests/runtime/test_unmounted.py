@@ -10,7 +10,7 @@ import pytest
 from pegasus_bb.cli.status import reservation_status
 from pegasus_bb.core import ledger
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
-from pegasus_bb.runtime.backends.folder_tier import Directory
+from pegasus_bb.runtime.backends.folder_tier import FolderBackend
 from pegasus_bb.runtime.programs.delete import give_up, release
 from tests.support.backend_contract import OTHER_RUN
 from tests.support.run_programs import NAME, Run, words
@@ -69,7 +69,7 @@ def test_an_empty_mount_point_that_another_run_uses_proves_nothing(
     unmounted: Run,
 ) -> None:
     run = unmounted
-    Directory(run.request.settings).create(OTHER_RUN.__class__(
+    FolderBackend(run.request.settings).create(OTHER_RUN.__class__(
         **{**OTHER_RUN.to_json(), "name": "pbbother", "capacity": 4096}
     ))  # fmt: skip
     assert run.delete() == 78

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pegasus_bb.runtime.stager_client.dataspace import Dataspace
-from pegasus_bb.runtime.stager_client.task import Task
+from pegasus_bb.runtime.stager_client.task import StagerTask
 from pegasus_bb.stager.service import Service
 from pegasus_bb.stager.site_config import Config
 
@@ -32,13 +32,13 @@ def with_service(folder: Path, use: Callable[[Service], Awaitable[None]]) -> Non
     asyncio.run(talk())
 
 
-async def until_ended(service: Service, tasks: list[Task]) -> None:
+async def until_ended(service: Service, tasks: list[StagerTask]) -> None:
     ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     service.wait(tasks, lambda: ended.set_result(None))
     await ended
 
 
-async def submitted(service: Service, count: int, **more: Any) -> list[Task]:
+async def submitted(service: Service, count: int, **more: Any) -> list[StagerTask]:
     """``count`` tasks of one request. Raises Refused."""
     answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
     specs = [{**SPEC, **more}] * count

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.core.units import MIB
-from pegasus_bb.runtime.stager_client.task import RUNNING, Origin, Task
+from pegasus_bb.runtime.stager_client.task import RUNNING, Origin, StagerTask
 from pegasus_bb.stager import dispatch as module
 from pegasus_bb.stager import worker_pool
 from pegasus_bb.stager.dispatch import Dispatch
@@ -20,7 +20,7 @@ from pegasus_bb.stager.worker_pool import WorkerProcess
 class Said(WorkerProcess):
     """A worker that has no process."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: StagerTask) -> None:
         self.uid, self.tasks = task.uid, {task.id: task}
         self.heard: list[dict[str, Any]] = []
 
@@ -28,9 +28,9 @@ class Said(WorkerProcess):
         self.heard.append(message)
 
 
-def task(number: int, uid: int, **more: Any) -> Task:
+def task(number: int, uid: int, **more: Any) -> StagerTask:
     spec = {"kind": "copy", "source": "a://b", **more}
-    return Task(number, Origin(uid, 0.0, number), spec)
+    return StagerTask(number, Origin(uid, 0.0, number), spec)
 
 
 @pytest.mark.parametrize(

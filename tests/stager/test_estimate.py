@@ -10,7 +10,7 @@ import pytest
 
 from pegasus_bb.core.units import MIB
 from pegasus_bb.runtime.stager_client.dataspace import Dataspace
-from pegasus_bb.runtime.stager_client.task import Task
+from pegasus_bb.runtime.stager_client.task import StagerTask
 from pegasus_bb.stager.assignments import Assignments
 from pegasus_bb.stager.estimate import Estimates, Rate
 from pegasus_bb.stager.forecast import Forecast
@@ -21,7 +21,7 @@ from tests.stager.test_task_queue import task
 PAIR = ("lustre", "bb")
 
 
-def copy_of(number: int, size: int = 100 * MIB, **more: Any) -> Task:
+def copy_of(number: int, size: int = 100 * MIB, **more: Any) -> StagerTask:
     places = {"source": f"lustre://{number}", "dest": f"bb://{number}"}
     return task(number, size=size, **places, **more)
 
@@ -35,7 +35,10 @@ def known() -> Estimates:
 
 
 def seconds_left(
-    *tasks: Task, running: tuple[Task, ...] = (), rate: float = 0.0, now: float = 0.0
+    *tasks: StagerTask,
+    running: tuple[StagerTask, ...] = (),
+    rate: float = 0.0,
+    now: float = 0.0,
 ) -> dict[int, float]:
     """Of ``running``, each on a worker, and ``tasks``, which wait for two workers."""
     waiting = TaskQueue()

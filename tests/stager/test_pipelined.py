@@ -11,9 +11,9 @@ import pytest
 
 from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.stager_client.protocol import encode
-from pegasus_bb.runtime.stager_client.task import DONE, Origin, Task
+from pegasus_bb.runtime.stager_client.task import DONE, Origin, StagerTask
 from pegasus_bb.stager.connection import Connection
-from pegasus_bb.stager.task_waits import Wait, Waiters
+from pegasus_bb.stager.task_waits import TasksEnded, Waiters
 from tests.stager.conftest import Daemon
 
 
@@ -89,13 +89,15 @@ def test_the_requests_of_several_connections_take_turns() -> None:
 
 def test_a_client_that_goes_waits_no_more() -> None:
     waiters: Waiters = {}
-    tasks = [Task(n, Origin(1, 0.0, 1), {"kind": "copy", "source": ""}) for n in (1, 2)]
+    tasks = [
+        StagerTask(n, Origin(1, 0.0, 1), {"kind": "copy", "source": ""}) for n in (1, 2)
+    ]
     ended: list[str] = []
 
     async def talk() -> None:
         connection, serving, its = await pair([], "a")
-        gone = Wait(waiters, tasks, lambda: ended.append("gone"))
-        other = Wait(waiters, tasks, lambda: ended.append("other"))
+        gone = TasksEnded(waiters, tasks, lambda: ended.append("gone"))
+        other = TasksEnded(waiters, tasks, lambda: ended.append("other"))
         for wait in (gone, other):
             wait.resume()
         connection.keep(gone)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.runtime.stager_client.protocol import Refused
-from pegasus_bb.runtime.stager_client.task import Origin, Task
+from pegasus_bb.runtime.stager_client.task import Origin, StagerTask
 from pegasus_bb.stager import retention as module
 from pegasus_bb.stager.retention import Retention
 from pegasus_bb.stager.service import Service
@@ -50,7 +50,7 @@ def test_cancelled_tasks_behind_one_that_waits_are_not_held(
     monkeypatch.setattr(module, "_KEPT", 0)
 
     def held() -> int:
-        return sum(type(each) is Task for each in gc.get_objects())
+        return sum(type(each) is StagerTask for each in gc.get_objects())
 
     async def use(service: Service) -> None:
         gc.collect()
@@ -89,9 +89,9 @@ def test_tasks_that_the_journal_refused_hold_no_place(
     with_service(tmp_path, use)
 
 
-def left(count: int, seconds: float) -> dict[int, Task]:
+def left(count: int, seconds: float) -> dict[int, StagerTask]:
     """Three to a request. They ended so long ago, later requests a second later."""
-    tasks = {n: Task(n, Origin(1, 0.0, n - n % 3, 3), SPEC) for n in range(count)}
+    tasks = {n: StagerTask(n, Origin(1, 0.0, n - n % 3, 3), SPEC) for n in range(count)}
     for number, task in tasks.items():
         task.state, task.ended_at = "done", time.time() - seconds + number // 3
     return tasks
@@ -125,7 +125,10 @@ def test_a_look_at_what_is_old_costs_as_much_as_is_dropped() -> None:
     """It comes every few seconds, while no client is heard."""
     tasks = left(199_998, seconds=10.0)
     tasks.update(
-        {n: Task(n, Origin(2, 0.0, 10**6, 9), SPEC) for n in range(10**6, 10**6 + 9)}
+        {
+            n: StagerTask(n, Origin(2, 0.0, 10**6, 9), SPEC)
+            for n in range(10**6, 10**6 + 9)
+        }
     )
     kept = Retention(tasks, lambda _: None)
     begun = time.process_time()

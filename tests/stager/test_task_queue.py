@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from pegasus_bb.core.units import MIB
-from pegasus_bb.runtime.stager_client.task import CANCELLED, Origin, Task
+from pegasus_bb.runtime.stager_client.task import CANCELLED, Origin, StagerTask
 from pegasus_bb.stager.assignments import Assignments, free_slots
 from pegasus_bb.stager.task_queue import TaskQueue
 
 
-def task(number: int, uid: int = 1, **spec: Any) -> Task:
+def task(number: int, uid: int = 1, **spec: Any) -> StagerTask:
     full = {"kind": "copy", "source": "a://b", **spec}
-    return Task(number, Origin(uid, 0.0, number), full)
+    return StagerTask(number, Origin(uid, 0.0, number), full)
 
 
 SLOW = True  # of a worker: a task that it does has a rate
 
 
-def order(*tasks: Task) -> list[int]:
+def order(*tasks: StagerTask) -> list[int]:
     waiting = TaskQueue()
     for each in tasks:
         waiting.add(each)

@@ -12,7 +12,7 @@ import pytest
 
 from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import Request, Reservation
-from pegasus_bb.runtime.backends.folder_tier import Directory
+from pegasus_bb.runtime.backends.folder_tier import FolderBackend
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.programs import delete, gate, setup
 from pegasus_bb.runtime.staging.items import stamp
@@ -123,8 +123,8 @@ class Run:
     def folder(self) -> Path:
         return self.tier / NAME
 
-    def backend(self) -> Directory:
-        return Directory(self.request.settings)
+    def backend(self) -> FolderBackend:
+        return FolderBackend(self.request.settings)
 
     def vanish(self) -> None:
         for path in self.folder().iterdir():

@@ -7,7 +7,14 @@ from collections.abc import Iterator, Sequence
 import altair as alt
 
 from pegasus_bb.report.page.charts import JOBS, axis, chart, draw
-from pegasus_bb.report.page.figure import Chart, Column, Dataset, Figure, Row, Table
+from pegasus_bb.report.page.figure import (
+    Chart,
+    Column,
+    Dataset,
+    Figure,
+    FigureTable,
+    Row,
+)
 from pegasus_bb.report.page.page_templates import templates
 from pegasus_bb_lab.mix.cases import CAPACITY, NODES, PARITY, PFS, PLACEMENT, REPAIR
 from pegasus_bb_lab.mix.study import Result
@@ -55,9 +62,9 @@ def _is_swept(key: str, results: Sequence[Result]) -> bool:
     return len(values) > 1
 
 
-def _tables(results: Sequence[Result]) -> Iterator[Table]:
+def _tables(results: Sequence[Result]) -> Iterator[FigureTable]:
     head, *rows = case_rows(results)
-    yield Table(_ABOUT, head, tuple(rows))
+    yield FigureTable(_ABOUT, head, tuple(rows))
     base, *others = results
     found = [(each.case.name, list(difference_rows(each, base))) for each in others]
     if not found:
@@ -67,7 +74,7 @@ def _tables(results: Sequence[Result]) -> Iterator[Table]:
         (name, *(_difference(shown, verdict) for _, shown, verdict in rows))
         for name, rows in found
     )
-    yield Table(f"Against {base.case.name}, seed by seed.", head, lines)
+    yield FigureTable(f"Against {base.case.name}, seed by seed.", head, lines)
 
 
 def _difference(shown: str, verdict: str) -> str:

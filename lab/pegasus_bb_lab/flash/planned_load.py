@@ -15,7 +15,7 @@ from random import Random
 from statistics import fmean
 from typing import NamedTuple
 
-from pegasus_bb.decide.stream_choice import Life
+from pegasus_bb.decide.stream_choice import FileLife
 from pegasus_bb_lab.flash.device import new_device
 from pegasus_bb_lab.flash.geometry import Geometry
 
@@ -45,7 +45,7 @@ class Trace(NamedTuple):
     events: array[int]
     peak: int  # the most live pieces
     slots: list[int]  # which of the workflows
-    lives: list[Life]
+    lives: list[FileLife]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class PlannedLoad:
     ``ends``: of each step, when it ends, in any unit. ``error``: sigma of ln(seconds),
     by which a step takes longer or shorter in each run."""
 
-    lives: Sequence[Life]
+    lives: Sequence[FileLife]
     ends: Sequence[float]
     error: float
 
@@ -95,7 +95,7 @@ class PlannedLoad:
 
 
 def write_amplification(
-    files: Sequence[Life], ends: Sequence[float], error: float
+    files: Sequence[FileLife], ends: Sequence[float], error: float
 ) -> dict[str, float]:
     """What flash writes per byte of the host, by policy; empty where no file has a
     byte. The entry point ``pegasus_bb.streams: auto``."""
@@ -104,7 +104,7 @@ def write_amplification(
 
 
 def planned_load(
-    files: Sequence[Life], ends: Sequence[float], error: float
+    files: Sequence[FileLife], ends: Sequence[float], error: float
 ) -> PlannedLoad | None:
     """Of a workflow with these files. ``ends``: when each level ends. None where no
     file has a byte."""
@@ -120,7 +120,7 @@ def planned_load(
     def step(level: int) -> int:
         return (level - 1) * steps // len(ends) + 1
 
-    lives: list[Life] = []
+    lives: list[FileLife] = []
     done = 0
     pieces = 0
     for file in files:
@@ -128,12 +128,12 @@ def planned_load(
         more = _PIECES * done // total - pieces
         if more:
             pieces += more
-            lives.append(Life(more, step(file.first), step(file.last), file.word))
+            lives.append(FileLife(more, step(file.first), step(file.last), file.word))
     return PlannedLoad(lives, borders, error)
 
 
 def _of_file(
-    life: Life, steps: Sequence[float], file: int, random: Random
+    life: FileLife, steps: Sequence[float], file: int, random: Random
 ) -> Iterator[tuple[float, bool, int]]:
     """Its pieces are written during its first step; its last reader ends during the
     last step of its life. What lives to the end of the run dies with it."""
@@ -148,7 +148,7 @@ def _of_file(
     yield dies, True, file
 
 
-def _peak(lives: Sequence[Life], events: array[int]) -> int:
+def _peak(lives: Sequence[FileLife], events: array[int]) -> int:
     live = most = 0
     for event in events:
         live += 1 if event >= 0 else -lives[(-event - 1) % len(lives)].size
@@ -156,7 +156,7 @@ def _peak(lives: Sequence[Life], events: array[int]) -> int:
     return most
 
 
-Stream = Callable[[int, Life], int]  # slot, file
+Stream = Callable[[int, FileLife], int]  # slot, file
 
 
 def _policies(offsets: Sequence[int]) -> dict[str, Stream]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pegasus_bb.forecast.kernel import Simulation, Steps
-from pegasus_bb.forecast.server import Lane, Server
+from pegasus_bb.forecast.server import Lane, SharedServer
 from pegasus_bb_lab.mix.batch import Batch
 from pegasus_bb_lab.mix.burst_buffers import build_buffer
 from pegasus_bb_lab.mix.effort import check_checkpoint, check_effort, effort
@@ -62,7 +62,7 @@ class Campaign:
         pfs = machine.pfs
         self.pfs_read = Lane(pfs.read, pfs.job_read)
         self.pfs_write = Lane(pfs.write, pfs.job_write)
-        Server(self.simulation, (self.pfs_read, self.pfs_write))
+        SharedServer(self.simulation, (self.pfs_read, self.pfs_write))
         self.batch = Batch(self.simulation, machine.nodes, mix.queue, self.job)
         self.tally = Tally()
         self.pipelines = draw_pipelines(mix, machine, work)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pegasus_bb.forecast.kernel import Steps
-from pegasus_bb.forecast.server import Lane, Server
+from pegasus_bb.forecast.server import Lane, SharedServer
 from pegasus_bb_lab.model.applications import Target
 from pegasus_bb_lab.provision.application_dumps import Dump
 from pegasus_bb_lab.provision.drain_outcome import Span
@@ -22,7 +22,7 @@ class Reactive(Group):
     def __init__(self, target: Target) -> None:
         super().__init__(target)
         self._lane = Lane(segment_bandwidth(target, target.upper))
-        self._server = Server(self.simulation, [self._lane])
+        self._server = SharedServer(self.simulation, [self._lane])
         self._at_work, self._since = 0, 0.0  # so many dumps, since then
 
     def drain(self, dump: Dump) -> Steps:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pegasus_bb_lab.mix.bank import Bank
 
 from pegasus_bb.forecast.kernel import Process, Simulation, Steps
-from pegasus_bb.forecast.server import Lane, Server
+from pegasus_bb.forecast.server import Lane, SharedServer
 
 SERVERS = 3
 Rates = list[tuple[float, float]]
@@ -62,7 +62,7 @@ def one_by_one(rates: Rates, draws: list[Draw]) -> list[float | None]:
     simulation = Simulation()
     servers = [[Lane(*rate) for rate in rates] for _ in range(SERVERS)]
     for lanes in servers:
-        Server(simulation, lanes)
+        SharedServer(simulation, lanes)
     ends: list[float | None] = [None] * len(draws)
 
     def part(lane: Lane, units: float, count: int) -> Steps:

@@ -8,7 +8,7 @@ from heapq import heappop, heappush
 
 from pegasus_bb.forecast.demands.demand import Demand
 from pegasus_bb.forecast.kernel import Simulation, Steps
-from pegasus_bb.forecast.workflow.moved_files import Own, Work
+from pegasus_bb.forecast.workflow.moved_files import OwnReservation, Work
 from pegasus_bb.forecast.workflow.outline import PRIORITY, Outline, roots
 from pegasus_bb.forecast.workflow.phase_order import Phases
 from pegasus_bb.forecast.workflow.site_storage import THREADS, Storage
@@ -190,7 +190,7 @@ class Execution:
         else:
             self._queue.add(at)
 
-    def _staged_in(self, at: int, own: Own) -> Steps:
+    def _staged_in(self, at: int, own: OwnReservation) -> Steps:
         self.clock.change(STAGE_IN, 1)
         for copy in own.stage_in:
             yield from self.storage.copy(copy)
@@ -249,7 +249,7 @@ class Execution:
         self.clock.change(COMPUTE, -1)
         self._have_ended(group)
 
-    def _staged_out(self, own: Own, jobs: int) -> Steps:
+    def _staged_out(self, own: OwnReservation, jobs: int) -> Steps:
         """By the batch system: the slots are free already."""
         self.clock.change(COMPUTE, -1)
         self.clock.change(STAGE_OUT, 1)

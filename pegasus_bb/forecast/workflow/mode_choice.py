@@ -13,12 +13,12 @@ _TWO_RUNS = "--bb-history of a run on each side tells (docs/demands.md)"
 
 
 @dataclass(frozen=True)
-class Choice:
+class ModeChoice:
     mode: str
     reason: str
 
 
-def choose(predictions: Sequence[Prediction]) -> Choice:
+def choose(predictions: Sequence[Prediction]) -> ModeChoice:
     """The shortest run; of runs about as long, the one that reserves least.
 
     A buffer is taken only if its pessimistic end loses no more than ALIKE against the
@@ -33,7 +33,7 @@ def choose(predictions: Sequence[Prediction]) -> Choice:
     chosen = min(alike, key=lambda p: (p.byte_hours, p.makespan))
     others = [p for p in predictions if p is not off]
     fastest = min(others, key=lambda p: p.makespan, default=chosen)
-    return Choice(chosen.mode, _reason(chosen, shortest, off, fastest))
+    return ModeChoice(chosen.mode, _reason(chosen, shortest, off, fastest))
 
 
 def _pays(found: Prediction, off: Prediction) -> bool:
@@ -112,7 +112,7 @@ class Predicted:
 
 @dataclass(frozen=True)
 class Compared(Predicted):
-    choice: Choice
+    choice: ModeChoice
     refused: Mapping[str, str]  # mode -> why the workflow cannot be planned in it
 
     @property

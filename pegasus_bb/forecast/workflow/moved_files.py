@@ -24,7 +24,7 @@ class Copy:
 
 
 @dataclass(slots=True)
-class Own:
+class OwnReservation:
     """A reservation of one job."""
 
     capacity: int  # bytes; 0: nothing is reserved
@@ -43,7 +43,7 @@ class Work:
     folder: int = 0  # the place on which its operations count
     copies: Sequence[Copy] = ()  # of a staging node
     removes: Moved = ()  # (place, files)
-    own: Own | None = None
+    own: OwnReservation | None = None
 
 
 class Places:
@@ -76,7 +76,9 @@ class Places:
             work = self._known[key] = Work(reads, writes, opening, place)
         return work
 
-    def transient(self, load: Load, place: int, make: Callable[[], Own]) -> Work:
+    def transient(
+        self, load: Load, place: int, make: Callable[[], OwnReservation]
+    ) -> Work:
         """``task_on`` a reservation of its own."""
         key = (load.read, len(load.reads), load.written, len(load.writes), place)
         work = self._known.get(key)

@@ -20,7 +20,7 @@ PRIORITY = {Kind.STAGE_IN: 700, Kind.STAGE_OUT: 900, Kind.CLEANUP: 1000}
 
 
 @dataclass(slots=True)
-class Node:
+class OutlineNode:
     kind: Kind
     level: int  # of the tasks that it serves
     load: Load | None  # of a task
@@ -38,7 +38,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Outline:
-    nodes: list[Node]  # tasks first, in the order of the workflow
+    nodes: list[OutlineNode]  # tasks first, in the order of the workflow
     tasks: int
 
 
@@ -61,7 +61,7 @@ class _Drawing:
         children = graph.children
         parents = graph.parents
         self.nodes = [
-            Node(
+            OutlineNode(
                 Kind.COMPUTE,
                 load.level,
                 load,
@@ -156,7 +156,7 @@ def _is_result(load: Load, lfn: str) -> bool:
 class _Bundles:
     """A few nodes of one kind for each level; they take turns."""
 
-    def __init__(self, nodes: list[Node], kind: Kind, most: int) -> None:
+    def __init__(self, nodes: list[OutlineNode], kind: Kind, most: int) -> None:
         self._nodes, self._kind, self._most = nodes, kind, most
         self._levels: dict[int, list[int]] = {}  # level -> its nodes
         self._lists: dict[int, list[str]] = {}
@@ -172,11 +172,11 @@ class _Bundles:
             found = list[str]()
             places.append(at)
             self._lists[at] = found
-            self._nodes.append(Node(self._kind, level, None, [], 0, found, turn))
+            self._nodes.append(OutlineNode(self._kind, level, None, [], 0, found, turn))
         at = places[turn % self._most]
         self._lists[at] += lfns
         return at
 
 
-def roots(nodes: Iterable[Node]) -> list[int]:
+def roots(nodes: Iterable[OutlineNode]) -> list[int]:
     return [at for at, node in enumerate(nodes) if not node.parents]

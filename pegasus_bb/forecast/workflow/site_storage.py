@@ -7,30 +7,30 @@ from collections.abc import Iterable
 from typing import cast
 
 from pegasus_bb.forecast.kernel import Process, Simulation, Steps
-from pegasus_bb.forecast.server import Lane, Request, Server
+from pegasus_bb.forecast.server import Lane, ServerShare, SharedServer
 from pegasus_bb.forecast.workflow.moved_files import Copy
 from pegasus_bb.model.speeds import Speed
 
 THREADS = 2  # files that a staging job copies at the same time
 
 
-class Place:
+class SharedStorage:
     """Readers and writers share its time."""
 
     def __init__(self, simulation: Simulation, speed: Speed) -> None:
         self.latency = speed.latency
         self.reading = Lane(speed.read, speed.job_read)
         self.writing = Lane(speed.write, speed.job_write)
-        Server(simulation, [self.reading, self.writing])
+        SharedServer(simulation, [self.reading, self.writing])
         self.calls: Lane | None = None  # None: their rate is unknown, and left out
         if math.isfinite(speed.job_ops):
             self.calls = Lane(speed.ops, speed.job_ops)
-            Server(simulation, [self.calls])
+            SharedServer(simulation, [self.calls])
 
 
 class Storage:
     def __init__(self, simulation: Simulation, speeds: Iterable[Speed]) -> None:
-        self.places = [Place(simulation, speed) for speed in speeds]
+        self.places = [SharedStorage(simulation, speed) for speed in speeds]
 
     def copy(
         self, copy: Copy, threads: int = 1, jobs: int = 1, before: float = 0.0
@@ -59,7 +59,7 @@ class Both:
 
     __slots__ = ("_left", "_process", "_requests")
 
-    def __init__(self, one: Request, other: Request) -> None:
+    def __init__(self, one: ServerShare, other: ServerShare) -> None:
         self._requests = one, other
         self._left = 2
 

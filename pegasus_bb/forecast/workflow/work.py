@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from pegasus_bb.forecast.workflow.moved_files import Copy, Own, Places, Work
-from pegasus_bb.forecast.workflow.outline import Node, Outline
+from pegasus_bb.forecast.workflow.moved_files import Copy, OwnReservation, Places, Work
+from pegasus_bb.forecast.workflow.outline import Outline, OutlineNode
 from pegasus_bb.forecast.workflow.workload import Load
 from pegasus_bb.model.placement import PFS, PlacedFile, Placement
 from pegasus_bb.model.run import Kind
@@ -44,7 +44,7 @@ def work_of_shared(
         work = replace(places.task(load, there, job_place))
         back = [_copy(own.stage_out, sizes, job_place, places.pfs)]
         back += [_copy(own.share, sizes, job_place, shared)]
-        work.own = Own(
+        work.own = OwnReservation(
             own.capacity * placement.job_tier.is_reserved,
             placement.job_tier.is_staged,
             [_copy(own.stage_in, sizes, places.pfs, job_place)],
@@ -94,11 +94,11 @@ def _with_own(
     into = [size for lfn, size in load.reads if at[lfn] == there]
     out = [size for lfn, size in load.writes if at[lfn] == there]
 
-    def own() -> Own:
+    def own() -> OwnReservation:
         came = Copy(places.pfs, there, sum(into), len(into))
         went = Copy(there, places.pfs, sum(out), len(out))
         size = capacity(came.size + went.size) * tier.is_reserved
-        return Own(size, tier.is_staged, (came,), (went,))
+        return OwnReservation(size, tier.is_staged, (came,), (went,))
 
     if not into and not out:
         return places.task_on(load, places.pfs)
@@ -117,7 +117,7 @@ def _copy(lfns: Iterable[str], sizes: Mapping[str, int], source: int, to: int) -
 
 
 def _auxiliary(
-    node: Node,
+    node: OutlineNode,
     files: Mapping[str, PlacedFile],
     sizes: Mapping[str, int],
     at: Mapping[str, int],

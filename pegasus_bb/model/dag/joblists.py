@@ -69,12 +69,12 @@ def _read(file: str) -> Entries:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TransferSource:
     site: str
     url: str
 
 
-def fetch(lfn: str, sources: Sequence[Source], site: str, url: str) -> Entry:
+def fetch(lfn: str, sources: Sequence[TransferSource], site: str, url: str) -> Entry:
     ranked = [
         {"site_label": s.site, "url": s.url, "priority": max(_FIRST_PRIORITY - n, 0)}
         for n, s in enumerate(sources)
@@ -82,7 +82,9 @@ def fetch(lfn: str, sources: Sequence[Source], site: str, url: str) -> Entry:
     return _transfer("input", lfn, ranked, {"site_label": site, "url": url})
 
 
-def fetch_program(lfn: str, sources: Sequence[Source], site: str, url: str) -> Entry:
+def fetch_program(
+    lfn: str, sources: Sequence[TransferSource], site: str, url: str
+) -> Entry:
     return {**fetch(lfn, sources, site, url), "executable": True}
 
 

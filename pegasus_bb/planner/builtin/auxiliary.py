@@ -8,7 +8,7 @@ from pegasus_bb.core.errors import UnplacedError
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.model.catalogs import Replica
 from pegasus_bb.model.dag import joblists
-from pegasus_bb.model.dag.joblists import Source
+from pegasus_bb.model.dag.joblists import TransferSource
 from pegasus_bb.model.workflow import Job
 from pegasus_bb.planner.builtin.executable import (
     CLEAN_UP,
@@ -18,8 +18,8 @@ from pegasus_bb.planner.builtin.executable import (
     STAGE_OUT,
     Bundles,
     Draft,
+    PegasusRole,
     Program,
-    Role,
     StagedProgram,
 )
 from pegasus_bb.planner.builtin.profiles import plain_text
@@ -66,7 +66,7 @@ def _stage_in(draft: Draft, program: Program) -> None:
         draft.edges((brought[lfn] for lfn in needs), draft.names[job.id])
 
 
-def _transfers(draft: Draft, role: Role, word: str, program: Program) -> Bundles:
+def _transfers(draft: Draft, role: PegasusRole, word: str, program: Program) -> Bundles:
     default = draft.catalogs.properties.get("pegasus.transfer.threads", "2")
     threads = str(program.profiles.get("pegasus", {}).get("transfer.threads", default))
     if not threads.isascii() or not threads.isdigit() or int(threads) < 1:
@@ -113,14 +113,14 @@ def _fetch(
     return joblists.fetch(lfn, sources, draft.site, url)
 
 
-def _can_be_linked(draft: Draft, source: Source) -> bool:
+def _can_be_linked(draft: Draft, source: TransferSource) -> bool:
     """Whether pegasus.transfer.links makes this a link instead of a copy, as
     pegasus-plan does. On a tier the placement decides, whatever the job list has."""
     here = source.site == draft.site and source.url.startswith("file://")
     return here and draft.catalogs.properties.flag("pegasus.transfer.links", False)
 
 
-def _sources_of(draft: Draft, job: Job, lfn: str) -> tuple[Source, ...]:
+def _sources_of(draft: Draft, job: Job, lfn: str) -> tuple[TransferSource, ...]:
     """Every replica of ``lfn``, best first. Raises CatalogError if there is none."""
     catalog = draft.catalogs.replicas
     found = catalog.replicas.get(lfn)
@@ -134,7 +134,9 @@ def _sources_of(draft: Draft, job: Job, lfn: str) -> tuple[Source, ...]:
             "that holds it with --input-dir",
         )
     ranked = sorted(found, key=lambda replica: _rank(replica, draft.site))
-    return tuple(Source(replica.site, _url(draft, replica)) for replica in ranked)
+    return tuple(
+        TransferSource(replica.site, _url(draft, replica)) for replica in ranked
+    )
 
 
 def _url(draft: Draft, replica: Replica) -> str:

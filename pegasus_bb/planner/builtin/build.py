@@ -14,8 +14,8 @@ from pegasus_bb.planner.builtin.argument_words import task_words
 from pegasus_bb.planner.builtin.auxiliary import add_auxiliary, results_stay
 from pegasus_bb.planner.builtin.executable import (
     COMPUTE,
+    BuiltInExecutable,
     Draft,
-    Executable,
     PlannedJob,
     Programs,
     RewrittenWorkflow,
@@ -28,7 +28,7 @@ from pegasus_bb.planner.builtin.planner_limits import (
     unsupported,
 )
 from pegasus_bb.planner.builtin.profiles import REAL_PLANNER, merge, of_properties
-from pegasus_bb.planner.builtin.value_lines import Places
+from pegasus_bb.planner.builtin.value_lines import ValueLines
 from pegasus_bb.planner.rewrite.lifecycle import DELETE, SETUP
 from pegasus_bb.planner.rewrite.pass_input import LOCAL
 from pegasus_bb.planner.run_plan import RunPlan
@@ -45,7 +45,7 @@ _ABORT = re.compile("([0-9]{1,9})(?: +RETURN +([0-9]{1,9}))?", re.IGNORECASE)
 _POST = {"POST", "POST.ARGUMENTS", "POST.SCOPE"}
 
 
-def build(rewritten: RewrittenWorkflow, run: RunPlan) -> Executable:
+def build(rewritten: RewrittenWorkflow, run: RunPlan) -> BuiltInExecutable:
     """The executable workflow of the ``rewritten`` inputs; ``complete`` adds the rest.
 
     Raises UsageError and CatalogError.
@@ -66,7 +66,7 @@ def build(rewritten: RewrittenWorkflow, run: RunPlan) -> Executable:
         f"results stay in {draft.scratch}, which is therefore not removed at the "
         "end; --output-sites or --output-dir brings them elsewhere"
     ]
-    return Executable(
+    return BuiltInExecutable(
         planner=BUILT_IN,
         dag=_dag(draft),
         dag_name=f"{run.label}-0.dag",
@@ -91,7 +91,7 @@ def _start(rewritten: RewrittenWorkflow, run: RunPlan) -> Draft:
             would_do="add a directory of type sharedScratch",
         )
     scratch = f"{site.scratch.path.rstrip('/')}/{run.relative_dir}"
-    places = Places(rewritten.workflow, catalogs)
+    places = ValueLines(rewritten.workflow, catalogs)
     programs = Programs(places, scratch)
     known = rewritten.workflow, rewritten.graph, catalogs
     return Draft(*known, run, scratch, programs, places)

@@ -12,14 +12,13 @@ from typing import Any
 from pegasus_bb.core.errors import CatalogError, UnplacedError
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.model.dag.joblists import Entry, Source
-from pegasus_bb.model.dag.roles import Role as NodeRole
-from pegasus_bb.model.dag.roles import role_of
+from pegasus_bb.model.dag.joblists import Entry, TransferSource
+from pegasus_bb.model.dag.roles import Role, role_of
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.transformations import Transformation
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.planner.builtin.profiles import merge, plain_text
-from pegasus_bb.planner.builtin.value_lines import Places
+from pegasus_bb.planner.builtin.value_lines import ValueLines
 from pegasus_bb.planner.rewrite.pass_input import LOCAL
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal.sealing import ExecutableWorkflow
@@ -35,7 +34,7 @@ def node_name(job: Job, is_ours: bool = False) -> str:
     """The name of ``job``'s node; ``is_ours``: planning has added the job. A user's job
     gets no name that has the role of a planner's own node."""
     name = _NOT_IN_NODE_NAMES.sub("_", f"{job.name}_{job.id}")
-    is_plain = is_ours or role_of(name) in (NodeRole.TASK, NodeRole.CLUSTER)
+    is_plain = is_ours or role_of(name) in (Role.TASK, Role.CLUSTER)
     return name if is_plain else f"task_{name}"
 
 
@@ -62,7 +61,7 @@ class RewrittenWorkflow:
 @dataclass(frozen=True, slots=True)
 class StagedProgram:
     lfn: str
-    sources: tuple[Source, ...]
+    sources: tuple[TransferSource, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ class Program:
 
 
 class Programs:
-    def __init__(self, places: Places, scratch: str) -> None:
+    def __init__(self, places: ValueLines, scratch: str) -> None:
         self._places, self._catalogs = places, places.catalogs
         self._scratch = scratch
         self._known: dict[tuple[str, str], Program] = {}
@@ -116,7 +115,7 @@ class Programs:
                 raise catalog.error(transformation, what, repr(pfn), mend)
             url = pfn if path is None else f"file://{path}"
             lfn = "-".join(p for p in (known.namespace, known.name, known.version) if p)
-            staged.append(StagedProgram(lfn, (Source(found.site, url),)))
+            staged.append(StagedProgram(lfn, (TransferSource(found.site, url),)))
             pfn = f"{self._scratch}/{lfn}"
         else:
             pfn = self._expanded(pfn, site, profiles)
@@ -145,7 +144,7 @@ class Programs:
 
 
 @dataclass(frozen=True, slots=True)
-class Role:
+class PegasusRole:
     """The kind of a node, in Pegasus's numbers and names."""
 
     job_class: int
@@ -154,12 +153,12 @@ class Role:
     transformation: str
 
 
-COMPUTE = Role(1, 0, "", "")
-STAGE_IN = Role(2, 700, "stagein", "pegasus::transfer")
-STAGE_OUT = Role(3, 900, "stageout", "pegasus::transfer")
-CREATE_DIR = Role(6, 800, "", "pegasus::dirmanager")
-CLEAN_UP = Role(8, 1000, "cleanup", "pegasus::cleanup")
-LEAF_CLEANUP = Role(8, 1000, "", "pegasus::cleanup")
+COMPUTE = PegasusRole(1, 0, "", "")
+STAGE_IN = PegasusRole(2, 700, "stagein", "pegasus::transfer")
+STAGE_OUT = PegasusRole(3, 900, "stageout", "pegasus::transfer")
+CREATE_DIR = PegasusRole(6, 800, "", "pegasus::dirmanager")
+CLEAN_UP = PegasusRole(8, 1000, "cleanup", "pegasus::cleanup")
+LEAF_CLEANUP = PegasusRole(8, 1000, "", "pegasus::cleanup")
 
 
 @dataclass(slots=True)
@@ -167,7 +166,7 @@ class PlannedJob:
     """One node: what runs where. ``job`` is None for the planner's own nodes."""
 
     name: str
-    role: Role
+    role: PegasusRole
     site: str
     program: Program
     priority: int
@@ -194,7 +193,7 @@ class Draft:
     run: RunPlan
     scratch: str
     programs: Programs
-    places: Places
+    places: ValueLines
     on_site: list[Job] = field(default_factory=list)  # in the order of the workflow
     level: dict[str, int] = field(default_factory=dict)  # of those, by id, from 1
     names: dict[str, str] = field(default_factory=dict)  # node by job id
@@ -241,7 +240,11 @@ class Draft:
         self.jobs[planned.name] = planned
 
     def auxiliary(
-        self, name: str, role: Role, program: Program, arguments: Sequence[str] = ()
+        self,
+        name: str,
+        role: PegasusRole,
+        program: Program,
+        arguments: Sequence[str] = (),
     ) -> list[Entry]:
         """Add a node of the planner's own; the caller fills the job list returned."""
         entries: list[Entry] = []
@@ -252,7 +255,7 @@ class Draft:
         return entries
 
     def on_scratch(
-        self, word: str, role: Role, program: Program, entries: list[Entry]
+        self, word: str, role: PegasusRole, program: Program, entries: list[Entry]
     ) -> str:
         """Add the node that makes or removes the run's folder; return its name."""
         label = _NOT_IN_NODE_NAMES.sub("_", self.run.label)
@@ -278,7 +281,7 @@ class Bundles:
         draft: Draft,
         stem: str,
         most: int,
-        role: Role,
+        role: PegasusRole,
         program: Program,
         arguments: Sequence[str] = (),
     ) -> None:
@@ -298,7 +301,7 @@ class Bundles:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Executable(ExecutableWorkflow):
+class BuiltInExecutable(ExecutableWorkflow):
     """An executable workflow of the built-in planner, before any of it is written."""
 
     rewritten: RewrittenWorkflow

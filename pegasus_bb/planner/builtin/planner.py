@@ -11,7 +11,7 @@ from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.planner.builtin.build import build
-from pegasus_bb.planner.builtin.executable import Executable, RewrittenWorkflow
+from pegasus_bb.planner.builtin.executable import BuiltInExecutable, RewrittenWorkflow
 from pegasus_bb.planner.builtin.planner_limits import check_path_overlap
 from pegasus_bb.planner.builtin.write import check_files, write
 from pegasus_bb.planner.options import PlanOptions
@@ -43,11 +43,13 @@ class BuiltInPlanner:
 
     def plan(
         self, rewritten: Inputs, given: PlanningInput, run: RunPlan
-    ) -> tuple[Executable, RunPlan]:
+    ) -> tuple[BuiltInExecutable, RunPlan]:
         check_can_be_fetched(given)
         return build(_parse(rewritten, given, run), run), run
 
-    def write(self, executable: Executable, given: PlanningInput, run: RunPlan) -> None:
+    def write(
+        self, executable: BuiltInExecutable, given: PlanningInput, run: RunPlan
+    ) -> None:
         _check_overlap(executable, given, run)
         few = run_files(executable, given, run)
         many = partial(node_files, executable, given, run)
@@ -57,7 +59,7 @@ class BuiltInPlanner:
     def check_plan(self, given: PlanningInput, run: RunPlan) -> None:
         _check_overlap(self.in_memory(given, run), given, run)
 
-    def in_memory(self, given: PlanningInput, run: RunPlan) -> Executable:
+    def in_memory(self, given: PlanningInput, run: RunPlan) -> BuiltInExecutable:
         """The workflow that ``plan`` would write. Raises UsageError as that does."""
         built, run = self.plan(self.rewrite(given, run), given, run)
         executable = complete(built, given.workflow, run)
@@ -65,7 +67,9 @@ class BuiltInPlanner:
         return executable
 
 
-def _check_overlap(executable: Executable, given: PlanningInput, run: RunPlan) -> None:
+def _check_overlap(
+    executable: BuiltInExecutable, given: PlanningInput, run: RunPlan
+) -> None:
     scratch = pfs_scratch(executable, given, run)
     check_path_overlap(executable, given.catalogs, scratch)
 

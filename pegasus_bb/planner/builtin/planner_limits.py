@@ -12,7 +12,7 @@ from pegasus_bb.core.paths import local_path
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.workflow import Job, Workflow, lfn_fault
-from pegasus_bb.planner.builtin.executable import STAGE_IN, Executable
+from pegasus_bb.planner.builtin.executable import STAGE_IN, BuiltInExecutable
 from pegasus_bb.planner.builtin.profiles import REAL_PLANNER, plain_text
 from pegasus_bb.planner.run_plan import RunPlan
 
@@ -115,7 +115,7 @@ def unsupported(workflow: Workflow, job: Job, why: str, found: str) -> CatalogEr
 
 
 def check_path_overlap(
-    executable: Executable, catalogs: Catalogs, run_folder: str
+    executable: BuiltInExecutable, catalogs: Catalogs, run_folder: str
 ) -> None:
     """Raises UsageError if the run would remove or overwrite a file of the user.
 
@@ -153,7 +153,7 @@ def check_path_overlap(
             )
 
 
-def _inputs(executable: Executable) -> Iterator[tuple[str, str]]:
+def _inputs(executable: BuiltInExecutable) -> Iterator[tuple[str, str]]:
     for planned in executable.jobs.values():
         for entry in planned.entries or () if planned.role is STAGE_IN else ():
             for source in entry["src_urls"]:

@@ -29,7 +29,7 @@ from pegasus_bb.planner.builtin.profiles import (
     of_properties,
     style_of,
 )
-from pegasus_bb.planner.builtin.value_lines import Places
+from pegasus_bb.planner.builtin.value_lines import ValueLines
 from pegasus_bb.planner.run_plan import RunPlan
 
 # HTCondor gives a job on the submit host no variable of its user's environment, but
@@ -55,7 +55,7 @@ class SubmitFiles:
     ) -> None:
         self._scratch = scratch
         self._catalogs, self._run = rewritten.catalogs, run
-        self._places = Places(rewritten.workflow, rewritten.catalogs)
+        self._places = ValueLines(rewritten.workflow, rewritten.catalogs)
         self._common = of_properties(rewritten.catalogs.properties)
         self._frames: dict[tuple[int, int, bool, bytes], _Frame] = {}
 

@@ -13,7 +13,7 @@ from pegasus_bb.model.workflow import Job, Workflow
 
 
 @dataclass(frozen=True)
-class Places:
+class ValueLines:
     workflow: Workflow
     catalogs: Catalogs
 

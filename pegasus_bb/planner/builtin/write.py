@@ -19,7 +19,7 @@ from pegasus_bb.model.document import as_json
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.planner.builtin.executable import (
     VERSION,
-    Executable,
+    BuiltInExecutable,
     PlannedJob,
     RewrittenWorkflow,
     compact,
@@ -42,7 +42,7 @@ _SPECIAL = re.compile(r"[\s\"'\\=]")
 
 
 def write(
-    executable: Executable,
+    executable: BuiltInExecutable,
     run: RunPlan,
     few: Iterable[File] = (),
     many: Callable[[], Iterable[File]] | None = None,
@@ -89,7 +89,7 @@ def write(
     return target
 
 
-def check_files(executable: Executable, run: RunPlan) -> None:
+def check_files(executable: BuiltInExecutable, run: RunPlan) -> None:
     """Raises CatalogError and UsageError as ``write`` would."""
     submits = SubmitFiles(executable.scratch, executable.rewritten, run)
     for planned in executable.jobs.values():
@@ -98,7 +98,7 @@ def check_files(executable: Executable, run: RunPlan) -> None:
 
 def files_of(
     jobs: Iterable[PlannedJob],
-    executable: Executable,
+    executable: BuiltInExecutable,
     rewritten: RewrittenWorkflow,
     run: RunPlan,
 ) -> Iterator[File]:
@@ -114,7 +114,7 @@ def _in_bb(files: Iterable[File]) -> Iterator[File]:
     return ((f"bb/{name}", data) for name, data in files)
 
 
-def _folders(executable: Executable, run: RunPlan) -> Folders:
+def _folders(executable: BuiltInExecutable, run: RunPlan) -> Folders:
     jobs: dict[str, list[PlannedJob]] = {}
     for planned in executable.jobs.values():
         jobs.setdefault(planned.folder, []).append(planned)
@@ -139,7 +139,7 @@ def _host() -> str:
 
 
 def top_files(
-    executable: Executable, rewritten: RewrittenWorkflow, run: RunPlan, host: str
+    executable: BuiltInExecutable, rewritten: RewrittenWorkflow, run: RunPlan, host: str
 ) -> Iterator[tuple[str, bytes]]:
     """The files next to the .dag, by path below the submit directory."""
     name = f"{run.label}-0"
@@ -161,7 +161,7 @@ def top_files(
 
 
 def _braindump(
-    executable: Executable, workflow: Workflow, run: RunPlan, host: str
+    executable: BuiltInExecutable, workflow: Workflow, run: RunPlan, host: str
 ) -> str:
     name = f"{run.label}-0"
     values = {
@@ -196,7 +196,9 @@ def _braindump(
     return "".join(f"{key}: {json.dumps(value)}\n" for key, value in values.items())
 
 
-def _cache(executable: Executable, workflow: Workflow, run: RunPlan) -> Iterator[str]:
+def _cache(
+    executable: BuiltInExecutable, workflow: Workflow, run: RunPlan
+) -> Iterator[str]:
     lfns = {use.lfn: None for job in workflow.jobs.values() for use in job.uses}
     scratch = f"file://{executable.scratch}/"
     rest = f'site="{run.site}"\n'
@@ -210,7 +212,7 @@ def _word(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _metadata(executable: Executable, run: RunPlan) -> bytes:
+def _metadata(executable: BuiltInExecutable, run: RunPlan) -> bytes:
     return as_json(
         {
             "root_workflow_uuid": run.uuid,

@@ -16,7 +16,7 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.process import start
 from pegasus_bb.model.properties import PREFIX
 from pegasus_bb.planner.pegasus.exclusive_folder import PRINTED
-from pegasus_bb.planner.pegasus.home import PLAN, Home
+from pegasus_bb.planner.pegasus.home import PLAN, PegasusHome
 from pegasus_bb.planner.pegasus.pegasus_inputs import PROPERTIES, WORKFLOW
 from pegasus_bb.planner.run_plan import RunPlan
 
@@ -26,7 +26,7 @@ _GRACE = 2.0  # seconds
 _POLL = 0.02
 
 
-def plain_argv(home: Home, argv: Iterable[str]) -> list[str]:
+def plain_argv(home: PegasusHome, argv: Iterable[str]) -> list[str]:
     return [home.tool(PLAN), *_without_bb_options(argv)]
 
 
@@ -48,7 +48,7 @@ def _without_bb_options(argv: Iterable[str]) -> Iterator[str]:
 
 
 def run_argv(
-    home: Home, submit_dir: Path, as_json: bool, forward: Iterable[str]
+    home: PegasusHome, submit_dir: Path, as_json: bool, forward: Iterable[str]
 ) -> list[str]:
     """The call of pegasus-run that pegasus-plan --submit makes; ``forward``:
     KEY[=VALUE]."""
@@ -60,7 +60,7 @@ def run_argv(
 
 
 def plan_argv(
-    home: Home, run: RunPlan, folder: Path, passed: Sequence[str]
+    home: PegasusHome, run: RunPlan, folder: Path, passed: Sequence[str]
 ) -> list[str]:
     """The call of pegasus-plan on the inputs in ``folder``. Raises UsageError."""
     ours = {

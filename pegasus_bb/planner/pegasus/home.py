@@ -17,7 +17,7 @@ OURS = b"`pegasus-bb plan`"
 
 
 @dataclass(frozen=True)
-class Home:
+class PegasusHome:
     """An installed Pegasus. Its tools look for each other in their own folder, so each
     is called by its real path and never through a link."""
 
@@ -32,15 +32,15 @@ class Home:
         )
 
 
-def find_home(environ: Mapping[str, str]) -> Home | None:
+def find_home(environ: Mapping[str, str]) -> PegasusHome | None:
     """$PEGASUS_HOME/bin, else the first folder of PATH with a real pegasus-plan."""
     for folder in _folders(environ):
         if is_real(folder / PLAN):
-            return Home((folder / PLAN).resolve().parent)
+            return PegasusHome((folder / PLAN).resolve().parent)
     return None
 
 
-def require_home(environ: Mapping[str, str]) -> Home:
+def require_home(environ: Mapping[str, str]) -> PegasusHome:
     """``find_home``. Raises UsageError if there is none."""
     home = find_home(environ)
     if home is None:
@@ -51,7 +51,7 @@ def require_home(environ: Mapping[str, str]) -> Home:
     return home
 
 
-def resolve_home(planner: str, environ: Mapping[str, str]) -> Home | None:
+def resolve_home(planner: str, environ: Mapping[str, str]) -> PegasusHome | None:
     """The Pegasus that plans, by ``pegasus.bb.planner``; None: the built-in planner
     does.
 
@@ -90,7 +90,9 @@ def _folders(environ: Mapping[str, str]) -> Iterator[Path]:
             yield Path(folder).absolute()
 
 
-def planner_line(properties: Properties, home: Home | None, version: str = "") -> str:
+def planner_line(
+    properties: Properties, home: PegasusHome | None, version: str = ""
+) -> str:
     """A line for a person: which planner plans, and why."""
     origin = properties.origin(PREFIX + "planner")
     if home is None:

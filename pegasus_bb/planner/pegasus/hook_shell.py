@@ -15,12 +15,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.planner.pegasus.home import PLAN, Home
+from pegasus_bb.planner.pegasus.home import PLAN, PegasusHome
 
 _SIBLINGS = ("lib", "lib64", "share", "etc")
 
 
-def make_hook_home(home: Home | None, command: Path, cache: Path) -> Path:
+def make_hook_home(home: PegasusHome | None, command: Path, cache: Path) -> Path:
     """Make that folder below ``cache``, if it is new, and return its bin. ``command``
     is pegasus-bb.
 

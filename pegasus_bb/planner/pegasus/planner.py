@@ -11,7 +11,7 @@ from pegasus_bb.planner.options import runs_folder
 from pegasus_bb.planner.pegasus.call import plan_argv, run_planner
 from pegasus_bb.planner.pegasus.complete_submit_dir import with_clusters, write_planned
 from pegasus_bb.planner.pegasus.exclusive_folder import claim, planned_folder
-from pegasus_bb.planner.pegasus.home import Home
+from pegasus_bb.planner.pegasus.home import PegasusHome
 from pegasus_bb.planner.pegasus.pegasus_inputs import for_pegasus, write_inputs
 from pegasus_bb.planner.pegasus.pegasus_limits import (
     check_clusters,
@@ -34,7 +34,7 @@ class PegasusPlanner:
     """See ``Planner``. It plans on a burst buffer only: in mode off pegasus-plan needs
     no help."""
 
-    home: Home
+    home: PegasusHome
     passed: tuple[str, ...]  # arguments for pegasus-plan
     is_builtin = False
 

@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pegasus_bb.core.process import ask
-from pegasus_bb.planner.pegasus.home import Home
+from pegasus_bb.planner.pegasus.home import PegasusHome
 
 _ELSEWHERE = ("pegasus.catalog.master.url", "pegasus.dashboard.output")
 _NAME = "workflow.db"
 
 
-def make_user_database(home: Home, properties: Mapping[str, str]) -> None:
+def make_user_database(home: PegasusHome, properties: Mapping[str, str]) -> None:
     """Make the database if the user has none and ``properties`` name no other.
 
     The database gets its name when it is complete, so another plan never sees half of
@@ -36,7 +36,7 @@ def make_user_database(home: Home, properties: Mapping[str, str]) -> None:
             return
 
 
-def _make(home: Home, folder: Path) -> None:
+def _make(home: PegasusHome, folder: Path) -> None:
     with tempfile.TemporaryDirectory(prefix=".part-", dir=folder) as part:
         made = Path(part, _NAME)
         create = [home.tool("pegasus-db-admin"), "create", f"sqlite:///{made}"]

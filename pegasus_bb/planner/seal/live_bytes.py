@@ -16,10 +16,10 @@ from pegasus_bb.core.errors import NotSealed
 from pegasus_bb.core.units import format_size
 from pegasus_bb.model.dag.nodes import Dag
 from pegasus_bb.planner.seal.lives import Lives, parents_first
-from pegasus_bb.planner.seal.phases import Phases
+from pegasus_bb.planner.seal.phases import SealedPhases
 
 
-def check_phases(dag: Dag, phases: Phases) -> None:
+def check_phases(dag: Dag, phases: SealedPhases) -> None:
     """Raises NotSealed if more than the limit could be on the tier."""
     broken = [_message(phases, *each) for each in _overfull_periods(dag, phases)]
     if broken:
@@ -29,7 +29,7 @@ def check_phases(dag: Dag, phases: Phases) -> None:
         )
 
 
-def live_bytes(dag: Dag, phases: Phases) -> list[int]:
+def live_bytes(dag: Dag, phases: SealedPhases) -> list[int]:
     """The most that can be on the tier in each period. Linear. Raises NotSealed."""
     change = [0] * (len(phases.barriers) + 2)
     for lfn, (first, last) in _spans(dag, phases).items():
@@ -38,14 +38,16 @@ def live_bytes(dag: Dag, phases: Phases) -> list[int]:
     return list(accumulate(change[:-1]))
 
 
-def _overfull_periods(dag: Dag, phases: Phases) -> Iterator[tuple[int, int, list[str]]]:
+def _overfull_periods(
+    dag: Dag, phases: SealedPhases
+) -> Iterator[tuple[int, int, list[str]]]:
     for period, held in enumerate(live_bytes(dag, phases)):
         if held > phases.limit:
             spans = _spans(dag, phases).items()
             yield period, held, [lfn for lfn, (a, z) in spans if a <= period <= z]
 
 
-def _message(phases: Phases, period: int, held: int, lfns: list[str]) -> str:
+def _message(phases: SealedPhases, period: int, held: int, lfns: list[str]) -> str:
     largest = sorted(lfns, key=lambda lfn: -phases.lives.size[lfn])[:3]
     limit = f"{format_size(phases.limit)} ({phases.limit} bytes)"
     return (
@@ -57,7 +59,7 @@ def _message(phases: Phases, period: int, held: int, lfns: list[str]) -> str:
     )
 
 
-def _spans(dag: Dag, phases: Phases) -> dict[str, tuple[int, int]]:
+def _spans(dag: Dag, phases: SealedPhases) -> dict[str, tuple[int, int]]:
     """LFN -> the first and the last period in which it may be there."""
     order = parents_first(dag)
     number = {name: place for place, name in enumerate(phases.barriers)}

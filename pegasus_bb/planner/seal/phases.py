@@ -24,7 +24,7 @@ from pegasus_bb.planner.seal.lives import Lives, parents_first
 
 
 @dataclass(frozen=True)
-class Phases:
+class SealedPhases:
     """The promise that the sealed DAG has to keep."""
 
     limit: int  # bytes on the tier at any time
@@ -34,7 +34,7 @@ class Phases:
 
 def in_phases(
     dag: Dag, lives: Lives, tasks: Set[str], limit: int
-) -> tuple[Dag, Phases]:
+) -> tuple[Dag, SealedPhases]:
     """``dag`` with the edges of as few phases as possible, and their promise.
 
     ``tasks`` are the nodes that run tasks on the tier. Linear in nodes, edges, files.
@@ -51,7 +51,7 @@ def in_phases(
     children = dict(dag.children)
     for name, below in more.items():
         children[name] = [*children.get(name, ()), *below]
-    return replace(dag, children=children), Phases(limit, tuple(barriers), lives)
+    return replace(dag, children=children), SealedPhases(limit, tuple(barriers), lives)
 
 
 def _barriers(
@@ -133,7 +133,7 @@ _DAMAGED = (
 )
 
 
-def phases_json(phases: Phases) -> dict[str, Any]:
+def phases_json(phases: SealedPhases) -> dict[str, Any]:
     lives = phases.lives
     used = {lfn: None for lfns in lives.brings.values() for lfn in lfns}
     return {
@@ -146,7 +146,7 @@ def phases_json(phases: Phases) -> dict[str, Any]:
     }
 
 
-def read_phases(file: str) -> Phases | None:
+def read_phases(file: str) -> SealedPhases | None:
     """None if the run has no phases. Raises CatalogError if the file is damaged."""
     if not os.path.lexists(file):
         return None
@@ -154,7 +154,9 @@ def read_phases(file: str) -> Phases | None:
         data = read_json(file)
         sizes = {str(lfn): int(size) for lfn, size in data["sizes"].items()}
         lives = Lives(sizes, _names(data["brings"], sizes), _names(data["removes"]))
-        return Phases(int(data["limit"]), tuple(map(str, data["barriers"])), lives)
+        return SealedPhases(
+            int(data["limit"]), tuple(map(str, data["barriers"])), lives
+        )
     except _DAMAGED as error:
         raise CatalogError(
             f"does not say how the run's phases end ({error!r})",

@@ -21,7 +21,7 @@ from pegasus_bb.planner.seal.dag_rules import AFTER, BEFORE, Rule
 from pegasus_bb.planner.seal.late_results import with_late_results
 from pegasus_bb.planner.seal.live_bytes import check_phases
 from pegasus_bb.planner.seal.lives import read_lives, removals
-from pegasus_bb.planner.seal.phases import Phases, in_phases
+from pegasus_bb.planner.seal.phases import SealedPhases, in_phases
 from pegasus_bb.planner.seal.view import BUILT_IN, DEFERRED, View
 
 
@@ -39,7 +39,7 @@ class ExecutableWorkflow:
     users: Set[str]  # nodes that use the buffer
     scratch: str  # the run's folder on the compute site
     outputs: Mapping[str, str]  # LFN -> where stage-out puts it, and bb_delete looks
-    phases: Phases | None = None  # if the files do not fit onto the tier at once
+    phases: SealedPhases | None = None  # if the files do not fit onto the tier at once
     notes: Sequence[str] = ()  # for the user: requests that the planner ignores
 
     @property
@@ -93,7 +93,7 @@ def await_stage_out_post(post: Script, node: str, run: RunPlan) -> Script:
 
 def _in_phases(
     view: View, planned: ExecutableWorkflow, workflow: Workflow, run: RunPlan
-) -> tuple[View, Phases | None]:
+) -> tuple[View, SealedPhases | None]:
     """``view`` with barriers between phases, if its files do not fit at once."""
     placement = run.placement
     if placement is None or placement.phases is None or placement.phases.count == 1:

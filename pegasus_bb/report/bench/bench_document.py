@@ -9,10 +9,10 @@ from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.bench.cells import ERROR, LEAST, Measurement, certain
 from pegasus_bb.report.bench.figures import Figures
 from pegasus_bb.report.bench.measured_tier import left_behind
-from pegasus_bb.report.bench.session import Session, Tier
+from pegasus_bb.report.bench.session import Session, TierSession
 
 
-def before(tiers: Sequence[Tier]) -> Iterator[str]:
+def before(tiers: Sequence[TierSession]) -> Iterator[str]:
     devices: dict[int, str] = {}
     for tier in tiers:
         name = devices.setdefault(tier.place.device, tier.place.name)
@@ -40,7 +40,7 @@ def after(session: Session) -> Iterator[str]:
         )
 
 
-def _doubtful(tier: Tier) -> Iterator[str]:
+def _doubtful(tier: TierSession) -> Iterator[str]:
     figures = [value for one in tier.measured() for value in (one.write, one.read)]
     figures += [one.rate for one in tier.operations if one.rates]
     uncertain = sum(not certain(value) for value in figures)
@@ -81,7 +81,7 @@ def to_document(
     }
 
 
-def _tier(tier: Tier) -> dict[str, Any]:
+def _tier(tier: TierSession) -> dict[str, Any]:
     return {
         "name": tier.place.name,
         "path": tier.place.path,

@@ -22,7 +22,7 @@ _LEAD = 0.005
 _LEAD_EACH = 0.0002
 
 
-class Own:
+class BuiltInBenchmark:
     """Starts its processes once; a cell takes as many of them as it needs."""
 
     name = "own"

@@ -8,7 +8,7 @@ from pegasus_bb.core.errors import NotMeasured
 from pegasus_bb.core.units import KIB, MIB, format_size
 from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.bench.cells import Cell, Measurement
-from pegasus_bb.report.bench.session import Tier
+from pegasus_bb.report.bench.session import TierSession
 
 RATES = ("read", "write", "job_read", "job_write")
 OPERATIONS = ("ops", "job_ops")
@@ -40,7 +40,7 @@ class Figures:
         return {**rates, "latency": f"{self.latency * 1e6:.1f}us", **known}
 
 
-def figures(tier: Tier) -> Figures:
+def figures(tier: TierSession) -> Figures:
     """The figures of ``tier``, from the cells with the largest block.
 
     Raises NotMeasured if there is no cell.
@@ -64,7 +64,7 @@ def figures(tier: Tier) -> Figures:
     )
 
 
-def _operations(tier: Tier) -> dict[str, float]:
+def _operations(tier: TierSession) -> dict[str, float]:
     known = {of.processes: of.rate.mean for of in tier.operations if of.rate}
     if not known:
         return {}

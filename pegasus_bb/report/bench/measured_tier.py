@@ -21,7 +21,7 @@ _MEMORY = "/proc/meminfo"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MeasuredFolder:
     name: str
     path: str
     kind: str  # of file system, as the kernel calls it
@@ -42,7 +42,7 @@ class Place:
         return int(self.free() * _SHARE)
 
 
-def place(text: str) -> Place:
+def place(text: str) -> MeasuredFolder:
     """Read NAME=DIR, or DIR alone, whose last part is the name. Raises UsageError."""
     name, equals, path = text.partition("=")
     if not equals or "/" in name:
@@ -56,10 +56,10 @@ def place(text: str) -> Place:
         raise UsageError(f"--tier {text}: there is no folder {full}; name one of yours")
     if not os.access(full, os.W_OK | os.X_OK, effective_ids=True):
         raise UsageError(f"--tier {text}: you may not write there; name one of yours")
-    return Place(name, full, _kind(full), os.stat(full).st_dev)
+    return MeasuredFolder(name, full, _kind(full), os.stat(full).st_dev)
 
 
-def left_behind(place: Place) -> list[str]:
+def left_behind(place: MeasuredFolder) -> list[str]:
     """Folders of benchmarks that run there now, or were killed."""
     with contextlib.suppress(OSError), os.scandir(place.path) as entries:
         return sorted(e.path for e in entries if e.name.startswith(PREFIX))
@@ -67,7 +67,7 @@ def left_behind(place: Place) -> list[str]:
 
 
 @contextlib.contextmanager
-def temporary_folder(place: Place) -> Iterator[str]:
+def temporary_folder(place: MeasuredFolder) -> Iterator[str]:
     """A new folder there, which is removed with all that is in it, whatever happens.
 
     Raises NotMeasured if it cannot be made or removed.

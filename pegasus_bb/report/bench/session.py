@@ -15,10 +15,10 @@ from pegasus_bb.core.errors import NotMeasured, UsageError
 from pegasus_bb.core.removal import remove
 from pegasus_bb.core.units import format_size
 from pegasus_bb.model.stat import Stat, stat
-from pegasus_bb.report.bench.built_in_engine import Own
+from pegasus_bb.report.bench.built_in_engine import BuiltInBenchmark
 from pegasus_bb.report.bench.cells import Cell, Measurement
 from pegasus_bb.report.bench.ior import COUNT, PROGRAM, Ior
-from pegasus_bb.report.bench.measured_tier import Place, temporary_folder
+from pegasus_bb.report.bench.measured_tier import MeasuredFolder, temporary_folder
 from pegasus_bb.report.bench.small_files import (
     Operations,
     operations_of,
@@ -49,16 +49,16 @@ class Engine(Protocol):
 def choose(processes: int, folder: str) -> Engine:
     """An engine for so many ``processes``; a trial of ior happens in ``folder``."""
     if which(PROGRAM) is None:
-        return Own(processes, "no ior on PATH")
+        return BuiltInBenchmark(processes, "no ior on PATH")
     launch = launcher()
     if not launch:
         why = "ior is there, but no srun, mpiexec or mpirun to start it"
-        return Own(processes, why)
+        return BuiltInBenchmark(processes, why)
     engine = Ior(launch)
     try:
         engine.trial(processes, folder)
     except NotMeasured as error:
-        return Own(processes, f"ior does not run here: {error}")
+        return BuiltInBenchmark(processes, f"ior does not run here: {error}")
     return engine
 
 
@@ -125,8 +125,8 @@ _FILES = 64  # opened in each repetition
 
 
 @dataclass(slots=True)
-class Tier:
-    place: Place
+class TierSession:
+    place: MeasuredFolder
     openings: list[float] = field(default_factory=list)  # seconds of one open
     measurements: list[Measurement] = field(default_factory=list)
     operations: list[Operations] = field(default_factory=list)
@@ -142,7 +142,7 @@ class Tier:
 class Session:
     """Keeps what was measured even if ``run`` is interrupted."""
 
-    def __init__(self, places: Sequence[Place], cells: Sequence[Cell]) -> None:
+    def __init__(self, places: Sequence[MeasuredFolder], cells: Sequence[Cell]) -> None:
         """Raises UsageError if a tier has no room for the largest of ``cells``."""
         largest = max(cells, key=lambda cell: cell.total)
         for place in places:
@@ -154,7 +154,9 @@ class Session:
                 )
         self._processes = max(cell.processes for cell in cells)
         self.tiers = [
-            Tier(place, [], [Measurement(cell) for cell in cells], operations_of(cells))
+            TierSession(
+                place, [], [Measurement(cell) for cell in cells], operations_of(cells)
+            )
             for place in places
         ]
         self.engine: Engine | None = None
@@ -174,8 +176,8 @@ class Session:
             self.engine = choose(self._processes, folders[0])
             stack.callback(self.engine.close)  # before the folders go
             own = self.engine
-            if not isinstance(own, Own):
-                own = Own(self._processes)
+            if not isinstance(own, BuiltInBenchmark):
+                own = BuiltInBenchmark(self._processes)
                 stack.callback(own.close)
             turns = list(self._turns(self.engine, own, folders)) * REPETITIONS
             for done, (what, turn) in enumerate(turns):
@@ -183,7 +185,7 @@ class Session:
                 turn()
 
     def _turns(
-        self, engine: Engine, own: Own, folders: Sequence[str]
+        self, engine: Engine, own: BuiltInBenchmark, folders: Sequence[str]
     ) -> Iterator[Turn]:
         """Of one repetition: what is next, for a person, and what does it."""
         tiers = list(zip(self.tiers, folders, strict=True))
@@ -199,7 +201,9 @@ class Session:
                 yield f"{tier.place.name}: operations of {count.processes}", turn
 
 
-def repeat(engine: Engine, place: Place, folder: str, one: Measurement) -> None:
+def repeat(
+    engine: Engine, place: MeasuredFolder, folder: str, one: Measurement
+) -> None:
     """Measure ``one`` once more, in a new folder in ``folder``. Raises NotMeasured.
 
     Whatever else ends it leaves its files: processes of ``engine`` may still write, so
@@ -221,7 +225,7 @@ def repeat(engine: Engine, place: Place, folder: str, one: Measurement) -> None:
     one.add(write, read, place.in_memory or not dropped)
 
 
-def _openings(tier: Tier, folder: str) -> list[float]:
+def _openings(tier: TierSession, folder: str) -> list[float]:
     try:
         return [opening(folder) for _ in range(REPETITIONS)]
     except OSError as error:

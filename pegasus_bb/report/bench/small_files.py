@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pegasus_bb.core.errors import NotMeasured
 from pegasus_bb.core.removal import remove
 from pegasus_bb.model.stat import Stat, stat
-from pegasus_bb.report.bench.built_in_engine import Own
+from pegasus_bb.report.bench.built_in_engine import BuiltInBenchmark
 from pegasus_bb.report.bench.cells import Cell
-from pegasus_bb.report.bench.measured_tier import Place
+from pegasus_bb.report.bench.measured_tier import MeasuredFolder
 
 SECONDS = 0.2  # at least, of each repetition
 
@@ -38,7 +38,9 @@ def operations_of(cells: Iterable[Cell]) -> list[Operations]:
     return [Operations(count) for count in sorted({1, most})]
 
 
-def repeat_operations(own: Own, place: Place, folder: str, one: Operations) -> None:
+def repeat_operations(
+    own: BuiltInBenchmark, place: MeasuredFolder, folder: str, one: Operations
+) -> None:
     """Measure ``one`` once more, in a new folder in ``folder``. Raises NotMeasured."""
     files = os.path.join(folder, "files")
     try:

@@ -41,7 +41,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class FigureTable:
     """The first column names the rows."""
 
     caption: str
@@ -65,13 +65,13 @@ class Dataset:
         empty = [c for c in every if all(row.get(c.key) is None for row in self.rows)]
         return tuple(column for column in self.columns if column not in empty)
 
-    def table(self, caption: str) -> Table:
+    def table(self, caption: str) -> FigureTable:
         """The columns that are ``known``."""
         if self.known != self.columns:
             return Dataset(self.known, self.rows).table(caption)
         head = tuple(column.title for column in self.columns)
         rows = tuple(tuple(self._cells(row)) for row in self.rows[:ROWS])
-        return Table(caption, head, rows, max(0, len(self.rows) - ROWS))
+        return FigureTable(caption, head, rows, max(0, len(self.rows) - ROWS))
 
     def _cells(self, row: Row) -> Iterator[Cell]:
         for column in self.columns:
@@ -104,7 +104,7 @@ class Figure:
     title: str
     about: str
     charts: tuple[Chart, ...] = ()
-    tables: tuple[Table, ...] = ()
+    tables: tuple[FigureTable, ...] = ()
     side_by_side: bool = False
     legend: tuple[Legend, ...] = ()  # of all its charts; else each has its own
 

@@ -15,9 +15,9 @@ from pegasus_bb.report.page.figure import (
     Column,
     Dataset,
     Figure,
+    FigureTable,
     Legend,
     Row,
-    Table,
     format_quantity,
 )
 from pegasus_bb.report.page.ticks import byte_axis
@@ -103,7 +103,7 @@ def _about(parts: Sequence[_Part]) -> str:
     return _ABOUT.format(most=most) + left_out
 
 
-def _table(part: _Part) -> Table:
+def _table(part: _Part) -> FigureTable:
     return Dataset(_COLUMNS, part.rows).table(f"Live bytes {part.where}")
 
 

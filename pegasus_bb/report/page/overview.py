@@ -15,8 +15,8 @@ from pegasus_bb.report.page.figure import (
     TO_ONE,
     UNKNOWN,
     Cell,
+    FigureTable,
     Number,
-    Table,
 )
 from pegasus_bb.report.report_document import Comparison, Row
 from pegasus_bb.report.tables import CLOCK, STAGING
@@ -43,17 +43,17 @@ _DIFFERENCE = {True: "beyond error", False: "within error", None: ""}
 _SIDES = {"pfs": "PFS", "bb": "BB"}
 
 
-def whole_run(found: Comparison) -> tuple[Table, ...]:
+def whole_run(found: Comparison) -> tuple[FigureTable, ...]:
     """Where each second went, what jobs took, and what staging moved."""
     return tuple(table for table in _whole_run(found) if table.rows)
 
 
-def each_kind(found: Comparison) -> tuple[Table, ...]:
+def each_kind(found: Comparison) -> tuple[FigureTable, ...]:
     """A table for each transformation, then for each kind of auxiliary job."""
     return tuple(table for table in _each_kind(found) if table.rows)
 
 
-def _whole_run(found: Comparison) -> Iterator[Table]:
+def _whole_run(found: Comparison) -> Iterator[FigureTable]:
     caption = "By the clock: each second counts once, for the first part under way"
     names = {**CLOCK, "other": "none of these: engine"}
     makespan = {"makespan": found.workflow["makespan"]}
@@ -76,7 +76,7 @@ def _on_durability(found: Comparison) -> str:
     return "Unknown on the PFS: in mode off no run notes when a result is durable."
 
 
-def _each_kind(found: Comparison) -> Iterator[Table]:
+def _each_kind(found: Comparison) -> Iterator[FigureTable]:
     units = {metric.key: metric.unit for metric in found.metrics}
     units |= {"jobs": "jobs", "user_system": TO_ONE}
     measured = found.io_wait is IOWait.MEASURED
@@ -96,7 +96,7 @@ def _table(
     names: Mapping[str, str],
     units: Mapping[str, str] | None = None,
     none: str = "",
-) -> Table:
+) -> FigureTable:
     jobs = pairs.get("jobs")
     rows = [
         (names.get(key, key.replace("_", " ")), *_cells(found, key, pair, unit, none))
@@ -104,7 +104,7 @@ def _table(
         if (pair := pairs.get(key)) and (_has_any(pair) or key in _ALWAYS)
     ]
     absent = {s for s in found.sides if jobs and getattr(jobs, s) is None}
-    return Table(caption, ("", *_head(found)), tuple(_told(rows, absent, found)))
+    return FigureTable(caption, ("", *_head(found)), tuple(_told(rows, absent, found)))
 
 
 def _told(

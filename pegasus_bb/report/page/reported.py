@@ -9,7 +9,7 @@ from pegasus_bb.report.headline import certainty, headline
 from pegasus_bb.report.page.bandwidth import benchmark, by_processes
 from pegasus_bb.report.page.calls import calls, processors
 from pegasus_bb.report.page.drain_figure import drain
-from pegasus_bb.report.page.figure import Figure, Table
+from pegasus_bb.report.page.figure import Figure, FigureTable
 from pegasus_bb.report.page.footprint_figure import footprint
 from pegasus_bb.report.page.headline_figure import bought
 from pegasus_bb.report.page.live_bytes_figure import live
@@ -53,7 +53,7 @@ class Part:
     about: tuple[str, ...]  # what the sides are
     break_even: tuple[str, ...]  # sentences
     runs: tuple[tuple[str, ReportedRun], ...]  # "PFS run 1" -> run
-    overview: Table | None  # of repetitions
+    overview: FigureTable | None  # of repetitions
     first: Figure
     figures: tuple[Figure, ...]
     missing: tuple[Figure, ...]  # without data

@@ -15,8 +15,8 @@ from pegasus_bb.report.page.figure import (
     Cell,
     Chart,
     Figure,
+    FigureTable,
     Number,
-    Table,
 )
 from pegasus_bb.report.page.overview import each_kind
 from pegasus_bb.report.report_document import Comparison, ReportedRun
@@ -56,7 +56,7 @@ def simulated(figure: Figure) -> Figure:
     )
 
 
-def marked(tables: Iterable[Table]) -> tuple[Table, ...]:
+def marked(tables: Iterable[FigureTable]) -> tuple[FigureTable, ...]:
     return tuple(replace(table, caption=_marked(table.caption)) for table in tables)
 
 
@@ -71,7 +71,7 @@ def _marked(text: str) -> str:
 _RUNS = ("run", "began", "mode", "tier", "makespan", "time in jobs")
 
 
-def workflows(comparisons: Mapping[str, Comparison]) -> Table:
+def workflows(comparisons: Mapping[str, Comparison]) -> FigureTable:
     """Makespans; from which size of its files a run gains, and their size now."""
     sides = {side: 1 for found in comparisons.values() for side in found.sides}
     heads = {"pfs": "PFS", "bb": "burst buffer"}
@@ -79,7 +79,7 @@ def workflows(comparisons: Mapping[str, Comparison]) -> Table:
     if len(sides) > 1:
         head += ["PFS/BB", "break-even in data", "data of these runs"]
     rows = (tuple(_workflow(name, each, sides)) for name, each in comparisons.items())
-    return Table("Makespan of each workflow", ("workflow", *head), tuple(rows))
+    return FigureTable("Makespan of each workflow", ("workflow", *head), tuple(rows))
 
 
 def _workflow(name: str, found: Comparison, sides: Mapping[str, int]) -> Iterator[Cell]:
@@ -100,9 +100,9 @@ def _workflow(name: str, found: Comparison, sides: Mapping[str, int]) -> Iterato
         yield Number(even.footprint_now if even else None, "B")
 
 
-def repetitions(found: Comparison) -> Table:
+def repetitions(found: Comparison) -> FigureTable:
     rows = (tuple(_run(name, run)) for name, run in found.named_runs())
-    return Table("Each run", _RUNS, tuple(rows))
+    return FigureTable("Each run", _RUNS, tuple(rows))
 
 
 def _run(name: str, reported: ReportedRun) -> Iterator[Cell]:

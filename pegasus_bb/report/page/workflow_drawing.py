@@ -38,7 +38,7 @@ _PLACES = {  # where files are -> color and dashes of their lines
 
 
 @dataclass(slots=True)
-class Group:
+class JobBox:
     """Jobs that share a box; inputs and results are boxes without jobs."""
 
     name: str
@@ -80,23 +80,23 @@ class Stream:
 
 
 @dataclass(frozen=True)
-class Flow:
+class WorkflowDrawing:
     """Boxes by key, in the order of the workflow, and streams between them."""
 
-    groups: Mapping[str, Group]
+    groups: Mapping[str, JobBox]
     streams: list[Stream]
 
 
-def grouped(workflow: Workflow, graph: Graph, placement: Placement) -> Flow:
+def grouped(workflow: Workflow, graph: Graph, placement: Placement) -> WorkflowDrawing:
     """Linear in the uses of all jobs."""
     few = len(workflow.jobs) <= EACH
-    groups = {INPUTS: Group(INPUTS, 0)}
+    groups = {INPUTS: JobBox(INPUTS, 0)}
     keys: dict[str, str] = {}
     for ident, job in workflow.jobs.items():
         level = graph.level[ident]
         keys[ident] = f"job {ident}" if few else f"{level} {job.name}"
-        groups.setdefault(keys[ident], Group(job.name, level)).members.append(ident)
-    groups[RESULTS] = Group(RESULTS, max(graph.level.values(), default=0) + 1)
+        groups.setdefault(keys[ident], JobBox(job.name, level)).members.append(ident)
+    groups[RESULTS] = JobBox(RESULTS, max(graph.level.values(), default=0) + 1)
     streams: dict[tuple[str, str, str, str], Stream] = {}
     for lfn, source, dest in dict.fromkeys(_ways(workflow, graph, keys)):
         file = placement.files[lfn]
@@ -109,7 +109,7 @@ def grouped(workflow: Workflow, graph: Graph, placement: Placement) -> Flow:
         group.alone = names[group.name] == 1
     used = {end for stream in streams.values() for end in (stream.source, stream.dest)}
     kept = {k: g for k, g in groups.items() if g.members or k in used}
-    return Flow(kept, list(streams.values()))
+    return WorkflowDrawing(kept, list(streams.values()))
 
 
 def _ways(
@@ -125,7 +125,7 @@ def _ways(
                 yield use.lfn, keys[ident], RESULTS
 
 
-def picture(flow: Flow) -> Chart:
+def picture(flow: WorkflowDrawing) -> Chart:
     """All of ``flow``; a line is the wider the more bytes it stands for."""
     boxes = dict(_boxes(flow))
     lines = (row for stream in flow.streams for row in _line(stream, boxes))
@@ -187,7 +187,7 @@ def _line(stream: Stream, boxes: Mapping[str, Row]) -> Iterator[Row]:
         yield {**shown, "step": step, "x": x, "y": y, "title": stream.title}
 
 
-def _boxes(flow: Flow) -> Iterator[tuple[str, dict[str, Any]]]:
+def _boxes(flow: WorkflowDrawing) -> Iterator[tuple[str, dict[str, Any]]]:
     """Columns are centred: long and short ones face each other."""
     columns: dict[int, list[str]] = {}
     for key, group in flow.groups.items():

@@ -13,7 +13,7 @@ from pegasus_bb.model.catalogs import Site
 from pegasus_bb.model.finding import Finding, Level, ok, wrong
 from pegasus_bb.planner.local_files import of_output, of_scratch
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus.home import Home, resolve_home
+from pegasus_bb.planner.pegasus.home import PegasusHome, resolve_home
 from pegasus_bb.planner.predictions import choose_mode
 from pegasus_bb.planner.reading import (
     UserInput,
@@ -101,7 +101,9 @@ def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
                 yield from of_tier(user.catalogs, other, "transient", None)
 
 
-def _of_planner(home: Home | None, user: UserInput, site: Site) -> Iterator[Finding]:
+def _of_planner(
+    home: PegasusHome | None, user: UserInput, site: Site
+) -> Iterator[Finding]:
     if home is None:
         yield ok("pegasus", "none; the built-in planner plans")
     else:

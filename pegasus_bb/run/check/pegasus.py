@@ -13,7 +13,7 @@ from pegasus_bb.core.files import is_dir, is_file
 from pegasus_bb.core.process import ask
 from pegasus_bb.model.catalogs import Site
 from pegasus_bb.model.finding import Finding, note, ok, wrong
-from pegasus_bb.planner.pegasus.home import Home
+from pegasus_bb.planner.pegasus.home import PegasusHome
 from pegasus_bb.planner.pegasus.pegasus_limits import check_kickstart
 from pegasus_bb.planner.reading import UserInput
 from pegasus_bb.planner.rewrite.pass_input import Inputs
@@ -24,7 +24,7 @@ _TRIED = (5, 1)
 _VERSION = re.compile(r"(\d+)\.(\d+)\S*")
 
 
-def of_pegasus(home: Home, given: UserInput, site: Site) -> Iterator[Finding]:
+def of_pegasus(home: PegasusHome, given: UserInput, site: Site) -> Iterator[Finding]:
     yield _of_version(home)
     if shutil.which(SUBMIT) is None:
         yield wrong(
@@ -35,7 +35,7 @@ def of_pegasus(home: Home, given: UserInput, site: Site) -> Iterator[Finding]:
     yield _of_kickstart(given, site)
 
 
-def _of_version(home: Home) -> Finding:
+def _of_version(home: PegasusHome) -> Finding:
     answer = ask([home.tool("pegasus-version")], timeout=60)
     found = _VERSION.match(answer.out.strip())
     if found is None:

@@ -17,7 +17,7 @@ from pegasus_bb.model.tiers import Tier
 from pegasus_bb.run.check.site_folders import of_folders
 from pegasus_bb.run.check.slurm_setup import of_pool
 from pegasus_bb.run.check.stager_service import of_answer, of_sockets, site_here
-from pegasus_bb.runtime.backends.base import Pool
+from pegasus_bb.runtime.backends.base import PoolSpace
 from pegasus_bb.runtime.backends.scontrol import JobSpace
 from pegasus_bb.runtime.backends.slurm import Slurm
 from pegasus_bb.runtime.backends.slurm_lua import SlurmLua
@@ -173,7 +173,9 @@ def _of_calls(path: Path, text: str) -> Iterator[Finding]:
         yield wrong("slurm", f"Lua does not take {path}: {why}", mend)
 
 
-def _of_pool(pools: list[Pool], tier: Tier, placement: Placement | None) -> Finding:
+def _of_pool(
+    pools: list[PoolSpace], tier: Tier, placement: Placement | None
+) -> Finding:
     pool = next((pool for pool in pools if pool.name == tier.pool), None)
     if pool is None:
         known = ", ".join(pool.name for pool in pools)

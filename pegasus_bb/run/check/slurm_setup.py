@@ -13,7 +13,7 @@ from pegasus_bb.core.units import MIB, format_size, round_up
 from pegasus_bb.model.finding import Finding, note, ok, wrong
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.runtime.backends.base import Pool
+from pegasus_bb.runtime.backends.base import PoolSpace
 from pegasus_bb.runtime.backends.scontrol import Plugin
 from pegasus_bb.runtime.backends.slurm import PERSISTENT, Slurm
 
@@ -99,7 +99,7 @@ def _of_users(plugin: Plugin) -> Iterator[Finding]:
         )
 
 
-def of_pool(pool: Pool, tier: Tier, capacity: int) -> Finding:
+def of_pool(pool: PoolSpace, tier: Tier, capacity: int) -> Finding:
     size = round_up(capacity, pool.granularity)
     what = f"pool {pool.name} has {format_size(pool.total)}"
     whole, rest = divmod(pool.granularity, MIB)

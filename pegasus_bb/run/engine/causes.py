@@ -22,7 +22,7 @@ from pegasus_bb.core.units import abbreviate, format_size
 from pegasus_bb.model.dag.roles import Role, role_of
 from pegasus_bb.run.engine.failed_run import FailedRun
 from pegasus_bb.run.engine.lost_inputs import messages
-from pegasus_bb.run.engine.table import Item
+from pegasus_bb.run.engine.table import NodeEntry
 from pegasus_bb.runtime.release_steps import release_command
 from pegasus_bb.runtime.reservation_identity import GONE
 
@@ -239,5 +239,5 @@ def _exact(size: int) -> str:
     return f"{size}B"
 
 
-def _says_full(run: FailedRun, item: Item) -> bool:
+def _says_full(run: FailedRun, item: NodeEntry) -> bool:
     return any(word in line for line in run.lines(item) for word in _FULL)

@@ -19,30 +19,32 @@ AUTO = "auto"
 ENGINES = (AUTO, LOCAL, DAGMAN)
 
 
-class Choice(NamedTuple):
+class EngineChoice(NamedTuple):
     engine: str
     why: str
 
 
-def choose_engine(place: SubmitDir, wish: str, restart: bool = False) -> Choice:
+def choose_engine(place: SubmitDir, wish: str, restart: bool = False) -> EngineChoice:
     """Choose ``wish``, or for ``auto`` DAGMan where a schedd takes jobs, else local.
 
     ``auto`` keeps an unfinished run with the engine that began it. Raises UsageError
     and SchedulerUnreachable where that engine cannot continue it.
     """
     if wish != AUTO:
-        return Choice(wish, "--engine")
+        return EngineChoice(wish, "--engine")
     found = find(place)
     if found is not None and found.alive:
-        return Choice(DAGMAN, f"it works on it already, as job {found.life.cluster}")
+        return EngineChoice(
+            DAGMAN, f"it works on it already, as job {found.life.cluster}"
+        )
     if found is not None:
         check_no_dagman(place)
     begun = "" if restart else _unfinished_engine(place, found)
     if begun == LOCAL:
-        return Choice(LOCAL, "it began this run; --engine dagman hands it over")
+        return EngineChoice(LOCAL, "it began this run; --engine dagman hands it over")
     problem = queue.submit_problem() or follow_problem(place, read_dag(place.dag))
     if not problem:
-        return Choice(
+        return EngineChoice(
             DAGMAN, "it began this run" if begun else "a schedd takes jobs here"
         )
     if begun:
@@ -50,7 +52,7 @@ def choose_engine(place: SubmitDir, wish: str, restart: bool = False) -> Choice:
             f"{place.path}: begun under DAGMan, and here {problem}; --engine local "
             "takes it over from what DAGMan has noted"
         )
-    return Choice(LOCAL, problem)
+    return EngineChoice(LOCAL, problem)
 
 
 def _unfinished_engine(place: SubmitDir, found: Found | None) -> str:

@@ -11,7 +11,7 @@ from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.dag.nodes import Node
 from pegasus_bb.run.engine.starter import folder_of, submit_file
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.run.engine.table import Item
+from pegasus_bb.run.engine.table import NodeEntry
 from pegasus_bb.runtime.job_reservation.results import NOTES
 from pegasus_bb.runtime.programs.gate import REFUSAL
 
@@ -34,7 +34,7 @@ class Evidence(NamedTuple):
     lines: list[str]
 
 
-def evidence(item: Item, place: SubmitDir) -> list[Evidence]:
+def evidence(item: NodeEntry, place: SubmitDir) -> list[Evidence]:
     logs = _script_logs(item, place)
     if item.stage == "pre":
         return [Evidence(log, _last_lines(_tail(log))) for log in logs]
@@ -56,7 +56,7 @@ def stage_out_log(node: Node, place: SubmitDir) -> Path:
     return place.bb / NOTES / f"{node.name}.err"
 
 
-def inner_dag(item: Item, submit_dir: Path) -> Path | None:
+def inner_dag(item: NodeEntry, submit_dir: Path) -> Path | None:
     """The DAG of the sub-workflow that ``item`` runs; None where it runs none."""
     node = item.node
     if node.kind == "SUBDAG":
@@ -68,7 +68,7 @@ def inner_dag(item: Item, submit_dir: Path) -> Path | None:
     return Path(log.removesuffix(_OUT)) if log.endswith(_OUT) else None
 
 
-def _script_logs(item: Item, place: SubmitDir) -> list[Path]:
+def _script_logs(item: NodeEntry, place: SubmitDir) -> list[Path]:
     if item.stage == "pre":
         files = list(_pre_logs(item.node, place))
     elif item.stage == "post":

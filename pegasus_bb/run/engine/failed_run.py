@@ -16,7 +16,7 @@ from pegasus_bb.run.engine.brought_again import mended_files
 from pegasus_bb.run.engine.evidence import evidence
 from pegasus_bb.run.engine.lost_inputs import LostInput, find_lost_inputs
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.run.engine.table import Item, State, Table
+from pegasus_bb.run.engine.table import NodeEntry, NodeState, NodeTable
 from pegasus_bb.run.engine.tier_usage import bytes_below
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.backends.backend_table import open_backend
@@ -30,14 +30,14 @@ _LONGEST = 2.0  # seconds to count the bytes on a tier
 class FailedRun:
     """Reads files, and asks the scheduler, only on demand. Raises nothing."""
 
-    def __init__(self, place: SubmitDir, table: Table) -> None:
+    def __init__(self, place: SubmitDir, table: NodeTable) -> None:
         self.place, self._table = place, table
         self.bb = BBDir(str(place.bb))
         self._lines: dict[str, list[str]] = {}  # by node
 
     @cached_property
-    def failed(self) -> list[Item]:
-        return [i for i in self._table.items.values() if i.state is State.FAILED]
+    def failed(self) -> list[NodeEntry]:
+        return [i for i in self._table.items.values() if i.state is NodeState.FAILED]
 
     @cached_property
     def command(self) -> PlanningCommand:
@@ -54,12 +54,12 @@ class FailedRun:
     def _is_on_the_pfs(self) -> bool:
         return readable_decision(self.bb) is not None
 
-    def has_reserved(self, item: Item) -> bool:
+    def has_reserved(self, item: NodeEntry) -> bool:
         """Whether the node works on a reservation, shared or of its own."""
         shared = self.request is not None and not self._is_on_the_pfs
         return shared or self.has_own(item)
 
-    def has_own(self, item: Item) -> bool:
+    def has_own(self, item: NodeEntry) -> bool:
         """Whether the node has a job reservation."""
         try:
             return bool(self.bb.node(item.node.name).reservation)
@@ -146,7 +146,7 @@ class FailedRun:
     @cached_property
     def lost(self) -> list[LostInput]:
         nodes = {name: item.node for name, item in self._table.items.items()}
-        done = set(self._table.names(State.DONE))
+        done = set(self._table.names(NodeState.DONE))
         failed = {item.node.name for item in self.failed}
         return find_lost_inputs(self.place, nodes, done, failed)
 
@@ -154,11 +154,11 @@ class FailedRun:
     def mended_too_late(self) -> tuple[str, ...]:
         """Inputs and programs that were mended after tasks have ended with them."""
         nodes = {name: item.node for name, item in self._table.items.items()}
-        done = set(self._table.names(State.DONE))
+        done = set(self._table.names(NodeState.DONE))
         failed = {item.node.name for item in self.failed}
         return mended_files(self.place, nodes, done, failed).too_late
 
-    def with_status(self, status: int, *roles: Role) -> list[Item]:
+    def with_status(self, status: int, *roles: Role) -> list[NodeEntry]:
         """Failed nodes whose script or job ended with ``status``; ``roles``: only
         those."""
         return [
@@ -168,7 +168,7 @@ class FailedRun:
             and self._ended_with(item, status)
         ]
 
-    def _ended_with(self, item: Item, status: int) -> bool:
+    def _ended_with(self, item: NodeEntry, status: int) -> bool:
         """A task may end with the same status as our programs, and mean another
         thing."""
         if status == item.pre_status:
@@ -178,7 +178,7 @@ class FailedRun:
             not own or any(line.startswith(_LAUNCH) for line in self.lines(item))
         )
 
-    def lines(self, item: Item) -> list[str]:
+    def lines(self, item: NodeEntry) -> list[str]:
         """The last lines that the job of ``item`` and its scripts have written. Several
         causes look at them; the files are read once."""
         name = item.node.name
@@ -187,7 +187,7 @@ class FailedRun:
             self._lines[name] = [line for each in found for line in each.lines]
         return self._lines[name]
 
-    def missing_program(self, item: Item) -> str:
+    def missing_program(self, item: NodeEntry) -> str:
         """The program of ``item`` if this machine shows that it cannot be started."""
         for line in self.lines(item):
             program, separator, _ = line.strip().partition(": cannot be started: ")

@@ -17,7 +17,7 @@ from pegasus_bb.run.engine.nodestates import table_now
 from pegasus_bb.run.engine.nothing_lost import loses_nothing
 from pegasus_bb.run.engine.rescue import read_failed, read_rescue
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.run.engine.table import Item, State, Table
+from pegasus_bb.run.engine.table import NodeEntry, NodeState, NodeTable
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.programs.exitcode import judge
@@ -34,7 +34,7 @@ _NODES = 5  # shown in full
 _CALLED_FAILED = "DAGMan calls it failed; the journal ends before"
 
 
-def why_script(item: Item, kind: str, script: Script, status: int) -> str:
+def why_script(item: NodeEntry, kind: str, script: Script, status: int) -> str:
     """Why a node failed whose script ended with ``status``: the job's own failure is
     enough where the POST script only passes it on."""
     if kind == "post" and item.status:
@@ -58,7 +58,7 @@ def deciding_program(post: Script) -> str:
     return post.executable
 
 
-def recorded_failure(item: Item, submit_dir: Path) -> str:
+def recorded_failure(item: NodeEntry, submit_dir: Path) -> str:
     """The failure in the Kickstart records of the last attempt; empty without one."""
     post = item.node.post
     if post is None or not deciding_program(post).endswith("exitcode"):
@@ -72,29 +72,29 @@ def recorded_failure(item: Item, submit_dir: Path) -> str:
     return "it has written no output: the job never started, or was lost"
 
 
-def believe_rescue(table: Table, place: SubmitDir, dag: Dag) -> None:
+def believe_rescue(table: NodeTable, place: SubmitDir, dag: Dag) -> None:
     """Correct ``table`` by the newest rescue file: the journal may be incomplete, as
     monitord, which writes it, may have died early."""
     for name in read_rescue(place.last_rescue, dag):
-        if table.items[name].state is not State.DONE:
-            table.move(table.items[name], State.DONE)
+        if table.items[name].state is not NodeState.DONE:
+            table.move(table.items[name], NodeState.DONE)
     for name in read_failed(place.last_rescue, dag):
         item = table.items[name]
-        if item.state not in (State.DONE, State.FAILED):
+        if item.state not in (NodeState.DONE, NodeState.FAILED):
             found = recorded_failure(item, place.path)
             item.status = 1 if found else 0
             item.reason = found or _CALLED_FAILED
             table.failed(item)
 
 
-def not_done(table: Table, place: SubmitDir, rescue: Path | None, how: str) -> str:
+def not_done(table: NodeTable, place: SubmitDir, rescue: Path | None, how: str) -> str:
     """Says how far the run came, which nodes failed and why, and how to continue."""
     counts = table.counts
     total = len(table.items)
     run = FailedRun(place, table)
-    left = total - counts[State.DONE] - len(run.failed)
+    left = total - counts[NodeState.DONE] - len(run.failed)
     lines = [
-        f"{how}: {counts[State.DONE]} of {total} nodes are done, "
+        f"{how}: {counts[NodeState.DONE]} of {total} nodes are done, "
         f"{len(run.failed)} failed, {left} did not finish"
     ]
     lines += failure_messages(run.failed, place)
@@ -107,7 +107,7 @@ def not_done(table: Table, place: SubmitDir, rescue: Path | None, how: str) -> s
     return "\n".join([*lines, *kept])
 
 
-def failure_messages(items: Iterable[Item], place: SubmitDir) -> list[str]:
+def failure_messages(items: Iterable[NodeEntry], place: SubmitDir) -> list[str]:
     """Lines about nodes that failed: the reason, and the last lines of their files."""
     items = list(items)
     lines: list[str] = []
@@ -119,7 +119,7 @@ def failure_messages(items: Iterable[Item], place: SubmitDir) -> list[str]:
     return lines
 
 
-def evidence_lines(item: Item, place: SubmitDir) -> list[str]:
+def evidence_lines(item: NodeEntry, place: SubmitDir) -> list[str]:
     """The failed nodes of the sub-workflow where ``item`` runs one; else the files
     that show the reason, each with its last lines."""
     dag = inner_dag(item, place.path) if item.stage != "pre" else None
@@ -147,7 +147,7 @@ def _sub_workflow_messages(dag_file: Path) -> list[str]:
         believe_rescue(table, place, dag)
     except (CatalogError, OSError):
         return []
-    failed = [item for item in table.items.values() if item.state is State.FAILED]
+    failed = [item for item in table.items.values() if item.state is NodeState.FAILED]
     for item in failed:
         if item.stage == "post":  # a grid job's status is always 0
             item.reason = recorded_failure(item, place.path) or item.reason

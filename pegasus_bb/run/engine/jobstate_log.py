@@ -27,7 +27,7 @@ class Event(NamedTuple):
     sequence: int
 
 
-class Journal:
+class JobstateLog:
     """The log that the engine writes: whole lines, each written before the next process
     is started, so that kill -9 of the engine loses none."""
 
@@ -78,7 +78,7 @@ class Journal:
 
 
 @dataclass
-class History:
+class LoggedEvents:
     """The events of a log, and which of them follow the last regular end."""
 
     events: list[Event] = field(default_factory=list)  # of the whole log
@@ -88,8 +88,8 @@ class History:
     sequence: int = 0  # the highest so far
 
 
-def read_history(path: Path) -> History:
-    history = History()
+def read_history(path: Path) -> LoggedEvents:
+    history = LoggedEvents()
     before = 0
     for event in _events(path):
         if event.node != _ENGINE:

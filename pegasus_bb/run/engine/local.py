@@ -15,7 +15,7 @@ from pegasus_bb.model.dag.nodes import Dag
 from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.run.engine.children import Children, Signals
 from pegasus_bb.run.engine.failure_messages import not_done
-from pegasus_bb.run.engine.jobstate_log import Journal
+from pegasus_bb.run.engine.jobstate_log import JobstateLog
 from pegasus_bb.run.engine.lock import lock_submit_dir
 from pegasus_bb.run.engine.lost_inputs import Ask, refuse
 from pegasus_bb.run.engine.node_progress import Watcher
@@ -29,7 +29,7 @@ from pegasus_bb.run.engine.processes import Processes
 from pegasus_bb.run.engine.rescue import write_rescue
 from pegasus_bb.run.engine.scheduler import Scheduler
 from pegasus_bb.run.engine.submitdir import SubmitDir, find_submit_dir
-from pegasus_bb.run.engine.table import State, Table
+from pegasus_bb.run.engine.table import NodeState, NodeTable
 
 LOAD = "load.json"
 
@@ -48,7 +48,7 @@ GRACE = 10.0  # seconds between SIGTERM and SIGKILL when a run is stopped
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     """A run that succeeded, or that ABORT-DAG-ON ended with status 0."""
 
     total: int
@@ -67,7 +67,7 @@ def run(
     restart: bool = False,
     grace: float = GRACE,
     ask: Ask = refuse,
-) -> Outcome:
+) -> RunOutcome:
     """Run the DAG in ``submit_dir`` to its end, or go on where an earlier run stopped.
 
     No node that was done is run again. Each call gives unfinished nodes all their
@@ -99,19 +99,19 @@ class _Run:
         self._slots, self._watcher = slots, watcher
         self._rescue: Path | None = None
 
-    def run(self, prepared: Preparation, grace: float) -> Outcome:
+    def run(self, prepared: Preparation, grace: float) -> RunOutcome:
         began = time.monotonic()
-        self._table = Table(self._dag, prepared.done)
+        self._table = NodeTable(self._dag, prepared.done)
         total = len(self._dag.nodes)
         before = len(prepared.done)
         if before < total or prepared.history.crashed:
             self._run_nodes(prepared, grace)
-        done = self._table.counts[State.DONE]
+        done = self._table.counts[NodeState.DONE]
         seconds = time.monotonic() - began
-        return Outcome(total, done, before, seconds, prepared.moved, self._rescue)
+        return RunOutcome(total, done, before, seconds, prepared.moved, self._rescue)
 
     def _run_nodes(self, prepared: Preparation, grace: float) -> None:
-        journal = Journal(self._place.journal)
+        journal = JobstateLog(self._place.journal)
         processes = Processes(self._place.processes)
         children = Children(processes)
         try:
@@ -153,19 +153,21 @@ class _Run:
             children.stop(grace, lambda: False)
             raise
 
-    def _finish(self, journal: Journal, signals: list[int], abort: int | None) -> None:
+    def _finish(
+        self, journal: JobstateLog, signals: list[int], abort: int | None
+    ) -> None:
         """Record how the run ended; raise unless it succeeded.
 
         Unlike DAGMan, write a rescue file also where ABORT-DAG-ON ends it with 0: the
         next run can do what was left.
         """
         counts = self._table.counts
-        if counts[State.DONE] == len(self._dag.nodes):
+        if counts[NodeState.DONE] == len(self._dag.nodes):
             journal.engine("DAGMAN_FINISHED 0")
             return
         rescue = self._place.next_rescue()
-        failed = self._table.names(State.FAILED)
-        done = set(self._table.names(State.DONE))
+        failed = self._table.names(NodeState.FAILED)
+        done = set(self._table.names(NodeState.DONE))
         try:
             write_rescue(rescue, self._dag, self._place.dag.name, done, failed)
             status = INTERRUPTED if signals else 1

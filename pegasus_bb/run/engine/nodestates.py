@@ -6,51 +6,55 @@ from collections.abc import Iterable
 
 from pegasus_bb.model.dag.nodes import Dag, Node
 from pegasus_bb.model.dag.roles import Role, of_role
-from pegasus_bb.run.engine.jobstate_log import Event, History, failure
+from pegasus_bb.run.engine.jobstate_log import Event, LoggedEvents, failure
 from pegasus_bb.run.engine.rescue import read_failed, read_rescue
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.run.engine.table import State, Table
+from pegasus_bb.run.engine.table import NodeState, NodeTable
 from pegasus_bb.runtime.bbdir import BBDir
 
 FAILURES = ("PRE_SCRIPT_FAILURE", "JOB_FAILURE", "POST_SCRIPT_FAILURE")
 # The last event of a running node -> its state.
 _RUNNING = {
-    "PRE_SCRIPT_STARTED": State.RUNNING,
-    "PRE_SCRIPT_TERMINATED": State.RUNNING,
-    "PRE_SCRIPT_SUCCESS": State.READY,
-    "SUBMIT": State.RUNNING,
-    "EXECUTE": State.RUNNING,
-    "GRID_SUBMIT": State.RUNNING,
-    "JOB_HELD": State.HELD,
-    "JOB_RELEASED": State.RUNNING,
-    "JOB_EVICTED": State.RUNNING,
-    "JOB_TERMINATED": State.RUNNING,
-    "POST_SCRIPT_STARTED": State.RUNNING,
-    "POST_SCRIPT_TERMINATED": State.RUNNING,
+    "PRE_SCRIPT_STARTED": NodeState.RUNNING,
+    "PRE_SCRIPT_TERMINATED": NodeState.RUNNING,
+    "PRE_SCRIPT_SUCCESS": NodeState.READY,
+    "SUBMIT": NodeState.RUNNING,
+    "EXECUTE": NodeState.RUNNING,
+    "GRID_SUBMIT": NodeState.RUNNING,
+    "JOB_HELD": NodeState.HELD,
+    "JOB_RELEASED": NodeState.RUNNING,
+    "JOB_EVICTED": NodeState.RUNNING,
+    "JOB_TERMINATED": NodeState.RUNNING,
+    "POST_SCRIPT_STARTED": NodeState.RUNNING,
+    "POST_SCRIPT_TERMINATED": NodeState.RUNNING,
 }
 
 
-def table_now(place: SubmitDir, dag: Dag, history: History, alive: bool) -> Table:
+def table_now(
+    place: SubmitDir, dag: Dag, history: LoggedEvents, alive: bool
+) -> NodeTable:
     """``alive``: an engine works on the run, so that a retry may follow a failure."""
-    table = Table(dag, done_before(place, dag, history))
+    table = NodeTable(dag, done_before(place, dag, history))
     this_run = history.events[history.since :] if history.crashed else history.events
     _set_states(table, dag, this_run, alive)
     return table
 
 
-def failed_before(place: SubmitDir, dag: Dag, history: History) -> set[str]:
+def failed_before(place: SubmitDir, dag: Dag, history: LoggedEvents) -> set[str]:
     """Nodes that failed in an earlier run, by its journal or its rescue file."""
     table = table_now(place, dag, history, alive=False)
     named = set(read_failed(place.last_rescue, dag))
-    return (named | set(table.names(State.FAILED))) - set(table.names(State.DONE))
+    return (named | set(table.names(NodeState.FAILED))) - set(
+        table.names(NodeState.DONE)
+    )
 
 
-def _set_states(table: Table, dag: Dag, events: list[Event], alive: bool) -> None:
+def _set_states(table: NodeTable, dag: Dag, events: list[Event], alive: bool) -> None:
     """Move nodes to failed, running or ready; ``table`` has only done and waiting."""
     last = {event.node: event for event in events}
     jobs = {(e.node, e.sequence): e for e in events if e.event == "JOB_FAILURE"}
     for name, item in table.items.items():
-        if item.state is State.DONE:
+        if item.state is NodeState.DONE:
             continue
         event = last[name].event if name in last else ""
         if event in FAILURES and not _may_continue(dag, name, event, alive):
@@ -60,9 +64,9 @@ def _set_states(table: Table, dag: Dag, events: list[Event], alive: bool) -> Non
             item.reason = failure(cause.event, cause.detail)
             table.failed(item)
         elif alive and _state_of_running(dag, name, event) is not None:
-            table.move(item, _state_of_running(dag, name, event) or State.READY)
+            table.move(item, _state_of_running(dag, name, event) or NodeState.READY)
     for item in table.free():
-        table.move(item, State.READY)
+        table.move(item, NodeState.READY)
 
 
 def _may_continue(dag: Dag, name: str, event: str, alive: bool) -> bool:
@@ -73,16 +77,16 @@ def _may_continue(dag: Dag, name: str, event: str, alive: bool) -> bool:
     )
 
 
-def _state_of_running(dag: Dag, name: str, event: str) -> State | None:
+def _state_of_running(dag: Dag, name: str, event: str) -> NodeState | None:
     if event in ("JOB_SUCCESS", "JOB_FAILURE") and dag.nodes[name].post is not None:
-        return State.RUNNING
+        return NodeState.RUNNING
     pre = dag.nodes[name].pre
     if event == "PRE_SCRIPT_STARTED" and pre is not None and pre.defer_status:
-        return State.DEFERRED  # its PRE script may be waiting to run again
-    return State.READY if event in FAILURES else _RUNNING.get(event)
+        return NodeState.DEFERRED  # its PRE script may be waiting to run again
+    return NodeState.READY if event in FAILURES else _RUNNING.get(event)
 
 
-def done_before(place: SubmitDir, dag: Dag, history: History) -> set[str]:
+def done_before(place: SubmitDir, dag: Dag, history: LoggedEvents) -> set[str]:
     """The nodes that must not run again.
 
     As in DAGMan, the newest rescue file names them. If the engine was killed, the
@@ -93,7 +97,7 @@ def done_before(place: SubmitDir, dag: Dag, history: History) -> set[str]:
     return done - _unreleased_deletes(place, done)
 
 
-def _recorded_done(place: SubmitDir, dag: Dag, history: History) -> set[str]:
+def _recorded_done(place: SubmitDir, dag: Dag, history: LoggedEvents) -> set[str]:
     done = {node.name for node in dag.nodes.values() if node.done}
     rescue = place.last_rescue
     done |= read_rescue(rescue, dag)

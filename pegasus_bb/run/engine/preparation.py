@@ -22,7 +22,7 @@ from pegasus_bb.planner.planned_by import PlanningCommand
 from pegasus_bb.planner.seal.sealed_directory import buffer_users, check_directory
 from pegasus_bb.run.engine.brought_again import bring_again, mended_files
 from pegasus_bb.run.engine.dagman.find import check_no_dagman
-from pegasus_bb.run.engine.jobstate_log import History, read_history
+from pegasus_bb.run.engine.jobstate_log import LoggedEvents, read_history
 from pegasus_bb.run.engine.lost_inputs import Ask, remake_lost_inputs
 from pegasus_bb.run.engine.nodestates import done_before, failed_before
 from pegasus_bb.run.engine.nothing_lost import loses_nothing
@@ -56,7 +56,7 @@ _WOULD_DO = "run it with HTCondor: pegasus-run, or condor_submit_dag"
 class Preparation:
     """A run that may start."""
 
-    history: History
+    history: LoggedEvents
     done: frozenset[str]  # nodes that must not run again
     moved: tuple[Path, ...]  # files moved out of the way
     notes: tuple[str, ...]  # for the user: what runs again, and why

@@ -16,14 +16,16 @@ from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.dag.roles import Role, role_of
 from pegasus_bb.run.engine.children import Child, Children, Signals
 from pegasus_bb.run.engine.failure_messages import why_script
-from pegasus_bb.run.engine.jobstate_log import Journal, ending
+from pegasus_bb.run.engine.jobstate_log import JobstateLog, ending
 from pegasus_bb.run.engine.node_progress import Watcher
 from pegasus_bb.run.engine.starter import CannotStart, Starter, script_of, submit_file
-from pegasus_bb.run.engine.table import Item, State, Table
+from pegasus_bb.run.engine.table import NodeEntry, NodeState, NodeTable
 
 # DAGMan's limits (DAGMAN_MAX_PRE_SCRIPTS etc.); a deferred script does not count.
 SCRIPTS = 20
-Entry = tuple[int, int, Item]  # the higher priority first, then the order of the file
+Entry = tuple[
+    int, int, NodeEntry
+]  # the higher priority first, then the order of the file
 # Jobs of universe local take no slot; this limit protects the machine from them.
 LOCAL_JOBS = 20
 
@@ -33,13 +35,13 @@ class Scheduler:
 
     def __init__(
         self,
-        table: Table,
+        table: NodeTable,
         submit_dir: Path,
         *,
         slots: int,
         limits: Mapping[str, int],
         sequence: int,
-        journal: Journal,
+        journal: JobstateLog,
         children: Children,
         signals: Signals,
         watcher: Watcher,
@@ -52,10 +54,10 @@ class Scheduler:
         self._jobs = Queues(slots, limits)
         self._is_paced = (submit_dir / "bb" / "drain.json").exists()
         self._sequence = sequence
-        self._todo: deque[Item] = deque(table.free())
-        self._scripts: deque[tuple[Item, str]] = deque()
+        self._todo: deque[NodeEntry] = deque(table.free())
+        self._scripts: deque[tuple[NodeEntry, str]] = deque()
         self._scripts_free = min(SCRIPTS, 2 * slots + 2)
-        self._timers: list[tuple[float, int, Item, str]] = []
+        self._timers: list[tuple[float, int, NodeEntry, str]] = []
 
     def run(self, grace: float) -> None:
         """Run all nodes that can run, or until a signal or an abort."""
@@ -87,11 +89,11 @@ class Scheduler:
             if not more or self._stopped():
                 return
 
-    def _begin_node(self, item: Item) -> None:
+    def _begin_node(self, item: NodeEntry) -> None:
         self._sequence += 1
         item.sequence = self._sequence
         item.began = time.monotonic()
-        self._table.move(item, State.READY)
+        self._table.move(item, NodeState.READY)
         if item.node.pre is None:
             self._queue_job(item)
             return
@@ -101,7 +103,7 @@ class Scheduler:
             pass  # the PRE script may be about to write it
         self._scripts.append((item, "pre"))
 
-    def _queue_job(self, item: Item) -> None:
+    def _queue_job(self, item: NodeEntry) -> None:
         if item.node.noop:
             self._note(item, "SUBMIT", f"{item.sequence}.0")
             self._job_ended(item, 0)
@@ -113,10 +115,10 @@ class Scheduler:
             return
         item.site = job.attributes.get("pegasus_site", "")
         item.local = job.universe in ("local", "scheduler") or self._takes_no_slot(item)
-        self._table.move(item, State.READY)
+        self._table.move(item, NodeState.READY)
         self._jobs.push(item)
 
-    def _takes_no_slot(self, item: Item) -> bool:
+    def _takes_no_slot(self, item: NodeEntry) -> bool:
         """Whether it stages out at a limited rate and so must not block a slot."""
         return self._is_paced and role_of(item.node.name) is Role.STAGE_OUT
 
@@ -129,13 +131,13 @@ class Scheduler:
                 self._jobs.ended(item)
                 self._not_started(item, error)
                 continue
-            self._table.move(item, State.RUNNING)
+            self._table.move(item, NodeState.RUNNING)
             self._note(item, "SUBMIT", f"{item.sequence}.0")
             self._note(item, "EXECUTE", f"{item.sequence}.0")
             self._journal.flush()
             self._watcher.running(item.node.name)
 
-    def _not_started(self, item: Item, error: CannotStart) -> None:
+    def _not_started(self, item: NodeEntry, error: CannotStart) -> None:
         item.reason = str(error)
         self._note(item, "SUBMIT", f"{item.sequence}.0")
         self._job_ended(item, error.status)
@@ -144,8 +146,8 @@ class Scheduler:
         while self._scripts and self._scripts_free and not self._stopped():
             item, kind = self._scripts.popleft()
             self._journal.flush()
-            again = item.state is State.DEFERRED
-            self._table.move(item, State.RUNNING)
+            again = item.state is NodeState.DEFERRED
+            self._table.move(item, NodeState.RUNNING)
             if not again:
                 self._note(item, f"{kind.upper()}_SCRIPT_STARTED", _id(item, kind))
             try:
@@ -160,7 +162,7 @@ class Scheduler:
     # --- ending ---
 
     def _child_ended(self, child: Child, status: int) -> None:
-        item: Item = child.owner
+        item: NodeEntry = child.owner
         if child.kind == "job":
             self._jobs.ended(item)
             self._job_ended(item, status)
@@ -169,20 +171,20 @@ class Scheduler:
         self._starter.keep_output(child, status)
         self._script_ended(item, child.kind, status)
 
-    def _job_ended(self, item: Item, status: int) -> None:
+    def _job_ended(self, item: NodeEntry, status: int) -> None:
         item.status, item.stage = status, "job"
         self._note(item, "JOB_TERMINATED", f"{item.sequence}.0")
         self._note(item, "JOB_FAILURE" if status else "JOB_SUCCESS", str(status))
         if item.node.post is not None:
-            self._table.move(item, State.READY)
+            self._table.move(item, NodeState.READY)
             self._scripts.append((item, "post"))
         else:
             self._node_ended(item, status, f"the job ended with {ending(status)}")
 
-    def _script_ended(self, item: Item, kind: str, status: int) -> None:
+    def _script_ended(self, item: NodeEntry, kind: str, status: int) -> None:
         script = script_of(item, kind)
         if status == script.defer_status:  # a signal is negative, so never that
-            self._table.move(item, State.DEFERRED)
+            self._table.move(item, NodeState.DEFERRED)
             due = time.monotonic() + (script.defer_time or 0)
             heappush(self._timers, (due, item.order, item, kind))
             self._watcher.waiting(item.node.name)
@@ -199,7 +201,7 @@ class Scheduler:
                 status = 0
         self._node_ended(item, status, why_script(item, kind, script, status))
 
-    def _node_ended(self, item: Item, status: int, why: str) -> None:
+    def _node_ended(self, item: NodeEntry, status: int, why: str) -> None:
         """End the whole node; like DAGMan, check for an abort before a retry."""
         node = item.node
         if node.abort_on is not None and status == node.abort_on[0]:
@@ -225,7 +227,7 @@ class Scheduler:
         before = len(self._signals.received)
         ended = self._children.stop(grace, lambda: len(self._signals.received) > before)
         for child, status in ended:
-            item: Item = child.owner
+            item: NodeEntry = child.owner
             if child.kind == "job" and status == 0:
                 self._job_ended(item, 0)
             elif child.kind == "job":
@@ -247,11 +249,11 @@ class Scheduler:
             _, _, item, kind = heappop(self._timers)
             self._scripts.append((item, kind))
 
-    def _note(self, item: Item, event: str, detail: str) -> None:
+    def _note(self, item: NodeEntry, event: str, detail: str) -> None:
         self._journal.note(item.node.name, event, detail, item.site, item.sequence)
 
 
-def _id(item: Item, kind: str) -> str:
+def _id(item: NodeEntry, kind: str) -> str:
     return f"{item.sequence}.0" if kind == "post" else "-"
 
 
@@ -266,10 +268,10 @@ class Queues:
         self._used: dict[str, int] = {}
         self._held: dict[str, list[Entry]] = {}
 
-    def push(self, item: Item) -> None:
+    def push(self, item: NodeEntry) -> None:
         self._admit((-item.node.priority, item.order, item))
 
-    def pop(self) -> Item | None:
+    def pop(self) -> NodeEntry | None:
         """The job to start now, or None; ``ended`` must be called for it later."""
         for local, heap in self._ready.items():
             if heap and self._slots[local]:
@@ -277,7 +279,7 @@ class Queues:
                 return heappop(heap)[2]
         return None
 
-    def ended(self, item: Item) -> None:
+    def ended(self, item: NodeEntry) -> None:
         """Free the slot and the category's place of the job of ``item``, which
         ended."""
         self._slots[item.local] += 1

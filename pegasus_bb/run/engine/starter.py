@@ -13,7 +13,7 @@ from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.dag.nodes import Node, Script
 from pegasus_bb.model.dag.submitfile import SubmitFile, read_submit
 from pegasus_bb.run.engine.children import Child, Children
-from pegasus_bb.run.engine.table import Item, State, Table
+from pegasus_bb.run.engine.table import NodeEntry, NodeState, NodeTable
 
 _NOT_FOUND = 127  # exit status of a shell that cannot start a program
 _WANTS_SCRATCH = "pegasus-lite-local.sh"  # around Pegasus's transfers on this machine
@@ -29,7 +29,7 @@ class CannotStart(Exception):
     status = _NOT_FOUND
 
 
-def script_of(item: Item, kind: str) -> Script:
+def script_of(item: NodeEntry, kind: str) -> Script:
     """The PRE or POST script of ``item``, which must have one."""
     script = item.node.pre if kind == "pre" else item.node.post
     if script is None:
@@ -40,12 +40,12 @@ def script_of(item: Item, kind: str) -> Script:
 class Starter:
     """Starts jobs and scripts when the scheduler decides to."""
 
-    def __init__(self, table: Table, submit_dir: Path, children: Children) -> None:
+    def __init__(self, table: NodeTable, submit_dir: Path, children: Children) -> None:
         self._table, self._dir, self._children = table, submit_dir, children
         self._environment = dict(os.environ)
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
 
-    def job(self, item: Item) -> None:
+    def job(self, item: NodeEntry) -> None:
         """Start the job of ``item``. Raises CannotStart."""
         try:
             job = submit_file(item, self._dir)
@@ -67,7 +67,7 @@ class Starter:
             for handle in set(files):
                 os.close(handle)
 
-    def _scratch_of(self, item: Item) -> str:
+    def _scratch_of(self, item: NodeEntry) -> str:
         """An empty folder, as HTCondor gives each job; it goes with the engine."""
         try:
             if self._scratch is None:
@@ -77,7 +77,7 @@ class Starter:
             why = f"no temporary folder for {item.node.name}: {error.strerror}"
             raise CannotStart(why) from error
 
-    def script(self, item: Item, kind: str) -> None:
+    def script(self, item: NodeEntry, kind: str) -> None:
         """Start the PRE or POST script of ``item``. Raises CannotStart."""
         command = script_command(
             script_of(item, kind), item, self._table, self._dir, kind == "post"
@@ -99,7 +99,7 @@ class Starter:
     def keep_output(self, child: Child, status: int) -> None:
         """Write the output of a failed script beside the node's other files, as
         <node>.pre.err or <node>.post.err."""
-        item: Item = child.owner
+        item: NodeEntry = child.owner
         if child.output is None:
             return
         with child.output as output:
@@ -113,7 +113,7 @@ class Starter:
 
     def _start(
         self,
-        item: Item,
+        item: NodeEntry,
         kind: str,
         command: Command,
         files: tuple[int, int, int],
@@ -166,7 +166,7 @@ def folder_of(node: Node, submit_dir: Path) -> Path:
 
 
 def script_command(
-    script: Script, item: Item, table: Table, submit_dir: Path, post: bool
+    script: Script, item: NodeEntry, table: NodeTable, submit_dir: Path, post: bool
 ) -> Command:
     """A PRE or POST script. As in DAGMan, arguments are split at blanks, no shell
     sees them, and only a whole argument is a macro."""
@@ -177,7 +177,7 @@ def script_command(
     return Command([str(folder / script.executable), *arguments], str(folder))
 
 
-def _macros(item: Item, table: Table, post: bool) -> dict[str, str]:
+def _macros(item: NodeEntry, table: NodeTable, post: bool) -> dict[str, str]:
     counts = table.counts
     macros = {
         "$JOB": item.node.name,
@@ -185,11 +185,11 @@ def _macros(item: Item, table: Table, post: bool) -> dict[str, str]:
         "$RETRY": str(item.retries),
         "$MAX_RETRIES": str(item.node.retry),
         "$DAGID": str(os.getpid()),
-        "$DAG_STATUS": str(_NODE_FAILED if counts[State.FAILED] else _OK),
-        "$FAILED_COUNT": str(counts[State.FAILED]),
-        "$FUTILE_COUNT": str(counts[State.FUTILE]),
-        "$DONE_COUNT": str(counts[State.DONE]),
-        "$QUEUED_COUNT": str(counts[State.RUNNING]),
+        "$DAG_STATUS": str(_NODE_FAILED if counts[NodeState.FAILED] else _OK),
+        "$FAILED_COUNT": str(counts[NodeState.FAILED]),
+        "$FUTILE_COUNT": str(counts[NodeState.FUTILE]),
+        "$DONE_COUNT": str(counts[NodeState.DONE]),
+        "$QUEUED_COUNT": str(counts[NodeState.RUNNING]),
         "$NODE_COUNT": str(len(table.items)),
     }
     if post:  # DAGMan leaves these words as they are for a PRE script
@@ -203,7 +203,7 @@ def _macros(item: Item, table: Table, post: bool) -> dict[str, str]:
     return macros
 
 
-def submit_file(item: Item, submit_dir: Path) -> SubmitFile:
+def submit_file(item: NodeEntry, submit_dir: Path) -> SubmitFile:
     """The submit file of a node. Raises CatalogError."""
     node = item.node
     known = {
@@ -218,7 +218,7 @@ def submit_file(item: Item, submit_dir: Path) -> SubmitFile:
     )
 
 
-def job_command(job: SubmitFile, item: Item, submit_dir: Path) -> Command:
+def job_command(job: SubmitFile, item: NodeEntry, submit_dir: Path) -> Command:
     """A job as HTCondor would start it on this machine.
 
     ``executable`` counts from the folder of submission, files from ``initialdir``; the

@@ -12,7 +12,7 @@ from pegasus_bb.core.units import abbreviate
 from pegasus_bb.model.dag.nodes import Dag, Node
 
 
-class State(Enum):
+class NodeState(Enum):
     WAITING = "waiting"  # for its parents
     READY = "ready"  # for a slot
     DEFERRED = "deferred"  # its script runs again later
@@ -24,12 +24,12 @@ class State(Enum):
 
 
 @dataclass(slots=True, eq=False)
-class Item:
+class NodeEntry:
     node: Node
     order: int
     children: list[str]
     waiting: int = 0  # parents that are not done
-    state: State = State.WAITING
+    state: NodeState = NodeState.WAITING
     retries: int = 0
     sequence: int = 0  # of this attempt, 0 before its first event
     status: int = 0  # of the job, negative: the signal that ended it
@@ -42,66 +42,68 @@ class Item:
     reason: str = ""  # why it failed
 
 
-class Table:
+class NodeTable:
     """All nodes, counted by state. Every operation is linear over a whole run."""
 
     def __init__(self, dag: Dag, done: Collection[str]) -> None:
         self.items = {
-            name: Item(node, order, list(dict.fromkeys(dag.children.get(name, ()))))
+            name: NodeEntry(
+                node, order, list(dict.fromkeys(dag.children.get(name, ())))
+            )
             for order, (name, node) in enumerate(dag.nodes.items())
         }
-        self.counts = dict.fromkeys(State, 0)
-        self.counts[State.WAITING] = len(self.items)
+        self.counts = dict.fromkeys(NodeState, 0)
+        self.counts[NodeState.WAITING] = len(self.items)
         for item in self.items.values():
             for child in item.children:
                 self.items[child].waiting += 1
         _check_cycle(self.items, dag.file)
         for name in done:
-            self.move(self.items[name], State.DONE)
+            self.move(self.items[name], NodeState.DONE)
         for name in done:
             self._release(self.items[name])
 
-    def move(self, item: Item, state: State) -> None:
+    def move(self, item: NodeEntry, state: NodeState) -> None:
         self.counts[item.state] -= 1
         self.counts[state] += 1
         item.state = state
 
-    def free(self) -> list[Item]:
+    def free(self) -> list[NodeEntry]:
         return [
             item
             for item in self.items.values()
-            if item.state is State.WAITING and not item.waiting
+            if item.state is NodeState.WAITING and not item.waiting
         ]
 
-    def done(self, item: Item) -> list[Item]:
+    def done(self, item: NodeEntry) -> list[NodeEntry]:
         """Mark ``item`` as done; returns the children that may start now."""
-        self.move(item, State.DONE)
+        self.move(item, NodeState.DONE)
         return self._release(item)
 
-    def failed(self, item: Item) -> None:
+    def failed(self, item: NodeEntry) -> None:
         """Mark ``item`` as failed, and as futile all nodes that need it."""
-        self.move(item, State.FAILED)
+        self.move(item, NodeState.FAILED)
         below = deque(item.children)
         while below:
             child = self.items[below.popleft()]
-            if child.state is State.WAITING:
-                self.move(child, State.FUTILE)
+            if child.state is NodeState.WAITING:
+                self.move(child, NodeState.FUTILE)
                 below.extend(child.children)
 
-    def names(self, *states: State) -> list[str]:
+    def names(self, *states: NodeState) -> list[str]:
         return [name for name, item in self.items.items() if item.state in states]
 
-    def _release(self, item: Item) -> list[Item]:
+    def _release(self, item: NodeEntry) -> list[NodeEntry]:
         free = []
         for name in item.children:
             child = self.items[name]
             child.waiting -= 1
-            if not child.waiting and child.state is State.WAITING:
+            if not child.waiting and child.state is NodeState.WAITING:
                 free.append(child)
         return free
 
 
-def _check_cycle(items: dict[str, Item], file: str) -> None:
+def _check_cycle(items: dict[str, NodeEntry], file: str) -> None:
     parents = {name: item.waiting for name, item in items.items()}
     free = deque(name for name, count in parents.items() if not count)
     seen = 0

@@ -24,7 +24,7 @@ from pegasus_bb.run.inventory.run_state import (
     ended_record,
     run_state,
 )
-from pegasus_bb.runtime.backends.base import Row
+from pegasus_bb.runtime.backends.base import ReservationRow
 from pegasus_bb.runtime.release_steps import release_command
 from pegasus_bb.runtime.storage_decision import on_the_pfs
 
@@ -127,7 +127,7 @@ def _loses_nothing(one: LocatedReservation) -> bool:
         return False
 
 
-def _stranger(backend: str, row: Row) -> ReservationRecord:
+def _stranger(backend: str, row: ReservationRow) -> ReservationRecord:
     status = row.status
     return ReservationRecord(
         row.name,

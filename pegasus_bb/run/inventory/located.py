@@ -22,7 +22,7 @@ from pegasus_bb.model.reservation import (
 )
 from pegasus_bb.runtime import reservation_identity as identity
 from pegasus_bb.runtime.backends.backend_table import open_backend
-from pegasus_bb.runtime.backends.base import Backend, Row, Unstaged
+from pegasus_bb.runtime.backends.base import Backend, ReservationRow, Unstaged
 from pegasus_bb.runtime.bbdir import BBDir
 
 
@@ -140,7 +140,7 @@ class SchedulerAnswers:
     """Statuses in the order of the reservations; rows and spaces with their backend."""
 
     statuses: list[Status]
-    rows: list[tuple[str, Row]] = field(default_factory=list)  # of this user
+    rows: list[tuple[str, ReservationRow]] = field(default_factory=list)  # of this user
     unstaged: list[tuple[str, Unstaged]] = field(default_factory=list)
 
 
@@ -190,7 +190,7 @@ def ask_schedulers(
         else:
             group.numbers.append(number)
     _add_others(groups, ended)
-    shown: dict[tuple[str, str, float], tuple[str, Row]] = {}
+    shown: dict[tuple[str, str, float], tuple[str, ReservationRow]] = {}
     for group in groups.by_endpoint.values():
         for row in _ask(group, wanted, answers):
             shown[group.name, row.name, row.status.created] = (group.name, row)
@@ -210,7 +210,7 @@ def _add_others(groups: _Groups, ended: Iterable[LedgerReservation]) -> None:
 
 def _ask(
     group: _Group, wanted: Sequence[LocatedReservation], answers: SchedulerAnswers
-) -> list[Row]:
+) -> list[ReservationRow]:
     if not group.numbers and group.backend.why_other_storage(""):
         return []  # a folder that is not a tier any more, or not mounted
     requests = [(n, r) for n in group.numbers if (r := wanted[n].request) is not None]

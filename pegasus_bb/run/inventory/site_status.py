@@ -8,15 +8,15 @@ from typing import Any
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.model.reservation import State
-from pegasus_bb.runtime.backends.base import Pool
+from pegasus_bb.runtime.backends.base import PoolSpace
 from pegasus_bb.runtime.backends.queue_reasons import advice
-from pegasus_bb.runtime.backends.scontrol import Job, Plugin
+from pegasus_bb.runtime.backends.scontrol import Plugin, SpaceJob
 from pegasus_bb.runtime.backends.slurm import Slurm
 from pegasus_bb.runtime.backends.slurm_lua import SlurmLua
 
 
 @dataclass(frozen=True)
-class Use:
+class SpaceUse:
     """A persistent buffer, or the space of a job."""
 
     name: str  # of the buffer; the job's number
@@ -28,7 +28,7 @@ class Use:
 
 
 @dataclass(frozen=True)
-class Waiting:
+class WaitingJob:
     """A job that Slurm has not begun, and that asks for burst buffer."""
 
     job: str
@@ -41,10 +41,10 @@ class Waiting:
 @dataclass
 class SiteStatus:
     plugin: str  # datawarp | lua
-    pools: list[Pool]
-    buffers: list[Use]
-    jobs: list[Use]
-    waiting: list[Waiting]
+    pools: list[PoolSpace]
+    buffers: list[SpaceUse]
+    jobs: list[SpaceUse]
+    waiting: list[WaitingJob]
     service: str = ""  # of burst_buffer/lua: why it does no work; empty if it does
     users: dict[str, int] = field(default_factory=dict)  # bytes that each one has
 
@@ -82,8 +82,8 @@ def _with_service(status: SiteStatus) -> SiteStatus:
     )
 
 
-def _service_buffer(row: dict[str, Any]) -> Use:
-    return Use(
+def _service_buffer(row: dict[str, Any]) -> SpaceUse:
+    return SpaceUse(
         row["name"],
         row["user"],
         row["pool"],
@@ -93,24 +93,24 @@ def _service_buffer(row: dict[str, Any]) -> Use:
     )
 
 
-def _buffers(plugin: Plugin) -> list[Use]:
+def _buffers(plugin: Plugin) -> list[SpaceUse]:
     return [
-        Use(row.name, row.user, row.pool, row.size, row.native, row.created)
+        SpaceUse(row.name, row.user, row.pool, row.size, row.native, row.created)
         for row in plugin.buffers
     ]
 
 
-def _jobs(plugin: Plugin) -> list[Use]:
+def _jobs(plugin: Plugin) -> list[SpaceUse]:
     """Jobs that only use a persistent buffer have no space of their own."""
     return [
-        Use(job.job, _user(job.uid), job.pool, job.size, job.native, job.created)
+        SpaceUse(job.job, _user(job.uid), job.pool, job.size, job.native, job.created)
         for job in plugin.jobs
         if job.size
     ]
 
 
-def _waiting(job: Job) -> Waiting:
-    return Waiting(job.id, job.name, job.user, job.message, advice(job))
+def _waiting(job: SpaceJob) -> WaitingJob:
+    return WaitingJob(job.id, job.name, job.user, job.message, advice(job))
 
 
 def _user(uid: int) -> str:

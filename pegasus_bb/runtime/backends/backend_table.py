@@ -25,13 +25,13 @@ def _slurm_lua(settings: Mapping[str, str]) -> Backend:
 
 
 def _directory(settings: Mapping[str, str]) -> Backend:
-    from pegasus_bb.runtime.backends.folder_tier import Directory
+    from pegasus_bb.runtime.backends.folder_tier import FolderBackend
 
     if not any(settings.get(key) for key in ("delay", "fail")):
-        return Directory(settings)
+        return FolderBackend(settings)
     from pegasus_bb.runtime.backends.injected_faults import InjectedFaults
 
-    return InjectedFaults(Directory(settings), settings)
+    return InjectedFaults(FolderBackend(settings), settings)
 
 
 BACKENDS: dict[str, Callable[[Mapping[str, str]], Backend]] = {

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
 
 
-class Pool(NamedTuple):
+class PoolSpace(NamedTuple):
     """A pool of fast storage, as the scheduler reports it. All in bytes."""
 
     name: str
@@ -19,7 +19,7 @@ class Pool(NamedTuple):
     used: int = 0  # by all that the scheduler knows, also what it does not show
 
 
-class Row(NamedTuple):
+class ReservationRow(NamedTuple):
     name: str
     own: bool  # it belongs to this user
     status: Status
@@ -37,7 +37,7 @@ class Unstaged(NamedTuple):
 
 class Listing(NamedTuple):
     statuses: list[Status]  # of the requests, in their order
-    rows: list[Row]  # all that this user can see
+    rows: list[ReservationRow]  # all that this user can see
     message: str = ""  # why nothing is known; empty if the scheduler has answered
     unstaged: Sequence[Unstaged] = ()
 
@@ -112,7 +112,7 @@ class Backend(ABC):
         """
 
     @abstractmethod
-    def pools(self) -> list[Pool]:
+    def pools(self) -> list[PoolSpace]:
         """Pools, the default one first. Raises SchedulerUnreachable."""
 
     @abstractmethod

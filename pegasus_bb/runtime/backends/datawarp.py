@@ -27,13 +27,13 @@ from pegasus_bb.runtime.backends import identity
 from pegasus_bb.runtime.backends.base import (
     Backend,
     Listing,
-    Pool,
-    Row,
+    PoolSpace,
+    ReservationRow,
     Unstaged,
     no_listing,
 )
 from pegasus_bb.runtime.backends.queue_reasons import advice
-from pegasus_bb.runtime.backends.scontrol import Buffer, Job, Plugin
+from pegasus_bb.runtime.backends.scontrol import PersistentBuffer, Plugin, SpaceJob
 from pegasus_bb.runtime.backends.slurm import (
     STAGE_OUT_FAILED,
     Slurm,
@@ -92,7 +92,7 @@ class DataWarp(Backend):
         return self._status_for(request, jobs, plugin, _row(plugin, request.name))
 
     def list_reservations(self, requests: Sequence[Request]) -> Listing:
-        jobs: dict[str, list[Job]] = {}
+        jobs: dict[str, list[SpaceJob]] = {}
         try:
             for job in self.slurm.jobs(*(request.name for request in requests)):
                 if job.uid == self.uid:
@@ -108,7 +108,7 @@ class DataWarp(Backend):
                 for r in requests
             ],
             [
-                Row(row.name, row.uid == self.uid, self._status_of_row(row))
+                ReservationRow(row.name, row.uid == self.uid, self._status_of_row(row))
                 for row in rows.values()
             ],
             unstaged=unstaged,
@@ -149,7 +149,7 @@ class DataWarp(Backend):
         destroy = self._submit(request, destroy_line(request), ".destroy")
         self._await_absence(request, destroy)
 
-    def pools(self) -> list[Pool]:
+    def pools(self) -> list[PoolSpace]:
         return self.slurm.plugin().pools
 
     def _unstaged(self, plugin: Plugin) -> list[Unstaged]:
@@ -164,7 +164,11 @@ class DataWarp(Backend):
     # -- status
 
     def _status_for(
-        self, request: Request, jobs: list[Job], plugin: Plugin, row: Buffer | None
+        self,
+        request: Request,
+        jobs: list[SpaceJob],
+        plugin: Plugin,
+        row: PersistentBuffer | None,
     ) -> Status:
         try:
             if row is not None:
@@ -177,7 +181,7 @@ class DataWarp(Backend):
         except ReservationFailed as error:
             return Status(State.FAILED, str(error))
 
-    def _checked_status_of_row(self, row: Buffer, request: Request) -> Status:
+    def _checked_status_of_row(self, row: PersistentBuffer, request: Request) -> Status:
         shown = self._status_of_row(row)
         try:
             self._check_owner(row, request)
@@ -186,14 +190,14 @@ class DataWarp(Backend):
             return replace(shown, state=State.FAILED, message=str(error))
         return shown
 
-    def _status_of_row(self, row: Buffer) -> Status:
+    def _status_of_row(self, row: PersistentBuffer) -> Status:
         message = f"{row.native} in pool {row.pool or 'not known'}"
         # Compare uids: user names may be resolved differently on another host.
         owner = self.owner if row.uid == self.uid else row.user
         return Status(row.state, message, owner, row.size, row.created)
 
     def _status_of_job(
-        self, job: Job | None, plugin: Plugin, request: Request
+        self, job: SpaceJob | None, plugin: Plugin, request: Request
     ) -> Status:
         if job is None:
             return Status(State.ABSENT, f"Slurm knows no buffer {request.name}")
@@ -207,18 +211,18 @@ class DataWarp(Backend):
         self._check_size(plugin, request)
         return Status(job.state, f"{message}: {_why_pending(job, plugin, request)}")
 
-    def _create_job(self, request: Request) -> Job | None:
+    def _create_job(self, request: Request) -> SpaceJob | None:
         """The newest create job that Slurm still remembers.
 
         Raises ReservationFailed if it is of another run of this user.
         """
         return self._newest(self._jobs(request), request)
 
-    def _jobs(self, request: Request) -> list[Job]:
+    def _jobs(self, request: Request) -> list[SpaceJob]:
         jobs = self.slurm.jobs(request.name)
         return [job for job in jobs if job.uid == self.uid]
 
-    def _newest(self, jobs: list[Job], request: Request) -> Job | None:
+    def _newest(self, jobs: list[SpaceJob], request: Request) -> SpaceJob | None:
         ours = [job for job in jobs if job.id not in self._withdrawn]
         if ours and ours[-1].comment != request.uuid:
             raise ReservationFailed(
@@ -278,7 +282,7 @@ class DataWarp(Backend):
                 "(--bb-capacity)"
             )
 
-    def _check_owner(self, row: Buffer, request: Request) -> None:
+    def _check_owner(self, row: PersistentBuffer, request: Request) -> None:
         if row.uid != self.uid:
             raise ReservationFailed(
                 f"the name {request.name} belongs to {row.user} (uid {row.uid}), not "
@@ -286,14 +290,14 @@ class DataWarp(Backend):
                 "name"
             )
 
-    def _check_large_enough(self, row: Buffer, request: Request) -> None:
+    def _check_large_enough(self, row: PersistentBuffer, request: Request) -> None:
         if row.size < request.capacity:
             raise ReservationFailed(
                 f"{self._leftover(row, request)}. It is smaller than the "
                 f"{format_size(request.capacity)} that this run asks for"
             )
 
-    def _leftover(self, row: Buffer, request: Request) -> str:
+    def _leftover(self, row: PersistentBuffer, request: Request) -> str:
         made = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row.created))
         return (
             f"a buffer {request.name} of {row.user} was there before this run asked "
@@ -364,11 +368,11 @@ class DataWarp(Backend):
         return os.stat(path).st_dev != os.stat(above).st_dev
 
 
-def _row(plugin: Plugin, name: str) -> Buffer | None:
+def _row(plugin: Plugin, name: str) -> PersistentBuffer | None:
     return next((row for row in plugin.buffers if row.name == name), None)
 
 
-def _why_pending(job: Job, plugin: Plugin, request: Request) -> str:
+def _why_pending(job: SpaceJob, plugin: Plugin, request: Request) -> str:
     why = job.message or "no reason given"
     pool = plugin.pool(request.pool)
     if job.reason == "BurstBufferResources" and pool is not None:

@@ -29,7 +29,13 @@ from pegasus_bb.model.reservation import (
     check_reservation_name,
 )
 from pegasus_bb.runtime.backends import identity, root
-from pegasus_bb.runtime.backends.base import Backend, Listing, Pool, Row, no_listing
+from pegasus_bb.runtime.backends.base import (
+    Backend,
+    Listing,
+    PoolSpace,
+    ReservationRow,
+    no_listing,
+)
 from pegasus_bb.runtime.backends.grants import (
     PARTIAL,
     Grants,
@@ -45,7 +51,7 @@ from pegasus_bb.runtime.backends.pool_folders import (
 )
 
 
-class Directory(Backend):
+class FolderBackend(Backend):
     def __init__(self, settings: Mapping[str, str]) -> None:
         """Raises UsageError if a key is invalid."""
         self.settings = dict(settings)
@@ -147,15 +153,15 @@ class Directory(Backend):
                 del grants.entries[request.name]
                 grants.grant()
 
-    def pools(self) -> list[Pool]:
+    def pools(self) -> list[PoolSpace]:
         grants = view_grants(self.root)
         total = grants.total(self.quota)
         free = self._free(grants)
-        return [Pool("directory", self.granularity, total, free)]
+        return [PoolSpace("directory", self.granularity, total, free)]
 
     # -- status
 
-    def _row(self, name: str, entry: dict[str, Any]) -> Row:
+    def _row(self, name: str, entry: dict[str, Any]) -> ReservationRow:
         status = Status(
             self._state_of(entry),
             f"in {os.path.join(self.root, name)}",
@@ -164,7 +170,7 @@ class Directory(Backend):
             entry["created"],
             entry["uuid"],
         )
-        return Row(name, entry["owner"] == self.owner, status)
+        return ReservationRow(name, entry["owner"] == self.owner, status)
 
     def _status_of(self, grants: Grants, request: Request) -> Status:
         entry = grants.entries.get(request.name)

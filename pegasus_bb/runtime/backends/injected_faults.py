@@ -30,7 +30,7 @@ from typing import NamedTuple
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable, UsageError
 from pegasus_bb.core.units import parse_duration
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
-from pegasus_bb.runtime.backends.base import Backend, Listing, Pool
+from pegasus_bb.runtime.backends.base import Backend, Listing, PoolSpace
 
 _COUNTS = ".pegasus_bb_faults.json"  # calls so far, in the tier's folder
 _UNREACHABLE = "unreachable"
@@ -127,7 +127,7 @@ class InjectedFaults(Backend):
     def is_uninitialised(self) -> bool:
         return self.inner.is_uninitialised()
 
-    def pools(self) -> list[Pool]:
+    def pools(self) -> list[PoolSpace]:
         return self.inner.pools()
 
     def endpoint_id(self) -> str:

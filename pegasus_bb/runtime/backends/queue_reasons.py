@@ -5,7 +5,7 @@ A job whose reason is in no row begins by itself, sooner or later.
 
 from __future__ import annotations
 
-from pegasus_bb.runtime.backends.scontrol import Job
+from pegasus_bb.runtime.backends.scontrol import SpaceJob
 
 _LESS = "ask for less in its profiles, and plan again"
 _ALLOWED = (
@@ -44,12 +44,12 @@ _ADVICE = {
 _NOT_LOOKED_AT = ("", "None")
 
 
-def is_looked_at(job: Job) -> bool:
+def is_looked_at(job: SpaceJob) -> bool:
     """Whether Slurm has tried to start the job."""
     return job.reason not in _NOT_LOOKED_AT
 
 
-def advice(job: Job) -> str:
+def advice(job: SpaceJob) -> str:
     """What would help a job that does not begin by itself; empty if it does."""
     for begins, words in _ADVICE.items():
         if job.reason.startswith(begins):

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pegasus_bb.model.reservation import State
-from pegasus_bb.runtime.backends.base import Pool
+from pegasus_bb.runtime.backends.base import PoolSpace
 
 # Slurm's states (bb_state_string in slurm_protocol_defs.c) -> ours. A persistent buffer
 # is only ever `allocated`; the others occur on buffers of jobs.
@@ -78,7 +78,7 @@ _UNITS.update({u + "IB": 1024 ** (i + 1) for i, u in enumerate("KMGTP")})
 _UNITS.update({u: 1024 ** (i + 1) for i, u in enumerate("KMGTP")})
 
 
-class Buffer(NamedTuple):
+class PersistentBuffer(NamedTuple):
     """A persistent buffer: one ``Name=`` row below "Allocated Buffers:"."""
 
     name: str
@@ -107,16 +107,16 @@ class Plugin(NamedTuple):
 
     name: str
     flags: tuple[str, ...]
-    pools: list[Pool]
-    buffers: list[Buffer]
+    pools: list[PoolSpace]
+    buffers: list[PersistentBuffer]
     spaces: list[tuple[str, int]]  # pool ("": unknown) and bytes of every row
     header: dict[str, str]  # limits and users, by Slurm's names
     jobs: list[JobSpace]
 
-    def pool(self, name: str) -> Pool | None:
+    def pool(self, name: str) -> PoolSpace | None:
         return next((p for p in self.pools if name in ("", p.name)), None)
 
-    def unaccounted(self, pool: Pool) -> int:
+    def unaccounted(self, pool: PoolSpace) -> int:
         """Bytes of ``pool`` in use by nothing that Slurm knows.
 
         Slurm counts in UsedSpace what it hides (Flags=PrivateData).
@@ -125,7 +125,7 @@ class Plugin(NamedTuple):
         return max(0, pool.total - pool.free - max(shown, pool.used))
 
 
-class Job(NamedTuple):
+class SpaceJob(NamedTuple):
     """A job that requests space, from scontrol or squeue."""
 
     id: str
@@ -220,7 +220,7 @@ def _plugin(lines: list[str]) -> Plugin:
     )
 
 
-def _pools(header: str, fields: dict[str, str]) -> list[Pool]:
+def _pools(header: str, fields: dict[str, str]) -> list[PoolSpace]:
     pools = [_pool(fields.get("DefaultPool", ""), fields)]
     for part in re.split(r"\s(?=PoolName\[[0-9]+\]=)", header)[1:]:
         other = fields_of(part)
@@ -228,10 +228,10 @@ def _pools(header: str, fields: dict[str, str]) -> list[Pool]:
     return pools
 
 
-def _pool(name: str, fields: dict[str, str]) -> Pool:
+def _pool(name: str, fields: dict[str, str]) -> PoolSpace:
     """Older versions of Slurm print no FreeSpace."""
     total, used = (size_of(fields.get(key, "")) for key in ("TotalSpace", "UsedSpace"))
-    return Pool(
+    return PoolSpace(
         name=name,
         granularity=size_of(fields.get("Granularity", "")) or 1,
         total=total,
@@ -260,13 +260,13 @@ def _job_space(line: str) -> JobSpace | None:
     )
 
 
-def _buffer(line: str) -> Buffer | None:
+def _buffer(line: str) -> PersistentBuffer | None:
     if not line.startswith("    Name="):
         return None
     fields = fields_of(line)
     user, uid = user_of(fields.get("UserID", ""))
     native = fields.get("State", "")
-    return Buffer(
+    return PersistentBuffer(
         name=fields["Name"],
         state=BUFFER_STATES.get(native, State.UNKNOWN),
         native=native,
@@ -278,17 +278,17 @@ def _buffer(line: str) -> Buffer | None:
     )
 
 
-def parse_jobs(text: str) -> list[Job]:
+def parse_jobs(text: str) -> list[SpaceJob]:
     records = re.split(r"^(?=JobId=)", text, flags=re.MULTILINE)
     return [_job(record) for record in records if record.startswith("JobId=")]
 
 
-def _job(record: str) -> Job:
+def _job(record: str) -> SpaceJob:
     fields = fields_of(record)
     user, uid = user_of(fields.get("UserId", ""))
     native = fields.get("JobState", "").split(" ")[0]
     reason = fields.get("Reason", "")
-    return Job(
+    return SpaceJob(
         id=fields["JobId"].split(" ")[0],
         name=fields.get("JobName", ""),
         user=user,

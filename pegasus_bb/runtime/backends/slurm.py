@@ -15,7 +15,12 @@ from pegasus_bb.core.errors import (
 )
 from pegasus_bb.core.process import REQUIRED, Finished, ask
 from pegasus_bb.model.reservation import Request, check_reservation_name
-from pegasus_bb.runtime.backends.scontrol import Job, Plugin, parse_burst, parse_jobs
+from pegasus_bb.runtime.backends.scontrol import (
+    Plugin,
+    SpaceJob,
+    parse_burst,
+    parse_jobs,
+)
 from pegasus_bb.runtime.backends.squeue import FORMAT, parse_queue
 
 # Messages of the client programs while slurmctld does not answer: a retry may help.
@@ -99,28 +104,28 @@ class Slurm:
         named = [plugin for plugin in plugins if plugin.name == "datawarp"]
         return (named or plugins)[0]
 
-    def jobs(self, *names: str) -> list[Job]:
+    def jobs(self, *names: str) -> list[SpaceJob]:
         """All jobs of these names, of any user, that Slurm remembers, oldest first."""
-        jobs: list[Job] = []
+        jobs: list[SpaceJob] = []
         for i in range(0, len(names), _NAMES):
             batch = ",".join(names[i : i + _NAMES])
             jobs += self._queue("--states=all", f"--name={batch}")
         return jobs
 
-    def staging_out(self) -> list[Job]:
+    def staging_out(self) -> list[SpaceJob]:
         """Ended jobs of this user whose results are not staged out yet."""
         return self._queue(f"--states={STAGES_OUT}", f"--user={os.getuid()}")
 
-    def waiting(self) -> list[Job]:
+    def waiting(self) -> list[SpaceJob]:
         """Jobs of this user that have not begun."""
         return self._queue("--states=PENDING", f"--user={os.getuid()}")
 
-    def waiting_for_buffers(self) -> list[Job]:
+    def waiting_for_buffers(self) -> list[SpaceJob]:
         """Jobs of any user that have not begun, and ask for burst buffer."""
         pending = self._queue("--states=PENDING")
         return [job for job in pending if job.fields["BurstBufferState"]]
 
-    def _queue(self, *which: str) -> list[Job]:
+    def _queue(self, *which: str) -> list[SpaceJob]:
         answer = _ask(["squeue", "--noheader", *which, f"--Format={FORMAT}"])
         if answer.status != 0:
             raise SchedulerUnreachable(_failure_message(answer, "squeue"))
@@ -132,7 +137,7 @@ class Slurm:
                 f"squeue answers with something else than was asked for: {output!r}"
             ) from None
 
-    def job(self, number: str) -> Job | None:
+    def job(self, number: str) -> SpaceJob | None:
         answer = _ask(["scontrol", "show", "job", number])
         if "Invalid job id" in answer.err:
             return None

@@ -29,8 +29,8 @@ from pegasus_bb.runtime.backends import identity
 from pegasus_bb.runtime.backends.base import (
     Backend,
     Listing,
-    Pool,
-    Row,
+    PoolSpace,
+    ReservationRow,
     Unstaged,
     no_listing,
 )
@@ -49,7 +49,7 @@ _STATES = {
 Buffer = dict[str, Any]  # as pegasus_bb/stager/slurm/buffers.py writes it
 
 
-class Refused(ReservationFailed):
+class RequestRefused(ReservationFailed):
     """The service refuses the request. ``code`` is for programs."""
 
     def __init__(self, code: str, message: str) -> None:
@@ -116,7 +116,9 @@ class SlurmLua(Backend):
         return Listing(
             [self._status_for(buffers.get(r.name), r) for r in requests],
             [
-                Row(name, buffer["uid"] == self.uid, self._status_of_buffer(buffer))
+                ReservationRow(
+                    name, buffer["uid"] == self.uid, self._status_of_buffer(buffer)
+                )
                 for name, buffer in buffers.items()
             ],
             unstaged=[
@@ -173,9 +175,9 @@ class SlurmLua(Backend):
                 )
             time.sleep(self.poll)
 
-    def pools(self) -> list[Pool]:
+    def pools(self) -> list[PoolSpace]:
         return [
-            Pool(p["name"], p["granularity"], p["total"], p["free"])
+            PoolSpace(p["name"], p["granularity"], p["total"], p["free"])
             for p in _ask("list")["pools"]
         ]
 
@@ -269,7 +271,7 @@ def discard_results(job: str) -> None:
     """Discard kept results, if any. Raises SchedulerUnreachable, ReservationFailed."""
     try:
         _ask("discard", f"job={job}")
-    except Refused as error:
+    except RequestRefused as error:
         if error.code != "not-kept":
             raise
 
@@ -317,7 +319,7 @@ def _read(line: str) -> dict[str, Any]:
     message = str(error.get("message"))
     if code in _TRANSIENT:
         raise SchedulerUnreachable(message)
-    raise Refused(code, message)
+    raise RequestRefused(code, message)
 
 
 def _word(key: str, value: str) -> str:

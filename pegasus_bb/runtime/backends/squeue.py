@@ -6,7 +6,7 @@ Pure functions. tests/recorded/ has real output of Slurm 22.05 and 24.11.
 
 from __future__ import annotations
 
-from pegasus_bb.runtime.backends.scontrol import Job, job_state
+from pegasus_bb.runtime.backends.scontrol import SpaceJob, job_state
 
 # `:0` prints fields in full. Slurm's text may contain blanks, bars and newlines.
 _NEXT = "\x1f"
@@ -26,7 +26,7 @@ _FIELDS = (
 FORMAT = ",".join(f"{field}:0{_NEXT}" for field in _FIELDS) + _END
 
 
-def parse_queue(text: str) -> list[Job]:
+def parse_queue(text: str) -> list[SpaceJob]:
     """The jobs in ``text``, oldest first. Raises ValueError for any other text."""
     *records, rest = text.split(_END)
     if rest.strip():
@@ -41,10 +41,10 @@ def _fields(record: str) -> dict[str, str]:
     return {k: "" if v == "(null)" else v for k, v in zip(_FIELDS, values)}
 
 
-def _job(record: str) -> Job:
+def _job(record: str) -> SpaceJob:
     fields = _fields(record)
     native = fields["State"]
-    return Job(
+    return SpaceJob(
         id=fields["JobID"],
         name=fields["Name"],
         user=fields["UserName"],

@@ -12,7 +12,7 @@ from pegasus_bb.runtime.draining.scan import Version
 ALL = 0  # dumps that stay
 
 
-class Buffer:
+class WatchedBuffer:
     """The dumps on it that are complete, safe or not."""
 
     def __init__(self, folder: str, arrivals: Arrivals, kept: int) -> None:

@@ -12,9 +12,9 @@ import time
 from typing import Callable, NamedTuple
 
 from pegasus_bb.core.units import format_duration, format_files, format_size
-from pegasus_bb.runtime.draining.buffer import Buffer
+from pegasus_bb.runtime.draining.buffer import WatchedBuffer
 from pegasus_bb.runtime.draining.dumps import Dump, Interval
-from pegasus_bb.runtime.draining.pace import Drain, Pace, Target
+from pegasus_bb.runtime.draining.pace import Drain, DrainTargetPace, Pace
 from pegasus_bb.runtime.draining.safe import Arrivals
 from pegasus_bb.runtime.draining.scan import Say, Version, version_of
 from pegasus_bb.runtime.draining.waiting import Waiting
@@ -31,7 +31,7 @@ class Route(NamedTuple):
 
     source: str  # the watched folder, by its full path
     dest: str
-    targets: list[Target] = []  # noqa: RUF012 - never changed
+    targets: list[DrainTargetPace] = []  # noqa: RUF012 - never changed
     log: str = ""  # file that gets a line for each segment
 
 
@@ -40,7 +40,7 @@ class Drainer:
         self,
         route: Route,
         arrivals: Arrivals,
-        buffer: Buffer,
+        buffer: WatchedBuffer,
         *,
         interval: Interval,
         say: Say,

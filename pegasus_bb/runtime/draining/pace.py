@@ -29,7 +29,7 @@ _MOST = 64 * MIB
 _BEAT = 5.0  # seconds; a lease is renewed as often while its process waits
 
 
-class Target(NamedTuple):
+class DrainTargetPace(NamedTuple):
     """What is drained to. ``limit``: bytes per second; 0: the curve alone counts."""
 
     name: str
@@ -60,7 +60,7 @@ class Drain(NamedTuple):
     run: str  # uuid
     size: int  # bytes
     seconds: float = 0.0  # from now on; 0: as fast as the targets allow
-    targets: list[Target] = []  # noqa: RUF012 - never changed
+    targets: list[DrainTargetPace] = []  # noqa: RUF012 - never changed
     log: str = ""  # file that gets a line for each segment
     wait: float = 0.0  # of ``seconds``, until the first segment
     over: str = ""  # file that is there once the last job has computed: no time is left
@@ -170,7 +170,9 @@ class Pace(Segments):
             left = format_size(self._left)
             self._say("late", f"late, so the last {left} go at full speed")
 
-    def _wait_for_slot(self, target: Target, queue: Registry, size: int) -> None:
+    def _wait_for_slot(
+        self, target: DrainTargetPace, queue: Registry, size: int
+    ) -> None:
         lease = self._lease(self._wall())
         with self._at_full_speed(target):
             while not self._stopped.is_set():
@@ -189,7 +191,7 @@ class Pace(Segments):
         return Lease(self._drain.run, self._left, deadline, self._wall(), since)
 
     @contextlib.contextmanager
-    def _at_full_speed(self, target: Target) -> Iterator[None]:
+    def _at_full_speed(self, target: DrainTargetPace) -> Iterator[None]:
         """If the registry of ``target`` cannot be used, it counts no more. Others write
         to its folder, so that no error of it may reach a copy."""
         try:

@@ -12,10 +12,10 @@ import stat
 
 from pegasus_bb.runtime.draining.scan import Version, version_of
 from pegasus_bb.runtime.staging.items import Landed, stamp
-from pegasus_bb.runtime.staging.stage_journal import Journal
+from pegasus_bb.runtime.staging.stage_journal import StageJournal
 
 
-class Arrivals(Journal):
+class Arrivals(StageJournal):
     def __init__(self, path: str, source: str, dest: str) -> None:
         """Both are full paths. Raises UsageError as Journal does."""
         super().__init__(path, source, dest)

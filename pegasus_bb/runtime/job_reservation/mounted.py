@@ -11,7 +11,7 @@ from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.core.refusals import keep_mode
 from pegasus_bb.core.removal import remove
 from pegasus_bb.model.reservation import SLURM_LUA, Request
-from pegasus_bb.runtime.job_reservation.planned import JobReservation, landing_of
+from pegasus_bb.runtime.job_reservation.planned import PlannedReservation, landing_of
 from pegasus_bb.runtime.job_reservation.space import (
     Space,
     check_one_node,
@@ -22,7 +22,7 @@ from pegasus_bb.runtime.links import checked_path
 
 
 def staged_space(
-    request: Request, reservation: JobReservation, environ: dict[str, str]
+    request: Request, reservation: PlannedReservation, environ: dict[str, str]
 ) -> Space:
     """A space that the batch system stages in and out."""
     base = job_space(request, environ)
@@ -47,7 +47,7 @@ def staged_space(
 
 
 def private_space(
-    request: Request, reservation: JobReservation, environ: dict[str, str]
+    request: Request, reservation: PlannedReservation, environ: dict[str, str]
 ) -> Space:
     """A space that launch fills, and from which it copies results back."""
     check_one_node(environ)

@@ -20,12 +20,12 @@ from pegasus_bb.core.removal import remove
 from pegasus_bb.core.units import format_duration, format_size
 from pegasus_bb.model.reservation import NODE_LOCAL, SLURM_BACKENDS, Request, State
 from pegasus_bb.runtime.backends.backend_table import open_backend
-from pegasus_bb.runtime.bbdir import ELSEWHERE, BBDir, Node
+from pegasus_bb.runtime.bbdir import ELSEWHERE, BBDir, NodeNeeds
 from pegasus_bb.runtime.bind import Binding, shared_binding
 from pegasus_bb.runtime.job_reservation.disk import TierFull, is_full, on_the_disk
 from pegasus_bb.runtime.job_reservation.mounted import private_space, staged_space
 from pegasus_bb.runtime.job_reservation.planned import (
-    JobReservation,
+    PlannedReservation,
     is_inside,
     job_reservation,
     landing_of,
@@ -43,7 +43,7 @@ _CAME_WITH_IT = "_CONDOR_SCRATCH_DIR"  # the folder of the files that came with 
 
 
 def run_on_reservation(
-    bb: BBDir, node: Node, argv: list[str], environ: dict[str, str]
+    bb: BBDir, node: NodeNeeds, argv: list[str], environ: dict[str, str]
 ) -> int:
     """Run ``argv`` on the job's reservation; returns its exit status.
 
@@ -62,7 +62,7 @@ def run_on_reservation(
 
 
 def _run(
-    bb: BBDir, reservation: JobReservation, argv: list[str], environ: dict[str, str]
+    bb: BBDir, reservation: PlannedReservation, argv: list[str], environ: dict[str, str]
 ) -> int:
     request = bb.transient()
     shared = shared_binding(bb, environ)
@@ -101,7 +101,7 @@ def _anchor(argv: list[str], environ: dict[str, str]) -> list[str]:
 
 
 def _links_to_results(
-    reservation: JobReservation, request: Request, scratch: str
+    reservation: PlannedReservation, request: Request, scratch: str
 ) -> Iterator[Link]:
     """Mode hybrid: links from the shared reservation to files on the PFS, made before
     other jobs look for these files."""
@@ -112,7 +112,7 @@ def _links_to_results(
 
 
 def _links(
-    reservation: JobReservation, request: Request, run: str, scratch: str
+    reservation: PlannedReservation, request: Request, run: str, scratch: str
 ) -> Iterator[Link]:
     for lfns, home, ours in (
         (reservation.read, scratch, False),
@@ -140,7 +140,10 @@ _POLL = 1.0  # seconds between two polls of a tier that is full
 
 @contextlib.contextmanager
 def open_space(
-    bb: BBDir, request: Request, reservation: JobReservation, environ: dict[str, str]
+    bb: BBDir,
+    request: Request,
+    reservation: PlannedReservation,
+    environ: dict[str, str],
 ) -> Iterator[Space]:
     """The space with the inputs of the job in it, removed afterwards.
 
@@ -166,7 +169,10 @@ def open_space(
 
 
 def _on_tier(
-    bb: BBDir, request: Request, reservation: JobReservation, environ: dict[str, str]
+    bb: BBDir,
+    request: Request,
+    reservation: PlannedReservation,
+    environ: dict[str, str],
 ) -> AbstractContextManager[str]:
     """The folder to work in, on the tier.
 
@@ -186,7 +192,7 @@ def _is_tier_full(bb: BBDir, request: Request, error: Exception) -> bool:
     return bb.has_request and isinstance(error, TierFull)
 
 
-def _note_elsewhere(bb: BBDir, reservation: JobReservation, because: str) -> None:
+def _note_elsewhere(bb: BBDir, reservation: PlannedReservation, because: str) -> None:
     """Note that this try works on the PFS. Raises OSError; the job then fails."""
     os.makedirs(bb.file(ELSEWHERE), exist_ok=True)
     note = {
@@ -201,7 +207,7 @@ def _note_elsewhere(bb: BBDir, reservation: JobReservation, because: str) -> Non
 
 
 @contextlib.contextmanager
-def _on_pfs(request: Request, reservation: JobReservation) -> Iterator[str]:
+def _on_pfs(request: Request, reservation: PlannedReservation) -> Iterator[str]:
     """The folder to work in, next to the one where the results arrive."""
     base = landing_of(request.prefix, reservation.node, reservation.job) + WORK
     remove(base)  # of this try before it was killed and restarted
@@ -213,7 +219,7 @@ def _on_pfs(request: Request, reservation: JobReservation) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _granted(
-    bb: BBDir, request: Request, reservation: JobReservation, patience: float
+    bb: BBDir, request: Request, reservation: PlannedReservation, patience: float
 ) -> Iterator[str]:
     own = own_request(request, reservation)
     backend = open_backend(own.backend, own.settings)

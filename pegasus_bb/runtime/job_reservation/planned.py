@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.runtime.bbdir import NODES, BBDir, Node
+from pegasus_bb.runtime.bbdir import NODES, BBDir, NodeNeeds
 
 _INSIDE = "PEGASUS_BB_JOB_RESERVATION"  # in a job's environment: node and try
 LANDING = ".pegasus_bb_landing"  # in the run's scratch on the PFS
 
 
-class JobReservation(NamedTuple):
+class PlannedReservation(NamedTuple):
     """The planned reservation of one node, and the number of this try."""
 
     node: str
@@ -34,8 +34,8 @@ class JobReservation(NamedTuple):
 
 
 def job_reservation(
-    bb: BBDir, node: Node, environ: Mapping[str, str]
-) -> JobReservation:
+    bb: BBDir, node: NodeNeeds, environ: Mapping[str, str]
+) -> PlannedReservation:
     """The reservation of ``node``, with the number of this try. Raises UsageError."""
     job = environ.get("CONDOR_JOBID", "")
     if not job or not job.replace(".", "").isdigit():
@@ -45,20 +45,22 @@ def job_reservation(
         )
     try:
         planned = {"share": (), **node.reservation}
-        files = (tuple(map(str, planned[key])) for key in JobReservation._fields[3:])
-        return JobReservation(node.name, job, int(planned["capacity"]), *files)
+        files = (
+            tuple(map(str, planned[key])) for key in PlannedReservation._fields[3:]
+        )
+        return PlannedReservation(node.name, job, int(planned["capacity"]), *files)
     except (KeyError, TypeError, ValueError) as error:
         file = bb.file(f"{NODES}/{node.name}.json")
         raise UsageError(f"{file}: cannot be used ({error!r}); plan again") from error
 
 
-def mark(reservation: JobReservation, environ: dict[str, str]) -> None:
+def mark(reservation: PlannedReservation, environ: dict[str, str]) -> None:
     """Tell the tasks of a cluster, through ``environ``, that it has this
     reservation."""
     environ[_INSIDE] = f"{reservation.node} {reservation.job}"
 
 
-def is_inside(reservation: JobReservation, environ: dict[str, str]) -> bool:
+def is_inside(reservation: PlannedReservation, environ: dict[str, str]) -> bool:
     """Whether this is a task of a cluster, whose launch has opened the reservation and
     bound the paths in the list of tasks."""
     return environ.get(_INSIDE) == f"{reservation.node} {reservation.job}"
@@ -69,7 +71,7 @@ def landing_of(scratch: str, node: str, job: str) -> str:
     return os.path.join(scratch, LANDING, node, job)
 
 
-def own_request(request: Request, reservation: JobReservation) -> Request:
+def own_request(request: Request, reservation: PlannedReservation) -> Request:
     """The request of that node, the same for every try."""
     import hashlib
 

@@ -14,7 +14,7 @@ from pegasus_bb.core.paths import cut_name
 from pegasus_bb.core.removal import remove
 from pegasus_bb.core.units import abbreviate
 from pegasus_bb.runtime.bbdir import ELSEWHERE, BBDir
-from pegasus_bb.runtime.job_reservation.planned import JobReservation
+from pegasus_bb.runtime.job_reservation.planned import PlannedReservation
 from pegasus_bb.runtime.job_reservation.space import Space
 from pegasus_bb.runtime.links import checked_path
 from pegasus_bb.runtime.programs import program
@@ -48,7 +48,7 @@ def forget(bb: BBDir, node: str) -> None:
 
 def finish(
     bb: BBDir,
-    reservation: JobReservation,
+    reservation: PlannedReservation,
     space: Space,
     *,
     status: int,
@@ -81,7 +81,7 @@ def finish(
 
 
 def note_failure(
-    bb: BBDir, reservation: JobReservation, environ: dict[str, str]
+    bb: BBDir, reservation: PlannedReservation, environ: dict[str, str]
 ) -> None:
     """Note that the task was not started, or that launch itself failed."""
     _note(bb, reservation, environ, BUG, {"files": {}, "source": ""})
@@ -89,7 +89,7 @@ def note_failure(
 
 def _note(
     bb: BBDir,
-    reservation: JobReservation,
+    reservation: PlannedReservation,
     environ: dict[str, str],
     status: int,
     facts: dict[str, Any],
@@ -111,7 +111,7 @@ def _note(
     return 0
 
 
-def _check_made(reservation: JobReservation, space: Space) -> int:
+def _check_made(reservation: PlannedReservation, space: Space) -> int:
     made = (*reservation.stage_out, *reservation.share)
     lost = [name for name in made if not os.path.lexists(_path(space, name))]
     if not lost:
@@ -122,7 +122,7 @@ def _check_made(reservation: JobReservation, space: Space) -> int:
     )
 
 
-def _share(reservation: JobReservation, space: Space, scratch: str) -> None:
+def _share(reservation: PlannedReservation, space: Space, scratch: str) -> None:
     """Copy files that other jobs read to ``scratch``, replacing those of older tries.
 
     A copy gets its name when it is complete and durable. Raises OSError, CopyFailed.
@@ -141,7 +141,7 @@ def _share(reservation: JobReservation, space: Space, scratch: str) -> None:
         copy_path(made, dest, digest=False, replace=True, vanishing=vanishing)
 
 
-def _links_first(reservation: JobReservation, space: Space) -> list[str]:
+def _links_first(reservation: PlannedReservation, space: Space) -> list[str]:
     """The results, links first: each may lead to another result, which is moved."""
     return sorted(
         reservation.stage_out, key=lambda lfn: not _is_shared(_path(space, lfn))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pegasus_bb.core.errors import PegasusBBError, ReservationFailed
 from pegasus_bb.core.removal import remove
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.runtime.job_reservation.planned import JobReservation, landing_of
+from pegasus_bb.runtime.job_reservation.planned import PlannedReservation, landing_of
 from pegasus_bb.runtime.links import checked_path
 from pegasus_bb.runtime.staging.folder_lfns import copy_path
 
@@ -26,7 +26,7 @@ class Space(NamedTuple):
 
 
 def fill(
-    request: Request, reservation: JobReservation, base: str, since: float
+    request: Request, reservation: PlannedReservation, base: str, since: float
 ) -> Space:
     """Copy the inputs of the job into folder ``base``. Raises CopyFailed."""
     results = landing_of(request.prefix, reservation.node, reservation.job)
@@ -39,7 +39,7 @@ def fill(
     return space
 
 
-def make_folders(reservation: JobReservation, space: Space) -> None:
+def make_folders(reservation: PlannedReservation, space: Space) -> None:
     os.makedirs(space.run, exist_ok=True)
     for folder in {os.path.dirname(lfn) for lfn in reservation.lfns if "/" in lfn}:
         os.makedirs(checked_path(space.run, folder), exist_ok=True)

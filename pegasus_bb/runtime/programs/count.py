@@ -14,7 +14,12 @@ from collections.abc import Sequence
 
 from pegasus_bb.core.errors import USAGE, UsageError
 from pegasus_bb.runtime.darshan_preload import with_darshan
-from pegasus_bb.runtime.proc import CannotStart, Child, Ended, find_program
+from pegasus_bb.runtime.proc import (
+    Ended,
+    ProgramNotStarted,
+    RunningProgram,
+    find_program,
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -27,8 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         program = find_program(task[0], os.environ)
         bb = os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[0])))
         environ = with_darshan(bb, program, dict(os.environ))
-        ended = Child(program, task, environ).wait()
-    except CannotStart as error:
+        ended = RunningProgram(program, task, environ).wait()
+    except ProgramNotStarted as error:
         print(f"count: {error}", file=sys.stderr)
         return error.status
     note(name, ended)

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from pegasus_bb.core.errors import BUG, PegasusBBError, UsageError
-from pegasus_bb.runtime.bbdir import BBDir, Node
+from pegasus_bb.runtime.bbdir import BBDir, NodeNeeds
 from pegasus_bb.runtime.bind import Binding, shared_binding
 from pegasus_bb.runtime.links import Link, checked_path, planned_links, pool_links
 from pegasus_bb.runtime.node_lock import lock_node
@@ -60,7 +60,7 @@ def launch(bb: BBDir, argv: list[str], environ: dict[str, str]) -> int:
 
 
 def _files(
-    bb: BBDir, node: Node, binding: Binding
+    bb: BBDir, node: NodeNeeds, binding: Binding
 ) -> tuple[list[Link], Mapping[str, int]]:
     """The links of the task, and the outputs to create before it (path -> hint)."""
     if not (node.links or node.pools or node.hints):

@@ -17,7 +17,12 @@ from typing import Any, NamedTuple
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.refusals import keep_mode
 from pegasus_bb.runtime.darshan_preload import with_darshan
-from pegasus_bb.runtime.proc import CannotStart, Child, Ended, find_program
+from pegasus_bb.runtime.proc import (
+    Ended,
+    ProgramNotStarted,
+    RunningProgram,
+    find_program,
+)
 from pegasus_bb.runtime.records.kickstart_options import (
     Options,
     job_facts,
@@ -29,7 +34,7 @@ from pegasus_bb.runtime.records.yaml import Verbatim, record
 RECORDER = "pegasus_bb"
 
 
-class Outcome(NamedTuple):
+class TaskOutcome(NamedTuple):
     program: str
     begun: float
     end: float
@@ -95,7 +100,7 @@ def _enter(options: Options) -> str:
 
 def _run(
     options: Options, streams: Streams, environ: dict[str, str], trouble: str
-) -> Outcome:
+) -> TaskOutcome:
     name = options.argv[0]
     begun = time.time()
     program = name
@@ -103,21 +108,21 @@ def _run(
         if trouble:
             streams.say(trouble)
             print(trouble, file=sys.stderr)
-            return Outcome(program, begun, time.time(), 127, None)
+            return TaskOutcome(program, begun, time.time(), 127, None)
         if options.flags.get("make executable") and os.path.isfile(name):
             keep_mode(name, os.stat(name).st_mode | 0o111, name)  # kickstart's -X
         program = find_program(name, environ)
         environ = with_darshan(_bb(), program, environ)
-        child = Child(program, options.argv, environ, streams.numbers)
+        child = RunningProgram(program, options.argv, environ, streams.numbers)
         child.limit(
             options.number("terminate after", 0), options.number("kill after", 5)
         )
         ended = child.wait()
-        return Outcome(program, begun, time.time(), ended.status, ended)
-    except CannotStart as error:
+        return TaskOutcome(program, begun, time.time(), ended.status, ended)
+    except ProgramNotStarted as error:
         streams.say(str(error))
         print(error, file=sys.stderr)
-        return Outcome(program, begun, time.time(), error.status, None)
+        return TaskOutcome(program, begun, time.time(), error.status, None)
 
 
 def _bb() -> str:
@@ -125,7 +130,7 @@ def _bb() -> str:
     return os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[0])))
 
 
-def _facts(options: Options, outcome: Outcome, started: float) -> Facts:
+def _facts(options: Options, outcome: TaskOutcome, started: float) -> Facts:
     """The record in its order, without files, for `pegasus-bb report`."""
     return {
         "version": Verbatim("3.0"),
@@ -146,7 +151,7 @@ def _cwd() -> str:
         return ""
 
 
-def _mainjob(argv: list[str], outcome: Outcome) -> Facts:
+def _mainjob(argv: list[str], outcome: TaskOutcome) -> Facts:
     ended = outcome.ended
     raw = ended.raw if ended else outcome.status << 8
     facts: Facts = {

@@ -22,9 +22,9 @@ from pegasus_bb.runtime.results_guard import ResultsGuard
 from pegasus_bb.runtime.scratch_root import Roots
 from pegasus_bb.runtime.staging.failures import explained
 from pegasus_bb.runtime.transfers.copies import Copies
-from pegasus_bb.runtime.transfers.file_transfers import Transfers
+from pegasus_bb.runtime.transfers.file_transfers import FileTransfers
 from pegasus_bb.runtime.transfers.folder_jobs import Remover, make_folder
-from pegasus_bb.runtime.transfers.input_links import Inputs
+from pegasus_bb.runtime.transfers.input_links import UserInputs
 from pegasus_bb.runtime.transfers.other import hand_over
 from pegasus_bb.runtime.transfers.scratch import Scratch
 from pegasus_bb.runtime.transfers.transfer_jobs import (
@@ -86,14 +86,14 @@ def run(
     """Do every job of the list that can be done: 0, or 1 if one failed."""
     scratch = Scratch.of(bb, environ)
     uuid = bb.request().uuid if bb.has_request else ""
-    inputs = Inputs(bb)
+    inputs = UserInputs(bb)
     roots = Roots.of(bb, [scratch.root, scratch.pfs_root])
     threads = _threads(options.threads, environ)
     manifest_path = bb.file("manifest.jsonl")
     drains = _drains(bb, scratch.vanishing, environ)
     arguments = roots, scratch.vanishing, manifest_path, uuid, threads, drains
     copies = _copies(bb, arguments)
-    transfers = Transfers(scratch, inputs, copies, options.symlink)
+    transfers = FileTransfers(scratch, inputs, copies, options.symlink)
     keep = [bb.path, environ.get("HOME") or "/"]
     guard = ResultsGuard(bb, scratch.prefix).why_unsafe
     remover = Remover(scratch, roots, inputs, guard, keep)

@@ -37,7 +37,7 @@ class Dataspace(NamedTuple):
     discard: float = 0.0  # seconds between two discards of free space; 0: none
 
 
-class Place(NamedTuple):
+class DataspacePlace(NamedTuple):
     """A file or folder in a dataspace."""
 
     space: str
@@ -47,7 +47,7 @@ class Place(NamedTuple):
 Dataspaces = dict[str, Dataspace]
 
 
-def parse_place(url: str, spaces: Dataspaces) -> Place:
+def parse_place(url: str, spaces: Dataspaces) -> DataspacePlace:
     """The place that ``url`` names. Raises Refused."""
     match = _URL.fullmatch(url)
     if match is None:
@@ -65,7 +65,7 @@ def parse_place(url: str, spaces: Dataspaces) -> Place:
         os.fsencode(path)
     except UnicodeEncodeError:
         raise Refused("bad-place", f"{url!r}: no file can have that name") from None
-    return Place(name, parts)
+    return DataspacePlace(name, parts)
 
 
 def check_places(urls: Sequence[str], spaces: Dataspaces) -> None:

@@ -75,7 +75,7 @@ def _same_terms(*values: Any) -> Terms:
     return Terms(*values)
 
 
-class Task:
+class StagerTask:
     """One copy, move or removal. 100,000 of them wait in 64 MiB, so it has slots."""
 
     __slots__ = (
@@ -131,7 +131,7 @@ class Task:
         return {**shown, **origin, **self.terms._asdict()}
 
 
-_SHOWN = tuple(name for name in Task.__slots__ if name not in ("origin", "terms"))
+_SHOWN = tuple(name for name in StagerTask.__slots__ if name not in ("origin", "terms"))
 
 
 def check_specs(specs: Sequence[Any], spaces: Dataspaces) -> None:

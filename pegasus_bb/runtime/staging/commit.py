@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any, Callable
 
 from pegasus_bb.runtime.staging.failures import CopyFailed, explained
-from pegasus_bb.runtime.staging.items import Batch, Outcome, Rescheduled
+from pegasus_bb.runtime.staging.items import Batch, CopyOutcome, Rescheduled
 from pegasus_bb.runtime.staging.plain_copier import discard
 from pegasus_bb.runtime.staging.sync import Broken, sync
 
@@ -25,13 +25,15 @@ _MOMENT = 0.25  # seconds
 class Committer:
     """Takes copied batches, and calls ``tell`` with the outcome of each item."""
 
-    def __init__(self, tag: str, tell: Callable[[Outcome], None], waiting: int) -> None:
+    def __init__(
+        self, tag: str, tell: Callable[[CopyOutcome], None], waiting: int
+    ) -> None:
         """``waiting`` is the number of batches per round; more would only fill the disk
         with temporary files. Raises CopyFailed if a thread cannot be started."""
         self._tag, self._tell, self._waiting = tag, tell, waiting
         self._copied: queue.Queue[Batch | None] = queue.Queue(waiting)
         self._durable: queue.Queue[tuple[Batch, Broken] | None] = queue.Queue(waiting)
-        self._named: deque[list[Outcome]] = deque()  # renamed files, by batch
+        self._named: deque[list[CopyOutcome]] = deque()  # renamed files, by batch
         self._unsure = 0  # batches whose names are not durable yet
         self._aborted = threading.Event()
         self._all_named = threading.Event()
@@ -120,8 +122,8 @@ class Committer:
             self._durable.put((batch, broken))
             self._unsure += 1
 
-    def _take_named(self) -> list[Outcome]:
-        named: list[Outcome] = []
+    def _take_named(self) -> list[CopyOutcome]:
+        named: list[CopyOutcome] = []
         while self._named:
             named += self._named.popleft()
             self._unsure -= 1
@@ -129,7 +131,7 @@ class Committer:
 
     def _give_names(self) -> None:
         for batch, broken in iter(self._durable.get, None):
-            named: list[Outcome] = []
+            named: list[CopyOutcome] = []
             try:
                 if self._aborted.is_set():
                     self._discard([batch])
@@ -141,15 +143,15 @@ class Committer:
             self._named.append(named)
         self._all_named.set()
 
-    def _name(self, batch: Batch, broken: Broken, named: list[Outcome]) -> None:
+    def _name(self, batch: Batch, broken: Broken, named: list[CopyOutcome]) -> None:
         answers = batch.copier.rename(batch, self._tag)
         for item, answer in zip(batch.items, answers):
             if isinstance(answer, Rescheduled):
                 continue
             if isinstance(answer, CopyFailed):
-                self._tell(_checked_outcome(broken, Outcome(item, None, answer)))
+                self._tell(_checked_outcome(broken, CopyOutcome(item, None, answer)))
             else:
-                named.append(Outcome(item, answer))
+                named.append(CopyOutcome(item, answer))
 
     def _discard(self, batches: list[Batch]) -> None:
         for batch in batches:
@@ -157,13 +159,13 @@ class Committer:
                 discard(item, self._tag)
 
 
-def _checked_outcome(broken: Broken, outcome: Outcome) -> Outcome:
+def _checked_outcome(broken: Broken, outcome: CopyOutcome) -> CopyOutcome:
     """``outcome``, or a failure if the disk could not make the file durable."""
     item = outcome.item
     error = broken.get(id(item))
     if error is None:
         return outcome
-    return Outcome(item, None, explained(error, item.source_path, item.dest_path))
+    return CopyOutcome(item, None, explained(error, item.source_path, item.dest_path))
 
 
 # Waits are short, so that they can be interrupted. They do not use Thread.join: after

@@ -52,7 +52,7 @@ def _functions() -> Any:
     return _libc
 
 
-class Pace:
+class JournalPace:
     """Decides when a journal writes its lines: each write costs a sync, and a crash
     loses the lines that are not written."""
 

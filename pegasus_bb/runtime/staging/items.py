@@ -111,7 +111,7 @@ class Landed(NamedTuple):
         return cls(note["size"], note["digest"], note["stat"], note["source"])
 
 
-class Outcome(NamedTuple):
+class CopyOutcome(NamedTuple):
     item: Item
     landed: Landed | None
     failure: CopyFailed | None = None

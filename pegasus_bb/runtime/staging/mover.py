@@ -18,7 +18,7 @@ from typing import Callable
 from pegasus_bb.core.paths import is_long
 from pegasus_bb.runtime.staging.commit import Committer, put_in, until
 from pegasus_bb.runtime.staging.digests import SHA256, Digest
-from pegasus_bb.runtime.staging.items import Batch, Copier, Folder, Item, Outcome
+from pegasus_bb.runtime.staging.items import Batch, Copier, CopyOutcome, Folder, Item
 from pegasus_bb.runtime.staging.moves import Tell
 from pegasus_bb.runtime.staging.parts import new_tag
 from pegasus_bb.runtime.staging.plain_copier import Plain, SingleFiles, discard
@@ -60,12 +60,12 @@ class Mover:
         self._folders = max(1, pairs // _BATCHES)
         self._share = min(1.0, pairs / _BATCHES)  # of the queue lengths
 
-    def move(self, items: Iterable[Item]) -> Iterator[Outcome]:
+    def move(self, items: Iterable[Item]) -> Iterator[CopyOutcome]:
         """Copy all ``items``, a lazy iterable.
 
         Yields the outcome of each, in any order; a copy that is reported is durable.
         """
-        outcomes: deque[Outcome] = deque()  # append and popleft are atomic
+        outcomes: deque[CopyOutcome] = deque()  # append and popleft are atomic
         to_commit = max(1, int(self._share * _TO_COMMIT))
         committer = Committer(self.tag, outcomes.append, to_commit)
         in_hand = max(1, int(self._share * _IN_HAND))
@@ -123,7 +123,7 @@ class Mover:
     def _batches(self, items: Iterable[Item]) -> Iterator[Batch]:
         most = _BYTES if self._segments is None else min(_BYTES, self._segments.size)
         copiers = self._small, self._single_files
-        groups = [_Group(copier, self._folders, most) for copier in copiers]
+        groups = [_Batch(copier, self._folders, most) for copier in copiers]
         for item in items:
             large = item.size > most // _PART
             if item.sparse or large or is_long(item.as_name):
@@ -144,7 +144,7 @@ def _helper(digest: bool) -> Copier | None:
     return load(digest)
 
 
-class _Group:
+class _Batch:
     """Items that are collected for a batch."""
 
     def __init__(self, copier: Copier, folders: int, size: int) -> None:
@@ -224,7 +224,7 @@ class _CopierThreads:
             end.set()
 
 
-def _pop_all(outcomes: deque[Outcome]) -> Iterator[Outcome]:
+def _pop_all(outcomes: deque[CopyOutcome]) -> Iterator[CopyOutcome]:
     while outcomes:
         yield outcomes.popleft()
 

@@ -24,7 +24,7 @@ from typing import Any
 
 from pegasus_bb.core.errors import UsageError, advice_on
 from pegasus_bb.core.files import read_journal
-from pegasus_bb.runtime.staging.durable import Pace
+from pegasus_bb.runtime.staging.durable import JournalPace
 from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.staging.items import Landed, stamp
 from pegasus_bb.runtime.staging.parts import is_tag
@@ -32,7 +32,7 @@ from pegasus_bb.runtime.staging.parts import is_tag
 _MANY = 5000  # lines per write
 
 
-class Journal:
+class StageJournal:
     """The journal of one source and destination, which one process uses at a time."""
 
     def __init__(self, path: str, source: str, dest: str) -> None:
@@ -67,7 +67,7 @@ class Journal:
         self._done = array("Q")
         self.tags: list[str] = []  # of unfinished tries: temporary files may exist
         self._lines: list[str] = []
-        self._pace = Pace(_MANY)
+        self._pace = JournalPace(_MANY)
         self._read()
 
     def begin(self, tag: str) -> None:

@@ -18,7 +18,7 @@ from pegasus_bb.runtime.staging.moves import Tell
 from pegasus_bb.runtime.staging.parts import remove_parts
 from pegasus_bb.runtime.staging.pour import ignore_progress, is_sparse
 from pegasus_bb.runtime.staging.segments import Segments
-from pegasus_bb.runtime.staging.stage_journal import Journal
+from pegasus_bb.runtime.staging.stage_journal import StageJournal
 from pegasus_bb.runtime.staging.tree import Tree, Wanted, all_of_it, mode_of
 
 Fail = Callable[[CopyFailed], None]
@@ -31,7 +31,7 @@ class Stage:
         self,
         source: str,
         dest: str,
-        journal: Journal,
+        journal: StageJournal,
         digest: Digest | None,
         fail: Fail,
         folders: tuple[Folder, Folder] | None = None,

@@ -19,7 +19,7 @@ from pegasus_bb.core.removal import remove
 from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.scratch_root import Roots
 from pegasus_bb.runtime.staging.digests import SHA256
-from pegasus_bb.runtime.staging.durable import Pace
+from pegasus_bb.runtime.staging.durable import JournalPace
 from pegasus_bb.runtime.staging.folder_lfns import copy_path
 from pegasus_bb.runtime.staging.items import Folder, Item, Landed, item_of, stamp
 from pegasus_bb.runtime.staging.lookalikes import Made
@@ -126,7 +126,7 @@ class Copies:
         self, ways: Sequence[Way], digest: bool, segments: Segments | None
     ) -> Iterator[Copied]:
         landed: list[tuple[Way, Landed]] = []
-        pace = Pace(_LINES)
+        pace = JournalPace(_LINES)
         for way, result in self._copy_files(ways, digest, segments):
             try:
                 if not isinstance(result, Landed):

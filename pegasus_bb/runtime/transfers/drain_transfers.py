@@ -16,7 +16,7 @@ from pegasus_bb.core.files import read_json
 from pegasus_bb.core.paths import is_below
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.draining.curve import Curve
-from pegasus_bb.runtime.draining.pace import Drain, Pace, Target, make_folder
+from pegasus_bb.runtime.draining.pace import Drain, DrainTargetPace, Pace, make_folder
 from pegasus_bb.runtime.transfers.transfer_methods import Way
 
 NOTE = "drain.json"
@@ -133,16 +133,18 @@ class Drains:
         with contextlib.suppress(OSError), open(self._over, "w", encoding="ascii"):
             pass
 
-    def _targets(self) -> list[Target]:
+    def _targets(self) -> list[DrainTargetPace]:
         own = self._bb.file(FOLDER)
         rate = self._note["rate"]
         target = self._note["target"]
-        targets = [Target("of this run", own, rate)] if rate else []
+        targets = [DrainTargetPace("of this run", own, rate)] if rate else []
         if target:
             curve = Curve.of_json(target["curve"]) if target.get("curve") else None
             folder = target.get("registry") or own
             if not (rate and folder == own):
-                targets.append(Target(str(target["name"]), folder, self._limit, curve))
+                targets.append(
+                    DrainTargetPace(str(target["name"]), folder, self._limit, curve)
+                )
         return [each for each in targets if each.limit or each.curve]
 
     def _times(self) -> tuple[float, float]:

@@ -16,7 +16,7 @@ from pegasus_bb.runtime.links import put_link
 from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.staging.lookalikes import folded_path
 from pegasus_bb.runtime.transfers.copies import Copies
-from pegasus_bb.runtime.transfers.input_links import Inputs
+from pegasus_bb.runtime.transfers.input_links import UserInputs
 from pegasus_bb.runtime.transfers.scratch import PFS, Scratch
 from pegasus_bb.runtime.transfers.transfer_jobs import Transfer, Url
 from pegasus_bb.runtime.transfers.transfer_methods import (
@@ -28,9 +28,9 @@ from pegasus_bb.runtime.transfers.transfer_methods import (
 )
 
 
-class Transfers:
+class FileTransfers:
     def __init__(
-        self, scratch: Scratch, inputs: Inputs, copies: Copies, links: bool = False
+        self, scratch: Scratch, inputs: UserInputs, copies: Copies, links: bool = False
     ) -> None:
         """``links``: --symlink, make links where possible."""
         self._scratch, self._inputs, self._copies = scratch, inputs, copies

@@ -14,7 +14,7 @@ from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.transfers.transfer_jobs import Transfer, read_jobs
 
 
-class Inputs:
+class UserInputs:
     """Tells whether a path is an input; reads the job lists once, on first use."""
 
     def __init__(self, bb: BBDir) -> None:

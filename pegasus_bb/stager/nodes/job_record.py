@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pegasus_bb.core.files import sync_directory, write_json
-from pegasus_bb.stager.slurm.job import Job
+from pegasus_bb.stager.slurm.job import SlurmJob
 from pegasus_bb.stager.slurm.stored import known, read_record, record_names
 
 # what nodes are asked for
@@ -21,7 +21,7 @@ GONE = "gone"
 class NodesRecord:
     """One job's. Each order has a number of its own, for all nodes together."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: SlurmJob) -> None:
         self.folder, self.job = job.node_folder, job.number
         self.uid, self.gid, self.exit_code = job.uid, job.gid, 0
         self.want, self.number = GONE, 0
@@ -73,9 +73,9 @@ class NodesRecord:
 def read_nodes_record(path: str) -> NodesRecord:
     """What is in a record. Raises OSError, UsageError."""
     lists = {"hosts": [""], "nodes": [""], "results": [[""]]}
-    like = {**NodesRecord(Job(0, 0, 0)).__dict__, **lists}
+    like = {**NodesRecord(SlurmJob(0, 0, 0)).__dict__, **lists}
     data = read_record(path, like, ("job", "uid", "gid", "folder", "want"))
-    record = NodesRecord(Job(data["job"], data["uid"], data["gid"]))
+    record = NodesRecord(SlurmJob(data["job"], data["uid"], data["gid"]))
     record.__dict__.update(known(data, like))
     return record
 

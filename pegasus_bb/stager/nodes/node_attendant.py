@@ -17,9 +17,9 @@ from pegasus_bb.stager.nodes.node_job import NodeJob, NodeJobs
 from pegasus_bb.stager.nodes.nodes_config import SPACE, NodeConfig
 from pegasus_bb.stager.service import Service
 from pegasus_bb.stager.slurm.directives import NODE, is_on_node
-from pegasus_bb.stager.slurm.job_copies import Transfers
+from pegasus_bb.stager.slurm.job_copies import JobCopies
 from pegasus_bb.stager.slurm.place_resolver import PlaceResolver
-from pegasus_bb.stager.slurm.slurm_config import Pool
+from pegasus_bb.stager.slurm.slurm_config import GranulePool
 from pegasus_bb.stager.slurm.space_folders import (
     Trash,
     left_in,
@@ -46,7 +46,10 @@ class NodeAttendant:
     ) -> None:
         """Goes on where an earlier one has stopped. Raises OSError, UsageError."""
         self._config, self._spaces, self._loop = config, spaces, loop
-        self._pool, self._lists = Pool(SPACE, config.path, 0, 0), Lists(config.path)
+        self._pool, self._lists = (
+            GranulePool(SPACE, config.path, 0, 0),
+            Lists(config.path),
+        )
         prepare_pool(self._pool)
         self._mailbox = Mailbox(config.mailbox)
         self._mailbox.open(config.name)
@@ -56,7 +59,7 @@ class NodeAttendant:
             self._trash.resume(self._pool, left.path, lambda: None)
         self._files = NodeJobs(os.path.join(state, "errands"))  # as first versions did
         self._jobs = {job.folder: job for job in self._files.read()}
-        self._transfers = Transfers(service, self._files.save)
+        self._transfers = JobCopies(service, self._files.save)
         self._under_way: dict[str, int] = {}  # number of the order by folder
         self._beaten, self._complaint = -_BEAT, ""
         self._timer = loop.call_soon(self._tick)

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from pegasus_bb.core.files import sync_directory, write_json
-from pegasus_bb.stager.slurm.job import LISTS, Job
+from pegasus_bb.stager.slurm.job import LISTS, SlurmJob
 from pegasus_bb.stager.slurm.stored import known, read_record, record_names
 
 
-class NodeJob(Job):
+class NodeJob(SlurmJob):
     """``order``: the number of the latest order about its folder on this node; 0: none
     yet. ``tasks`` are the copies of all orders, so none is done twice."""
 
@@ -45,7 +45,7 @@ class NodeJobs:
         """Those of an earlier service. Raises UsageError as well."""
         return map(read_node_job, record_names(self._folder))
 
-    def save(self, job: Job) -> None:
+    def save(self, job: SlurmJob) -> None:
         """Durable when this returns."""
         write_json(self._path(job.folder), job.as_json())
 

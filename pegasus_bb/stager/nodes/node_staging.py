@@ -21,8 +21,8 @@ from pegasus_bb.stager.nodes.node_paths import as_paths
 from pegasus_bb.stager.nodes.nodes_config import NodesConfig
 from pegasus_bb.stager.nodes.orders import Orders
 from pegasus_bb.stager.slurm.directives import is_on_node
-from pegasus_bb.stager.slurm.hook_request import Request
-from pegasus_bb.stager.slurm.job import Job
+from pegasus_bb.stager.slurm.hook_request import HookRequest
+from pegasus_bb.stager.slurm.job import SlurmJob
 from pegasus_bb.stager.slurm.job_copies import Ended, PlacePairs
 from pegasus_bb.stager.slurm.spool import Spool
 
@@ -53,7 +53,7 @@ class Nodes:
         self._ended: dict[str, Ended] = {}  # by folder
         self._not_before: dict[str, float] = {}  # time.monotonic() of the next try
 
-    def path(self, job: Job) -> str:
+    def path(self, job: SlurmJob) -> str:
         """Of the job's folder on each of its nodes. Raises Refused."""
         if self._config is None:
             raise Refused(
@@ -63,7 +63,7 @@ class Nodes:
             )
         return os.path.join(self._config.path, job.node_folder)
 
-    def of(self, job: Job) -> list[str]:
+    def of(self, job: SlurmJob) -> list[str]:
         """The nodes that have the job's folder, or may have."""
         record = self._records.get(job.node_folder)
         return record.nodes if record is not None and record.want != GONE else []
@@ -71,7 +71,7 @@ class Nodes:
     # -- before the job
 
     def stage_in(
-        self, job: Job, request: Request, places: PlacePairs, ended: Ended
+        self, job: SlurmJob, request: HookRequest, places: PlacePairs, ended: Ended
     ) -> None:
         """pre_run of ``job`` waits: fill its folder on each node of the request.
 
@@ -95,19 +95,19 @@ class Nodes:
         self._ended[record.folder] = ended
         self.look()
 
-    def resume(self, job: Job, ended: Ended) -> None:
+    def resume(self, job: SlurmJob, ended: Ended) -> None:
         """An earlier service was filling the folders of ``job``, if it was."""
         record = self._records.get(job.node_folder)
         if record is not None and record.want == IN and record.token:
             self._ended[record.folder] = ended
 
-    def answer(self, request: Request, message: str) -> None:
+    def answer(self, request: HookRequest, message: str) -> None:
         """End the pre_run that waits; an empty message lets the job start."""
         self._spool.answer_job(request.job, request.token, message)
 
     # -- after the job
 
-    def stage_out(self, job: Job, places: PlacePairs, ended: Ended) -> None:
+    def stage_out(self, job: SlurmJob, places: PlacePairs, ended: Ended) -> None:
         """Copy each result from the nodes that have it. What an earlier call has begun
         or done is not begun again. Raises OSError."""
         record = self._records.get(job.node_folder)
@@ -128,12 +128,12 @@ class Nodes:
         want = LIST if len(record.hosts) > 1 else OUT
         record.ask(want, dict.fromkeys(record.hosts, record.results))
 
-    def is_copying(self, job: Job) -> bool:
+    def is_copying(self, job: SlurmJob) -> bool:
         """Whether nodes are at work for ``job``, or shall not be asked again yet."""
         pause = self._not_before.get(job.node_folder, 0.0)
         return job.node_folder in self._ended or time.monotonic() < pause
 
-    def give_back(self, job: Job) -> None:
+    def give_back(self, job: SlurmJob) -> None:
         """The folders of ``job`` are removed with all that is in them; a node that is
         down does so when it is back. Raises OSError."""
         record = self._records.get(job.node_folder)

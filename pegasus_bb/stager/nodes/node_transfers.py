@@ -7,22 +7,22 @@ from typing import Callable
 from pegasus_bb.stager.nodes.node_staging import Nodes
 from pegasus_bb.stager.service import Service
 from pegasus_bb.stager.slurm.directives import is_on_node
-from pegasus_bb.stager.slurm.job import Job
-from pegasus_bb.stager.slurm.job_copies import Ended, NotNow, PlacePairs, Transfers
+from pegasus_bb.stager.slurm.job import SlurmJob
+from pegasus_bb.stager.slurm.job_copies import Ended, JobCopies, NotNow, PlacePairs
 
 
-class NodeTransfers(Transfers):
+class NodeTransfers(JobCopies):
     """What goes to a node waits for pre_run; what comes from one, nodes do."""
 
     def __init__(
-        self, service: Service, save: Callable[[Job], None], nodes: Nodes
+        self, service: Service, save: Callable[[SlurmJob], None], nodes: Nodes
     ) -> None:
         super().__init__(service, save)
         self._nodes = nodes
 
     def copy(
         self,
-        job: Job,
+        job: SlurmJob,
         places: PlacePairs,
         deadline: int | None,
         ended: Ended,
@@ -53,6 +53,6 @@ class NodeTransfers(Transfers):
         super().copy(job, here, deadline, part, part_waits)
         self._nodes.stage_out(job, away, part)
 
-    def is_copying(self, job: Job) -> bool:
+    def is_copying(self, job: SlurmJob) -> bool:
         """As of Transfers."""
         return super().is_copying(job) or self._nodes.is_copying(job)

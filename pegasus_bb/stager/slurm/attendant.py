@@ -16,7 +16,7 @@ from pegasus_bb.stager.nodes.node_transfers import NodeTransfers
 from pegasus_bb.stager.service import Service
 from pegasus_bb.stager.slurm.buffers import Buffers
 from pegasus_bb.stager.slurm.granted_space import Pools
-from pegasus_bb.stager.slurm.hook_request import STATUS, Request
+from pegasus_bb.stager.slurm.hook_request import STATUS, HookRequest
 from pegasus_bb.stager.slurm.job import JobFiles
 from pegasus_bb.stager.slurm.job_life import Jobs
 from pegasus_bb.stager.slurm.job_states import Queue, when_known
@@ -133,7 +133,7 @@ class Attendant:
             if request.job not in late and not self._handle(request) and request.job:
                 late.add(request.job)
 
-    def _handle(self, request: Request) -> bool:
+    def _handle(self, request: HookRequest) -> bool:
         """False: the request cannot be done now, and stays for the next look. One that
         makes no sense keeps none of the others waiting."""
         try:
@@ -154,7 +154,7 @@ class Attendant:
             _try(partial(self._refuse, request, why))
         return True
 
-    def _refuse(self, request: Request, why: str) -> None:
+    def _refuse(self, request: HookRequest, why: str) -> None:
         if request.do == "pre_run":  # it may wait for an answer
             self._nodes.answer(request, why)
         self._spool.forget(request.token)

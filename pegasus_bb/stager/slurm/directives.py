@@ -30,14 +30,14 @@ _LONGEST = 4096  # bytes of a place; Linux takes no longer path
 _MOST_PERSIST = 100  # lines of a job: the service makes each change durable
 
 
-class Copy(NamedTuple):
+class CopyDirective(NamedTuple):
     """Each is ``NAME://path``, ``job://path``, ``bb://BUFFER/path`` or ``/path``."""
 
     source: str
     dest: str
 
 
-class Store(NamedTuple):
+class StoreDirective(NamedTuple):
     """A persistent buffer that the job makes."""
 
     name: str
@@ -58,9 +58,9 @@ class Directives:
 
     def __init__(self) -> None:
         self.capacity, self.pool = 0, ""  # bytes of the job's own buffer; 0: none
-        self.stage_in: list[Copy] = []
-        self.stage_out: list[Copy] = []
-        self.stores: list[Store] = []
+        self.stage_in: list[CopyDirective] = []
+        self.stage_out: list[CopyDirective] = []
+        self.stores: list[StoreDirective] = []
         self.uses: list[str] = []
         self.deletes: list[str] = []
         self.shares: list[Share] = []
@@ -168,7 +168,7 @@ def _copy(found: Directives, words: list[str]) -> str | None:
     if is_on_node(here) or (is_on_node(there) and not there[len(NODE) :].strip("/.")):
         return f"{NODE}PATH is the DEST of a stage_in or the SOURCE of a stage_out"
     copies = found.stage_in if words[0] == "stage_in" else found.stage_out
-    copies.append(Copy(words[1], words[2]))
+    copies.append(CopyDirective(words[1], words[2]))
     return None
 
 
@@ -188,7 +188,7 @@ def _persist(found: Directives, words: list[str]) -> str | None:
                 "size is a whole number with a unit, a name is 3 to 40 letters and "
                 "digits"
             )
-        found.stores.append(Store(name, size, pool))
+        found.stores.append(StoreDirective(name, size, pool))
     elif verb in ("use", "delete"):
         if not name or len(rest) != 1:
             return (

@@ -9,25 +9,25 @@ from typing import Any
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import format_size, round_up
 from pegasus_bb.runtime.stager_client.protocol import Refused
-from pegasus_bb.stager.slurm.slurm_config import Pool
+from pegasus_bb.stager.slurm.slurm_config import GranulePool
 
 
 class Pools:
     """A holder is a persistent buffer, a folder of one life of a job, or a folder that
     an earlier service began to remove."""
 
-    def __init__(self, pools: Sequence[Pool]) -> None:
+    def __init__(self, pools: Sequence[GranulePool]) -> None:
         self._pools = {pool.name: pool for pool in pools}
         self._default = pools[0].name
         self._granted: dict[str, dict[str, int]] = {name: {} for name in self._pools}
         self._owners: dict[str, int] = {}  # uid by holder
 
     @property
-    def all(self) -> list[Pool]:
+    def all(self) -> list[GranulePool]:
         """In the order of the configuration."""
         return list(self._pools.values())
 
-    def pool(self, name: str) -> Pool:
+    def pool(self, name: str) -> GranulePool:
         """The pool ``name``; the default for an empty name. Raises Refused."""
         found = self._pools.get(name or self._default)
         if found is None:
@@ -64,7 +64,7 @@ class Pools:
         self._owners[holder] = uid
         return granted.setdefault(holder, rounded)
 
-    def free_for(self, pool: Pool, uid: int) -> int:
+    def free_for(self, pool: GranulePool, uid: int) -> int:
         """Bytes that user ``uid`` may still have now."""
         if not pool.per_user:
             return self.free(pool)
@@ -72,11 +72,11 @@ class Pools:
         has = sum(size for holder, size in granted if self._owners.get(holder) == uid)
         return min(self.free(pool), max(0, pool.per_user - has))
 
-    def is_full_for_all(self, pool: Pool, size: int) -> bool:
+    def is_full_for_all(self, pool: GranulePool, size: int) -> bool:
         """Whether ``size`` bytes wait for room, and not for the limit of their user."""
         return size > self.free(pool)
 
-    def waits_for(self, pool: Pool, size: int, uid: int) -> str:
+    def waits_for(self, pool: GranulePool, size: int, uid: int) -> str:
         """What ``size`` bytes of user ``uid`` wait for, as a sentence."""
         if self.is_full_for_all(pool, size):
             free = f"{format_size(self.free(pool))} free in pool {pool.name}"
@@ -109,7 +109,7 @@ class Pools:
         self._granted.get(name, {}).pop(holder, None)
         self._owners.pop(holder, None)
 
-    def free(self, pool: Pool) -> int:
+    def free(self, pool: GranulePool) -> int:
         """Bytes that are given to no one; none where the pool was made smaller."""
         granules = pool.capacity // pool.granularity * pool.granularity
         return max(0, granules - sum(self._granted[pool.name].values()))

@@ -11,7 +11,7 @@ STATUS = "status"
 _WHOLE = re.compile("[0-9]{1,18}", re.ASCII)
 
 
-class Request(NamedTuple):
+class HookRequest(NamedTuple):
     """One. ``fields`` has what the hook knows; ``words`` those of scontrol."""
 
     token: str
@@ -39,7 +39,7 @@ class Request(NamedTuple):
         return int(text) if _WHOLE.fullmatch(text) else None
 
 
-def parse_request(token: str, text: str) -> Request:
+def parse_request(token: str, text: str) -> HookRequest:
     """Raises ValueError where burst_buffer.lua did not write ``text``."""
     head, _, body = text.partition("\n\n")
     fields: dict[str, str] = {}
@@ -60,7 +60,7 @@ def parse_request(token: str, text: str) -> Request:
     uid = _whole(fields.get("uid", ""))
     gid = _whole(fields.get("gid", ""))
     lines = [line for line in body.replace("\0", "").split("\n") if line]
-    return Request(token, do, uid, gid, fields, words, lines)
+    return HookRequest(token, do, uid, gid, fields, words, lines)
 
 
 def _whole(text: str) -> int:

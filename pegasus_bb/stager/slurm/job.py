@@ -9,7 +9,7 @@ from typing import Any
 
 from pegasus_bb.core.files import sync_directory, write_json
 from pegasus_bb.stager.slurm.directives import Directives, parse_directives
-from pegasus_bb.stager.slurm.hook_request import Request
+from pegasus_bb.stager.slurm.hook_request import HookRequest
 from pegasus_bb.stager.slurm.stored import known, read_record, record_names
 
 NOTED = "noted"  # it waits for room in its pool
@@ -27,7 +27,7 @@ _SHOWN = 500  # characters of both ends of a message: squeue shows it to all use
 BEFORE_RUN = (NOTED, STAGING_IN, FAILED_IN, STAGED_IN)
 
 
-class Job:
+class SlurmJob:
     """``folder``: of its own buffer in pool ``pool``; ``size``: bytes of it; 0: the job
     has none."""
 
@@ -45,7 +45,7 @@ class Job:
         self.tasks: list[int] = []  # of the service, those of the latest staging
         self._read: tuple[list[str], Directives] | None = None  # lines, and in them
 
-    def hear(self, request: Request) -> None:
+    def hear(self, request: HookRequest) -> None:
         """What Slurm says of the job by the way."""
         if request.directives and request.directives != self.lines:
             self.lines = request.directives
@@ -103,11 +103,11 @@ def _shown(message: str) -> str:
 LISTS = {"lines": [""], "buffers": [""], "tasks": [0]}  # what is in those of a job
 
 
-def read_job(path: str) -> Job:
+def read_job(path: str) -> SlurmJob:
     """The job of a record. Raises OSError, UsageError."""
-    like = {**Job(0, 0, 0).as_json(), **LISTS}
+    like = {**SlurmJob(0, 0, 0).as_json(), **LISTS}
     data = read_record(path, like, ("number", "uid", "gid", "state"))
-    job = Job(data["number"], data["uid"], data["gid"])
+    job = SlurmJob(data["number"], data["uid"], data["gid"])
     job.__dict__.update(known(data, like))
     if job.state != GONE and os.path.basename(path) != f"{job.number}.json":
         job.state = KEPT  # ``keep`` was its latest step
@@ -121,15 +121,15 @@ class JobFiles:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         self._folder = folder
 
-    def read(self) -> Iterator[Job]:
+    def read(self) -> Iterator[SlurmJob]:
         """Every job of an earlier service. Raises UsageError as well."""
         return map(read_job, record_names(self._folder))
 
-    def save(self, job: Job) -> None:
+    def save(self, job: SlurmJob) -> None:
         """Durable when this returns."""
         write_json(self._path(job), job.as_json())
 
-    def keep(self, job: Job) -> None:
+    def keep(self, job: SlurmJob) -> None:
         """From now on ``job`` is kept, and its number may be another job's."""
         before = self._path(job)
         former = job.state
@@ -141,7 +141,7 @@ class JobFiles:
             raise
         sync_directory(self._folder)
 
-    def remove(self, job: Job) -> None:
+    def remove(self, job: SlurmJob) -> None:
         """Absent is fine."""
         try:
             os.unlink(self._path(job))
@@ -149,7 +149,7 @@ class JobFiles:
             return
         sync_directory(self._folder)
 
-    def _path(self, job: Job) -> str:
+    def _path(self, job: SlurmJob) -> str:
         kept = job.folder or job.life
         name = kept if job.state in (KEPT, GONE) else str(job.number)
         return os.path.join(self._folder, f"{name}.json")

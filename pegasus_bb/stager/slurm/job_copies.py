@@ -16,10 +16,10 @@ from pegasus_bb.runtime.stager_client.task import (
     DONE,
     FAILED,
     PENDING,
-    Task,
+    StagerTask,
 )
 from pegasus_bb.stager.service import Service
-from pegasus_bb.stager.slurm.job import Job
+from pegasus_bb.stager.slurm.job import SlurmJob
 
 Ended = Callable[[list[str]], None]  # why some copies are not done; none: all are
 NotNow = Callable[[str], None]  # why nothing was begun; asking again will do
@@ -27,18 +27,18 @@ _LATER = ("draining", "busy", "not-durable")  # codes of what is no fault of the
 PlacePairs = Sequence[tuple[str, str]]
 
 
-class Transfers:
+class JobCopies:
     """Submits tasks in-process. ``save`` makes a job durable."""
 
-    def __init__(self, service: Service, save: Callable[[Job], None]) -> None:
+    def __init__(self, service: Service, save: Callable[[SlurmJob], None]) -> None:
         self._service, self._save = service, save
-        self._batches: dict[Job, list[Task]] = {}
+        self._batches: dict[SlurmJob, list[StagerTask]] = {}
         # What an earlier service accepted just before it could note that.
         self._earlier = {_key(t): t for t in service.tasks.values() if not t.has_ended}
 
     def copy(
         self,
-        job: Job,
+        job: SlurmJob,
         places: PlacePairs,
         deadline: int | None,
         ended: Ended,
@@ -95,7 +95,7 @@ class Transfers:
             del self._batches[job]
             raise
 
-    def move_deadline(self, job: Job, deadline: int | None) -> None:
+    def move_deadline(self, job: SlurmJob, deadline: int | None) -> None:
         """Copies of ``job`` that wait shall be done by ``deadline`` from now on."""
         for task in self._batches.get(job, ()):
             if deadline and task.state == PENDING and task.terms.deadline != deadline:
@@ -107,16 +107,16 @@ class Transfers:
         later job."""
         self._earlier.clear()
 
-    def is_copying(self, job: Job) -> bool:
+    def is_copying(self, job: SlurmJob) -> bool:
         """Whether copies of ``job`` are under way."""
         return job in self._batches
 
-    def cancel(self, job: Job) -> None:
+    def cancel(self, job: SlurmJob) -> None:
         """Stop the copies of ``job``."""
         tasks = self._batches.pop(job, [])
         self._service.cancel([task for task in tasks if not task.has_ended])
 
-    def _known(self, job: Job, places: PlacePairs) -> list[Task]:
+    def _known(self, job: SlurmJob, places: PlacePairs) -> list[StagerTask]:
         """The tasks of ``places`` that were accepted and have not failed."""
         tasks = [self._service.tasks.get(number) for number in job.tasks]
         mine = {_key(task): task for task in tasks if task and task.uid == job.uid}
@@ -129,7 +129,7 @@ class Transfers:
                 found.append(task)
         return found
 
-    def _follow(self, job: Job, batch: list[Task], ended: Ended) -> None:
+    def _follow(self, job: SlurmJob, batch: list[StagerTask], ended: Ended) -> None:
         def all_ended() -> None:
             if self._batches.get(job) is batch:
                 del self._batches[job]
@@ -138,7 +138,9 @@ class Transfers:
         self._service.wait(batch, all_ended)
 
 
-def _failures(tasks: list[Task], spaces: Dataspaces, absent_is_fine: bool) -> list[str]:
+def _failures(
+    tasks: list[StagerTask], spaces: Dataspaces, absent_is_fine: bool
+) -> list[str]:
     """A job that has failed need not have made all of its results."""
     found = []
     for task in tasks:
@@ -149,7 +151,7 @@ def _failures(tasks: list[Task], spaces: Dataspaces, absent_is_fine: bool) -> li
     return found
 
 
-def _is_source_absent(task: Task, spaces: Dataspaces) -> bool:
+def _is_source_absent(task: StagerTask, spaces: Dataspaces) -> bool:
     """Whether the source was never made: it, or a folder above it, is missing below the
     buffer's own folder. Where that is missing, too, or anything of the destination, a
     file system may not be mounted."""
@@ -162,5 +164,5 @@ def _is_source_absent(task: Task, spaces: Dataspaces) -> bool:
     return why == os.strerror(errno.ENOENT) and path.lstrip("/") in paths
 
 
-def _key(task: Task) -> tuple[int, str, str]:
+def _key(task: StagerTask) -> tuple[int, str, str]:
     return task.uid, task.source, task.dest

@@ -21,7 +21,7 @@ from pegasus_bb.stager.slurm.job import (
     RUNNING,
     STAGED_IN,
     STAGING_IN,
-    Job,
+    SlurmJob,
 )
 from pegasus_bb.stager.slurm.job_states import Queue, is_over, never_began
 
@@ -30,13 +30,13 @@ _LOST = 3600.0  # seconds for which squeue does not know a job that runs
 _HOLDS_SPACE = (STAGING_IN, FAILED_IN, STAGED_IN, RUNNING)
 
 
-def may_be_over(job: Job) -> bool:
+def may_be_over(job: SlurmJob) -> bool:
     """Whether squeue should be asked."""
     is_new = time.time() - job.changed_at < _LONG
     return job.state in (STAGED_IN, RUNNING) or (job.state in BEFORE_RUN and not is_new)
 
 
-def holds_space(job: Job) -> bool:
+def holds_space(job: SlurmJob) -> bool:
     """Whether another job may wait for the space of this one."""
     return bool(job.lines) and job.state in _HOLDS_SPACE
 
@@ -47,7 +47,7 @@ class Ends:
     def __init__(self) -> None:
         self._unknown: dict[int, float] = {}  # by job: when squeue was asked first
 
-    def has_ended(self, job: Job, queue: Queue, noted: Container[int]) -> bool:
+    def has_ended(self, job: SlurmJob, queue: Queue, noted: Container[int]) -> bool:
         """``noted``: the jobs of which a note of a hook is not heeded yet."""
         if job.number in noted or job.changed_at > queue.asked_at:
             return False
@@ -59,12 +59,12 @@ class Ends:
             return never_began(state)
         return job.state in (NOTED, *_HOLDS_SPACE) and is_over(state)
 
-    def _is_forgotten(self, job: Job, asked_at: float) -> bool:
+    def _is_forgotten(self, job: SlurmJob, asked_at: float) -> bool:
         if job.state == RUNNING:
             since = self._unknown.setdefault(job.number, asked_at)
             return asked_at - max(since, job.changed_at) > _LOST
         return job.state in BEFORE_RUN and asked_at - job.changed_at > _LONG
 
-    def forget(self, job: Job) -> None:
+    def forget(self, job: SlurmJob) -> None:
         """``job`` is torn down."""
         self._unknown.pop(job.number, None)

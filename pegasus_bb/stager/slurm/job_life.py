@@ -19,7 +19,7 @@ from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.messages import complain, message_of
 from pegasus_bb.stager.nodes.node_staging import Nodes
 from pegasus_bb.stager.slurm.buffers import Buffers
-from pegasus_bb.stager.slurm.hook_request import Request
+from pegasus_bb.stager.slurm.hook_request import HookRequest
 from pegasus_bb.stager.slurm.job import (
     BEFORE_RUN,
     FAILED_IN,
@@ -32,10 +32,10 @@ from pegasus_bb.stager.slurm.job import (
     STAGED_OUT,
     STAGING_IN,
     STAGING_OUT,
-    Job,
     JobFiles,
+    SlurmJob,
 )
-from pegasus_bb.stager.slurm.job_copies import Transfers
+from pegasus_bb.stager.slurm.job_copies import JobCopies
 from pegasus_bb.stager.slurm.job_ends import Ends, holds_space, may_be_over
 from pegasus_bb.stager.slurm.job_states import Queue
 from pegasus_bb.stager.slurm.job_storage import JobStorage
@@ -59,7 +59,7 @@ class Jobs:
         files: JobFiles,
         storage: JobStorage,
         buffers: Buffers,
-        transfers: Transfers,
+        transfers: JobCopies,
         nodes: Nodes,
     ) -> None:
         """Knows what an earlier service knew. Raises OSError, UsageError."""
@@ -67,8 +67,8 @@ class Jobs:
         self._buffers, self._transfers = buffers, transfers
         self._nodes = nodes
         self.kept = KeptResults(files, storage, transfers)
-        self._jobs: dict[int, Job] = {}
-        self._unreported: set[Job] = set()  # the hooks do not know their state yet
+        self._jobs: dict[int, SlurmJob] = {}
+        self._unreported: set[SlurmJob] = set()  # the hooks do not know their state yet
         self._ends = Ends()
         for job in files.read():
             storage.restore(job)
@@ -76,7 +76,7 @@ class Jobs:
                 self.kept.restore(job)
             else:
                 self._jobs[job.number] = job
-        self._steps: dict[str, Callable[[Job], None]] = {
+        self._steps: dict[str, Callable[[SlurmJob], None]] = {
             "data_in": self._stage_in,
             "pre_run": self._run,
             "data_out": self._stage_out,
@@ -97,7 +97,7 @@ class Jobs:
             if number not in self._jobs:
                 self._spool.forget_job(number)
 
-    def handle_request(self, request: Request) -> None:
+    def handle_request(self, request: HookRequest) -> None:
         """Do what a hook says. Raises OSError, ValueError."""
         job = self._jobs.get(request.job)
         if job is not None and _is_of_another(request, job):
@@ -111,7 +111,9 @@ class Jobs:
                 self._spool.tell_job(request.job, {"state": GONE}, ())
                 self._spool.heard(request.job)
                 return
-            job = self._jobs[request.job] = Job(request.job, request.uid, request.gid)
+            job = self._jobs[request.job] = SlurmJob(
+                request.job, request.uid, request.gid
+            )
         planned = job.start_time
         changed_at = job.changed_at
         job.hear(request)
@@ -182,11 +184,11 @@ class Jobs:
 
     # -- steps of a job's life
 
-    def _stage_in(self, job: Job) -> None:
+    def _stage_in(self, job: SlurmJob) -> None:
         if job.state == NOTED and job.lines:
             self._begin_stage_in(job)
 
-    def _begin_stage_in(self, job: Job) -> None:
+    def _begin_stage_in(self, job: SlurmJob) -> None:
         """Give the job what it asks for; where there is no room now, it stays noted."""
         try:
             if not self._storage.make(job):
@@ -210,7 +212,7 @@ class Jobs:
         except (Refused, OSError) as error:
             self._fail(job, FAILED_IN, error)
 
-    def _have_nothing_staged_in(self, job: Job) -> None:
+    def _have_nothing_staged_in(self, job: SlurmJob) -> None:
         """Its own buffer is on record, if it has one; use of others has to be."""
         if job.folder and not job.buffers:
             self._change_in_memory(job, STAGED_IN)
@@ -218,7 +220,7 @@ class Jobs:
         else:
             self._staged_in(job, [])
 
-    def _go_on_copying(self, job: Job) -> None:
+    def _go_on_copying(self, job: SlurmJob) -> None:
         """Begin once more what is not under way: the service was killed, or took no
         task then, or its disk was full."""
         if self._transfers.is_copying(job):
@@ -230,7 +232,7 @@ class Jobs:
         elif job.state == STAGING_OUT:
             self._begin_stage_out(job)
 
-    def _staged_in(self, job: Job, why: list[str]) -> None:
+    def _staged_in(self, job: SlurmJob, why: list[str]) -> None:
         try:
             self._change(job, FAILED_IN if why else STAGED_IN, abbreviate(why))
         except OSError as error:
@@ -238,11 +240,11 @@ class Jobs:
             return
         job.tasks = []
 
-    def _run(self, job: Job) -> None:
+    def _run(self, job: SlurmJob) -> None:
         if job.state == STAGED_IN:
             self._change(job, RUNNING)
 
-    def _stage_nodes(self, job: Job, request: Request) -> None:
+    def _stage_nodes(self, job: SlurmJob, request: HookRequest) -> None:
         """pre_run waits; Slurm tears the job down where it fails. Raises OSError."""
         try:
             places = self._storage.resolve(job, job.directives.stage_in)
@@ -250,15 +252,15 @@ class Jobs:
         except (Refused, ValueError) as error:
             self._nodes.answer(request, str(error))
 
-    def _on_nodes(self, job: Job, _: list[str]) -> None:
+    def _on_nodes(self, job: SlurmJob, _: list[str]) -> None:
         """All is there: pre_run succeeds when this returns."""
         self._run(job)
 
-    def _stage_out(self, job: Job) -> None:
+    def _stage_out(self, job: SlurmJob) -> None:
         if job.state not in (STAGING_OUT, STAGED_OUT):
             self._begin_stage_out(job)
 
-    def _begin_stage_out(self, job: Job) -> None:
+    def _begin_stage_out(self, job: SlurmJob) -> None:
         try:
             if not job.directives.wants_more:
                 self._change_in_memory(job, STAGED_OUT)  # its hooks ask no more
@@ -278,7 +280,7 @@ class Jobs:
         except (Refused, OSError) as error:
             self._fail(job, FAILED_OUT, error)
 
-    def _staged_out(self, job: Job, why: list[str]) -> None:
+    def _staged_out(self, job: SlurmJob, why: list[str]) -> None:
         try:
             if why:
                 raise Refused("not-copied", abbreviate(why))
@@ -288,13 +290,13 @@ class Jobs:
         except (Refused, OSError) as error:
             self._fail(job, FAILED_OUT, error)
 
-    def _share_and_delete(self, job: Job) -> None:
+    def _share_and_delete(self, job: SlurmJob) -> None:
         for share in job.directives.shares:
             self._buffers.share(job.uid, share.name, share.user, share.allowed)
         for name in job.directives.deletes:
             self._buffers.delete(job.uid, name)
 
-    def _tear_down(self, job: Job) -> None:
+    def _tear_down(self, job: SlurmJob) -> None:
         """Slurm is done with the job, or gives it up."""
         is_all_saved = job.state in (*BEFORE_RUN, STAGED_OUT)
         del self._jobs[job.number]
@@ -311,7 +313,7 @@ class Jobs:
         self._ends.forget(job)
         self._spool.tell_job(job.number, {"state": GONE}, ())
 
-    def _try_to_tear_down(self, job: Job) -> None:
+    def _try_to_tear_down(self, job: SlurmJob) -> None:
         """Where that cannot be done now, a later look does it; other jobs do not wait
         for it."""
         try:
@@ -319,12 +321,12 @@ class Jobs:
         except OSError as error:
             complain(f"job {job.number}: {message_of(error)}")
 
-    def _change_in_memory(self, job: Job, state: str) -> None:
+    def _change_in_memory(self, job: SlurmJob, state: str) -> None:
         """Syncs would cost the site more than they save: a later service comes to the
         same state from the one on disk, and from what Slurm says next."""
         job.state, job.changed_at, job.message = state, time.time(), ""
 
-    def _change(self, job: Job, state: str, message: str | None = None) -> None:
+    def _change(self, job: SlurmJob, state: str, message: str | None = None) -> None:
         """The record first, then the word to the hooks, which may come later. Raises
         OSError where it is not recorded."""
         before = job.state, job.changed_at, job.message
@@ -340,7 +342,7 @@ class Jobs:
             complain(f"job {job.number} of uid {job.uid}: {state}: {job.message}")
         self._tell_or_later(job)
 
-    def _fail(self, job: Job, state: str, error: Exception) -> None:
+    def _fail(self, job: SlurmJob, state: str, error: Exception) -> None:
         """``job`` has failed; but a disk that is full is no fault of it. Called back
         by the service, so nothing is raised."""
         try:
@@ -350,25 +352,25 @@ class Jobs:
         except OSError as why:
             self._wait(job, message_of(why))
 
-    def _wait(self, job: Job, why: str) -> None:
+    def _wait(self, job: SlurmJob, why: str) -> None:
         """It stays where it is, until it is tried again (tidy)."""
         job.message = why
         self._tell_or_later(job)
 
-    def _tell_or_later(self, job: Job) -> None:
+    def _tell_or_later(self, job: SlurmJob) -> None:
         try:
             self._tell(job)
         except OSError:
             self._unreported.add(job)
 
-    def _tell(self, job: Job) -> None:
+    def _tell(self, job: SlurmJob) -> None:
         if "BB_NODE" in job.environ:
             self._spool.hang_bell(job.number)
         environ = [f"{key}={value}" for key, value in job.environ.items()]
         self._spool.tell_job(job.number, job.fields(), environ)
 
 
-def _is_of_another(request: Request, job: Job) -> bool:
+def _is_of_another(request: HookRequest, job: SlurmJob) -> bool:
     """Whether Slurm has given the number of ``job`` to another one: it counts anew some
     day. Raises ValueError where ``request`` is of an earlier one."""
     if request.uid != job.uid:

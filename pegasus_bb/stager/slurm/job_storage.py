@@ -10,9 +10,9 @@ from pegasus_bb.runtime.stager_client.dataspace import Dataspaces
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.nodes.node_staging import Nodes
 from pegasus_bb.stager.slurm.buffers import READY, Buffers
-from pegasus_bb.stager.slurm.directives import Copy, is_on_node
+from pegasus_bb.stager.slurm.directives import CopyDirective, is_on_node
 from pegasus_bb.stager.slurm.granted_space import Pools
-from pegasus_bb.stager.slurm.job import Job
+from pegasus_bb.stager.slurm.job import SlurmJob
 from pegasus_bb.stager.slurm.place_resolver import PlaceResolver
 from pegasus_bb.stager.slurm.space_folders import Trash, left_in, make_folder
 
@@ -31,7 +31,7 @@ class JobStorage:
         buffers: Buffers,
         trash: Trash,
         nodes: Nodes,
-        save: Callable[[Job], None],
+        save: Callable[[SlurmJob], None],
         freed: Callable[[], None],
     ) -> None:
         """Removes what an earlier service began to remove; until it is gone, its bytes
@@ -45,7 +45,7 @@ class JobStorage:
                 pools.restore(holder, pool.name, left.size)
                 trash.resume(pool, left.path, partial(self._gone, holder, pool.name))
 
-    def restore(self, job: Job) -> None:
+    def restore(self, job: SlurmJob) -> None:
         """``job`` has its buffer, and uses others, since before the service was
         started. Raises UsageError."""
         self._buffers.restore_use(job.buffers, job.life)
@@ -53,7 +53,7 @@ class JobStorage:
             holder = _holder(job, job.folder)
             self._pools.restore(holder, job.pool, job.size, job.uid)
 
-    def make(self, job: Job) -> bool:
+    def make(self, job: SlurmJob) -> bool:
         """Whether ``job`` has all buffers that it asks for now. Raises Refused,
         OSError."""
         directives = job.directives
@@ -72,7 +72,7 @@ class JobStorage:
         ]
         return all(state == READY for state in states)
 
-    def environ(self, job: Job) -> dict[str, str]:
+    def environ(self, job: SlurmJob) -> dict[str, str]:
         """The variables that tell the job where its buffers are; from now on it uses
         the persistent ones. Raises Refused."""
         found: dict[str, str] = {}
@@ -88,7 +88,9 @@ class JobStorage:
         job.buffers = names
         return found
 
-    def resolve(self, job: Job, copies: list[Copy]) -> list[tuple[str, str]]:
+    def resolve(
+        self, job: SlurmJob, copies: list[CopyDirective]
+    ) -> list[tuple[str, str]]:
         """``copies`` as places of the service. Raises Refused."""
         resolver = PlaceResolver(
             self._spaces,
@@ -97,7 +99,7 @@ class JobStorage:
         )
         return [(resolver.resolve(c.source), resolver.resolve(c.dest)) for c in copies]
 
-    def path(self, job: Job) -> str:
+    def path(self, job: SlurmJob) -> str:
         """Of the job's own buffer; else of its folder on each of its nodes, or of the
         first buffer that it uses."""
         if job.folder:
@@ -107,11 +109,11 @@ class JobStorage:
             return self._nodes.path(job)
         return str(used["path"])
 
-    def nodes(self, job: Job) -> list[str]:
+    def nodes(self, job: SlurmJob) -> list[str]:
         """Those that have a folder of the job."""
         return self._nodes.of(job)
 
-    def has_results(self, job: Job) -> bool:
+    def has_results(self, job: SlurmJob) -> bool:
         """Whether what was to be staged out can still be there: on nodes, or in a
         buffer, which may be one that outlives the job. Lines that an earlier version
         took, and this one refuses, may have named some."""
@@ -122,7 +124,7 @@ class JobStorage:
         in_buffers = not all(map(is_on_node, sources))
         return in_buffers or bool(sources and self.nodes(job))
 
-    def give_back(self, job: Job) -> None:
+    def give_back(self, job: SlurmJob) -> None:
         """The job's own buffer, and its folders on nodes, are removed with all that is
         in them; it uses no other buffer any more. Raises OSError."""
         self._buffers.end_use(job.life)
@@ -136,7 +138,7 @@ class JobStorage:
         self._pools.release(holder, pool)
         self._freed()
 
-    def _grant(self, job: Job, capacity: int) -> bool:
+    def _grant(self, job: SlurmJob, capacity: int) -> bool:
         pool = self._pools.pool(job.directives.pool)
         folder = job.folder or _free_folder(job.number, pool.path)
         holder = _holder(job, folder)
@@ -155,7 +157,7 @@ class JobStorage:
         return True
 
 
-def _holder(job: Job, folder: str) -> str:
+def _holder(job: SlurmJob, folder: str) -> str:
     return f"{folder} of {job.life}"
 
 

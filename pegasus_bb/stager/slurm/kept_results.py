@@ -9,8 +9,8 @@ from typing import Any
 from pegasus_bb.core.units import abbreviate
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.messages import complain, message_of
-from pegasus_bb.stager.slurm.job import GONE, Job, JobFiles
-from pegasus_bb.stager.slurm.job_copies import Transfers
+from pegasus_bb.stager.slurm.job import GONE, JobFiles, SlurmJob
+from pegasus_bb.stager.slurm.job_copies import JobCopies
 from pegasus_bb.stager.slurm.job_storage import JobStorage
 
 _SHOWN = 20  # destinations of one job
@@ -20,16 +20,16 @@ class KeptResults:
     """Those of jobs that Slurm has forgotten."""
 
     def __init__(
-        self, files: JobFiles, storage: JobStorage, transfers: Transfers
+        self, files: JobFiles, storage: JobStorage, transfers: JobCopies
     ) -> None:
         self._files, self._storage, self._transfers = files, storage, transfers
-        self._jobs: list[Job] = []
+        self._jobs: list[SlurmJob] = []
 
-    def restore(self, job: Job) -> None:
+    def restore(self, job: SlurmJob) -> None:
         """An earlier service kept ``job``."""
         self._jobs.append(job)
 
-    def keep(self, job: Job) -> None:
+    def keep(self, job: SlurmJob) -> None:
         """From now on ``job`` is kept; copies under way go on. Raises OSError."""
         self._files.keep(job)
         self._jobs.append(job)
@@ -72,7 +72,7 @@ class KeptResults:
             self._drop(job)
         return len(found)
 
-    def _save_results(self, job: Job) -> None:
+    def _save_results(self, job: SlurmJob) -> None:
         def ended(why: list[str]) -> None:
             if why:
                 self._say(job, abbreviate(why))
@@ -86,7 +86,7 @@ class KeptResults:
         except (Refused, OSError) as error:
             self._say(job, message_of(error))
 
-    def _say(self, job: Job, message: str) -> None:
+    def _say(self, job: SlurmJob, message: str) -> None:
         if job.message == message:
             return
         complain(f"job {job.number} of uid {job.uid}: its results are kept: {message}")
@@ -94,13 +94,13 @@ class KeptResults:
         with contextlib.suppress(OSError):  # the words only
             self._files.save(job)
 
-    def _try_to_drop(self, job: Job) -> None:
+    def _try_to_drop(self, job: SlurmJob) -> None:
         try:
             self._drop(job)
         except OSError as error:
             job.message = message_of(error)
 
-    def _drop(self, job: Job) -> None:
+    def _drop(self, job: SlurmJob) -> None:
         """The record says it first: results that would be saved again might be those of
         a later job in a folder of the same name. Raises OSError; ``retry`` goes on."""
         job.state = GONE
@@ -111,7 +111,7 @@ class KeptResults:
         self._jobs.remove(job)
 
 
-def _dests(job: Job) -> list[str]:
+def _dests(job: SlurmJob) -> list[str]:
     """Some of them; none where lines that an earlier version took are refused now."""
     try:
         return [copy.dest for copy in job.directives.stage_out[:_SHOWN]]

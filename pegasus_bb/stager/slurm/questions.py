@@ -16,7 +16,7 @@ from pegasus_bb.stager.messages import complain, message_of
 from pegasus_bb.stager.nodes.node_staging import Nodes
 from pegasus_bb.stager.slurm.buffers import Buffers
 from pegasus_bb.stager.slurm.granted_space import Pools
-from pegasus_bb.stager.slurm.hook_request import Request
+from pegasus_bb.stager.slurm.hook_request import HookRequest
 from pegasus_bb.stager.slurm.job_life import Jobs
 
 _KEYS: dict[str, list[str]] = {
@@ -47,7 +47,7 @@ class Questions:
         """``trouble``: why the service can write nothing now, if it cannot."""
         self._buffers, self._jobs, self._pools = buffers, jobs, pools
         self._nodes, self._trouble = nodes, trouble
-        self._known: dict[str, Callable[[Request, dict[str, str]], Any]] = {
+        self._known: dict[str, Callable[[HookRequest, dict[str, str]], Any]] = {
             "create": self._create,
             "status": self._status,
             "delete": self._delete,
@@ -57,7 +57,7 @@ class Questions:
             "discard": self._discard,
         }
 
-    def answer(self, request: Request) -> str:
+    def answer(self, request: HookRequest) -> str:
         """Answer in any case, because scontrol waits: one line of JSON, ``ok`` or
         ``error``, or the table."""
         try:
@@ -75,7 +75,7 @@ class Questions:
             complain(f"{request.token}: {error!r}")
             return _error("bug", f"a fault of the staging service: {error!r}")
 
-    def _create(self, request: Request, given: dict[str, str]) -> Any:
+    def _create(self, request: HookRequest, given: dict[str, str]) -> Any:
         size = parse_size(given["capacity"])
         pool = given.get("pool", "")
         if len(given["uuid"]) > _LONGEST_UUID:
@@ -85,14 +85,14 @@ class Questions:
         wanted = (given["name"], size, given["uuid"], pool)
         return {"buffer": self._buffers.create(request.uid, request.gid, *wanted)}
 
-    def _status(self, request: Request, given: dict[str, str]) -> Any:
+    def _status(self, request: HookRequest, given: dict[str, str]) -> Any:
         return {"buffer": self._buffers.shown(given["name"])}
 
-    def _delete(self, request: Request, given: dict[str, str]) -> Any:
+    def _delete(self, request: HookRequest, given: dict[str, str]) -> Any:
         uuid = given.get("uuid", "")
         return {"buffer": self._buffers.delete(request.uid, given["name"], uuid)}
 
-    def _list(self, request: Request, _: dict[str, str]) -> Any:
+    def _list(self, request: HookRequest, _: dict[str, str]) -> Any:
         return {
             "buffers": self._buffers.as_json(),
             "pools": self._pools.as_json(),
@@ -117,13 +117,13 @@ class Questions:
             lines += ["", f"trouble: {trouble}"]
         return "".join(f"{line}\n" for line in lines)
 
-    def _share(self, request: Request, given: dict[str, str]) -> Any:
+    def _share(self, request: HookRequest, given: dict[str, str]) -> Any:
         allowed = given["verb"] == "share"
         name = given["name"]
         user = given["user"]
         return {"buffer": self._buffers.share(request.uid, name, user, allowed)}
 
-    def _discard(self, request: Request, given: dict[str, str]) -> Any:
+    def _discard(self, request: HookRequest, given: dict[str, str]) -> Any:
         if not re.fullmatch("[0-9]{1,18}", given["job"]):
             raise Refused("bad-request", f"job={given['job']} is no job's number")
         return {"discarded": self._jobs.kept.discard(request.uid, int(given["job"]))}

@@ -21,7 +21,7 @@ _GIB = "1GiB"
 _RESERVED = ("job", "bb", "file", SPACE)  # what places of directives begin with
 
 
-class Pool(NamedTuple):
+class GranulePool(NamedTuple):
     """A folder of fast storage, given out in granules."""
 
     name: str
@@ -38,7 +38,7 @@ class SlurmConfig(NamedTuple):
 
     uid: int  # of SlurmUser, who writes the requests
     spool: str
-    pools: tuple[Pool, ...]  # the first one is the default
+    pools: tuple[GranulePool, ...]  # the first one is the default
     nodes: NodesConfig | None = None  # None: nothing is staged on nodes
 
 
@@ -59,7 +59,7 @@ def read_slurm(where: str, data: Any) -> SlurmConfig:
     return found
 
 
-def _pools(where: str, pools: Any) -> list[Pool]:
+def _pools(where: str, pools: Any) -> list[GranulePool]:
     found = []
     for name, pool in pools.items():
         here = f"{where}: pool {name}"
@@ -75,7 +75,7 @@ def _pools(where: str, pools: Any) -> list[Pool]:
         most = parsed(parse_size, here, "per_user", pool.get("per_user", capacity))
         check(most >= granule, here, "per_user: a granule or more", most)
         most = most if most < capacity else 0
-        found.append(Pool(name, path, capacity, granule, *limits, most))
+        found.append(GranulePool(name, path, capacity, granule, *limits, most))
     return found
 
 

@@ -20,7 +20,7 @@ from pegasus_bb.core.removal import remove
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.ownership import why_open
 from pegasus_bb.stager.slurm.removers import Removers
-from pegasus_bb.stager.slurm.slurm_config import Pool
+from pegasus_bb.stager.slurm.slurm_config import GranulePool
 
 _GONE = ".gone."  # folders that are being removed
 _ACL = "system.posix_acl_access"
@@ -59,7 +59,7 @@ class Left(NamedTuple):
     size: int
 
 
-def prepare_pool(pool: Pool) -> None:
+def prepare_pool(pool: GranulePool) -> None:
     """The pool's folder is there and closed to users' hands. Raises OSError, and
     UsageError where users could put folders there themselves."""
     if not os.path.isdir(pool.path):
@@ -72,7 +72,7 @@ def prepare_pool(pool: Pool) -> None:
         raise UsageError(f"pool {pool.name}: {why}")
 
 
-def make_folder(pool: Pool, name: str, uid: int, gid: int) -> str:
+def make_folder(pool: GranulePool, name: str, uid: int, gid: int) -> str:
     """The path of folder ``name``, which is ``uid``'s. Raises OSError."""
     path = os.path.join(pool.path, name)
     try:
@@ -87,7 +87,7 @@ def make_folder(pool: Pool, name: str, uid: int, gid: int) -> str:
     return path
 
 
-def left_in(pool: Pool) -> Iterator[Left]:
+def left_in(pool: GranulePool) -> Iterator[Left]:
     """What was begun to be removed, also by an earlier service. Raises OSError."""
     for entry in os.listdir(pool.path):
         if entry.startswith(_GONE):
@@ -117,7 +117,7 @@ class Trash:
         """Removes in threads: a loop that waits for a million files serves no one."""
         return cls(Removers(loop).remove, freed)
 
-    def drop(self, pool: Pool, name: str, then: Then, size: int = 0) -> None:
+    def drop(self, pool: GranulePool, name: str, then: Then, size: int = 0) -> None:
         """Nothing has the name ``name`` any more; ``then`` is called when its bytes are
         gone, too. ``size`` of them belong to no record from now on: ``left_in`` tells
         the next service. Raises OSError."""
@@ -140,7 +140,7 @@ class Trash:
         for path in list(left):
             self.resume(pool, path, partial(one_gone, path))
 
-    def resume(self, pool: Pool, path: str, then: Then) -> None:
+    def resume(self, pool: GranulePool, path: str, then: Then) -> None:
         """Remove what is ``left_in`` the pool at ``path``."""
         if path in self._going:
             self._going[path].append(then)
@@ -155,7 +155,7 @@ class Trash:
         self._remove(path, removed)
 
 
-def _free_name(pool: Pool, name: str, size: int) -> str:
+def _free_name(pool: GranulePool, name: str, size: int) -> str:
     number = 0
     while True:
         path = os.path.join(pool.path, f"{_GONE}{name}.{number}")

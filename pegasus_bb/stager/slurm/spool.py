@@ -16,7 +16,7 @@ from collections.abc import Container, Iterable, Iterator
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.stager.messages import complain
-from pegasus_bb.stager.slurm.hook_request import Request, parse_request
+from pegasus_bb.stager.slurm.hook_request import HookRequest, parse_request
 
 BELLS = 64
 _DAY = 86400.0
@@ -47,7 +47,7 @@ class Spool:
         self._fifo(self._path("doorbell"))
         self.doorbell = os.open(self._path("doorbell"), os.O_RDWR | os.O_NONBLOCK)
 
-    def requests(self) -> Iterator[Request]:
+    def requests(self) -> Iterator[HookRequest]:
         """What was asked, oldest first; what no Lua code of ours wrote is removed."""
         self._silence()
         for token in sorted(os.listdir(self._path("requests"))):
@@ -74,7 +74,7 @@ class Spool:
         """The request is done."""
         _remove(self._path("requests", token))
 
-    def answer(self, request: Request, text: str) -> None:
+    def answer(self, request: HookRequest, text: str) -> None:
         """Give ``text`` to the scontrol that waits for it."""
         self._write(self._path("answers", request.token), text)
         self.forget(request.token)

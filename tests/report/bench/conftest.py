@@ -10,7 +10,7 @@ import pytest
 
 from pegasus_bb.core.units import KIB
 from pegasus_bb.report.bench.cells import Cell
-from pegasus_bb.report.bench.measured_tier import Place
+from pegasus_bb.report.bench.measured_tier import MeasuredFolder
 
 
 def cell(processes: int = 2, block: int = 64 * KIB) -> Cell:
@@ -86,8 +86,8 @@ def ior(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeIor:
 
 
 @pytest.fixture
-def tier_place(tmp_path: Path) -> Iterator[Place]:
+def tier_place(tmp_path: Path) -> Iterator[MeasuredFolder]:
     """A tier called bb; nothing may be left of what was written there."""
     (tmp_path / "bb").mkdir()
-    yield Place("bb", str(tmp_path / "bb"), "ext4", 1)
+    yield MeasuredFolder("bb", str(tmp_path / "bb"), "ext4", 1)
     assert list((tmp_path / "bb").iterdir()) == []

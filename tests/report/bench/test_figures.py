@@ -12,8 +12,8 @@ from pegasus_bb.model.document import load
 from pegasus_bb.model.speeds import KEY, Speed, read_speeds
 from pegasus_bb.report.bench.cells import Cell, Measurement
 from pegasus_bb.report.bench.figures import Figures, figures
-from pegasus_bb.report.bench.measured_tier import Place
-from pegasus_bb.report.bench.session import Tier
+from pegasus_bb.report.bench.measured_tier import MeasuredFolder
+from pegasus_bb.report.bench.session import TierSession
 from pegasus_bb.report.bench.small_files import Operations
 from pegasus_bb.report.bench.speedsfile import check_speeds, write_speeds
 
@@ -21,12 +21,12 @@ from .conftest import cell
 
 
 @pytest.fixture
-def tier(tier_place: Place) -> Tier:
-    return Tier(tier_place, openings=[100e-6, 300e-6])
+def tier(tier_place: MeasuredFolder) -> TierSession:
+    return TierSession(tier_place, openings=[100e-6, 300e-6])
 
 
 def measured(
-    tier: Tier, cell: Cell, write: float, read: float, warm: bool = False
+    tier: TierSession, cell: Cell, write: float, read: float, warm: bool = False
 ) -> None:
     """In MiB per second of all processes."""
     one = Measurement(cell)
@@ -35,7 +35,7 @@ def measured(
     tier.measurements.append(one)
 
 
-def test_rates_of_all_processes_and_of_one(tier: Tier) -> None:
+def test_rates_of_all_processes_and_of_one(tier: TierSession) -> None:
     for processes, write, read in ((1, 100, 200), (4, 300, 900), (8, 250, 950)):
         measured(tier, cell(processes), write, read)
     assert figures(tier).as_speeds() == {
@@ -47,7 +47,7 @@ def test_rates_of_all_processes_and_of_one(tier: Tier) -> None:
     }
 
 
-def test_operations_of_all_processes_and_of_one(tier: Tier) -> None:
+def test_operations_of_all_processes_and_of_one(tier: TierSession) -> None:
     measured(tier, cell(1), 100, 100)
     tier.operations = [Operations(1, [900.0, 1100.0]), Operations(4, [2500.0])]
     said = figures(tier).as_speeds()

@@ -12,20 +12,22 @@ import pytest
 from pegasus_bb.core.errors import NotMeasured
 from pegasus_bb.core.units import KIB, MIB
 from pegasus_bb.report.bench import bench_worker
-from pegasus_bb.report.bench.built_in_engine import Own
+from pegasus_bb.report.bench.built_in_engine import BuiltInBenchmark
 from pegasus_bb.report.bench.cells import Cell
 
 from .conftest import cell
 
 
 @pytest.fixture
-def own() -> Iterator[Own]:
-    made = Own(2)
+def own() -> Iterator[BuiltInBenchmark]:
+    made = BuiltInBenchmark(2)
     yield made
     made.close()
 
 
-def test_each_writes_its_own_file_and_reads_it(own: Own, tmp_path: Path) -> None:
+def test_each_writes_its_own_file_and_reads_it(
+    own: BuiltInBenchmark, tmp_path: Path
+) -> None:
     """With a size that is no multiple of a call's."""
     what = cell(block=2 * MIB + 8 * KIB)
     assert own.write(what, str(tmp_path)) > 0
@@ -35,14 +37,16 @@ def test_each_writes_its_own_file_and_reads_it(own: Own, tmp_path: Path) -> None
     assert own.read(what, str(tmp_path)) > 0
 
 
-def failing(own: Own, tmp_path: Path, what: Cell) -> str:
+def failing(own: BuiltInBenchmark, tmp_path: Path, what: Cell) -> str:
     with pytest.raises(NotMeasured) as caught:
         own.write(what, str(tmp_path))
         own.read(what, str(tmp_path))
     return str(caught.value)
 
 
-def test_a_process_that_cannot_write_is_named(own: Own, tmp_path: Path) -> None:
+def test_a_process_that_cannot_write_is_named(
+    own: BuiltInBenchmark, tmp_path: Path
+) -> None:
     (tmp_path / "data.00000001").mkdir()
     said = failing(own, tmp_path, cell())
     path = f"{tmp_path}/data.00000001"

@@ -9,7 +9,7 @@ from pegasus_bb.core.units import GIB, KIB, MIB
 from pegasus_bb.report.bench import session as module
 from pegasus_bb.report.bench import small_files
 from pegasus_bb.report.bench.cells import Cell, Measurement, all_cells
-from pegasus_bb.report.bench.measured_tier import Place
+from pegasus_bb.report.bench.measured_tier import MeasuredFolder
 from pegasus_bb.report.bench.session import REPETITIONS, Session, repeat
 
 from .conftest import PlayedEngine, cell
@@ -42,7 +42,7 @@ def test_an_impossible_cell_is_refused(block: int, processes: int, option: str) 
 
 
 def test_every_cell_has_its_turn_before_any_has_another(
-    tier_place: Place, monkeypatch: pytest.MonkeyPatch
+    tier_place: MeasuredFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = PlayedEngine(lambda _: 2.0)
     monkeypatch.setattr(module, "choose", lambda *_: engine)
@@ -56,7 +56,9 @@ def test_every_cell_has_its_turn_before_any_has_another(
     assert tier.latency is not None and tier.latency.n == REPETITIONS
 
 
-def measured(place: Place, engine: PlayedEngine, what: Cell = SMALL) -> Measurement:
+def measured(
+    place: MeasuredFolder, engine: PlayedEngine, what: Cell = SMALL
+) -> Measurement:
     one = Measurement(what)
     for _ in range(REPETITIONS):
         repeat(engine, place, place.path, one)

@@ -16,7 +16,7 @@ from pegasus_bb.report.page.workflow_drawing import (
     EACH,
     INPUTS,
     RESULTS,
-    Flow,
+    WorkflowDrawing,
     grouped,
     picture,
 )
@@ -26,7 +26,7 @@ from tests.support.page_html import Balanced, without_scripts
 MIB = 1 << 20
 
 
-def flow_of(user: User) -> Flow:
+def flow_of(user: User) -> WorkflowDrawing:
     workflow, _, _ = user.read()
     return grouped(workflow, build_graph(workflow), user.decide())
 
@@ -85,7 +85,7 @@ def test_many_jobs_share_a_box_with_those_of_their_kind(tmp_path: Path) -> None:
     assert (len(first.members), first.size) == (1, MIB)  # one file, many readers
 
 
-def rows_of(flow: Flow, key: str) -> list[dict[str, Any]]:
+def rows_of(flow: WorkflowDrawing, key: str) -> list[dict[str, Any]]:
     """Boxes have a label, lines a stream."""
     return [row for row in picture(flow).spec["datasets"]["rows"] if key in row]
 

@@ -22,7 +22,7 @@ from pegasus_bb.model.dag.submitfile import quote_arguments
 from pegasus_bb.model.dag.writer import write_dag
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.run.engine.jobstate_log import read_history
-from pegasus_bb.run.engine.local import Outcome, run
+from pegasus_bb.run.engine.local import RunOutcome, run
 from pegasus_bb.runtime.backends.backend_table import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
 from tests.support.shebang import shebang
@@ -108,7 +108,7 @@ class Folder:
         write_dag(self.dag, self.path / "w.dag")
         return self.path
 
-    def run(self, slots: int = 2, **more: Any) -> Outcome:
+    def run(self, slots: int = 2, **more: Any) -> RunOutcome:
         if not (self.path / "w.dag").exists():
             self.write()
         return run(self.path, slots=slots, **more)

@@ -13,7 +13,7 @@ from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.model.reservation import Request, Reservation
 from pegasus_bb.run.engine.failure_messages import not_done
 from pegasus_bb.run.engine.submitdir import find_submit_dir
-from pegasus_bb.run.engine.table import Table
+from pegasus_bb.run.engine.table import NodeTable
 
 from .conftest import Folder, give_back, reserved, vanish, was_up, without_answer
 
@@ -216,7 +216,7 @@ def test_without_an_answer_restart_moves_nothing(
 
 def says(folder: Folder) -> str:
     place = find_submit_dir(folder.path)
-    return not_done(Table(read_dag(place.dag), ()), place, None, "not done")
+    return not_done(NodeTable(read_dag(place.dag), ()), place, None, "not done")
 
 
 @pytest.mark.parametrize("answers", [True, False])

@@ -9,16 +9,16 @@ import pytest
 
 from pegasus_bb.model.dag.nodes import Node
 from pegasus_bb.run.engine.evidence import evidence
-from pegasus_bb.run.engine.jobstate_log import Journal, read_history
+from pegasus_bb.run.engine.jobstate_log import JobstateLog, read_history
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.run.engine.table import Item
+from pegasus_bb.run.engine.table import NodeEntry
 
 # A line of a jobstate.log that Pegasus's monitord wrote.
 MONITORD = "1677911034 create_dir_process_0_local JOB_SUCCESS 0 local - 1"
 
 
 def test_the_journal_has_monitords_columns(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "jobstate.log")
+    journal = JobstateLog(tmp_path / "jobstate.log")
     journal.engine("DAGMAN_STARTED 12.0")
     journal.note("create_dir_process_0_local", "JOB_SUCCESS", "0", "local", 1)
     journal.note("noop", "SUBMIT", "2.0", "", 2)
@@ -65,8 +65,10 @@ def place(tmp_path: Path) -> SubmitDir:
 
 
 @pytest.fixture
-def item() -> Item:
-    return Item(Node("a", "00/a.sub"), 0, [], status=1, reason="the job ended with 1")
+def item() -> NodeEntry:
+    return NodeEntry(
+        Node("a", "00/a.sub"), 0, [], status=1, reason="the job ended with 1"
+    )
 
 
 @pytest.mark.parametrize(
@@ -84,7 +86,11 @@ def item() -> Item:
     ids=["blank stderr", "no record", "no output in it", "no files"],
 )
 def test_the_last_lines_are_where_the_task_has_left_them(
-    place: SubmitDir, item: Item, out: str | None, err: str | None, lines: list[str]
+    place: SubmitDir,
+    item: NodeEntry,
+    out: str | None,
+    err: str | None,
+    lines: list[str],
 ) -> None:
     for name, text in {"out": out, "err": err}.items():
         if text is not None:

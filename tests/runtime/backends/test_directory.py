@@ -15,7 +15,7 @@ import pytest
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import Request, State
-from pegasus_bb.runtime.backends.folder_tier import Directory
+from pegasus_bb.runtime.backends.folder_tier import FolderBackend
 from tests.runtime.backends.crash import crash_at_every_step
 from tests.support.backend_contract import OTHER_RUN, REQUEST, Contract
 
@@ -28,8 +28,8 @@ class DirectoryBench:
     def __init__(self, root: Path, **settings: str) -> None:
         self.root = root
         self.settings = {"path": str(root), "quota": "1GiB", **settings}
-        self.backend = Directory(self.settings)
-        self.other = Directory({**self.settings, "owner": "otheruser"})
+        self.backend = FolderBackend(self.settings)
+        self.other = FolderBackend({**self.settings, "owner": "otheruser"})
 
     def occupy(self, name: str) -> str:
         self.other.create(replace(REQUEST, name=name))
@@ -72,10 +72,10 @@ def test_only_its_owner_can_look_into_it(bench: DirectoryBench) -> None:
 
 
 def test_the_folder_of_the_tier_is_made_but_not_the_way_to_it(tmp_path: Path) -> None:
-    Directory({"path": str(tmp_path / "tier")}).create(REQUEST)
+    FolderBackend({"path": str(tmp_path / "tier")}).create(REQUEST)
     assert (tmp_path / "tier" / REQUEST.name).is_dir()
     with pytest.raises(ReservationFailed, match="key `path` of the tier"):
-        Directory({"path": str(tmp_path / "no" / "tier")}).create(REQUEST)
+        FolderBackend({"path": str(tmp_path / "no" / "tier")}).create(REQUEST)
 
 
 def test_first_come_first_served_so_no_request_starves(bench: DirectoryBench) -> None:
@@ -97,7 +97,7 @@ def test_many_ask_at_once_and_none_gets_what_another_has(
         for number in range(15)
     ]
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda r: Directory(bench.settings).create(r), requests))
+        list(pool.map(lambda r: FolderBackend(bench.settings).create(r), requests))
     states = [bench.backend.status(request).state for request in requests]
     assert states.count(State.READY) == 10  # of 100 MiB each in 1 GiB
     assert states.count(State.PENDING) == 5

@@ -24,7 +24,7 @@ def plugin(name: str) -> scontrol.Plugin:
     return found
 
 
-def job(name: str) -> scontrol.Job:
+def job(name: str) -> scontrol.SpaceJob:
     [found] = scontrol.parse_jobs(text(name))
     return found
 

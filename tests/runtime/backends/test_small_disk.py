@@ -12,7 +12,7 @@ import pytest
 from pegasus_bb.core.errors import ReservationFailed
 from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import Request, State
-from pegasus_bb.runtime.backends.folder_tier import Directory
+from pegasus_bb.runtime.backends.folder_tier import FolderBackend
 from tests.support.backend_contract import REQUEST
 
 ONE = replace(REQUEST, capacity=8 * MIB)
@@ -23,7 +23,7 @@ TOO_LARGE = replace(ONE, capacity=20 * MIB)
 class Disk:
     def __init__(self, root: Path) -> None:
         self.free = 16 * MIB
-        self.tier = Directory({"path": str(root), "quota": "1GiB"})
+        self.tier = FolderBackend({"path": str(root), "quota": "1GiB"})
 
     def statvfs(self, path: object) -> SimpleNamespace:
         return SimpleNamespace(f_bavail=self.free // 4096, f_frsize=4096)

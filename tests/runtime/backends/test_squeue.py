@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.runtime.backends.scontrol import Job
+from pegasus_bb.runtime.backends.scontrol import SpaceJob
 from pegasus_bb.runtime.backends.squeue import parse_queue
 
 RECORDED = Path(__file__).parents[2] / "recorded"
@@ -19,11 +19,11 @@ def answer(slurm: str) -> str:
 
 
 @pytest.fixture(params=SLURMS)
-def jobs(request: pytest.FixtureRequest) -> dict[str, Job]:
+def jobs(request: pytest.FixtureRequest) -> dict[str, SpaceJob]:
     return {job.id: job for job in parse_queue(answer(request.param))}
 
 
-def test_a_job_has_its_user_and_run(jobs: dict[str, Job]) -> None:
+def test_a_job_has_its_user_and_run(jobs: dict[str, SpaceJob]) -> None:
     assert (jobs["4"].user, jobs["4"].uid, jobs["4"].comment) == ("wfuser", 1000, UUID)
     assert (jobs["8"].user, jobs["8"].uid) == ("other", 1001)
     assert jobs["5"].comment == ""
@@ -37,7 +37,7 @@ def test_a_job_has_its_user_and_run(jobs: dict[str, Job]) -> None:
     ],
 )
 def test_a_request_that_slurm_holds_says_why_in_one_line(
-    jobs: dict[str, Job], number: str, message: str
+    jobs: dict[str, SpaceJob], number: str, message: str
 ) -> None:
     assert jobs[number].held
     assert jobs[number].message.endswith(message)

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from pegasus_bb.runtime.draining import drainer as module
-from pegasus_bb.runtime.draining.buffer import ALL, Buffer
+from pegasus_bb.runtime.draining.buffer import ALL, WatchedBuffer
 from pegasus_bb.runtime.draining.drainer import Drainer, Route
 from pegasus_bb.runtime.draining.dumps import Bursts, Interval
 from pegasus_bb.runtime.draining.safe import Arrivals
@@ -41,7 +41,7 @@ class Job:
         self.drainer = Drainer(
             Route(here, there),
             self.arrivals,
-            Buffer(here, self.arrivals, kept),
+            WatchedBuffer(here, self.arrivals, kept),
             interval=known,
             say=self.words.append,
             clock=clock,
@@ -178,7 +178,7 @@ def test_a_dump_has_time_until_the_next_one_is_expected(job: Job) -> None:
     drainer = Drainer(
         Route("", ""),
         job.arrivals,
-        Buffer("", job.arrivals, 1),
+        WatchedBuffer("", job.arrivals, 1),
         interval=interval,
         say=job.words.append,
         clock=clock,
@@ -239,7 +239,7 @@ def test_a_dump_that_is_overtaken_shares_the_time_of_the_next(job: Job) -> None:
     drainer = Drainer(
         Route("", ""),
         job.arrivals,
-        Buffer("", job.arrivals, 1),
+        WatchedBuffer("", job.arrivals, 1),
         interval=Interval(100.0),
         say=job.words.append,
         clock=Clock(0.0),

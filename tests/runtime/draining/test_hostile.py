@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.runtime.draining.pace import Drain, Pace, Target
+from pegasus_bb.runtime.draining.pace import Drain, DrainTargetPace, Pace
 from pegasus_bb.runtime.staging.digests import SHA256
 from pegasus_bb.runtime.staging.items import Folder, item_of
 from pegasus_bb.runtime.staging.mover import Mover
@@ -48,7 +48,7 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_copy_goes_on(name: str, tmp_path: Path) -> None:
     HOSTILE[name](tmp_path / "b.lease")
-    drain = Drain("mine", 3 * MIB, 0.0, [Target("pfs", str(tmp_path), 1e9)])
+    drain = Drain("mine", 3 * MIB, 0.0, [DrainTargetPace("pfs", str(tmp_path), 1e9)])
     pace = Pace(drain)
     before = opened()
     for _ in range(3):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pegasus_bb.runtime.draining.pace import Drain, Pace, Target
+from pegasus_bb.runtime.draining.pace import Drain, DrainTargetPace, Pace
 from tests.runtime.draining.virtual import Clock
 
 MIB = 1 << 20
@@ -84,7 +84,7 @@ def test_a_rate_is_kept_in_every_second(
 ) -> None:
     clock = Clock()
     folder = str(tmp_path_factory.mktemp("drain"))
-    target = Target("run", folder, rate * MIB)
+    target = DrainTargetPace("run", folder, rate * MIB)
     found = drained(
         clock, paced(clock, Drain("run", size * MIB, targets=[target])), size * MIB
     )
@@ -100,7 +100,7 @@ def test_overload_is_said_once_and_keeps_to_the_limit(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clock = Clock()
-    target = Target("scratch", str(tmp_path), 8 * MIB)
+    target = DrainTargetPace("scratch", str(tmp_path), 8 * MIB)
     pace = paced(clock, Drain("run", 800 * MIB, 10.0, [target]))
     found = drained(clock, pace, 800 * MIB)
     assert found[-1][0] == pytest.approx(100, rel=0.05), "as fast as the limit allows"
@@ -119,7 +119,9 @@ def test_a_registry_that_takes_no_writes_stops_no_copy(
         raise OSError(code, os.strerror(code))
 
     clock = Clock()
-    pace = paced(clock, Drain("r", MIB, targets=[Target("pfs", str(tmp_path), 1.0)]))
+    pace = paced(
+        clock, Drain("r", MIB, targets=[DrainTargetPace("pfs", str(tmp_path), 1.0)])
+    )
     monkeypatch.setattr(os, "rename", full)
     assert drained(clock, pace, MIB) == [(0, MIB)]
     assert os.strerror(code) in capsys.readouterr().err
@@ -128,7 +130,7 @@ def test_a_registry_that_takes_no_writes_stops_no_copy(
 def test_a_wall_clock_that_jumps_moves_no_deadline(tmp_path: Path) -> None:
     clock = Clock()
     wall = Clock(5e8)
-    target = Target("pfs", str(tmp_path), 1000 * MIB)
+    target = DrainTargetPace("pfs", str(tmp_path), 1000 * MIB)
     pace = Pace(Drain("run", 10 * MIB, 1000, [target]), clock, wall, clock.sleep)
     for jump in (0.0, 1e6, -2e6, 3e6, -1e6):
         wall.now += jump
@@ -141,7 +143,7 @@ def test_who_hurries_has_no_schedule_and_keeps_to_the_limit(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clock = Clock()
-    target = Target("pfs", str(tmp_path), 8 * MIB)
+    target = DrainTargetPace("pfs", str(tmp_path), 8 * MIB)
     pace = paced(clock, Drain("r", 80 * MIB, 9e3, [target]))
     drained(clock, pace, 4 * MIB)
     hurried = clock()

@@ -12,7 +12,7 @@ import pytest
 from pegasus_bb.runtime.staging.digests import SHA256
 from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.staging.helper import load
-from pegasus_bb.runtime.staging.stage_journal import Journal
+from pegasus_bb.runtime.staging.stage_journal import StageJournal
 from pegasus_bb.runtime.staging.stage_tree import Stage
 
 
@@ -48,7 +48,7 @@ class TwoTrees:
     ) -> Stage:
         """One try, to its end."""
         self.failures = []
-        journal = Journal(str(self.root / "journal"), "from", "to")
+        journal = StageJournal(str(self.root / "journal"), "from", "to")
 
         def fail(failure: CopyFailed) -> None:
             self.failures.append(str(failure))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.runtime.staging.failures import CopyFailed
-from pegasus_bb.runtime.staging.stage_journal import Journal
+from pegasus_bb.runtime.staging.stage_journal import StageJournal
 
 
 def failing(
@@ -35,7 +35,7 @@ def failing(
 def test_a_journal_that_cannot_be_written_advises_by_the_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, code: int, advice: str
 ) -> None:
-    journal = Journal(str(tmp_path / "journal"), "from", "to")
+    journal = StageJournal(str(tmp_path / "journal"), "from", "to")
     failing(monkeypatch, os, call, code)
     with pytest.raises(CopyFailed, match=f"{advice} and run it again$") as failure:
         journal.begin("1.abcdef")

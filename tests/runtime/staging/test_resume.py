@@ -8,7 +8,7 @@ import os
 import pytest
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.runtime.staging.stage_journal import Journal
+from pegasus_bb.runtime.staging.stage_journal import StageJournal
 
 from .conftest import TwoTrees
 
@@ -65,7 +65,7 @@ def test_a_journal_that_names_parts_of_no_try(trees: TwoTrees, tag: object) -> N
 
 def test_two_at_a_time_are_refused(trees: TwoTrees) -> None:
     trees.write("a", "1")
-    journal = Journal(str(trees.root / "journal"), "", "")
+    journal = StageJournal(str(trees.root / "journal"), "", "")
     with pytest.raises(
         UsageError, match=r"another pegasus-bb copies .* at this moment"
     ):

@@ -13,7 +13,7 @@ from pegasus_bb.stager.slurm.job import (
     STAGED_IN,
     STAGING_IN,
     STAGING_OUT,
-    Job,
+    SlurmJob,
 )
 from pegasus_bb.stager.slurm.job_ends import Ends
 from pegasus_bb.stager.slurm.job_states import JobState, Queue
@@ -21,13 +21,13 @@ from pegasus_bb.stager.slurm.job_states import JobState, Queue
 MINUTE = 60.0
 
 
-def job(state: str, minutes_ago: float) -> Job:
-    found = Job(7, 1000, 1000)
+def job(state: str, minutes_ago: float) -> SlurmJob:
+    found = SlurmJob(7, 1000, 1000)
     found.state, found.changed_at = state, time.time() - minutes_ago * MINUTE
     return found
 
 
-def has_ended(one: Job, state: JobState | None, noted: bool = False) -> bool:
+def has_ended(one: SlurmJob, state: JobState | None, noted: bool = False) -> bool:
     states = {} if state is None else {one.number: state}
     return Ends().has_ended(one, Queue(states, time.time()), [7] if noted else [])
 

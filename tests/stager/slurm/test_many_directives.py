@@ -6,10 +6,10 @@ import pytest
 
 from pegasus_bb.stager.slurm import job as module
 from pegasus_bb.stager.slurm.directives import Directives, parse_directives
-from pegasus_bb.stager.slurm.hook_request import Request
-from pegasus_bb.stager.slurm.job import Job as Record
+from pegasus_bb.stager.slurm.hook_request import HookRequest
+from pegasus_bb.stager.slurm.job import SlurmJob as Record
 
-from .conftest import SUCCESS, Job, SlurmSite
+from .conftest import SUCCESS, SlurmJob, SlurmSite
 
 MANY = 20_000
 
@@ -22,8 +22,8 @@ def test_they_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
         calls.append(len(lines))
         return parse_directives(lines)
 
-    def note(*lines: str) -> Request:
-        return Request("token", "data_in", 0, 0, {}, [], list(lines))
+    def note(*lines: str) -> HookRequest:
+        return HookRequest("token", "data_in", 0, 0, {}, [], list(lines))
 
     monkeypatch.setattr(module, "parse_directives", counted)
     job = Record(7, 0, 0)
@@ -41,7 +41,7 @@ def test_the_service_answers_while_it_takes_them(site: SlurmSite) -> None:
     site.file("in")
     site.ask_control("pause")
     copies = [f"stage_in lustre://in job://{number}" for number in range(MANY)]
-    job = Job(site, "jobbb capacity=2MiB pool=flash", *copies)
+    job = SlurmJob(site, "jobbb capacity=2MiB pool=flash", *copies)
     info = {"burst_buffer": job.lines}
     words = (job.script, job.uid, job.uid, info)
     assert site.hooks.call("job_process", *words) == (SUCCESS, "")

@@ -12,7 +12,7 @@ from typing import Any, NoReturn, cast
 import pytest
 
 from pegasus_bb.stager.slurm import spool as spools
-from pegasus_bb.stager.slurm.hook_request import HOOKS, Request, parse_request
+from pegasus_bb.stager.slurm.hook_request import HOOKS, HookRequest, parse_request
 from pegasus_bb.stager.slurm.job_life import Jobs
 from pegasus_bb.stager.slurm.questions import Questions
 from pegasus_bb.stager.slurm.spool import Spool
@@ -81,7 +81,7 @@ def test_every_failure_is_an_answer(
     error: Exception, code: str, words: str, verb: str
 ) -> None:
     questions = Questions(*[cast(Any, Broken(error))] * 5)
-    request = Request("1.status.0", "status", ME, ME, {}, verb.split(), [])
+    request = HookRequest("1.status.0", "status", ME, ME, {}, verb.split(), [])
     answer = json.loads(questions.answer(request))["error"]
     assert answer["code"] == code and words in answer["message"]
 
@@ -131,7 +131,7 @@ def test_a_fault_of_the_service_stops_no_other_note(
 ) -> None:
     heeded = []
 
-    def handle_request(_: Jobs, request: Request) -> None:
+    def handle_request(_: Jobs, request: HookRequest) -> None:
         if request.job == 7:
             raise RuntimeError("a fault")
         heeded.append(request.do)
@@ -150,7 +150,7 @@ def test_what_is_noted_of_a_job_is_heeded_in_its_order(
     heeded = []
     is_full = True
 
-    def handle_request(_: Jobs, request: Request) -> None:
+    def handle_request(_: Jobs, request: HookRequest) -> None:
         if is_full and request.token.endswith("7.data_in"):
             raise OSError(errno.ENOSPC, "No space left", "state")
         heeded.append((request.job, request.do))

@@ -15,9 +15,9 @@ from pegasus_bb.core.files import write_json
 from pegasus_bb.stager.slurm import buffers as module
 from pegasus_bb.stager.slurm.buffers import Buffers, read_buffers
 from pegasus_bb.stager.slurm.granted_space import Pools
-from pegasus_bb.stager.slurm.job import Job
+from pegasus_bb.stager.slurm.job import SlurmJob
 from pegasus_bb.stager.slurm.job_storage import JobStorage
-from pegasus_bb.stager.slurm.slurm_config import Pool
+from pegasus_bb.stager.slurm.slurm_config import GranulePool
 from pegasus_bb.stager.slurm.space_folders import Trash
 
 ME = os.getuid()
@@ -38,7 +38,7 @@ class State:
 
     def begin(self) -> None:
         """The service is started."""
-        self.pools = Pools([Pool("flash", str(self.bb), 10 * MIB, MIB)])
+        self.pools = Pools([GranulePool("flash", str(self.bb), 10 * MIB, MIB)])
         trash = Trash(self.remove)
         self.buffers = Buffers(str(self.path), self.pools, trash, self.free_one)
         self.buffers.resume()
@@ -204,7 +204,7 @@ def full(*_: Any) -> NoReturn:
 
 def test_a_job_that_cannot_be_noted_has_nothing(state: State) -> None:
     parts = ({}, state.pools, state.buffers, Trash(), cast(Any, None))
-    job = Job(7, ME, os.getgid())
+    job = SlurmJob(7, ME, os.getgid())
     job.lines = ["#BB_LUA jobbb capacity=2MiB pool=flash"]
     for save in (full, full, lambda job: None):
         assert (job.folder, state.free(), [*state.bb.iterdir()]) == ("", 10, [])

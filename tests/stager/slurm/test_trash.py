@@ -22,9 +22,9 @@ import pytest
 from pegasus_bb.core.removal import remove
 from pegasus_bb.stager.slurm import removers
 from pegasus_bb.stager.slurm.granted_space import Pools
-from pegasus_bb.stager.slurm.job import Job
+from pegasus_bb.stager.slurm.job import SlurmJob
 from pegasus_bb.stager.slurm.job_storage import JobStorage
-from pegasus_bb.stager.slurm.slurm_config import Pool
+from pegasus_bb.stager.slurm.slurm_config import GranulePool
 from pegasus_bb.stager.slurm.space_folders import Trash
 
 MIB = 1 << 20
@@ -33,8 +33,8 @@ PATIENCE = 10  # seconds
 
 
 @pytest.fixture
-def pool(tmp_path: Path) -> Pool:
-    return Pool("flash", str(tmp_path), 10 * MIB, MIB)
+def pool(tmp_path: Path) -> GranulePool:
+    return GranulePool("flash", str(tmp_path), 10 * MIB, MIB)
 
 
 def make_names(folder: int) -> None:
@@ -74,7 +74,7 @@ def growing(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_folder_goes_though_its_user_makes_names_in_it(
-    pool: Pool, growing: Path
+    pool: GranulePool, growing: Path
 ) -> None:
     begun = time.monotonic()
     gone = list[str]()
@@ -115,7 +115,7 @@ async def is_so(condition: Callable[[], bool]) -> None:
 
 
 def test_what_cannot_be_removed_is_named_once_and_tried_again(
-    pool: Pool, garbage: Garbage, capfd: pytest.CaptureFixture[str]
+    pool: GranulePool, garbage: Garbage, capfd: pytest.CaptureFixture[str]
 ) -> None:
     gone, garbage.why = list[str](), "it is busy"
     (Path(pool.path) / "data").mkdir()
@@ -136,7 +136,7 @@ def test_what_cannot_be_removed_is_named_once_and_tried_again(
 
 
 def test_removals_without_end_keep_no_other_waiting(
-    pool: Pool, garbage: Garbage
+    pool: GranulePool, garbage: Garbage
 ) -> None:
     gone, garbage.endless = list[str](), {"a", "b", "c"}
     for name in "abcd":
@@ -166,17 +166,19 @@ def test_a_removal_does_not_keep_the_service_from_ending() -> None:
     assert subprocess.run(argv, timeout=30, check=False).returncode == 0
 
 
-def storage(pool: Pool, trash: Trash) -> tuple[Pools, JobStorage]:
+def storage(pool: GranulePool, trash: Trash) -> tuple[Pools, JobStorage]:
     pools = Pools([pool])
     parts = (cast(Any, {}), pools, cast(Any, Mock()), trash, cast(Any, Mock()))
     return pools, JobStorage(*parts, lambda job: None, lambda: None)
 
 
-def test_space_is_in_use_until_its_bytes_are_gone(pool: Pool, garbage: Garbage) -> None:
+def test_space_is_in_use_until_its_bytes_are_gone(
+    pool: GranulePool, garbage: Garbage
+) -> None:
     """Of a job that runs once more, and of one that a later service has forgotten."""
 
-    def job() -> Job:
-        found = Job(7, os.getuid(), os.getgid())
+    def job() -> SlurmJob:
+        found = SlurmJob(7, os.getuid(), os.getgid())
         found.lines = ["#BB_LUA jobbb capacity=4MiB pool=flash"]
         return found
 

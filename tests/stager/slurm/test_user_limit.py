@@ -12,7 +12,7 @@ from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.slurm import buffers as module
 from pegasus_bb.stager.slurm.buffers import Buffers
 from pegasus_bb.stager.slurm.granted_space import Pools
-from pegasus_bb.stager.slurm.slurm_config import Pool, read_slurm
+from pegasus_bb.stager.slurm.slurm_config import GranulePool, read_slurm
 from pegasus_bb.stager.slurm.space_folders import Trash
 
 ANN = 61001
@@ -23,7 +23,7 @@ class Site:
     """Pool flash of 10 MiB, of which a user may have 4."""
 
     def __init__(self, folder: Path, per_user: int = 4 * MIB) -> None:
-        pool = Pool("flash", str(folder), 10 * MIB, MIB, per_user=per_user)
+        pool = GranulePool("flash", str(folder), 10 * MIB, MIB, per_user=per_user)
         self.pools = Pools([pool])
         path = str(folder / "buffers.json")
         self.buffers = Buffers(path, self.pools, Trash(), self.freed)

@@ -15,9 +15,9 @@ from pegasus_bb.core.units import GIB, MIB
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.slurm.buffers import Buffers
 from pegasus_bb.stager.slurm.granted_space import Pools
-from pegasus_bb.stager.slurm.hook_request import Request
+from pegasus_bb.stager.slurm.hook_request import HookRequest
 from pegasus_bb.stager.slurm.questions import Questions
-from pegasus_bb.stager.slurm.slurm_config import Pool
+from pegasus_bb.stager.slurm.slurm_config import GranulePool
 from pegasus_bb.stager.slurm.space_folders import Trash
 
 
@@ -43,7 +43,7 @@ class _Jobs:
 
 
 def site(folder: Path) -> tuple[Buffers, Questions]:
-    pools = Pools([Pool("flash", str(folder / "bb"), GIB, 4 * MIB)])
+    pools = Pools([GranulePool("flash", str(folder / "bb"), GIB, 4 * MIB)])
     (folder / "bb").mkdir(exist_ok=True)
     buffers = Buffers(str(folder / "buffers.json"), pools, Trash(), lambda: None)
     jobs: Any = _Jobs(folder)
@@ -54,7 +54,7 @@ def asked(folder: Path, uid: int, *words: str) -> str:
     buffers, questions = site(folder)
     buffers.resume()
     fields = {"uid": str(uid), "gid": "0"}
-    request = Request("token", "status", uid, os.getgid(), fields, list(words), [])
+    request = HookRequest("token", "status", uid, os.getgid(), fields, list(words), [])
     return questions.answer(request)
 
 

@@ -27,7 +27,7 @@ _HOST = re.compile(r"[?&]alias=([^&>]+)")
 class Found:
     """The last DAGMan of a submit directory."""
 
-    life: Life
+    life: DAGManLife
     alive: bool = False
     unknown: str = ""  # why it is not known whether it lives
 
@@ -65,7 +65,7 @@ def find(place: SubmitDir) -> Found | None:
     return (found or [Found(lives[-1])])[-1] if lives else None
 
 
-def _state_in_queue(life: Life) -> Found:
+def _state_in_queue(life: DAGManLife) -> Found:
     if not queue.is_here(life.host):
         return Found(life, unknown=f"it was submitted on host {life.host}")
     try:
@@ -119,7 +119,7 @@ def _check_queue(place: SubmitDir) -> None:
 
 
 @dataclass(frozen=True)
-class Life:
+class DAGManLife:
     cluster: int
     host: str = ""  # of its schedd; empty where the log does not say
     state: str = "idle"  # idle | running | held | ended | removed
@@ -138,15 +138,15 @@ class LifeLog:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._source: Any = None
-        self._lives: dict[int, Life] = {}
+        self._lives: dict[int, DAGManLife] = {}
 
-    def read(self) -> dict[int, Life]:
+    def read(self) -> dict[int, DAGManLife]:
         """All DAGMans ever submitted, by job number; the one of the last event is last.
 
         Raises UsageError where the log cannot be read.
         """
         for event in self._events():
-            before = self._lives.pop(event.cluster, Life(event.cluster))
+            before = self._lives.pop(event.cluster, DAGManLife(event.cluster))
             self._lives[event.cluster] = _apply(before, event)
         return dict(self._lives)
 
@@ -164,11 +164,11 @@ class LifeLog:
             ) from error
 
 
-def _apply(life: Life, event: Any) -> Life:
+def _apply(life: DAGManLife, event: Any) -> DAGManLife:
     kind = int(event.type)
     if kind == _SUBMIT:
         found = _HOST.search(event.get("SubmitHost", ""))
-        return Life(event.cluster, found[1] if found else "")
+        return DAGManLife(event.cluster, found[1] if found else "")
     if kind in (_EXECUTE, _RELEASED):
         return replace(life, state="running", reason="")
     if kind == _HELD:

@@ -9,14 +9,14 @@ from collections.abc import Collection
 from pegasus_bb.core.errors import RunFailed, RunInterrupted, SchedulerUnreachable
 from pegasus_bb.run.engine.children import Signals
 from pegasus_bb.run.engine.dagman import queue
-from pegasus_bb.run.engine.dagman.find import Life, LifeLog, log_of
+from pegasus_bb.run.engine.dagman.find import DAGManLife, LifeLog, log_of
 from pegasus_bb.run.engine.dagman.job_waits import QueueWatch
 from pegasus_bb.run.engine.dagman.replay import Replay
 from pegasus_bb.run.engine.dagman.watch import ReservationWatch, StageOutWatch
 from pegasus_bb.run.engine.jobstate_log import Tail
 from pegasus_bb.run.engine.node_progress import Watcher
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.run.engine.table import Table
+from pegasus_bb.run.engine.table import NodeTable
 
 _POLL = 1.0  # seconds between two reads of the files
 _QUEUE_POLL = 60.0  # seconds between two queries of the queue for the DAGMan
@@ -24,7 +24,7 @@ _LAG = 10.0  # seconds that the journal may be behind
 _SUBMIT_TIMEOUT = 60.0  # seconds until a submitted DAGMan is in its log
 
 
-def wait_for_life(place: SubmitDir, known: Collection[int]) -> Life:
+def wait_for_life(place: SubmitDir, known: Collection[int]) -> DAGManLife:
     """The DAGMan that was just submitted. Raises RunFailed where none shows up."""
     log = LifeLog(log_of(place))
     deadline = time.monotonic() + _SUBMIT_TIMEOUT
@@ -46,7 +46,7 @@ class Follower:
     def __init__(
         self,
         place: SubmitDir,
-        table: Table,
+        table: NodeTable,
         offset: int,
         watcher: Watcher,
         signals: Signals,
@@ -63,7 +63,7 @@ class Follower:
         self._held, self._ended = "", False
         self._asked = time.monotonic()
 
-    def follow(self, cluster: int) -> Life:
+    def follow(self, cluster: int) -> DAGManLife:
         """Follow it to its end. Raises RunInterrupted after a signal; DAGMan goes on.
 
         Raises RunFailed where it has left the queue and its log has no end.
@@ -104,7 +104,7 @@ class Follower:
             self._ended = event.event == "DAGMAN_FINISHED"
             self._replay.apply(event)
 
-    def _read(self, cluster: int) -> Life | None:
+    def _read(self, cluster: int) -> DAGManLife | None:
         # The log is read first, so that no line written before the end is missed.
         life = self._log.read().get(cluster)
         self._read_journal()

@@ -11,7 +11,7 @@ from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.units import abbreviate
 from pegasus_bb.run.engine.dagman import queue
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.run.engine.table import State, Table
+from pegasus_bb.run.engine.table import NodeState, NodeTable
 from pegasus_bb.runtime.backends.queue_reasons import advice, is_looked_at
 from pegasus_bb.runtime.backends.slurm import Slurm
 from pegasus_bb.runtime.bbdir import BBDir
@@ -21,14 +21,14 @@ _POLL = 10  # seconds, of a run without a gate
 _SHOWN = 4  # names of nodes in a message
 
 
-class Wait(NamedTuple):
+class JobWait(NamedTuple):
     node: str
     job: str  # Slurm's number
     reason: str  # Slurm's
     would_do: str  # empty if the job begins by itself
 
 
-def slurm_waits(cluster: int) -> list[Wait]:
+def slurm_waits(cluster: int) -> list[JobWait]:
     """Of the node jobs of the DAGMan ``cluster``; empty where that is not known."""
     if shutil.which("squeue") is None:
         return []
@@ -38,15 +38,15 @@ def slurm_waits(cluster: int) -> list[Wait]:
     except PegasusBBError:
         return []
     return [
-        Wait(nodes[job.id], job.id, job.message, advice(job))
+        JobWait(nodes[job.id], job.id, job.message, advice(job))
         for job in jobs
         if job.id in nodes and is_looked_at(job)
     ]
 
 
-def wait_messages(waits: Sequence[Wait]) -> Iterator[str]:
+def wait_messages(waits: Sequence[JobWait]) -> Iterator[str]:
     """A message for each reason."""
-    groups: dict[str, list[Wait]] = {}
+    groups: dict[str, list[JobWait]] = {}
     for wait in waits:
         groups.setdefault(wait.reason, []).append(wait)
     for reason, group in groups.items():
@@ -65,7 +65,7 @@ def wait_messages(waits: Sequence[Wait]) -> Iterator[str]:
 class QueueWatch:
     """Asks why jobs wait, while jobs do so for longer than a poll of the gate."""
 
-    def __init__(self, place: SubmitDir, table: Table) -> None:
+    def __init__(self, place: SubmitDir, table: NodeTable) -> None:
         self._table, self._poll = table, _poll_of(BBDir(str(place.bb)))
         self._next = 0.0
         self._told: set[tuple[str, str]] = set()
@@ -84,12 +84,12 @@ class QueueWatch:
     def _some_wait(self) -> bool:
         since = time.time() - self._poll
         return any(
-            0 < item.queued < since and item.state is State.RUNNING
+            0 < item.queued < since and item.state is NodeState.RUNNING
             for item in self._table.items.values()
         )
 
 
-def _key(wait: Wait) -> tuple[str, str]:
+def _key(wait: JobWait) -> tuple[str, str]:
     return (wait.node if wait.would_do else "", wait.reason)
 
 

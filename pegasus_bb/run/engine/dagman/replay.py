@@ -11,7 +11,7 @@ from pegasus_bb.run.engine.failure_messages import recorded_failure, why_script
 from pegasus_bb.run.engine.jobstate_log import Event, ending
 from pegasus_bb.run.engine.node_progress import Watcher
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.run.engine.table import Item, State, Table
+from pegasus_bb.run.engine.table import NodeEntry, NodeState, NodeTable
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.programs.gate import waiting_reason
 
@@ -21,14 +21,14 @@ class Replay:
 
     def __init__(
         self,
-        table: Table,
+        table: NodeTable,
         place: SubmitDir,
         watcher: Watcher,
         held: Callable[[int], str | None],
     ) -> None:
         self._table, self._place = table, place
         self._watcher, self._held = watcher, held
-        self._deferring: dict[str, Item] = {}  # nodes whose PRE script may defer
+        self._deferring: dict[str, NodeEntry] = {}  # nodes whose PRE script may defer
         self._reason = ""  # of the gate, as it was told last
         self._warned: set[tuple[str, str]] = set()  # held nodes, reasons
         self._handlers = {
@@ -49,7 +49,11 @@ class Replay:
         nothing."""
         item = self._table.items.get(event.node)
         act = self._handlers.get(event.event)
-        if item is None or act is None or item.state in (State.DONE, State.FAILED):
+        if (
+            item is None
+            or act is None
+            or item.state in (NodeState.DONE, NodeState.FAILED)
+        ):
             return
         act(item, event)
 
@@ -62,8 +66,8 @@ class Replay:
         for item in self._deferring.values():
             self._defer(item, reason or "")
 
-    def _pre_started(self, item: Item, event: Event) -> None:
-        asks_again = item.state in (State.RUNNING, State.DEFERRED)
+    def _pre_started(self, item: NodeEntry, event: Event) -> None:
+        asks_again = item.state in (NodeState.RUNNING, NodeState.DEFERRED)
         if asks_again and item.sequence == event.sequence:
             self._defer(item)
             return
@@ -71,37 +75,37 @@ class Replay:
         if item.node.pre is not None and item.node.pre.defer_status is not None:
             self._deferring[item.node.name] = item
 
-    def _defer(self, item: Item, reason: str = "") -> None:
-        if item.state is not State.DEFERRED or reason not in ("", self._reason):
-            self._table.move(item, State.DEFERRED)
+    def _defer(self, item: NodeEntry, reason: str = "") -> None:
+        if item.state is not NodeState.DEFERRED or reason not in ("", self._reason):
+            self._table.move(item, NodeState.DEFERRED)
             self._watcher.waiting(item.node.name)
         self._reason = reason or self._reason
 
-    def _pre_ended(self, item: Item, event: Event) -> None:
+    def _pre_ended(self, item: NodeEntry, event: Event) -> None:
         self._deferring.pop(item.node.name, None)
 
-    def _mark_running(self, item: Item, event: Event) -> None:
+    def _mark_running(self, item: NodeEntry, event: Event) -> None:
         if item.sequence != event.sequence:
             item.sequence, item.began = event.sequence, event.time
         item.status, item.reason = 0, ""
-        self._table.move(item, State.RUNNING)
+        self._table.move(item, NodeState.RUNNING)
         self._watcher.running(item.node.name)
 
-    def _submitted(self, item: Item, event: Event) -> None:
+    def _submitted(self, item: NodeEntry, event: Event) -> None:
         self._mark_running(item, event)
         item.queued = event.time
 
-    def _executes(self, item: Item, event: Event) -> None:
+    def _executes(self, item: NodeEntry, event: Event) -> None:
         item.queued = 0.0
 
-    def _pre_failed(self, item: Item, event: Event) -> None:
+    def _pre_failed(self, item: NodeEntry, event: Event) -> None:
         self._pre_ended(item, event)
         if item.node.pre_skip is not None:
             return  # its status is not in the journal; the rescue file tells
         item.stage = "pre"
         self._failed(item, event, _script(item.node.pre, "PRE"))
 
-    def _job_ended(self, item: Item, event: Event) -> None:
+    def _job_ended(self, item: NodeEntry, event: Event) -> None:
         item.status = int(event.detail) if event.detail.lstrip("-").isdigit() else 0
         item.stage = "job"
         if item.node.post is not None:
@@ -111,7 +115,7 @@ class Replay:
         else:
             self._failed(item, event, f"its job ended with {ending(item.status)}")
 
-    def _post_failed(self, item: Item, event: Event) -> None:
+    def _post_failed(self, item: NodeEntry, event: Event) -> None:
         post, item.stage = item.node.post, "post"
         if stage_out_log(item.node, self._place).is_file():
             self._failed(item, event, "its results did not come back")
@@ -124,11 +128,11 @@ class Replay:
         item.status = 1 if found else 0
         self._failed(item, event, found or _script(post, "POST"))
 
-    def _done(self, item: Item, event: Event) -> None:
+    def _done(self, item: NodeEntry, event: Event) -> None:
         self._table.done(item)
         self._watcher.ended(item.node.name, "done", event.time - item.began)
 
-    def _failed(self, item: Item, event: Event, why: str) -> None:
+    def _failed(self, item: NodeEntry, event: Event, why: str) -> None:
         seconds = event.time - item.began
         node = item.node
         item.reason = why
@@ -137,10 +141,10 @@ class Replay:
             self._watcher.ended(node.name, f"failed: {why}", seconds)
             return
         item.retries += 1
-        self._table.move(item, State.READY)
+        self._table.move(item, NodeState.READY)
         self._watcher.ended(node.name, f"failed, tried again: {why}", seconds)
 
-    def _job_held(self, item: Item, event: Event) -> None:
+    def _job_held(self, item: NodeEntry, event: Event) -> None:
         number = event.detail.partition(".")[0]
         why = self._held(int(number)) if number.isdigit() else None
         # Either it is not held any more, or the user knows it.

@@ -18,8 +18,8 @@ from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.run.engine.children import Signals
 from pegasus_bb.run.engine.dagman import queue
 from pegasus_bb.run.engine.dagman.find import (
+    DAGManLife,
     Found,
-    Life,
     LifeLog,
     check_no_dagman,
     find,
@@ -27,7 +27,7 @@ from pegasus_bb.run.engine.dagman.find import (
 )
 from pegasus_bb.run.engine.dagman.follow import Follower, wait_for_life
 from pegasus_bb.run.engine.dagman.submit_dag import (
-    Verdict,
+    DAGManEnd,
     follow_problem,
     hand_over,
     read_verdict,
@@ -35,14 +35,14 @@ from pegasus_bb.run.engine.dagman.submit_dag import (
 )
 from pegasus_bb.run.engine.failure_messages import believe_rescue, not_done
 from pegasus_bb.run.engine.jobstate_log import offset_of, read_history
-from pegasus_bb.run.engine.local import Outcome
+from pegasus_bb.run.engine.local import RunOutcome
 from pegasus_bb.run.engine.lock import lock_submit_dir
 from pegasus_bb.run.engine.lost_inputs import Ask, refuse
 from pegasus_bb.run.engine.node_progress import Watcher
 from pegasus_bb.run.engine.nodestates import done_before
 from pegasus_bb.run.engine.preparation import Preparation, check_place, prepare
 from pegasus_bb.run.engine.submitdir import SubmitDir, find_submit_dir
-from pegasus_bb.run.engine.table import State, Table
+from pegasus_bb.run.engine.table import NodeState, NodeTable
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def run(
     progress: Watcher | None = None,
     restart: bool = False,
     ask: Ask = refuse,
-) -> Outcome:
+) -> RunOutcome:
     """Submit the DAG in ``submit_dir``, or join the DAGMan that works on it, and
     follow it to its end.
 
@@ -80,8 +80,8 @@ def run(
                 start = _submit(place, dag, restart, ask)
         if not start.cluster:
             done = len(start.prepared.done)
-            return Outcome(len(dag.nodes), done, done, 0.0, start.prepared.moved)
-        return _Run(place, dag, start, progress or Watcher()).run(signals)
+            return RunOutcome(len(dag.nodes), done, done, 0.0, start.prepared.moved)
+        return _DAGManRun(place, dag, start, progress or Watcher()).run(signals)
 
 
 def _join(place: SubmitDir, dag: Dag, found: Found, restart: bool) -> _Start:
@@ -110,15 +110,15 @@ def _submit(place: SubmitDir, dag: Dag, restart: bool, ask: Ask) -> _Start:
     return _Start(wait_for_life(place, known).cluster, prepared, offset)
 
 
-class _Run:
+class _DAGManRun:
     def __init__(
         self, place: SubmitDir, dag: Dag, start: _Start, watcher: Watcher
     ) -> None:
         self._place, self._dag, self._start = place, dag, start
         self._watcher = watcher
-        self._table = Table(dag, start.prepared.done)
+        self._table = NodeTable(dag, start.prepared.done)
 
-    def run(self, signals: Signals) -> Outcome:
+    def run(self, signals: Signals) -> RunOutcome:
         began = time.monotonic()
         start = self._start
         watcher = self._watcher
@@ -137,11 +137,13 @@ class _Run:
         ended_well = verdict is None or verdict.status == 0
         if life.state == "ended" and life.status == 0 and ended_well:
             seconds = time.monotonic() - began
-            done = self._table.counts[State.DONE]
-            return Outcome(total, done, before, seconds, start.prepared.moved)
+            done = self._table.counts[NodeState.DONE]
+            return RunOutcome(total, done, before, seconds, start.prepared.moved)
         raise self._error(life, follower.gone, verdict)
 
-    def _error(self, life: Life, gone: str, verdict: Verdict | None) -> PegasusBBError:
+    def _error(
+        self, life: DAGManLife, gone: str, verdict: DAGManEnd | None
+    ) -> PegasusBBError:
         believe_rescue(self._table, self._place, self._dag)
         if gone:
             return ReservationFailed(f"{gone}\n{self._not_done('stopped')}")
@@ -149,7 +151,7 @@ class _Run:
             how = f"stopped: DAGMan, job {life.cluster}, was removed ({life.reason})"
             return RunInterrupted(self._not_done(how))
         lines = [self._not_done("not done")]
-        if verdict is not None and not self._table.counts[State.FAILED]:
+        if verdict is not None and not self._table.counts[NodeState.FAILED]:
             lines += (f"DAGMan says: {line}" for line in verdict.errors)
         return RunFailed("\n".join(lines))
 

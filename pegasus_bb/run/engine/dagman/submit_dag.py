@@ -92,14 +92,14 @@ def _pegasus_run(home: Path) -> str | None:
     return shutil.which(_RUN, path=str(home)) or shutil.which(_RUN)
 
 
-class Verdict(NamedTuple):
+class DAGManEnd(NamedTuple):
     """How the last DAGMan ended, by its log."""
 
     status: int | None  # its exit status; None: it did not end
     errors: tuple[str, ...]  # the last errors and warnings
 
 
-def read_verdict(place: SubmitDir) -> Verdict | None:
+def read_verdict(place: SubmitDir) -> DAGManEnd | None:
     """From <dag>.dagman.out; None where there is no such log.
 
     The exit status of pegasus-dagman, which pegasus-run wraps around DAGMan, is of no
@@ -115,4 +115,4 @@ def read_verdict(place: SubmitDir) -> Verdict | None:
     ended = _ENDED.findall(own)
     lines = (_STAMP.sub("", line) for line in own.decode(errors="replace").splitlines())
     errors = [line for line in lines if line.startswith(_TELLING)]
-    return Verdict(int(ended[-1]) if ended else None, tuple(errors[-_LINES:]))
+    return DAGManEnd(int(ended[-1]) if ended else None, tuple(errors[-_LINES:]))

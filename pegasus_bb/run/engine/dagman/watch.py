@@ -14,9 +14,9 @@ from pegasus_bb.model.dag.roles import Role, of_role
 from pegasus_bb.model.reservation import State as Reserved
 from pegasus_bb.run.engine.dagman import queue
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.run.engine.table import State, Table
+from pegasus_bb.run.engine.table import NodeState, NodeTable
 from pegasus_bb.runtime import reservation_identity
-from pegasus_bb.runtime.backends.scontrol import Job
+from pegasus_bb.runtime.backends.scontrol import SpaceJob
 from pegasus_bb.runtime.backends.slurm import STAGE_OUT_FAILED, STAGES_OUT, Slurm
 from pegasus_bb.runtime.backends.unstaged import unstaged_results
 from pegasus_bb.runtime.bbdir import BBDir
@@ -27,13 +27,13 @@ _POLLS = 6  # intervals of the gate, which stops once the reservation is ready
 _MISSES = 3  # in a row before it counts as vanished
 _MOST_JOBS = 20  # queried at a time, the oldest first
 _AGAIN = "  the node: counts as failed; it can be tried again"
-_OVER = (State.DONE, State.FAILED, State.FUTILE)
+_OVER = (NodeState.DONE, NodeState.FAILED, NodeState.FUTILE)
 
 
 class ReservationWatch:
     """Polls the reservation while jobs use it: from its gate to bb_delete."""
 
-    def __init__(self, place: SubmitDir, table: Table) -> None:
+    def __init__(self, place: SubmitDir, table: NodeTable) -> None:
         self._bb, self._table = BBDir(str(place.bb)), table
         self._deletes = of_role(table.items, Role.BB_DELETE)
         self._next = 0.0
@@ -66,7 +66,7 @@ class ReservationWatch:
         return message
 
     def _ending(self) -> bool:
-        waits = (State.WAITING, State.FUTILE)
+        waits = (NodeState.WAITING, NodeState.FUTILE)
         return any(self._table.items[name].state not in waits for name in self._deletes)
 
 
@@ -78,7 +78,7 @@ class StageOutWatch:
     has the deadline. Such a job is taken out of HTCondor's queue; Slurm keeps the data.
     """
 
-    def __init__(self, place: SubmitDir, table: Table) -> None:
+    def __init__(self, place: SubmitDir, table: NodeTable) -> None:
         self._bb, self._table = BBDir(str(place.bb)), table
         self._notes = Path(self._bb.file(NOTES))
         self._next = 0.0
@@ -123,7 +123,7 @@ class StageOutWatch:
             return ""
         return self._remove(note, job)
 
-    def _remove(self, note: dict[str, Any], job: Job) -> str:
+    def _remove(self, note: dict[str, Any], job: SpaceJob) -> str:
         kept = unstaged_results(self._bb.transient().backend)
         message = (
             f"{note['node']}: Slurm does not get its results off the reservation: "

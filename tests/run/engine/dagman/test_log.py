@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.run.engine.dagman.find import Life, LifeLog
+from pegasus_bb.run.engine.dagman.find import DAGManLife, LifeLog
 from tests.run.engine.dagman.conftest import RECORDED
 
 
-def lives(act: str, folder: Path) -> list[list[Life]]:
+def lives(act: str, folder: Path) -> list[list[DAGManLife]]:
     """What is read while the log grows event by event, repetitions left out. (For half
     an event HTCondor's reader waits a second.)"""
     log = LifeLog(folder / "log")

@@ -7,13 +7,13 @@ from pegasus_bb.run.engine.dagman.replay import Replay
 from pegasus_bb.run.engine.jobstate_log import parse_event, read_history
 from pegasus_bb.run.engine.nodestates import done_before
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.run.engine.table import State, Table
+from pegasus_bb.run.engine.table import NodeState, NodeTable
 from tests.run.engine.dagman.conftest import RECORDED, Listener
 
 
 class Player:
     def __init__(self, place: SubmitDir, held: dict[int, str] | None = None) -> None:
-        self.table, listener = Table(read_dag(place.dag), ()), Listener()
+        self.table, listener = NodeTable(read_dag(place.dag), ()), Listener()
         self.heard = listener.heard
         self.replay = Replay(self.table, place, listener, (held or {}).get)
 
@@ -39,8 +39,8 @@ def test_a_gate_waits_and_failures_tell_their_retries(place: SubmitDir) -> None:
     assert f"B failed: {post} after 1 s" in heard
     assert "C failed: its job ended with exit status 1 after 1 s" in heard
     assert heard[-1] == "E done after 9 s"
-    assert player.table.names(State.FAILED) == ["B", "C", "D"]
-    assert player.table.names(State.FUTILE) == ["F"]
+    assert player.table.names(NodeState.FAILED) == ["B", "C", "D"]
+    assert player.table.names(NodeState.FUTILE) == ["F"]
 
 
 def test_being_held_and_killed_was_no_end(place: SubmitDir) -> None:

@@ -14,8 +14,8 @@ from pegasus_bb.model.dag.nodes import Dag, Node
 from pegasus_bb.run.engine.dagman import watch as module
 from pegasus_bb.run.engine.dagman.watch import StageOutWatch
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.run.engine.table import Table
-from pegasus_bb.runtime.backends.scontrol import Job, parse_jobs
+from pegasus_bb.run.engine.table import NodeTable
+from pegasus_bb.runtime.backends.scontrol import SpaceJob, parse_jobs
 
 # As Slurm 24.11 shows one whose stage-out fails, in short.
 STUCK = """\
@@ -39,7 +39,7 @@ class SubmitDirFixture:
         request = {"name": "pbb1", "backend": "datawarp", "capacity": 1, "prefix": "/r"}
         request.update(uuid="u", tier="bb", site="c", poll=10, wait=3600)  # type: ignore[call-overload]
         (place.bb / "transient.json").write_text(json.dumps(request))
-        self.table = Table(Dag({"mix_A": Node("mix_A", "mix_A.sub")}), ())
+        self.table = NodeTable(Dag({"mix_A": Node("mix_A", "mix_A.sub")}), ())
         self.watch = StageOutWatch(place, self.table)
         self.answer: str | None = STUCK
         self.asked: list[str] = []
@@ -53,7 +53,7 @@ class SubmitDirFixture:
         note.update(source="/dw/3/results/61.0", time=time.time() - age, **more)
         (self.notes / "mix_A.json").write_text(json.dumps(note))
 
-    def job(self, number: str) -> Job | None:
+    def job(self, number: str) -> SpaceJob | None:
         self.asked.append(number)
         if self.answer is None:
             raise SchedulerUnreachable("no answer")

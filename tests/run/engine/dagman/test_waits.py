@@ -10,7 +10,7 @@ from pegasus_bb.model.dag.nodes import Dag, Node
 from pegasus_bb.run.engine.dagman import job_waits as module
 from pegasus_bb.run.engine.dagman.job_waits import QueueWatch
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.run.engine.table import State, Table
+from pegasus_bb.run.engine.table import NodeState, NodeTable
 from pegasus_bb.runtime.backends.squeue import FORMAT
 from tests.run.engine.dagman.conftest import Tools
 
@@ -42,7 +42,7 @@ def test_a_reason_is_told_once_and_each_job_that_never_begins(
 ) -> None:
     now = [0.0]
     monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
-    table = Table(Dag({name: Node(name, f"{name}.sub") for name in "ABC"}), ())
+    table = NodeTable(Dag({name: Node(name, f"{name}.sub") for name in "ABC"}), ())
     watch = QueueWatch(place, table)
 
     def looks() -> list[str]:
@@ -54,7 +54,7 @@ def test_a_reason_is_told_once_and_each_job_that_never_begins(
     assert looks() == []  # no job waits for long: nothing is asked
     assert not (tools.folder / "asked").exists()
     for item in table.items.values():
-        table.move(item, State.RUNNING)
+        table.move(item, NodeState.RUNNING)
         item.queued = time.time() - 60
     priority, stuck = looks()
     assert priority == "A, B wait in Slurm (job 11): Priority"

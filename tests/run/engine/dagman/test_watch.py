@@ -11,12 +11,12 @@ import pytest
 
 from pegasus_bb.core.errors import SchedulerUnreachable
 from pegasus_bb.model.dag.nodes import Dag, Node
+from pegasus_bb.model.reservation import NodeState as Reserved
 from pegasus_bb.model.reservation import Request, Reservation, Status
-from pegasus_bb.model.reservation import State as Reserved
 from pegasus_bb.run.engine.dagman import watch as module
 from pegasus_bb.run.engine.dagman.watch import ReservationWatch
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.run.engine.table import State, Table
+from pegasus_bb.run.engine.table import NodeState, NodeTable
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.storage_decision import StorageDecision, decide_storage
@@ -37,7 +37,7 @@ class SubmitDirFixture:
         names = ("mix_A", "bb_delete_BB0000002")
         dag = Dag({name: Node(name, f"{name}.sub") for name in names})
         dag.children["mix_A"] = ["bb_delete_BB0000002"]
-        self.table = Table(dag, ())
+        self.table = NodeTable(dag, ())
         monkeypatch.setattr(module.time, "monotonic", lambda: self.now)
         monkeypatch.setattr(reservation_identity, "open_backend", lambda *_: self)
         self.watch = ReservationWatch(place, self.table)
@@ -80,7 +80,7 @@ def no_gate_has_answered(fixture: SubmitDirFixture) -> None:
 
 def bb_delete_gives_it_back(fixture: SubmitDirFixture) -> None:
     fixture.table.done(fixture.table.items["mix_A"])
-    fixture.table.move(fixture.table.items["bb_delete_BB0000002"], State.RUNNING)
+    fixture.table.move(fixture.table.items["bb_delete_BB0000002"], NodeState.RUNNING)
 
 
 def the_mode_has_no_reservation(fixture: SubmitDirFixture) -> None:

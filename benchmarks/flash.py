@@ -13,10 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from pegasus_bb_lab.flash.flash_study import record, simulate
-from pegasus_bb_lab.flash.planned_load import Life, planned_load
+from pegasus_bb_lab.flash.planned_load import planned_load
 from pegasus_bb_lab.flash.policies import USER, WITHOUT_TIMES
 
 from lab.tests.flash.theory import greedy, uniform
+from pegasus_bb.decide.stream_choice import FileLife
 
 BIOS = Path(__file__).parents[1] / "examples" / "papers" / "bios"
 USED = (0.7, 0.75, 0.8, 0.85, 0.9, 0.93)  # of the flash, by the host's data
@@ -97,7 +98,7 @@ def speed() -> Iterator[tuple[str, bool]]:
 
 def automatic() -> Iterator[tuple[str, bool]]:
     """What `streams: auto` simulates, beyond what every policy of streams costs."""
-    lives = [Life(n % 997, n % 30 + 1, 30 - n % 7, n % 4) for n in range(FILES)]
+    lives = [FileLife(n % 997, n % 30 + 1, 30 - n % 7, n % 4) for n in range(FILES)]
     lives = [each for each in lives if each.first <= each.last]
     begun = time.monotonic()
     load = planned_load(lives, range(1, 31), 0.5)

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
-from pegasus_bb_lab.flash.planned_load import Life, planned_load
+from pegasus_bb_lab.flash.planned_load import planned_load
 
 from pegasus_bb.cli.explain import command
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.decide.place_files import place_files, with_capacity
 from pegasus_bb.decide.run_times import times_error
-from pegasus_bb.decide.stream_choice import outputs_to_make
+from pegasus_bb.decide.stream_choice import FileLife, outputs_to_make
 from pegasus_bb.model.history import History, Past
 from pegasus_bb.model.placement import HINTS
 from tests.decide.user_files import User, job, sized, use
@@ -181,13 +181,15 @@ def test_without_bytes_there_is_nothing_to_keep_apart(user: User) -> None:
 def test_the_trace_is_bounded_whatever_the_workflow(mixed: User) -> None:
     """So that 100,000 jobs are planned as fast as ever."""
     few, many = (
-        planned_load([Life(7, n % 13 + 1, 13, 0) for n in range(size)], range(1, 14), 0)
+        planned_load(
+            [FileLife(7, n % 13 + 1, 13, 0) for n in range(size)], range(1, 14), 0
+        )
         for size in (1000, 100_000)
     )
     assert few is not None and many is not None
     pieces = [sum(life.size for life in load.lives) for load in (few, many)]
     assert pieces[0] == pieces[1] < 1000
-    deep = planned_load([Life(1, 1, 9999, 0)], range(1, 10_000), 0)
+    deep = planned_load([FileLife(1, 1, 9999, 0)], range(1, 10_000), 0)
     assert deep is not None and len(deep.ends) < 100
 
 

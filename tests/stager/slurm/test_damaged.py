@@ -15,7 +15,7 @@ from pegasus_bb.stager.nodes.node_job import NodeJob, read_node_job
 from pegasus_bb.stager.slurm.job import SlurmJob as JobOfSlurm
 from pegasus_bb.stager.slurm.job import read_job
 
-from .conftest import SUCCESS, SlurmJob, SlurmSite, until
+from .conftest import SUCCESS, Job, SlurmSite, until
 from .test_restart import refusal
 
 OWN = "jobbb capacity=2MiB pool=flash"
@@ -36,7 +36,7 @@ def with_a_job_and_a_buffer(site: SlurmSite) -> Path:
     """Where the job's result is."""
     assert "ok" in site.ask("create", "name=data", "capacity=3MiB", "uuid=u1")
     (site.bb / "data" / "kept").write_text("of years")
-    job = SlurmJob(site, OWN, "stage_out job://out lustre://out")
+    job = Job(site, OWN, "stage_out job://out lustre://out")
     job.id = 7
     assert job.stage_in() == (SUCCESS, "")
     result = Path(job.run()["BB_JOB"]) / "out"
@@ -77,7 +77,7 @@ def test_moved_away_its_folders_stay_and_no_other_gets_them(
     site.kill()
     (site.folder / "var" / name).rename(site.folder / "damaged")
     site.serve()
-    later = SlurmJob(site, OWN)
+    later = Job(site, OWN)
     later.id = 8 if name == "buffers.json" else 7
     assert later.stage_in() == (SUCCESS, "")
     assert Path(later.run()["BB_JOB"]) != result.parent

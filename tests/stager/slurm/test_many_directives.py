@@ -9,7 +9,7 @@ from pegasus_bb.stager.slurm.directives import Directives, parse_directives
 from pegasus_bb.stager.slurm.hook_request import HookRequest
 from pegasus_bb.stager.slurm.job import SlurmJob as Record
 
-from .conftest import SUCCESS, SlurmJob, SlurmSite
+from .conftest import SUCCESS, Job, SlurmSite
 
 MANY = 20_000
 
@@ -41,7 +41,7 @@ def test_the_service_answers_while_it_takes_them(site: SlurmSite) -> None:
     site.file("in")
     site.ask_control("pause")
     copies = [f"stage_in lustre://in job://{number}" for number in range(MANY)]
-    job = SlurmJob(site, "jobbb capacity=2MiB pool=flash", *copies)
+    job = Job(site, "jobbb capacity=2MiB pool=flash", *copies)
     info = {"burst_buffer": job.lines}
     words = (job.script, job.uid, job.uid, info)
     assert site.hooks.call("job_process", *words) == (SUCCESS, "")

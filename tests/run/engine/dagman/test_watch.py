@@ -11,8 +11,8 @@ import pytest
 
 from pegasus_bb.core.errors import SchedulerUnreachable
 from pegasus_bb.model.dag.nodes import Dag, Node
-from pegasus_bb.model.reservation import NodeState as Reserved
 from pegasus_bb.model.reservation import Request, Reservation, Status
+from pegasus_bb.model.reservation import State as Reserved
 from pegasus_bb.run.engine.dagman import watch as module
 from pegasus_bb.run.engine.dagman.watch import ReservationWatch
 from pegasus_bb.run.engine.submitdir import SubmitDir

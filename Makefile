@@ -95,4 +95,5 @@ wheel: tools  ## write an sdist, and wheels of all three distributions, into dis
 
 clean:  ## remove what make made
 	-@[ ! -e $(VENV)/.installed ] || $(BIN)/python examples/demo.py --clean
-	rm -rf $(VENV) demo site build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) demo site build dist *.egg-info */*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -f pegasus_bb/runtime/staging/_small*.so lab/pegasus_bb_lab/flash/_flash*.so

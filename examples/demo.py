@@ -313,6 +313,11 @@ def sizes_of(options: argparse.Namespace) -> Sizes:
     return Sizes(**{**vars(base), **given})
 
 
+_NO_SUBMIT_DIRECTORY = """\
+demo: {0} has a blank or a quote in its path, and DAGMan takes no such submit directory
+  fix:      "{1}" examples/demo.py --demo-dir /tmp/demo"""
+
+
 def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
     if options.clean:
@@ -321,6 +326,9 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     examples = [options.only] if options.only else list(EXAMPLES)
     folder = Path(os.path.abspath(options.demo_dir))
+    if any(c.isspace() or c in "\"'\\$%" for c in str(folder)):
+        print(_NO_SUBMIT_DIRECTORY.format(folder, sys.executable), file=sys.stderr)
+        return 2
     try:
         with stoppable():
             demonstrate(folder, HERE.parent, sizes_of(options), examples)

@@ -80,6 +80,14 @@ def test_the_end_says_where_the_numbers_are(
     assert cybershake["outputs"] == {"identical": True, "files": 1}
 
 
+def test_a_folder_with_a_blank_is_refused_before_anything_is_done(
+    demo: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert demo.main(["--demo-dir", str(tmp_path / "my demo")]) == 2
+    assert "has a blank or a quote in its path" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_results_that_differ_fail_the_demo(play: Play, demo: Any) -> None:
     with pytest.raises(demo.DemoError, match=r"differ:\n  out.txt has other bytes"):
         play(same=False)

@@ -17,11 +17,11 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.runtime.staging.digests import SHA256
-from pegasus_bb.runtime.staging.stage_journal import Journal
+from pegasus_bb.runtime.staging.stage_journal import StageJournal
 from pegasus_bb.runtime.staging.stage_tree import Stage
 journal, come, go = sys.argv[2:]
 try:
-    stage = Stage(come, go, Journal(journal, come, go), SHA256, print)
+    stage = Stage(come, go, StageJournal(journal, come, go), SHA256, print)
     sys.exit(0 if stage.run() else 81)
 except PegasusBBError as error:
     print(error)

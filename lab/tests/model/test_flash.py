@@ -104,8 +104,8 @@ def test_every_key(tmp_path: Path) -> None:
     assert (found.stripes, found.capacity) == (60 * 128, 480)
 
     stages = (
-        Stage("first", 3, 8 << 20, digest=5.0, fail={}, folders=False),
-        Stage("last", 1, 1 << 20, digest=0.0, fail={0: None}, folders=True),
+        Stage("first", 3, 8 << 20, 5.0, {}, False),
+        Stage("last", 1, 1 << 20, 0.0, {0: None}, True),
     )
     found = read(tmp_path, WORKFLOWS)
     shapes = (Shape("chain", stages),)

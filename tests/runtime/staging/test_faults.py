@@ -174,12 +174,12 @@ def test_a_file_that_has_just_changed_is_left_to_settle(
 
 FEW = """
 import resource, sys
-from pegasus_bb.runtime.staging.stage_journal import Journal
+from pegasus_bb.runtime.staging.stage_journal import StageJournal
 from pegasus_bb.runtime.staging.stage_tree import Stage
 what, limit = sys.argv[2:]
 resource.setrlimit(getattr(resource, what), (int(limit), int(limit)))
 root = sys.argv[1]
-journal = Journal(root + "/journal", "", "")
+journal = StageJournal(root + "/journal", "", "")
 stage = Stage(root + "/from", root + "/to", journal, None, print)
 sys.exit(not stage.run())
 """

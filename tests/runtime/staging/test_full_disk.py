@@ -23,14 +23,14 @@ SCRIPT = """
 import json, os, subprocess, sys
 from pathlib import Path
 from pegasus_bb.runtime.staging.digests import SHA256
-from pegasus_bb.runtime.staging.stage_journal import Journal
+from pegasus_bb.runtime.staging.stage_journal import StageJournal
 from pegasus_bb.runtime.staging.stage_tree import Stage
 
 root, options = Path(sys.argv[1]), sys.argv[2]
 disk = root / "disk"
 subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", disk], check=True)
 failures = []
-journal = Journal(str(root / "journal"), "", "")
+journal = StageJournal(str(root / "journal"), "", "")
 say = lambda failure: failures.append(str(failure))
 Stage(str(root / "from"), str(disk), journal, SHA256, say).run()
 copies = {path.name: path.stat().st_size for path in disk.iterdir()}

@@ -37,6 +37,8 @@ from demo_shell import Shell, say, tell  # noqa: E402
 from demo_speeds import write_speeds  # noqa: E402
 from demo_words import SIDES, conclude, how_to_repeat, introduce  # noqa: E402
 
+from pegasus_bb.core.errors import UsageError  # noqa: E402
+from pegasus_bb.planner.options import check_folder  # noqa: E402
 from pegasus_bb.report.compare import compare  # noqa: E402
 from pegasus_bb.report.page import report_page  # noqa: E402
 from pegasus_bb.report.report_document import Comparison  # noqa: E402
@@ -313,9 +315,7 @@ def sizes_of(options: argparse.Namespace) -> Sizes:
     return Sizes(**{**vars(base), **given})
 
 
-_NO_SUBMIT_DIRECTORY = """\
-demo: {0} has a blank or a quote in its path, and DAGMan takes no such submit directory
-  fix:      "{1}" examples/demo.py --demo-dir /tmp/demo"""
+_ELSEWHERE = '  fix:      "{}" examples/demo.py --demo-dir /tmp/demo'
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -326,8 +326,10 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     examples = [options.only] if options.only else list(EXAMPLES)
     folder = Path(os.path.abspath(options.demo_dir))
-    if any(c.isspace() or c in "\"'\\$%" for c in str(folder)):
-        print(_NO_SUBMIT_DIRECTORY.format(folder, sys.executable), file=sys.stderr)
+    try:
+        check_folder(folder)
+    except UsageError as error:
+        print(f"demo: {error}\n{_ELSEWHERE.format(sys.executable)}", file=sys.stderr)
         return 2
     try:
         with stoppable():

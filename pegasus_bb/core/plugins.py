@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
@@ -9,6 +10,7 @@ COMMANDS = "pegasus_bb.commands"
 STREAMS = "pegasus_bb.streams"
 
 
+@cache
 def plugins(group: str) -> dict[str, EntryPoint]:
     """The entry points of ``group`` by name; none of them is loaded."""
     return {entry.name: entry for entry in entry_points(group=group)}

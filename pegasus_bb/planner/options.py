@@ -92,7 +92,7 @@ def run_directories(options: PlanOptions, label: str, uuid: str) -> RunDirectori
     elif relative is None:
         relative = f"{home}/{Path(submit).name}-{uuid[:8]}"
     directories = RunDirectories(base / submit, base, relative)
-    _check_folder(directories.submit_dir)
+    check_folder(directories.submit_dir)
     return directories
 
 
@@ -116,8 +116,9 @@ def _plain_relative(value: str) -> bool:
     return inside and plain and short
 
 
-def _check_folder(folder: Path) -> None:
-    """DAGMan splits script lines on blanks and knows no quotes."""
+def check_folder(folder: Path) -> None:
+    """Raises UsageError for a submit directory that DAGMan cannot carry: it splits
+    script lines on blanks and knows no quotes."""
     if any(c.isspace() or ord(c) < 33 or c in "\"'\\$%" for c in str(folder)):
         raise UsageError(
             f"the submit directory {str(folder)!r} has a blank or a quote in its path, "

@@ -111,7 +111,15 @@ def _decide_run(options: PlanOptions, given: PlanningInput) -> RunPlan:
     """Decide where files live, how results leave, and the names of the run."""
     decision = decide(given)
     check_local_files(options, given, decision)
-    predicted = _predict(given, decision)
+    return _name_run(options, given, decision, _predict(given, decision))
+
+
+def _name_run(
+    options: PlanOptions,
+    given: PlanningInput,
+    decision: PlacementDecision | None,
+    predicted: Predicted | None,
+) -> RunPlan:
     drain = plan_drain(given, decision)
     run = plan_run(options, given, decision, predicted, drain)
     check_existing(run.submit_dir, options.force)
@@ -142,7 +150,4 @@ def check_can_be_planned(
 ) -> None:
     """Raises UsageError for everything that ``plan`` would refuse; writes nothing."""
     check_local_files(options, given, decision)
-    drain = plan_drain(given, decision)
-    run = plan_run(options, given, decision, None, drain)
-    check_existing(run.submit_dir, options.force)
-    planner.check_plan(given, run)
+    planner.check_plan(given, _name_run(options, given, decision, None))

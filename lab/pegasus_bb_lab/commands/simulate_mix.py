@@ -12,7 +12,6 @@ import orjson
 from pegasus_bb.cli.output import echo_lines, terminal_width, write_page, write_trace
 from pegasus_bb.cli.progress_bar import progress
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.core.optional import not_installed
 from pegasus_bb_lab.commands.mix_options import (
     SEEDS,
     MixOptions,
@@ -23,7 +22,7 @@ from pegasus_bb_lab.commands.mix_options import (
 from pegasus_bb_lab.model.machine import read_machine
 from pegasus_bb_lab.model.mix import read_mix
 
-if TYPE_CHECKING:  # NumPy is slow to load, and may be missing
+if TYPE_CHECKING:  # NumPy is slow to load
     from pegasus_bb_lab.mix.cases import Case
     from pegasus_bb_lab.mix.events import Event
 
@@ -38,7 +37,6 @@ def simulate_mix(options: MixOptions, as_json: bool) -> None:
     check_variations(machine, architectures, variations)
     if options.html is not None:
         import pegasus_bb.report.page  # noqa: F401 - fails at once if it is not installed
-    _need_numpy()
     from pegasus_bb_lab.commands.mix_tables import study_lines
     from pegasus_bb_lab.mix.cases import cases
     from pegasus_bb_lab.mix.study import study, to_document
@@ -63,10 +61,3 @@ def simulate_mix(options: MixOptions, as_json: bool) -> None:
         write_page(options.html, campaigns_page(mix.source.name, results))
     if options.trace is not None:
         write_trace(options.trace, events)
-
-
-def _need_numpy() -> None:
-    try:
-        import numpy  # noqa: F401
-    except ModuleNotFoundError as missing:
-        raise not_installed("simulate --mix", "numpy") from missing

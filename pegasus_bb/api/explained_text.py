@@ -8,7 +8,7 @@ from pegasus_bb.core.columns import columns
 from pegasus_bb.core.units import abbreviate, format_files, format_size
 from pegasus_bb.decide.decision import PlacementDecision
 from pegasus_bb.decide.explanation import Explanation, Row
-from pegasus_bb.model.reservation import NODE_LOCAL
+from pegasus_bb.model.backends import KINDS
 from pegasus_bb.planner.plan_summary import fit_lines, reservation_lines
 
 
@@ -76,12 +76,13 @@ def _capacity(explanation: Explanation) -> str:
         return "capacity: none; the error below says why"
     each = "up to " if explanation.has_only_job_reservations else ""
     per = " for each job" if explanation.has_only_job_reservations else ""
-    free = "; it has to be free on its node, nothing is reserved"
+    is_reserved = KINDS[explanation.backend].has_reservations
+    free = "" if is_reserved else "; it has to be free on its node, nothing is reserved"
     return (
         f"capacity: {each}{format_size(explanation.capacity)}{per} "
         f"({_origin(explanation)}, in steps of "
         f"{format_size(explanation.granularity)}) on {explanation.site}, "
-        f"{explanation.backend}{free if explanation.backend == NODE_LOCAL else ''}"
+        f"{explanation.backend}{free}"
     )
 
 

@@ -141,7 +141,7 @@ def explained(options: PlanOptions, elsewhere: bool = False) -> WorkflowExplanat
     peak = planned_peak(given, decision.placement)
     explanation = explain_decision(decision, given.settings, peak)
     compared = compare(given, decision)
-    if given.settings.mode == "auto" and compared is None:
+    if given.settings.mode.is_chosen and compared is None:
         refused = refused or without_speeds(given, "--bb-mode auto")
     gain = drain_gain(given, decision, drain)
     return WorkflowExplanation(given, decision, explanation, compared, gain, refused)

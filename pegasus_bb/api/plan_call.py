@@ -65,7 +65,7 @@ def plan(
     given = chosen.options
     if home is None:
         return _planned(chosen, make_plan(given, BuiltInPlanner(given)))
-    if chosen.settings.mode == "off":
+    if not chosen.settings.mode.uses_tier:
         raise UsageError(
             "mode off with a real pegasus-plan is a plain planning: Workflow.plan() of "
             "Pegasus.api does it; or say bb_planner='builtin'"
@@ -79,7 +79,7 @@ def _planned(chosen: ResolvedOptions, done: PlanResult[AnyWorkflow]) -> Workflow
     return WorkflowPlan(
         done.given.workflow.name,
         done.submit_dir,
-        chosen.settings.mode,
+        chosen.settings.mode.name,
         done.run.request,
         planner_line(chosen.properties, chosen.home, version),
         done.summary,

@@ -76,7 +76,7 @@ def show(
 
 
 def _notes(ctx: click.Context, found: WorkflowExplanation) -> Iterator[str]:
-    if found.given.settings.mode == "transient" and _is_given(ctx, "--cluster"):
+    if found.given.settings.mode.is_only_for_jobs and _is_given(ctx, "--cluster"):
         yield (
             "--cluster: these are the reservations of single jobs; pegasus-plan makes "
             "the clusters, and plan then reserves for all jobs of a cluster together"

@@ -36,7 +36,7 @@ def plan_real(
 ) -> None:
     """Plan, print what pegasus-plan prints, and submit where that was asked for."""
     argv: tuple[str, ...] = ctx.meta["pegasus_bb.argv"]
-    if settings.mode == "off":
+    if not settings.mode.uses_tier:
         tiers = _tiers(options, properties)
         if not (ctx.params["as_json"] or ctx.params["quiet"]):
             click.echo(planner_line(properties, home), err=True)

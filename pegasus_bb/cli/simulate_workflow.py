@@ -20,8 +20,8 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import format_duration
 from pegasus_bb.forecast.workflow.prediction_text import shown
 from pegasus_bb.forecast.workflow.waiting_times import Waits
+from pegasus_bb.model.modes import OFF, PERSISTENT, PLANNED
 from pegasus_bb.model.run import Run
-from pegasus_bb.planner.predictions import MODES
 from pegasus_bb.planner.reading import no_collection
 from pegasus_bb.planner.simulations import Simulated, simulated_modes
 from pegasus_bb.report.compare import compare
@@ -45,7 +45,7 @@ def events_of(runs: Mapping[str, Sequence[Run]]) -> Iterator[dict[str, Any]]:
             }
 
 
-_DEFAULT = ("off", "persistent")
+_DEFAULT = (OFF.name, PERSISTENT.name)
 _HEAD = ("seconds, simulated", "jobs", "starting", "slot", "computing", "storage")
 
 
@@ -58,10 +58,10 @@ def simulate_workflow(
 ) -> None:
     """``options`` are those of a planning. Raises UsageError and CatalogError."""
     as_json = bool(options["as_json"])
-    wanted = modes or _DEFAULT
-    for mode in wanted:
-        if mode not in MODES:
-            raise UsageError(f"--mode {mode}: one of {', '.join(MODES)}")
+    for mode in modes:
+        if mode not in PLANNED:
+            raise UsageError(f"--mode {mode}: one of {', '.join(PLANNED)}")
+    wanted = [PLANNED[mode] for mode in modes or _DEFAULT]
     if seeds < 1:
         raise UsageError(f"--seeds {seeds}: a number of runs, 1 or more")
     if html is not None:
@@ -90,8 +90,8 @@ _INDENT = orjson.OPT_INDENT_2
 
 def _compared(found: Simulated) -> dict[str, Comparison]:
     """Each mode beside mode off, by its name; mode off alone beside itself."""
-    off = found.runs["off"]
-    others = {mode: runs for mode, runs in found.runs.items() if mode != "off"}
+    off = found.runs[OFF.name]
+    others = {mode: runs for mode, runs in found.runs.items() if mode != OFF.name}
     return {
         mode: _with_doubt(compare(off, runs), found, mode)
         for mode, runs in (others or found.runs).items()
@@ -102,7 +102,7 @@ def _with_doubt(compared: Comparison, found: Simulated, mode: str) -> Comparison
     """The ranges of the first table may say something else."""
     if not found.predicted.history:
         return compared
-    of_both = [p for p in found.predicted.modes if p.mode in ("off", mode)]
+    of_both = [p for p in found.predicted.modes if p.mode in (OFF.name, mode)]
     ranges = " and ".join(f"{p.range} in mode {p.mode}" for p in of_both)
     doubt = (
         "these runs leave out what earlier runs took beyond their simulation. With it: "

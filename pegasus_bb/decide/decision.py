@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.history import History
+from pegasus_bb.model.modes import RunMode
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.workflow import Workflow
@@ -47,7 +48,7 @@ class PlanningInput:
         """The length of the longest chain of jobs."""
         return max(self.graph.level.values(), default=0)
 
-    def in_mode(self, mode: str) -> PlanningInput:
+    def in_mode(self, mode: RunMode) -> PlanningInput:
         return replace(self, settings=replace(self.settings, mode=mode))
 
 

@@ -11,6 +11,7 @@ from pegasus_bb.decide.survey import INPUT, staged_name
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.document import Entry
 from pegasus_bb.model.graph import Graph
+from pegasus_bb.model.modes import PERSISTENT, RunMode
 from pegasus_bb.model.placement import PlacedFile
 from pegasus_bb.model.properties import Settings, property_of
 from pegasus_bb.model.tiers import Tier
@@ -22,7 +23,7 @@ _UNQUOTED = re.compile(r"""[\s"'`\\%$?#]""")
 _POOL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
-def lint_tier(catalogs: Catalogs, tier: Tier, mode: str = "persistent") -> None:
+def lint_tier(catalogs: Catalogs, tier: Tier, mode: RunMode = PERSISTENT) -> None:
     """Raises CatalogError if the tier cannot serve a workflow in ``mode``."""
     entry = catalogs.tier_entry(tier)
     if tier.site == "local":
@@ -32,14 +33,14 @@ def lint_tier(catalogs: Catalogs, tier: Tier, mode: str = "persistent") -> None:
             "local",
             "declare the machine that runs the tasks as a site of its own",
         )
-    if not tier.is_reserved and mode in ("persistent", "hybrid"):
+    if not tier.is_reserved and mode.is_shared:
         raise entry.below("backend").error(
             f"the disk of a node holds nothing for the jobs on others, nor longer than "
             f"its job runs; mode {mode} wants one place for files that several jobs "
             "share",
             would_do="--bb-mode transient, or --bb-tier with a tier that all nodes see",
         )
-    if tier.access == "private" and mode != "transient":
+    if tier.access == "private" and not mode.is_only_for_jobs:
         raise entry.below("access").error(
             "in a private reservation each node sees only its own files, and the jobs "
             "of a workflow would not find each other's",
@@ -67,7 +68,7 @@ def job_tier(catalogs: Catalogs, settings: Settings, tier: Tier) -> Tier:
 
 
 def _lint_job_tier(entry: Entry, tier: Tier) -> None:
-    if tier.access == "private" and tier.backend == "directory":
+    if tier.access == "private" and tier.kind.is_one_folder:
         raise entry.below("access").error(
             "a directory tier is one folder, which all nodes see",
             would_do="access: striped",

@@ -31,7 +31,7 @@ def place(given: PlanningInput) -> PlacementDecision | None:
     Where results leave late, they live longer. Raises CatalogError.
     """
     settings = given.settings
-    if settings.mode == "off":
+    if not settings.mode.uses_tier:
         return None
     tier = choose_tier(given.catalogs, settings, given.site.name)
     rule = rule_of(settings, tier)
@@ -103,7 +103,7 @@ def place_files(given: PlanningInput, tier: Tier) -> PlacementDecision:
     sizes of local files. Raises CatalogError for every mistake of the user.
     """
     decision = place_by_rules(given, tier)
-    if given.settings.mode != "hybrid":
+    if not given.settings.mode.is_both:
         return decision
     from pegasus_bb.decide.hybrid_mode import apply_hybrid_mode  # slow to load
 
@@ -140,14 +140,14 @@ def reserve(given: PlanningInput, decision: PlacementDecision) -> PlacementDecis
     """
     placement = decision.placement
     settings = given.settings
-    if settings.mode == "transient":
+    if settings.mode.is_only_for_jobs:
         from pegasus_bb.decide.job_reservations import reserve_for_jobs  # slow to load
 
         return replace(decision, placement=reserve_for_jobs(given, placement))
     decision = reserve_shared(given, decision)
     tier = placement.tier
     # Only mode persistent has pools: in others files of the tier live as long as a job.
-    if not tier.pools or settings.mode != "persistent":
+    if not tier.pools or not settings.mode.is_only_shared:
         return decision
     from pegasus_bb.decide.pool_choice import with_pools  # few tiers have them
 

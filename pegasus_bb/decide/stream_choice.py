@@ -47,7 +47,7 @@ def with_streams(
     placement = decision.placement
     policy = placement.tier.streams
     why = ""
-    if policy == OFF or given.settings.mode != "persistent":
+    if policy == OFF or not given.settings.mode.is_only_shared:
         return decision
     if policy == "auto":
         policy, why = _choose_policy(given, placement)

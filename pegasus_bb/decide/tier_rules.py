@@ -249,12 +249,12 @@ def _narrow_rules(
 def _other_job_tier(given: PlanningInput, tier: Tier) -> Tier | None:
     """The tier of job reservations in mode hybrid, if it is not ``tier``. Mode auto may
     select mode hybrid."""
-    if given.settings.mode not in ("hybrid", "auto"):
+    if not (given.settings.mode.is_both or given.settings.mode.is_chosen):
         return None
     try:
         other = job_tier(given.catalogs, given.settings, tier)
     except CatalogError:
-        if given.settings.mode == "auto":  # auto does not consider mode hybrid then
+        if given.settings.mode.is_chosen:  # auto does not consider mode hybrid then
             return None
         raise
     return None if other == tier else other

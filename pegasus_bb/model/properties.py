@@ -17,9 +17,9 @@ from pegasus_bb.core.files import is_file
 from pegasus_bb.core.units import parse_duration, parse_size
 from pegasus_bb.model.document import suggestion
 from pegasus_bb.model.drain_settings import DrainRule, read_rule
+from pegasus_bb.model.modes import MODES, OFF, RunMode
 
 PREFIX = "pegasus.bb."
-MODES = ("off", "persistent", "transient", "hybrid", "auto")
 PLANNERS = ("auto", "builtin", "pegasus")
 _TRUE = ("true", "yes", "on", "1")
 _FALSE = ("false", "no", "off", "0")
@@ -214,11 +214,13 @@ class Settings:
     them. The field ``x_y`` is the property ``pegasus.bb.x.y``, the option ``--bb-x-y``
     and the keyword ``bb_x_y``; its row has the words for a person."""
 
-    mode: str = _choice_setting(
-        "off",
-        MODES,
-        "persistent: one reservation; transient: one per job; hybrid: both; auto: what "
-        "the simulation prefers.",
+    mode: RunMode = _setting(
+        OFF,
+        lambda text: MODES[_choice(*MODES)(text)],
+        "|".join(MODES),
+        "; ".join(f"{each}: {each.text}" for each in MODES.values() if each is not OFF)
+        + ".",
+        OFF.name,
     )
     planner: str = _choice_setting(
         "auto", PLANNERS, "pegasus: a real pegasus-plan; auto: if found."
@@ -325,7 +327,7 @@ class Settings:
     def falls_back(self) -> bool:
         """Whether a run without its reservation continues on the PFS. Only mode
         persistent can do so, because one reservation serves all its jobs."""
-        return self.fallback == "pfs" and self.mode == "persistent"
+        return self.fallback == "pfs" and self.mode.is_only_shared
 
 
 SETTINGS: Mapping[str, SettingRow] = {

@@ -12,12 +12,9 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from pegasus_bb.core.errors import UsageError
+from pegasus_bb.model.backends import KINDS, BackendKind
 
 _N = TypeVar("_N", bound="_Record")
-NODE_LOCAL = "node-local"  # a backend without reservations
-DATAWARP = "datawarp"
-SLURM_LUA = "slurm-lua"
-SLURM_BACKENDS = (DATAWARP, SLURM_LUA)  # backends with directives for sbatch
 
 # Slurm finds keywords with strstr() anywhere in a #BB line, `%` turns on symbol
 # replacement, and the blank is the only delimiter (burst_buffer_datawarp.c).
@@ -84,6 +81,11 @@ class Request(_Record):
     poll: int = 10  # seconds between two polls of the gate
     fallback: str = "fail"  # pfs: without a reservation the run goes on on the PFS
     settings: dict[str, str] = field(default_factory=dict)  # the backend's own keys
+
+    @property
+    def kind(self) -> BackendKind:
+        """What its backend does."""
+        return KINDS[self.backend]
 
     @property
     def service(self) -> str:

@@ -9,16 +9,16 @@ from typing import Any
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.paths import NAME_VARIABLES, PATH_VARIABLES, node_path_fault
 from pegasus_bb.core.units import MIB, parse_duration
+from pegasus_bb.model.backends import KINDS, BackendKind
 from pegasus_bb.model.document import Document, Entry, one_of
 from pegasus_bb.model.drain_settings import TierDrain, read_drain
 from pegasus_bb.model.pools import Pool, read_pools
-from pegasus_bb.model.reservation import NODE_LOCAL, SLURM_BACKENDS, SLURM_LUA
 
 KEY = "x-storage-tiers"
 
 # docs/tiers.md lists them all; a test compares the two.
 CHOICES = {
-    "backend": ("datawarp", "directory", NODE_LOCAL, SLURM_LUA),
+    "backend": tuple(KINDS),
     "access": ("striped", "private"),
     "intermediate": ("bb", "pfs"),
     "inputs": ("stage", "link", "pfs"),
@@ -28,27 +28,8 @@ CHOICES = {
 # these are not single values
 _DRAIN = "drain"
 _POOLS = "pools"
-_UNSUPPORTED = {
-    NODE_LOCAL: ("access", "pool", "streams", _DRAIN),
-    SLURM_LUA: ("access",),
-}
 KEYS = ("name", *CHOICES, "pool", "capacity", "granularity", _DRAIN)
 _RESERVED = ("pfs", "link")  # other words that may follow bb.tier:
-BACKEND_KEYS = {
-    "datawarp": ("timeout", "poll", "mount", "account", "partition", "qos"),
-    "directory": (
-        "path",
-        "quota",
-        "pools",
-        "timeout",
-        "service",
-        "delay",
-        "fail",
-        "owner",
-    ),
-    NODE_LOCAL: ("path", "quota", "mount"),
-    SLURM_LUA: ("timeout", "poll", "service"),
-}
 
 
 @dataclass(frozen=True)
@@ -71,24 +52,29 @@ class Tier:
     drain: TierDrain | None = None  # how results leave it; None: at once
 
     @property
+    def kind(self) -> BackendKind:
+        """What its backend does."""
+        return KINDS[self.backend]
+
+    @property
     def is_reserved(self) -> bool:
         """Whether it has reservations; a job uses its node's disk without one."""
-        return self.backend != NODE_LOCAL
+        return self.kind.has_reservations
 
     @property
     def is_of_one_node(self) -> bool:
-        return self.backend == NODE_LOCAL or self.access == "private"
+        return not self.is_reserved or self.access == "private"
 
     @property
     def is_staged(self) -> bool:
         """Whether the batch system stages the files of a job reservation; else our
         launcher does."""
-        return self.backend in SLURM_BACKENDS and self.access != "private"
+        return self.kind.is_slurm and self.access != "private"
 
 
 def keys_of(backend: str) -> tuple[str, ...]:
-    unsupported = _UNSUPPORTED.get(backend, ())
-    return (*(key for key in KEYS if key not in unsupported), *BACKEND_KEYS[backend])
+    kind = KINDS[backend]
+    return (*(key for key in KEYS if key not in kind.unsupported), *kind.keys)
 
 
 def read_tiers(
@@ -142,11 +128,11 @@ def _read_tier(entry: Entry, site: str) -> Tier:
     _check_choices(entry, CHOICES, values)
     backend = values["backend"]
     entry.check_keys(keys_of(backend), f"a {backend} tier")
-    _check_path(entry, backend, values.get("path", ""))
-    _check_pool(entry, backend, values.get("pool", ""))
+    _check_path(entry, KINDS[backend], values.get("path", ""))
+    _check_pool(entry, KINDS[backend], values.get("pool", ""))
     _check_name(entry.below("name"), values["name"])
     _check_settings(entry, values)
-    own = BACKEND_KEYS[backend]
+    own = KINDS[backend].keys
     return Tier(
         site=site,
         capacity=_capacity(entry, values.get("capacity", "auto")),
@@ -176,14 +162,14 @@ def _check_choices(
             raise entry.below(key).error(f"unknown {key}", values[key], would_do)
 
 
-def _check_path(entry: Entry, backend: str, path: str) -> None:
-    if backend == "directory" and not path.startswith("/"):
+def _check_path(entry: Entry, kind: BackendKind, path: str) -> None:
+    if kind.is_one_folder and not path.startswith("/"):
         raise entry.below("path").error(
             "a directory tier needs the absolute path of its folder",
             path or "(nothing)",
             "path: /absolute/folder",
         )
-    fault = node_path_fault(path) if backend == NODE_LOCAL else ""
+    fault = node_path_fault(path) if not kind.has_reservations else ""
     if fault:
         raise entry.below("path").error(
             f"a node-local tier needs the folder of the disk on every node: {fault}",
@@ -193,10 +179,10 @@ def _check_path(entry: Entry, backend: str, path: str) -> None:
         )
 
 
-def _check_pool(entry: Entry, backend: str, pool: str) -> None:
-    if backend == SLURM_LUA and not pool:
+def _check_pool(entry: Entry, kind: BackendKind, pool: str) -> None:
+    if kind.needs_pool and not pool:
         raise entry.below("pool").error(
-            "a slurm-lua tier names its pool: Slurm takes no capacity without one",
+            f"a {kind.name} tier names its pool: Slurm takes no capacity without one",
             "(nothing)",
             "pool: one of those that `scontrol show bbstat list` shows",
         )

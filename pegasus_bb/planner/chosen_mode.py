@@ -38,7 +38,7 @@ def resolve_options(options: PlanOptions) -> ResolvedOptions:
     check_fallback_applies(options, settings)
     check_job_tier_applies(options, settings)
     predicted = None
-    if settings.mode == "auto":
+    if settings.mode.is_chosen:
         from pegasus_bb.planner.predictions import choose_mode  # slow to load
 
         options, predicted = choose_mode(options)

@@ -15,6 +15,7 @@ from pegasus_bb.core.units import abbreviate, format_size
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.place_files import rule_of
 from pegasus_bb.model.drain_settings import NOW, DrainRule
+from pegasus_bb.model.modes import RunMode
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.planner.drain_plan import DrainForecast, DrainPlan, StageOutFlow
 
@@ -98,8 +99,8 @@ def _due_times(done: Execution) -> Callable[[int], float | None]:
     return cache(due)
 
 
-def _check_can_be_paced(placement: Placement, mode: str, rule: DrainRule) -> None:
-    if mode == "transient":
+def _check_can_be_paced(placement: Placement, mode: RunMode, rule: DrainRule) -> None:
+    if mode.is_only_for_jobs:
         raise UsageError(
             f"--bb-drain {rule}: in mode transient a reservation ends with its job, so "
             "its results cannot wait. --bb-mode persistent, or --bb-drain now"
@@ -130,7 +131,7 @@ def drain_gain(
     """The peak rates to the PFS without and with pacing, for `explain`. None if they
     are unknown, or if no results leave. ``planned`` is the result of ``plan_drain``,
     whose forecast is used again."""
-    if given.settings.mode not in ("persistent", "hybrid"):
+    if not given.settings.mode.is_shared:
         return None
     if not given.ending.delivered:
         return None

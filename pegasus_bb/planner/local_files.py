@@ -47,7 +47,7 @@ def of_local_files(
     yield from of_output(options, given)
     yield from of_scratch(given.catalogs, given.site, is_watched=False)
     placement = decision.placement if decision else None
-    if placement is not None and placement.tier.backend == "directory":
+    if placement is not None and placement.tier.kind.is_one_folder:
         yield of_directory(given.catalogs, placement.tier, placement.capacity)
 
 

@@ -92,7 +92,7 @@ def unused_tier_notes(tiers: Sequence[Tier], settings: Settings) -> list[str]:
 
 
 def _capacity(catalogs: Catalogs, settings: Settings, placement: Placement) -> str:
-    if settings.mode == "transient":
+    if settings.mode.is_only_for_jobs:
         return _per_job(catalogs, settings, placement)
     size = placement.capacity
     tier = placement.tier
@@ -252,7 +252,7 @@ def _has_pegasus_transfer(given: PlanningInput) -> bool:
 
 def _checkpoints(given: PlanningInput, is_builtin: bool) -> Iterator[str]:
     """pegasus-plan would stage out a checkpoint that need never be written."""
-    on_buffer = given.settings.mode in ("persistent", "hybrid")
+    on_buffer = given.settings.mode.is_shared
     if not (is_builtin or on_buffer):
         return
     files = [

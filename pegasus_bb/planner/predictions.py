@@ -23,14 +23,20 @@ from pegasus_bb.forecast.workflow.workload import workload
 from pegasus_bb.model.catalogs import environment
 from pegasus_bb.model.document import Key, load
 from pegasus_bb.model.history import History
+from pegasus_bb.model.modes import (
+    MODES,
+    PERSISTENT,
+    PLANNED,
+    TRANSIENT,
+    RunMode,
+    recorded_mode,
+)
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.speeds import KEY, Speeds, read_speeds
 from pegasus_bb.model.start_overhead import DEFAULT
 from pegasus_bb.planner.fork_worker import JOBS_FOR_A_WORKER, in_worker
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.reading import read
-
-MODES = ("off", "persistent", "transient", "hybrid")
 
 
 @dataclass(frozen=True)
@@ -41,17 +47,17 @@ class ModePredictions:
     decision: PlacementDecision | None
     persistent: PlacementDecision  # where files live if there is room for all
     simulator: Simulator
-    _answers: dict[str, Placement | UsageError] = field(default_factory=dict)
-    _known: dict[str, Prediction] = field(default_factory=dict)
+    _answers: dict[RunMode, Placement | UsageError] = field(default_factory=dict)
+    _known: dict[RunMode, Prediction] = field(default_factory=dict)
     _modes: list[Mode] = field(default_factory=list)  # that were simulated
 
-    def of(self, mode: str) -> Prediction:
+    def of(self, mode: RunMode) -> Prediction:
         """The prediction, plus the time that an earlier run in this mode took beyond
         its simulation; without such a run, the least excess of any run."""
         least = min(self._unexplained.values(), default=0.0)
         return self._simulated(mode).with_other(self._unexplained.get(mode, least))
 
-    def _simulated(self, mode: str) -> Prediction:
+    def _simulated(self, mode: RunMode) -> Prediction:
         if mode in self._known:
             return self._known[mode]
         what = self.mode(mode)
@@ -60,7 +66,7 @@ class ModePredictions:
         if same is None:
             self._known[mode] = self.simulator.predict(what)
         else:  # hybrid often moves the same files as persistent
-            self._known[mode] = replace(self._known[same.name], mode=mode)
+            self._known[mode] = replace(self._known[MODES[same.name]], mode=mode.name)
         return self._known[mode]
 
     def calibrated(self) -> ModePredictions:
@@ -73,10 +79,10 @@ class ModePredictions:
         return replace(self, simulator=calibrated(self.simulator, mode, measured))
 
     @cached_property
-    def _unexplained(self) -> Mapping[str, float]:
+    def _unexplained(self) -> Mapping[RunMode, float]:
         """Mode of an earlier run -> seconds that it took beyond its simulation."""
         history = self.given.history
-        excess: dict[str, float] = {}
+        excess: dict[RunMode, float] = {}
         for run in (history, *history.others):
             if run.makespan is not None:
                 simulated = self._simulated(_mode_of(run))
@@ -84,21 +90,21 @@ class ModePredictions:
                 excess.setdefault(_mode_of(run), max(0.0, beyond))
         return excess
 
-    def mode(self, mode: str) -> Mode:
+    def mode(self, mode: RunMode) -> Mode:
         """The run in ``mode`` as planning would plan it. If planning refuses the mode,
         the capacity is assumed to hold all files of known size."""
-        if mode == "off":
+        if not mode.uses_tier:
             return self.simulator.off(self.whole)
-        if mode == "transient":
+        if mode.is_only_for_jobs:
             each = capacity_maker(self.whole.tier, self.given.settings)
             return self.simulator.transient(self.whole, each)
         try:
             placement = self._reserved(mode)
         except UsageError:
             placement = self._with_room(mode)
-        return self.simulator.shared(placement, mode)
+        return self.simulator.shared(placement, mode.name)
 
-    def answer(self, mode: str) -> tuple[Prediction, str]:
+    def answer(self, mode: RunMode) -> tuple[Prediction, str]:
         """The prediction of ``mode``, and the reason if it cannot be planned."""
         return self.of(mode), self.refusal(mode)
 
@@ -122,16 +128,16 @@ class ModePredictions:
     def whole(self) -> Placement:
         return self.persistent.placement
 
-    def refusal(self, mode: str) -> str:
+    def refusal(self, mode: RunMode) -> str:
         """Why the workflow cannot be planned in ``mode``; empty if it can."""
         settings = self.given.settings
-        if mode == "off":
+        if not mode.uses_tier:
             return ""
         # For a mode that the user names, planning has refused it already.
-        wants = settings.mode == "auto" and settings.fallback == "pfs"
+        wants = settings.mode.is_chosen and settings.fallback == "pfs"
         if wants and not replace(settings, mode=mode).falls_back:
             return "--bb-fallback pfs works only in mode persistent"
-        if self.persistent.for_jobs and mode != "hybrid":
+        if self.persistent.for_jobs and not mode.is_both:
             lfns = ", ".join(sorted(self.persistent.for_jobs)[:3])
             return (
                 f"bb.tier puts {lfns} on a tier of job reservations: mode hybrid only"
@@ -143,8 +149,8 @@ class ModePredictions:
             return str(error)
         return ""
 
-    def _with_room(self, mode: str) -> Placement:
-        placed = (self._hybrid if mode == "hybrid" else self.persistent).placement
+    def _with_room(self, mode: RunMode) -> Placement:
+        placed = (self._hybrid if mode.is_both else self.persistent).placement
         sizes = self.simulator.planned.work.sizes
         here = placed.on_tier
         need = sum(sizes.get(lfn, 0) for lfn in placed.files if here(lfn))
@@ -156,7 +162,7 @@ class ModePredictions:
     def _hybrid(self) -> PlacementDecision:
         return apply_hybrid_mode(self.given, self.persistent)
 
-    def _reserved(self, mode: str) -> Placement:
+    def _reserved(self, mode: RunMode) -> Placement:
         """The placement of a plan in ``mode``. Raises UsageError as planning does."""
         if mode not in self._answers:
             try:
@@ -168,16 +174,16 @@ class ModePredictions:
             raise answer
         return answer
 
-    def _reserve(self, mode: str) -> Placement:
+    def _reserve(self, mode: RunMode) -> Placement:
         own = self.decision.placement if self.decision else None
         if own is not None and own.capacity and self.given.settings.mode == mode:
             return own
-        placed = self._hybrid if mode == "hybrid" else self.persistent
+        placed = self._hybrid if mode.is_both else self.persistent
         return reserve(self.given.in_mode(mode), placed).placement
 
 
-def _mode_of(run: History) -> str:
-    return run.mode if run.mode in MODES else "persistent"
+def _mode_of(run: History) -> RunMode:
+    return recorded_mode(run.mode) or PERSISTENT
 
 
 def mode_predictions(
@@ -281,14 +287,15 @@ def compare_modes(predictions: ModePredictions) -> Compared:
     is_large = len(predictions.given.workflow.jobs) >= JOBS_FOR_A_WORKER
     predictions.learn_unexplained()  # before the fork, so that both processes have it
     answer = predictions.answer
-    with in_worker(partial(answer, "transient"), is_large) as transient:
-        answers = {mode: answer(mode) for mode in MODES if mode != "transient"}
-        answers["transient"] = transient()
-    refused = {mode: answers[mode][1] for mode in MODES if answers[mode][1]}
+    modes = PLANNED.values()
+    with in_worker(partial(answer, TRANSIENT), is_large) as transient:
+        answers = {mode: answer(mode) for mode in modes if mode is not TRANSIENT}
+        answers[TRANSIENT] = transient()
+    refused = {mode.name: answers[mode][1] for mode in modes if answers[mode][1]}
     return Compared(
-        tuple(answers[mode][0] for mode in MODES),
+        tuple(answers[mode][0] for mode in modes),
         *predictions.sources,
-        choose([answers[mode][0] for mode in MODES if mode not in refused]),
+        choose([answers[mode][0] for mode in modes if mode.name not in refused]),
         refused,
     )
 

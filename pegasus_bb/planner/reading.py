@@ -191,7 +191,7 @@ def check_fallback_applies(options: PlanOptions, settings: Settings) -> None:
     """Raises UsageError if --bb-fallback pfs is given for a run without a gate. A
     property is ignored there, because one file may serve runs of all modes."""
     is_set = options.bb_options.get(f"{PREFIX}fallback") == "pfs"
-    if is_set and not settings.falls_back and settings.mode != "auto":
+    if is_set and not settings.falls_back and not settings.mode.is_chosen:
         raise UsageError(
             "--bb-fallback pfs is for --bb-mode persistent, where the whole run waits "
             f"for one reservation; this is mode {settings.mode}. Leave it out, or say "
@@ -201,10 +201,8 @@ def check_fallback_applies(options: PlanOptions, settings: Settings) -> None:
 
 def check_job_tier_applies(options: PlanOptions, settings: Settings) -> None:
     """Raises UsageError if --bb-job-tier is given for a run without a second tier."""
-    if property_of("job_tier") in options.bb_options and settings.mode not in (
-        "hybrid",
-        "auto",
-    ):
+    may_use_two = settings.mode.is_both or settings.mode.is_chosen
+    if property_of("job_tier") in options.bb_options and not may_use_two:
         raise UsageError(
             "--bb-job-tier is for --bb-mode hybrid, where job reservations may be on "
             f"another tier than the files that jobs share; this is mode {settings.mode}"

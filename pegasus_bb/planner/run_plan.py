@@ -17,6 +17,7 @@ from pegasus_bb.core.paths import is_below
 from pegasus_bb.core.process import Finished, ask
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.modes import PLANNED
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import Properties, Settings
 from pegasus_bb.model.reservation import Request, check_reservation_name
@@ -70,9 +71,10 @@ class RunPlan:
     @property
     def mode(self) -> str:
         """off | persistent | transient | hybrid"""
-        if self.transient is None:
-            return "off" if self.request is None else "persistent"
-        return "transient" if self.request is None else "hybrid"
+        has = (self.request is not None, self.transient is not None)
+        modes = PLANNED.values()
+        found = (x for x in modes if (x.is_shared, x.has_job_reservations) == has)
+        return next(found).name
 
     @property
     def gate_retries(self) -> int:
@@ -132,7 +134,7 @@ def plan_run(
     request = transient = None
     if decision is not None:
         request = make_request(decision.placement, settings, uuid)
-        if settings.mode in ("transient", "hybrid"):
+        if settings.mode.has_job_reservations:
             transient = _job_request(given, decision.placement, uuid, directories)
     return RunPlan(
         label=label,
@@ -149,7 +151,7 @@ def plan_run(
         arguments=options.arguments,
         cwd=options.cwd,
         force=options.force,
-        request=None if settings.mode == "transient" else request,
+        request=None if settings.mode.is_only_for_jobs else request,
         transient=transient,
         decision=decision,
         predicted=predicted,
@@ -203,7 +205,7 @@ def make_request(
 
 
 _KEY = "pegasus.bb.python"
-_OLDEST = (3, 7)
+_OLDEST = (3, 9)
 # Valid in Python 2 as well, so that an old Python answers with its version.
 _VERSION = "import sys; print('%d %d' % sys.version_info[:2])"
 _WOULD_DO = "the path of a Python 3.9 or newer, or nothing: then the system's own is"

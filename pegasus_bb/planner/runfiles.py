@@ -12,7 +12,6 @@ from pegasus_bb.decide.lint import link_target
 from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.document import as_json
 from pegasus_bb.model.placement import HINTS, JobReservation, PlacedFile, Placement
-from pegasus_bb.model.reservation import SLURM_BACKENDS
 from pegasus_bb.model.transformations import containers_for
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.planner.planned_by import PLANNED_BY, planned_by
@@ -89,14 +88,14 @@ def _reservation_files(
     if request is None or placement is None:
         return
     common = run.request
-    shared = common.name if common and common.backend in SLURM_BACKENDS else ""
+    shared = common.name if common and common.kind.is_slurm else ""
     sources = linked_sources(given.catalogs, placement)
     for job, node in planned.jobs_nodes():
         if job in placement.job_reservations:
             reservation = placement.job_reservations[job]
             own = {"job": job, **_fields(reservation)}
             yield _node_file(node, {"reservation": own})
-            if request.backend in SLURM_BACKENDS:
+            if request.kind.is_slurm:
                 landing = str(Path(landing_of(request.prefix, node, "0")).parent)
                 text = directives_of(request, reservation, landing, sources, shared)
                 yield f"{NODES}/{job}.bbf", text.encode()

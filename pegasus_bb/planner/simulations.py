@@ -14,6 +14,7 @@ from pegasus_bb.forecast.workflow.mode_choice import Compared
 from pegasus_bb.forecast.workflow.simulated_run import run_of
 from pegasus_bb.forecast.workflow.simulator import demands_of
 from pegasus_bb.forecast.workflow.waiting_times import Waits, waits_of
+from pegasus_bb.model.modes import OFF, RunMode
 from pegasus_bb.model.run import Run
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.predictions import (
@@ -36,7 +37,7 @@ class Simulated:
 
 def simulated_modes(
     options: PlanOptions,
-    modes: Sequence[str],
+    modes: Sequence[RunMode],
     seeds: int,
     done: Callable[[int, int], None],
 ) -> Simulated:
@@ -50,7 +51,7 @@ def simulated_modes(
     runs: dict[str, list[Run]] = {}
     waits: dict[str, list[Waits]] = {}
     simulator = predictions.simulator
-    wanted = dict.fromkeys(("off", *modes))
+    wanted = dict.fromkeys((OFF, *modes))
     count = seeds * len(wanted)
     _check_effort(count, len(simulator.outline.nodes), seeds)
     for number, mode in enumerate(wanted):
@@ -63,9 +64,9 @@ def simulated_modes(
             execution = simulator.execute(what, demands)
             label = given.workflow.name
             site = given.site.name
-            runs.setdefault(mode, []).append(run_of(label, what, execution, site))
+            runs.setdefault(mode.name, []).append(run_of(label, what, execution, site))
             if not seed:
-                waits[mode] = waits_of(what, execution)
+                waits[mode.name] = waits_of(what, execution)
             done(number * seeds + seed + 1, count)
     return Simulated(compare_modes(predictions), runs, waits)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pegasus_bb.model.reservation import NODE_LOCAL, SLURM_BACKENDS
+from pegasus_bb.model.backends import KINDS
 from pegasus_bb.model.run import NodeTimes
 from pegasus_bb.report.jobstate import read_jobstate
 from pegasus_bb.report.run_notes import Note, read_note
@@ -87,11 +87,11 @@ def _of_jobs(
 ) -> tuple[tuple[ReservedByJob, ...], bool]:
     if not (bb / "transient.json").exists():
         return (), False
-    backend = read_note(bb / "transient.json")["backend"]
+    kind = KINDS[read_note(bb / "transient.json")["backend"]]
     ends: dict[str, float] = {}
-    if backend in SLURM_BACKENDS:
+    if kind.is_slurm:
         ends = {node.node: node.ended for node in nodes if node.ended is not None}
-    return tuple(_each_job(bb, ends)), backend == NODE_LOCAL
+    return tuple(_each_job(bb, ends)), not kind.has_reservations
 
 
 def _each_job(bb: Path, ends: Mapping[str, float]) -> Iterator[ReservedByJob]:

@@ -41,6 +41,7 @@ FILES = (
     "core/removal.py",
     "core/units.py",
     "model/__init__.py",
+    "model/backends.py",
     "model/reservation.py",
 )
 FOLDERS = ("runtime",)

@@ -16,7 +16,7 @@ from pegasus_bb.core.errors import (
     SchedulerUnreachable,
 )
 from pegasus_bb.core.units import format_size
-from pegasus_bb.model.reservation import SLURM_LUA, Request, Reservation, State, Status
+from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.runtime.backends.backend_table import open_backend
 from pegasus_bb.runtime.backends.base import Backend
 from pegasus_bb.runtime.programs import program
@@ -26,7 +26,7 @@ from pegasus_bb.runtime.reservation_identity import GONE, foreign, mismatch, on_
 def tell_freed(request: Request) -> None:
     """Ask for a discard of each dataspace in which ``request`` had a folder."""
     sockets = request.settings.get("service", "")
-    if not sockets or request.backend == SLURM_LUA:  # whose service has removed it
+    if not sockets or request.kind.cleans_up:  # whose service has removed it
         return
     from pegasus_bb.runtime.stager_client.client import (
         Client,  # most tiers have no service

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.core.units import GIB
+from pegasus_bb.model.drain_settings import DrainRule
+from pegasus_bb.model.modes import PERSISTENT
 from pegasus_bb.model.properties import (
     AUTO,
     Properties,
@@ -24,7 +25,7 @@ def read(**said: str) -> Settings:
 
 
 def test_without_a_property_of_ours_it_is_plain_pegasus() -> None:
-    assert Settings().mode == "off"
+    assert not Settings().mode.uses_tier
     assert read(capacity="auto").capacity == AUTO
     properties = Properties({"pegasus.bbx": Setting("1", "-D")})
     assert read_settings(properties, Path()) == Settings()
@@ -32,7 +33,7 @@ def test_without_a_property_of_ours_it_is_plain_pegasus() -> None:
 
 def test_every_setting() -> None:
     said: dict[str, tuple[str, object]] = {
-        "mode": ("persistent", "persistent"),
+        "mode": ("persistent", PERSISTENT),
         "planner": ("builtin", "builtin"),
         "tier": ("bb", "bb"),
         "job_tier": ("nvme", "nvme"),
@@ -50,11 +51,11 @@ def test_every_setting() -> None:
         "history": ("pfs, /runs/b", (Path("/home/me/pfs"), Path("/runs/b"))),
         "fallback": ("pfs", "pfs"),
         "guard": ("digest", "digest"),
-        "drain": ("32MiB/s", {"when": "", "rate": 32 << 20}),
+        "drain": ("32MiB/s", DrainRule("", 32 << 20)),
         "drain_slack": ("5", 5),
     }
     found = read(**{key.replace("_", "."): text for key, (text, _) in said.items()})
-    assert asdict(found) == {key: value for key, (_, value) in said.items()}
+    assert vars(found) == {key: value for key, (_, value) in said.items()}
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,13 @@ import pytest
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.decide.place_files import rule_of
 from pegasus_bb.model.drain_settings import DrainRule, DrainTarget, TierDrain
+from pegasus_bb.model.modes import HYBRID, PERSISTENT
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.drain_files import plan_drain
 from pegasus_bb.planner.drain_plan import DrainForecast, DrainPlan, StageOutFlow
 
-RATE = Settings(mode="hybrid", drain=DrainRule("", 1 << 20))
+RATE = Settings(mode=HYBRID, drain=DrainRule("", 1 << 20))
 
 
 def drain(runner: Any, settings: Settings) -> DrainPlan | None:
@@ -42,7 +43,7 @@ def test_what_our_launcher_copies_back_is_not(runner: Any) -> None:
 @pytest.mark.parametrize("backend", ["datawarp", "slurm-lua", "directory"])
 def test_the_shared_part_is_paced_on_every_backend(runner: Any, backend: str) -> None:
     runner.persistent(backend=backend)
-    found = drain(runner, replace(RATE, mode="persistent"))
+    found = drain(runner, replace(RATE, mode=PERSISTENT))
     assert found is not None
     assert not found.is_late
 

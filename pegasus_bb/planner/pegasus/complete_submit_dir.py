@@ -21,7 +21,6 @@ from pegasus_bb.decide.job_reservations import (
 from pegasus_bb.model.dag.nodes import Dag, Node, Script, submit_text
 from pegasus_bb.model.dag.roles import Role, folder_nodes, of_role
 from pegasus_bb.model.dag.writer import script_line
-from pegasus_bb.model.reservation import SLURM_BACKENDS
 from pegasus_bb.planner.pegasus.exclusive_folder import replace_text
 from pegasus_bb.planner.pegasus.pegasus_limits import check_results
 from pegasus_bb.planner.pegasus.read_submit_dir import PegasusWorkflow, clusters_of
@@ -115,7 +114,7 @@ def _add_options(planned: PegasusWorkflow, run: RunPlan) -> None:
     writes those instead of the job's.
     """
     placement = run.placement
-    if placement is None or placement.job_tier.backend not in SLURM_BACKENDS:
+    if placement is None or not placement.job_tier.kind.is_slurm:
         return
     for job, name in planned.jobs_nodes() if placement.job_reservations else ():
         if job in placement.job_reservations:

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Set
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.decide.sizing import example_option, wanted_capacity
+from pegasus_bb.model.backends import KINDS
 from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.dag.blahp import GRID
 from pegasus_bb.model.dag.roles import Role, role_of
 from pegasus_bb.model.placement import PFS, Placement
 from pegasus_bb.model.properties import AUTO
-from pegasus_bb.model.reservation import SLURM_BACKENDS
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.planner.rewrite.pass_input import (
     Inputs,
@@ -42,7 +42,7 @@ def check_style(site: Site, catalogs: Catalogs, backend: str) -> None:
     """Raises CatalogError for an HTCondor pool: its jobs are no Slurm jobs and get no
     buffer."""
     style = (site.profile("pegasus", "style") or "condor").lower()
-    if backend in SLURM_BACKENDS and style not in GRID:
+    if KINDS[backend].is_slurm and style not in GRID:
         raise catalogs.sites.document.error(
             "a DataWarp buffer is mounted for jobs of the batch system alone, and with "
             "this style jobs do not reach it through blahp",

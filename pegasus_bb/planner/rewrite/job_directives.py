@@ -16,7 +16,7 @@ from pegasus_bb.decide.job_reservation_lint import fits_on_directive_line
 from pegasus_bb.decide.lint import link_target
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import JobReservation, Placement
-from pegasus_bb.model.reservation import SLURM_BACKENDS, Request
+from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.rewrite.pass_input import (
     Inputs,
     Keys,
@@ -71,10 +71,7 @@ def _with_workflow_values(inputs: Inputs, changes: dict[Keys, str]) -> Inputs:
 def _options(inputs: Inputs, plan: Target) -> dict[Keys, str]:
     """The options of jobs with a reservation, after their own arguments."""
     placement = plan.placement
-    if (
-        placement.job_tier.backend not in SLURM_BACKENDS
-        or not placement.job_reservations
-    ):
+    if not placement.job_tier.kind.is_slurm or not placement.job_reservations:
         return {}
     arguments = _BatchArguments(inputs, plan.site)
     changes: dict[Keys, str] = {}

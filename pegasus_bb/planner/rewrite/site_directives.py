@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.properties import Properties
-from pegasus_bb.model.reservation import SLURM_BACKENDS, check_reservation_name
+from pegasus_bb.model.reservation import check_reservation_name
 from pegasus_bb.model.text import WOULD_DO, is_plain
 from pegasus_bb.planner.rewrite.pass_input import (
     Inputs,
@@ -38,7 +38,7 @@ _PROPERTY = f"pegasus.{ARGUMENTS}"
 
 def add_shared_directives(inputs: Inputs, plan: Target) -> Inputs:
     """Raises CatalogError if a job names a buffer of its own already."""
-    if plan.request.backend not in SLURM_BACKENDS:
+    if not plan.request.kind.is_slurm:
         return inputs
     option = f"--bbf={checked_path(str(plan.submit_dir / 'bb' / USE))}"
     site = site_profile(inputs, plan.site, ARGUMENTS)
@@ -61,7 +61,7 @@ def add_shared_directives(inputs: Inputs, plan: Target) -> Inputs:
 
 def directive_files(plan: Target) -> dict[str, str]:
     """Name -> text of the directive files of ``<submit>/bb``; empty without Slurm."""
-    if plan.request.backend not in SLURM_BACKENDS:
+    if not plan.request.kind.is_slurm:
         return {}
     template = templates().get_template(f"use.{plan.request.backend}.bbf.j2")
     return {USE: template.render(name=plan.request.name)}

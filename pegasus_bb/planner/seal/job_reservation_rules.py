@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pegasus_bb.core.errors import CatalogError, NotSealed
 from pegasus_bb.model.dag.nodes import Dag, Node
-from pegasus_bb.model.reservation import SLURM_BACKENDS, Request
+from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.seal.post_rules import (
     EXITCODES,
     awaits_node,
@@ -60,7 +60,7 @@ def _job_node(
 ) -> JobNode:
     node = dag.nodes.get(name)
     option = ""
-    if request.backend in SLURM_BACKENDS:
+    if request.kind.is_slurm:
         file = bb.file(f"{NODES}/{bb.node(name).reservation['job']}.bbf")
         option = f"--bbf={file}"
         if not Path(file).is_file():

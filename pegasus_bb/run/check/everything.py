@@ -11,6 +11,7 @@ from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.place_files import choose_tier, place
 from pegasus_bb.model.catalogs import Site
 from pegasus_bb.model.finding import Finding, Level, ok, wrong
+from pegasus_bb.model.modes import TRANSIENT
 from pegasus_bb.planner.local_files import of_output, of_scratch
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.home import PegasusHome, resolve_home
@@ -52,7 +53,7 @@ def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
     note = note_on_mode(user.catalogs.properties)
     if note:
         yield ok("mode", note)
-    if user.settings.mode == "auto":
+    if user.settings.mode.is_chosen:
         try:
             options, compared = choose_mode(options)
             user = read_user_input(options)
@@ -90,15 +91,15 @@ def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
             if given is not None and Level.WRONG not in seen:
                 yield from of_planning(options, given, decision, home)
         yield from of_htcondor((site.profile("pegasus", "style") or "condor").lower())
-        yield from of_scratch(user.catalogs, site, mode in ("transient", "hybrid"))
-        if mode != "off":
+        yield from of_scratch(user.catalogs, site, mode.has_job_reservations)
+        if mode.uses_tier:
             tier = choose_tier(user.catalogs, user.settings, site.name)
             placement = decision.placement if decision else None
             yield from of_tier(user.catalogs, tier, mode, placement)
             yield from of_service(tier, site)
             other = placement.other_tier if placement else None
             if placement and other and placement.job_reservations:
-                yield from of_tier(user.catalogs, other, "transient", None)
+                yield from of_tier(user.catalogs, other, TRANSIENT, None)
 
 
 def _of_planner(

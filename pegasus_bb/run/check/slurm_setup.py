@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.process import ask
 from pegasus_bb.core.units import MIB, format_size, round_up
+from pegasus_bb.model.backends import DATAWARP
 from pegasus_bb.model.finding import Finding, note, ok, wrong
+from pegasus_bb.model.modes import RunMode
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.runtime.backends.base import PoolSpace
@@ -21,7 +23,9 @@ _TRIED = ((22, 5), (24, 11))
 _VERSION = re.compile(r"slurm(?:-wlm)? (\d+)\.(\d+)\S*")
 
 
-def of_slurm(tier: Tier, mode: str, placement: Placement | None) -> Iterator[Finding]:
+def of_slurm(
+    tier: Tier, mode: RunMode, placement: Placement | None
+) -> Iterator[Finding]:
     """``placement`` has its capacity; None if that is not known yet."""
     if os.geteuid() == 0:
         reason = "Slurm makes no burst buffer for root"
@@ -33,7 +37,7 @@ def of_slurm(tier: Tier, mode: str, placement: Placement | None) -> Iterator[Fin
         return
     yield _of_version()
     yield _of_plugin(plugin)
-    if mode != "transient":
+    if not mode.is_only_for_jobs:
         yield _of_persistent(plugin)
     yield from _of_users(plugin)
     pool = plugin.pool(tier.pool)
@@ -56,7 +60,7 @@ def _of_version() -> Finding:
 
 
 def _of_plugin(plugin: Plugin) -> Finding:
-    if plugin.name != "datawarp":
+    if plugin.name != DATAWARP.name:
         return wrong(
             "slurm",
             f"its burst buffer plugin is {plugin.name}, not datawarp",

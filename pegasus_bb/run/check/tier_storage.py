@@ -12,9 +12,9 @@ from pegasus_bb.core.files import is_dir
 from pegasus_bb.core.process import ask
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.finding import Finding, note, ok, wrong
+from pegasus_bb.model.modes import RunMode
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.pools import Pool
-from pegasus_bb.model.reservation import SLURM_LUA
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.local_files import of_directory
 from pegasus_bb.run.check.slurm_lua_setup import of_slurm_lua
@@ -61,7 +61,7 @@ def _of_beegfs(pool: Pool, path: str) -> Finding:
 
 
 def of_tier(
-    catalogs: Catalogs, tier: Tier, mode: str, placement: Placement | None
+    catalogs: Catalogs, tier: Tier, mode: RunMode, placement: Placement | None
 ) -> Iterator[Finding]:
     """Whether its backend would grant what ``placement`` asks for; None if that is not
     known."""
@@ -79,10 +79,10 @@ def of_tier(
     except PegasusBBError as error:
         yield wrong("tier", str(error))
         return
-    if tier.backend == SLURM_LUA:
-        yield from of_slurm_lua(tier, placement)
-    elif tier.backend == "datawarp":
-        yield from of_slurm(tier, mode, placement)
-    else:
+    if tier.kind.is_one_folder:
         yield of_directory(catalogs, tier, placement.capacity if placement else 0)
         yield from of_pools(tier)
+    elif tier.kind.cleans_up:
+        yield from of_slurm_lua(tier, placement)
+    else:
+        yield from of_slurm(tier, mode, placement)

@@ -10,6 +10,7 @@ from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.lint import lint_replicas
 from pegasus_bb.decide.place_files import with_capacity
 from pegasus_bb.model.finding import Finding, note, ok, wrong
+from pegasus_bb.model.modes import RunMode
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.local_files import of_programs, of_replicas
@@ -55,13 +56,13 @@ def of_size(
     return ok("capacity", f"{reserved} {_for_what(decided)}"), decided
 
 
-def _reserved(placement: Placement, mode: str) -> str:
+def _reserved(placement: Placement, mode: RunMode) -> str:
     """What would be reserved, or has to be free: a node's disk is not reserved."""
     size = format_size(placement.capacity)
     jobs = placement.job_reservations
     if not jobs:
         return f"{size} would be reserved"
-    if mode == "transient":
+    if mode.is_only_for_jobs:
         return f"up to {size} for each of {len(jobs)} jobs {_granted(placement.tier)}"
     most = format_size(max(own.capacity for own in jobs.values()))
     if placement.job_tier.is_reserved:

@@ -96,7 +96,7 @@ class FailedRun:
     def tier_below_reserved(self) -> str:
         """The folder of a reservation whose file system has run out before it; empty
         where this machine does not see that."""
-        if self.request is None or self.request.backend != "directory":
+        if self.request is None or not self.request.kind.is_one_folder:
             return ""
         try:
             path = open_backend(self.request.backend, self.request.settings).path(

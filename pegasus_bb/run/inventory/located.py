@@ -12,8 +12,8 @@ from typing import Any
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.ledger import LedgerReservation
+from pegasus_bb.model.backends import KINDS
 from pegasus_bb.model.reservation import (
-    SLURM_BACKENDS,
     Request,
     Reservation,
     State,
@@ -204,7 +204,9 @@ def _add_others(groups: _Groups, ended: Iterable[LedgerReservation]) -> None:
         if isinstance(settings, dict):
             groups.of(entry.backend, {str(k): str(v) for k, v in settings.items()})
     if shutil.which("scontrol") is not None:
-        for backend in SLURM_BACKENDS:  # which of them it has, its answer tells
+        for backend in (
+            k.name for k in KINDS.values() if k.is_slurm
+        ):  # which of them it has, its answer tells
             groups.of(backend, {})
 
 

@@ -14,6 +14,7 @@ from pegasus_bb.core.errors import (
     UsageError,
 )
 from pegasus_bb.core.process import REQUIRED, Finished, ask
+from pegasus_bb.model.backends import DATAWARP
 from pegasus_bb.model.reservation import Request, check_reservation_name
 from pegasus_bb.runtime.backends.scontrol import (
     Plugin,
@@ -101,7 +102,7 @@ class Slurm:
             raise SchedulerUnreachable(
                 f"scontrol show burst: the answer is cut: {answer.out[-60:]!r}"
             )
-        named = [plugin for plugin in plugins if plugin.name == "datawarp"]
+        named = [plugin for plugin in plugins if plugin.name == DATAWARP.name]
         return (named or plugins)[0]
 
     def jobs(self, *names: str) -> list[SpaceJob]:

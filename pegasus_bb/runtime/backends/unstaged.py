@@ -12,7 +12,7 @@ import time
 from abc import ABC, abstractmethod
 
 from pegasus_bb.core.errors import PegasusBBError, ReservationFailed
-from pegasus_bb.model.reservation import SLURM_LUA
+from pegasus_bb.model.backends import KINDS
 from pegasus_bb.runtime.backends import slurm_lua
 from pegasus_bb.runtime.backends.slurm import Slurm
 
@@ -124,5 +124,5 @@ class KeptByService(UnstagedResults):
 
 
 def unstaged_results(backend: str) -> UnstagedResults:
-    """The results of ``backend``, one of SLURM_BACKENDS."""
-    return KeptByService() if backend == SLURM_LUA else KeptByDataWarp()
+    """The results of ``backend``, which is of Slurm."""
+    return KeptByService() if KINDS[backend].cleans_up else KeptByDataWarp()

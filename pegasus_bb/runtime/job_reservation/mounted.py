@@ -10,7 +10,7 @@ import time
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.core.refusals import keep_mode
 from pegasus_bb.core.removal import remove
-from pegasus_bb.model.reservation import SLURM_LUA, Request
+from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.job_reservation.planned import PlannedReservation, landing_of
 from pegasus_bb.runtime.job_reservation.space import (
     Space,
@@ -59,7 +59,7 @@ def private_space(
 def job_space(request: Request, environ: dict[str, str]) -> str:
     """The space that the batch system mounted for this job. Raises
     ReservationFailed."""
-    is_folder = request.backend == SLURM_LUA  # not a mount
+    is_folder = not request.kind.is_mounted
     variable = "BB_JOB" if is_folder else f"DW_JOB_{request.access.upper()}"
     path = environ.get(variable, "")
     if not path.startswith("/"):
@@ -113,10 +113,9 @@ def _why_no_path(request: Request, environ: dict[str, str]) -> str:
             f"Slurm has directives for job {number}, but gave it no path "
             f"(scontrol show job: BurstBuffer={job.fields['BurstBuffer']})"
         )
-    line = "#BB_LUA jobbb" if request.backend == SLURM_LUA else "#DW jobdw"
     return (
-        f"sbatch was not given `{line}` for job {number} (scontrol show job has no "
-        "BurstBuffer=)\n"
+        f"sbatch was not given `{request.kind.directive}` for job {number} (scontrol "
+        "show job has no BurstBuffer=)\n"
         "  likely: blahp's slurm_local_submit_attributes.sh, which passes it on, is "
         "missing on the submit host (docs/how-to/slurm-datawarp.md, administrator "
         "3), or blahp gave up on this sbatch and has submitted the node again"

@@ -18,7 +18,7 @@ from pegasus_bb.core.errors import PegasusBBError, ReservationFailed
 from pegasus_bb.core.files import write_json
 from pegasus_bb.core.removal import remove
 from pegasus_bb.core.units import format_duration, format_size
-from pegasus_bb.model.reservation import NODE_LOCAL, SLURM_BACKENDS, Request, State
+from pegasus_bb.model.reservation import Request, State
 from pegasus_bb.runtime.backends.backend_table import open_backend
 from pegasus_bb.runtime.bbdir import ELSEWHERE, BBDir, NodeNeeds
 from pegasus_bb.runtime.bind import Binding, shared_binding
@@ -149,7 +149,7 @@ def open_space(
 
     Raises ReservationFailed, CopyFailed.
     """
-    if request.backend in SLURM_BACKENDS:
+    if request.kind.is_slurm:
         mounted = private_space if request.access == "private" else staged_space
         yield mounted(request, reservation, environ)
         return
@@ -179,7 +179,7 @@ def _on_tier(
     In mode hybrid a run waits for one reservation while it holds another. Two runs that
     do so can block each other for ever, so the job waits for a short time only.
     """
-    if request.backend == NODE_LOCAL:
+    if not request.kind.has_reservations:
         name = f"{own_request(request, reservation).name}.{reservation.job}"
         return on_the_disk(request.settings, name, reservation.capacity, environ)
     patience = min(PATIENCE, request.wait) if bb.has_request else request.wait
@@ -187,7 +187,7 @@ def _on_tier(
 
 
 def _is_tier_full(bb: BBDir, request: Request, error: Exception) -> bool:
-    if request.backend == NODE_LOCAL:
+    if not request.kind.has_reservations:
         return is_full(error)
     return bb.has_request and isinstance(error, TierFull)
 

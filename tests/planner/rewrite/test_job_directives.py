@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.core.errors import CatalogError, UsageError
+from pegasus_bb.model.modes import TRANSIENT
 from pegasus_bb.model.placement import JobReservation
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.planner.rewrite.job_directives import (
@@ -32,7 +33,7 @@ OWN = JobReservation(
 
 @pytest.fixture
 def story() -> tuple[Inputs, Target]:
-    return read(HERE / "catalogs", "cori", Settings(mode="transient", capacity=1 << 40))
+    return read(HERE / "catalogs", "cori", Settings(mode=TRANSIENT, capacity=1 << 40))
 
 
 def at(place: int) -> str:

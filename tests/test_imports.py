@@ -30,7 +30,7 @@ MAY_IMPORT["cli"] = {*MAY_IMPORT, "api"}
 # Files that travel to compute nodes: the standard library, and these only.
 TRAVELS = [f"core/{name}.py" for name in ("errors", "units", "process", "files")]
 TRAVELS += [f"core/{name}.py" for name in ("ledger", "paths", "refusals", "removal")]
-TRAVELS_TOO = ["model/reservation.py", "runtime/**/*.py", "stager/**/*.py"]
+TRAVELS_TOO = ["model/backends.py", "model/reservation.py", "runtime/**/*.py", "stager/**/*.py"]
 
 
 def modules() -> list[Path]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import getpass
 import posixpath
-import re
 import uuid as uuids
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
@@ -12,18 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.core.files import is_there
 from pegasus_bb.core.paths import is_below
-from pegasus_bb.core.process import Finished, ask
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.modes import PLANNED
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.model.properties import Properties, Settings
+from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.reservation import Request, check_reservation_name
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.darshan_preload import check_darshan
 from pegasus_bb.planner.drain_plan import DrainPlan
+from pegasus_bb.planner.node_python import check_python
 from pegasus_bb.planner.options import PlanOptions, RunDirectories, run_directories
 from pegasus_bb.planner.rewrite.pass_input import Target
 
@@ -202,46 +200,6 @@ def make_request(
         fallback="pfs" if settings.falls_back else "fail",
         settings={**own, "granularity": str(tier.granularity)},
     )
-
-
-_KEY = "pegasus.bb.python"
-_OLDEST = (3, 9)
-# Valid in Python 2 as well, so that an old Python answers with its version.
-_VERSION = "import sys; print('%d %d' % sys.version_info[:2])"
-_WOULD_DO = "the path of a Python 3.9 or newer, or nothing: then the system's own is"
-
-
-def check_python(properties: Properties, python: str) -> str:
-    """``python``, started once if it is a file on this machine. A path that exists only
-    on compute nodes is not tested.
-
-    Raises CatalogError if it does not start, or is too old.
-    """
-    name = python.strip()
-    if not name.startswith("/") or not is_there(name):
-        return python
-    done = ask([name, "-E", "-S", "-c", _VERSION], timeout=20)
-    version = re.fullmatch(r"(\d+) (\d+)", done.out.strip())
-    if done.status or version is None:
-        why = f"{name} does not start as a Python: {_last_line(done)}"
-        raise properties.error(_KEY, why, _WOULD_DO)
-    if (int(version[1]), int(version[2])) < _OLDEST:
-        why = f"{name} is Python {version[1]}.{version[2]}; programs of a run need "
-        raise properties.error(_KEY, why + "3.9 or newer", _WOULD_DO)
-    return python
-
-
-def untested_python_note(python: str) -> list[str]:
-    """A note if ``python`` is a path that is not on this machine; else nothing."""
-    name = python.strip()
-    if not name.startswith("/") or is_there(name) or name.startswith("/usr/bin/env "):
-        return []
-    return [f"python:   {name} is not on this machine, so it was not tried"]
-
-
-def _last_line(done: Finished) -> str:
-    last = (done.err.strip() or done.out.strip()).splitlines()[-1:]
-    return last[0][:200] if last else f"no output (exit code {done.status})"
 
 
 def output_site(options: PlanOptions, catalogs: Catalogs) -> str:

@@ -28,6 +28,7 @@ PROGRAMS = (
     "exitcode",
     "await_stage_out",
 )
+OLDEST_PYTHON = (3, 9)
 # All files for compute nodes; a test compares this list with the imports.
 FILES = (
     "__init__.py",
@@ -100,7 +101,11 @@ def default_python(system: str = "/usr/bin/python3") -> str:
     version = re.fullmatch(
         r"python3\.(\d+)", os.path.basename(os.path.realpath(system))
     )
-    if version and int(version.group(1)) >= 9 and os.access(system, os.X_OK):
+    if (
+        version
+        and (3, int(version.group(1))) >= OLDEST_PYTHON
+        and os.access(system, os.X_OK)
+    ):
         return system
     return "/usr/bin/env python3"
 

@@ -15,10 +15,10 @@ from pathlib import Path
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.properties import Properties, Settings
+from pegasus_bb.planner.node_python import check_python
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.call import plain
 from pegasus_bb.planner.reading import properties_of
-from pegasus_bb.planner.run_plan import check_python
 from pegasus_bb.runtime.install import install_runtime
 
 LAUNCHER = "pegasus.gridstart.launcher"

@@ -12,7 +12,9 @@ from pegasus_bb.decide.place_files import choose_tier, place
 from pegasus_bb.model.catalogs import Site
 from pegasus_bb.model.finding import Finding, Level, ok, wrong
 from pegasus_bb.model.modes import TRANSIENT
+from pegasus_bb.model.properties import property_of
 from pegasus_bb.planner.local_files import of_output, of_scratch
+from pegasus_bb.planner.node_python import check_python, python_of_nodes
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.home import PegasusHome, resolve_home
 from pegasus_bb.planner.predictions import choose_mode
@@ -23,7 +25,7 @@ from pegasus_bb.planner.reading import (
     read_planning,
     read_user_input,
 )
-from pegasus_bb.planner.run_plan import check_python, output_site, untested_python_note
+from pegasus_bb.planner.run_plan import output_site
 from pegasus_bb.run.check.htcondor import of_htcondor
 from pegasus_bb.run.check.pegasus import of_pegasus
 from pegasus_bb.run.check.plan_check import of_planning
@@ -118,6 +120,5 @@ def _of_python(user: UserInput) -> Iterator[Finding]:
     except PegasusBBError as error:
         yield wrong("python", str(error))
         return
-    notes = untested_python_note(python)
-    where = python or "/usr/bin/python3 or that of PATH"
-    yield ok("python", notes[0] if notes else f"jobs use {where}")
+    another = f"another by the property {property_of('python')}"
+    yield ok("python", f"{python_of_nodes(python)}; {another}")

@@ -13,7 +13,7 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.explanation import Explanation, group_rows
 from pegasus_bb.decide.explanation import explain as explain_decision
-from pegasus_bb.decide.lint import lint_replicas
+from pegasus_bb.decide.lint.files import lint_replicas
 from pegasus_bb.decide.liveness import live_flow, planned_peak
 from pegasus_bb.decide.place_files import place, with_capacity
 from pegasus_bb.decide.run_times import times_error

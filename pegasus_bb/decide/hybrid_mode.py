@@ -20,9 +20,9 @@ from pegasus_bb.decide.job_reservation_selection import (
     job_reservation_selection,
     split_named,
 )
-from pegasus_bb.decide.lint import job_tier, link_target
 from pegasus_bb.decide.sizing import automatic_capacity, wanted_capacity
 from pegasus_bb.decide.survey import INPUT
+from pegasus_bb.decide.tier_choice import job_tier
 from pegasus_bb.decide.tier_rules import LINK, tier_and_access
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import PFS, PlacedFile, Placement
@@ -126,7 +126,7 @@ def _read_in_place(catalogs: Catalogs, site: str, lfn: str) -> str:
     """How an input that leaves the tier is read: through a link to its replica on the
     site, else from a copy in the site's scratch."""
     linked = catalogs.properties.flag(_LINKS, True)
-    is_on_site = link_target(catalogs, site, lfn) is not None
+    is_on_site = catalogs.link_target(site, lfn) is not None
     return LINK if linked and is_on_site else PFS
 
 

@@ -24,7 +24,7 @@ from math import inf
 from typing import NamedTuple
 
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput, Selection
-from pegasus_bb.decide.job_reservation_lint import MOST_FILES, several_nodes
+from pegasus_bb.decide.lint.job_reservations import MOST_FILES, several_nodes
 from pegasus_bb.decide.run_times import job_spans, known_times
 from pegasus_bb.decide.sizing import automatic_capacity, quota_of
 from pegasus_bb.decide.survey import INPUT, OUTPUT, staged_with

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
-from pegasus_bb.decide.lint import lint_links, lint_names, lint_tier
+from pegasus_bb.decide.lint.files import lint_links, lint_names
+from pegasus_bb.decide.lint.tiers import lint_tier
 from pegasus_bb.decide.liveness import lives_of
 from pegasus_bb.decide.run_times import LevelClock
 from pegasus_bb.decide.sizing import reserve_shared, wanted_capacity
 from pegasus_bb.decide.survey import survey
+from pegasus_bb.decide.tier_choice import choose_tier, rule_of
 from pegasus_bb.decide.tier_rules import JOB, homes
-from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.model.document import suggestion
-from pegasus_bb.model.drain_settings import NOW, OFF, DrainRule
+from pegasus_bb.model.drain_settings import OFF
 from pegasus_bb.model.placement import PFS, PlacedFile, Placement
-from pegasus_bb.model.properties import AUTO, Settings
-from pegasus_bb.model.tiers import KEY, Tier
+from pegasus_bb.model.properties import AUTO
+from pegasus_bb.model.tiers import Tier
 
 
 def decide(given: PlanningInput) -> PlacementDecision | None:
@@ -44,43 +44,6 @@ def place(given: PlanningInput) -> PlacementDecision | None:
         if wanted == AUTO or wanted >= decision.placement.need:
             return decision
     return place_files(given, tier)
-
-
-def rule_of(settings: Settings, tier: Tier) -> DrainRule:
-    """How results leave: the user's rule, else the tier's."""
-    return settings.drain or (tier.drain.rule if tier.drain else DrainRule(NOW))
-
-
-def choose_tier(catalogs: Catalogs, settings: Settings, site: str) -> Tier:
-    """The tier that the user named, or the site's first. Raises UsageError."""
-    tiers = catalogs.tiers.get(site, [])
-    if not tiers:
-        raise catalogs.sites.document.error(
-            f"site {site} declares no storage tier, so there is no burst buffer to use",
-            [KEY] if KEY in catalogs.sites.document.data else [],
-            would_do=_tier_to_use(catalogs, site),
-        )
-    if not settings.tier:
-        return tiers[0]
-    for tier in tiers:
-        if tier.name == settings.tier:
-            return tier
-    raise catalogs.properties.error(
-        "pegasus.bb.tier",
-        f"site {site} has no such tier",
-        suggestion(settings.tier, [tier.name for tier in tiers]),
-    )
-
-
-def _tier_to_use(catalogs: Catalogs, site: str) -> str:
-    """The fix if ``site`` declares no tier."""
-    if not catalogs.tiers:
-        return f"add under {KEY}: {site}: a list with - name: bb, backend: ..."
-    other = next(iter(catalogs.tiers))
-    return (
-        f"site {other} declares one: --sites {other}; or declare one for {site} under "
-        f"{KEY}"
-    )
 
 
 def with_capacity(

@@ -16,7 +16,7 @@ from zlib import crc32
 from pegasus_bb.core.plugins import STREAMS as ADDED
 from pegasus_bb.core.plugins import plugin
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
-from pegasus_bb.decide.job_reservation_lint import profile_sources
+from pegasus_bb.decide.lint.job_reservations import profile_sources
 from pegasus_bb.decide.run_times import LevelClock, LifetimeShare, times_error
 from pegasus_bb.model.placement import HINTS, PFS, PlacedFile, Placement
 from pegasus_bb.model.workflow import Job

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pegasus_bb.core.errors import CatalogError, UsageError
+from pegasus_bb.core.paths import local_path
 from pegasus_bb.model.document import Data, Document, Entry, Key, load, plain
 from pegasus_bb.model.pegasus4 import conversion
 from pegasus_bb.model.properties import Properties
@@ -180,6 +181,19 @@ class Catalogs:
     def tier_entry(self, tier: Tier) -> Entry:
         names = [known.name for known in self.tiers[tier.site]]
         return self.sites.document.entry(TIERS, tier.site, names.index(tier.name))
+
+    def link_target(self, site: str, lfn: str) -> str | None:
+        """The path of the first replica on ``site`` that has one, or None."""
+        for replica in self.replicas.replicas.get(lfn, ()):
+            path = local_path(replica.pfn) if replica.site == site else None
+            if path is not None:
+                return path
+        return None
+
+    def is_linked(self, site: str, lfn: str) -> bool:
+        """Whether a run on the PFS links this input instead of copying it."""
+        wanted = self.properties.flag("pegasus.transfer.links", False)
+        return wanted and self.link_target(site, lfn) is not None
 
 
 def load_inputs(

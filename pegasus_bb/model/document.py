@@ -87,6 +87,11 @@ class Entry:
     at: tuple[Key, ...]
     data: Any
 
+    @property
+    def key(self) -> str:
+        """The last of its keys."""
+        return str(self.at[-1]) if self.at else ""
+
     def below(self, *keys: Key) -> Entry:
         """The value under ``keys``; None if there is none."""
         value = self.data

@@ -17,13 +17,15 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import parse_size
 from pegasus_bb.model.document import Entry
 from pegasus_bb.model.quantities import (
-    check_mapping,
-    read_count,
-    read_number,
-    read_positive,
-    read_short_time,
-    read_size,
+    count,
+    matching,
+    number,
+    positive,
+    short_time,
+    size,
+    text,
 )
+from pegasus_bb.model.records import key, read_record
 
 OFF = "off"
 NOW = "now"
@@ -32,8 +34,6 @@ WOULD_DO = f"{OFF}, {NOW}, {PACED}, or a rate such as 32MiB/s"
 # stripes of a segment (Tang et al., section IV)
 _LOWER = 12
 _UPPER = 1536
-_KEYS = ("target", "limit", "curve", "registry")
-_CURVE = ("a", "b", "n_ost", "stripe", "positioning", "upper")
 _MOST = 1e9  # of a number
 
 
@@ -50,14 +50,54 @@ class DrainRule:
         return f"{self.rate} bytes/s" if self.rate else self.when
 
 
+def _limit(entry: Entry) -> float:
+    try:
+        rate = read_rule(str(entry.data)).rate
+    except UsageError as error:
+        raise entry.error(str(error), would_do="20GB/s") from error
+    if not rate:
+        raise entry.error("a limit is a rate", would_do="20GB/s")
+    return float(rate)
+
+
+@dataclass(frozen=True, slots=True)
+class _Curve:
+    """The numbers of draining.curve.Curve."""
+
+    a: float = key(positive(_MOST))
+    b: float = key(number(-_MOST, _MOST))
+    n_ost: int = key(count())
+    stripe: int = key(size())
+    positioning: float = key(short_time("positioning time", "such as 5.5ms"), 0.0)
+    upper: int = key(count(), _UPPER)
+
+
+def _curve(entry: Entry) -> dict[str, float]:
+    curve = read_record(_Curve, entry)
+    if curve.upper < _LOWER:
+        raise entry.below("upper").error(f"upper is at least {_LOWER} stripes")
+    if curve.a * math.log(_LOWER / curve.n_ost) + curve.b <= 0:
+        what = f"a ln({_LOWER} / n_ost) + b gives no bandwidth"
+        raise entry.error(what, would_do="a larger b, or fewer n_ost")
+    return asdict(curve)
+
+
+_FULL_PATH = matching(
+    "/.*", "the registry is a folder on the PFS, by its full path", "/lus/drain/scratch"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class DrainTarget:
     """The storage that several runs drain to. Rates in bytes per second."""
 
-    name: str
-    limit: float = 0.0  # 0: limited by the curve only
-    curve: dict[str, float] | None = None  # draining.curve.Curve
-    registry: str = ""  # a folder that runs share; empty: each run has its own
+    name: str = key(text, name="target")
+    # 0: limited by the curve only
+    limit: float = key(_limit, 0.0, default=0.0)
+    # draining.curve.Curve
+    curve: dict[str, float] | None = key(_curve, None, default=None)
+    # A folder that runs share; empty: each run has its own.
+    registry: str = key(_FULL_PATH, "", default="")
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -89,50 +129,13 @@ def read_drain(entry: Entry) -> TierDrain:
     """The key ``drain`` of a tier. Raises CatalogError."""
     if not isinstance(entry.data, dict):
         # YAML 1.1 reads `off` as false.
-        text = OFF if entry.data is False else str(entry.data)
+        rule = OFF if entry.data is False else str(entry.data)
         try:
-            return TierDrain(read_rule(text))
+            return TierDrain(read_rule(rule))
         except UsageError as error:
-            raise entry.error(str(error), text, WOULD_DO) from error
-    check_mapping(entry, _KEYS, ("target",))
-    if not {"limit", "curve"} & entry.data.keys():
+            raise entry.error(str(error), rule, WOULD_DO) from error
+    target = read_record(DrainTarget, entry)
+    if not target.limit and target.curve is None:
         what = "a target without a limit and without a curve limits nothing"
         raise entry.error(what, would_do="limit: 20GB/s")
-    registry = str(entry.data.get("registry", ""))
-    if "registry" in entry.data and not registry.startswith("/"):
-        what = "the registry is a folder on the PFS, by its full path"
-        raise entry.below("registry").error(what, would_do="/lus/drain/scratch")
-    limit = _read_limit(entry.below("limit")) if "limit" in entry.data else 0.0
-    curve = _read_curve(entry.below("curve")) if "curve" in entry.data else None
-    target = DrainTarget(str(entry.data["target"]), limit, curve, registry)
     return TierDrain(DrainRule(PACED), target)
-
-
-def _read_limit(entry: Entry) -> float:
-    try:
-        rate = read_rule(str(entry.data)).rate
-    except UsageError as error:
-        raise entry.error(str(error), would_do="20GB/s") from error
-    if not rate:
-        raise entry.error("a limit is a rate", would_do="20GB/s")
-    return float(rate)
-
-
-def _read_curve(entry: Entry) -> dict[str, float]:
-    check_mapping(entry, _CURVE, ("a", "b", "n_ost", "stripe"))
-    curve = {
-        "a": read_positive(entry, "a", _MOST),
-        "b": read_number(entry, "b", -_MOST, _MOST),
-        "n_ost": read_count(entry, "n_ost"),
-        "stripe": read_size(entry, "stripe"),
-        "positioning": read_short_time(
-            entry, "positioning", "positioning time", "such as 5.5ms"
-        ),
-        "upper": read_count(entry, "upper", _UPPER),
-    }
-    if curve["upper"] < _LOWER:
-        raise entry.below("upper").error(f"upper is at least {_LOWER} stripes")
-    if curve["a"] * math.log(_LOWER / curve["n_ost"]) + curve["b"] <= 0:
-        what = f"a ln({_LOWER} / n_ost) + b gives no bandwidth"
-        raise entry.error(what, would_do="a larger b, or fewer n_ost")
-    return curve

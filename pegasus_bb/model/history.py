@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pegasus_bb.model.placement import PFS
-from pegasus_bb.model.start_overhead import Startup
+from pegasus_bb.model.speeds import Startup
 from pegasus_bb.model.workflow import Job
 
 _LONGEST = 1e9  # seconds; sums of such times are finite

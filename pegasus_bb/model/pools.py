@@ -2,59 +2,52 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from itertools import combinations
 
 from pegasus_bb.core.paths import is_below
 from pegasus_bb.model.document import Entry
+from pegasus_bb.model.quantities import Reader, matching, size
+from pegasus_bb.model.records import key, read_record
 
 CLASSES = ("short", "medium", "long")
-_KEYS = ("name", "path", "capacity", "class", "beegfs_pool")
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
-_PATH = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*")
+_NAME = "[A-Za-z][A-Za-z0-9_-]*"
+_PATH = "[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*"
+
+
+def _part(name: str, pattern: str, would_do: str) -> Reader[str]:
+    return matching(pattern, f"no {name} of a pool", would_do)
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
     """A folder below a tier's path; a run has a folder of its own in it."""
 
-    name: str
-    path: str  # below the tier's
-    capacity: int | None = None  # bytes that one run may put there; None: no limit
-    lifetime: str = ""  # one of CLASSES; empty: files of any
-    beegfs_pool: str = ""  # the storage pool that new files of the folder go to
+    name: str = key(_part("name", _NAME, "name: fast"))
+    # Below the tier's.
+    path: str = key(_part("path", _PATH, "a path below the tier's: fast"))
+    # Bytes that one run may put there; None: no limit.
+    capacity: int | None = key(size("such as 700GiB"), None, default=None)
+    # One of CLASSES; empty: files of any.
+    lifetime: str = key(
+        _part("class", "|".join(CLASSES), f"one of {CLASSES}"),
+        "",
+        name="class",
+        default="",
+    )
+    # The storage pool that new files of the folder go to.
+    beegfs_pool: str = key(
+        _part("beegfs_pool", "[0-9]{0,9}", "beegfs_pool: 2"), "", default=""
+    )
 
 
 def read_pools(entry: Entry) -> tuple[Pool, ...]:
     """The key ``pools`` of the tier ``entry``. Raises CatalogError."""
     entries = entry.entries("pools", "a pool", "name", "path")
-    pools = [_read_pool(each) for each in entries]
+    pools = [read_record(Pool, each) for each in entries]
     for (at, one), (_, other) in combinations(zip(entries, pools, strict=True), 2):
         _check_no_overlap(at, one, other)
     return tuple(pools)
-
-
-def _read_pool(entry: Entry) -> Pool:
-    entry.check_keys(_KEYS, "a pool")
-    values = {key: str(value) for key, value in entry.data.items()}
-    _check(entry, "name", values["name"], _NAME.pattern, "name: fast")
-    _check(
-        entry, "path", values["path"], _PATH.pattern, "a path below the tier's: fast"
-    )
-    of_class = values.get("class", "")
-    _check(entry, "class", of_class, "|" + "|".join(CLASSES), f"one of {CLASSES}")
-    beegfs = values.get("beegfs_pool", "")
-    _check(entry, "beegfs_pool", beegfs, "[0-9]{0,9}", "beegfs_pool: 2")
-    capacity = None
-    if "capacity" in entry.data:
-        capacity = entry.below("capacity").size(would_do="such as 700GiB")
-    return Pool(values["name"], values["path"], capacity, of_class, beegfs)
-
-
-def _check(entry: Entry, key: str, value: str, pattern: str, would_do: str) -> None:
-    if re.fullmatch(pattern, value) is None:
-        raise entry.below(key).error(f"no {key} of a pool", value, would_do)
 
 
 def _check_no_overlap(entry: Entry, one: Pool, other: Pool) -> None:

@@ -1,23 +1,29 @@
-"""Reads single quantities of a file. An error names the line and the key.
+"""Readers of single quantities of a file. An error names the line and the key.
 
-All functions raise CatalogError.
+Each function makes the reader of one key: it takes the value's Entry, and raises
+CatalogError.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
 
 from pegasus_bb.core.errors import CatalogError, UsageError
-from pegasus_bb.core.units import parse_duration
+from pegasus_bb.core.units import parse_duration, parse_size
 from pegasus_bb.model.document import Document, Entry, suggestion
+
+T = TypeVar("T")
+Reader: TypeAlias = Callable[[Entry], T]
 
 MOST = 1_000_000  # of what a simulation keeps in memory: nodes, pipelines
 _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _SHORT = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(us|ms|s)")
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+_NONE = ("0", "0s", "0m", "0h")
 
 
 @dataclass(frozen=True)
@@ -45,54 +51,40 @@ class Source:
         return self.name
 
 
-def check_mapping(entry: Entry, known: Collection[str], needs: Collection[str]) -> None:
-    """Check that ``entry`` is a mapping with ``known`` keys and with all of
-    ``needs``."""
-    last = entry.at[-1:] if not entry.at or isinstance(entry.at[-1], str) else entry.at
-    what = ".".join(map(str, last)) or "the file"
-    if not isinstance(entry.data, dict):
-        raise entry.error(f"{what} is a mapping", would_do=f"keys: {', '.join(known)}")
-    entry.check_keys(known, what)
-    for key in needs:
-        if entry.data.get(key) is None:
-            raise entry.error(f"{what} without {key}", "", f"add {key}")
-
-
-def read_count(
-    entry: Entry,
-    key: str,
-    default: int | None = None,
-    most: int = MOST,
-    least: int = 1,
-) -> int:
+def count(most: int = MOST, least: int = 1) -> Reader[int]:
     """A whole number from ``least`` to ``most``."""
-    value = entry.data.get(key, default)
-    if type(value) is not int or not least <= value <= most:
-        what = f"{key} is a whole number from {least} to {most}"
-        raise entry.below(key).error(what, would_do=_unquoted(value))
-    return value
+
+    def read(entry: Entry) -> int:
+        if type(entry.data) is not int or not least <= entry.data <= most:
+            what = f"{entry.key} is a whole number from {least} to {most}"
+            raise entry.error(what, would_do=_unquoted(entry.data))
+        return entry.data
+
+    return read
 
 
-def read_number(
-    entry: Entry, key: str, least: float, most: float, default: float | None = None
-) -> float:
-    """A number from ``least`` to ``most``. ``default`` may be beyond."""
-    if default is not None and key not in entry.data:
-        return default
-    value = entry.data.get(key)
-    if type(value) not in (int, float) or not least <= value <= most:
-        what = f"{key} is a number from {least:g} to {most:g}"
-        raise entry.below(key).error(what, would_do=_unquoted(value))
-    return float(value)
+def number(least: float, most: float) -> Reader[float]:
+    """A number from ``least`` to ``most``."""
+
+    def read(entry: Entry) -> float:
+        if type(entry.data) not in (int, float) or not least <= entry.data <= most:
+            what = f"{entry.key} is a number from {least:g} to {most:g}"
+            raise entry.error(what, would_do=_unquoted(entry.data))
+        return float(entry.data)
+
+    return read
 
 
-def read_positive(entry: Entry, key: str, most: float) -> float:
+def positive(most: float) -> Reader[float]:
     """A number above zero, and not above ``most``."""
-    value = entry.data.get(key)
-    if type(value) not in (int, float) or not 0 < value <= most:
-        what = f"{key} is a number above 0 and not above {most:g}"
-        raise entry.below(key).error(what, would_do=_unquoted(value))
-    return float(value)
+
+    def read(entry: Entry) -> float:
+        if type(entry.data) not in (int, float) or not 0 < entry.data <= most:
+            what = f"{entry.key} is a number above 0 and not above {most:g}"
+            raise entry.error(what, would_do=_unquoted(entry.data))
+        return float(entry.data)
+
+    return read
 
 
 def _unquoted(value: object) -> str:
@@ -101,43 +93,119 @@ def _unquoted(value: object) -> str:
     return f"{value}, without quotes" if is_number else ""
 
 
-def read_seconds(
-    entry: Entry, key: str, would_do: str, most: float = math.inf
-) -> float:
+def percent(read: Reader[float]) -> Reader[float]:
+    """A share, written in per cent."""
+    return lambda entry: read(entry) / 100
+
+
+def seconds(
+    would_do: str, most: float = math.inf, *, may_be_none: bool = False
+) -> Reader[float]:
     """A duration above zero, and not above ``most``."""
-    at = entry.below(key)
-    try:
-        seconds = parse_duration(at.data)
-    except UsageError as error:
-        raise at.error(str(error), would_do=would_do) from error
-    if seconds <= 0:
-        raise at.error(f"{key} is a time above zero", would_do=would_do)
-    if seconds > most:
-        what = f"{key} is at most {most / 86400:.0f} days"
-        raise at.error(what, would_do=would_do)
-    return float(seconds)
+
+    def read(entry: Entry) -> float:
+        if may_be_none and str(entry.data) in _NONE:
+            return 0.0
+        try:
+            found = parse_duration(entry.data)
+        except UsageError as error:
+            raise entry.error(str(error), would_do=would_do) from error
+        if found <= 0:
+            raise entry.error(f"{entry.key} is a time above zero", would_do=would_do)
+        if found > most:
+            what = f"{entry.key} is at most {most / 86400:.0f} days"
+            raise entry.error(what, would_do=would_do)
+        return float(found)
+
+    return read
 
 
-def read_short_time(entry: Entry, key: str, what: str, would_do: str) -> float:
-    """Seconds of a time such as 2ms, which is ``what``; 0 if there is none."""
-    match = _SHORT.fullmatch(str(entry.data.get(key, "0s")))
-    if match is None:
-        raise entry.below(key).error(f"not a {what}", would_do=would_do)
-    return float(match[1]) * _SECONDS[match[2]]
+def short_time(what: str, would_do: str) -> Reader[float]:
+    """Seconds of a time such as 2ms, which is ``what``."""
+
+    def read(entry: Entry) -> float:
+        match = _SHORT.fullmatch(str(entry.data))
+        if match is None:
+            raise entry.error(f"not a {what}", would_do=would_do)
+        return float(match[1]) * _SECONDS[match[2]]
+
+    return read
 
 
-def read_size(entry: Entry, key: str) -> int:
+def size(would_do: str = "") -> Reader[int]:
     """Bytes, above zero."""
-    size = entry.below(key).size()
-    if size < 1:
-        raise entry.below(key).error(f"{key} is above zero", would_do="such as 64MB")
-    return size
+
+    def read(entry: Entry) -> int:
+        found = entry.size(would_do=would_do)
+        if found < 1:
+            raise entry.error(f"{entry.key} is above zero", would_do="such as 64MB")
+        return found
+
+    return read
 
 
-def read_choice(entry: Entry, key: str, known: Collection[str], default: str) -> str:
-    value = str(entry.data.get(key, default))
-    if value not in known:
-        raise entry.below(key).error(
-            f"no such {key}", would_do=suggestion(value, known)
-        )
-    return value
+def rate(entry: Entry) -> float:
+    """Bytes per second, above zero."""
+    text = str(entry.data).removesuffix("/s").strip()
+    try:
+        found = parse_size(text)
+    except UsageError as error:
+        raise entry.error(str(error), would_do="such as 800MB/s") from error
+    if found <= 0:
+        raise entry.error("a speed above zero is needed")
+    if text.isdigit():
+        what = "a speed without a unit, which would be bytes per second"
+        raise entry.error(what, would_do="such as 800MB/s")
+    return float(found)
+
+
+def choice(*known: str) -> Reader[str]:
+    def read(entry: Entry) -> str:
+        value = str(entry.data)
+        if value not in known:
+            what = f"no such {entry.key}"
+            raise entry.error(what, would_do=suggestion(value, known))
+        return value
+
+    return read
+
+
+def text(entry: Entry) -> str:
+    return str(entry.data)
+
+
+def matching(pattern: str, what: str, would_do: str) -> Reader[str]:
+    """A text of the form ``pattern``."""
+
+    def read(entry: Entry) -> str:
+        if re.fullmatch(pattern, str(entry.data)) is None:
+            raise entry.error(what, would_do=would_do)
+        return str(entry.data)
+
+    return read
+
+
+def flag(entry: Entry) -> bool:
+    if not isinstance(entry.data, bool):
+        raise entry.error(f"{entry.key} is true or false")
+    return entry.data
+
+
+def numbers(
+    most: float, would_do: str, *, from_zero: bool = False
+) -> Reader[tuple[float, ...]]:
+    """A list of numbers above zero (or from zero on), not above ``most``."""
+
+    def fits(value: Any) -> bool:
+        is_number = type(value) in (int, float)
+        return is_number and (value > 0 or (from_zero and value == 0)) and value <= most
+
+    def read(entry: Entry) -> tuple[float, ...]:
+        given = entry.data
+        if not isinstance(given, list) or not given or not all(map(fits, given)):
+            limits = f"from 0 to {most:g}" if from_zero else f"above 0, at most {most}"
+            what = f"{entry.key} are a list of numbers {limits}"
+            raise entry.error(what, would_do=would_do)
+        return tuple(map(float, given))
+
+    return read

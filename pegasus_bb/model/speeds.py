@@ -12,20 +12,28 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from pegasus_bb.core.errors import UsageError
-from pegasus_bb.core.units import parse_size
 from pegasus_bb.model.document import Document, Entry, Key
 from pegasus_bb.model.placement import PFS
-from pegasus_bb.model.quantities import read_short_time
+from pegasus_bb.model.quantities import count, rate, short_time
+from pegasus_bb.model.records import key, read_record
 
 KEY = "x-storage-speeds"
 SLOTS = "slots"
-_RATES = ("read", "write", "job_read", "job_write")
-_OPERATIONS = ("ops", "job_ops")
 _COUNT = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?) ?/s")
+
+
+def _operations(entry: Entry) -> float:
+    match = _COUNT.fullmatch(str(entry.data))
+    if match is None or float(match[1]) == 0:
+        what = "operations per second are a number above zero"
+        raise entry.error(what, would_do="such as 30000/s")
+    return float(match[1])
+
+
+_latency = short_time("latency", "such as 2ms or 150us")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +44,14 @@ class Speed:
     close and remove, and reads or writes of a few bytes.
     """
 
-    read: float  # of all jobs together
-    write: float
-    job_read: float  # of one job
-    job_write: float
-    latency: float = 0.0  # to open one file
-    ops: float = math.inf  # of all jobs together; infinite if unknown
-    job_ops: float = math.inf  # of one job
+    read: float = key(rate)  # of all jobs together
+    write: float = key(rate)
+    job_read: float = key(rate, math.inf)  # of one job
+    job_write: float = key(rate, math.inf)
+    latency: float = key(_latency, 0.0, default=0.0)  # to open one file
+    # Of all jobs together; infinite if unknown.
+    ops: float = key(_operations, math.inf, default=math.inf)
+    job_ops: float = key(_operations, math.inf, default=math.inf)  # of one job
 
     def of_job(self, read: int, written: int, files: int) -> float:
         """Seconds of one job, alone, for these bytes and files."""
@@ -51,6 +60,19 @@ class Speed:
 
     def of_all(self, read: int, written: int) -> float:
         return read / self.read + written / self.write
+
+
+@dataclass(frozen=True, slots=True)
+class Startup:
+    """The overhead of a job around its task, in seconds. The defaults are those of
+    the local engine on two idle cores."""
+
+    queue: float = 0.0  # from ready until a job has its slot
+    job: float = 0.1  # in the slot, around a task: shell, launcher and recorder
+    own: float = 0.2  # in the slot, an auxiliary job without its transfers
+
+
+DEFAULT_STARTUP = Startup()
 
 
 @dataclass(frozen=True)
@@ -70,8 +92,8 @@ def read_speeds(document: Document, root: tuple[Key, ...], site: str) -> Speeds 
     Raises CatalogError.
     """
     data: Any = document.data
-    for key in root:
-        data = data.get(key) if isinstance(data, dict) else None
+    for each in root:
+        data = data.get(each) if isinstance(data, dict) else None
     if data is None or (isinstance(data, dict) and site not in data):
         return None
     if not isinstance(data, dict) or not isinstance(data[site], dict):
@@ -94,57 +116,16 @@ def read_speeds(document: Document, root: tuple[Key, ...], site: str) -> Speeds 
         )
     line = document.line(entry.at)
     origin = f"{document.path}:{line}" if line else str(document.path)
-    return Speeds(_slots(entry), places, origin)
+    slots = count()(entry.below(SLOTS)) if SLOTS in entry.data else 1
+    return Speeds(slots, places, origin)
 
 
 def read_speed(entry: Entry) -> Speed:
     """The speed of one place. Raises CatalogError."""
-    if not isinstance(entry.data, dict):
-        raise entry.error("a place is a mapping", would_do="read: 8GB/s")
-    entry.check_keys((*_RATES, "latency", *_OPERATIONS), "a speed")
-    for key in ("read", "write"):
-        if key not in entry.data:
-            raise entry.error(f"a place without {key}", "", f"{key}: 8GB/s")
-    rates = {key: read_rate(entry.below(key)) for key in _RATES if key in entry.data}
-    return Speed(
-        read=rates["read"],
-        write=rates["write"],
-        job_read=min(rates.get("job_read", rates["read"]), rates["read"]),
-        job_write=min(rates.get("job_write", rates["write"]), rates["write"]),
-        latency=read_short_time(entry, "latency", "latency", "such as 2ms or 150us"),
-        ops=_operations(entry, "ops"),
-        job_ops=min(_operations(entry, "job_ops"), _operations(entry, "ops")),
+    found = read_record(Speed, entry)
+    return replace(
+        found,
+        job_read=min(found.job_read, found.read),
+        job_write=min(found.job_write, found.write),
+        job_ops=min(found.job_ops, found.ops),
     )
-
-
-def read_rate(entry: Entry) -> float:
-    """Bytes per second, above zero. Raises CatalogError."""
-    text = str(entry.data).removesuffix("/s").strip()
-    try:
-        rate = parse_size(text)
-    except UsageError as error:
-        raise entry.error(str(error), would_do="such as 800MB/s") from error
-    if rate <= 0:
-        raise entry.error("a speed above zero is needed")
-    if text.isdigit():
-        what = "a speed without a unit, which would be bytes per second"
-        raise entry.error(what, would_do="such as 800MB/s")
-    return float(rate)
-
-
-def _operations(entry: Entry, key: str) -> float:
-    if key not in entry.data:
-        return math.inf
-    match = _COUNT.fullmatch(str(entry.data[key]))
-    if match is None or float(match[1]) == 0:
-        what = "operations per second are a number above zero"
-        raise entry.below(key).error(what, would_do="such as 30000/s")
-    return float(match[1])
-
-
-def _slots(entry: Entry) -> int:
-    value = entry.data.get(SLOTS, 1)
-    if type(value) is not int or value < 1:
-        what = "slots are how many jobs run at the same time"
-        raise entry.below(SLOTS).error(what, would_do="64")
-    return value

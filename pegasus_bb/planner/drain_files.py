@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import abbreviate, format_size
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
-from pegasus_bb.decide.place_files import rule_of
+from pegasus_bb.decide.tier_choice import rule_of
 from pegasus_bb.model.drain_settings import NOW, DrainRule
 from pegasus_bb.model.modes import RunMode
 from pegasus_bb.model.placement import Placement

@@ -11,8 +11,8 @@ from pathlib import Path
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.core.units import abbreviate, format_files, format_size
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput, Selection
-from pegasus_bb.decide.place_files import rule_of
 from pegasus_bb.decide.sizing import wanted_capacity
+from pegasus_bb.decide.tier_choice import rule_of
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.drain_settings import OFF, PACED
 from pegasus_bb.model.placement import Placement

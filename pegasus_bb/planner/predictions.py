@@ -10,10 +10,11 @@ from pegasus_bb.core.errors import CatalogError, UsageError
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.hybrid_mode import apply_hybrid_mode
 from pegasus_bb.decide.job_reservations import capacity_maker
-from pegasus_bb.decide.lint import is_linked, lint_tier
-from pegasus_bb.decide.place_files import choose_tier, place, place_by_rules, reserve
+from pegasus_bb.decide.lint.tiers import lint_tier
+from pegasus_bb.decide.place_files import place, place_by_rules, reserve
 from pegasus_bb.decide.sizing import automatic_capacity
 from pegasus_bb.decide.survey import INPUT
+from pegasus_bb.decide.tier_choice import choose_tier
 from pegasus_bb.forecast.demands.learned_rates import fitted_speeds
 from pegasus_bb.forecast.workflow.calibration import calibrated
 from pegasus_bb.forecast.workflow.mode_choice import Compared, Predicted, choose
@@ -32,8 +33,7 @@ from pegasus_bb.model.modes import (
     recorded_mode,
 )
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.model.speeds import KEY, Speeds, read_speeds
-from pegasus_bb.model.start_overhead import DEFAULT
+from pegasus_bb.model.speeds import DEFAULT_STARTUP, KEY, Speeds, read_speeds
 from pegasus_bb.planner.fork_worker import JOBS_FOR_A_WORKER, in_worker
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.reading import read
@@ -224,8 +224,8 @@ def _simulator(given: PlanningInput, placement: Placement, speeds: Speeds) -> Si
         files=files,
         cleanup=ending.cleanup,
         delivered=ending.delivered,
-        linked=frozenset(lfn for lfn in inputs if is_linked(catalogs, site, lfn)),
-        startup=history.startup or DEFAULT,
+        linked=frozenset(lfn for lfn in inputs if catalogs.is_linked(site, lfn)),
+        startup=history.startup or DEFAULT_STARTUP,
         wait=history.wait or 0.0,
     )
     return Simulator(planned)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.decide.decision import Ending, PlanningInput
-from pegasus_bb.decide.lint import lint_pfns
+from pegasus_bb.decide.lint.files import lint_pfns
 from pegasus_bb.model.catalogs import Catalogs, Site, load_inputs
 from pegasus_bb.model.document import Document, suggestion
 from pegasus_bb.model.graph import build_graph

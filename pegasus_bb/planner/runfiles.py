@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from pegasus_bb.decide.decision import PlanningInput
-from pegasus_bb.decide.lint import link_target
 from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.document import as_json
 from pegasus_bb.model.placement import HINTS, JobReservation, PlacedFile, Placement
@@ -230,7 +229,7 @@ def _check_job(workflow: Workflow, job: Job) -> None:
 
 
 def _linked_folders(catalogs: Catalogs, site: str) -> set[str]:
-    paths = (link_target(catalogs, site, lfn) for lfn in catalogs.replicas.replicas)
+    paths = (catalogs.link_target(site, lfn) for lfn in catalogs.replicas.replicas)
     return {posixpath.dirname(path) for path in paths if path is not None}
 
 

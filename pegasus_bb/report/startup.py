@@ -9,7 +9,7 @@ from itertools import accumulate
 from statistics import fmean, median
 
 from pegasus_bb.model.run import Kind, NodeTimes, Run, Task
-from pegasus_bb.model.start_overhead import DEFAULT, Startup
+from pegasus_bb.model.speeds import DEFAULT_STARTUP, Startup
 
 _FEW = 4  # nodes: of fewer, whole seconds of a job state log tell nothing
 _OWN = (Kind.CREATE_DIR, Kind.CLEANUP)  # the planner's own that move nothing
@@ -29,9 +29,9 @@ def startup_of(run: Run) -> Startup | None:
     if len(_begun(run.nodes)) < _FEW:
         return None
     around = _around(tasks)
-    job = min(DEFAULT.job, _between(run.tasks)) if around is None else around
+    job = min(DEFAULT_STARTUP.job, _between(run.tasks)) if around is None else around
     own = [task.duration for task, _ in found if task.kind in _OWN]
-    learned = replace(DEFAULT, queue=_queue(run.nodes), job=job)
+    learned = replace(DEFAULT_STARTUP, queue=_queue(run.nodes), job=job)
     return replace(learned, own=median(own) + job) if own else learned
 
 
@@ -51,7 +51,7 @@ def _between(tasks: Sequence[Task]) -> float:
     ends = sorted(task.end for task in tasks)
     starts = (task.start for task in tasks if task.start >= ends[0])
     gaps = [start - ends[bisect_right(ends, start) - 1] for start in starts]
-    return median(gaps) if len(gaps) >= _FEW else DEFAULT.job
+    return median(gaps) if len(gaps) >= _FEW else DEFAULT_STARTUP.job
 
 
 def _queue(nodes: Iterable[NodeTimes]) -> float:

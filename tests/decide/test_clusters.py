@@ -6,11 +6,11 @@ import pytest
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.core.units import MIB
-from pegasus_bb.decide import job_reservation_lint
 from pegasus_bb.decide.job_reservations import (
     join_job_reservations,
     planned_job_reservations,
 )
+from pegasus_bb.decide.lint import job_reservations as job_lint
 from pegasus_bb.model.placement import Placement
 from tests.decide.user_files import User, job, said, sized, use
 
@@ -96,7 +96,7 @@ def test_more_than_there_may_be_is_refused_by_the_cluster_s_name(
 def test_more_files_than_datawarp_stages_are_refused(
     chain: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job_reservation_lint, "MOST_FILES", 3)
+    monkeypatch.setattr(job_lint, "MOST_FILES", 3)
     joined(chain, merge_a=["first", "second"])
     words = "cluster merge_a of 3 jobs would have 4"
     with pytest.raises(CatalogError, match=words) as error:

@@ -8,7 +8,7 @@ import pytest
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.core.units import MIB
-from pegasus_bb.decide import job_reservation_lint
+from pegasus_bb.decide.lint import job_reservations as job_lint
 from pegasus_bb.model.placement import JobReservation
 from tests.decide.test_hybrid import checkpoint, inner, on_the_submit_host
 from tests.decide.user_files import User, job, said, sized, use
@@ -129,7 +129,7 @@ def test_what_staging_cannot_do_is_refused_in_its_place(
 def test_more_files_than_staging_can_do_in_time(
     per_job: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job_reservation_lint, "MOST_FILES", 3)
+    monkeypatch.setattr(job_lint, "MOST_FILES", 3)
     with pytest.raises(CatalogError, match="would have 4 files staged") as caught:
         per_job.decide()
     assert caught.value.key == "jobs.1.uses"

@@ -44,8 +44,8 @@ def test_a_site_says_how_fast_its_places_are(tmp_path: Path) -> None:
         ({"pfs": {**PFS, "latency": "2"}}, "cluster.pfs.latency", "such as 2ms"),
         ({"pfs": {**PFS, "latency": f"{'9' * 400}s"}}, "cluster.pfs.latency", "2ms"),
         ({"pfs": {**PFS, "ops": f"{'9' * 400}/s"}}, "cluster.pfs.ops", "30000/s"),
-        ({"pfs": PFS, "slots": 0}, "cluster.slots", "at the same time"),
-        ({"pfs": "fast"}, "cluster.pfs", "a place is a mapping"),
+        ({"pfs": PFS, "slots": 0}, "cluster.slots", "whole number"),
+        ({"pfs": "fast"}, "cluster.pfs", "pfs is a mapping"),
         ("fast", "cluster", "mapping of site to places"),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.decide.place_files import rule_of
+from pegasus_bb.decide.tier_choice import rule_of
 from pegasus_bb.model.drain_settings import DrainRule, DrainTarget, TierDrain
 from pegasus_bb.model.modes import HYBRID, PERSISTENT
 from pegasus_bb.model.properties import Settings

@@ -125,14 +125,14 @@ def _cores(application: Application, mix: Mix, part: float) -> float:
     """Below which a ``part`` of the pipelines is."""
     if mix.sizes is not None:
         spread = math.exp(mix.sizes.sigma * _NORMAL.inv_cdf(part))
-        return application.routine * mix.sizes.factor * spread
+        return application.cores.routine * mix.sizes.factor * spread
     is_hero = part > 1 - 1 / application.pipelines
-    return application.hero if is_hero else application.routine
+    return application.cores.hero if is_hero else application.cores.routine
 
 
 def _mean_cores(application: Application, mix: Mix) -> float:
     if mix.sizes is not None:
         spread = math.exp(mix.sizes.sigma**2 / 2)
-        return application.routine * mix.sizes.factor * spread
-    more = (application.hero - application.routine) / application.pipelines
-    return application.routine + more
+        return application.cores.routine * mix.sizes.factor * spread
+    more = (application.cores.hero - application.cores.routine) / application.pipelines
+    return application.cores.routine + more

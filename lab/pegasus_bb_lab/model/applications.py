@@ -19,18 +19,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pegasus_bb.model.document import Document, Entry, load
-from pegasus_bb.model.quantities import (
-    check_mapping,
-    read_count,
-    read_number,
-    read_seconds,
-    read_short_time,
-    read_size,
-)
+from pegasus_bb.model.quantities import count, number, seconds, short_time, size, text
+from pegasus_bb.model.records import check_mapping, key, read_record, record
 
 AGGRESSIVE = "aggressive"
 CONSERVATIVE = "conservative"
@@ -38,9 +32,6 @@ STRATEGIES = (AGGRESSIVE, CONSERVATIVE)
 
 _LOWER = 12  # stripes of a segment at least (Tang et al., section IV)
 _IO_SHARE = 0.05
-_TARGET = ("osts", "stripe", "lower", "upper", "groups", *STRATEGIES)
-_STRATEGY = ("a", "b", "plateau", "positioning")
-_APPLICATION = ("name", "size", "interval")
 _MOST = 10**9  # of anything that is counted; GB/s
 _LEAST = 1e-6  # GB/s
 _LONGEST = 3650 * 86400  # seconds
@@ -50,9 +41,36 @@ _LONGEST = 3650 * 86400  # seconds
 class Application:
     """One kind of dump of one application: its checkpoints, or its analysis files."""
 
-    name: str
-    size: int  # bytes of one dump
-    interval: float  # seconds from one dump to the next
+    name: str = key(text)
+    size: int = key(size())  # bytes of one dump
+    # Seconds from one dump to the next.
+    interval: float = key(seconds("such as 60s or 1h", _LONGEST))
+
+
+@dataclass(frozen=True, slots=True)
+class _Curve:
+    """How fast a target takes segments that one strategy sends."""
+
+    a: float = key(number(0, _MOST))  # GB/s
+    b: float = key(number(-_MOST, _MOST))  # GB/s
+    # Seconds before a segment.
+    positioning: float = key(short_time("positioning time", "such as 5.5ms"), 0.0)
+    # GB/s that it never exceeds.
+    plateau: float = key(number(_LEAST, _MOST), math.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class _Osts:
+    """What the targets of both strategies have in common."""
+
+    osts: int = key(count(_MOST))
+    stripe: int = key(size())  # bytes
+    lower: int = key(count(_MOST), _LOWER)  # stripes of one segment
+    upper: int = key(count(_MOST))  # more stripes make it no faster
+    # Targets that share the load; None: as many as it takes.
+    groups: int | None = key(count(_MOST), None)
+    aggressive: _Curve = key(record(_Curve))
+    conservative: _Curve | None = key(record(_Curve), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,43 +104,36 @@ def read_draining(path: Path) -> DrainingInput:
     entry = document.entry()
     check_mapping(entry, ("applications", "io_share", "target"), ("target",))
     applications = _read_applications(entry)
-    target = entry.below("target")
-    targets = read_targets(target)
-    share = read_number(entry, "io_share", 1e-4, 1, _IO_SHARE)
-    has_groups = "groups" in target.data
-    groups = read_count(target, "groups", most=_MOST) if has_groups else None
-    return DrainingInput(document, applications, targets, groups, share)
+    osts, targets = _read_target(entry.below("target"))
+    share = _IO_SHARE
+    if "io_share" in entry.data:
+        share = number(1e-4, 1)(entry.below("io_share"))
+    return DrainingInput(document, applications, targets, osts.groups, share)
 
 
 def read_targets(entry: Entry) -> dict[str, Target]:
     """The target at ``entry``, for each strategy that it has. Raises CatalogError."""
-    check_mapping(entry, _TARGET, ("osts", "stripe", "upper", AGGRESSIVE))
-    found = (strategy for strategy in STRATEGIES if strategy in entry.data)
-    return {strategy: _read_target(entry, strategy) for strategy in found}
+    return _read_target(entry)[1]
 
 
-def _read_target(entry: Entry, strategy: str) -> Target:
-    curve = entry.below(strategy)
-    check_mapping(curve, _STRATEGY, ("a", "b"))
-    target = Target(
-        osts=read_count(entry, "osts", most=_MOST),
-        stripe=read_size(entry, "stripe"),
-        lower=read_count(entry, "lower", _LOWER, _MOST),
-        upper=read_count(entry, "upper", most=_MOST),
-        a=read_number(curve, "a", 0, _MOST),
-        b=read_number(curve, "b", -_MOST, _MOST),
-        positioning=read_short_time(
-            curve, "positioning", "positioning time", "such as 5.5ms"
-        ),
-        plateau=read_number(curve, "plateau", _LEAST, _MOST, math.inf),
-    )
-    if target.upper < target.lower:
-        what = f"upper is below lower, which is {target.lower}"
+def _read_target(entry: Entry) -> tuple[_Osts, dict[str, Target]]:
+    osts = read_record(_Osts, entry)
+    if osts.upper < osts.lower:
+        what = f"upper is below lower, which is {osts.lower}"
         raise entry.below("upper").error(what)
-    if target.a * math.log(target.lower / target.osts) + target.b < _LEAST:
-        what = f"a ln({target.lower} / {target.osts}) + b gives no bandwidth"
-        raise curve.error(what, would_do="a larger b, fewer osts, or a larger lower")
-    return target
+    curves = {AGGRESSIVE: osts.aggressive, CONSERVATIVE: osts.conservative}
+    return osts, {
+        strategy: _target(osts, curve, entry.below(strategy))
+        for strategy, curve in curves.items()
+        if curve is not None
+    }
+
+
+def _target(osts: _Osts, curve: _Curve, entry: Entry) -> Target:
+    if curve.a * math.log(osts.lower / osts.osts) + curve.b < _LEAST:
+        what = f"a ln({osts.lower} / {osts.osts}) + b gives no bandwidth"
+        raise entry.error(what, would_do="a larger b, fewer osts, or a larger lower")
+    return Target(osts.osts, osts.stripe, osts.lower, osts.upper, **asdict(curve))
 
 
 def _read_applications(entry: Entry) -> tuple[Application, ...]:
@@ -132,10 +143,8 @@ def _read_applications(entry: Entry) -> tuple[Application, ...]:
         raise entry.error("no applications", "", f"applications: [{example[2:]}]")
     found: dict[str, Application] = {}
     for each in entries:
-        check_mapping(each, _APPLICATION, _APPLICATION)
-        name = str(each.data["name"])
-        if name in found:
+        application = read_record(Application, each)
+        if application.name in found:
             raise each.below("name").error("a second application of that name")
-        interval = read_seconds(each, "interval", "such as 60s or 1h", _LONGEST)
-        found[name] = Application(name, read_size(each, "size"), interval)
+        found[application.name] = application
     return tuple(found.values())

@@ -16,21 +16,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pegasus_bb.model.document import Document, Entry, load
+from pegasus_bb.model.document import Document, Entry
+from pegasus_bb.model.document import load as load_document
 from pegasus_bb.model.quantities import (
-    check_mapping,
-    read_count,
-    read_positive,
-    read_seconds,
-    read_size,
+    count,
+    flag,
+    numbers,
+    positive,
+    rate,
+    seconds,
+    size,
 )
-from pegasus_bb.model.speeds import read_rate
-from pegasus_bb_lab.model.flash_users import Users, read_users
-from pegasus_bb_lab.model.flash_workflows import Workflows, read_workflows
+from pegasus_bb.model.records import check_mapping, key, read_record, record
+from pegasus_bb_lab.model.flash_users import Users
+from pegasus_bb_lab.model.flash_workflows import Workflows
 
-_DEVICE = ("raw", "capacity", "block", "page", "streams", "bandwidth")
-_LOAD = ("time", "after", "stripe", "fill")
-_KINDS = ("users", "workflows")
 _MOST_PAGES = 1 << 27  # two gigabytes
 _MOST = 256  # streams, devices: their numbers have 8 bits
 _LEAST_STRIPES = 100  # of one run; fewer show nothing
@@ -44,24 +44,35 @@ _MOST_ERROR = 5.0
 class Device:
     """One of ``devices`` that files are striped over. Sizes are bytes."""
 
-    raw: int  # flash
-    capacity: int  # what the host sees
-    block: int  # erased at once
-    page: int  # written at once
-    streams: int
-    bandwidth: float  # bytes per second, without garbage collection
-    devices: int
-    trim: bool  # whether it is told of deleted files
+    raw: int = key(size())  # flash
+    capacity: int = key(size())  # what the host sees
+    block: int = key(size())  # erased at once
+    page: int = key(size())  # written at once
+    streams: int = key(count(_MOST))
+    bandwidth: float = key(rate)  # bytes per second, without garbage collection
+    devices: int = key(count(_MOST), 1)
+    trim: bool = key(flag, True)  # whether it is told of deleted files
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    time: float  # seconds
-    after: float
-    stripe: int  # bytes that a writer writes in its turn to each device
-    fill: float  # the most live bytes, as a share of the capacity
-    per_day: int | None  # bytes written to the tier per day; None: no limit
-    kind: Users | Workflows
+    """What writes: users or workflows."""
+
+    time: float = key(seconds("such as 60m"))
+    after: float = key(seconds("such as 30m"))
+    stripe: int = key(size())  # bytes that a writer writes in its turn to each device
+    fill: float = key(positive(1))  # the most live bytes, as a share of the capacity
+    # Bytes written to the tier per day; None: no limit.
+    per_day: int | None = key(size(), None)
+    users: Users | None = key(record(Users), None)
+    workflows: Workflows | None = key(record(Workflows), None)
+
+    @property
+    def kind(self) -> Users | Workflows:
+        kind = self.users or self.workflows
+        if kind is None:
+            raise ValueError("a load of nothing")
+        return kind
 
 
 @dataclass(frozen=True)
@@ -84,12 +95,12 @@ class FlashInput:
 
 def read_flash(path: Path) -> FlashInput:
     """Raises CatalogError."""
-    document = load(path, {})
+    document = load_document(path, {})
     entry = Entry(document, (), document.data)
     check_mapping(entry, ("device", "load", "errors"), ("device", "load"))
     device = _read_device(entry.below("device"))
-    wanted = _read_load(entry.below("load"), device)
-    found = FlashInput(document, device, wanted, _read_errors(entry))
+    load = _read_load(entry.below("load"), device)
+    found = FlashInput(document, device, load, _read_errors(entry))
     _check_effort(entry, found)
     return found
 
@@ -112,62 +123,36 @@ def _check_effort(entry: Entry, found: FlashInput) -> None:
 
 
 def _read_device(entry: Entry) -> Device:
-    check_mapping(entry, (*_DEVICE, "devices", "trim"), _DEVICE)
-    trim = entry.data.get("trim", True)
-    if not isinstance(trim, bool):
-        raise entry.below("trim").error("trim is true or false")
-    device = Device(
-        raw=read_size(entry, "raw"),
-        capacity=read_size(entry, "capacity"),
-        block=read_size(entry, "block"),
-        page=read_size(entry, "page"),
-        streams=read_count(entry, "streams", most=_MOST),
-        bandwidth=read_rate(entry.below("bandwidth")),
-        devices=read_count(entry, "devices", 1, _MOST),
-        trim=trim,
-    )
+    device = read_record(Device, entry)
     if device.raw // device.page > _MOST_PAGES:
         raise entry.below("page").error(f"more than {_MOST_PAGES} pages in raw")
-    _check_multiple(entry, "block", device.page, "page")
+    _check_multiple(entry.below("block"), device.block, device.page, "page")
     return device
 
 
 def _read_load(entry: Entry, device: Device) -> Load:
-    check_mapping(entry, (*_LOAD, *_KINDS, "per_day"), _LOAD)
-    kinds = [kind for kind in _KINDS if kind in entry.data]
+    load = read_record(Load, entry)
+    kinds = [kind for kind in ("users", "workflows") if kind in entry.data]
     if len(kinds) != 1:
         raise entry.error("a load has users or workflows, one of them", str(kinds))
-    kind: Users | Workflows
-    if kinds == ["users"]:
-        kind = read_users(entry.below("users"))
-    else:
-        kind = read_workflows(entry.below("workflows"))
-    seconds = read_seconds(entry, "time", "such as 60m")
-    after = read_seconds(entry, "after", "such as 30m")
-    if after >= seconds:
+    if load.after >= load.time:
         raise entry.below("after").error("after is before the end of time")
-    _check_multiple(entry, "stripe", device.page, "page of the device")
-    return Load(
-        time=seconds,
-        after=after,
-        stripe=read_size(entry, "stripe"),
-        fill=read_positive(entry, "fill", 1),
-        per_day=read_size(entry, "per_day") if "per_day" in entry.data else None,
-        kind=kind,
-    )
+    stripe = entry.below("stripe")
+    _check_multiple(stripe, load.stripe, device.page, "page of the device")
+    return load
 
 
-def _check_multiple(entry: Entry, key: str, of: int, name: str) -> None:
-    if read_size(entry, key) % of:
-        raise entry.below(key).error(f"{key} is a multiple of the {name}, {of} bytes")
+def _check_multiple(entry: Entry, value: int, of: int, name: str) -> None:
+    if value % of:
+        raise entry.error(f"{entry.key} is a multiple of the {name}, {of} bytes")
 
 
-def _read_errors(entry: Entry) -> tuple[float, ...]:
-    given = entry.data.get("errors", list(_ERRORS))
-    fits = isinstance(given, list) and all(
-        type(each) in (int, float) and 0 <= each <= _MOST_ERROR for each in given
-    )
-    if not fits or not given or len(set(given)) < len(given):
-        what = f"errors are a list of numbers from 0 to {_MOST_ERROR:g}"
-        raise entry.below("errors").error(what, would_do="errors: [0, 0.5, 1]")
-    return tuple(map(float, given))
+def _read_errors(root: Entry) -> tuple[float, ...]:
+    if "errors" not in root.data:
+        return _ERRORS
+    entry = root.below("errors")
+    would_do = "errors: [0, 0.5, 1]"
+    errors = numbers(_MOST_ERROR, would_do, from_zero=True)(entry)
+    if len(set(errors)) < len(errors):
+        raise entry.error("errors are different numbers", would_do=would_do)
+    return errors

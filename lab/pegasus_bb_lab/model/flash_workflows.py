@@ -17,68 +17,46 @@ stages:                # those of a shape
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from pegasus_bb.model.document import Entry
-from pegasus_bb.model.quantities import (
-    check_mapping,
-    read_count,
-    read_number,
-    read_seconds,
-    read_size,
-)
-from pegasus_bb.model.speeds import read_rate
-from pegasus_bb_lab.model.flash_users import read_many
+from pegasus_bb.model.quantities import count, flag, number, rate, seconds, size, text
+from pegasus_bb.model.records import key, read_record
+from pegasus_bb_lab.model.flash_users import many
 
 ALL = "all"
 _MOST_READS = 2_000_000  # tasks of a shape, and files that they read
-_KEYS = ("count", "users", "cores", "rate", "spread", "pause", "shapes")
-_STAGE = ("name", "tasks", "writes", "computes", "reads", "keep")
+
+
+def _reads(entry: Entry) -> dict[str, int | None]:
+    """Name of a stage -> how many of its files; None: all."""
+    if not isinstance(entry.data, dict):
+        would_do = "reads: {split: 1}"
+        raise entry.error("reads is a mapping of stages to counts", would_do=would_do)
+    return {
+        name: None if many == ALL else count()(entry.below(name))
+        for name, many in entry.data.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
     """Tasks that are alike. Each writes one file."""
 
-    name: str
-    tasks: int
-    writes: int  # bytes
-    computes: float  # seconds, before it writes
-    reads: Mapping[int, int | None]  # stage: how many of its files; None: all
-    keep: bool  # results: they stay until the workflow ends
+    name: str = key(text)
+    tasks: int = key(many)
+    writes: int = key(size())  # bytes
+    computes: float = key(seconds("such as 60s"), 0.0)  # before it writes
+    # Its place: how many of its files; None: all.
+    reads: Mapping[int, int | None] = key(_reads, MappingProxyType({}))
+    keep: bool = key(flag, False)  # results: they stay until the workflow ends
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
     name: str
     stages: tuple[Stage, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Workflows:
-    count: int
-    users: int
-    cores: int
-    rate: float  # bytes per second
-    spread: float
-    pause: float  # seconds
-    shapes: tuple[Shape, ...]
-
-
-def read_workflows(entry: Entry) -> Workflows:
-    check_mapping(entry, _KEYS, _KEYS)
-    shapes = entry.entries("shapes", "a shape", "name", "stages")
-    if not shapes:
-        raise entry.below("shapes").error("no shapes")
-    return Workflows(
-        count=read_many(entry, "count"),
-        users=read_many(entry, "users"),
-        cores=read_many(entry, "cores"),
-        rate=read_rate(entry.below("rate")),
-        spread=read_number(entry, "spread", 0, 3),
-        pause=read_seconds(entry, "pause", "such as 60s"),
-        shapes=tuple(_read_shape(each) for each in shapes),
-    )
 
 
 def _read_shape(entry: Entry) -> Shape:
@@ -93,6 +71,19 @@ def _read_shape(entry: Entry) -> Shape:
     return Shape(str(entry.data["name"]), tuple(found))
 
 
+def _read_stage(entry: Entry, earlier: list[str]) -> Stage:
+    stage = read_record(Stage, entry)
+    if stage.name in earlier:
+        raise entry.below("name").error("a second stage of that name")
+    for name in map(str, stage.reads):  # by name yet
+        if name not in earlier:
+            what = "it reads a stage that does not stand above it"
+            mend = f"one of: {', '.join(earlier) or 'none'}"
+            raise entry.below("reads", name).error(what, name, mend)
+    by_place = {earlier.index(str(name)): many for name, many in stage.reads.items()}
+    return replace(stage, reads=by_place)
+
+
 def _files_read(stage: Stage, every: list[Stage]) -> int:
     """By one of its tasks."""
     there = {place: every[place].tasks for place in stage.reads}
@@ -102,34 +93,20 @@ def _files_read(stage: Stage, every: list[Stage]) -> int:
     )
 
 
-def _read_stage(entry: Entry, earlier: list[str]) -> Stage:
-    check_mapping(entry, _STAGE, ("name", "tasks", "writes"))
-    name = str(entry.data["name"])
-    keep = entry.data.get("keep", False)
-    if name in earlier:
-        raise entry.below("name").error("a second stage of that name")
-    if not isinstance(keep, bool):
-        raise entry.below("keep").error("keep is true or false")
-    computes = "computes" in entry.data
-    return Stage(
-        name=name,
-        tasks=read_many(entry, "tasks"),
-        writes=read_size(entry, "writes"),
-        computes=read_seconds(entry, "computes", "such as 60s") if computes else 0.0,
-        reads=_read_reads(entry, earlier),
-        keep=keep,
-    )
+def _shapes(entry: Entry) -> tuple[Shape, ...]:
+    workflows = entry.document.entry(*entry.at[:-1])
+    shapes = workflows.entries(entry.key, "a shape", "name", "stages")
+    if not shapes:
+        raise entry.error("no shapes")
+    return tuple(_read_shape(each) for each in shapes)
 
 
-def _read_reads(entry: Entry, earlier: list[str]) -> dict[int, int | None]:
-    found: dict[int, int | None] = {}
-    reads = entry.mapping("reads")
-    for name, many in reads.items():
-        at = entry.below("reads", name)
-        if name not in earlier:
-            what = "it reads a stage that does not stand above it"
-            raise at.error(what, name, f"one of: {', '.join(earlier) or 'none'}")
-        whole = many == ALL
-        place = earlier.index(name)
-        found[place] = None if whole else read_count(entry.below("reads"), name)
-    return found
+@dataclass(frozen=True, slots=True)
+class Workflows:
+    count: int = key(many)
+    users: int = key(many)
+    cores: int = key(many)
+    rate: float = key(rate)  # bytes per second
+    spread: float = key(number(0, 3))
+    pause: float = key(seconds("such as 60s"))
+    shapes: tuple[Shape, ...] = key(_shapes)

@@ -25,25 +25,25 @@ from pathlib import Path
 from pegasus_bb.model.document import Entry, load
 from pegasus_bb.model.quantities import (
     Source,
-    check_mapping,
-    read_choice,
-    read_count,
-    read_number,
-    read_seconds,
-    read_size,
+    choice,
+    count,
+    number,
+    percent,
+    rate,
+    seconds,
+    size,
 )
-from pegasus_bb.model.speeds import Speed, read_rate, read_speed
+from pegasus_bb.model.records import check_mapping, key, read_record, record
+from pegasus_bb.model.speeds import Speed, read_speed
 
 RANDOM = "random"
 LEAST_LOADED = "least-loaded"
 ROUND_ROBIN = "round-robin"
 PLACEMENTS = (RANDOM, LEAST_LOADED, ROUND_ROBIN)
+_BETWEEN_FAULTS = "such as 24h, the time between two faults"
 SHARED = "shared"
 LOCAL = "local"
-_KEYS = ("nodes", "cores", "memory", "nic", "pfs", "buffers", "parity", "faults")
-_BUFFER = ("read", "write", "capacity")
 _STRIPES = 1000  # more would exhaust the memory of the simulation
-_STRIPED = ("nodes", "stripes", "placement")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +51,10 @@ class BufferNodes:
     """Equal nodes with flash storage. The local ones are the compute nodes."""
 
     nodes: int
-    read: float  # of one node
-    write: float
-    capacity: float = math.inf  # of one node
+    read: float = key(rate)  # of one node
+    write: float = key(rate)
+    # Of one node.
+    capacity: float = key(size(), math.inf, default=math.inf)
     stripes: int = 1  # per compute node, each on a buffer node
     placement: str = RANDOM  # how the buffer nodes are chosen
 
@@ -62,20 +63,62 @@ class BufferNodes:
 class Faults:
     """A Poisson process: each node fails at the same rate."""
 
-    mtti: float  # mean seconds between two faults of any compute node
-    repair: float  # seconds until the node is back
+    # Mean seconds between two faults of any compute node.
+    mtti: float = key(seconds(_BETWEEN_FAULTS))
+    # Seconds until the node is back.
+    repair: float = key(seconds("such as 1h", may_be_none=True), 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _SharedNodes(BufferNodes):
+    """The buffer nodes of a machine, as a file has them: all together."""
+
+    nodes: int = key(count())
+    stripes: int = key(count(_STRIPES), 1, default=1)
+    placement: str = key(choice(*PLACEMENTS), RANDOM, default=RANDOM)
+
+
+def _per_node(entry: Entry, kind: type[BufferNodes], **known: int) -> BufferNodes:
+    all_nodes = read_record(kind, entry, **known)
+    nodes = all_nodes.nodes
+    if all_nodes.stripes > nodes:
+        what = f"a file of {all_nodes.stripes} stripes on {nodes} buffer nodes"
+        raise entry.below("stripes").error(what, would_do=f"at most {nodes}")
+    return BufferNodes(
+        nodes,
+        all_nodes.read / nodes,
+        all_nodes.write / nodes,
+        all_nodes.capacity / nodes,
+        all_nodes.stripes,
+        all_nodes.placement,
+    )
+
+
+def _buffers(entry: Entry) -> dict[str, BufferNodes]:
+    check_mapping(entry, (SHARED, LOCAL), ())
+    if not entry.data:
+        raise entry.error("no buffer", would_do=f"add {SHARED} or {LOCAL}")
+    buffers = {}
+    if SHARED in entry.data:
+        buffers[SHARED] = _per_node(entry.below(SHARED), _SharedNodes)
+    if LOCAL in entry.data:
+        nodes = count()(entry.document.entry("nodes"))
+        buffers[LOCAL] = _per_node(entry.below(LOCAL), BufferNodes, nodes=nodes)
+    return buffers
 
 
 @dataclass(frozen=True)
 class Machine:
-    nodes: int
-    cores: int  # of a node
-    memory: int  # of a node
-    nic: float  # of a node
-    pfs: Speed
-    buffers: Mapping[str, BufferNodes]  # by architecture: shared, local
-    parity: float = 0.0  # share of the buffers' bandwidth, below 1
-    faults: Faults | None = None
+    nodes: int = key(count())
+    cores: int = key(count())  # of a node
+    memory: int = key(size())  # of a node
+    nic: float = key(rate)  # of a node
+    pfs: Speed = key(read_speed)
+    # By architecture: shared, local.
+    buffers: Mapping[str, BufferNodes] = key(_buffers)
+    # Share of the buffers' bandwidth, below 1.
+    parity: float = key(percent(number(0, 99)), 0.0, default=0.0)
+    faults: Faults | None = key(record(Faults), None, default=None)
     source: Source = field(default=Source(), compare=False)
 
     def mtti_of(self, nodes: int) -> float:
@@ -88,62 +131,4 @@ class Machine:
 def read_machine(path: Path, variables: Mapping[str, str]) -> Machine:
     """Raises CatalogError."""
     entry = load(path, variables).entry()
-    check_mapping(entry, _KEYS, _KEYS[:-2])
-    nodes = read_count(entry, "nodes")
-    return Machine(
-        nodes=nodes,
-        cores=read_count(entry, "cores"),
-        memory=read_size(entry, "memory"),
-        nic=read_rate(entry.below("nic")),
-        pfs=read_speed(entry.below("pfs")),
-        buffers=_buffers(entry.below("buffers"), nodes),
-        parity=read_number(entry, "parity", 0, 99, default=0) / 100,
-        faults=_faults(entry),
-        source=Source(str(path), entry.document),
-    )
-
-
-def _buffers(entry: Entry, nodes: int) -> dict[str, BufferNodes]:
-    check_mapping(entry, (SHARED, LOCAL), ())
-    buffers = {}
-    if SHARED in entry.data:
-        buffers[SHARED] = _shared(entry.below(SHARED))
-    if LOCAL in entry.data:
-        local = entry.below(LOCAL)
-        check_mapping(local, _BUFFER, _BUFFER[:2])
-        buffers[LOCAL] = BufferNodes(nodes, *_per_node(local, nodes))
-    if not buffers:
-        raise entry.error("no buffer", would_do=f"add {SHARED} or {LOCAL}")
-    return buffers
-
-
-def _shared(entry: Entry) -> BufferNodes:
-    check_mapping(entry, (*_BUFFER, *_STRIPED), (*_BUFFER[:2], "nodes"))
-    nodes = read_count(entry, "nodes")
-    stripes = read_count(entry, "stripes", 1, most=_STRIPES)
-    if stripes > nodes:
-        what = f"a file of {stripes} stripes on {nodes} buffer nodes"
-        raise entry.below("stripes").error(what, would_do=f"at most {nodes}")
-    placement = read_choice(entry, "placement", PLACEMENTS, RANDOM)
-    return BufferNodes(nodes, *_per_node(entry, nodes), stripes, placement)
-
-
-def _per_node(entry: Entry, nodes: int) -> tuple[float, float, float]:
-    """Read, write, and capacity of one of ``nodes``."""
-    read, write = (read_rate(entry.below(key)) / nodes for key in _BUFFER[:2])
-    capacity = math.inf
-    if "capacity" in entry.data:
-        capacity = entry.below("capacity").size("capacity: ") / nodes
-    return read, write, capacity
-
-
-def _faults(machine: Entry) -> Faults | None:
-    entry = machine.below("faults")
-    if entry.data is None:
-        return None
-    check_mapping(entry, ("mtti", "repair"), ("mtti",))
-    mtti = read_seconds(entry, "mtti", "such as 24h, the time between two faults")
-    repair = entry.data.get("repair", "0s")
-    if str(repair) in ("0", "0s", "0m", "0h"):
-        return Faults(mtti, 0.0)
-    return Faults(mtti, read_seconds(entry, "repair", "such as 1h"))
+    return read_record(Machine, entry, source=Source(str(path), entry.document))

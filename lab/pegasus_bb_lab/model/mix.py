@@ -28,12 +28,14 @@ from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.document import Entry, load
 from pegasus_bb.model.quantities import (
     Source,
-    check_mapping,
-    read_choice,
-    read_count,
-    read_positive,
-    read_seconds,
+    choice,
+    count,
+    percent,
+    positive,
+    seconds,
+    text,
 )
+from pegasus_bb.model.records import key, read_record, record
 from pegasus_bb_lab.model.machine import Machine
 
 APEX = "apex"  # of the package
@@ -41,49 +43,64 @@ YOUNG = "young"
 DALY = "daly"
 FIRST_FIT = "first-fit"
 FCFS = "fcfs"
-_OF_MIX = (
-    "applications",
-    "sizes",
-    "full_machine",
-    "workflows",
-    "checkpoint",
-    "interval",
-)
 _LONGEST = 3650 * 86400  # seconds of a campaign
 _CORES = 10**9  # of a job; none is larger than the machine
-_OF_QUEUE = ("queue", "walltime", "campaign")
-_OF_APPLICATION = ("name", "share", "walltime", "cores", "pipelines")
+
+
+@dataclass(frozen=True, slots=True)
+class Cores:
+    """Of a pipeline."""
+
+    routine: int = key(count(_CORES))
+    hero: int = key(count(_CORES))
 
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    name: str
-    share: float  # of the machine's time; relative to the others
-    walltime: float  # that one pipeline computes
-    routine: int  # cores
-    hero: int  # cores
-    pipelines: int  # one in this many is a hero run
+    name: str = key(text)
+    share: float = key(positive(100))  # of the machine's time; relative to the others
+    walltime: float = key(seconds("such as 192h"))  # that one pipeline computes
+    cores: Cores = key(record(Cores))
+    pipelines: int = key(count())  # one in this many is a hero run
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
     """Cores of a pipeline: log-normal around ``factor`` times the routine ones."""
 
-    factor: float
-    sigma: float  # of the natural logarithm
+    factor: float = key(positive(1000))
+    sigma: float = key(positive(5))  # of the natural logarithm
+
+
+def _interval(entry: Entry) -> float | str:
+    if entry.data in (YOUNG, DALY):
+        return str(entry.data)
+    return seconds(f"{YOUNG}, {DALY}, or such as 3600s")(entry)
+
+
+def _applications(entry: Entry) -> tuple[Application, ...]:
+    needs = ("name", "share", "walltime", "cores", "pipelines")
+    root = entry.document.entry()
+    each = root.entries("applications", "an application", *needs)
+    if not each:
+        raise entry.error("a mix without applications")
+    return tuple(read_record(Application, one) for one in each)
 
 
 @dataclass(frozen=True)
 class Mix:
-    applications: tuple[Application, ...]
-    sizes: Sizes | None  # None: those of the applications
-    full_machine: int  # runs on all nodes
-    workflows: int  # pipelines of the campaign; 0: as many as their walltime fills
-    checkpoint: float  # share of memory
-    interval: float | str  # seconds of computing between two checkpoints, or a rule
-    queue: str
-    walltime: float  # of a job
-    campaign: float
+    applications: tuple[Application, ...] = key(_applications)
+    # None: those of the applications.
+    sizes: Sizes | None = key(record(Sizes), None)
+    full_machine: int = key(count(least=0), 0)  # runs on all nodes
+    # Pipelines of the campaign; 0: as many as their walltime fills.
+    workflows: int = key(count(), 0)
+    checkpoint: float = key(percent(positive(100)))  # share of memory
+    # Seconds of computing between two checkpoints, or a rule.
+    interval: float | str = key(_interval)
+    queue: str = key(choice(FIRST_FIT, FCFS), FIRST_FIT)
+    walltime: float = key(seconds("such as 24h"), 24 * 3600.0)  # of a job
+    campaign: float = key(seconds("such as 72d", _LONGEST))
     source: Source = field(default=Source(), compare=False)
 
 
@@ -100,58 +117,16 @@ def read_mix(name: str, machine: Machine, variables: Mapping[str, str]) -> Mix:
             would_do=f"--mix {APEX}, of Cao et al., or a file (docs/sizing.md)",
         )
     entry = load(path, variables).entry()
-    needs = ("applications", "checkpoint", "interval", "campaign")
-    check_mapping(entry, (*_OF_MIX, *_OF_QUEUE), needs)
-    applications = _applications(entry, machine)
-    sizes = None
-    if "sizes" in entry.data:
-        largest = max(each.routine for each in applications)
-        sizes = _sizes(entry.below("sizes"), largest, machine)
-    return Mix(
-        applications=applications,
-        sizes=sizes,
-        full_machine=read_count(entry, "full_machine", 0, least=0),
-        workflows=read_count(entry, "workflows") if "workflows" in entry.data else 0,
-        checkpoint=read_positive(entry, "checkpoint", 100) / 100,
-        interval=_interval(entry),
-        queue=read_choice(entry, "queue", (FIRST_FIT, FCFS), FIRST_FIT),
-        walltime=_walltime(entry),
-        campaign=read_seconds(entry, "campaign", "such as 72d", _LONGEST),
-        source=Source(name, entry.document),
-    )
-
-
-def _applications(entry: Entry, machine: Machine) -> tuple[Application, ...]:
-    found = tuple(
-        _application(each, machine)
-        for each in entry.entries("applications", "an application", *_OF_APPLICATION)
-    )
-    if not found:
-        raise entry.below("applications").error("a mix without applications")
-    return found
-
-
-def _application(entry: Entry, machine: Machine) -> Application:
-    entry.check_keys(_OF_APPLICATION, "an application")
-    cores = entry.below("cores")
-    check_mapping(cores, ("routine", "hero"), ("routine", "hero"))
-    for key in ("routine", "hero"):
-        _check_fits(cores.below(key), read_count(cores, key, most=_CORES), machine)
-    return Application(
-        name=str(entry.data["name"]),
-        share=read_positive(entry, "share", 100),
-        walltime=read_seconds(entry, "walltime", "such as 192h"),
-        routine=cores.data["routine"],
-        hero=cores.data["hero"],
-        pipelines=read_count(entry, "pipelines"),
-    )
-
-
-def _sizes(entry: Entry, largest: int, machine: Machine) -> Sizes:
-    check_mapping(entry, ("factor", "sigma"), ("factor", "sigma"))
-    factor = read_positive(entry, "factor", 1000)
-    _check_fits(entry.below("factor"), math.ceil(factor * largest), machine)
-    return Sizes(factor, read_positive(entry, "sigma", 5))
+    mix = read_record(Mix, entry, source=Source(name, entry.document))
+    for at, each in enumerate(mix.applications):
+        cores = entry.below("applications", at, "cores")
+        _check_fits(cores.below("routine"), each.cores.routine, machine)
+        _check_fits(cores.below("hero"), each.cores.hero, machine)
+    if mix.sizes is not None:
+        largest = max(each.cores.routine for each in mix.applications)
+        widest = math.ceil(mix.sizes.factor * largest)
+        _check_fits(entry.below("sizes", "factor"), widest, machine)
+    return mix
 
 
 def _check_fits(entry: Entry, cores: int, machine: Machine) -> None:
@@ -159,16 +134,3 @@ def _check_fits(entry: Entry, cores: int, machine: Machine) -> None:
     if cores > most:
         what = f"a job of {cores} cores is larger than the machine"
         raise entry.error(what, would_do=f"at most {most} ({machine.source})")
-
-
-def _interval(entry: Entry) -> float | str:
-    value = entry.data["interval"]
-    if value in (YOUNG, DALY):
-        return str(value)
-    return read_seconds(entry, "interval", f"{YOUNG}, {DALY}, or such as 3600s")
-
-
-def _walltime(entry: Entry) -> float:
-    if "walltime" not in entry.data:
-        return 24 * 3600.0
-    return read_seconds(entry, "walltime", "such as 24h")

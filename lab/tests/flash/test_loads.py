@@ -59,10 +59,10 @@ def test_a_file_dies_with_its_last_reader_and_a_result_with_its_workflow(
     tmp_path: Path, keep: bool, expected: list[int]
 ) -> None:
     wanted = workflows(tmp_path, "chain")
-    first, *others = wanted.load.kind.shapes[0].stages
+    first, *others = wanted.load.workflows.shapes[0].stages
     shape = Shape("chain", (replace(first, keep=keep), *others))
-    kind = replace(wanted.load.kind, count=1, spread=0.0, shapes=(shape,))
-    trace = record(replace(wanted, load=replace(wanted.load, kind=kind)), 0)
+    kind = replace(wanted.load.workflows, count=1, spread=0.0, shapes=(shape,))
+    trace = record(replace(wanted, load=replace(wanted.load, workflows=kind)), 0)
     of_first = (
         each
         for each in trace.events

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from pegasus_bb_lab.model.machine import LOCAL, SHARED, BufferNodes, Faults, Machine
-from pegasus_bb_lab.model.mix import DALY, FIRST_FIT, Application, Mix
+from pegasus_bb_lab.model.mix import DALY, FIRST_FIT, Application, Cores, Mix
 
 from pegasus_bb.model.quantities import Source
 from pegasus_bb.model.speeds import Speed
@@ -30,8 +30,8 @@ MACHINE = Machine(
 )
 MIX = Mix(
     applications=(
-        Application("wide", 60, 30 * HOUR, 400, 800, 4),
-        Application("narrow", 30, 10 * HOUR, 50, 100, 2),
+        Application("wide", 60, 30 * HOUR, Cores(400, 800), 4),
+        Application("narrow", 30, 10 * HOUR, Cores(50, 100), 2),
     ),
     sizes=None,
     full_machine=0,

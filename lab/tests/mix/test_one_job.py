@@ -14,7 +14,7 @@ import pytest
 from pegasus_bb_lab.mix.campaign import Campaign
 from pegasus_bb_lab.mix.measures import Outcome
 from pegasus_bb_lab.model.machine import LOCAL, ROUND_ROBIN, SHARED
-from pegasus_bb_lab.model.mix import DALY, Application, Mix
+from pegasus_bb_lab.model.mix import DALY, Application, Cores, Mix
 
 from lab.tests.mix.machines import GB, HOUR, MACHINE, MIX, with_buffer
 from pegasus_bb.forecast.kernel import Steps
@@ -22,7 +22,7 @@ from pegasus_bb.forecast.kernel import Steps
 SAFE = replace(with_buffer(MACHINE, SHARED, placement=ROUND_ROBIN), faults=None)
 ONE = replace(
     MIX,
-    applications=(Application("all", 100, HOUR, 1000, 1000, 1),),
+    applications=(Application("all", 100, HOUR, Cores(1000, 1000), 1),),
     workflows=1,
     interval=HOUR,
     walltime=99 * HOUR,

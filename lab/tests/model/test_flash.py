@@ -72,7 +72,7 @@ OF_USERS = [  # in the place of a part of USERS: line and key of the error, what
     ("threads: 2", "threads: true", 15, "load.users.threads", "whole number"),
     ("drop: 0.15", "drop: 0", 17, "load.users.drop", "above 0"),
     ("[1, 2.5]", "[1, -2]", 18, "load.users.capacities", "list of numbers"),
-    ("errors: [0, 0.5]", "errors: [0, 0]", 20, "errors", "list of numbers"),
+    ("errors: [0, 0.5]", "errors: [0, 0]", 20, "errors", "different numbers"),
     ("errors:", "error:", 20, "error", "no such key"),
 ]  # fmt: skip
 SHAPE = "load.workflows.shapes.0"
@@ -99,7 +99,7 @@ def test_every_key(tmp_path: Path) -> None:
     assert found.device == Device(
         272 << 20, 240 << 20, 2 << 20, 256 << 10, 4, float(64 << 20), 1, True
     )
-    assert found.load == Load(60.0, 30.0, 512 << 10, 0.95, None, users)
+    assert found.load == Load(60.0, 30.0, 512 << 10, 0.95, None, users, None)
     assert found.errors == (0.0, 0.5)
     assert (found.stripes, found.capacity) == (60 * 128, 480)
 

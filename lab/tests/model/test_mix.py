@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from pegasus_bb_lab.model.mix import APEX, Application, Mix, Sizes, read_mix
+from pegasus_bb_lab.model.mix import APEX, Application, Cores, Mix, Sizes, read_mix
 
 from lab.tests.mix.machines import MACHINE
 from tests.support.mistakes import check_mistake
@@ -39,7 +39,7 @@ def read(folder: Path, text: str) -> Mix:
 def test_a_mix(tmp_path: Path) -> None:
     found = read(tmp_path, MIX)
     assert found == Mix(
-        applications=(Application("wide", 60, 108000.0, 400, 800, 4),),
+        applications=(Application("wide", 60, 108000.0, Cores(400, 800), 4),),
         sizes=Sizes(1.5, 0.4),
         full_machine=1,
         workflows=60,
@@ -63,14 +63,14 @@ def test_what_may_be_left_out(tmp_path: Path) -> None:
 def test_the_mix_of_the_paper_comes_with_the_package() -> None:
     found = read_mix(APEX, replace(MACHINE, nodes=9500, cores=32), {})
     rows = [
-        (each.name, each.share, each.walltime / 3600, each.routine, each.hero)
+        (each.name, each.share, each.walltime / 3600, each.cores)
         for each in found.applications
     ]
     assert rows == [  # Cao et al. 2017, Table 1
-        ("EAP", 60, 984, 32768, 65536),
-        ("LAP", 5, 20, 4096, 32768),
-        ("Silverton", 15, 192, 32768, 131072),
-        ("VPIC", 10, 144, 32768, 65536),
+        ("EAP", 60, 984, Cores(32768, 65536)),
+        ("LAP", 5, 20, Cores(4096, 32768)),
+        ("Silverton", 15, 192, Cores(32768, 131072)),
+        ("VPIC", 10, 144, Cores(32768, 65536)),
     ]
     assert [each.pipelines for each in found.applications] == [125, 35, 36, 24]
 

@@ -13,8 +13,7 @@ from pegasus_bb.forecast.workflow.outline import PRIORITY, Outline, roots
 from pegasus_bb.forecast.workflow.phase_order import Phases
 from pegasus_bb.forecast.workflow.site_storage import THREADS, Storage
 from pegasus_bb.model.run import Kind
-from pegasus_bb.model.speeds import Speeds
-from pegasus_bb.model.start_overhead import Startup
+from pegasus_bb.model.speeds import Speeds, Startup
 
 
 class ReadyQueue:

@@ -16,8 +16,7 @@ from pegasus_bb.forecast.workflow.prediction import End, Prediction, predicted
 from pegasus_bb.forecast.workflow.work import off, work_of_shared, work_of_transient
 from pegasus_bb.forecast.workflow.workload import Workload
 from pegasus_bb.model.placement import PlacedFile, Placement
-from pegasus_bb.model.speeds import Speeds
-from pegasus_bb.model.start_overhead import DEFAULT, Startup
+from pegasus_bb.model.speeds import DEFAULT_STARTUP, Speeds, Startup
 
 SCATTER = 0.05  # of the computing of equal tasks: the sigma of a log-normal factor
 
@@ -64,7 +63,7 @@ class PlannedWorkflow:
     cleanup: str = "inplace"  # none | leaf | inplace | constraint
     delivered: bool = True  # results are staged out
     linked: frozenset[str] = frozenset()  # inputs that mode off links
-    startup: Startup = DEFAULT
+    startup: Startup = DEFAULT_STARTUP
     wait: float = 0.0
 
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.decide.job_reservation_lint import fits_on_directive_line
-from pegasus_bb.decide.lint import link_target
+from pegasus_bb.decide.lint.job_reservations import fits_on_directive_line
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import JobReservation, Placement
 from pegasus_bb.model.reservation import Request
@@ -93,7 +92,7 @@ def linked_sources(catalogs: Catalogs, placement: Placement) -> dict[str, str]:
         return {}
     site = placement.tier.site
     inputs = (f.lfn for f in placement.files.values() if f.how == "copy")
-    targets = {lfn: link_target(catalogs, site, lfn) for lfn in inputs}
+    targets = {lfn: catalogs.link_target(site, lfn) for lfn in inputs}
     return {lfn: path for lfn, path in targets.items() if path is not None}
 
 

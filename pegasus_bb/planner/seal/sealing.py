@@ -18,7 +18,6 @@ from pegasus_bb.model.dag.roles import Role, role_of
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal.dag_rules import AFTER, BEFORE, Rule
-from pegasus_bb.planner.seal.late_results import with_late_results
 from pegasus_bb.planner.seal.live_bytes import check_phases
 from pegasus_bb.planner.seal.lives import read_lives, removals
 from pegasus_bb.planner.seal.phases import SealedPhases, in_phases
@@ -56,6 +55,8 @@ def complete(planned: AnyWorkflow, workflow: Workflow, run: RunPlan) -> AnyWorkf
     NotSealed."""
     dag = _await_stage_outs(planned, run)
     if run.drain is not None and run.drain.is_late:
+        from pegasus_bb.planner.seal.late_results import with_late_results  # few are
+
         tasks = (node for _, node in planned.jobs_nodes())
         dag = with_late_results(dag, tasks, planned.entries)
     if run.request is None:

@@ -8,7 +8,8 @@ from contextlib import suppress
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
-from pegasus_bb.decide.place_files import choose_tier, place
+from pegasus_bb.decide.place_files import place
+from pegasus_bb.decide.tier_choice import choose_tier
 from pegasus_bb.model.catalogs import Site
 from pegasus_bb.model.finding import Finding, Level, ok, wrong
 from pegasus_bb.model.modes import TRANSIENT

@@ -12,8 +12,7 @@ from pegasus_bb.forecast.workflow.workload import workload
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.model.speeds import Speed, Speeds
-from pegasus_bb.model.start_overhead import Startup
+from pegasus_bb.model.speeds import Speed, Speeds, Startup
 from tests.decide.user_files import User, job, sized, use
 
 MB = 1_000_000

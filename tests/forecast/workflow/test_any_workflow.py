@@ -26,8 +26,7 @@ from pegasus_bb.forecast.workflow.workload import Load, Workload
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.placement import PlacedFile, Placement
 from pegasus_bb.model.run import Kind
-from pegasus_bb.model.speeds import Speed, Speeds
-from pegasus_bb.model.start_overhead import Startup
+from pegasus_bb.model.speeds import Speed, Speeds, Startup
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job, Use
 

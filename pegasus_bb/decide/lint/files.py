@@ -1,4 +1,4 @@
-"""Refuses values that a scheduler would silently misread, or that fail at run time."""
+"""Refuses names, replicas and links that cannot be carried, or do not exist."""
 
 from __future__ import annotations
 
@@ -9,76 +9,13 @@ from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.decide.survey import INPUT, staged_name
 from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.model.document import Entry
 from pegasus_bb.model.graph import Graph
-from pegasus_bb.model.modes import PERSISTENT, RunMode
 from pegasus_bb.model.placement import PlacedFile
-from pegasus_bb.model.properties import Settings, property_of
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Workflow
 
 # URLs and submit files quote these in different ways.
 _UNQUOTED = re.compile(r"""[\s"'`\\%$?#]""")
-# A blank ends a value of a #BB line, and % starts a replacement.
-_POOL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-
-
-def lint_tier(catalogs: Catalogs, tier: Tier, mode: RunMode = PERSISTENT) -> None:
-    """Raises CatalogError if the tier cannot serve a workflow in ``mode``."""
-    entry = catalogs.tier_entry(tier)
-    if tier.site == "local":
-        raise entry.error(
-            "the submit host cannot be the site with the buffer: bb_setup and "
-            "bb_delete run there before and after it exists",
-            "local",
-            "declare the machine that runs the tasks as a site of its own",
-        )
-    if not tier.is_reserved and mode.is_shared:
-        raise entry.below("backend").error(
-            f"the disk of a node holds nothing for the jobs on others, nor longer than "
-            f"its job runs; mode {mode} wants one place for files that several jobs "
-            "share",
-            would_do="--bb-mode transient, or --bb-tier with a tier that all nodes see",
-        )
-    if tier.access == "private" and not mode.is_only_for_jobs:
-        raise entry.below("access").error(
-            "in a private reservation each node sees only its own files, and the jobs "
-            "of a workflow would not find each other's",
-            would_do="access: striped, or --bb-mode transient",
-        )
-    _lint_job_tier(entry, tier)
-
-
-def job_tier(catalogs: Catalogs, settings: Settings, tier: Tier) -> Tier:
-    """Mode hybrid: the tier of job reservations: the one that the user named, else the
-    site's first node-local tier, else ``tier``. Raises CatalogError."""
-    tiers = catalogs.tiers.get(tier.site, [tier])
-    if settings.job_tier:
-        named = next((each for each in tiers if each.name == settings.job_tier), None)
-        if named is None:
-            raise catalogs.properties.error(
-                property_of("job_tier"),
-                f"site {tier.site} has no such tier",
-                "one of " + ", ".join(each.name for each in tiers),
-            )
-    else:
-        named = next((each for each in tiers if not each.is_reserved), tier)
-    _lint_job_tier(catalogs.tier_entry(named), named)
-    return named
-
-
-def _lint_job_tier(entry: Entry, tier: Tier) -> None:
-    if tier.access == "private" and tier.kind.is_one_folder:
-        raise entry.below("access").error(
-            "a directory tier is one folder, which all nodes see",
-            would_do="access: striped",
-        )
-    if tier.pool and _POOL.fullmatch(tier.pool) is None:
-        raise entry.below("pool").error(
-            "the scheduler would misread this name of a pool",
-            repr(tier.pool),
-            "letters, digits, _, . and -",
-        )
 
 
 def lint_names(
@@ -159,24 +96,8 @@ def lint_links(catalogs: Catalogs, tier: Tier, files: Iterable[PlacedFile]) -> N
     """Raises CatalogError for a link without a target that the site's nodes can
     open."""
     for file in files:
-        if file.how == "link" and link_target(catalogs, tier.site, file.lfn) is None:
+        if file.how == "link" and catalogs.link_target(tier.site, file.lfn) is None:
             raise _link_error(catalogs, tier, file)
-
-
-def link_target(catalogs: Catalogs, site: str, lfn: str) -> str | None:
-    """The path of the first replica on ``site`` that has one, or None."""
-    for replica in catalogs.replicas.replicas.get(lfn, ()):
-        if replica.site == site:
-            path = local_path(replica.pfn)
-            if path is not None:
-                return path
-    return None
-
-
-def is_linked(catalogs: Catalogs, site: str, lfn: str) -> bool:
-    """Whether a run on the PFS links this input instead of copying it."""
-    wanted = catalogs.properties.flag("pegasus.transfer.links", False)
-    return wanted and link_target(catalogs, site, lfn) is not None
 
 
 def _link_error(catalogs: Catalogs, tier: Tier, file: PlacedFile) -> CatalogError:

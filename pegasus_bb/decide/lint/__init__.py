@@ -1,0 +1,1 @@
+"""Refuses what a scheduler would silently misread, or what fails at run time."""

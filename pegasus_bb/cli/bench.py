@@ -50,6 +50,7 @@ from pegasus_bb.report.bench.session import Session
 @click.option("--site", help="The site of these tiers, for --speeds.")
 @click.option("--json", "as_json", is_flag=True, help="Print every figure as JSON.")
 def command(
+    *,
     tiers: tuple[str, ...],
     blocks: str,
     processes: str,

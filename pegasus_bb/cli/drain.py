@@ -61,6 +61,7 @@ _ENDS = (signal.SIG_DFL, signal.default_int_handler)  # an ignored one stays ign
 @click.argument("watched", metavar="WATCHED_DIR", type=click.Path())
 @click.argument("dest", type=click.Path())
 def command(
+    *,
     interval: str,
     settle: str,
     keep: str,

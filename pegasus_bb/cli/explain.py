@@ -41,12 +41,13 @@ def command(
     wanted = plan_options(options, mode="persistent")
     if html is not None:
         import pegasus_bb.report.page  # noqa: F401 - fails at once if it is not installed
-    show(ctx, wanted, as_json, files, html)
+    show(ctx, wanted, as_json=as_json, files=files, html=html)
 
 
 def show(
     ctx: click.Context,
     options: PlanOptions,
+    *,
     as_json: bool,
     files: bool = False,
     html: Path | None = None,

@@ -54,6 +54,7 @@ from pegasus_bb.run.engine.terminal import mute_if_gone, unbreakable
 @click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
 @click.argument("submit_dir", type=click.Path(path_type=Path))
 def command(
+    *,
     engine: str,
     slots: int | None,
     restart: bool,

@@ -97,6 +97,7 @@ def serve(sockets: str | None, site: str | None, node: str | None) -> None:
 @click.pass_obj
 def submit(
     sockets: str | None,
+    *,
     deadline: str | None,
     priority: int,
     rate: str | None,

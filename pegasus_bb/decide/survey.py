@@ -79,17 +79,17 @@ def _note_tier(workflow: Workflow, file: File, job: Job, use: Use) -> None:
             workflow,
             job.id,
             file.lfn,
-            f"job {file.declared_by} says bb.tier: {file.tier} of {file.lfn}, "
+            what=f"job {file.declared_by} says bb.tier: {file.tier} of {file.lfn}, "
             f"job {job.id} says otherwise",
-            use.tier,
-            "say the same in both, or in one only",
+            found=use.tier,
+            would_do="say the same in both, or in one only",
         )
     if not file.tier:
         file.tier, file.declared_by = use.tier, job.id
 
 
 def metadata_error(
-    workflow: Workflow, ident: str, lfn: str, what: str, found: str, would_do: str
+    workflow: Workflow, ident: str, lfn: str, *, what: str, found: str, would_do: str
 ) -> CatalogError:
     """An error about the metadata of ``lfn`` in the uses of job ``ident``."""
     job = workflow.jobs[ident]

@@ -224,7 +224,12 @@ def _rule_of_metadata(workflow: Workflow, file: File, words: TierWords) -> Rule:
     fault = words.fault(file.tier, file)
     if fault:
         raise metadata_error(
-            workflow, file.declared_by, file.lfn, fault, file.tier, words.choices(file)
+            workflow,
+            file.declared_by,
+            file.lfn,
+            what=fault,
+            found=file.tier,
+            would_do=words.choices(file),
         )
     reason = f"its metadata in job {file.declared_by} says {KEY}: {file.tier}"
     return Rule(words.meaning[file.tier], reason)

@@ -307,8 +307,15 @@ def _is_file(task: dict[str, Any]) -> bool:
 
 def _items(every: list[Opened]) -> Iterator[Item]:
     for each in every:
-        sides = (each.source, each.name, each.dest, each.as_name)
-        yield item_of(*sides, each.found, each, each.task["hint"])
+        yield item_of(
+            each.source,
+            each.name,
+            each.dest,
+            as_name=each.as_name,
+            status=each.found,
+            mark=each,
+            hint=each.task["hint"],
+        )
 
 
 def _copied_earlier(opened: Opened) -> Landed | None:

@@ -23,11 +23,12 @@ _HELD_TOO_LONG = "(JobStatus == 5) && ((CurrentTime - EnteredCurrentStatus) > 14
 def frame(
     planned: PlannedJob,
     profiles: Profiles,
+    run: RunPlan,
+    *,
     keys: Mapping[str, str],
     executable: str,
     directory: str,
     style: str,
-    run: RunPlan,
 ) -> str:
     """A submit file with the slots ``%(name)s``, ``files``, ``arguments``,
     ``priority``, ``id`` and ``batch`` (the short name for batch systems). Other per

@@ -140,7 +140,15 @@ class SubmitFiles:
                 else condor_keys(profiles)
             )
         directory = self._directory(planned)
-        text = frame(planned, profiles, keys, executable, directory, style, run)
+        text = frame(
+            planned,
+            profiles,
+            run,
+            keys=keys,
+            executable=executable,
+            directory=directory,
+            style=style,
+        )
         stamp = ["-L", run.label, "-T", run.timestamp, planned.program.pfn]
         stdin = ["-i", "-"] if planned.entries is not None else []
         where = ["-w", directory] if directory else []

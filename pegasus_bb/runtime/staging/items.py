@@ -85,6 +85,7 @@ def item_of(
     source: Folder,
     name: str,
     dest: Folder,
+    *,
     as_name: str,
     status: os.stat_result,
     mark: Any,

@@ -34,6 +34,7 @@ class Stage:
         journal: StageJournal,
         digest: Digest | None,
         fail: Fail,
+        *,
         folders: tuple[Folder, Folder] | None = None,
         wanted: Wanted = all_of_it,
         segments: Segments | None = None,

@@ -104,7 +104,7 @@ def test_a_folder_whose_file_system_has_no_sync_counts_as_durable(
     (tmp_path / "file").write_text("1")
     found = (tmp_path / "file").stat()
     folder = Folder.open(str(tmp_path))
-    item = item_of(folder, "file", folder, "file", found, None)
+    item = item_of(folder, "file", folder, as_name="file", status=found, mark=None)
     assert bool(sync([item], [], "1.abcdef")) is raises
     if raises:
         with pytest.raises(OSError):

@@ -80,7 +80,9 @@ def moved(source: Path, dest: Path, segments: Segments | None) -> dict[str, str]
     here = Folder.open(str(source))
     there = Folder.open(str(dest))
     items = [
-        item_of(here, path.name, there, path.name, path.stat(), None)
+        item_of(
+            here, path.name, there, as_name=path.name, status=path.stat(), mark=None
+        )
         for path in sorted(source.iterdir())
     ]
     found = {}
@@ -155,7 +157,7 @@ def test_a_batch_that_the_disk_cannot_keep_fails(
     here = Folder.open(str(source))
     there = Folder.open(str(dest))
     found = (source / "small").stat()
-    items = [item_of(here, "small", there, "small", found, None)]
+    items = [item_of(here, "small", there, as_name="small", status=found, mark=None)]
     (outcome,) = Mover(segments=told).move(items)
     assert outcome.landed is None
     assert isinstance(outcome.failure, CopyFailed)

@@ -48,7 +48,7 @@ def spreads(client: Client, shares_limit: bool) -> Iterator[tuple[Dump, float]]:
     interval.learn(Seen(0, {}, 1, client.starts))
     for dump in client.dumps:
         interval.learn(Seen(dump.number, {}, 1, dump.made))
-        yield dump, interval.spread(shares_limit)
+        yield dump, interval.spread(shares_limit=shares_limit)
 
 
 def times_optimum_alone(seed: int) -> float:

@@ -77,7 +77,7 @@ def command(
     sizes = [parse_size(word) for word in blocks.split(",")]
     counts = [_count(word) for word in processes.split(",")]
     session = Session(places, all_cells(sizes, counts))
-    measure(session, as_json)
+    measure(session, as_json=as_json)
     if speeds is None or site is None:
         _hint("to plan with these figures: --speeds FILE --site SITE")
         return

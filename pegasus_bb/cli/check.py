@@ -19,7 +19,9 @@ from pegasus_bb.run.check.everything import findings
 @click.command("check", cls=PlanCommand)
 @options_of_a_look
 @click.pass_context
-def command(ctx: click.Context, /, as_json: bool, quiet: int, **options: Any) -> None:
+def command(
+    ctx: click.Context, /, *, as_json: bool, quiet: int, **options: Any
+) -> None:
     """Check whether WORKFLOW would run on its site.
 
     Looks at the workflow, catalogs, programs, planner, HTCondor, Slurm and the free

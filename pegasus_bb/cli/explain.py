@@ -31,7 +31,13 @@ Check = Callable[[WorkflowExplanation], None]
 @click.option("--html", type=Path, help="Write a page with figures into this file.")
 @click.pass_context
 def command(
-    ctx: click.Context, /, as_json: bool, files: bool, html: Path | None, **options: Any
+    ctx: click.Context,
+    /,
+    *,
+    as_json: bool,
+    files: bool,
+    html: Path | None,
+    **options: Any,
 ) -> None:
     """Show where the files of WORKFLOW live and why, and the space needed.
 

@@ -20,7 +20,7 @@ from pegasus_bb.run.inventory.leftovers import Leftover, give_back, leftovers
 @click.command("gc", short_help="Give back what ended runs left behind.")
 @click.option("--yes", is_flag=True, help="Give them back; without it nothing changes.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
-def command(yes: bool, as_json: bool) -> None:
+def command(*, yes: bool, as_json: bool) -> None:
     """List the reservations that ended runs left behind, and with --yes give back those
     that hold nothing to lose. The others are kept, each with the reason.
 
@@ -36,16 +36,16 @@ def command(yes: bool, as_json: bool) -> None:
         done = list(judged)
         click.echo(json.dumps([_json(d) for d in done], indent=2))
     else:
-        done = list(_shown(judged, yes))
+        done = list(_shown(judged, yes=yes))
     sys.exit(next((one.exit_code for one in done if one.exit_code), DONE))
 
 
-def _shown(judged: Iterator[Leftover], yes: bool) -> Iterator[Leftover]:
+def _shown(judged: Iterator[Leftover], *, yes: bool) -> Iterator[Leftover]:
     given = kept = 0
     for one in judged:
         given = given + one.goes
         kept = kept + (not one.goes)
-        echo_lines(_lines(one, yes))
+        echo_lines(_lines(one, yes=yes))
         yield one
     if yes and (given or kept):
         click.echo(f"{given} given back, {kept} kept")
@@ -56,7 +56,7 @@ def _shown(judged: Iterator[Leftover], yes: bool) -> Iterator[Leftover]:
         click.echo(f"{given} would be given back, {kept} would be kept{more}")
 
 
-def _lines(one: Leftover, yes: bool) -> Iterator[str]:
+def _lines(one: Leftover, *, yes: bool) -> Iterator[str]:
     what = "KEPT      "
     if one.goes:
         what = "GIVEN BACK" if yes else "WOULD GO  "

@@ -24,13 +24,13 @@ _RIGHT = (3, 5)
 @click.command("ls", short_help="List your reservations.")
 @click.option("--all", "everything", is_flag=True, help="Include those given back.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
-def command(everything: bool, as_json: bool) -> None:
+def command(*, everything: bool, as_json: bool) -> None:
     """List your reservations: the state of each, what its run is doing, and the next
     command. Those that the scheduler lists and the ledger does not are shown, too.
     Changes nothing.
     """
     gc.disable()  # of a long ledger, half the time went into looking for garbage
-    found = list_reservations(everything)
+    found = list_reservations(everything=everything)
     if as_json:
         document = [asdict(record) for record in found]
         click.echo(json.dumps(document, indent=2))

@@ -20,7 +20,7 @@ def terminal_width(out: TextIO) -> int | None:
     return shutil.get_terminal_size().columns if out.isatty() else None
 
 
-def echo_lines(lines: Iterable[str], err: bool = False) -> None:
+def echo_lines(lines: Iterable[str], *, err: bool = False) -> None:
     """Print ``lines``; on a terminal, long ones go on below themselves."""
     width = terminal_width(sys.stderr if err else sys.stdout)
     click.echo("\n".join(folded(lines, width)), err=err)

@@ -46,7 +46,9 @@ class _KeepingArguments(PlanCommand):
 )
 @click.option("--dry-run", is_flag=True, help="Say what explain says; write nothing.")
 @click.pass_context
-def command(ctx: click.Context, /, dry_run: bool, check: bool, **options: Any) -> None:
+def command(
+    ctx: click.Context, /, *, dry_run: bool, check: bool, **options: Any
+) -> None:
     """Plan WORKFLOW (default: workflow.yml) so that it runs on a burst buffer.
 
     Takes pegasus-plan's options. Every --bb-X is a property pegasus.bb.X as well.

@@ -47,7 +47,9 @@ def plan_real(
 
         make_user_database(home, properties)
         first, *rest = plain_argv(home, argv)
-        become([first, *counting_options(options, settings, bool(tiers)), *rest])
+        become(
+            [first, *counting_options(options, settings, declared=bool(tiers)), *rest]
+        )
     as_json = bool(ctx.params["as_json"])
     submit = bool(ctx.params["submit"])
     with cleanly_ended():
@@ -63,7 +65,9 @@ def plan_real(
         sys.stdout.flush()
         only = only_of_pegasus(ctx)
         forward = [given[1] for given in only if given[0] == "--forward"]
-        submitting = run_argv(home, planned.submit_dir, as_json, forward)
+        submitting = run_argv(
+            home, planned.submit_dir, as_json=as_json, forward=forward
+        )
         ctx.exit(run(submitting, options.cwd))
     if not quiet:
         click.echo(f"or: pegasus-bb run {planned.submit_dir}, to follow it", err=True)

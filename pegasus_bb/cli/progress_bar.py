@@ -31,7 +31,7 @@ def described_progress(
     from rich.markup import escape
 
     shown = shown and (console is not None or sys.stderr.isatty())
-    with _one_line(console or Console(stderr=True), shown) as bar:
+    with _one_line(console or Console(stderr=True), shown=shown) as bar:
         task = bar.add_task("starting", total=None)
 
         def tell(what: str, done: int, of: int) -> None:
@@ -40,7 +40,7 @@ def described_progress(
         yield tell
 
 
-def _one_line(console: Console, shown: bool) -> Progress:
+def _one_line(console: Console, *, shown: bool) -> Progress:
     """The description and the bar give way to the percentage and the time."""
     from rich import progress
     from rich.table import Column

@@ -36,7 +36,7 @@ from pegasus_bb.runtime.release_steps import (
     help="With --discard: the storage of NAME is gone for good.",
 )
 @click.argument("name")
-def command(name: str, discard: bool, gone: str | None) -> None:
+def command(name: str, *, discard: bool, gone: str | None) -> None:
     """Give back the reservation NAME, or that of the submit directory NAME.
 
     Without --discard this is refused unless every promised result is at its
@@ -60,14 +60,16 @@ def command(name: str, discard: bool, gone: str | None) -> None:
     with ExitStack() as stack:
         if discard and one.request is not None:
             stack.enter_context(naming_the_way_on(one.request))
-        _give_back(name, one, discard, bool(gone))
+        _give_back(name, one, discard=discard, gone=bool(gone))
 
 
-def _give_back(name: str, one: LocatedReservation, discard: bool, gone: bool) -> None:
+def _give_back(
+    name: str, one: LocatedReservation, *, discard: bool, gone: bool
+) -> None:
     known = one.entry.name
     bb = one.bb
     if bb is None:
-        click.echo(_unseen(one, discard, gone))
+        click.echo(_unseen(one, discard=discard, gone=gone))
         return
     place = find_submit_dir(Path(bb.path).parent)
     with lock_submit_dir(place.lock):
@@ -80,14 +82,14 @@ def _give_back(name: str, one: LocatedReservation, discard: bool, gone: bool) ->
         if one.is_of_one_job and one.request is not None:
             click.echo(give_up_orphan(one.request, one.submit_dir))
             return
-        click.echo(give_up(bb) if gone else _release(place, bb, discard))
+        click.echo(give_up(bb) if gone else _release(place, bb, discard=discard))
     if discard:
         click.echo(f"`pegasus-bb run --restart {place.path}` starts over")
 
 
-def _release(place: SubmitDir, bb: BBDir, discard: bool) -> str:
+def _release(place: SubmitDir, bb: BBDir, *, discard: bool) -> str:
     try:
-        return release(bb, discard)
+        return release(bb, discard=discard)
     except DataNotSafe:
         claim = why_nothing_lost(place)
         if not claim:
@@ -126,7 +128,7 @@ def _locate(name: str) -> LocatedReservation:
     return LocatedReservation(entry, bb, request)
 
 
-def _unseen(one: LocatedReservation, discard: bool, gone: bool) -> str:
+def _unseen(one: LocatedReservation, *, discard: bool, gone: bool) -> str:
     """Where the submit directory is away, it is unknown what is safe."""
     entry = one.entry
     request = one.request

@@ -74,7 +74,7 @@ def command(
     progress = (Quiet if quiet else Lines)(sys.stderr, submit_dir)
     try:
         with _system_errors(submit_dir):
-            chosen = choose_engine(find_submit_dir(submit_dir), engine, restart)
+            chosen = choose_engine(find_submit_dir(submit_dir), engine, restart=restart)
             if not quiet:
                 line = f"engine: {chosen.engine} ({chosen.why})"
                 print(line, file=unbreakable(sys.stderr), flush=True)
@@ -84,7 +84,7 @@ def command(
                 else partial(run, slots=slots or 0)
             )
             done = start(
-                submit_dir, progress=progress, restart=restart, ask=_ask(remake)
+                submit_dir, progress=progress, restart=restart, ask=_ask(remake=remake)
             )
     finally:  # how it ended is the exit status, also where standard error is closed
         mute_if_gone(sys.stderr)
@@ -128,7 +128,7 @@ def _system_errors(submit_dir: Path) -> Iterator[None]:
         ) from error
 
 
-def _ask(remake: bool) -> Ask:
+def _ask(*, remake: bool) -> Ask:
 
     def answer(question: str) -> bool:
         return remake or (sys.stdin.isatty() and click.confirm(question, err=True))

@@ -37,7 +37,7 @@ def command() -> None:
     help="The spool folder of the staging service.",
 )
 @click.option("--undo", is_flag=True, help="Take burst_buffer.lua out again.")
-def install_hooks(folder: str, spool: str, undo: bool) -> None:
+def install_hooks(folder: str, spool: str, *, undo: bool) -> None:
     """Put our burst_buffer.lua beside slurm.conf, after a dry call of each function;
     print the lines for slurm.conf and burst_buffer.conf. Changes neither.
     """
@@ -46,7 +46,7 @@ def install_hooks(folder: str, spool: str, undo: bool) -> None:
 
 @command.command("status", short_help="Show what a Slurm site's burst buffer holds.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
-def status(as_json: bool) -> None:
+def status(*, as_json: bool) -> None:
     """Show pools, persistent buffers, spaces of jobs, what each user has, and jobs that
     wait for burst buffer; of burst_buffer/lua also whether its service works.
 

@@ -28,7 +28,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--output", type=_FILE, help="Where to write WORKFLOW with the sizes.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 def command(
-    submit_dir: Path, workflow: Path | None, output: Path | None, as_json: bool
+    submit_dir: Path, workflow: Path | None, output: Path | None, *, as_json: bool
 ) -> None:
     """Show the size of every file that the run of SUBMIT_DIR has read or written.
 
@@ -53,7 +53,9 @@ def command(
         _write(workflow, output, sizes, quiet=as_json)
 
 
-def _write(workflow: Path, output: Path, sizes: Mapping[str, int], quiet: bool) -> None:
+def _write(
+    workflow: Path, output: Path, sizes: Mapping[str, int], *, quiet: bool
+) -> None:
     data = load(workflow, os.environ).data
     uses = list(_uses_without_size(data))
     known = [use for use in uses if str(use["lfn"]) in sizes]

@@ -34,6 +34,7 @@ from pegasus_bb.runtime.staging.stage_tree import Stage, check_places
 @click.argument("dest", type=click.Path())
 def command(
     verify: str,
+    *,
     as_json: bool,
     quiet: bool,
     source: str,
@@ -81,7 +82,7 @@ def _places(source: str, dest: str) -> tuple[str, str]:
     return come, go
 
 
-def _run(stage: Stage, shown: bool) -> int:
+def _run(stage: Stage, *, shown: bool) -> int:
     try:
         if shown and sys.stderr.isatty():
             done = _run_with_progress(stage)

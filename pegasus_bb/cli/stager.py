@@ -145,7 +145,7 @@ def submit(
 @click.argument("tasks", nargs=-1, type=int, metavar="[TASK]...")
 @click.pass_obj
 def status(
-    sockets: str | None, everything: bool, as_json: bool, tasks: tuple[int, ...]
+    sockets: str | None, *, everything: bool, as_json: bool, tasks: tuple[int, ...]
 ) -> None:
     """Show TASKs, or all of yours that have not ended."""
     with _connected(sockets) as client:
@@ -165,7 +165,7 @@ def status(
 @_json
 @_numbers
 @click.pass_obj
-def wait(sockets: str | None, as_json: bool, tasks: tuple[int, ...]) -> None:
+def wait(sockets: str | None, *, as_json: bool, tasks: tuple[int, ...]) -> None:
     """Wait until all TASKs have ended. Exit status: 0 all are done; 81 some are not."""
     with _connected(sockets) as client:
         if sys.stderr.isatty() and not as_json:
@@ -184,7 +184,7 @@ def wait(sockets: str | None, as_json: bool, tasks: tuple[int, ...]) -> None:
 @_json
 @_numbers
 @click.pass_obj
-def cancel(sockets: str | None, as_json: bool, tasks: tuple[int, ...]) -> None:
+def cancel(sockets: str | None, *, as_json: bool, tasks: tuple[int, ...]) -> None:
     """Stop TASKs. What is half copied is removed; what is copied stays."""
     with _connected(sockets) as client:
         found = client.ask("cancel", tasks=list(tasks))
@@ -198,7 +198,7 @@ def cancel(sockets: str | None, as_json: bool, tasks: tuple[int, ...]) -> None:
 @command.command("top", short_help="Show tasks and bytes by user and by target.")
 @_json
 @click.pass_obj
-def top(sockets: str | None, as_json: bool) -> None:
+def top(sockets: str | None, *, as_json: bool) -> None:
     """Show tasks and bytes by user and by target, on a terminal again and again until
     Ctrl-C. For those who may use the control socket.
     """

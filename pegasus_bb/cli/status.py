@@ -50,7 +50,7 @@ _SHOWN = 8  # names of nodes
 @click.command("status", short_help="Show how far a run is.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 @click.argument("submit_dir", type=click.Path(path_type=Path))
-def command(as_json: bool, submit_dir: Path) -> None:
+def command(*, as_json: bool, submit_dir: Path) -> None:
     """Show the nodes of a run by state, its reservation, the bytes on the tier, and
     the last failures. Asks the files of SUBMIT_DIR and the backend; changes nothing.
     """
@@ -129,7 +129,7 @@ def _waiting_since(folder: BBDir) -> float | None:
 def _lines(status: RunStatus, reservation: dict[str, Any] | None) -> Iterator[str]:
     running = f"running ({status.engine})" if status.engine else ""
     given_back = reservation is not None and reservation["released_at"] is not None
-    who = running or _not_running(status, given_back)
+    who = running or _not_running(status, given_back=given_back)
     yield f"{status.submit_dir}/{status.dag}: {who}"
     shown = [name for name in _STATES if status.nodes.get(name) or name in _STATES[:4]]
     shown.append("total")
@@ -151,7 +151,7 @@ def _lines(status: RunStatus, reservation: dict[str, Any] | None) -> Iterator[st
         yield from status.last_failures
 
 
-def _not_running(status: RunStatus, given_back: bool) -> str:
+def _not_running(status: RunStatus, *, given_back: bool) -> str:
     left = status.nodes["total"] - status.nodes["done"]
     if not left:
         return "done"

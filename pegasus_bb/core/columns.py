@@ -19,7 +19,7 @@ def columns(rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> list[st
     to_right = set(right)
     return [
         "  ".join(
-            _padded(text, width, number in to_right)
+            _padded(text, width, right=number in to_right)
             for number, (text, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in cells
@@ -56,7 +56,7 @@ def one_line(text: str) -> str:
     return printable(" ".join(text.split()))
 
 
-def _padded(text: str, width: int, right: bool) -> str:
+def _padded(text: str, width: int, *, right: bool) -> str:
     blanks = " " * (width - _width(text))
     return blanks + text if right else text + blanks
 

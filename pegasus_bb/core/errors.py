@@ -122,7 +122,10 @@ class UnplacedError(UsageError):
         would_do: str = "",
     ) -> None:
         super().__init__(what)
-        self.what, self.at, self.found, self.would_do = what, at, found, would_do
+        self.what = what
+        self.at = at
+        self.found = found
+        self.would_do = would_do
 
 
 class CatalogError(UsageError):
@@ -148,5 +151,8 @@ class CatalogError(UsageError):
         if would_do:
             lines.append(f"  fix:      {would_do}")
         super().__init__("\n".join(lines))
-        self.file, self.line, self.key = file, line, key
-        self.found, self.would_do = found, would_do
+        self.file = file
+        self.line = line
+        self.key = key
+        self.found = found
+        self.would_do = would_do

@@ -80,7 +80,8 @@ def entries() -> list[dict[str, Any]]:
 
 class _Lines:
     def __init__(self, state: tuple[object, ...], lines: list[dict[str, Any]]) -> None:
-        self.state, self.all = state, lines
+        self.state = state
+        self.all = lines
         self.by_name: dict[str, list[dict[str, Any]]] = {}
         for line in reversed(lines):
             self.by_name.setdefault(str(line.get("name")), []).append(line)

@@ -79,7 +79,9 @@ def _select(
         asked.clear()
     needs = (whole.need, linked.need - sum(each.saved for each in named))
     one_tier = whole.other_tier is None
-    more, selection = job_reservation_selection(asked, needs, reserve, lasts, one_tier)
+    more, selection = job_reservation_selection(
+        asked, needs, reserve, lasts, one_tier=one_tier
+    )
     fixed = sum(each.reserved * each.duration for each in named)
     return more, replace(
         selection,
@@ -125,7 +127,7 @@ def _read_once(
 def _read_in_place(catalogs: Catalogs, site: str, lfn: str) -> str:
     """How an input that leaves the tier is read: through a link to its replica on the
     site, else from a copy in the site's scratch."""
-    linked = catalogs.properties.flag(_LINKS, True)
+    linked = catalogs.properties.flag(_LINKS, default=True)
     is_on_site = catalogs.link_target(site, lfn) is not None
     return LINK if linked and is_on_site else PFS
 

@@ -206,6 +206,7 @@ def job_reservation_selection(
     needs: tuple[int, int],
     reserve: Callable[[int], int],
     durations: Durations,
+    *,
     one_tier: bool = True,
 ) -> tuple[Sequence[JobCandidate], Selection]:
     """The jobs that get a reservation, and the figures. O(n log n).

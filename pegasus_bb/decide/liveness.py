@@ -75,7 +75,8 @@ def lives_of(given: PlanningInput, site: str, lfns: Collection[str]) -> Lives:
         staged = program_users(workflow, given.catalogs.transformations, site)
         for lfn, users in staged.items():
             levels = [graph.level[ident] for ident in users]
-            first[lfn], last[lfn] = min(levels), max(levels)
+            first[lfn] = min(levels)
+            last[lfn] = max(levels)
     goes = ending.cleanup in REMOVES_FILES
     return {
         lfn: (first.get(lfn, 1), last.get(lfn, end) if goes else end) for lfn in lfns

@@ -85,7 +85,8 @@ def _note_tier(workflow: Workflow, file: File, job: Job, use: Use) -> None:
             would_do="say the same in both, or in one only",
         )
     if not file.tier:
-        file.tier, file.declared_by = use.tier, job.id
+        file.tier = use.tier
+        file.declared_by = job.id
 
 
 def metadata_error(

@@ -192,7 +192,7 @@ class Catalogs:
 
     def is_linked(self, site: str, lfn: str) -> bool:
         """Whether a run on the PFS links this input instead of copying it."""
-        wanted = self.properties.flag("pegasus.transfer.links", False)
+        wanted = self.properties.flag("pegasus.transfer.links", default=False)
         return wanted and self.link_target(site, lfn) is not None
 
 

@@ -112,7 +112,7 @@ class Entry:
         except UsageError as error:
             raise self.error(f"{what}{error}", would_do=would_do) from error
 
-    def flag(self, key: str, default: bool) -> bool:
+    def flag(self, key: str, *, default: bool) -> bool:
         """The truth under ``key``; Pegasus takes no word but true and false."""
         value = self.data.get(key, default)
         if value is True or value is False:

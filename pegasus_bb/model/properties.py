@@ -59,7 +59,7 @@ class Properties(Mapping[str, str]):
             return ""
         return f"{setting.origin}:{setting.line}" if setting.line else setting.origin
 
-    def flag(self, key: str, default: bool) -> bool:
+    def flag(self, key: str, *, default: bool) -> bool:
         """The truth of ``key``, in the words of Pegasus. Raises CatalogError."""
         text = self.get(key, "").strip().lower()
         if not text:

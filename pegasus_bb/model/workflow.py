@@ -250,11 +250,11 @@ def _read_use(job: Entry, place: int, data: Any, lfns: dict[str, str]) -> Use:
     return Use(
         lfn,
         kind,
-        entry.flag("stageOut", made),
-        entry.flag("registerReplica", made),
+        entry.flag("stageOut", default=made),
+        entry.flag("registerReplica", default=made),
         size,
         str(metadata.get("bb.tier", "")),
-        entry.flag("optional", False),
+        entry.flag("optional", default=False),
     )
 
 

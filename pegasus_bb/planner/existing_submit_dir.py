@@ -12,7 +12,7 @@ from pegasus_bb.model.reservation import Request, State
 from pegasus_bb.runtime.bbdir import BBDir
 
 
-def check_existing(folder: Path, force: bool) -> None:
+def check_existing(folder: Path, *, force: bool) -> None:
     """Raises UsageError if ``folder`` exists and may not be moved."""
     if not os.path.lexists(folder) or (folder.is_dir() and not any(folder.iterdir())):
         return
@@ -81,9 +81,9 @@ def _check_reservation_gone(folder: Path, request: Request) -> None:
         )
 
 
-def move_existing(folder: Path, force: bool) -> None:
+def move_existing(folder: Path, *, force: bool) -> None:
     """Move a run in ``folder`` aside. Raises as ``check_existing`` does."""
-    check_existing(folder, force)
+    check_existing(folder, force=force)
     if folder.exists() and any(folder.iterdir()):
         move_aside(folder)
 

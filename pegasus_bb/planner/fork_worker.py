@@ -18,7 +18,7 @@ _PR_SET_PDEATHSIG = 1
 
 @contextmanager
 def in_worker(
-    work: Callable[[], Result], with_worker: bool
+    work: Callable[[], Result], *, with_worker: bool
 ) -> Iterator[Callable[[], Result]]:
     """Run ``work`` in a worker while the body runs; yield a function that waits for its
     result.

@@ -122,7 +122,9 @@ def of_output(options: PlanOptions, given: PlanningInput) -> Iterator[Finding]:
         yield wrong("output", f"{file} is no folder", "another --output-dir")
 
 
-def of_scratch(catalogs: Catalogs, site: Site, is_watched: bool) -> Iterator[Finding]:
+def of_scratch(
+    catalogs: Catalogs, site: Site, *, is_watched: bool
+) -> Iterator[Finding]:
     """``is_watched``: this machine looks there for results of job reservations."""
     path = Path(site.scratch.path if site.scratch else "")
     at = _place(catalogs.sites.document, ["sites", site.index, "directories"])

@@ -214,9 +214,9 @@ _MODE = "pegasus.mode"
 _PRODUCTION = "production"  # Pegasus's default
 
 
-def omission_notes(given: PlanningInput, is_builtin: bool) -> list[str]:
+def omission_notes(given: PlanningInput, *, is_builtin: bool) -> list[str]:
     """Notes on parts of the user's workflow that the planner ignores."""
-    notes = [*_checkpoints(given, is_builtin), *unknown_settings(given)]
+    notes = [*_checkpoints(given, is_builtin=is_builtin), *unknown_settings(given)]
     notes += _workflow_profiles(given.workflow)
     for find in _BUILTIN if is_builtin else ():
         notes += find(given)
@@ -250,7 +250,7 @@ def _has_pegasus_transfer(given: PlanningInput) -> bool:
     return bool(of_site) or shutil.which("pegasus-transfer", path=path) is not None
 
 
-def _checkpoints(given: PlanningInput, is_builtin: bool) -> Iterator[str]:
+def _checkpoints(given: PlanningInput, *, is_builtin: bool) -> Iterator[str]:
     """pegasus-plan would stage out a checkpoint that need never be written."""
     on_buffer = given.settings.mode.is_shared
     if not (is_builtin or on_buffer):

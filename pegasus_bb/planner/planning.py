@@ -96,7 +96,7 @@ def plan(
         given = read(options)
         run = _decide_run(options, given)
         notes = [
-            *plan_notes(given, run, planner.is_builtin),
+            *plan_notes(given, run, is_builtin=planner.is_builtin),
             *planner.check(given, run),
         ]
         rewritten = planner.rewrite(given, run)
@@ -122,7 +122,7 @@ def _name_run(
 ) -> RunPlan:
     drain = plan_drain(given, decision)
     run = plan_run(options, given, decision, predicted, drain)
-    check_existing(run.submit_dir, options.force)
+    check_existing(run.submit_dir, force=options.force)
     return run
 
 
@@ -136,9 +136,9 @@ def _predict(
     return predict(given, decision)
 
 
-def plan_notes(given: PlanningInput, run: RunPlan, is_builtin: bool) -> list[str]:
+def plan_notes(given: PlanningInput, run: RunPlan, *, is_builtin: bool) -> list[str]:
     """Notes on parts of the user's input that the planner ignores."""
-    notes = omission_notes(given, is_builtin)
+    notes = omission_notes(given, is_builtin=is_builtin)
     return notes + missing_darshan_note(given.settings.darshan, run.darshan)
 
 

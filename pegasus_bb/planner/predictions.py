@@ -288,7 +288,7 @@ def compare_modes(predictions: ModePredictions) -> Compared:
     predictions.learn_unexplained()  # before the fork, so that both processes have it
     answer = predictions.answer
     modes = PLANNED.values()
-    with in_worker(partial(answer, TRANSIENT), is_large) as transient:
+    with in_worker(partial(answer, TRANSIENT), with_worker=is_large) as transient:
         answers = {mode: answer(mode) for mode in modes if mode is not TRANSIENT}
         answers[TRANSIENT] = transient()
     refused = {mode.name: answers[mode][1] for mode in modes if answers[mode][1]}

@@ -44,7 +44,8 @@ def checked_path(scratch: str, lfn: str) -> str:
         or not is_below(path, scratch)
     ):
         raise UsageError(f"LFN {lfn!r} leads out of the scratch directory {scratch}")
-    folder, root = os.path.realpath(os.path.dirname(path)), os.path.realpath(scratch)
+    folder = os.path.realpath(os.path.dirname(path))
+    root = os.path.realpath(scratch)
     if folder != root and not is_below(folder, root):
         raise UsageError(
             f"LFN {lfn!r} leads out of the scratch directory {scratch}, through a link "

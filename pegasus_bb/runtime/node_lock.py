@@ -36,7 +36,8 @@ def lock_node(
     Does nothing outside of Slurm, because no other system reports running jobs as
     ended. Raises RunFailed if a later job has the lock.
     """
-    node, job = environ.get("PEGASUS_DAG_JOB_ID", ""), environ.get("SLURM_JOB_ID", "")
+    node = environ.get("PEGASUS_DAG_JOB_ID", "")
+    job = environ.get("SLURM_JOB_ID", "")
     if not node or "/" in node or not job:
         return
     note = bb.file(os.path.join("running", node))

@@ -51,7 +51,7 @@ def _folders(request: Request) -> Iterator[str]:
         yield os.path.join(os.path.realpath(os.path.join(root, pool)), request.name)
 
 
-def release_command(name: str, loses_nothing: bool) -> str:
+def release_command(name: str, *, loses_nothing: bool) -> str:
     """The command that gives reservation ``name`` back, as every message has it."""
     discard = "" if loses_nothing else " --discard"
     return f"pegasus-bb release {shlex.quote(name)}{discard}"
@@ -62,6 +62,7 @@ def release_reservation(
     noted: Reservation | None,
     backend: Backend,
     status: Callable[[], Status],
+    *,
     unused: bool = False,
 ) -> str:
     """Release the reservation with its data; returns a message.
@@ -72,7 +73,7 @@ def release_reservation(
     """
     backend.settle()
     shown = status()
-    left_alone = check_releasable(request, noted, shown, unused)
+    left_alone = check_releasable(request, noted, shown, unused=unused)
     if left_alone:
         return left_alone
     backend.delete(request)  # if it is absent, this cancels a pending request
@@ -94,7 +95,7 @@ def release_reservation(
 
 
 def check_releasable(
-    request: Request, noted: Reservation | None, shown: Status, unused: bool = False
+    request: Request, noted: Reservation | None, shown: Status, *, unused: bool = False
 ) -> str:
     """Empty if the reservation is this run's, or absent.
 
@@ -136,9 +137,10 @@ def why_storage_is_gone(request: Request, place: str) -> str:
     backend = open_backend(request.backend, request.settings)
     why = backend.why_other_storage(place) or why_unknown(request)
     if not why:
+        discard = release_command(request.name, loses_nothing=False)
         raise ReservationFailed(
             f"nothing says that the storage of reservation {request.name} is gone; it "
-            f"was kept. To drop what is on it: {release_command(request.name, False)}"
+            f"was kept. To drop what is on it: {discard}"
         )
     return why
 

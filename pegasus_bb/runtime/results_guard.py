@@ -34,7 +34,9 @@ class ResultsGuard:
         ``read_all``: also read files that are unchanged since they were verified. By
         default ``pegasus.bb.guard`` decides.
         """
-        self._bb, self._buffer, self._read_all = bb, buffer, read_all
+        self._bb = bb
+        self._buffer = buffer
+        self._read_all = read_all
         self._noted: dict[str, dict[str, Any]] | None = None
         self._outputs: Mapping[str, str] = {}
         self._vanishing: list[str] = []  # the reservation's folders
@@ -43,7 +45,10 @@ class ResultsGuard:
         noted = self._read()
         place = local_path(str(self._outputs.get(lfn, "")))
         return _why_unsafe(
-            place, noted.get(lfn, {}), bool(self._read_all), self._vanishing
+            place,
+            noted.get(lfn, {}),
+            read_all=bool(self._read_all),
+            vanishing=self._vanishing,
         )
 
     def unsafe(self) -> Iterator[Unsafe]:
@@ -76,7 +81,7 @@ def local_path(place: str) -> str:
 
 
 def _why_unsafe(
-    dest: str, entry: dict[str, Any], read_all: bool, vanishing: Sequence[str]
+    dest: str, entry: dict[str, Any], *, read_all: bool, vanishing: Sequence[str]
 ) -> str:
     if not dest:
         return "its destination cannot be looked at from here"

@@ -21,7 +21,8 @@ from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.bbdir import BBDir
 
 DECISION_FILE = "storage_decision.json"
-PFS, TIER = "pfs", "bb"
+PFS = "pfs"
+TIER = "bb"
 
 
 class StorageDecision(NamedTuple):
@@ -93,7 +94,8 @@ def may_use_pfs(bb: BBDir, request: Request) -> bool:
 def pfs_prefix(placement: Mapping[str, Any]) -> str:
     """The folder on the PFS that replaces the planned prefix: the site's own scratch.
     Raises UsageError if the run's folder has another relative path there."""
-    prefix, scratch = str(placement.get("prefix", "")), str(placement.get("scratch"))
+    prefix = str(placement.get("prefix", ""))
+    scratch = str(placement.get("scratch"))
     twin = str(placement.get("pfs_scratch", ""))
     below = scratch[len(prefix) :]
     root = twin[: len(twin) - len(below)]

@@ -297,7 +297,7 @@ def _parent(task: dict[str, Any], side: str, make: bool = True) -> tuple[Folder,
     """The open folder of its ``source`` or ``dest``, and the name in it."""
     spaces = {name: Dataspace(name, root) for name, root in task["spaces"].items()}
     place = parse_place(task[side], spaces)
-    return open_parent(spaces[place.space], place.parts, make), place.parts[-1]
+    return open_parent(spaces[place.space], place.parts, make=make), place.parts[-1]
 
 
 def _is_file(task: dict[str, Any]) -> bool:

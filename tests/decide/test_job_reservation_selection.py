@@ -39,7 +39,9 @@ def free(job: str, saved: int) -> JobCandidate:
 def select(
     candidates: Sequence[JobCandidate], needs: tuple[int, int], together: bool = True
 ) -> tuple[Sequence[JobCandidate], Selection]:
-    return job_reservation_selection(candidates, needs, whole, DURATIONS, together)
+    return job_reservation_selection(
+        candidates, needs, whole, DURATIONS, one_tier=together
+    )
 
 
 def names(taken: object) -> list[str]:

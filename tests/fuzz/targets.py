@@ -180,7 +180,7 @@ def _journals(path: Path) -> None:
         ledger.reservations()
         ledger.find("pbbone")
     journal = StageJournal(str(path), "from", "to")
-    journal.has("a", path.stat(), path.stat(), True)
+    journal.has("a", path.stat(), path.stat(), digest=True)
     journal.close()
 
 

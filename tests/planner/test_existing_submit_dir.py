@@ -45,7 +45,7 @@ def test_a_folder_that_is_no_submit_directory_is_never_moved(tmp_path: Path) -> 
 def test_what_a_killed_planning_left_may_be_removed(run: Path, force: bool) -> None:
     (run / "braindump.yml").unlink()
     with pytest.raises(UsageError, match="nothing ran there"):
-        check_existing(run, force)
+        check_existing(run, force=force)
 
 
 @pytest.mark.parametrize("trace", ["demo-0.dag", "bb/reservation.json"])

@@ -41,7 +41,7 @@ def meanwhile():
         raise KeyboardInterrupt
 
 folders = {str(n): lambda n=n: files(n) for n in range(6)}
-fill_folders(Path(root), folders, True, meanwhile)
+fill_folders(Path(root), folders, with_worker=True, meanwhile=meanwhile)
 """
 DIE = """\
 import os, signal, time
@@ -83,7 +83,9 @@ def test_one_process_fills_them_all(tmp_path: Path) -> None:
 
     said: list[str] = []
     folders = {str(n): lambda n=n: files(str(n)) for n in range(6)}
-    fill_folders(tmp_path, folders, False, lambda: said.append("meanwhile"))
+    fill_folders(
+        tmp_path, folders, with_worker=False, meanwhile=lambda: said.append("meanwhile")
+    )
     assert (contents(tmp_path), said) == (WANTED, ["meanwhile"])
 
 

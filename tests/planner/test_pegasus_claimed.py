@@ -14,7 +14,7 @@ def test_a_full_disk_is_told_and_nothing_stays(tmp_path: Path) -> None:
     submit = tmp_path / "submit"
     foreign = tmp_path / "submit" / "user" / "pegasus"
     told = pytest.raises(UsageError, match="r cannot be written: No space left")
-    with told, claim(submit / "r", False, foreign):
+    with told, claim(submit / "r", force=False, runs=foreign):
         foreign.mkdir(parents=True)
         Path("/dev/full").write_bytes(b"x")
     assert not submit.exists()
@@ -24,7 +24,7 @@ def test_what_others_have_put_there_stays(tmp_path: Path) -> None:
     other = tmp_path / "submit" / "user" / "pegasus" / "run0001"
     with (
         pytest.raises(ZeroDivisionError),
-        claim(tmp_path / "submit" / "r", False, other.parent),
+        claim(tmp_path / "submit" / "r", force=False, runs=other.parent),
     ):
         other.mkdir(parents=True)
         assert 1 / 0
@@ -35,6 +35,9 @@ def test_what_others_have_put_there_stays(tmp_path: Path) -> None:
 def test_a_folder_that_was_there_before_stays(tmp_path: Path) -> None:
     foreign = tmp_path / "user" / "pegasus"
     foreign.mkdir(parents=True)
-    with pytest.raises(ZeroDivisionError), claim(tmp_path / "r", False, foreign):
+    with (
+        pytest.raises(ZeroDivisionError),
+        claim(tmp_path / "r", force=False, runs=foreign),
+    ):
         assert 1 / 0
     assert foreign.exists()

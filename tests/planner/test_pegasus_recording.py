@@ -48,7 +48,9 @@ def test_where_it_could_be_in_a_jobs_way_there_is_none(
     tmp_path: Path, defines: tuple[str, ...], counters: str, declared: bool
 ) -> None:
     settings = Settings(counters=counters)
-    assert counting_options(options(tmp_path, *defines), settings, declared) == []
+    assert (
+        counting_options(options(tmp_path, *defines), settings, declared=declared) == []
+    )
     assert not (tmp_path / "submit").exists()
 
 
@@ -56,9 +58,14 @@ def test_a_folder_that_cannot_be_given_or_made_is_no_reason_to_fail(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "a b").mkdir()
-    assert counting_options(options(tmp_path / "a b", SHAREDFS), Settings(), True) == []
+    assert (
+        counting_options(options(tmp_path / "a b", SHAREDFS), Settings(), declared=True)
+        == []
+    )
     (tmp_path / "submit").write_text("a file")
-    assert counting_options(options(tmp_path, SHAREDFS), Settings(), True) == []
+    assert (
+        counting_options(options(tmp_path, SHAREDFS), Settings(), declared=True) == []
+    )
 
 
 def test_it_is_made_once(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def work():
             raise ValueError("there alone")
     return ["a result", os.getpid()]
 
-with in_worker(work, True) as result:
+with in_worker(work, with_worker=True) as result:
     if how == "interrupted":
         raise KeyboardInterrupt
     text, process = result()
@@ -65,7 +65,7 @@ def test_without_a_worker_errors_are_raised_when_the_result_is_asked_for() -> No
         raise ValueError("of the work")
 
     with (
-        in_worker(work, False) as result,
+        in_worker(work, with_worker=False) as result,
         pytest.raises(ValueError, match="of the work"),
     ):
         result()
@@ -73,6 +73,6 @@ def test_without_a_worker_errors_are_raised_when_the_result_is_asked_for() -> No
 
 def test_no_descriptor_is_left_open() -> None:
     before = sorted(path.name for path in Path("/proc/self/fd").iterdir())
-    with in_worker(lambda: 7, False) as result:
+    with in_worker(lambda: 7, with_worker=False) as result:
         assert result() == 7
     assert sorted(path.name for path in Path("/proc/self/fd").iterdir()) == before

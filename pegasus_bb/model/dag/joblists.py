@@ -98,7 +98,7 @@ def make_directory(site: str, url: str) -> Entry:
     return {"type": "mkdir", "target": {"site_label": site, "url": url}}
 
 
-def remove(site: str, url: str, recursive: bool) -> Entry:
+def remove(site: str, url: str, *, recursive: bool) -> Entry:
     target = {"site_label": site, "url": url, "recursive": str(recursive)}
     return {"type": "remove", "target": target}
 

@@ -25,7 +25,8 @@ class _LineError(Exception):
 
     def __init__(self, what: str, found: str = "", would_do: str = "") -> None:
         super().__init__(what)
-        self.found, self.would_do = found, would_do
+        self.found = found
+        self.would_do = would_do
 
 
 class _UndefinedNodeError(Exception):
@@ -190,7 +191,8 @@ class _Reader:
         if len(words) > 2 and words[2].upper() != "UNLESS-EXIT":
             raise _LineError("unexpected word", words[2], "UNLESS-EXIT status")
         for node in self._nodes(words[0]):
-            node.retry, node.unless_exit = _int(words[1], least=0), unless
+            node.retry = _int(words[1], least=0)
+            node.unless_exit = unless
 
     def _priority(self, rest: str) -> None:
         name, value = _arguments(rest, "PRIORITY node number", 2)

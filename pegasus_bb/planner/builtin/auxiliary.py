@@ -117,7 +117,9 @@ def _can_be_linked(draft: Draft, source: TransferSource) -> bool:
     """Whether pegasus.transfer.links makes this a link instead of a copy, as
     pegasus-plan does. On a tier the placement decides, whatever the job list has."""
     here = source.site == draft.site and source.url.startswith("file://")
-    return here and draft.catalogs.properties.flag("pegasus.transfer.links", False)
+    return here and draft.catalogs.properties.flag(
+        "pegasus.transfer.links", default=False
+    )
 
 
 def _sources_of(draft: Draft, job: Job, lfn: str) -> tuple[TransferSource, ...]:
@@ -177,7 +179,8 @@ def _stage_out(draft: Draft, program: Program) -> None:
             url = draft.url(lfn)
             to = f"file://{path}"
             entries.append(joblists.deliver(lfn, draft.site, url, there, to))
-            draft.results[lfn], draft.outputs[lfn] = node, path
+            draft.results[lfn] = node
+            draft.outputs[lfn] = path
     for name, jobs in writers.items():
         draft.edges(jobs, name)
 
@@ -237,7 +240,7 @@ def _clean_up(draft: Draft, program: Program) -> None:
     for last, lfns in units.items():
         node, entries = bundles.next(level[last] + 1)
         for lfn in lfns:
-            entries.append(joblists.remove(draft.site, draft.url(lfn), False))
+            entries.append(joblists.remove(draft.site, draft.url(lfn), recursive=False))
             waits.setdefault(node, []).extend(users[lfn])
     for name, nodes in waits.items():
         draft.edges(nodes, name)
@@ -285,6 +288,6 @@ def _leaf_cleanup(draft: Draft, program: Program) -> None:
             draft.jobs[child].detached for child in draft.children.get(node.name, ())
         )
     ]
-    entries = [joblists.remove(draft.site, f"file://{draft.scratch}", True)]
+    entries = [joblists.remove(draft.site, f"file://{draft.scratch}", recursive=True)]
     name = draft.on_scratch("cleanup", LEAF_CLEANUP, program, entries)
     draft.edges(leaves, name)

@@ -101,7 +101,7 @@ def _place_jobs(draft: Draft) -> None:
     for job in draft.workflow.jobs.values():
         check_job(draft.workflow, draft.graph, job)
         is_ours = job.name in (SETUP, DELETE) and draft.run.request is not None
-        draft.names[job.id] = node_name(job, is_ours)
+        draft.names[job.id] = node_name(job, is_ours=is_ours)
         if not _is_local(draft, job):
             draft.on_site.append(job)
     local_jobs = draft.workflow.jobs.keys() - {job.id for job in draft.on_site}

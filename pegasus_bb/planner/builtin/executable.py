@@ -30,7 +30,7 @@ _LONGEST_NAME = 255 - 20  # room for .out.000, or for a dot in front and .<pid>.
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 
 
-def node_name(job: Job, is_ours: bool = False) -> str:
+def node_name(job: Job, *, is_ours: bool = False) -> str:
     """The name of ``job``'s node; ``is_ours``: planning has added the job. A user's job
     gets no name that has the role of a planner's own node."""
     name = _NOT_IN_NODE_NAMES.sub("_", f"{job.name}_{job.id}")
@@ -75,7 +75,8 @@ class Program:
 
 class Programs:
     def __init__(self, places: ValueLines, scratch: str) -> None:
-        self._places, self._catalogs = places, places.catalogs
+        self._places = places
+        self._catalogs = places.catalogs
         self._scratch = scratch
         self._known: dict[tuple[str, str], Program] = {}
 
@@ -249,7 +250,8 @@ class Draft:
         """Add a node of the planner's own; the caller fills the job list returned."""
         entries: list[Entry] = []
         node = PlannedJob(name, role, self.transfer_site, program, role.priority)
-        node.arguments, node.entries = arguments, entries
+        node.arguments = arguments
+        node.entries = entries
         node.on_submit_host = self.run.transfers_here
         self.add(node)
         return entries
@@ -285,7 +287,9 @@ class Bundles:
         program: Program,
         arguments: Sequence[str] = (),
     ) -> None:
-        self._draft, self._stem, self._most = draft, stem, most
+        self._draft = draft
+        self._stem = stem
+        self._most = most
         self._node = role, program, arguments
         self._turns: dict[int, int] = {}
         self._lists: dict[str, list[Entry]] = {}

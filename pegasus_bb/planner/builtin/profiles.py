@@ -206,7 +206,7 @@ def condor_keys(profiles: Profiles) -> dict[str, str]:
 
 
 def grid_keys(
-    site: Site, style: str, profiles: Profiles, role: str, guarded: bool
+    site: Site, style: str, profiles: Profiles, role: str, *, guarded: bool
 ) -> dict[str, str]:
     """Submit keys for a job through blahp; ``guarded``: launch starts it. Raises
     UnplacedError."""

@@ -17,7 +17,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 
 def fill_folders(
-    root: Path, folders: Folders, with_worker: bool, meanwhile: Callable[[], None]
+    root: Path, folders: Folders, *, with_worker: bool, meanwhile: Callable[[], None]
 ) -> None:
     """Write all of ``folders``, and call ``meanwhile`` in this process.
 

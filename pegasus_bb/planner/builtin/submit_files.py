@@ -54,7 +54,8 @@ class SubmitFiles:
         self, scratch: str, rewritten: RewrittenWorkflow, run: RunPlan
     ) -> None:
         self._scratch = scratch
-        self._catalogs, self._run = rewritten.catalogs, run
+        self._catalogs = rewritten.catalogs
+        self._run = run
         self._places = ValueLines(rewritten.workflow, rewritten.catalogs)
         self._common = of_properties(rewritten.catalogs.properties)
         self._frames: dict[tuple[int, int, bool, bytes], _Frame] = {}
@@ -135,7 +136,7 @@ class SubmitFiles:
             guarded = bool(self._run.request)
             role = "compute" if planned.role is COMPUTE else "auxillary"
             keys = (
-                grid_keys(site, style, profiles, role, guarded)
+                grid_keys(site, style, profiles, role, guarded=guarded)
                 if style in GRID
                 else condor_keys(profiles)
             )

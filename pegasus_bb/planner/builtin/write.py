@@ -72,8 +72,8 @@ def write(
         folders = _folders(executable, run)
         if many is not None:
             folders = {f"bb/{NODES}": lambda: _in_bb(many()), **folders}
-        fill_folders(part, folders, with_worker, meanwhile=write_the_rest)
-        move_existing(target, run.force)
+        fill_folders(part, folders, with_worker=with_worker, meanwhile=write_the_rest)
+        move_existing(target, force=run.force)
         part.rename(target)
     except BaseException as error:
         shutil.rmtree(part, ignore_errors=True)

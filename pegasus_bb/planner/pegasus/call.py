@@ -48,7 +48,7 @@ def _without_bb_options(argv: Iterable[str]) -> Iterator[str]:
 
 
 def run_argv(
-    home: PegasusHome, submit_dir: Path, as_json: bool, forward: Iterable[str]
+    home: PegasusHome, submit_dir: Path, *, as_json: bool, forward: Iterable[str]
 ) -> list[str]:
     """The call of pegasus-run that pegasus-plan --submit makes; ``forward``:
     KEY[=VALUE]."""

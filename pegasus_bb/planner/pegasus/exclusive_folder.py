@@ -26,10 +26,10 @@ def planned_folder(submit_dir: Path) -> Path:
 
 
 @contextmanager
-def claim(folder: Path, force: bool, runs: Path) -> Iterator[Path]:
+def claim(folder: Path, *, force: bool, runs: Path) -> Iterator[Path]:
     """Make ``folder`` for the body to fill. pegasus-plan makes ``runs`` in any case.
     Raises UsageError if ``folder`` is taken, or if the file system is full."""
-    check_existing(folder, force)
+    check_existing(folder, force=force)
     foreign = [p for p in (runs, *runs.parents) if not p.exists()]
     aside = move_aside(folder) if folder.exists() else None
     made: list[Path] = []

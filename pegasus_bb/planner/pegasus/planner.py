@@ -60,7 +60,9 @@ class PegasusPlanner:
         return for_pegasus(rewritten, run, planned_folder(run.submit_dir))
 
     def claim(self, run: RunPlan) -> AbstractContextManager[object]:
-        return claim(run.submit_dir, run.force, run.base_dir / runs_folder(run.label))
+        return claim(
+            run.submit_dir, force=run.force, runs=run.base_dir / runs_folder(run.label)
+        )
 
     def plan(
         self, rewritten: Inputs, given: PlanningInput, run: RunPlan

@@ -26,7 +26,7 @@ FOLDER = ".pegasus-bb"  # below --dir: one launcher for all its runs
 
 
 def counting_options(
-    options: PlanOptions, settings: Settings, declared: bool
+    options: PlanOptions, settings: Settings, *, declared: bool
 ) -> list[str]:
     """The options of pegasus-plan that make Kickstart's jobs count; none if they could
     disturb a job. A site's own launcher takes precedence."""

@@ -88,7 +88,7 @@ def linked_sources(catalogs: Catalogs, placement: Placement) -> dict[str, str]:
 
     DataWarp's staging does not copy links, so it reads the targets.
     """
-    if not catalogs.properties.flag(LINKS, False):
+    if not catalogs.properties.flag(LINKS, default=False):
         return {}
     site = placement.tier.site
     inputs = (f.lfn for f in placement.files.values() if f.how == "copy")

@@ -129,7 +129,7 @@ def _configuration(properties: Properties) -> dict[str, str]:
 
 def _check_links(properties: Properties, placement: Placement) -> None:
     linked = next((f for f in placement.files.values() if f.how == "link"), None)
-    if linked is not None and not properties.flag(LINKS, True):
+    if linked is not None and not properties.flag(LINKS, default=True):
         raise properties.error(
             LINKS,
             f"{linked.lfn} should be a link to the PFS ({linked.reason})",

@@ -38,7 +38,9 @@ def post_scripts_are_known(view: View) -> Iterator[str]:
             view.is_builtin or not post.executable.endswith(EXITCODES)
         ):
             yield _foreign_post(node, post, wanted)
-        elif not checks_records(post, view.is_builtin or node.name in view.essential):
+        elif not checks_records(
+            post, is_essential=view.is_builtin or node.name in view.essential
+        ):
             yield _ignoring_records(node, post)
     if without:
         yield _no_post(without, wanted)
@@ -82,7 +84,7 @@ def _may_lack_post(node: Node, view: View) -> bool:
     return True
 
 
-def checks_records(post: Script, is_essential: bool) -> bool:
+def checks_records(post: Script, *, is_essential: bool) -> bool:
     """Whether the script takes the result of the node from its Kickstart records. A
     node that is not essential may run without them."""
     options = _CHECKING.findall(post.arguments)

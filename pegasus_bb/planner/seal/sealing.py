@@ -146,7 +146,9 @@ def _check_rules(view: View, rules: Iterable[Rule]) -> None:
 def _complete(view: View, poll: int, retries: int) -> Dag:
     nodes = dict(view.dag.nodes)
     children = dict(view.dag.children)
-    (gated,), (setup,), (delete,) = view.gated, view.setups, view.deletes
+    (gated,) = view.gated
+    (setup,) = view.setups
+    (delete,) = view.deletes
     if nodes[gated].pre is None:
         gate = Script(view.gate, "", DEFERRED, poll)
         # The node's own retries would wait again after the deadline of the gate.

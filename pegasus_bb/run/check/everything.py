@@ -94,7 +94,7 @@ def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
             if given is not None and Level.WRONG not in seen:
                 yield from of_planning(options, given, decision, home)
         yield from of_htcondor((site.profile("pegasus", "style") or "condor").lower())
-        yield from of_scratch(user.catalogs, site, mode.has_job_reservations)
+        yield from of_scratch(user.catalogs, site, is_watched=mode.has_job_reservations)
         if mode.uses_tier:
             tier = choose_tier(user.catalogs, user.settings, site.name)
             placement = decision.placement if decision else None

@@ -31,7 +31,7 @@ def of_planning(
     """``home``: of the Pegasus that plans, None for the built-in planner."""
     try:
         run = plan_run(options, given, decision)
-        check_existing(run.submit_dir, options.force)
+        check_existing(run.submit_dir, force=options.force)
     except PegasusBBError as error:
         yield wrong("submit", str(error))
         return

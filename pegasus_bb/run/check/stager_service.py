@@ -25,7 +25,7 @@ def of_service(tier: Tier, site: Site) -> Iterator[Finding]:
     if not folder:
         return
     is_site = folder == site_here().sockets
-    sockets = list(of_sockets(Path(folder), is_site))
+    sockets = list(of_sockets(Path(folder), is_site=is_site))
     yield from sockets
     try:
         with Client(folder) as client:
@@ -60,7 +60,7 @@ def of_answer(who: str, trouble: str) -> Finding:
     return ok("service", f"{who} answers")
 
 
-def of_sockets(folder: Path, is_site: bool) -> Iterator[Finding]:
+def of_sockets(folder: Path, *, is_site: bool) -> Iterator[Finding]:
     """What is wrong with them, where the folder is seen: a service on another host has
     none here. A user's own service lets no other user in; a site's shall."""
     try:

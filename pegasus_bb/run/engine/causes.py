@@ -225,7 +225,7 @@ def _plan_again(run: FailedRun, capacity: int = 0) -> Iterator[str]:
         plan += f", with --bb-capacity {size}"
     release = ""
     if run.reservation is not None:
-        release = release_command(run.reservation.name, not run.was_ready)
+        release = release_command(run.reservation.name, loses_nothing=not run.was_ready)
     first, *rest = filter(None, (release, plan))
     yield f"plan again:  {first}"
     yield from (f"             {line}" for line in rest)

@@ -24,7 +24,9 @@ class EngineChoice(NamedTuple):
     why: str
 
 
-def choose_engine(place: SubmitDir, wish: str, restart: bool = False) -> EngineChoice:
+def choose_engine(
+    place: SubmitDir, wish: str, *, restart: bool = False
+) -> EngineChoice:
     """Choose ``wish``, or for ``auto`` DAGMan where a schedd takes jobs, else local.
 
     ``auto`` keeps an unfinished run with the engine that began it. Raises UsageError

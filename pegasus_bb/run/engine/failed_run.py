@@ -31,7 +31,8 @@ class FailedRun:
     """Reads files, and asks the scheduler, only on demand. Raises nothing."""
 
     def __init__(self, place: SubmitDir, table: NodeTable) -> None:
-        self.place, self._table = place, table
+        self.place = place
+        self._table = table
         self.bb = BBDir(str(place.bb))
         self._lines: dict[str, list[str]] = {}  # by node
 

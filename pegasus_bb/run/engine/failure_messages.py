@@ -164,7 +164,9 @@ def leftover_messages(place: SubmitDir) -> list[str]:
         return []
     size = format_size(noted.size)
     used = reservation_identity.was_ready(BBDir(str(place.bb)), noted)
-    command = release_command(noted.name, not used or loses_nothing(place))
+    command = release_command(
+        noted.name, loses_nothing=not used or loses_nothing(place)
+    )
     if not used:
         return [
             f"asked for:   reservation {noted.name} ({size}, {noted.backend}), which "

@@ -100,7 +100,8 @@ def read_history(path: Path) -> LoggedEvents:
         elif event.event == "DAGMAN_FINISHED":
             history.crashed = False
             history.finished = _number(event.detail)
-            before, history.since = history.since, len(history.events)
+            before = history.since
+            history.since = len(history.events)
         elif event.event == "RECOVERY_STARTED":
             history.since = before  # DAGMan was held, for example: that was no end
     return history
@@ -175,7 +176,8 @@ class Tail:
     """The journal at ``path`` from ``offset`` on; a line counts once it is whole."""
 
     def __init__(self, path: Path, offset: int = 0) -> None:
-        self._path, self._offset = path, offset
+        self._path = path
+        self._offset = offset
 
     def new(self) -> list[Event]:
         try:

@@ -83,7 +83,7 @@ def run(
     with lock_submit_dir(place.lock):
         dag = read_dag(place.dag)
         prepared = prepare(
-            place, dag, lambda: check_runnable(dag, place.dag), restart, ask
+            place, dag, lambda: check_runnable(dag, place.dag), restart=restart, ask=ask
         )
         note_load(place)
         slots = slots or len(os.sched_getaffinity(0))
@@ -95,8 +95,10 @@ class _Run:
     def __init__(
         self, place: SubmitDir, dag: Dag, slots: int, watcher: Watcher
     ) -> None:
-        self._place, self._dag = place, dag
-        self._slots, self._watcher = slots, watcher
+        self._place = place
+        self._dag = dag
+        self._slots = slots
+        self._watcher = watcher
         self._rescue: Path | None = None
 
     def run(self, prepared: Preparation, grace: float) -> RunOutcome:

@@ -173,7 +173,8 @@ class Dataflow:
     ValueError."""
 
     def __init__(self, place: SubmitDir, nodes: Mapping[str, Node]) -> None:
-        self._place, self._nodes = place, nodes
+        self._place = place
+        self._nodes = nodes
         self._missing: dict[str, Set[str]] = {}
 
     def inputs(self, name: str) -> list[str]:

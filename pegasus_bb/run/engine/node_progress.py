@@ -70,7 +70,8 @@ class Lines(Quiet):
         self._waiting: dict[str, str] = {}  # by node: what was said
 
     def begin(self, total: int, done: int) -> None:
-        self._total, self._done = total, done
+        self._total = total
+        self._done = done
         before = f", {done} of them done before" if done else ""
         self._say(f"{total} nodes{before}")
 

@@ -31,12 +31,12 @@ _RUNNING = {
 
 
 def table_now(
-    place: SubmitDir, dag: Dag, history: LoggedEvents, alive: bool
+    place: SubmitDir, dag: Dag, history: LoggedEvents, *, alive: bool
 ) -> NodeTable:
     """``alive``: an engine works on the run, so that a retry may follow a failure."""
     table = NodeTable(dag, done_before(place, dag, history))
     this_run = history.events[history.since :] if history.crashed else history.events
-    _set_states(table, dag, this_run, alive)
+    _set_states(table, dag, this_run, alive=alive)
     return table
 
 
@@ -49,7 +49,9 @@ def failed_before(place: SubmitDir, dag: Dag, history: LoggedEvents) -> set[str]
     )
 
 
-def _set_states(table: NodeTable, dag: Dag, events: list[Event], alive: bool) -> None:
+def _set_states(
+    table: NodeTable, dag: Dag, events: list[Event], *, alive: bool
+) -> None:
     """Move nodes to failed, running or ready; ``table`` has only done and waiting."""
     last = {event.node: event for event in events}
     jobs = {(e.node, e.sequence): e for e in events if e.event == "JOB_FAILURE"}
@@ -57,7 +59,7 @@ def _set_states(table: NodeTable, dag: Dag, events: list[Event], alive: bool) ->
         if item.state is NodeState.DONE:
             continue
         event = last[name].event if name in last else ""
-        if event in FAILURES and not _may_continue(dag, name, event, alive):
+        if event in FAILURES and not _may_continue(dag, name, event, alive=alive):
             item.stage = event.partition("_")[0].lower()
             # A POST script that fails after its job only passes that failure on.
             cause = jobs.get((name, last[name].sequence), last[name])
@@ -69,7 +71,7 @@ def _set_states(table: NodeTable, dag: Dag, events: list[Event], alive: bool) ->
         table.move(item, NodeState.READY)
 
 
-def _may_continue(dag: Dag, name: str, event: str, alive: bool) -> bool:
+def _may_continue(dag: Dag, name: str, event: str, *, alive: bool) -> bool:
     """Whether a node may go on after a failure: by its POST script or a retry."""
     node = dag.nodes[name]
     return alive and (

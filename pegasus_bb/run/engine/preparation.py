@@ -66,6 +66,7 @@ def prepare(
     place: SubmitDir,
     dag: Dag,
     check_engine: Callable[[], None],
+    *,
     restart: bool,
     ask: Ask,
 ) -> Preparation:
@@ -265,11 +266,12 @@ def _check_reservation(place: SubmitDir) -> None:
             f"({status.message}); "
             "starting over could lose what is on it: try again later"
         )
+    give_back = release_command(request.name, loses_nothing=loses_nothing(place))
     raise ReservationFailed(
         f"reservation {request.name} still stands ({status.state.value}) and may hold "
         "results that are saved nowhere else; go on with it: "
         f"pegasus-bb run {place.path}; or give it up with what is on it: "
-        f"{release_command(request.name, loses_nothing(place))}; then --restart"
+        f"{give_back}; then --restart"
     )
 
 

@@ -29,7 +29,8 @@ class Processes:
     def __init__(self, path: Path) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
         self._handle = os.open(path, flags, 0o644)
-        self._path, self._torn = path, False
+        self._path = path
+        self._torn = False
         host = socket.gethostname()
         self._note({"boot": _boot(), "host": host, "engine": os.getpid()})
 

@@ -37,7 +37,7 @@ def run_status(place: SubmitDir) -> RunStatus:
     history = read_history(place.journal)
     dagman = find(place)
     engine = lock_holder(str(place.lock)) or (dagman.description if dagman else "")
-    table = table_now(place, dag, history, bool(engine))
+    table = table_now(place, dag, history, alive=bool(engine))
     status = RunStatus(str(place.path), place.dag.name, engine)
     status.nodes = {state.value: count for state, count in table.counts.items()}
     status.nodes["total"] = len(dag.nodes)

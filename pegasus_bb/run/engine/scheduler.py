@@ -47,9 +47,12 @@ class Scheduler:
         watcher: Watcher,
     ) -> None:
         self.abort: int | None = None  # ABORT-DAG-ON: the status to answer with
-        self._table, self._dir = table, submit_dir
-        self._journal, self._children = journal, children
-        self._signals, self._watcher = signals, watcher
+        self._table = table
+        self._dir = submit_dir
+        self._journal = journal
+        self._children = children
+        self._signals = signals
+        self._watcher = watcher
         self._starter = Starter(table, submit_dir, children)
         self._jobs = Queues(slots, limits)
         self._is_paced = (submit_dir / "bb" / "drain.json").exists()
@@ -172,7 +175,8 @@ class Scheduler:
         self._script_ended(item, child.kind, status)
 
     def _job_ended(self, item: NodeEntry, status: int) -> None:
-        item.status, item.stage = status, "job"
+        item.status = status
+        item.stage = "job"
         self._note(item, "JOB_TERMINATED", f"{item.sequence}.0")
         self._note(item, "JOB_FAILURE" if status else "JOB_SUCCESS", str(status))
         if item.node.post is not None:
@@ -189,7 +193,8 @@ class Scheduler:
             heappush(self._timers, (due, item.order, item, kind))
             self._watcher.waiting(item.node.name)
             return
-        name, item.stage = f"{kind.upper()}_SCRIPT", kind
+        name = f"{kind.upper()}_SCRIPT"
+        item.stage = kind
         self._note(item, f"{name}_TERMINATED", _id(item, kind))
         self._note(item, f"{name}_{'FAILURE' if status else 'SUCCESS'}", str(status))
         if kind == "pre":

@@ -41,7 +41,9 @@ class Starter:
     """Starts jobs and scripts when the scheduler decides to."""
 
     def __init__(self, table: NodeTable, submit_dir: Path, children: Children) -> None:
-        self._table, self._dir, self._children = table, submit_dir, children
+        self._table = table
+        self._dir = submit_dir
+        self._children = children
         self._environment = dict(os.environ)
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
 
@@ -80,7 +82,7 @@ class Starter:
     def script(self, item: NodeEntry, kind: str) -> None:
         """Start the PRE or POST script of ``item``. Raises CannotStart."""
         command = script_command(
-            script_of(item, kind), item, self._table, self._dir, kind == "post"
+            script_of(item, kind), item, self._table, self._dir, post=kind == "post"
         )
         try:
             output = tempfile.TemporaryFile()  # noqa: SIM115 - closed when it has ended
@@ -166,18 +168,18 @@ def folder_of(node: Node, submit_dir: Path) -> Path:
 
 
 def script_command(
-    script: Script, item: NodeEntry, table: NodeTable, submit_dir: Path, post: bool
+    script: Script, item: NodeEntry, table: NodeTable, submit_dir: Path, *, post: bool
 ) -> Command:
     """A PRE or POST script. As in DAGMan, arguments are split at blanks, no shell
     sees them, and only a whole argument is a macro."""
     folder = folder_of(item.node, submit_dir)
     parts = script.arguments.replace("\t", " ").split(" ")
-    macros = _macros(item, table, post)
+    macros = _macros(item, table, post=post)
     arguments = [macros.get(part.upper(), part) for part in parts if part]
     return Command([str(folder / script.executable), *arguments], str(folder))
 
 
-def _macros(item: NodeEntry, table: NodeTable, post: bool) -> dict[str, str]:
+def _macros(item: NodeEntry, table: NodeTable, *, post: bool) -> dict[str, str]:
     counts = table.counts
     macros = {
         "$JOB": item.node.name,

@@ -32,7 +32,7 @@ _STRANGER = "made by hand, or on the ledger of another machine; it is left alone
 _BACK = "noted as {} already, yet there is one of that name; it is left alone"
 
 
-def list_reservations(everything: bool = False) -> list[ReservationRecord]:
+def list_reservations(*, everything: bool = False) -> list[ReservationRecord]:
     """In the order of asking, then what is not on the ledger. ``everything``: also what
     has ended. Each scheduler is asked once. Changes nothing."""
     known = ledger.reservations()
@@ -111,7 +111,7 @@ def _next(one: LocatedReservation, run: RunState) -> tuple[str, ...]:
     if run.state == runs.AWAY:
         elsewhere = one.is_of_another_host or one.request is None
         return () if elsewhere else (release_command(name, loses_nothing=False),)
-    release = release_command(name, _loses_nothing(one))
+    release = release_command(name, loses_nothing=_loses_nothing(one))
     if run.state == runs.DONE:
         return (release,)
     return (f"pegasus-bb run {folder}", release)

@@ -75,7 +75,8 @@ class SlurmLua(Backend):
         self.timeout = parse_duration(settings.get("timeout", "15m"))
         self.poll = float(parse_duration(settings.get("poll", "1s")))
         self.has_service = bool(settings.get("service"))
-        self.uid, self.owner = os.getuid(), identity.user_name()
+        self.uid = os.getuid()
+        self.owner = identity.user_name()
 
     def create(self, request: Request) -> Reservation:
         name = check_reservation_name(request.name)

@@ -17,7 +17,9 @@ class WatchedBuffer:
 
     def __init__(self, folder: str, arrivals: Arrivals, kept: int) -> None:
         """``kept``: dumps that stay; ALL: nothing is ever removed."""
-        self._folder, self._arrivals, self._kept = folder, arrivals, kept
+        self._folder = folder
+        self._arrivals = arrivals
+        self._kept = kept
         self._dumps: list[Dump] = []
         self._written_again: set[str] = set()  # such files stay: they will be once more
 

@@ -47,10 +47,15 @@ class Drainer:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """``say`` hears what a person may want to know."""
-        self._route, self._arrivals, self._buffer = route, arrivals, buffer
-        self._interval, self._say, self._clock = interval, say, clock
+        self._route = route
+        self._arrivals = arrivals
+        self._buffer = buffer
+        self._interval = interval
+        self._say = say
+        self._clock = clock
         self._run = os.urandom(8).hex()
-        self._waiting, self._lock = Waiting(clock), threading.Lock()
+        self._waiting = Waiting(clock)
+        self._lock = threading.Lock()
         self._pace: Pace | None = None
         self._hurries = False
         self.ended = threading.Event()
@@ -93,7 +98,7 @@ class Drainer:
             return 0.0
         targets = self._route.targets
         spread = self._interval.spread(
-            any(each.limit or each.curve for each in targets)
+            shares_limit=any(each.limit or each.curve for each in targets)
         )
         return max(0.0, dump.begun + spread - self._clock())
 

@@ -38,7 +38,8 @@ class Interval:
 
     def __init__(self, fixed: float = 0.0) -> None:
         """``fixed``: what the user knows; 0: it is learned."""
-        self._fixed, self._last = fixed, -math.inf
+        self._fixed = fixed
+        self._last = -math.inf
         self._lengths: list[float] = []
 
     def learn(self, dump: Dump) -> None:
@@ -53,7 +54,7 @@ class Interval:
         """The least that was seen of late; 0: not known yet."""
         return self._fixed or min(self._lengths, default=0.0)
 
-    def spread(self, shares_limit: bool) -> float:
+    def spread(self, *, shares_limit: bool) -> float:
         """Seconds from the begin of a dump on, over which it is spread; 0: not known.
 
         Who shares a limit makes no peak by being early: an interval may be 30 % shorter
@@ -76,7 +77,9 @@ class _Writing:
     """A file of the burst that goes on."""
 
     def __init__(self, now: float, begun: float) -> None:
-        self.begun, self.since, self.last = begun, now, now
+        self.begun = begun
+        self.since = now
+        self.last = now
 
     def goes_on(self, now: float, quiet: float) -> None:
         if now - self.last >= quiet:
@@ -89,7 +92,9 @@ class Bursts:
 
     def __init__(self, quiet: float, interval: Interval, say: Say) -> None:
         """``quiet``: seconds without a change, after which a burst is over."""
-        self._quiet, self._interval, self._say = quiet, interval, say
+        self._quiet = quiet
+        self._interval = interval
+        self._say = say
         self._known: Found | None = None
         self._burst: dict[str, _Writing] = {}
         self._told: set[str] = set()  # files that are written without end
@@ -147,7 +152,8 @@ class Bursts:
     def _complete(self, files: list[str], found: Found) -> Dump:
         begun = min(self._burst.pop(path).begun for path in files)
         size = sum(found[path][1] for path in files)
-        self._largest, self._count = max(self._largest, size), self._count + 1
+        self._largest = max(self._largest, size)
+        self._count = self._count + 1
         versions = {path: found[path][0] for path in files}
         is_full = size >= self._largest * _TRIFLE
         dump = Dump(self._count, versions, size, begun, is_full)

@@ -83,17 +83,22 @@ class Pace(Segments):
         """``clock`` is for the deadline, ``wall`` is what other nodes have as well.
         ``say`` hears, once for each kind, what costs the pace."""
         self._tell = say
-        self._drain, self._clock, self._wall = drain, clock, wall
-        self._stopped, self._hurried = threading.Event(), threading.Event()
+        self._drain = drain
+        self._clock = clock
+        self._wall = wall
+        self._stopped = threading.Event()
+        self._hurried = threading.Event()
         self._sleep = sleep or self._doze
         self._rest = sleep or self._doze_until_due
         self._queues = [
             (target, Registry(target.folder, wall, self._sleep))
             for target in drain.targets
         ]
-        self._left, self._due = drain.size, clock() + drain.wait
+        self._left = drain.size
+        self._due = clock() + drain.wait
         self._deadline = clock() + drain.seconds
-        self._asking, self._logging = threading.Lock(), threading.Lock()
+        self._asking = threading.Lock()
+        self._logging = threading.Lock()
         self._said: list[str] = []  # kinds of words that were said
 
     @property

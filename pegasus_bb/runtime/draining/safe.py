@@ -19,7 +19,8 @@ class Arrivals(StageJournal):
     def __init__(self, path: str, source: str, dest: str) -> None:
         """Both are full paths. Raises UsageError as Journal does."""
         super().__init__(path, source, dest)
-        self._source, self._dest = source, dest
+        self._source = source
+        self._dest = dest
         # By inode of the source: one for all names of a file. State of both sides.
         self._new: dict[Version, tuple[int, Version, Version]] = {}
 
@@ -29,11 +30,11 @@ class Arrivals(StageJournal):
         self._new[state[1][:2]] = state
 
     def has(
-        self, name: str, source: os.stat_result, copy: os.stat_result, digest: bool
+        self, name: str, source: os.stat_result, copy: os.stat_result, *, digest: bool
     ) -> bool:
         state = source.st_size, tuple(stamp(source)), tuple(stamp(copy))
         is_new = self._new.get(state[1][:2]) == state and copy.st_size == source.st_size
-        return is_new or super().has(name, source, copy, digest)
+        return is_new or super().has(name, source, copy, digest=digest)
 
     def came(self, version: Version) -> bool:
         """Whether that version has arrived in this process."""
@@ -53,7 +54,7 @@ class Arrivals(StageJournal):
                 return os.readlink(path) == os.readlink(to)
         except OSError:
             return False
-        return self.has(name, found, copy, True)
+        return self.has(name, found, copy, digest=True)
 
     def forget(self, version: Version) -> None:
         """It is on the buffer no more. Another file may have its inode by now."""

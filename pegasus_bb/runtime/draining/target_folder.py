@@ -58,7 +58,9 @@ class Registry:
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._folder, self._clock, self._sleep = folder, clock, sleep
+        self._folder = folder
+        self._clock = clock
+        self._sleep = sleep
         name = f"{os.uname().nodename}.{os.getpid()}.{os.urandom(4).hex()}"
         self._name = name + _SUFFIX
         self.load = 0.0  # of all live leases, when it was last asked

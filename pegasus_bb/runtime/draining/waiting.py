@@ -18,7 +18,8 @@ class Waiting:
     once. Two threads use it: one gives, one takes."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock, self._turn = clock, threading.Condition()
+        self._clock = clock
+        self._turn = threading.Condition()
         self._dumps: list[Dump] = []
         self._failed: list[Dump] = []
         self._again = self._due = AGAIN
@@ -55,7 +56,8 @@ class Waiting:
             self._failed.append(dump)
             if self._ending:
                 return 0.0
-            wait, self._again = self._again, min(2 * self._again, AT_MOST)
+            wait = self._again
+            self._again = min(2 * self._again, AT_MOST)
             self._due = self._clock() + wait
             return wait
 

@@ -23,8 +23,11 @@ class Watching:
         self, folder: str, quiet: float, bursts: Bursts, drainer: Drainer, say: Say
     ) -> None:
         """``quiet``: the seconds of ``bursts``. ``say`` hears a word once."""
-        self._folder, self._quiet, self._bursts = folder, quiet, bursts
-        self._drainer, self._say = drainer, say
+        self._folder = folder
+        self._quiet = quiet
+        self._bursts = bursts
+        self._drainer = drainer
+        self._say = say
         self._said: set[str] = set()
         self._is_told = False
 

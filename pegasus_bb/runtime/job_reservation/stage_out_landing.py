@@ -25,7 +25,8 @@ class StageOutLanding:
     def __init__(
         self, scratch: str, node: str, job: str, files: Mapping[str, Any]
     ) -> None:
-        self._scratch, self._files = scratch, files
+        self._scratch = scratch
+        self._files = files
         self.folder = landing_of(scratch, node, job)
 
     def missing(self, wrong: Seen) -> dict[str, str]:

@@ -136,7 +136,8 @@ def _note(bb: BBDir, node: str, job: str) -> dict[str, Any] | None:
 
 class _Waiting:
     def __init__(self, bb: BBDir, node: str, job: str) -> None:
-        self._path, self._job = bb.file(f"{NOTES}/{node}.wait.json"), job
+        self._path = bb.file(f"{NOTES}/{node}.wait.json")
+        self._job = job
         self._since = time.time()
         self.wrong: dict[str, list[int]] = {}
         try:

@@ -51,7 +51,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def release(
-    bb: BBDir, discard: bool = False, why_nothing_lost: str = "", dry_run: bool = False
+    bb: BBDir,
+    *,
+    discard: bool = False,
+    why_nothing_lost: str = "",
+    dry_run: bool = False,
 ) -> str:
     """Release the run's reservation; returns a message.
 
@@ -68,8 +72,8 @@ def release(
         _check_on_the_pfs(bb, decision)
     if not decision:
         if not discard:
-            noted = _find_note(bb, noted, dry_run)
-        never_there = _never_there(bb, noted, backend, dry_run)
+            noted = _find_note(bb, noted, dry_run=dry_run)
+        never_there = _never_there(bb, noted, backend, dry_run=dry_run)
         if never_there:
             return never_there
         if not discard:
@@ -102,7 +106,7 @@ def _would_release(
     request = bb.request()
     status = reservation_identity.status(bb, noted)
     unused = decision is not None
-    left_alone = check_releasable(request, noted, status, unused)
+    left_alone = check_releasable(request, noted, status, unused=unused)
     if left_alone or status.state is State.ABSENT:
         return left_alone or absent_message(request, noted)
     why = why_nothing_lost or "every promised result is safe"
@@ -156,7 +160,7 @@ def _noted(bb: BBDir) -> Reservation | None:
 
 
 def _find_note(
-    bb: BBDir, noted: Reservation | None, dry_run: bool
+    bb: BBDir, noted: Reservation | None, *, dry_run: bool
 ) -> Reservation | None:
     """The note, recovered if it was lost."""
     if noted is None:
@@ -167,7 +171,7 @@ def _find_note(
 
 
 def _never_there(
-    bb: BBDir, noted: Reservation | None, backend: Backend, dry_run: bool
+    bb: BBDir, noted: Reservation | None, backend: Backend, *, dry_run: bool
 ) -> str:
     """A message if there never was a reservation; else empty."""
     name = bb.request().name

@@ -72,7 +72,7 @@ def run_recorded(argv: Sequence[str], environ: dict[str, str]) -> int:
     data = _facts(options, outcome, started)
     files = {**initial, **_files(options.final, {"output": True})}
     shown = not (options.flags.get("quiet") and outcome.status == 0)
-    data["files"] = {**files, **streams.facts(shown, tail)}
+    data["files"] = {**files, **streams.facts(with_data=shown, tail=tail)}
     return _write(record(data), options.value("logfile", "-"), outcome.status)
 
 

@@ -93,7 +93,7 @@ def run(
     drains = _drains(bb, scratch.vanishing, environ)
     arguments = roots, scratch.vanishing, manifest_path, uuid, threads, drains
     copies = _copies(bb, arguments)
-    transfers = FileTransfers(scratch, inputs, copies, options.symlink)
+    transfers = FileTransfers(scratch, inputs, copies, links=options.symlink)
     keep = [bb.path, environ.get("HOME") or "/"]
     guard = ResultsGuard(bb, scratch.prefix).why_unsafe
     remover = Remover(scratch, roots, inputs, guard, keep)

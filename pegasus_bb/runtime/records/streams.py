@@ -60,7 +60,8 @@ class Streams:
 
     def __init__(self, options: Options, environ: dict[str, str]) -> None:
         """Raises OSError if a named file cannot be opened."""
-        self._options, self._temporary = options, [False] * 3
+        self._options = options
+        self._temporary = [False] * 3
         self.numbers: list[int] = [0, 1, 2]
         stdin = options.value("stdin")
         if stdin != "-":
@@ -85,7 +86,7 @@ class Streams:
         """Add a line to the task's stderr, for the reader of the record."""
         os.write(self.numbers[2], text.encode("utf-8", "surrogateescape") + b"\n")
 
-    def facts(self, with_data: bool, tail: int) -> Facts:
+    def facts(self, *, with_data: bool, tail: int) -> Facts:
         """What the record says of them, with the last ``tail`` bytes of the outputs."""
         return {
             name: self._facts_of(number, name, tail if with_data else 0)

@@ -140,7 +140,7 @@ def place_of(path: str, roots: dict[str, str]) -> str:
     return f"{name}://{clean[len(root) + 1 :] if root else clean}"
 
 
-def open_parent(space: Dataspace, parts: tuple[str, ...], make: bool) -> Folder:
+def open_parent(space: Dataspace, parts: tuple[str, ...], *, make: bool) -> Folder:
     """The folder that has, or with ``make`` shall have, the last of ``parts``.
 
     Raises OSError: ELOOP or ENOTDIR where a link is in the way.
@@ -164,7 +164,7 @@ def enter_made(parent: Folder, name: str) -> Folder:
     return folder
 
 
-def _root(path: str, is_last: bool) -> Folder:
+def _root(path: str, *, is_last: bool) -> Folder:
     try:
         return Folder(os.open(path, _HERE), path)
     except PermissionError:

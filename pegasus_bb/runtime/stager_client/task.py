@@ -95,7 +95,8 @@ class StagerTask:
 
     def __init__(self, number: int, origin: Origin, spec: dict[str, Any]) -> None:
         """``spec`` has passed ``check_specs``."""
-        self.id, self.origin = number, origin
+        self.id = number
+        self.origin = origin
         self.kind: str = sys.intern(spec["kind"])  # one text for all
         self.source: str = spec["source"]
         self.dest: str = spec.get("dest") or ""  # a removal may say null

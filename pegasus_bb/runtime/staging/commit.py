@@ -30,7 +30,9 @@ class Committer:
     ) -> None:
         """``waiting`` is the number of batches per round; more would only fill the disk
         with temporary files. Raises CopyFailed if a thread cannot be started."""
-        self._tag, self._tell, self._waiting = tag, tell, waiting
+        self._tag = tag
+        self._tell = tell
+        self._waiting = waiting
         self._copied: queue.Queue[Batch | None] = queue.Queue(waiting)
         self._durable: queue.Queue[tuple[Batch, Broken] | None] = queue.Queue(waiting)
         self._named: deque[list[CopyOutcome]] = deque()  # renamed files, by batch

@@ -18,7 +18,7 @@ class Digest(NamedTuple):
     name: str
     new: Callable[[], Any]
 
-    def text(self, hasher: Any, by_blocks: bool = False) -> str:
+    def text(self, hasher: Any, *, by_blocks: bool = False) -> str:
         return f"{self.name}{_BLOCKS if by_blocks else ''}:{hasher.hexdigest()}"
 
 

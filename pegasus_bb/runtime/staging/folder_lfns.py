@@ -44,7 +44,7 @@ def copy_path(
             vanishing=vanishing,
             writing=writing,
         )
-    return copy_file(source, dest, digest, writing)
+    return copy_file(source, dest, digest=digest, writing=writing)
 
 
 def digest_path(path: str, like: str = "") -> str:

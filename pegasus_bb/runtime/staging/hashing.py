@@ -47,7 +47,7 @@ def pour_hashed(
     segments: Segments | None = None,
 ) -> tuple[int, str]:
     """Copy and hash ``size`` bytes; returns (bytes, digest). Raises OSError."""
-    with _Hasher(source, digest, size > _ALONE) as hasher:
+    with _Hasher(source, digest, in_thread=size > _ALONE) as hasher:
         total = move_all(
             source,
             out,
@@ -63,7 +63,7 @@ def pour_hashed(
     return total, hasher.text()
 
 
-def has_huge_holes(source: int, size: int, sparse: bool) -> bool:
+def has_huge_holes(source: int, size: int, *, sparse: bool) -> bool:
     """Whether the zeros in holes would take longer to hash than a person waits."""
     if not sparse or size <= _HUGE:
         return False
@@ -96,7 +96,7 @@ def _read(source: int, length: int, offset: int) -> bytes:
     return data
 
 
-def hash_of(source: int, size: int, sparse: bool, digest: Digest) -> str:
+def hash_of(source: int, size: int, *, sparse: bool, digest: Digest) -> str:
     """The digest of the first ``size`` bytes. Raises OSError."""
     hasher = digest.new()
     buffer = memoryview(bytearray(_BUFFER))
@@ -114,7 +114,8 @@ class _HashedFiles:
     processors."""
 
     def __init__(self) -> None:
-        self._lock, self._files = threading.Lock(), 0
+        self._lock = threading.Lock()
+        self._files = 0
         self._most = max(1, len(os.sched_getaffinity(0)) // 2)
 
     def count(self, more: int) -> None:
@@ -132,9 +133,11 @@ _HASHED_FILES = _HashedFiles()
 class _Hasher:
     """Hashes ranges of an open file in order: in a thread, or while they are moved."""
 
-    def __init__(self, source: int, digest: Digest, in_thread: bool) -> None:
+    def __init__(self, source: int, digest: Digest, *, in_thread: bool) -> None:
         self.error: OSError | None = None
-        self._source, self._digest, self._hash = source, digest, digest.new()
+        self._source = source
+        self._digest = digest
+        self._hash = digest.new()
         self._buffer = memoryview(bytearray(_BUFFER))
         self._todo: queue.Queue[Range | None] = queue.Queue(_BEHIND)
         self._thread = _start_thread(self._work) if in_thread else None

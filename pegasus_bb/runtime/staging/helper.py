@@ -61,14 +61,14 @@ class _Packed(NamedTuple):
     results: Any
 
 
-def load(digest: bool) -> Helper | None:
+def load(*, digest: bool) -> Helper | None:
     """The helper, or None if it cannot be used here."""
     if os.environ.get("PEGASUS_BB_HELPER") == "none":
         return None
     for path in glob(os.path.join(escape(os.path.dirname(__file__)), "_small*.so")):
         try:
             _check_whole(path)
-            return Helper(path, digest)
+            return Helper(path, digest=digest)
         except (OSError, AttributeError, ValueError):
             continue  # built for another system, or for another version of us
     return None
@@ -87,14 +87,14 @@ def _check_whole(path: str) -> None:
 class Helper(Copier):
     limit = _BUFFER - 1
 
-    def __init__(self, path: str, digest: bool) -> None:
+    def __init__(self, path: str, *, digest: bool) -> None:
         """Raises OSError, AttributeError, ValueError if the library is unusable."""
         self._library = ctypes.CDLL(path)
         if self._library.pbb_version() != VERSION:
             raise ValueError(f"{path}: another version")
         self._hash = _sha256() if digest else None
 
-    def copy(self, batch: Batch, tag: str, follow: bool, tell: Tell) -> None:
+    def copy(self, batch: Batch, tag: str, *, follow: bool, tell: Tell) -> None:
         count = len(batch.items)
         names, tasks = _pack(batch.items)
         results = ctypes.create_string_buffer(_RESULT.size * count)

@@ -24,10 +24,12 @@ class Folder:
     __slots__ = ("device", "fd", "inode", "is_new", "path")
 
     def __init__(self, fd: int, path: str) -> None:
-        self.fd, self.path = fd, path
+        self.fd = fd
+        self.path = path
         self.is_new = False  # made by this process
         status = os.fstat(fd)
-        self.device, self.inode = status.st_dev, status.st_ino
+        self.device = status.st_dev
+        self.inode = status.st_ino
 
     def __del__(self) -> None:
         os.close(self.fd)
@@ -134,7 +136,8 @@ class Batch:
     """Items that one call copies and one syncfs makes durable."""
 
     def __init__(self, items: Sequence[Item], copier: Copier) -> None:
-        self.items, self.copier = items, copier
+        self.items = items
+        self.copier = copier
         self.results: Any = None  # the copier's data between copy and rename
         self.broken: dict[int, OSError] = {}  # id of an item -> error of its sync
 
@@ -148,7 +151,7 @@ class Copier:
 
     limit = 0  # bytes of the largest file that it accepts
 
-    def copy(self, batch: Batch, tag: str, follow: bool, tell: Tell) -> None:
+    def copy(self, batch: Batch, tag: str, *, follow: bool, tell: Tell) -> None:
         """Copy every item to its temporary name."""
         raise NotImplementedError
 

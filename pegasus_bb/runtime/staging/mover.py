@@ -41,6 +41,7 @@ class Mover:
     def __init__(
         self,
         digest: Digest | None = SHA256,
+        *,
         follow: bool = True,
         threads: int = 0,
         tell: Tell = ignore_progress,
@@ -50,11 +51,13 @@ class Mover:
         may be a link. ``threads``: 0 for a default. ``tell`` is called from several
         threads with the bytes just copied. ``segments``: a batch of small files is
         one."""
-        self._follow, self._told, self._segments = follow, tell, segments
+        self._follow = follow
+        self._told = tell
+        self._segments = segments
         self._threads = threads or min(4, max(2, os.cpu_count() or 2))
         self.tag = new_tag()
         small = None if digest is None else SHA256  # the only one of the helper
-        self._small = _helper(small is not None) or Plain(small)
+        self._small = _helper(digest=small is not None) or Plain(small)
         self._single_files = SingleFiles(digest, segments)
         pairs = max(1, (_most_handles() - _OTHERS) // 2)  # of open folders
         self._folders = max(1, pairs // _BATCHES)
@@ -114,10 +117,10 @@ class Mover:
     def _copy_batch(self, batch: Batch, tell: Tell) -> None:
         # The copier of single files takes segments itself.
         if self._segments is None or batch.copier is self._single_files:
-            batch.copier.copy(batch, self.tag, self._follow, tell)
+            batch.copier.copy(batch, self.tag, follow=self._follow, tell=tell)
             return
         with self._segments.take(sum(item.size for item in batch.items)):
-            batch.copier.copy(batch, self.tag, self._follow, tell)
+            batch.copier.copy(batch, self.tag, follow=self._follow, tell=tell)
             batch.broken = sync([], list(batch.items), self.tag)
 
     def _batches(self, items: Iterable[Item]) -> Iterator[Batch]:
@@ -136,12 +139,12 @@ class Mover:
         yield from (group.batch() for group in groups if group.items)
 
 
-def _helper(digest: bool) -> Copier | None:
+def _helper(*, digest: bool) -> Copier | None:
     try:
         from pegasus_bb.runtime.staging.helper import load
     except ImportError:  # a Python without ctypes
         return None
-    return load(digest)
+    return load(digest=digest)
 
 
 class _Batch:
@@ -149,7 +152,9 @@ class _Batch:
 
     def __init__(self, copier: Copier, folders: int, size: int) -> None:
         self.items: list[Item] = []
-        self._copier, self._most, self._bytes = copier, folders, size
+        self._copier = copier
+        self._most = folders
+        self._bytes = size
         self._size = 0
         self._folders: set[Folder] = set()
 
@@ -165,7 +170,9 @@ class _Batch:
 
     def batch(self) -> Batch:
         batch = Batch(self.items, self._copier)
-        self.items, self._size, self._folders = [], 0, set()
+        self.items = []
+        self._size = 0
+        self._folders = set()
         return batch
 
 

@@ -50,6 +50,7 @@ class Changed(Exception):
 def copy_file(
     source: str,
     dest: str,
+    *,
     digest: bool = True,
     writing: Writing = DEFAULT_WRITING,
 ) -> Copied:
@@ -61,7 +62,7 @@ def copy_file(
     why = ""
     for _ in range(TRIES):
         try:
-            return _copy_once(source, dest, digest, writing)
+            return _copy_once(source, dest, digest=digest, writing=writing)
         except Changed as error:
             why = str(error)
         except OSError as error:
@@ -90,15 +91,17 @@ def digest_file(path: str, like: str = "") -> str:
         status = os.fstat(handle)
         size = status.st_size
         sparse = is_sparse(status)
-        huge = is_by_blocks(like) if like else has_huge_holes(handle, size, sparse)
+        huge = (
+            is_by_blocks(like) if like else has_huge_holes(handle, size, sparse=sparse)
+        )
         if huge:
             return hash_blocks(handle, size, SHA256)
-        return hash_of(handle, size, sparse, SHA256)
+        return hash_of(handle, size, sparse=sparse, digest=SHA256)
     finally:
         os.close(handle)
 
 
-def open_source(path: str, folder: int | None = None, follow: bool = True) -> int:
+def open_source(path: str, folder: int | None = None, *, follow: bool = True) -> int:
     """A descriptor of regular file ``path``. Raises OSError, CopyFailed."""
     handle = os.open(path, _READ if follow else _READ | os.O_NOFOLLOW, dir_fd=folder)
     if stat.S_ISREG(os.fstat(handle).st_mode):
@@ -182,7 +185,7 @@ def compare(before: os.stat_result, now: os.stat_result) -> None:
             raise Changed(what[3:])
 
 
-def _copy_once(source: str, dest: str, digest: bool, writing: Writing) -> Copied:
+def _copy_once(source: str, dest: str, *, digest: bool, writing: Writing) -> Copied:
     handle = open_source(source)
     try:
         before = settled_stat(handle)

@@ -50,10 +50,13 @@ class Plain(Copier):
     limit = (1 << 20) - 1
 
     def __init__(self, digest: Digest | None, segments: Segments | None = None) -> None:
-        self._digest, self._segments = digest, segments
+        self._digest = digest
+        self._segments = segments
 
-    def copy(self, batch: Batch, tag: str, follow: bool, tell: Tell) -> None:
-        batch.results = [self._result(item, tag, follow, tell) for item in batch.items]
+    def copy(self, batch: Batch, tag: str, *, follow: bool, tell: Tell) -> None:
+        batch.results = [
+            self._result(item, tag, follow=follow, tell=tell) for item in batch.items
+        ]
 
     def changed(self, batch: Batch) -> list[Item]:
         pairs = zip(batch.items, batch.results)
@@ -63,26 +66,26 @@ class Plain(Copier):
         pairs = zip(batch.items, batch.results)
         return [_rename(item, result, tag) for item, result in pairs]
 
-    def _result(self, item: Item, tag: str, follow: bool, tell: Tell) -> Result:
+    def _result(self, item: Item, tag: str, *, follow: bool, tell: Tell) -> Result:
         try:
-            return self._try_copy(item, tag, follow, tell)
+            return self._try_copy(item, tag, follow=follow, tell=tell)
         except CopyFailed as failure:
             return failure
         except OSError as error:
             return explained(error, item.source_path, item.dest_path)
 
-    def _try_copy(self, item: Item, tag: str, follow: bool, tell: Tell) -> Result:
+    def _try_copy(self, item: Item, tag: str, *, follow: bool, tell: Tell) -> Result:
         try:
-            return self._copy_part(item, tag, follow, tell)
+            return self._copy_part(item, tag, follow=follow, tell=tell)
         except Changed:
             return Rescheduled()
 
-    def _copy_part(self, item: Item, tag: str, follow: bool, tell: Tell) -> Written:
+    def _copy_part(self, item: Item, tag: str, *, follow: bool, tell: Tell) -> Written:
         """Copy ``item`` to its temporary name; a large file is durable then.
 
         Raises OSError, Changed, and CopyFailed if it is not a regular file.
         """
-        source = open_source(item.name, item.source.fd, follow)
+        source = open_source(item.name, item.source.fd, follow=follow)
         try:
             before = settled_stat(source)
             poured = copy_into(
@@ -111,11 +114,11 @@ class SingleFiles(Plain):
 
     limit = 1 << 63
 
-    def _try_copy(self, item: Item, tag: str, follow: bool, tell: Tell) -> Result:
+    def _try_copy(self, item: Item, tag: str, *, follow: bool, tell: Tell) -> Result:
         why = ""
         for _ in range(TRIES):
             try:
-                return self._copy_part(item, tag, follow, tell)
+                return self._copy_part(item, tag, follow=follow, tell=tell)
             except Changed as error:
                 why = str(error)
         raise still_changing(item.source_path, why)

@@ -29,6 +29,7 @@ def pour(
     source: int,
     out: int,
     size: int,
+    *,
     sparse: bool,
     digest: Digest | None,
     tell: Tell = ignore_progress,
@@ -47,7 +48,7 @@ def pour(
     if digest is not None:
         from pegasus_bb.runtime.staging import hashing  # needs threads
 
-        if hashing.has_huge_holes(source, size, sparse):
+        if hashing.has_huge_holes(source, size, sparse=sparse):
             moved = size
             if not cloned:
                 moved = move_all(
@@ -67,7 +68,7 @@ def pour(
                 )
             )
         tell(size)
-        return Poured(size, hashing.hash_of(source, size, sparse, digest))
+        return Poured(size, hashing.hash_of(source, size, sparse=sparse, digest=digest))
     if not cloned:
         moved = move_all(source, out, size, sparse=sparse, tell=tell, segments=segments)
         return Poured(moved, "")

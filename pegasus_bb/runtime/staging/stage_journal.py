@@ -80,7 +80,7 @@ class StageJournal:
         return not self._done
 
     def has(
-        self, name: str, source: os.stat_result, copy: os.stat_result, digest: bool
+        self, name: str, source: os.stat_result, copy: os.stat_result, *, digest: bool
     ) -> bool:
         """Whether a line proves that ``copy`` is a copy of ``source`` in their present
         state.
@@ -90,8 +90,8 @@ class StageJournal:
         if source.st_size != copy.st_size:
             return False
         state = name, copy.st_size, stamp(source), stamp(copy)
-        return self._holds(_key(*state, True)) or (
-            not digest and self._holds(_key(*state, False))
+        return self._holds(_key(*state, digest=True)) or (
+            not digest and self._holds(_key(*state, digest=False))
         )
 
     def _holds(self, key: int) -> bool:
@@ -147,7 +147,7 @@ class StageJournal:
                         entry.get("size"),
                         entry.get("source"),
                         entry.get("copy"),
-                        "digest" in entry,
+                        digest="digest" in entry,
                     )
                 )
         self._done = array("Q", sorted(self._done))
@@ -156,6 +156,6 @@ class StageJournal:
             self._lines.append("\n")  # end an incomplete line of a crash
 
 
-def _key(name: str, size: Any, source: Any, copy: Any, digest: bool) -> int:
+def _key(name: str, size: Any, source: Any, copy: Any, *, digest: bool) -> int:
     text = json.dumps([name, size, source, copy, digest])
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")

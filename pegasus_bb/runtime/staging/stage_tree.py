@@ -47,8 +47,10 @@ class Stage:
 
         Raises UsageError if there is no source, or if one lies in the other.
         """
-        self.source, self.dest = source, dest
-        self._journal, self._digest = journal, digest
+        self.source = source
+        self.dest = dest
+        self._journal = journal
+        self._digest = digest
         self._tell_failure = fail
         self.files = self.bytes = self.kept = self.failed = 0
         self.folders = self.links = 0
@@ -56,7 +58,9 @@ class Stage:
         # files that will have further names
         self._linked: dict[str, Landed] = {}
         self._folders = folders
-        self._wanted, self._segments, self._hint = wanted, segments, hint
+        self._wanted = wanted
+        self._segments = segments
+        self._hint = hint
         if folders is None:
             check_places(source, dest)
 
@@ -109,7 +113,8 @@ class Stage:
             names = tree.further_names(self._has_another_name)
             self._move(mover, names, tree.failed)
         tree.finish()
-        self.folders, self.links = tree.folders, tree.links
+        self.folders = tree.folders
+        self.links = tree.links
         tree.sync()
 
     def _move(
@@ -161,7 +166,7 @@ class Stage:
         except OSError:
             return False
         return self._journal.has(
-            self._name(item), item.mark, copy, self._digest is not None
+            self._name(item), item.mark, copy, digest=self._digest is not None
         )
 
     def _name(self, item: Item) -> str:

@@ -62,7 +62,9 @@ class Tree:
         """``fail`` is called for entries that cannot be copied, and the walk goes on.
         ``earlier``: the tags of unfinished tries, whose temporary names are removed.
         Entries that are not ``wanted`` are skipped; folders always count as wanted."""
-        self._tag, self._fail, self._earlier = tag, fail, earlier
+        self._tag = tag
+        self._fail = fail
+        self._earlier = earlier
         self._wanted = wanted
         self._waiting: list[WaitingFolder] = []
         self._top = source, dest

@@ -45,7 +45,7 @@ class ServiceCopies(Copies):
         signal.signal(signal.SIGTERM, end_by_signal)  # so that its tasks are cancelled
 
     def _copy_files(
-        self, ways: Sequence[Way], digest: bool, segments: Segments | None
+        self, ways: Sequence[Way], *, digest: bool, segments: Segments | None
     ) -> Iterator[CopyResult]:
         """Ignores ``segments``: the service paces its copies itself."""
         left: list[tuple[Way, Spec]] = []
@@ -54,21 +54,21 @@ class ServiceCopies(Copies):
         for way in ways:
             more = paced if self._leaves(way) else {}
             try:
-                left.append((way, {**self._spec(way, digest), **more}))
+                left.append((way, {**self._spec(way, digest=digest), **more}))
             except (OSError, CopyFailed) as error:
                 yield way, error
         while left:
             again: list[tuple[Way, Spec]] = []
             ended = self._service.ended([spec for _, spec in left], others)
             for (way, spec), task in zip(left, ended):
-                result = _result_of(way, task, digest)
+                result = _result_of(way, task, digest=digest)
                 if result is None:
                     again.append((way, spec))
                 else:
                     yield way, result
             left = again
 
-    def _spec(self, way: Way, digest: bool) -> Spec:
+    def _spec(self, way: Way, *, digest: bool) -> Spec:
         """Raises OSError, CopyFailed."""
         source = os.path.realpath(way.source)
         folder, name = os.path.split(way.target)
@@ -88,7 +88,9 @@ def end_by_signal(number: int, _: object) -> None:
     raise SystemExit(128 + number)
 
 
-def _result_of(way: Way, task: Spec | None, digest: bool) -> Landed | CopyFailed | None:
+def _result_of(
+    way: Way, task: Spec | None, *, digest: bool
+) -> Landed | CopyFailed | None:
     """The result of ``task``; None if the service has lost it: submit it again."""
     if task is None:
         return _verified_copy(way)
@@ -119,7 +121,8 @@ class PatientClient:
 
     def __init__(self, sockets: str, patience: float) -> None:
         """``patience``: seconds without a service until that is an error."""
-        self._sockets, self._patience = sockets, patience
+        self._sockets = sockets
+        self._patience = patience
         self._client: Client | None = None
         self._about: Spec | None = None  # its answer to `ping`
         self._has_warned = False

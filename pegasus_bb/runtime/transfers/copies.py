@@ -51,9 +51,12 @@ class Copies:
     ) -> None:
         """``vanishing``: the folders that are removed with the reservation. ``drains``:
         how results leave it; None: at full speed."""
-        self._roots, self._tier, self._threads = roots, vanishing, threads
+        self._roots = roots
+        self._tier = vanishing
+        self._threads = threads
         self._drains = drains
-        self._manifest, self._uuid = manifest_path, uuid
+        self._manifest = manifest_path
+        self._uuid = uuid
         self._lines: dict[str, dict[str, Any]] | None = None  # at the start of the job
         self._dests: set[str] | None = None  # of those lines
         self._made = Made()
@@ -84,7 +87,9 @@ class Copies:
             for way in files:
                 groups.setdefault((way.promised, self._leaves(way)), []).append(way)
             for (promised, leaves), group in groups.items():
-                yield from self._copy_many(group, promised, pace if leaves else None)
+                yield from self._copy_many(
+                    group, digest=promised, segments=pace if leaves else None
+                )
 
     @contextlib.contextmanager
     def _pace(self, ways: Sequence[Way]) -> Iterator[Segments | None]:
@@ -123,11 +128,11 @@ class Copies:
         return copied.size
 
     def _copy_many(
-        self, ways: Sequence[Way], digest: bool, segments: Segments | None
+        self, ways: Sequence[Way], *, digest: bool, segments: Segments | None
     ) -> Iterator[Copied]:
         landed: list[tuple[Way, Landed]] = []
         pace = JournalPace(_LINES)
-        for way, result in self._copy_files(ways, digest, segments):
+        for way, result in self._copy_files(ways, digest=digest, segments=segments):
             try:
                 if not isinstance(result, Landed):
                     yield way, 0, result
@@ -142,7 +147,7 @@ class Copies:
         yield from self._note_and_report(landed)
 
     def _copy_files(
-        self, ways: Sequence[Way], digest: bool, segments: Segments | None
+        self, ways: Sequence[Way], *, digest: bool, segments: Segments | None
     ) -> Iterator[CopyResult]:
         """Copy files; yields the result of each, in any order."""
         refused: list[CopyResult] = []

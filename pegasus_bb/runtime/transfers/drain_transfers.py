@@ -32,7 +32,9 @@ class Drains:
     def __init__(self, bb: BBDir, tier: Sequence[str], node: str) -> None:
         """``tier``: the folders that are removed with the reservation; ``node`` of the
         DAG."""
-        self._bb, self._tier, self._node = bb, tier, node
+        self._bb = bb
+        self._tier = tier
+        self._node = node
         self._note = self._read()
 
     def leaves(self, way: Way) -> bool:

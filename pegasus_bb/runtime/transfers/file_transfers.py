@@ -30,10 +30,17 @@ from pegasus_bb.runtime.transfers.transfer_methods import (
 
 class FileTransfers:
     def __init__(
-        self, scratch: Scratch, inputs: UserInputs, copies: Copies, links: bool = False
+        self,
+        scratch: Scratch,
+        inputs: UserInputs,
+        copies: Copies,
+        *,
+        links: bool = False,
     ) -> None:
         """``links``: --symlink, make links where possible."""
-        self._scratch, self._inputs, self._copies = scratch, inputs, copies
+        self._scratch = scratch
+        self._inputs = inputs
+        self._copies = copies
         self._links = links
         self._real: dict[str, str] = {}  # folder -> its real path
 
@@ -108,7 +115,8 @@ class FileTransfers:
 
     def _start(self, attempt: Try) -> Done | Way:
         """Make a link, or prepare a copy. Raises PegasusBBError, OSError."""
-        job, (source, dest) = attempt.job, attempt.ways[0]
+        job = attempt.job
+        (source, dest) = attempt.ways[0]
         from_path = os.path.abspath(self._scratch.real(source.path))
         to_path = plain_path(self._scratch.real(dest.path))
         if not os.path.exists(from_path):

@@ -55,7 +55,9 @@ class Remover:
         keep: list[str],
     ) -> None:
         """``keep``: paths that are never removed, nor the folders that contain them."""
-        self._scratch, self._roots, self._guard = scratch, roots, guard
+        self._scratch = scratch
+        self._roots = roots
+        self._guard = guard
         self._inputs = inputs
         self._keep = [*keep, *scratch.outputs.values()]
         if scratch.prefix:
@@ -66,10 +68,10 @@ class Remover:
     def remove(self, job: Remove) -> str:
         """Remove the path of ``job``, if it exists. Raises RemoveRefused, OSError."""
         path = plain_path(self._scratch.real(job.url.path))
-        targets = self._targets(path, job.recursive)
+        targets = self._targets(path, recursive=job.recursive)
         for each in targets:
             self._check(each)
-        self._check_results(path, job.recursive)
+        self._check_results(path, recursive=job.recursive)
         return " and ".join(self._remove(each) for each in targets)
 
     def _remove(self, path: str) -> str:
@@ -87,11 +89,11 @@ class Remover:
         remove_tree(path)
         return f"removed {path}"
 
-    def _check_results(self, path: str, recursive: bool) -> None:
+    def _check_results(self, path: str, *, recursive: bool) -> None:
         """Raises RemoveRefused if this may be the last copy of a result."""
         if not os.path.lexists(path):
             return
-        for promised in self._results_in(path, recursive):
+        for promised in self._results_in(path, recursive=recursive):
             why = self._guard(promised)
             if why:
                 raise RemoveRefused(
@@ -99,7 +101,7 @@ class Remover:
                     f"{why}"
                 )
 
-    def _results_in(self, path: str, recursive: bool) -> list[str]:
+    def _results_in(self, path: str, *, recursive: bool) -> list[str]:
         promised = self._promised
         scratch = self._scratch
         results: list[str] = []
@@ -122,7 +124,7 @@ class Remover:
                 results += promised[first : bisect_left(promised, f"{lfn}0")]
         return results
 
-    def _targets(self, path: str, recursive: bool) -> list[str]:
+    def _targets(self, path: str, *, recursive: bool) -> list[str]:
         scratch = self._scratch
         lfn = scratch.lfn_of(path)
         if scratch.is_root(path) and recursive:

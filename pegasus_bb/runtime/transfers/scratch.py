@@ -35,7 +35,8 @@ class Scratch:
         )
         self._planned = str(placement.get("scratch", ""))
         self._prefix = str(placement.get("prefix", ""))
-        self._binding, self._why = binding, why
+        self._binding = binding
+        self._why = why
         self.root = binding.text(self._planned) if binding else ""
         self.prefix = binding.real if binding else ""  # removed with the run
 

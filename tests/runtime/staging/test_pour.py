@@ -111,7 +111,7 @@ def test_holes_in_every_place(tmp_path: Path, digest: bool) -> None:
             out.seek(place)
             out.write(b"data")
         out.truncate(60 << 20)
-    copied = copy_file(str(source), str(tmp_path / "copy"), digest)
+    copied = copy_file(str(source), str(tmp_path / "copy"), digest=digest)
     assert copied.stat.st_blocks * 512 < 1 << 20
     assert copied.size == 60 << 20
     assert (tmp_path / "copy").read_bytes() == source.read_bytes()

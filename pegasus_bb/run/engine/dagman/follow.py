@@ -53,14 +53,17 @@ class Follower:
     ) -> None:
         """``offset``: where the journal of this DAGMan begins."""
         self.gone = ""  # why we removed the DAGMan
-        self._place, self._watcher, self._signals = place, watcher, signals
+        self._place = place
+        self._watcher = watcher
+        self._signals = signals
         self._replay = Replay(table, place, watcher, _why_held)
         self._tail = Tail(place.journal, offset)
         self._reservation = ReservationWatch(place, table)
         self._stageouts = StageOutWatch(place, table)
         self._queue = QueueWatch(place, table)
         self._log = LifeLog(log_of(place))
-        self._held, self._ended = "", False
+        self._held = ""
+        self._ended = False
         self._asked = time.monotonic()
 
     def follow(self, cluster: int) -> DAGManLife:

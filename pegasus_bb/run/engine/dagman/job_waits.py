@@ -66,7 +66,8 @@ class QueueWatch:
     """Asks why jobs wait, while jobs do so for longer than a poll of the gate."""
 
     def __init__(self, place: SubmitDir, table: NodeTable) -> None:
-        self._table, self._poll = table, _poll_of(BBDir(str(place.bb)))
+        self._table = table
+        self._poll = _poll_of(BBDir(str(place.bb)))
         self._next = 0.0
         self._told: set[tuple[str, str]] = set()
 

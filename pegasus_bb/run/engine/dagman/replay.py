@@ -26,8 +26,10 @@ class Replay:
         watcher: Watcher,
         held: Callable[[int], str | None],
     ) -> None:
-        self._table, self._place = table, place
-        self._watcher, self._held = watcher, held
+        self._table = table
+        self._place = place
+        self._watcher = watcher
+        self._held = held
         self._deferring: dict[str, NodeEntry] = {}  # nodes whose PRE script may defer
         self._reason = ""  # of the gate, as it was told last
         self._warned: set[tuple[str, str]] = set()  # held nodes, reasons
@@ -86,8 +88,10 @@ class Replay:
 
     def _mark_running(self, item: NodeEntry, event: Event) -> None:
         if item.sequence != event.sequence:
-            item.sequence, item.began = event.sequence, event.time
-        item.status, item.reason = 0, ""
+            item.sequence = event.sequence
+            item.began = event.time
+        item.status = 0
+        item.reason = ""
         self._table.move(item, NodeState.RUNNING)
         self._watcher.running(item.node.name)
 
@@ -116,7 +120,8 @@ class Replay:
             self._failed(item, event, f"its job ended with {ending(item.status)}")
 
     def _post_failed(self, item: NodeEntry, event: Event) -> None:
-        post, item.stage = item.node.post, "post"
+        post = item.node.post
+        item.stage = "post"
         if stage_out_log(item.node, self._place).is_file():
             self._failed(item, event, "its results did not come back")
             return

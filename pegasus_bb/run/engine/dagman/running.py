@@ -73,18 +73,18 @@ def run(
     with Signals() as signals:
         found = find(place)
         if found is not None and found.alive:
-            start = _join(place, dag, found, restart)
+            start = _join(place, dag, found, restart=restart)
         else:
             check_place(place)
             with lock_submit_dir(place.lock):
-                start = _submit(place, dag, restart, ask)
+                start = _submit(place, dag, restart=restart, ask=ask)
         if not start.cluster:
             done = len(start.prepared.done)
             return RunOutcome(len(dag.nodes), done, done, 0.0, start.prepared.moved)
         return _DAGManRun(place, dag, start, progress or Watcher()).run(signals)
 
 
-def _join(place: SubmitDir, dag: Dag, found: Found, restart: bool) -> _Start:
+def _join(place: SubmitDir, dag: Dag, found: Found, *, restart: bool) -> _Start:
     if restart:
         check_no_dagman(place)  # raises: DAGMan works on it
     cluster = found.life.cluster
@@ -94,13 +94,13 @@ def _join(place: SubmitDir, dag: Dag, found: Found, restart: bool) -> _Start:
     return _Start(cluster, prepared, offset_of(place.journal, cluster))
 
 
-def _submit(place: SubmitDir, dag: Dag, restart: bool, ask: Ask) -> _Start:
+def _submit(place: SubmitDir, dag: Dag, *, restart: bool, ask: Ask) -> _Start:
     def check_engine() -> None:
         problem = queue.submit_problem() or follow_problem(place, dag)
         if problem:
             raise UsageError(f"{place.path}: DAGMan cannot run it: {problem}")
 
-    prepared = prepare(place, dag, check_engine, restart, ask)
+    prepared = prepare(place, dag, check_engine, restart=restart, ask=ask)
     if len(prepared.done) == len(dag.nodes):
         return _Start(0, prepared)
     hand_over(place, dag, prepared.done)
@@ -114,7 +114,9 @@ class _DAGManRun:
     def __init__(
         self, place: SubmitDir, dag: Dag, start: _Start, watcher: Watcher
     ) -> None:
-        self._place, self._dag, self._start = place, dag, start
+        self._place = place
+        self._dag = dag
+        self._start = start
         self._watcher = watcher
         self._table = NodeTable(dag, start.prepared.done)
 

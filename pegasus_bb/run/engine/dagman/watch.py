@@ -34,7 +34,8 @@ class ReservationWatch:
     """Polls the reservation while jobs use it: from its gate to bb_delete."""
 
     def __init__(self, place: SubmitDir, table: NodeTable) -> None:
-        self._bb, self._table = BBDir(str(place.bb)), table
+        self._bb = BBDir(str(place.bb))
+        self._table = table
         self._deletes = of_role(table.items, Role.BB_DELETE)
         self._next = 0.0
         self._missed = 0
@@ -79,7 +80,8 @@ class StageOutWatch:
     """
 
     def __init__(self, place: SubmitDir, table: NodeTable) -> None:
-        self._bb, self._table = BBDir(str(place.bb)), table
+        self._bb = BBDir(str(place.bb))
+        self._table = table
         self._notes = Path(self._bb.file(NOTES))
         self._next = 0.0
         self._removed: set[str] = set()  # attempts, by HTCondor job

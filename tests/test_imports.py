@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "model": {"core"},
     "decide": {"core", "model"},
     "runtime": {"core", "model"},
-    "report": {"core", "model", "decide", "forecast"},
+    "report": {"core", "model"},
     "forecast": {"core", "model", "runtime"},
     "planner": {"core", "model", "decide", "runtime", "report", "forecast"},
     "stager": {"core", "model", "runtime"},

@@ -6,15 +6,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pegasus_bb.api.explained_text import file_rows, table_lines, total_lines
+from pegasus_bb.api.explained_text import (
+    file_rows,
+    group_rows,
+    table_lines,
+    total_lines,
+)
+from pegasus_bb.api.explanation import Explanation
+from pegasus_bb.api.explanation import explain as explain_decision
 from pegasus_bb.api.keywords import FilePath, Keywords, options_of
 from pegasus_bb.api.notebook import fragment
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
-from pegasus_bb.decide.explanation import Explanation, group_rows
-from pegasus_bb.decide.explanation import explain as explain_decision
 from pegasus_bb.decide.lint import lint_replicas
-from pegasus_bb.decide.liveness import live_flow, planned_peak
+from pegasus_bb.decide.liveness import live_in_levels
 from pegasus_bb.decide.place_files import place, with_capacity
 from pegasus_bb.decide.run_times import times_error
 from pegasus_bb.forecast.workflow.mode_choice import Compared
@@ -71,18 +76,10 @@ class WorkflowExplanation:
     def to_page(self) -> str:
         """The page of ``explain --html``. Raises UsageError without the extra
         ``pages``."""
-        from pegasus_bb.report.page import explained_page  # templates are slow to load
+        from pegasus_bb.api.explained_page import explained_page  # slow to load
 
-        given = self.given
         placement = self.decision.placement
-        return explained_page(
-            given.workflow,
-            given.graph,
-            placement,
-            self.explanation,
-            live_flow(given, placement),
-            self.predicted,
-        )
+        return explained_page(self.given, placement, self.explanation, self.predicted)
 
     def __str__(self) -> str:
         refused = [f"plan would refuse it: {self.refused}"] if self.refused else []
@@ -138,8 +135,8 @@ def explained(options: PlanOptions, elsewhere: bool = False) -> WorkflowExplanat
         drain = plan_drain(given, decision)
     except UsageError as error:
         refused = error
-    peak = planned_peak(given, decision.placement)
-    explanation = explain_decision(decision, given.settings, peak)
+    most = max(live_in_levels(given, decision.placement), default=0)
+    explanation = explain_decision(decision, given.settings, most)
     compared = compare(given, decision)
     if given.settings.mode == "auto" and compared is None:
         refused = refused or without_speeds(given, "--bb-mode auto")

@@ -1,4 +1,4 @@
-"""Live bytes on the tier, against what is reserved: over a run, and in a plan."""
+"""Live bytes on the tier during a run, against what is reserved."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import altair as alt
 
-from pegasus_bb.decide.explanation import Explanation
 from pegasus_bb.model.run import LiveBytes
 from pegasus_bb.report.page.charts import ALERT, BUFFER, chart, draw, over_time
 from pegasus_bb.report.page.figure import (
@@ -39,11 +38,6 @@ _COLUMNS = (
     Column("what", "what"),
     Column("size", "bytes", "B"),
 )
-_LEVELS = (
-    Column("level", "level of the workflow"),
-    Column("size", "live bytes", "B"),
-    Column("reserved", "reserved", "B"),
-)
 
 
 class _Part(NamedTuple):
@@ -69,12 +63,12 @@ def live(found: Comparison) -> Figure:
             end = max([*ends, *(row["at"] for part in parts for row in part.rows)])
             charts = tuple(_chart(part, end) for part in parts)
             tables = tuple(_table(part) for part in parts)
-            legend = _legend(any(part.live.capacity for part in parts))
+            legend = live_legend(any(part.live.capacity for part in parts))
             return Figure("live", _TITLE, _about(parts), charts, tables, legend=legend)
     return Figure("live", _TITLE, _MISSING)
 
 
-def _legend(is_reserved: bool) -> tuple[Legend, ...]:
+def live_legend(is_reserved: bool) -> tuple[Legend, ...]:
     live = ((BUFFER, "live bytes"),)
     return (*live, (ALERT, "reserved")) if is_reserved else live
 
@@ -137,37 +131,3 @@ def _drawn(part: _Part, what: str, end: float) -> Iterator[Row]:
         yield {**rows[0], "at": max(0.0, rows[0]["at"]), "size": 0.0}
         yield from ({**row, "at": max(0.0, row["at"])} for row in rows)
         yield {**rows[-1], "at": end}
-
-
-def levels(sizes: Sequence[int], explanation: Explanation) -> Figure:
-    """``sizes`` are the bytes of each level; clean-ups between levels are done."""
-    capacity = explanation.capacity
-    rows = [
-        {"level": str(level), "size": size, "reserved": capacity}
-        for level, size in enumerate(sizes, start=1)
-    ]
-    data = Dataset(_LEVELS if capacity else _LEVELS[:2], rows)
-    title = f"Live bytes on tier {explanation.tier}"
-    best = format_quantity(explanation.planned_order, "B")
-    worst = format_quantity(explanation.any_order, "B")
-    about = (
-        f"At most {best} if jobs run level by level and each clean-up as soon as it "
-        f"can; at most {worst} in any order of the jobs."
-    )
-    charts = (_bars(data, capacity),)
-    legend = _legend(bool(capacity))
-    tables = (data.table(title),)
-    return Figure("levels", title, about, charts, tables, legend=legend)
-
-
-def _bars(data: Dataset, capacity: int | None) -> Chart:
-    base = draw(data)
-    title = ""
-    level = alt.X("level:O", title="level of the workflow", sort=None)
-    highest = max([capacity or 0, *(row["size"] for row in data.rows)])
-    layers = [base.mark_bar().encode(x=level, y=byte_axis(alt.Y, "size", highest))]
-    if capacity:
-        layers.append(base.mark_rule(stroke=ALERT, size=2).encode(y="max(reserved):Q"))
-        title = f"reserved: {format_quantity(capacity, 'B')}"
-    label = "Live bytes in each level of the workflow; the table has the numbers"
-    return chart(alt.layer(*layers), label, 180, data=data, title=title)

@@ -1,4 +1,4 @@
-"""A decision as data for a table: each file with its reason, and the totals."""
+"""A decision as data: each file with its reason, and the totals."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from pegasus_bb.core.units import format_files, format_size
 from pegasus_bb.decide.decision import PlacementDecision, Selection
 from pegasus_bb.decide.sizing import given_capacity
 from pegasus_bb.model.placement import JobReservation, PlacedFile, Placement
 from pegasus_bb.model.properties import AUTO, Settings
-
-Row = tuple[str, str, str, str, str]  # of a table: files, size, tier, how, reason
 
 
 @dataclass(frozen=True)
@@ -119,13 +116,3 @@ def _groups(placement: Placement) -> Iterator[FileGroup]:
     for alike, files in together.items():
         known = [file.size for file in files if file.size is not None]
         yield FileGroup(*alike, len(files), sum(known), len(files) - len(known))
-
-
-def group_rows(explanation: Explanation) -> Iterator[Row]:
-    """The groups, below a head."""
-    yield ("files", "size", "tier", "how", "reason")
-    for each in explanation.groups:
-        unknown = f"{each.unknown} unknown" if each.unknown else ""
-        known = format_size(each.size) if each.unknown < each.files else ""
-        size = " + ".join(filter(None, (known, unknown)))
-        yield (format_files(each.files), size, each.tier, each.how, each.reason)

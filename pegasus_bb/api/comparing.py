@@ -18,11 +18,11 @@ from pegasus_bb.report.benchmark import read_benchmark
 from pegasus_bb.report.compare import compare as compare_runs
 from pegasus_bb.report.encoding import to_document
 from pegasus_bb.report.headline import certainty, headline
+from pegasus_bb.report.metrics import CLOCK
 from pegasus_bb.report.probe import read_probe
 from pegasus_bb.report.render import WIDTH, render_text
 from pegasus_bb.report.report_document import Comparison
 from pegasus_bb.report.run_folder import read_run
-from pegasus_bb.report.tables import CLOCK
 
 _SIDES = {"pfs": "PFS", "bb": "burst buffer"}
 
@@ -133,11 +133,11 @@ def _check_apart(option: str, paths: tuple[Path, ...]) -> None:
 
 
 def _rows(found: Comparison) -> Iterator[tuple[str, ...]]:
-    pairs = {"makespan": found.workflow["makespan"], **found.clock}
-    names = {"makespan": "makespan", **CLOCK}
-    for key, pair in pairs.items():
-        if any(side and side.mean for side in (pair.pfs, pair.bb)):
-            yield (names[key], *_cells(found, pair))
+    rows = [("makespan", found.workflow["makespan"])]
+    rows += [(metric.head, found.clock[metric.key]) for metric in CLOCK]
+    for name, pair in rows:
+        if pair.is_measured:
+            yield (name, *_cells(found, pair))
 
 
 def _cells(found: Comparison, pair: Pair) -> Iterator[str]:

@@ -11,17 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-# The names of the parts of a run in a report.
-PARTS = {
-    "makespan": "makespan",
-    "compute": "compute jobs, added up",
-    "stage_in": "staging in, added up",
-    "stage_out": "staging out, added up",
-    "reserve": "reserving (bb_setup)",
-    "gate_wait": "waiting at the gate",
-    "release": "giving back (bb_delete)",
-}
-
 
 class Kind(Enum):
     """The purpose of a job; only COMPUTE jobs are the user's own work."""

@@ -34,6 +34,11 @@ class Pair:
     bb: Stat | None
 
     @property
+    def is_measured(self) -> bool:
+        """Whether a side is known and not 0."""
+        return any(side and side.mean for side in (self.pfs, self.bb))
+
+    @property
     def ratio(self) -> float | None:
         """PFS to burst buffer; None if a side is unknown or 0."""
         if self.pfs is None or self.bb is None:

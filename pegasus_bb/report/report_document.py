@@ -6,13 +6,11 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from pegasus_bb.model.run import Run
 from pegasus_bb.model.stat import Pair
 from pegasus_bb.report.benchmark import Benchmark
 from pegasus_bb.report.breakeven import BreakEven
-from pegasus_bb.report.metrics import IOWait, TaskMetric
+from pegasus_bb.report.metrics import IOWait, ReportedRun, TaskMetric
 from pegasus_bb.report.probe import Probed
-from pegasus_bb.report.run_clock import RunTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +34,6 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class ReportedRun:
-    run: Run
-    clock: Mapping[str, float]  # clock.PARTS -> seconds
-    time: RunTime  # epoch -> seconds since the run began
-    gate_offset: float | None  # when the gate was first asked; None: no gate
-
-
-@dataclass(frozen=True, slots=True)
 class Comparison:
     """Runs on the PFS next to runs on a burst buffer; runs of a side are repetitions.
 
@@ -63,9 +53,9 @@ class Comparison:
     layers: tuple[Row, ...]  # of Darshan logs: a row per transformation and layer
     widths: tuple[Row, ...]  # the same by number of processes, where several were used
     files: tuple[Row, ...]  # of Darshan logs: a row per transformation, file and layer
-    workflow: Mapping[str, Pair]  # makespan and its parts, seconds
-    clock: Mapping[str, Pair]  # clock.PARTS, seconds, each second counted once
-    staging: Mapping[str, Pair]  # quantities.STAGING
+    workflow: Mapping[str, Pair]  # metrics.WORKFLOW
+    clock: Mapping[str, Pair]  # metrics.CLOCK
+    staging: Mapping[str, Pair]  # metrics.STAGING
     break_even: BreakEven | None  # None: a side has no records
     warnings: tuple[str, ...]  # why the sides may not be what they are called
     notes: tuple[str, ...]  # what else a reader must know to judge the numbers

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.benchmark import BenchCell
+from pegasus_bb.report.metrics import RATIO
 from pegasus_bb.report.page.charts import sides
 from pegasus_bb.report.page.drawings import line_chart
 from pegasus_bb.report.page.figure import (
-    RATIO,
     Chart,
     Column,
     Dataset,

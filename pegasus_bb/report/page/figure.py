@@ -8,12 +8,10 @@ from typing import Any
 
 from pegasus_bb.core.units import format_number, format_seconds, format_size
 from pegasus_bb.model.text import readable
+from pegasus_bb.report.metrics import RATIO, TO_ONE
 
 ROWS = 200  # of a table; --json has all of them
-# Units of quotients; others are s, B, B/s, or a noun. FINE: of one near 1.
-RATIO = "ratio"
-FINE = "fine ratio"
-TO_ONE = "to one"
+FINE = "fine ratio"  # the unit of a ratio near 1; metrics.py has the others
 UNKNOWN = "unknown"
 Legend = tuple[str, str]  # color, what it stands for
 Row = Mapping[str, Any]  # key of a column -> a number of the JSON, or a text

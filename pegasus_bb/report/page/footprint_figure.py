@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import altair as alt
 
-from pegasus_bb.report.metrics import IOWait
 from pegasus_bb.report.page.charts import (
     SIDES,
     axis,
@@ -41,9 +40,10 @@ def footprint(found: Comparison) -> Figure:
     """A point for each job and side, a chart for each kind of time."""
     rows = [row for job in found.jobs for row in _rows(job)]
     rows.sort(key=lambda row: -float(row["bytes_moved"]))
-    wait = "I/O wait" if found.io_wait is IOWait.MEASURED else "time off CPU"
-    times = Column("run_time", "run time", "s"), Column("io_wait", wait, "s")
-    moved = Column("bytes_moved", _BYTES, "B")
+    metrics = {metric.key: metric for metric in found.metrics}
+    moved, *times = (
+        Column(key, metrics[key].title, metrics[key].unit) for key in _KEYS
+    )
     job = Column("job", "job"), Column("series", "side")
     data = Dataset((*job, moved, *times), rows[:_POINTS])
     charts = tuple(

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import altair as alt
 
 from pegasus_bb.model.run import LiveBytes
+from pegasus_bb.report.metrics import ReportedRun
 from pegasus_bb.report.page.charts import ALERT, BUFFER, chart, draw, over_time
 from pegasus_bb.report.page.figure import (
     Chart,
@@ -20,7 +21,7 @@ from pegasus_bb.report.page.figure import (
     format_quantity,
 )
 from pegasus_bb.report.page.ticks import byte_axis
-from pegasus_bb.report.report_document import Comparison, ReportedRun
+from pegasus_bb.report.report_document import Comparison
 
 _TITLE = "Live bytes on the tier"
 _MISSING = (

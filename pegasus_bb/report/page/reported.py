@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pegasus_bb.report.headline import certainty, headline
+from pegasus_bb.report.metrics import ReportedRun
 from pegasus_bb.report.page.bandwidth import benchmark, by_processes
 from pegasus_bb.report.page.calls import calls, processors
 from pegasus_bb.report.page.drain_figure import drain
@@ -23,7 +24,7 @@ from pegasus_bb.report.page.runs import (
     workflows,
 )
 from pegasus_bb.report.page.timeline import timeline
-from pegasus_bb.report.report_document import Comparison, ReportedRun
+from pegasus_bb.report.report_document import Comparison
 
 # From top to bottom.
 FIGURES = (

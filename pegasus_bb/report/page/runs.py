@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import datetime, timezone
 
 from pegasus_bb.model.stat import Pair
+from pegasus_bb.report.metrics import RATIO, ReportedRun
 from pegasus_bb.report.page.charts import LINES
 from pegasus_bb.report.page.drawings import paired_bars
 from pegasus_bb.report.page.figure import (
-    RATIO,
     UNKNOWN,
     Cell,
     Chart,
@@ -19,7 +19,7 @@ from pegasus_bb.report.page.figure import (
     Number,
 )
 from pegasus_bb.report.page.overview import each_kind
-from pegasus_bb.report.report_document import Comparison, ReportedRun
+from pegasus_bb.report.report_document import Comparison
 
 _TITLE = "Run time by transformation"
 _MISSING = "Left out: no record is of a compute job."

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pegasus_bb.core.units import format_seconds
 from pegasus_bb.model.run import Kind, Task
 from pegasus_bb.model.text import readable
+from pegasus_bb.report.metrics import ReportedRun
 from pegasus_bb.report.page.charts import (
     ALERT,
     INK,
@@ -19,7 +20,7 @@ from pegasus_bb.report.page.charts import (
 )
 from pegasus_bb.report.page.figure import Dataset, Figure, Legend, Row
 from pegasus_bb.report.page.gantt import BARS, COLUMNS, gantt
-from pegasus_bb.report.report_document import Comparison, ReportedRun
+from pegasus_bb.report.report_document import Comparison
 
 # Kind of a bar -> group, and what it is. Each group has lanes of its own.
 _KINDS = {

@@ -104,7 +104,7 @@ class SharedServer:
 
     def _change(self) -> None:
         """Work came or went: shares the time anew, and finds out what ends next."""
-        self._share()
+        self.share_time()
         soonest = math.inf
         for lane in self.lanes:
             if lane.count:
@@ -118,9 +118,10 @@ class SharedServer:
         if self._due < self._alarm_at:  # an alarm that comes too early is set again
             self._set_alarm()
 
-    def _share(self) -> None:
-        """Max-min fair: a lane whose requests cannot use an equal share leaves the rest
-        to the others."""
+    def share_time(self) -> None:
+        """Give each lane its max-min fair share, as ``core.max_min`` defines it. One
+        pass, because each event needs it: a lane whose requests cannot use an equal
+        share leaves the rest to the others."""
         free = 1.0
         count = 0
         equal = 0.0

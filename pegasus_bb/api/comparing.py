@@ -17,7 +17,6 @@ from pegasus_bb.model.stat import Pair, Stat
 from pegasus_bb.report.benchmark import read_benchmark
 from pegasus_bb.report.compare import compare as compare_runs
 from pegasus_bb.report.encoding import to_document
-from pegasus_bb.report.headline import certainty, headline
 from pegasus_bb.report.metrics import CLOCK
 from pegasus_bb.report.probe import read_probe
 from pegasus_bb.report.render import WIDTH, render_text
@@ -36,7 +35,7 @@ class RunComparison:
     @property
     def headline(self) -> str:
         """What the burst buffer bought, in one sentence."""
-        return headline(self.comparison)
+        return self.comparison.headline
 
     @property
     def break_even(self) -> tuple[str, ...]:
@@ -72,8 +71,7 @@ class RunComparison:
         head = ("by the clock", *(_SIDES[side] for side in found.sides))
         if found.is_comparison:
             head += ("ratio",)
-        doubt = filter(None, [certainty(found)])
-        lines = (*doubt, *found.warnings, *self.break_even)
+        lines = (found.certainty, *found.warnings, *self.break_even)
         return fragment(
             self.headline, lines, head=head, rows=rows, right=range(1, len(head))
         )

@@ -14,7 +14,6 @@ from pegasus_bb.model.stat import Pair, stat
 from pegasus_bb.report.benchmark import Benchmark
 from pegasus_bb.report.breakeven import break_even
 from pegasus_bb.report.comparison_notes import notes_on, warnings_on
-from pegasus_bb.report.likeness import no_verdict
 from pegasus_bb.report.metrics import (
     CLOCK,
     LAYER_METRICS,
@@ -29,7 +28,7 @@ from pegasus_bb.report.metrics import (
     on_several_processors,
 )
 from pegasus_bb.report.probe import Sample, probed
-from pegasus_bb.report.report_document import Comparison, Row
+from pegasus_bb.report.report_document import Comparison, Row, Sides
 from pegasus_bb.report.rows import (
     all_together,
     by_file,
@@ -41,6 +40,7 @@ from pegasus_bb.report.rows import (
     width_rows,
 )
 from pegasus_bb.report.run_clock import by_the_clock, gate_began, run_time
+from pegasus_bb.report.verdict import certainty, headline, no_verdict
 
 
 def compare(
@@ -54,9 +54,9 @@ def compare(
         raise UsageError(
             "a report needs a run: --pfs PATH, --bb PATH, or both to compare them"
         )
-    sides = (pfs, bb)
-    io_wait = io_wait_of([*pfs, *bb])
-    columns = metrics(io_wait, on_several_processors([*pfs, *bb]))
+    sides = Sides(pfs, bb)
+    io_wait = io_wait_of(sides.runs)
+    columns = metrics(io_wait, on_several_processors(sides.runs))
     of_jobs = [metric for metric in columns if Shown.JOBS in metric.shown]
     together = rows(sides, all_together, columns)
     reported = [tuple(_reported(run) for run in side) for side in sides]
@@ -78,16 +78,18 @@ def compare(
         workflow=workflow,
         clock=clock,
         staging=staging,
+        headline=headline(sides, workflow["makespan"]),
+        certainty=certainty(sides),
         break_even=None
-        if no_verdict(pfs, bb)
+        if no_verdict(sides)
         else break_even(
             [run.clock for run in reported[0]],
             [run.clock for run in reported[1]],
             staging["footprint"],
             workflow["makespan"],
         ),
-        warnings=warnings_on(pfs, bb),
-        notes=notes_on(pfs, bb, io_wait),
+        warnings=warnings_on(sides),
+        notes=notes_on(sides, io_wait),
         benchmark=benchmark,
         probe=probed(samples, bb),
     )

@@ -14,7 +14,6 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.run import Drained, FileUse, Layer, LiveBytes, Task
 from pegasus_bb.model.stat import Pair
 from pegasus_bb.report.breakeven import BreakEven
-from pegasus_bb.report.headline import headline, notes
 from pegasus_bb.report.metrics import (
     LAYER_METRICS,
     STAGING,
@@ -45,13 +44,16 @@ _SECONDS = ("won", "staging_in", "staging_out", "reserving", "rest", "net")
 def to_document(comparison: Comparison) -> dict[str, Any]:
     """A mapping of plain values; what is not measured is null, never zero."""
     benchmark = comparison.benchmark
+    notes = [*comparison.warnings, *comparison.notes]
+    if comparison.certainty:
+        notes.insert(0, comparison.certainty)
     (waited,) = (m for m in comparison.metrics if m.key == "io_wait")
     return {
         "version": VERSION,
         "io_wait": comparison.io_wait.value,
         "units": _units(comparison.metrics),
-        "headline": headline(comparison),
-        "notes": list(notes(comparison)),
+        "headline": comparison.headline,
+        "notes": notes,
         "workflow": _pairs(comparison.workflow),
         "clock": _pairs(comparison.clock),
         "staging": {"units": _units(STAGING), **_pairs(comparison.staging)},

@@ -15,7 +15,6 @@ from rich.markup import escape
 from pegasus_bb.core.units import format_reserved, format_size
 from pegasus_bb.model.run import Run
 from pegasus_bb.model.text import readable
-from pegasus_bb.report.headline import certainty, headline
 from pegasus_bb.report.probe import sentences
 from pegasus_bb.report.report_document import Comparison
 from pegasus_bb.report.tables import MOST, PLAIN, tables
@@ -62,9 +61,9 @@ def _plain(line: str) -> str:
 
 
 def _top(comparison: Comparison) -> Iterator[str]:
-    yield headline(comparison)
-    if doubt := certainty(comparison):
-        yield doubt
+    yield comparison.headline
+    if comparison.certainty:
+        yield comparison.certainty
     yield from (f"WARNING: {warning}" for warning in comparison.warnings)
 
 

@@ -3,14 +3,46 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple, TypeVar
 
+from pegasus_bb.model.run import Run
 from pegasus_bb.model.stat import Pair
 from pegasus_bb.report.benchmark import Benchmark
 from pegasus_bb.report.breakeven import BreakEven
 from pegasus_bb.report.metrics import IOWait, ReportedRun, TaskMetric
 from pegasus_bb.report.probe import Probed
+
+T = TypeVar("T")
+NamedRun = tuple[str, Run]  # "PFS run 1", run
+
+
+def named(side: str, runs: Sequence[T]) -> list[tuple[str, T]]:
+    return [(f"{side} run {number}", run) for number, run in enumerate(runs, start=1)]
+
+
+class Sides(NamedTuple):
+    """The runs on the PFS and on the burst buffer; those of a side are repetitions."""
+
+    pfs: Sequence[Run]
+    bb: Sequence[Run]
+
+    @property
+    def runs(self) -> list[Run]:
+        return [*self.pfs, *self.bb]
+
+    @property
+    def named_pfs(self) -> list[NamedRun]:
+        return named("PFS", self.pfs)
+
+    @property
+    def named_bb(self) -> list[NamedRun]:
+        return named("BB", self.bb)
+
+    @property
+    def named(self) -> list[NamedRun]:
+        return [*self.named_pfs, *self.named_bb]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +88,8 @@ class Comparison:
     workflow: Mapping[str, Pair]  # metrics.WORKFLOW
     clock: Mapping[str, Pair]  # metrics.CLOCK
     staging: Mapping[str, Pair]  # metrics.STAGING
+    headline: str  # what the burst buffer bought, in one sentence
+    certainty: str  # what one run of a side leaves open; empty if nothing
     break_even: BreakEven | None  # None: a side has no records
     warnings: tuple[str, ...]  # why the sides may not be what they are called
     notes: tuple[str, ...]  # what else a reader must know to judge the numbers
@@ -87,8 +121,7 @@ class Comparison:
 
     def typical(self, side: str) -> tuple[str, ReportedRun]:
         """The name and the run whose makespan is nearest to the mean of ``side``."""
-        heads = {"pfs": "PFS", "bb": "BB"}
-        runs = [each for each in self.named_runs() if each[0].startswith(heads[side])]
+        runs = named(side.upper(), getattr(self, side))
         stat = getattr(self.workflow["makespan"], side)
         mean = stat.mean if stat else 0.0
 
@@ -98,8 +131,6 @@ class Comparison:
 
         return min(runs, key=distance)
 
-    def named_runs(self) -> Iterator[tuple[str, ReportedRun]]:
+    def named_runs(self) -> list[tuple[str, ReportedRun]]:
         """("PFS run 1", run), and so on, the PFS first."""
-        for side, runs in (("PFS", self.pfs), ("BB", self.bb)):
-            for number, run in enumerate(runs, start=1):
-                yield f"{side} run {number}", run
+        return [*named("PFS", self.pfs), *named("BB", self.bb)]

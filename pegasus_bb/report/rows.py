@@ -10,7 +10,7 @@ from pegasus_bb.model.run import Kind, Layer, Run, Task
 from pegasus_bb.model.stat import Pair, stat
 from pegasus_bb.report.layers import merge_layers
 from pegasus_bb.report.metrics import LAYER_METRICS, Metric
-from pegasus_bb.report.report_document import Gain, Row
+from pegasus_bb.report.report_document import Gain, Row, Sides
 
 _GAINS = {"read_gain": "read_bandwidth", "write_gain": "write_bandwidth"}
 T = TypeVar("T")
@@ -27,7 +27,6 @@ class _Key(NamedTuple):
 
 
 Groups = dict[_Key, list[Task]]
-Sides = tuple[Sequence[Run], Sequence[Run]]  # on the PFS, on the burst buffer
 
 
 def rows(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pegasus_bb.report.headline import certainty, headline
 from pegasus_bb.report.metrics import ReportedRun
 from pegasus_bb.report.page.bandwidth import benchmark, by_processes
 from pegasus_bb.report.page.calls import calls, processors
@@ -105,8 +104,8 @@ def _part(
     return Part(
         name,
         found.is_comparison,
-        headline(found),
-        certainty(found),
+        found.headline,
+        found.certainty,
         (*warnings, *found.warnings),
         tuple(about),
         found.break_even.sentences if found.break_even else (),

@@ -16,8 +16,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-import numpy as np
-import pandas as pd
 from darshan.backend import cffi_backend as backend
 
 from pegasus_bb.report.layers import Spent, Times, times
@@ -225,14 +223,8 @@ def _module(log: dict[str, Any], name: str, processes: int) -> _Module:
         counted = dict(zip(seconds, record["fcounters"].tolist(), strict=True))
         own = _spent(record["rank"], counted, _PREFIX[name])
         spent.setdefault(record["id"], []).append(own)
-    frames = {
-        "counters": _frame(records, "counters", names),
-        "fcounters": _frame(records, "fcounters", seconds),
-    }
-    derived = backend.accumulate_records(frames, name, processes).derived_metrics
     ours = times([own for some in spent.values() for own in some], processes)
-    whole = ours._replace(processes=processes, seconds=derived.agg_time_by_slowest)
-    return _Module(files, spent, whole, done)
+    return _Module(files, spent, ours._replace(processes=processes), done)
 
 
 def _spent(rank: int, counted: Mapping[str, float], prefix: str) -> Spent:
@@ -246,11 +238,3 @@ def _moved(counters: Mapping[str, int], prefix: str) -> _Moved:
         raise ValueError(f"{prefix} counted less than no bytes")
     last = counters.get(f"{prefix}_MAX_BYTE_WRITTEN")  # MPI-IO has none
     return _Moved(read, written, None if last is None or not written else last + 1)
-
-
-def _frame(records: list[dict[str, Any]], kind: str, names: list[str]) -> pd.DataFrame:
-    """The table that Darshan adds up: file, rank, then every counter."""
-    frame = pd.DataFrame(np.stack([record[kind] for record in records]), columns=names)
-    frame.insert(0, "rank", [record["rank"] for record in records])
-    frame.insert(0, "id", np.array([r["id"] for r in records], dtype=np.uint64))
-    return frame

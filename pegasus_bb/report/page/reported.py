@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pegasus_bb.report.metrics import ReportedRun
 from pegasus_bb.report.page.bandwidth import benchmark, by_processes
 from pegasus_bb.report.page.calls import calls, processors
 from pegasus_bb.report.page.drain_figure import drain
@@ -46,18 +45,20 @@ class Part:
     """One workflow of a page."""
 
     name: str  # empty for the only one
-    compared: bool
-    headline: str
-    certainty: str  # empty if nothing is in doubt
+    found: Comparison
     warnings: tuple[str, ...]
     about: tuple[str, ...]  # what the sides are
-    break_even: tuple[str, ...]  # sentences
-    runs: tuple[tuple[str, ReportedRun], ...]  # "PFS run 1" -> run
     overview: FigureTable | None  # of repetitions
-    first: Figure
     figures: tuple[Figure, ...]
-    missing: tuple[Figure, ...]  # without data
-    notes: tuple[str, ...]
+
+    @property
+    def others(self) -> list[Figure]:
+        """The figures with data, but the first."""
+        return [figure for figure in self.figures[1:] if figure.charts]
+
+    @property
+    def missing(self) -> list[Figure]:
+        return [figure for figure in self.figures if not figure.charts]
 
 
 def report_page(
@@ -75,19 +76,19 @@ def report_page(
         _part(name, found, more.get(name, ()), what.get(name, ()))
         for name, found in comparisons.items()
     ]
-    labels = dict.fromkeys(run.run.label for part in parts for _, run in part.runs)
-    is_simulated = any(found.simulated for found in comparisons.values())
-    overview = workflows(comparisons) if len(parts) > 1 else None
+    every = comparisons.values()
+    runs = (run.run for found in every for _, run in found.named_runs())
+    labels = dict.fromkeys(run.label for run in runs)
     return (
         templates()
         .get_template("report.html.j2")
         .render(
             parts=parts,
-            simulated=is_simulated,
-            compared=any(part.compared for part in parts),
-            tells_error=any(found.tells_error for found in comparisons.values()),
+            simulated=any(found.simulated for found in every),
+            compared=any(found.is_comparison for found in every),
+            tells_error=any(found.tells_error for found in every),
             title=", ".join(label for label in labels if label),
-            overview=overview,
+            overview=workflows(comparisons) if len(parts) > 1 else None,
         )
     )
 
@@ -100,19 +101,11 @@ def _part(
     if found.simulated:
         figures = [simulated(figure) for figure in figures]
         overview = marked([overview])[0] if overview else None
-    first, *others = figures
     return Part(
         name,
-        found.is_comparison,
-        found.headline,
-        found.certainty,
+        found,
         (*warnings, *found.warnings),
         tuple(about),
-        found.break_even.sentences if found.break_even else (),
-        tuple(found.named_runs()),
         overview,
-        first,
-        tuple(figure for figure in others if figure.charts),
-        tuple(figure for figure in figures if not figure.charts),
-        found.notes,
+        tuple(figures),
     )

@@ -20,10 +20,8 @@ from pegasus_bb.report.encoding import to_document
 from pegasus_bb.report.metrics import CLOCK
 from pegasus_bb.report.probe import read_probe
 from pegasus_bb.report.render import WIDTH, render_text
-from pegasus_bb.report.report_document import Comparison
+from pegasus_bb.report.report_document import SIDES, Comparison
 from pegasus_bb.report.run_folder import read_run
-
-_SIDES = {"pfs": "PFS", "bb": "burst buffer"}
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ class RunComparison:
         """For Jupyter."""
         found = self.comparison
         rows = tuple(_rows(found))
-        head = ("by the clock", *(_SIDES[side] for side in found.sides))
+        head = ("by the clock", *(SIDES[side] for side in found.sides))
         if found.is_comparison:
             head += ("ratio",)
         lines = (found.certainty, *found.warnings, *self.break_even)

@@ -14,7 +14,7 @@ from pegasus_bb.decide.liveness import live_in_levels
 from pegasus_bb.forecast.workflow.mode_choice import Compared
 from pegasus_bb.forecast.workflow.prediction_text import remarks
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.report.page.charts import ALERT, chart, draw
+from pegasus_bb.report.page.charts import ALERT, byte_axis, chart, draw
 from pegasus_bb.report.page.figure import (
     Chart,
     Column,
@@ -24,7 +24,6 @@ from pegasus_bb.report.page.figure import (
 )
 from pegasus_bb.report.page.live_bytes_figure import live_legend
 from pegasus_bb.report.page.page_templates import templates
-from pegasus_bb.report.page.ticks import byte_axis
 
 ROWS = 2_000  # files in the table; all of them are in --json
 _LEVELS = (

@@ -88,6 +88,12 @@ class ReportedRun:
     time: RunTime  # epoch -> seconds since the run began
     gate_offset: float | None  # when the gate was first asked; None: no gate
 
+    @property
+    def end(self) -> float:
+        """When the last task had ended; 0 without any."""
+        ends = (self.time.at(task.start) + task.duration for task in self.run.tasks)
+        return max(ends, default=0.0)
+
 
 def off_cpu(task: Task) -> float | None:
     """Seconds in which the task was not running.

@@ -15,6 +15,7 @@ from pegasus_bb.report.metrics import IOWait, ReportedRun, TaskMetric
 from pegasus_bb.report.probe import Probed
 
 T = TypeVar("T")
+SIDES = {"pfs": "PFS", "bb": "burst buffer"}
 NamedRun = tuple[str, Run]  # "PFS run 1", run
 
 
@@ -99,7 +100,7 @@ class Comparison:
     @property
     def sides(self) -> tuple[str, ...]:
         """The halves of a pair that have runs: pfs, bb."""
-        return tuple(side for side in ("pfs", "bb") if getattr(self, side))
+        return tuple(side for side in SIDES if getattr(self, side))
 
     @property
     def is_comparison(self) -> bool:

@@ -11,12 +11,13 @@ import altair as alt
 from pegasus_bb.model.stat import Pair, Stat
 from pegasus_bb.model.text import readable
 from pegasus_bb.report.page.figure import Chart, Dataset, Row
+from pegasus_bb.report.report_document import SIDES
 
 Drawing = alt.Chart | alt.LayerChart | alt.FacetChart
 Drawn = TypeVar("Drawn", alt.Chart, alt.LayerChart)
 Channel = TypeVar("Channel", alt.X, alt.Y)
 
-SIDES = ("PFS", "burst buffer")
+NAMES = tuple(SIDES.values())
 # The page's CSS has two sets of these colors: for light and for dark screens.
 PFS = "var(--pfs)"
 BUFFER = "var(--tier)"
@@ -61,6 +62,9 @@ _AXES = {  # unit -> title and format of an axis
 # Seconds between two ticks; a narrow page has room for this many steps.
 _STEPS = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400)
 _MOST_STEPS = 5
+_BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+_BYTE_STEPS = (0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200)
+_MOST_BYTE_STEPS = 6  # steps
 _SECONDS = "format(datum.value, '~g')"
 _MINUTES = "floor(datum.value / 60) + ':' + format(datum.value % 60, '02')"
 _HOURS = (
@@ -106,6 +110,57 @@ def axis(
     return channel(f"{key}:Q", title=title, axis=labels, scale=alt.Scale(**scale))
 
 
+def byte_axis(
+    channel: type[Channel], key: str, highest: float, per: str = "", title: str = ""
+) -> Channel:
+    """The column ``key``, in bytes (``per`` is "/s" of a rate), from 0."""
+    unit, power = _byte_unit(highest)
+    size = 1024**power
+    scaled = highest / size
+    step = next(
+        (s for s in _BYTE_STEPS if scaled / s <= _MOST_BYTE_STEPS),
+        scaled / _MOST_BYTE_STEPS,
+    )
+    values = [
+        n * step * size
+        for n in range(_MOST_BYTE_STEPS + 1)
+        if n * step * size <= highest
+    ]
+    labels = f"format(datum.value / {size}, '~g') + ' {unit}{per}'"
+    ticks = alt.Axis(values=values, labelExpr=labels)
+    scale = alt.Scale(domainMin=0, domainMax=highest * 1.05, nice=False)
+    return channel(f"{key}:Q", title=title or None, axis=ticks, scale=scale)
+
+
+def log_byte_axis(
+    channel: type[Channel], key: str, lowest: float, highest: float, title: str
+) -> Channel:
+    """The column ``key``, in bytes above 0; a step has the same factor everywhere."""
+    first = math.floor(math.log2(lowest))
+    last = math.ceil(math.log2(highest))
+    step = max(1, math.ceil((last - first) / _MOST_BYTE_STEPS))
+    values = [2.0**n for n in range(first, last + 1, step)]
+    ticks = alt.Axis(values=values, labelExpr="".join(_by_size()))
+    scale = alt.Scale(type="log", domain=[lowest / 1.2, highest * 1.2], nice=False)
+    return channel(f"{key}:Q", title=title, axis=ticks, scale=scale)
+
+
+def _by_size() -> Iterator[str]:
+    """An expression: each value in the largest unit that it reaches."""
+    for power in range(len(_BYTE_UNITS) - 1, 0, -1):
+        size = 1024**power
+        unit = _BYTE_UNITS[power]
+        yield f"datum.value >= {size} ? format(datum.value / {size}, '~g') + ' {unit}'"
+        yield " : "
+    yield "datum.value + ' B'"
+
+
+def _byte_unit(highest: float) -> tuple[str, int]:
+    fitting = [n for n in range(len(_BYTE_UNITS)) if 1024**n <= highest]
+    power = max(fitting, default=0)
+    return _BYTE_UNITS[power], power
+
+
 def over_time(drawing: Drawn, end: float, key: str) -> Drawn:
     """``drawing`` with ``key``, in seconds from 0 to ``end``, across."""
     title, labels = _clock(end)
@@ -132,13 +187,13 @@ def _ticks(end: float) -> Iterator[float]:
 
 
 def sides(pair: Pair) -> Iterator[tuple[str, Stat]]:
-    for name, stat in zip(SIDES, (pair.pfs, pair.bb), strict=True):
+    for name, stat in zip(NAMES, (pair.pfs, pair.bb), strict=True):
         if stat:
             yield name, stat
 
 
 def drawn_sides(rows: Sequence[Row]) -> list[str]:
-    return [side for side in SIDES if any(row["series"] == side for row in rows)]
+    return [side for side in NAMES if any(row["series"] == side for row in rows)]
 
 
 def color(names: Sequence[str]) -> alt.Color:
@@ -153,6 +208,6 @@ def shape(names: Sequence[str]) -> alt.Shape:
 
 def _scale(names: Sequence[str], of: Sequence[str]) -> alt.Scale:
     """A side looks the same, whether the other is there or not."""
-    places = (SIDES.index(n) if n in SIDES else at for at, n in enumerate(names))
+    places = (NAMES.index(n) if n in NAMES else at for at, n in enumerate(names))
     shown = [of[place % len(of)] for place in places]
     return alt.Scale(domain=list(names), range=shown)

@@ -10,8 +10,9 @@ import altair as alt
 from pegasus_bb.model.stat import Pair
 from pegasus_bb.report.page.charts import (
     LINE,
-    SIDES,
+    NAMES,
     axis,
+    byte_axis,
     chart,
     color,
     draw,
@@ -20,7 +21,6 @@ from pegasus_bb.report.page.charts import (
     sides,
 )
 from pegasus_bb.report.page.figure import Chart, Column, Dataset
-from pegasus_bb.report.page.ticks import byte_axis
 
 # pixels
 _BAR = 18
@@ -45,7 +45,7 @@ def paired_bars(
     base = draw(data).encode(
         x=axis(alt.X, "mean", unit, grid=False, domain=[0, _FOR_TEXT * longest]),
         y=alt.Y("name:N", title=None, sort=None),
-        yOffset=alt.YOffset("series:N", sort=list(SIDES)),
+        yOffset=alt.YOffset("series:N", sort=list(NAMES)),
     )
     values = base.transform_calculate(high="datum.mean + datum.error")
     drawing = alt.layer(

@@ -7,17 +7,18 @@ from collections.abc import Iterator
 import altair as alt
 
 from pegasus_bb.report.page.charts import (
-    SIDES,
+    NAMES,
     axis,
+    byte_axis,
     chart,
     color,
     draw,
     drawn_sides,
+    log_byte_axis,
     shape,
     sides,
 )
 from pegasus_bb.report.page.figure import Chart, Column, Dataset, Figure, Row
-from pegasus_bb.report.page.ticks import byte_axis, log_byte_axis
 from pegasus_bb.report.report_document import Comparison
 from pegasus_bb.report.report_document import Row as JobRow
 
@@ -57,7 +58,7 @@ def footprint(found: Comparison) -> Figure:
 
 def _rows(job: JobRow) -> Iterator[Row]:
     found = {key: dict(sides(job.cells[key])) for key in _KEYS}
-    for side in SIDES:
+    for side in NAMES:
         means = {key: stats[side].mean for key, stats in found.items() if side in stats}
         if means.get("bytes_moved"):  # a logarithm needs more than 0
             yield {"job": f"{job.name} {job.job}", "series": side, **means}

@@ -9,7 +9,14 @@ import altair as alt
 
 from pegasus_bb.model.run import LiveBytes
 from pegasus_bb.report.metrics import ReportedRun
-from pegasus_bb.report.page.charts import ALERT, BUFFER, chart, draw, over_time
+from pegasus_bb.report.page.charts import (
+    ALERT,
+    BUFFER,
+    byte_axis,
+    chart,
+    draw,
+    over_time,
+)
 from pegasus_bb.report.page.figure import (
     Chart,
     Column,
@@ -20,7 +27,6 @@ from pegasus_bb.report.page.figure import (
     Row,
     format_quantity,
 )
-from pegasus_bb.report.page.ticks import byte_axis
 from pegasus_bb.report.report_document import Comparison
 
 _TITLE = "Live bytes on the tier"
@@ -60,8 +66,7 @@ def live(found: Comparison) -> Figure:
     for run in (*drawn, *found.bb):
         parts = list(_parts(run))
         if parts:
-            ends = [run.time.at(task.start) + task.duration for task in run.run.tasks]
-            end = max([*ends, *(row["at"] for part in parts for row in part.rows)])
+            end = max([run.end, *(row["at"] for part in parts for row in part.rows)])
             charts = tuple(_chart(part, end) for part in parts)
             tables = tuple(_table(part) for part in parts)
             legend = live_legend(any(part.live.capacity for part in parts))

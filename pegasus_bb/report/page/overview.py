@@ -1,20 +1,28 @@
-"""The tables of a report: the whole run, each transformation, each repetition."""
+"""The tables of a page: its workflows, the whole run, each transformation and run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime, timezone
 from typing import Any
 
 from pegasus_bb.model.stat import Pair, Stat
-from pegasus_bb.report.metrics import CLOCK, RATIO, STAGING, WORKFLOW, Metric
+from pegasus_bb.report.metrics import (
+    CLOCK,
+    RATIO,
+    STAGING,
+    WORKFLOW,
+    Metric,
+    ReportedRun,
+)
 from pegasus_bb.report.page.figure import FINE, UNKNOWN, Cell, FigureTable, Number
-from pegasus_bb.report.report_document import Comparison, Row
+from pegasus_bb.report.report_document import SIDES, Comparison, Row
 
 NONE = "none"  # the side has no such job
 _ALWAYS = ("io_wait",)  # shown where it is unknown, too: a note says why
 _DIFFERENCE = {True: "beyond error", False: "within error", None: ""}
-_SIDES = {"pfs": "PFS", "bb": "BB"}
+_RUNS = ("run", "began", "mode", "tier", "makespan", "time in jobs")
 
 
 def whole_run(found: Comparison) -> tuple[FigureTable, ...]:
@@ -82,7 +90,7 @@ def _told(
 
 def _head(found: Comparison) -> Iterator[str]:
     for side in found.sides:
-        yield _SIDES[side]
+        yield side.upper()
         if found.repeated:
             yield "standard error"
     if found.is_comparison:
@@ -125,3 +133,54 @@ def _mean(stat: Stat | None, unit: str, none: str) -> Cell:
 
 def _error(stat: Stat | None, unit: str) -> Cell:
     return Number(stat.error, unit) if stat and stat.error is not None else ""
+
+
+def workflows(comparisons: Mapping[str, Comparison]) -> FigureTable:
+    """Makespans; from which size of its files a run gains, and their size now."""
+    known = {side for found in comparisons.values() for side in found.sides}
+    sides = [side for side in SIDES if side in known]
+    head = [SIDES[side] for side in sides]
+    if len(sides) > 1:
+        head += ["PFS/BB", "break-even in data", "data of these runs"]
+    rows = (tuple(_workflow(name, each, sides)) for name, each in comparisons.items())
+    return FigureTable("Makespan of each workflow", ("workflow", *head), tuple(rows))
+
+
+def _workflow(name: str, found: Comparison, sides: Sequence[str]) -> Iterator[Cell]:
+    pair = found.workflow["makespan"]
+    even = found.break_even
+    yield name
+    for side in sides:
+        yield _mean(getattr(pair, side), "s", "")
+    if len(sides) > 1:
+        yield Number(pair.ratio, RATIO, pair.doubt)
+        if even and even.footprint is not None:
+            doubt = "" if even.footprint_error is not None else "?"
+            yield Number(even.footprint, "B", doubt) if even.footprint else "any size"
+        else:
+            yield "no break-even" if even and even.net <= 0 else UNKNOWN
+        yield Number(even.footprint_now if even else None, "B")
+
+
+def repetitions(found: Comparison) -> FigureTable:
+    rows = (tuple(_run(name, run)) for name, run in found.named_runs())
+    return FigureTable("Each run", _RUNS, tuple(rows))
+
+
+def _run(name: str, reported: ReportedRun) -> Iterator[Cell]:
+    run = reported.run
+    yield name
+    yield _moment(reported.time.begun)
+    yield run.mode or UNKNOWN
+    yield run.tier or "none"
+    yield Number(run.makespan, "s")
+    yield Number(reported.clock.get("compute"), "s")
+
+
+def _moment(epoch: float | None) -> str:
+    """In UTC, so that a page says the same wherever it was made."""
+    try:
+        moment = datetime.fromtimestamp(epoch or 0.0, timezone.utc)
+    except (OverflowError, ValueError, OSError):  # a record may say anything
+        return UNKNOWN
+    return UNKNOWN if epoch is None else f"{moment:%Y-%m-%d %H:%M:%S} UTC"

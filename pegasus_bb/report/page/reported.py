@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pegasus_bb.report.page.bandwidth import benchmark, by_processes
 from pegasus_bb.report.page.calls import calls, processors
-from pegasus_bb.report.page.drain_figure import drain
+from pegasus_bb.report.page.drain_figure import drain, probe
 from pegasus_bb.report.page.figure import Figure, FigureTable
 from pegasus_bb.report.page.footprint_figure import footprint
 from pegasus_bb.report.page.headline_figure import bought
 from pegasus_bb.report.page.live_bytes_figure import live
+from pegasus_bb.report.page.overview import repetitions, workflows
 from pegasus_bb.report.page.page_templates import templates
-from pegasus_bb.report.page.probe_figure import probe
-from pegasus_bb.report.page.runs import (
-    marked,
-    repetitions,
-    simulated,
-    transformations,
-    workflows,
-)
 from pegasus_bb.report.page.timeline import timeline
+from pegasus_bb.report.page.transformations import transformations
 from pegasus_bb.report.report_document import Comparison
 
 # From top to bottom.
@@ -99,8 +93,8 @@ def _part(
     figures = [make(found) for make in FIGURES]
     overview = repetitions(found) if found.repeated else None
     if found.simulated:
-        figures = [simulated(figure) for figure in figures]
-        overview = marked([overview])[0] if overview else None
+        figures = [_simulated(figure) for figure in figures]
+        overview = _marked_table(overview) if overview else None
     return Part(
         name,
         found,
@@ -109,3 +103,24 @@ def _part(
         overview,
         tuple(figures),
     )
+
+
+def _simulated(figure: Figure) -> Figure:
+    charts = (
+        replace(each, title=_marked(each.title), label=_marked(each.label))
+        for each in figure.charts
+    )
+    return replace(
+        figure,
+        title=_marked(figure.title),
+        charts=tuple(charts),
+        tables=tuple(map(_marked_table, figure.tables)),
+    )
+
+
+def _marked_table(table: FigureTable) -> FigureTable:
+    return replace(table, caption=_marked(table.caption))
+
+
+def _marked(text: str) -> str:
+    return f"{text} (simulated)" if text else "simulated"

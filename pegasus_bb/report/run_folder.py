@@ -14,7 +14,14 @@ from pegasus_bb.model.run import Problem, Run, Task
 from pegasus_bb.report.darshan_counters import Log, NoPyDarshan, read_logs
 from pegasus_bb.report.discovery import RunFiles, find_run_files
 from pegasus_bb.report.drained import drained
-from pegasus_bb.report.footprint import declared, footprint, planned, programs
+from pegasus_bb.report.footprint import (
+    declared,
+    footprint,
+    planned,
+    programs,
+    staged_in,
+    without_words,
+)
 from pegasus_bb.report.jobstate import JobStates
 from pegasus_bb.report.joining import join
 from pegasus_bb.report.kickstart import read_tasks
@@ -34,7 +41,6 @@ from pegasus_bb.report.run_notes import (
     load_at_start,
     staged_out,
 )
-from pegasus_bb.report.staged_in import staged_in, without_words
 
 _LIMIT = 4 << 20  # bytes of braindump.yml or plan.json
 

@@ -1,4 +1,4 @@
-"""One process that writes and reads: own.py starts it as a program of its own.
+"""One process that writes and reads: built_in_engine.py starts it as a program.
 
 Orders come and answers go as lines of JSON on the standard files: an order; "ready";
 when to begin; when it began and ended. It ends when its input ends.

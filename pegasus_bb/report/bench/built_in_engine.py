@@ -52,7 +52,7 @@ class BuiltInBenchmark:
         self._workers = []
 
     def operate(self, processes: int, folder: str, seconds: float) -> float:
-        """Operations a second of so many processes together: see operations.py."""
+        """Operations a second of so many processes together: see Operations."""
         order = {"do": "operate", "transfer": OPERATED, "seconds": seconds}
         paths = (os.path.join(folder, str(number)) for number in range(processes))
         answers = self._all([{**order, "path": path} for path in paths])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from shutil import which
@@ -16,14 +16,9 @@ from pegasus_bb.core.removal import remove
 from pegasus_bb.core.units import format_size
 from pegasus_bb.model.stat import Stat, stat
 from pegasus_bb.report.bench.built_in_engine import BuiltInBenchmark
-from pegasus_bb.report.bench.cells import Cell, Measurement
+from pegasus_bb.report.bench.cells import Cell, Measurement, Operations
 from pegasus_bb.report.bench.ior import COUNT, PROGRAM, Ior
 from pegasus_bb.report.bench.measured_tier import MeasuredFolder, temporary_folder
-from pegasus_bb.report.bench.small_files import (
-    Operations,
-    operations_of,
-    repeat_operations,
-)
 
 
 class Engine(Protocol):
@@ -122,6 +117,7 @@ Tell = Callable[[str, int, int], None]  # what is next; repetitions done, of how
 Turn: TypeAlias = tuple[str, Callable[[], None]]
 REPETITIONS = 5  # of every cell
 _FILES = 64  # opened in each repetition
+SECONDS = 0.2  # of operations on small files, at least, in each repetition
 
 
 @dataclass(slots=True)
@@ -155,7 +151,9 @@ class Session:
         self._processes = max(cell.processes for cell in cells)
         self.tiers = [
             TierSession(
-                place, [], [Measurement(cell) for cell in cells], operations_of(cells)
+                place,
+                measurements=[Measurement(cell) for cell in cells],
+                operations=[Operations(n) for n in sorted({1, self._processes})],
             )
             for place in places
         ]
@@ -204,25 +202,43 @@ class Session:
 def repeat(
     engine: Engine, place: MeasuredFolder, folder: str, one: Measurement
 ) -> None:
-    """Measure ``one`` once more, in a new folder in ``folder``. Raises NotMeasured.
-
-    Whatever else ends it leaves its files: processes of ``engine`` may still write, so
-    they go with ``folder``, once the engine is closed.
-    """
-    data = os.path.join(folder, "data")
-    try:
+    """Measure ``one`` once more, in a new folder in ``folder``. Raises NotMeasured."""
+    with _new_folder(folder, "data", f"tier {place.name}, {one.cell}") as data:
         room = place.room()
         if one.cell.total > room:
             why = f"only {format_size(room)} are left; others write to {place.path}"
             raise NotMeasured(why)
-        os.mkdir(data)
         write = engine.write(one.cell, data)
         dropped = drop(data)
         read = engine.read(one.cell, data)
-        remove(data)
+    one.add(write, read, warm=place.in_memory or not dropped)
+
+
+def repeat_operations(
+    own: BuiltInBenchmark, place: MeasuredFolder, folder: str, one: Operations
+) -> None:
+    """Measure ``one`` once more, in a new folder in ``folder``. Our own processes do
+    it, on this machine, also where ior measures all else. Raises NotMeasured."""
+    what = f"tier {place.name}, operations of {one.processes}"
+    with _new_folder(folder, "files", what) as files:
+        one.rates.append(own.operate(one.processes, files, SECONDS))
+
+
+@contextmanager
+def _new_folder(parent: str, name: str, what: str) -> Iterator[str]:
+    """Make a folder, and remove it at the end. Raises NotMeasured with ``what`` was
+    measured.
+
+    An error leaves the files: processes of the engine may still write, so they go with
+    ``parent``, once the engine is closed.
+    """
+    path = os.path.join(parent, name)
+    try:
+        os.mkdir(path)
+        yield path
+        remove(path)
     except (OSError, NotMeasured) as error:
-        raise NotMeasured(f"tier {place.name}, {one.cell}: {error}") from error
-    one.add(write, read, place.in_memory or not dropped)
+        raise NotMeasured(f"{what}: {error}") from error
 
 
 def _openings(tier: TierSession, folder: str) -> list[float]:

@@ -45,7 +45,7 @@ class RunComparison:
         """Every number, as ``report --json`` writes them (docs/report.md)."""
         return to_document(self.comparison)
 
-    def to_text(self, width: int = WIDTH, color: bool = False) -> str:
+    def to_text(self, width: int = WIDTH, *, color: bool = False) -> str:
         """The tables of the command."""
         return render_text(self.comparison, color=color, width=width)
 

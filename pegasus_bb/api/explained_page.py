@@ -77,7 +77,7 @@ def level_figure(sizes: Sequence[int], explanation: Explanation) -> Figure:
         f"can; at most {worst} in any order of the jobs."
     )
     charts = (_bars(data, capacity),)
-    legend = live_legend(bool(capacity))
+    legend = live_legend([capacity])
     tables = (data.table(title),)
     return Figure("levels", title, about, charts, tables, legend=legend)
 

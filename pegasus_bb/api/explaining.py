@@ -57,7 +57,7 @@ class WorkflowExplanation:
         more |= {} if self.drain is None else {"drain": self.drain}
         return {**self.explanation.to_json(), **more}
 
-    def to_lines(self, files: bool = False) -> Iterator[str]:
+    def to_lines(self, *, files: bool = False) -> Iterator[str]:
         """What the command prints; ``files``: every file, not groups of them."""
         rows = file_rows if files else group_rows
         yield from table_lines(rows(self.explanation))
@@ -118,7 +118,7 @@ def explain(
         return explained(options_of(workflow, options, mode="persistent"))
 
 
-def explained(options: PlanOptions, elsewhere: bool = False) -> WorkflowExplanation:
+def explained(options: PlanOptions, *, elsewhere: bool = False) -> WorkflowExplanation:
     """As ``explain``. ``elsewhere``: inputs may have replicas that only pegasus-plan
     knows."""
     given = read(options)

@@ -50,6 +50,7 @@ from pegasus_bb.report.bench.session import Session
 @click.option("--site", help="The site of these tiers, for --speeds.")
 @click.option("--json", "as_json", is_flag=True, help="Print every figure as JSON.")
 def command(
+    *,
     tiers: tuple[str, ...],
     blocks: str,
     processes: str,
@@ -72,7 +73,7 @@ def command(
     sizes = [parse_size(word) for word in blocks.split(",")]
     counts = [_count(word) for word in processes.split(",")]
     session = Session(places, all_cells(sizes, counts))
-    measure(session, as_json)
+    measure(session, as_json=as_json)
     if speeds is None or site is None:
         _hint("to plan with these figures: --speeds FILE --site SITE")
         return

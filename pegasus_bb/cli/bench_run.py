@@ -27,7 +27,7 @@ _HEAD = ("block", "processes", "write MiB/s", "read MiB/s", "n")
 _WIDTH = 90
 
 
-def measure(session: Session, as_json: bool) -> None:
+def measure(session: Session, *, as_json: bool) -> None:
     notes = list(before(session.tiers))
     for sentence in notes:
         click.echo(f"pegasus-bb: {sentence}", err=True)
@@ -46,11 +46,11 @@ def measure(session: Session, as_json: bool) -> None:
         finally:
             run["seconds"] = round(time.monotonic() - began, 3)
             if any(tier.measured() for tier in session.tiers):
-                _print(session, run, notes, as_json)
+                _print(session, run, notes, as_json=as_json)
 
 
 def _print(
-    session: Session, run: dict[str, Any], notes: list[str], as_json: bool
+    session: Session, run: dict[str, Any], notes: list[str], *, as_json: bool
 ) -> None:
     known = (tier for tier in session.tiers if tier.measured())
     found = {tier.place.name: figures(tier) for tier in known}

@@ -31,7 +31,13 @@ Check = Callable[[WorkflowExplanation], None]
 @click.option("--html", type=Path, help="Write a page with figures into this file.")
 @click.pass_context
 def command(
-    ctx: click.Context, /, as_json: bool, files: bool, html: Path | None, **options: Any
+    ctx: click.Context,
+    /,
+    *,
+    as_json: bool,
+    files: bool,
+    html: Path | None,
+    **options: Any,
 ) -> None:
     """Show where the files of WORKFLOW live and why, and the space needed.
 
@@ -41,12 +47,13 @@ def command(
     wanted = plan_options(options, mode="persistent")
     if html is not None:
         import pegasus_bb.report.page  # noqa: F401 - fails at once if it is not installed
-    show(ctx, wanted, as_json, files, html)
+    show(ctx, wanted, as_json=as_json, files=files, html=html)
 
 
 def show(
     ctx: click.Context,
     options: PlanOptions,
+    *,
     as_json: bool,
     files: bool = False,
     html: Path | None = None,
@@ -56,13 +63,13 @@ def show(
     looks for more that would be."""
     with no_collection():
         elsewhere = _is_given(ctx, "--cache", "--inherited-rc-files")
-        found = explained(options, elsewhere)
+        found = explained(options, elsewhere=elsewhere)
         if html is not None:
             write_page(html, found.to_page())
         if as_json:
             click.echo(orjson.dumps(found.to_json(), option=orjson.OPT_INDENT_2))
         else:
-            echo_lines(found.to_lines(files))
+            echo_lines(found.to_lines(files=files))
         if html is not None:
             click.echo(f"drawn: {html}", err=True)
         for note in (*found.notes(), *_notes(ctx, found)):

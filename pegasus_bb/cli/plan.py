@@ -96,7 +96,7 @@ def _show(ctx: click.Context, chosen: ResolvedOptions) -> None:
         real = PegasusPlanner(chosen.home, passed(ctx))
         check_can_be_planned(options, given, decision, real)
 
-    show(ctx, chosen.options, ctx.params["as_json"], check=check)
+    show(ctx, chosen.options, as_json=ctx.params["as_json"], check=check)
 
 
 def _check_only_of_pegasus(ctx: click.Context) -> None:

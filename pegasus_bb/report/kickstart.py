@@ -205,7 +205,7 @@ def _blocks(
     return None if blocks is None else blocks * _BLOCK
 
 
-def _io_wait(row: Mapping[str, Any], by_kickstart: bool) -> float | None:
+def _io_wait(row: Mapping[str, Any], *, by_kickstart: bool) -> float | None:
     """Seconds that the kernel counted; None where it may not have counted.
 
     Kickstart prints 0.000 also on a kernel that does not account delays, the default

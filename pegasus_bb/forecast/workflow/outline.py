@@ -43,14 +43,14 @@ class Outline:
 
 
 def outline(
-    work: Workload, files: Mapping[str, PlacedFile], cleanup: str, delivered: bool
+    work: Workload, files: Mapping[str, PlacedFile], cleanup: str, *, delivered: bool
 ) -> Outline:
     """Linear in jobs and uses. ``delivered``: results are staged out."""
     drawn = _Drawing(work)
     drawn.stage_in(files)
     results = drawn.stage_out(files) if delivered else {}
     if cleanup in ("inplace", "constraint"):
-        drawn.clean_up(results, delivered)
+        drawn.clean_up(results, delivered=delivered)
     return Outline(drawn.nodes, len(work.loads))
 
 
@@ -105,9 +105,9 @@ class _Drawing:
                     results[lfn] = taker
         return results
 
-    def clean_up(self, results: Mapping[str, int], delivered: bool) -> None:
+    def clean_up(self, results: Mapping[str, int], *, delivered: bool) -> None:
         """A file goes when all its users have ended, its stage-out included."""
-        users = self._users(results, delivered)
+        users = self._users(results, delivered=delivered)
         nodes = self.nodes
         tasks = len(self.work.loads)
         level = [node.level for node in nodes[:tasks]]
@@ -128,7 +128,7 @@ class _Drawing:
                 self._edge(at, remover)
 
     def _users(
-        self, results: Mapping[str, int], delivered: bool
+        self, results: Mapping[str, int], *, delivered: bool
     ) -> dict[str, list[int]]:
         users: dict[str, list[int]] = {}
         for at, load in enumerate(self.work.loads):

@@ -75,7 +75,10 @@ class Simulator:
         self.planned = planned
         self.places = Places(planned.speeds)
         self.outline = outline(
-            planned.work, planned.files, planned.cleanup, planned.delivered
+            planned.work,
+            planned.files,
+            planned.cleanup,
+            delivered=planned.delivered,
         )
 
     def with_planned(self, planned: PlannedWorkflow) -> Simulator:

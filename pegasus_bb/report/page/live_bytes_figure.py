@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import altair as alt
@@ -69,14 +69,14 @@ def live(found: Comparison) -> Figure:
             end = max([run.end, *(row["at"] for part in parts for row in part.rows)])
             charts = tuple(_chart(part, end) for part in parts)
             tables = tuple(_table(part) for part in parts)
-            legend = live_legend(any(part.live.capacity for part in parts))
+            legend = live_legend(part.live.capacity for part in parts)
             return Figure("live", _TITLE, _about(parts), charts, tables, legend=legend)
     return Figure("live", _TITLE, _MISSING)
 
 
-def live_legend(is_reserved: bool) -> tuple[Legend, ...]:
+def live_legend(capacities: Iterable[int | None]) -> tuple[Legend, ...]:
     live = ((BUFFER, "live bytes"),)
-    return (*live, (ALERT, "reserved")) if is_reserved else live
+    return (*live, (ALERT, "reserved")) if any(capacities) else live
 
 
 def _parts(run: ReportedRun) -> Iterator[_Part]:

@@ -155,7 +155,7 @@ def _bars(reported: ReportedRun, named: Mapping[str, str]) -> Iterator[Row]:
     run = reported.run
     start = reported.gate_offset
     if start is not None and run.gate_wait:
-        yield _bar("gate", *_KINDS["gate"], start, run.gate_wait, None)
+        yield _bar("gate", _KINDS["gate"], start, run.gate_wait, None)
     queued: set[str] = set()  # nodes: of clustered tasks only the first waited
     for task in run.tasks:
         start = reported.time.at(task.start)
@@ -166,12 +166,17 @@ def _bars(reported: ReportedRun, named: Mapping[str, str]) -> Iterator[Row]:
             what = name if name in named else _REST
         waited = None if task.node in queued else task.queued
         queued.add(task.node)
-        yield _bar(task.node, group, what, start, task.duration, waited)
+        yield _bar(task.node, (group, what), start, task.duration, waited)
 
 
 def _bar(
-    node: str, group: str, what: str, start: float, seconds: float, queued: float | None
+    node: str,
+    kind: tuple[str, str],  # group, what it is
+    start: float,
+    seconds: float,
+    queued: float | None,
 ) -> Row:
+    group, what = kind
     times = {"start": start, "end": start + seconds, "seconds": seconds}
     since = max(0.0, start - (queued or 0.0))
     waited = {"queued": queued, "since": since}

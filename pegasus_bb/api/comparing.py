@@ -26,7 +26,7 @@ from pegasus_bb.report.run_folder import read_run
 
 @dataclass(frozen=True)
 class RunComparison:
-    """What ``pegasus-bb report`` shows."""
+    """The result of ``compare``: what ``pegasus-bb report`` shows."""
 
     comparison: Comparison
 
@@ -37,20 +37,20 @@ class RunComparison:
 
     @property
     def break_even(self) -> tuple[str, ...]:
-        """Sentences; none if a side has no records."""
+        """The sentences of the break-even; none if a side has no records."""
         found = self.comparison.break_even
         return found.sentences if found else ()
 
     def to_json(self) -> dict[str, Any]:
-        """Every number, as ``report --json`` writes them (docs/report.md)."""
+        """Return every number, as ``report --json`` writes them (docs/report.md)."""
         return to_document(self.comparison)
 
     def to_text(self, width: int = WIDTH, *, color: bool = False) -> str:
-        """The tables of the command."""
+        """Return the tables of the command."""
         return render_text(self.comparison, color=color, width=width)
 
     def to_page(self) -> str:
-        """The page of ``report --html``. Raises UsageError without the extra
+        """Return the page of ``report --html``. Raises UsageError without the extra
         ``pages``."""
         from pegasus_bb.report.page import report_page  # templates are slow to load
 
@@ -98,7 +98,7 @@ def compare(
 
 
 def _read(path: Path) -> Run:
-    """Raises UsageError if no record of the run can be read."""
+    """Read a run. Raises UsageError if none of its records can be read."""
     run = read_run(path)
     if run.problems and not run.tasks:
         first = run.problems[0]
@@ -117,7 +117,8 @@ def _paths(given: FilePath | Sequence[FilePath]) -> tuple[Path, ...]:
 
 
 def _check_apart(option: str, paths: tuple[Path, ...]) -> None:
-    """A run that is given twice would pass for one without any scatter."""
+    """Refuse a run that is given twice: it would pass for repetitions without
+    scatter."""
     seen: dict[Path, Path] = {}
     for path in paths:
         before = seen.setdefault(path.resolve(), path)

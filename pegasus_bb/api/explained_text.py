@@ -19,7 +19,8 @@ def table_lines(rows: Iterator[Row]) -> list[str]:
 
 
 def total_lines(explanation: Explanation, decision: PlacementDecision) -> list[str]:
-    """Below the table: job reservations, bytes, capacity, and how files fit into it."""
+    """Write what stands below the table: job reservations, bytes, capacity, and how
+    files fit into it."""
     jobs = job_reservations(explanation)
     fit = [*fit_lines(decision), *reservation_lines(decision)]
     return [*jobs, "", *_totals(explanation), *fit]
@@ -37,7 +38,7 @@ def job_reservations(explanation: Explanation) -> Iterator[str]:
 
 
 def group_rows(explanation: Explanation) -> Iterator[Row]:
-    """The groups, below a head."""
+    """Yield the groups, below a head."""
     yield ("files", "size", "tier", "how", "reason")
     for each in explanation.groups:
         unknown = f"{each.unknown} unknown" if each.unknown else ""
@@ -79,7 +80,7 @@ def _live(explanation: Explanation) -> list[str]:
 
 
 def _at_least(explanation: Explanation) -> str:
-    """What stands before a sum that lacks files without a known size."""
+    """Return what stands before a sum that lacks files without a known size."""
     return "at least " if explanation.unknown else ""
 
 

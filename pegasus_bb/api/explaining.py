@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WorkflowExplanation:
-    """What ``pegasus-bb explain`` shows."""
+    """The result of ``explain``: what ``pegasus-bb explain`` shows."""
 
     given: PlanningInput
     decision: PlacementDecision
@@ -47,7 +47,8 @@ class WorkflowExplanation:
     refused: UsageError | None  # why ``plan`` would refuse it
 
     def to_json(self) -> dict[str, Any]:
-        """As ``explain --json`` writes it (docs/reference/json.md), for orjson."""
+        """Return it as ``explain --json`` writes it (docs/reference/json.md), for
+        orjson."""
         more: dict[str, Any] = {}
         more |= (
             {} if self.predicted is None else {"predicted": self.predicted.to_json()}
@@ -58,7 +59,7 @@ class WorkflowExplanation:
         return {**self.explanation.to_json(), **more}
 
     def to_lines(self, *, files: bool = False) -> Iterator[str]:
-        """What the command prints; ``files``: every file, not groups of them."""
+        """Yield what the command prints; ``files``: every file, not groups of them."""
         rows = file_rows if files else group_rows
         yield from table_lines(rows(self.explanation))
         yield from total_lines(self.explanation, self.decision)
@@ -68,13 +69,13 @@ class WorkflowExplanation:
             yield gain_line(self.drain)
 
     def notes(self) -> Iterator[str]:
-        """What to know beside it."""
+        """Yield what else a reader must know."""
         mode = note_on_mode(self.given.catalogs.properties)
         if mode:
             yield mode
 
     def to_page(self) -> str:
-        """The page of ``explain --html``. Raises UsageError without the extra
+        """Return the page of ``explain --html``. Raises UsageError without the extra
         ``pages``."""
         from pegasus_bb.api.explained_page import explained_page  # slow to load
 
@@ -108,8 +109,8 @@ class WorkflowExplanation:
 def explain(
     workflow: FilePath = "workflow.yml", **options: Unpack[Keywords]
 ) -> WorkflowExplanation:
-    """Where the files of ``workflow`` would live, as ``pegasus-bb explain`` shows it;
-    the mode is persistent by default. Writes nothing and asks no scheduler.
+    """Explain where the files of ``workflow`` would live, as ``pegasus-bb explain``
+    does; the mode is persistent by default. Writes nothing and asks no scheduler.
 
     Raises UsageError for files that cannot be read and options that are wrong; what
     ``plan`` alone would refuse is in the result's ``refused``.
@@ -119,8 +120,8 @@ def explain(
 
 
 def explained(options: PlanOptions, *, elsewhere: bool = False) -> WorkflowExplanation:
-    """As ``explain``. ``elsewhere``: inputs may have replicas that only pegasus-plan
-    knows."""
+    """Explain as ``explain`` does. ``elsewhere``: inputs may have replicas that only
+    pegasus-plan knows."""
     given = read(options)
     decision = place(given)
     if decision is None:

@@ -26,7 +26,7 @@ class FileGroup:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What ``pegasus-bb explain`` shows. Sizes in bytes."""
+    """A decision with its reasons. Sizes are in bytes."""
 
     site: str
     tier: str
@@ -55,8 +55,8 @@ class Explanation:
         return bool(self.job_reservations) and self.selection is None
 
     def to_json(self) -> dict[str, Any]:
-        """All fields, for orjson, which writes a dataclass as a mapping. Files and job
-        reservations may be 100,000 each, so they are not copied."""
+        """Return all fields, for orjson, which writes a dataclass as a mapping. Files
+        and job reservations may be 100,000 each, so they are not copied."""
         data = {known.name: getattr(self, known.name) for known in fields(self)}
         for key in ("job_reservations", "selection", "job_tier", "streams"):
             if not data[key]:
@@ -67,7 +67,7 @@ class Explanation:
 def explain(
     decision: PlacementDecision, settings: Settings, planned_order: int
 ) -> Explanation:
-    """Why each file lives where it does, and how the capacity is computed. The
+    """Collect why each file lives where it does, and how the capacity is computed. The
     placement may lack a capacity."""
     placement = decision.placement
     tier = placement.tier

@@ -43,12 +43,12 @@ class BreakEven:
 
     @property
     def won(self) -> float:
-        """The users' jobs took this much less on the burst buffer."""
+        """Seconds that the users' jobs took less on the burst buffer."""
         return 0.0 - self._more("jobs")
 
     @property
     def staging_in(self) -> float:
-        """It took so much more there; below 0: less. So do the next ones."""
+        """Seconds that it took more there, as all below; negative if it took less."""
         return self._more("staging in")
 
     @property
@@ -85,7 +85,7 @@ class BreakEven:
 
     @property
     def runs(self) -> float | None:
-        """Staging in and reserving as a part of what the run saves otherwise.
+        """Staging in and reserving as a share of what the run saves otherwise.
 
         It is at most 1, because one run has to win them back.
         """
@@ -150,7 +150,7 @@ class BreakEven:
         return "The run took as long with the burst buffer: there is no break-even."
 
     def _parts(self) -> Iterator[str]:
-        """What it saved and cost (each second counts once); apart what is within the
+        """Say what it saved and cost (each second counts once), and what is within the
         scatter."""
         within = {k: p for k, p in self.balance.items() if p.beyond_error is False}
         beyond = {k: p for k, p in self.balance.items() if k not in within}
@@ -187,7 +187,7 @@ class BreakEven:
 
 
 def _listed(parts: Mapping[str, Pair], sign: int) -> str:
-    """Differences of that sign, as far as milliseconds tell."""
+    """List the differences of that sign, as far as milliseconds tell."""
     return ", ".join(_differences(parts, sign)) or "nothing"
 
 
@@ -212,7 +212,8 @@ def break_even(
     footprint: Pair,
     makespan: Pair = _UNKNOWN,
 ) -> BreakEven | None:
-    """From the runs of each side by the clock; None where a side has no records."""
+    """Compute it from the runs of each side by the clock; None if a side has no
+    records."""
     known = footprint.bb or footprint.pfs
     balance = {name: _pair(parts, pfs, bb) for name, parts in BALANCE.items()}
     if any(pair.difference is None for pair in balance.values()):
@@ -221,7 +222,7 @@ def break_even(
 
 
 def _pair(parts: Sequence[str], *sides: Sequence[Clock]) -> Pair:
-    """Of the sums of each run: their errors are not those of the parts."""
+    """Pair the sums of each run: their errors are not those of the parts."""
     return Pair(
         *(
             stat(math.fsum(run[part] for part in parts) for run in side if run)

@@ -49,7 +49,7 @@ def compare(
     benchmark: Benchmark | None = None,
     samples: Sequence[Sample] = (),
 ) -> Comparison:
-    """Both sides next to each other. Raises UsageError if neither has a run."""
+    """Put both sides next to each other. Raises UsageError if neither has a run."""
     if not pfs and not bb:
         raise UsageError(
             "a report needs a run: --pfs PATH, --bb PATH, or both to compare them"

@@ -36,8 +36,8 @@ class OperationCounts(NamedTuple):
 
 
 def operations(counters: Mapping[str, int], prefix: str) -> OperationCounts:
-    """Of one record, whose counters begin with ``prefix``. MPI-IO's have other names:
-    POSIX has them."""
+    """Count the operations of one record, whose counters begin with ``prefix``. MPI-IO
+    has other names for them: POSIX has them all."""
 
     def count(names: tuple[str, ...]) -> int:
         return sum(max(0, counters.get(f"{prefix}_{name}", 0)) for name in names)
@@ -92,7 +92,7 @@ def _answer(path: str) -> dict[str, Any]:
 
 
 def read(path: str) -> dict[str, Any]:
-    """What the log at ``path`` says. Raises anything where it is not whole."""
+    """Return what the log at ``path`` says. Raises anything if it is not whole."""
     with _complaints():
         log = backend.log_open(path)
         if not log["handle"]:
@@ -107,7 +107,7 @@ def read(path: str) -> dict[str, Any]:
 
 @contextmanager
 def _complaints() -> Iterator[None]:
-    """Raises ValueError for what Darshan's C library says on stderr.
+    """Raise ValueError for what Darshan's C library says on stderr.
 
     PyDarshan drops its error codes: a torn log would look like one with fewer records.
     """
@@ -157,7 +157,8 @@ def _document(log: dict[str, Any]) -> dict[str, Any]:
 
 
 def _calls(modules: Mapping[str, _Module]) -> dict[str, float]:
-    """STDIO's calls are in no other module; all of MPI-IO's but a few are in POSIX."""
+    """Count the calls. STDIO's are in no other module; nearly all of MPI-IO's are in
+    POSIX."""
     known = [modules[name] for name in ("POSIX", "STDIO") if name in modules]
     return {
         "data": sum(module.operations.data for module in known),
@@ -184,7 +185,8 @@ def _command(log: dict[str, Any]) -> str:
 
 
 def _by_file(modules: Mapping[str, _Module]) -> dict[int, _Moved]:
-    """Every file's bytes once: MPI-IO calls POSIX for the same, STDIO calls neither."""
+    """Count every file's bytes once: MPI-IO calls POSIX for them, STDIO calls
+    neither."""
     files: dict[int, _Moved] = {}
     for name, together in (("POSIX", _sum), ("MPI-IO", _below), ("STDIO", _sum)):
         for number, moved in modules[name].files.items() if name in modules else ():
@@ -194,7 +196,7 @@ def _by_file(modules: Mapping[str, _Module]) -> dict[int, _Moved]:
 
 
 def _below(posix: _Moved, mpi: _Moved) -> _Moved:
-    """What was moved in the end, where POSIX sees it: some MPI's calls it does not."""
+    """Return what was moved in the end. POSIX does not see some of MPI's calls."""
     return _Moved(posix.read or mpi.read, posix.written or mpi.written, posix.size)
 
 

@@ -42,7 +42,7 @@ _SECONDS = ("won", "staging_in", "staging_out", "reserving", "rest", "net")
 
 
 def to_document(comparison: Comparison) -> dict[str, Any]:
-    """A mapping of plain values; what is not measured is null, never zero."""
+    """Return a mapping of plain values. What is not measured is null, never zero."""
     benchmark = comparison.benchmark
     notes = [*comparison.warnings, *comparison.notes]
     if comparison.certainty:
@@ -78,7 +78,7 @@ def to_document(comparison: Comparison) -> dict[str, Any]:
 
 
 def write_document(path: Path, document: dict[str, Any]) -> None:
-    """Write ``document`` to ``path``. Raises UsageError where that cannot be."""
+    """Write ``document`` to ``path``. Raises UsageError if that fails."""
     try:
         path.write_bytes(as_text(document))
     except OSError as error:
@@ -89,7 +89,7 @@ def write_document(path: Path, document: dict[str, Any]) -> None:
 
 
 def as_text(document: dict[str, Any]) -> bytes:
-    """``document`` as JSON that people can read, too."""
+    """Return ``document`` as JSON that people can read, too."""
     try:
         return orjson.dumps(
             document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE

@@ -20,14 +20,14 @@ from pegasus_bb.report.learn import sizes_of
 from pegasus_bb.report.run_notes import Known, job_list, placed_files, size_of
 
 _LOCAL = re.compile(r"^(?:file|symlink):(?://(?:localhost)?)?(?=/)")
-_WORDS = 64 << 10  # bytes that a job may print
+_PRINTED = 64 << 10  # bytes that a job may print
 _LIMIT = 256 << 20  # characters of an abstract workflow
 
 
 def footprint(files: Mapping[str, Known], tasks: Sequence[Task]) -> int | None:
-    """Bytes of all ``files``, as ``tasks`` saw them, else as they are known.
+    """Sum the bytes of all ``files``, as ``tasks`` saw them, else as they are known.
 
-    None if the size of an input is unknown: neither its own, nor the bytes that
+    Return None if the size of an input is unknown: neither its own, nor the bytes that
     staging in copied, nor those that a task read of it.
     """
     users = [task for task in tasks if task.kind is Kind.COMPUTE]
@@ -47,7 +47,7 @@ def footprint(files: Mapping[str, Known], tasks: Sequence[Task]) -> int | None:
 
 
 def planned(folder: Path) -> dict[str, Known]:
-    """LFN -> what bb/placement.json says of it."""
+    """Return what bb/placement.json says of each LFN."""
     return {
         lfn: Known(
             size_of(file),
@@ -61,7 +61,8 @@ def planned(folder: Path) -> dict[str, Known]:
 def declared(
     workflow: Path, lists: Mapping[str, Path], tasks: Iterable[Task]
 ) -> dict[str, Known]:
-    """LFN -> what the abstract workflow says of it; for a run without a placement."""
+    """Return what the abstract workflow says of each LFN, for a run without a
+    placement."""
     copied: set[str] = set()
     source_sizes: dict[str, int | None] = {}
     for task in tasks:
@@ -84,7 +85,7 @@ def declared(
 
 
 def _sum(sizes: Iterable[int | None]) -> int | None:
-    """Of those that are known; None of none, or of nothing but empty files."""
+    """Sum the known sizes; None if there is none, or if all files are empty."""
     return sum(size for size in sizes if size is not None) or None
 
 
@@ -98,7 +99,8 @@ def _most_read(tasks: Iterable[Task]) -> dict[str, int]:
 
 
 def programs(lists: Mapping[str, Path], tasks: Iterable[Task]) -> set[str]:
-    """LFNs of programs that staging in has brought: no data of the workflow."""
+    """Return the LFNs of programs that staging in has brought: no data of the
+    workflow."""
     return {
         str(entry.get("lfn"))
         for task in tasks
@@ -108,7 +110,8 @@ def programs(lists: Mapping[str, Path], tasks: Iterable[Task]) -> set[str]:
 
 
 def _source_size(entry: Mapping[str, Any], before: float) -> int | None:
-    """The size of a local source that is as it was ``before`` (seconds)."""
+    """Return the size of a local source that has not changed since ``before``
+    (seconds)."""
     sources = entry.get("src_urls")
     first = sources[0] if isinstance(sources, list) and sources else None
     url = first.get("url") if isinstance(first, dict) else None
@@ -150,7 +153,8 @@ def _declared_size(use: Mapping[str, Any]) -> int | None:
 
 
 def staged_in(files: Mapping[str, Known], tasks: Iterable[Task]) -> int | None:
-    """Bytes: as its jobs wrote them, else the sizes of ``files`` that it copied."""
+    """Return the bytes that its jobs wrote, else the sizes of ``files`` that it
+    copied."""
     copied = [file.size for file in files.values() if file.is_copied]
     if files and not copied:
         return 0
@@ -160,18 +164,18 @@ def staged_in(files: Mapping[str, Known], tasks: Iterable[Task]) -> int | None:
 
 
 def written_by_stage_in(tasks: Iterable[Task]) -> int | None:
-    """None where an earlier attempt may have written some, or there is little but its
-    own words: a file system may clone files, and counts none."""
+    """Return None if an earlier attempt may have written some, or if the jobs wrote
+    hardly more than they print: a file system may clone files, and counts none."""
     found = [task for task in tasks if task.kind is Kind.STAGE_IN]
     written = total(None if task.retry else task.wchar for task in found)
-    least = _WORDS * len(found)
+    least = _PRINTED * len(found)
     return None if written is None or written < least else int(written)
 
 
-def without_words(
+def without_printed_text(
     tasks: Iterable[Task], lists: Mapping[str, Path], files: Mapping[str, Known]
 ) -> Iterator[Task]:
-    """``tasks``; one that only made links has moved 0 bytes."""
+    """Yield ``tasks``; one that only made links has moved 0 bytes."""
     for task in tasks:
         entries = list(job_list(lists, task, Kind.STAGE_IN))
         found = [files.get(str(entry.get("lfn"))) for entry in entries]

@@ -14,7 +14,7 @@ _SUMMED = [f.name for f in fields(Layer) if f.name not in ("name", "run_time")]
 
 
 def merge_layers(layers: Iterable[Layer]) -> tuple[Layer, ...]:
-    """One Layer of each name.
+    """Merge the layers of each name into one.
 
     The seconds of the slowest processes are added up, as if the programs of a task ran
     one after the other: whether they overlapped is unknown.
@@ -58,7 +58,7 @@ class Times(NamedTuple):
 
 
 def times(spent: Sequence[Spent], processes: int) -> Times:
-    """The sums over ``spent``, the records of a program of ``processes``.
+    """Sum up ``spent``, the records of a program of ``processes``.
 
     Of a record of all processes Darshan has the slowest one's seconds, not in what:
     they are divided as the sums are.
@@ -76,7 +76,8 @@ def times(spent: Sequence[Spent], processes: int) -> Times:
 
 
 def _longest(parts: Iterable[tuple[Spent, float]]) -> float:
-    """Seconds of the process that took longest in those parts of the records."""
+    """Return the seconds of the process that took longest in those parts of the
+    records."""
     own: dict[int, float] = {}
     shared = 0.0
     for record, part in parts:

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class IOWait(Enum):
-    """What a report gives for waiting; one meaning for all of a report."""
+    """What a report shows as waiting; it is the same in all of a report."""
 
     MEASURED = "measured"
     OFF_CPU = "off-cpu"
@@ -67,12 +67,19 @@ class Metric(Generic[T]):
 
     @property
     def json_unit(self) -> str:
-        """s | B | B/s | 1."""
+        """The unit in JSON: s
+
+        B
+
+        B/s
+
+        1.
+        """
         return self.unit if self.unit in ("s", "B", "B/s") else "1"
 
     @property
     def has_ratio(self) -> bool:
-        """False if the ratio would read the other way round, or mean nothing."""
+        """Whether a ratio means anything, and reads as others do."""
         return self.unit not in ("B/s", "jobs")
 
 
@@ -96,10 +103,10 @@ class ReportedRun:
 
 
 def off_cpu(task: Task) -> float | None:
-    """Seconds in which the task was not running.
+    """Return the seconds in which the task was not running.
 
-    None where CPU times are unknown, or exceed the run time: with several processors
-    busy at once the difference says nothing.
+    None if CPU times are unknown, or exceed the run time: if several processors were
+    busy at once, the difference says nothing.
     """
     if task.utime is None or task.stime is None:
         return None
@@ -110,9 +117,9 @@ def off_cpu(task: Task) -> float | None:
 
 
 def on_several_processors(runs: Iterable[Run]) -> frozenset[Transformation]:
-    """Transformations of which a task has CPU times, and no time off CPU by them.
+    """Return transformations with a task whose CPU times exceed its run time.
 
-    A mean of the other tasks would be one of those that were picked.
+    A mean of their other tasks would be a mean of selected ones.
     """
     return frozenset(
         (task.kind, task.name)
@@ -123,7 +130,7 @@ def on_several_processors(runs: Iterable[Run]) -> frozenset[Transformation]:
 
 
 def io_wait_of(runs: Iterable[Run]) -> IOWait:
-    """MEASURED where every one of the users' tasks has the kernel's count."""
+    """Return MEASURED if every one of the users' tasks has the kernel's count."""
     tasks = [t for run in runs for t in run.tasks if t.kind.value == "compute"]
     measured = bool(tasks) and all(task.iowait is not None for task in tasks)
     return IOWait.MEASURED if measured else IOWait.OFF_CPU
@@ -164,14 +171,14 @@ def _moved(tasks: Tasks) -> float | None:
 
 
 def _makespan(tasks: Tasks) -> float | None:
-    """From the first one's start to the last one's end."""
+    """Return the seconds from the first one's start to the last one's end."""
     if not tasks:
         return None
     return max(task.end for task in tasks) - min(task.start for task in tasks)
 
 
 def _queue(tasks: Tasks) -> float | None:
-    """Of their nodes: tasks that were clustered into one waited once."""
+    """Add up the waits of the nodes: tasks that were clustered into one waited once."""
     return total({task.node: task.queued for task in tasks}.values())
 
 
@@ -180,7 +187,8 @@ def _ready_wait(tasks: Tasks) -> float | None:
 
 
 def _bandwidth(tasks: Tasks) -> float | None:
-    """Of all of them at once: what calls moved, by the time they were under way."""
+    """Return what calls moved by the time in which tasks were under way: of all at
+    once."""
     moved = total(value for task in tasks for value in (task.rchar, task.wchar))
     seconds = _makespan(tasks)
     return moved / seconds if moved is not None and seconds else None
@@ -191,7 +199,8 @@ def _io_time(tasks: Tasks) -> float | None:
 
 
 def _io_rate(tasks: Tasks) -> float | None:
-    """What moved while a task was in its calls: the rate of one, not of all at once."""
+    """Return what moved while a task was in its calls: the rate of one, not of all at
+    once."""
     seconds = _io_time(tasks)
     moved = total(t.calls.read + t.calls.written if t.calls else None for t in tasks)
     return moved / seconds if moved is not None and seconds else None
@@ -280,7 +289,7 @@ def _average(layer: Layer) -> float:
 
 
 def _other(layer: Layer) -> float | None:
-    """Seconds per process outside these calls.
+    """Return the seconds per process outside these calls.
 
     None if several threads were in calls at once: the difference says nothing then.
     """

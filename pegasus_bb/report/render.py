@@ -26,7 +26,8 @@ WIDTH = 100  # where there is no terminal
 def render_text(
     comparison: Comparison, *, color: bool = False, width: int = WIDTH
 ) -> str:
-    """Tables, notes and problems of ``comparison``; plain text without ``color``.
+    """Render the tables, notes and problems of ``comparison``; plain text without
+    ``color``.
 
     Lines keep to ``width`` columns, except paths, and tables whose numbers need more.
     """
@@ -137,7 +138,7 @@ def _remarks(comparison: Comparison) -> Iterator[str]:
 
 
 def _on_the_rest(comparison: Comparison) -> Iterator[str]:
-    """What tables do not show."""
+    """Say what the tables leave out."""
     jobs = len(comparison.jobs)
     files = len(comparison.files)
     if jobs > MOST and jobs > len(comparison.compute):

@@ -121,7 +121,8 @@ class Comparison:
         return any(reported.run.simulated for reported in (*self.pfs, *self.bb))
 
     def typical(self, side: str) -> tuple[str, ReportedRun]:
-        """The name and the run whose makespan is nearest to the mean of ``side``."""
+        """Return the name and the run whose makespan is nearest to the mean of
+        ``side``."""
         runs = named(side.upper(), getattr(self, side))
         stat = getattr(self.workflow["makespan"], side)
         mean = stat.mean if stat else 0.0
@@ -133,5 +134,5 @@ class Comparison:
         return min(runs, key=distance)
 
     def named_runs(self) -> list[tuple[str, ReportedRun]]:
-        """("PFS run 1", run), and so on, the PFS first."""
+        """Return ("PFS run 1", run), and so on, the PFS first."""
         return [*named("PFS", self.pfs), *named("BB", self.bb)]

@@ -48,7 +48,7 @@ def rows(
 
 
 def width_rows(sides: Sides) -> tuple[Row, ...]:
-    """A row per transformation, layer and number of processes, where a layer has
+    """Return a row per transformation, layer and number of processes, if a layer has
     several; runs with the same number are repetitions."""
     columns = [m for m in LAYER_METRICS if m.key in ("processes", *_GAINS.values())]
     groups: dict[tuple[str, str], list[Row]] = {}
@@ -143,6 +143,6 @@ def _gain(row: Row, others: Sequence[Row], rate: str) -> Gain:
 
 
 def _to_fewest(rates: Mapping[float, float], row: Row) -> float | None:
-    """The bandwidth of ``row`` relative to that with the fewest processes."""
+    """Return the bandwidth of ``row`` relative to that with the fewest processes."""
     here = rates.get(_processes(row))
     return here / rates[min(rates)] if here else None

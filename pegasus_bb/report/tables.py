@@ -89,7 +89,7 @@ class _Tables:
     def _of_run(
         self, head: str, pairs: Mapping[str, Pair], columns: Columns
     ) -> Iterator[Table]:
-        """A row for each column of a run, if one has a value."""
+        """Yield a table with a row for each column of a run, if one has a value."""
         known = [m for m in columns if m.head and pairs[m.key].is_measured]
         if not known:
             return
@@ -108,8 +108,8 @@ class _Tables:
         yield table
 
     def _of_groups(self, head: str, rows: Iterable[Row], columns: Columns) -> Table:
-        """Per row each side, and their ratio, below one another, metric under
-        metric."""
+        """Make a table: in each row both sides and their ratio are below one
+        another."""
         table = Table(box=self.style, padding=_PADDING)
         table.add_column(head, overflow="fold", min_width=14, max_width=_NAME)
         table.add_column("", no_wrap=True)
@@ -122,7 +122,8 @@ class _Tables:
         return table
 
     def _lines(self, row: Row, columns: Columns) -> Iterator[Sequence[str]]:
-        """The first begins with the name, the second with what else names the row."""
+        """Yield lines. The first begins with the name, the second with what else names
+        the row."""
         pairs = [(metric, row.cells[metric.key]) for metric in columns]
         sides = self.comparison.sides
         cells = [
@@ -150,7 +151,7 @@ def _cell(metric: Metric[Any], value: Stat | None) -> str:
 
 
 def _digits(value: float, most: int = 5) -> str:
-    """``value`` to about three digits, never in powers of ten."""
+    """Format ``value`` to about three digits, never in powers of ten."""
     if value == 0:
         return "0"
     bounds = (100, 10, 0.1, 0.01, 0.001)
@@ -159,7 +160,8 @@ def _digits(value: float, most: int = 5) -> str:
 
 
 def _ratio(pair: Pair) -> str:
-    """PFS to BB; marked where the difference is within the error, or that unknown."""
+    """Format PFS to BB; mark it if the difference is within the error, or that is
+    unknown."""
     if pair.ratio is None:
         return UNKNOWN
     digits = f"{pair.ratio:.4f}" if pair.is_fine else _digits(pair.ratio)
@@ -185,5 +187,6 @@ def _longest(files: Iterable[Row]) -> Sequence[Row]:
 
 
 def _two_lines(name: str, more: str) -> str:
-    """One name over two lines; beside a side each, they would read as two."""
+    """Put one name on two lines; beside a side each, two names would read as two
+    rows."""
     return readable(name) if more == name else f"{readable(name)}\n({readable(more)})"

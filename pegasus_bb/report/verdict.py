@@ -157,7 +157,7 @@ def _took(stat: Stat, where: str) -> str:
 
 
 def _unseen(pair: Pair) -> str:
-    """The least difference that would be beyond the error."""
+    """Say the least difference that would be beyond the error."""
     if not pair.least_difference:
         return ""
     seconds = float(f"{pair.least_difference:.2g}")

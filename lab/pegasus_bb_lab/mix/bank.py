@@ -155,9 +155,9 @@ class Transfer:
         if process is not None:
             self.is_lost = True
             self.cancel(process)
-            process.go_on()
+            process.resume()
 
     def finish(self) -> None:
         if self._process is not None:
             process, self._process = self._process, None
-            process.go_on()
+            process.resume()

@@ -45,7 +45,8 @@ class Outline:
 def outline(
     work: Workload, files: Mapping[str, PlacedFile], cleanup: str, *, delivered: bool
 ) -> Outline:
-    """Linear in jobs and uses. ``delivered``: results are staged out."""
+    """Draw the executable workflow. Linear in jobs and uses. ``delivered``: results are
+    staged out."""
     drawn = _Drawing(work)
     drawn.stage_in(files)
     results = drawn.stage_out(files) if delivered else {}
@@ -72,7 +73,7 @@ class _Drawing:
         ]
 
     def stage_in(self, files: Mapping[str, PlacedFile]) -> None:
-        """Each input is brought by one node, for all who read it."""
+        """Let one node bring each input, for all its readers."""
         made = self.work.graph.producer
         brought = dict[str, int]()
         bringers = _Bundles(self.nodes, Kind.STAGE_IN, TRANSFERS_PER_LEVEL)
@@ -93,7 +94,8 @@ class _Drawing:
                 bringers.next(1, [lfn])
 
     def stage_out(self, files: Mapping[str, PlacedFile]) -> dict[str, int]:
-        """Every result goes as soon as its job is done; the node that takes it."""
+        """Send every result as soon as its job is done; return the node that takes
+        it."""
         results: dict[str, int] = {}
         takers = _Bundles(self.nodes, Kind.STAGE_OUT, TRANSFERS_PER_LEVEL)
         for at, load in enumerate(self.work.loads):
@@ -106,7 +108,7 @@ class _Drawing:
         return results
 
     def clean_up(self, results: Mapping[str, int], *, delivered: bool) -> None:
-        """A file goes when all its users have ended, its stage-out included."""
+        """Remove a file when all its users have ended, its stage-out included."""
         users = self._users(results, delivered=delivered)
         nodes = self.nodes
         tasks = len(self.work.loads)
@@ -163,7 +165,7 @@ class _Bundles:
         self._turns: dict[int, int] = {}
 
     def next(self, level: int, lfns: Iterable[str]) -> int:
-        """The node of the next turn at ``level``, which gets ``lfns`` to do."""
+        """Return the node of the next turn at ``level``, which gets ``lfns`` to do."""
         turn = self._turns.get(level, 0)
         self._turns[level] = turn + 1
         places = self._levels.setdefault(level, [])

@@ -23,7 +23,7 @@ class Cell:
 
     @property
     def transfer(self) -> int:
-        """Bytes of each call."""
+        """The bytes of each call."""
         return min(MIB, self.block)
 
     @property
@@ -38,7 +38,7 @@ class Cell:
 
 
 def all_cells(blocks: Iterable[int], processes: Iterable[int]) -> list[Cell]:
-    """Every block size with every number of processes, small ones first.
+    """Combine every block size with every number of processes, small ones first.
 
     Raises UsageError.
     """

@@ -47,7 +47,7 @@ class Figures:
 
 
 def figures(tier: TierSession) -> Figures:
-    """The figures of ``tier``, from the cells with the largest block.
+    """Return the figures of ``tier``, from the cells with the largest block.
 
     Raises NotMeasured if there is no cell.
     """
@@ -91,14 +91,14 @@ def _mean(value: Stat | None) -> float:
 
 
 def _rate(value: float) -> str:
-    """Whole numbers, because ``parse_size`` takes no others."""
+    """Write whole numbers, because ``parse_size`` takes no others."""
     if value >= 100 * MIB:
         return f"{round(value / MIB)}MiB/s"
     return f"{max(1, round(value / KIB))}KiB/s"
 
 
 def check_speeds(path: Path, names: list[str]) -> None:
-    """Raises UsageError if ``path`` cannot be made, or if the PFS is not measured."""
+    """Raise UsageError if ``path`` cannot be made, or if the PFS is not measured."""
     folder = path.absolute().parent
     if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
         raise UsageError(f"--speeds {path}: {folder} is no folder of yours to write to")

@@ -32,17 +32,17 @@ class Engine(Protocol):
     because: str  # why this one measures
 
     def write(self, cell: Cell, folder: str) -> float:
-        """Seconds for writing, until the data is on the storage."""
+        """Return the seconds for writing, until the data is on the storage."""
 
     def read(self, cell: Cell, folder: str) -> float:
-        """Seconds for reading what ``write`` has written."""
+        """Return the seconds for reading what ``write`` has written."""
 
     def close(self) -> None:
         """End all processes. A second call does nothing."""
 
 
 def choose(processes: int, folder: str) -> Engine:
-    """An engine for so many ``processes``; a trial of ior happens in ``folder``."""
+    """Choose an engine for ``processes``; a trial of ior happens in ``folder``."""
     if which(PROGRAM) is None:
         return BuiltInBenchmark(processes, "no ior on PATH")
     launch = launcher()
@@ -58,7 +58,7 @@ def choose(processes: int, folder: str) -> Engine:
 
 
 def launcher() -> tuple[str, ...]:
-    """The command that starts MPI processes; empty if there is none."""
+    """Return the command that starts MPI processes; empty if there is none."""
     if os.environ.get("SLURM_JOB_ID") and which("srun"):
         return ("srun", "-n", COUNT)  # on all nodes of the job
     found = next((name for name in ("mpiexec", "mpirun") if which(name)), None)
@@ -136,10 +136,10 @@ class TierSession:
 
 
 class Session:
-    """Keeps what was measured even if ``run`` is interrupted."""
+    """A benchmark. It keeps what was measured even if ``run`` is interrupted."""
 
     def __init__(self, places: Sequence[MeasuredFolder], cells: Sequence[Cell]) -> None:
-        """Raises UsageError if a tier has no room for the largest of ``cells``."""
+        """Raise UsageError if a tier has no room for the largest of ``cells``."""
         largest = max(cells, key=lambda cell: cell.total)
         for place in places:
             if largest.total > place.room():
@@ -185,7 +185,8 @@ class Session:
     def _turns(
         self, engine: Engine, own: BuiltInBenchmark, folders: Sequence[str]
     ) -> Iterator[Turn]:
-        """Of one repetition: what is next, for a person, and what does it."""
+        """Yield each turn of one repetition: what is next, for a person, and what does
+        it."""
         tiers = list(zip(self.tiers, folders, strict=True))
         for number, first in enumerate(self.tiers[0].measurements):
             for tier, folder in tiers:
@@ -249,7 +250,8 @@ def _openings(tier: TierSession, folder: str) -> list[float]:
 
 
 def opening(folder: str) -> float:
-    """Mean seconds of an open: half of them create a file, half open it again.
+    """Return the mean seconds of an open: half of them create a file, half open it
+    again.
 
     Raises OSError.
     """

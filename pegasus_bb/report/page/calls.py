@@ -45,7 +45,7 @@ _CPU_LABEL = "User to system time of each transformation; the table has the numb
 
 
 def calls(found: Comparison) -> Figure:
-    """A bar for each transformation, layer and side; layers are never added up."""
+    """Draw a bar for each transformation, layer and side; layers are never added up."""
     rows = [row for layer in found.layers for row in _rows(layer)]
     if not rows:
         return Figure("calls", _TITLE, _MISSING)

@@ -74,7 +74,7 @@ _HOURS = (
 
 
 def draw(data: Dataset) -> alt.Chart:
-    """An empty chart of ``data``; tooltips have what is known."""
+    """Make an empty chart of ``data``; tooltips have what is known."""
     tooltip = [alt.Tooltip(f"{c.key}_text:N", title=c.title) for c in data.known]
     found: alt.Chart = alt.Chart(alt.NamedData(name="rows")).encode(tooltip=tooltip)
     return found
@@ -89,7 +89,8 @@ def chart(
     title: str = "",
     width: float | Literal["container"] = "container",
 ) -> Chart:
-    """``drawing`` with the rows of ``data``, as wide as the page if nothing is said.
+    """Fill ``drawing`` with the rows of ``data``; without a ``width`` it is as wide as
+    the page.
 
     Rows are added last: Altair would spend seconds on validating thousands of them.
     """
@@ -103,7 +104,7 @@ def chart(
 def axis(
     channel: type[Channel], key: str, unit: str, *, grid: bool = True, **scale: Any
 ) -> Channel:
-    """``key`` on that channel; ``scale`` are settings of its alt.Scale. Without
+    """Put ``key`` on that channel; ``scale`` are settings of its alt.Scale. Without
     ``grid``, no line runs through text in the chart."""
     title, shown = _AXES.get(unit, (unit, ""))
     labels = alt.Axis(format=shown or alt.Undefined, grid=grid)
@@ -113,7 +114,8 @@ def axis(
 def byte_axis(
     channel: type[Channel], key: str, highest: float, per: str = "", title: str = ""
 ) -> Channel:
-    """The column ``key``, in bytes (``per`` is "/s" of a rate), from 0."""
+    """Put the column ``key``, in bytes (``per`` is "/s" of a rate), on an axis from
+    0."""
     unit, power = _byte_unit(highest)
     size = 1024**power
     scaled = highest / size
@@ -135,7 +137,7 @@ def byte_axis(
 def log_byte_axis(
     channel: type[Channel], key: str, lowest: float, highest: float, title: str
 ) -> Channel:
-    """The column ``key``, in bytes above 0; a step has the same factor everywhere."""
+    """Put the column ``key``, in bytes above 0, on a logarithmic axis."""
     first = math.floor(math.log2(lowest))
     last = math.ceil(math.log2(highest))
     step = max(1, math.ceil((last - first) / _MOST_BYTE_STEPS))
@@ -146,7 +148,7 @@ def log_byte_axis(
 
 
 def _by_size() -> Iterator[str]:
-    """An expression: each value in the largest unit that it reaches."""
+    """Yield an expression that shows each value in the largest unit that it reaches."""
     for power in range(len(_BYTE_UNITS) - 1, 0, -1):
         size = 1024**power
         unit = _BYTE_UNITS[power]
@@ -162,7 +164,7 @@ def _byte_unit(highest: float) -> tuple[str, int]:
 
 
 def over_time(drawing: Drawn, end: float, key: str) -> Drawn:
-    """``drawing`` with ``key``, in seconds from 0 to ``end``, across."""
+    """Put ``key``, in seconds from 0 to ``end``, across."""
     title, labels = _clock(end)
     ticks = alt.Axis(values=list(_ticks(end)), labelExpr=labels, labelBound=True)
     scale = alt.Scale(domain=[0, end], nice=False)
@@ -172,14 +174,14 @@ def over_time(drawing: Drawn, end: float, key: str) -> Drawn:
 
 
 def _clock(end: float) -> tuple[str, str]:
-    """The title of an axis of time, and how its labels read."""
+    """Return the title of an axis of time, and how its labels read."""
     if end < 120:
         return "seconds", _SECONDS
     return ("min:s", _MINUTES) if end < 7200 else ("hours:min:s", _HOURS)
 
 
 def _ticks(end: float) -> Iterator[float]:
-    """Seconds at which there is a tick, at most ``_MOST_STEPS`` and 0."""
+    """Yield the seconds of the ticks: 0, and at most ``_MOST_STEPS`` more."""
     days = 86400 * max(1, math.ceil(end / 86400 / _MOST_STEPS))
     fitting = (step for step in _STEPS if end / step <= _MOST_STEPS)
     step = next(fitting, days) if end >= 1 else end / 2 or 1
@@ -197,17 +199,17 @@ def drawn_sides(rows: Sequence[Row]) -> list[str]:
 
 
 def color(names: Sequence[str]) -> alt.Color:
-    """A color for each of ``names``, which are values of the column ``series``."""
+    """Give each of ``names``, which are values of the column ``series``, a color."""
     return alt.Color("series:N", scale=_scale(names, _COLORS))
 
 
 def shape(names: Sequence[str]) -> alt.Shape:
-    """A shape for each of ``names``, for readers who cannot tell the colors apart."""
+    """Give each of ``names`` a shape, for readers who cannot tell the colors apart."""
     return alt.Shape("series:N", scale=_scale(names, _SHAPES))
 
 
 def _scale(names: Sequence[str], of: Sequence[str]) -> alt.Scale:
-    """A side looks the same, whether the other is there or not."""
+    """Assign looks: a side looks the same, whether the other is there or not."""
     places = (NAMES.index(n) if n in NAMES else at for at, n in enumerate(names))
     shown = [of[place % len(of)] for place in places]
     return alt.Scale(domain=list(names), range=shown)

@@ -35,7 +35,7 @@ _PROBE_COLUMNS = (
 
 
 def drain(found: Comparison) -> Figure:
-    """The first run on the burst buffer that has paced its results."""
+    """Draw the first run on the burst buffer that has paced its results."""
     for run in found.bb:
         drained = run.run.drained
         if drained is None:

@@ -38,7 +38,7 @@ _KEYS = ("bytes_moved", "run_time", "io_wait")
 
 
 def footprint(found: Comparison) -> Figure:
-    """A point for each job and side, a chart for each kind of time."""
+    """Draw a point for each job and side, a chart for each kind of time."""
     rows = [row for job in found.jobs for row in _rows(job)]
     rows.sort(key=lambda row: -float(row["bytes_moved"]))
     metrics = {metric.key: metric for metric in found.metrics}

@@ -66,8 +66,8 @@ _BAR = 36  # pixels
 _END = "[0, {longest} * width / max(100, width - 95)]"
 
 
-def bought(found: Comparison) -> Figure:
-    """A bar for each side; its length is the makespan."""
+def where_time_went(found: Comparison) -> Figure:
+    """Draw a bar for each side; its length is the makespan."""
     rows = [row for side in found.sides for row in _rows(found, side)]
     if not any(row["what"] != _MAKESPAN and row["seconds"] for row in rows):
         return Figure("bought", _TITLE, _MISSING)

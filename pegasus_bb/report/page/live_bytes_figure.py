@@ -48,7 +48,7 @@ _COLUMNS = (
 
 
 class _Part(NamedTuple):
-    """What was on one kind of reservations."""
+    """The live bytes on one kind of reservations."""
 
     where: str
     live: LiveBytes
@@ -60,8 +60,8 @@ class _Part(NamedTuple):
 
 
 def live(found: Comparison) -> Figure:
-    """The run on the burst buffer that the timeline shows, else the first that has a
-    record of its tier."""
+    """Draw the run on the burst buffer that the timeline shows, else the first that has
+    a record of its tier."""
     drawn = [found.typical("bb")[1]] if found.bb else []
     for run in (*drawn, *found.bb):
         parts = list(_parts(run))
@@ -129,7 +129,7 @@ def _chart(part: _Part, end: float) -> Chart:
 
 
 def _drawn(part: _Part, what: str, end: float) -> Iterator[Row]:
-    """A line from the ground up, between the run's beginning and ``end``."""
+    """Yield the points of one series, clipped to the run and starting at zero."""
     rows = [row for row in part.rows if row["what"] == what]
     if what == "reserved" and not rows and part.live.capacity:
         rows = [{"at": 0.0, "what": what, "size": part.live.capacity}]

@@ -26,12 +26,13 @@ _RUNS = ("run", "began", "mode", "tier", "makespan", "time in jobs")
 
 
 def whole_run(found: Comparison) -> tuple[FigureTable, ...]:
-    """Where each second went, what jobs took, and what staging moved."""
+    """Make the tables of a run: each second, the jobs by kind, and what staging
+    moved."""
     return tuple(table for table in _whole_run(found) if table.rows)
 
 
 def each_kind(found: Comparison) -> tuple[FigureTable, ...]:
-    """A table for each transformation, then for each kind of auxiliary job."""
+    """Make a table for each transformation, then for each kind of auxiliary job."""
     return tuple(table for table in _each_kind(found) if table.rows)
 
 
@@ -75,13 +76,15 @@ def _table(
         if (pair := pairs[metric.key]).is_measured or metric.key in _ALWAYS
     ]
     absent = {s for s in found.sides if jobs and getattr(jobs, s) is None}
-    return FigureTable(caption, ("", *_head(found)), tuple(_told(rows, absent, found)))
+    return FigureTable(
+        caption, ("", *_head(found)), tuple(_mark_absent(rows, absent, found))
+    )
 
 
-def _told(
+def _mark_absent(
     rows: list[tuple[Cell, ...]], absent: set[str], found: Comparison
 ) -> Iterator[tuple[Cell, ...]]:
-    """Rows in which a side that has no such job says so."""
+    """Yield the rows; a side that has no such job says so."""
     step = 2 if found.repeated else 1
     columns = {1 + step * found.sides.index(side) for side in absent}
     for row in rows:
@@ -116,7 +119,7 @@ def _cells(
 
 
 def _knows_jobs(found: Comparison, metric: Metric[Any], side: str) -> bool:
-    """Whether a missing number means that there was no such job.
+    """Return whether a missing number means that there was no such job.
 
     The wait at the gate is in jobstate.log alone: with a reservation it is unknown.
     """
@@ -136,7 +139,7 @@ def _error(stat: Stat | None, unit: str) -> Cell:
 
 
 def workflows(comparisons: Mapping[str, Comparison]) -> FigureTable:
-    """Makespans; from which size of its files a run gains, and their size now."""
+    """Compare makespans, and say from which size of its files each run gains."""
     known = {side for found in comparisons.values() for side in found.sides}
     sides = [side for side in SIDES if side in known]
     head = [SIDES[side] for side in sides]
@@ -178,7 +181,7 @@ def _run(name: str, reported: ReportedRun) -> Iterator[Cell]:
 
 
 def _moment(epoch: float | None) -> str:
-    """In UTC, so that a page says the same wherever it was made."""
+    """Return UTC, so that a page says the same wherever it was made."""
     try:
         moment = datetime.fromtimestamp(epoch or 0.0, timezone.utc)
     except (OverflowError, ValueError, OSError):  # a record may say anything

@@ -10,7 +10,7 @@ from pegasus_bb.report.page.calls import calls, processors
 from pegasus_bb.report.page.drain_figure import drain, probe
 from pegasus_bb.report.page.figure import Figure, FigureTable
 from pegasus_bb.report.page.footprint_figure import footprint
-from pegasus_bb.report.page.headline_figure import bought
+from pegasus_bb.report.page.headline_figure import where_time_went
 from pegasus_bb.report.page.live_bytes_figure import live
 from pegasus_bb.report.page.overview import repetitions, workflows
 from pegasus_bb.report.page.page_templates import templates
@@ -20,7 +20,7 @@ from pegasus_bb.report.report_document import Comparison
 
 # From top to bottom.
 FIGURES = (
-    bought,
+    where_time_went,
     timeline,
     transformations,
     live,
@@ -60,7 +60,7 @@ def report_page(
     warnings: Mapping[str, Sequence[str]] | None = None,
     about: Mapping[str, Sequence[str]] | None = None,
 ) -> str:
-    """The page of all ``comparisons``, by name; it escapes every name.
+    """Make the page of all ``comparisons``, by name; it escapes every name.
 
     ``warnings`` are more of them, by the same name; ``about`` says what the sides are.
     """

@@ -70,7 +70,8 @@ _QUEUED = ("lighter", "lighter: queueing")
 
 
 def timeline(found: Comparison) -> Figure:
-    """Jobs have the color of their transformation, lighter while they queue."""
+    """Draw both sides. Jobs have the color of their transformation, lighter while they
+    queue."""
     runs = {SIDES[side]: found.typical(side)[1] for side in found.sides}
     named = _named(runs.values())
     bars = {side: sorted(_bars(run, named), key=_start) for side, run in runs.items()}
@@ -113,7 +114,7 @@ def _drawn(found: Comparison, side: str) -> str:
 
 
 def _in_whole_seconds(bars: Sequence[Row]) -> Iterator[str]:
-    """What no task told the fractions of."""
+    """Name the waits of which no task tells the fractions of a second."""
     waits = {
         "queueing": [bar["queued"] for bar in bars if bar["queued"]],
         "the wait at the gate": [
@@ -126,7 +127,7 @@ def _in_whole_seconds(bars: Sequence[Row]) -> Iterator[str]:
 
 
 def _named(runs: Iterable[ReportedRun]) -> dict[str, str]:
-    """Transformation -> color: of those that took longest, and of the rest one."""
+    """Give the transformations that took longest a color each."""
     seconds: dict[str, float] = {}
     for reported in runs:
         for task in reported.run.tasks:
@@ -142,7 +143,7 @@ def _name(task: Task) -> str:
 
 
 def _legend(bars: Sequence[Row], named: Mapping[str, str]) -> Iterator[Legend]:
-    """What is drawn, and no more."""
+    """Yield what is drawn, and no more."""
     drawn = {bar["what"] for bar in bars}
     for label, color in {**named, _REST: REST, **_COLORS}.items():
         if label in drawn:
@@ -184,14 +185,16 @@ def _bar(
 
 
 def _start(bar: Row) -> tuple[float, float, str]:
-    """Of jobs that queue together, the one that starts first is at the top."""
+    """Order bars: of jobs that queue together, the one that starts first is at the
+    top."""
     return bar["start"], bar["end"], bar["node"]
 
 
 def _gantt(
     side: str, bars: Sequence[Row], end: float, colors: Mapping[str, str]
 ) -> Chart:
-    """``bars``, with ``since``, ``start`` and ``end`` in seconds, up to ``end``."""
+    """Draw ``bars``, with ``since``, ``start`` and ``end`` in seconds, up to
+    ``end``."""
     longest = sorted(bars, key=lambda bar: -float(bar["seconds"]))[:_BARS]
     rows = sorted(_with_lanes(sorted(longest, key=_start)), key=_lane)
     data = Dataset(_COLUMNS, rows)
@@ -204,7 +207,8 @@ def _gantt(
 def _drawing(
     data: Dataset, end: float, colors: Mapping[str, str], *, crowded: bool
 ) -> Drawing:
-    """Lanes that are too many for names are told by their colors alone."""
+    """Draw the lanes. If there are too many for names, their colors alone tell them
+    apart."""
     names = None if crowded else _NAMES
     scale = alt.Scale(domain=[*colors], range=[*colors.values()])
     base = draw(data).encode(

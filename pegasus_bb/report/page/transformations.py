@@ -16,7 +16,7 @@ _MOST = 20  # transformations that are drawn
 
 
 def transformations(found: Comparison) -> Figure:
-    """Those that took longest are drawn; the tables have all."""
+    """Draw those that took longest; the tables have all."""
     pairs = {row.name: row.cells["run_time"] for row in found.compute}
     longest = sorted(pairs, key=lambda name: -_seconds(pairs[name]))[:_MOST]
     if not longest:

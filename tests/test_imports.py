@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "model": {"core"},
     "decide": {"core", "model"},
     "runtime": {"core", "model"},
-    "report": {"core", "model", "decide", "forecast"},
+    "report": {"core", "model"},
     "forecast": {"core", "model", "runtime"},
     "planner": {"core", "model", "decide", "runtime", "report", "forecast"},
     "stager": {"core", "model", "runtime"},
@@ -29,13 +29,10 @@ MAY_IMPORT = {
 MAY_IMPORT["cli"] = {*MAY_IMPORT, "api"}
 # Files that travel to compute nodes: the standard library, and these only.
 TRAVELS = [f"core/{name}.py" for name in ("errors", "units", "process", "files")]
-TRAVELS += [f"core/{name}.py" for name in ("ledger", "paths", "refusals", "removal")]
-TRAVELS_TOO = [
-    "model/backends.py",
-    "model/reservation.py",
-    "runtime/**/*.py",
-    "stager/**/*.py",
-]
+TRAVELS += [f"core/{name}.py" for name in ("ledger", "max_min", "paths", "refusals")]
+TRAVELS += ["core/removal.py"]
+TRAVELS_TOO = ["model/backends.py", "model/reservation.py"]
+TRAVELS_TOO += ["runtime/**/*.py", "stager/**/*.py"]
 
 
 def modules() -> list[Path]:

@@ -17,43 +17,40 @@ from pegasus_bb.model.stat import Pair, Stat
 from pegasus_bb.report.benchmark import read_benchmark
 from pegasus_bb.report.compare import compare as compare_runs
 from pegasus_bb.report.encoding import to_document
-from pegasus_bb.report.headline import certainty, headline
+from pegasus_bb.report.metrics import CLOCK
 from pegasus_bb.report.probe import read_probe
 from pegasus_bb.report.render import WIDTH, render_text
-from pegasus_bb.report.report_document import Comparison
+from pegasus_bb.report.report_document import SIDES, Comparison
 from pegasus_bb.report.run_folder import read_run
-from pegasus_bb.report.tables import CLOCK
-
-_SIDES = {"pfs": "PFS", "bb": "burst buffer"}
 
 
 @dataclass(frozen=True)
 class RunComparison:
-    """What ``pegasus-bb report`` shows."""
+    """The result of ``compare``: what ``pegasus-bb report`` shows."""
 
     comparison: Comparison
 
     @property
     def headline(self) -> str:
         """What the burst buffer bought, in one sentence."""
-        return headline(self.comparison)
+        return self.comparison.headline
 
     @property
     def break_even(self) -> tuple[str, ...]:
-        """Sentences; none if a side has no records."""
+        """The sentences of the break-even; none if a side has no records."""
         found = self.comparison.break_even
         return found.sentences if found else ()
 
     def to_json(self) -> dict[str, Any]:
-        """Every number, as ``report --json`` writes them (docs/report.md)."""
+        """Return every number, as ``report --json`` writes them (docs/report.md)."""
         return to_document(self.comparison)
 
-    def to_text(self, width: int = WIDTH, color: bool = False) -> str:
-        """The tables of the command."""
+    def to_text(self, width: int = WIDTH, *, color: bool = False) -> str:
+        """Return the tables of the command."""
         return render_text(self.comparison, color=color, width=width)
 
     def to_page(self) -> str:
-        """The page of ``report --html``. Raises UsageError without the extra
+        """Return the page of ``report --html``. Raises UsageError without the extra
         ``pages``."""
         from pegasus_bb.report.page import report_page  # templates are slow to load
 
@@ -69,11 +66,10 @@ class RunComparison:
         """For Jupyter."""
         found = self.comparison
         rows = tuple(_rows(found))
-        head = ("by the clock", *(_SIDES[side] for side in found.sides))
+        head = ("by the clock", *(SIDES[side] for side in found.sides))
         if found.is_comparison:
             head += ("ratio",)
-        doubt = filter(None, [certainty(found)])
-        lines = (*doubt, *found.warnings, *self.break_even)
+        lines = (found.certainty, *found.warnings, *self.break_even)
         return fragment(
             self.headline, lines, head=head, rows=rows, right=range(1, len(head))
         )
@@ -102,7 +98,7 @@ def compare(
 
 
 def _read(path: Path) -> Run:
-    """Raises UsageError if no record of the run can be read."""
+    """Read a run. Raises UsageError if none of its records can be read."""
     run = read_run(path)
     if run.problems and not run.tasks:
         first = run.problems[0]
@@ -121,7 +117,8 @@ def _paths(given: FilePath | Sequence[FilePath]) -> tuple[Path, ...]:
 
 
 def _check_apart(option: str, paths: tuple[Path, ...]) -> None:
-    """A run that is given twice would pass for one without any scatter."""
+    """Refuse a run that is given twice: it would pass for repetitions without
+    scatter."""
     seen: dict[Path, Path] = {}
     for path in paths:
         before = seen.setdefault(path.resolve(), path)
@@ -133,11 +130,11 @@ def _check_apart(option: str, paths: tuple[Path, ...]) -> None:
 
 
 def _rows(found: Comparison) -> Iterator[tuple[str, ...]]:
-    pairs = {"makespan": found.workflow["makespan"], **found.clock}
-    names = {"makespan": "makespan", **CLOCK}
-    for key, pair in pairs.items():
-        if any(side and side.mean for side in (pair.pfs, pair.bb)):
-            yield (names[key], *_cells(found, pair))
+    rows = [("makespan", found.workflow["makespan"])]
+    rows += [(metric.head, found.clock[metric.key]) for metric in CLOCK]
+    for name, pair in rows:
+        if pair.is_measured:
+            yield (name, *_cells(found, pair))
 
 
 def _cells(found: Comparison, pair: Pair) -> Iterator[str]:

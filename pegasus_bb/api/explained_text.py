@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pegasus_bb.api.explanation import Explanation
 from pegasus_bb.core.columns import columns
 from pegasus_bb.core.units import abbreviate, format_files, format_size
 from pegasus_bb.decide.decision import PlacementDecision
-from pegasus_bb.decide.explanation import Explanation, Row
 from pegasus_bb.model.backends import KINDS
 from pegasus_bb.planner.plan_summary import fit_lines, reservation_lines
+
+Row = tuple[str, str, str, str, str]  # of a table: files, size, tier, how, reason
 
 
 def table_lines(rows: Iterator[Row]) -> list[str]:
@@ -17,7 +19,8 @@ def table_lines(rows: Iterator[Row]) -> list[str]:
 
 
 def total_lines(explanation: Explanation, decision: PlacementDecision) -> list[str]:
-    """Below the table: job reservations, bytes, capacity, and how files fit into it."""
+    """Write what stands below the table: job reservations, bytes, capacity, and how
+    files fit into it."""
     jobs = job_reservations(explanation)
     fit = [*fit_lines(decision), *reservation_lines(decision)]
     return [*jobs, "", *_totals(explanation), *fit]
@@ -32,6 +35,16 @@ def job_reservations(explanation: Explanation) -> Iterator[str]:
             f"{format_size(own.need)}, {format_files(len(own.stage_in))} in, "
             f"{len(own.stage_out)} out{shared}"
         )
+
+
+def group_rows(explanation: Explanation) -> Iterator[Row]:
+    """Yield the groups, below a head."""
+    yield ("files", "size", "tier", "how", "reason")
+    for each in explanation.groups:
+        unknown = f"{each.unknown} unknown" if each.unknown else ""
+        known = format_size(each.size) if each.unknown < each.files else ""
+        size = " + ".join(filter(None, (known, unknown)))
+        yield (format_files(each.files), size, each.tier, each.how, each.reason)
 
 
 def file_rows(explanation: Explanation) -> Iterator[Row]:
@@ -67,7 +80,7 @@ def _live(explanation: Explanation) -> list[str]:
 
 
 def _at_least(explanation: Explanation) -> str:
-    """What stands before a sum that lacks files without a known size."""
+    """Return what stands before a sum that lacks files without a known size."""
     return "at least " if explanation.unknown else ""
 
 

@@ -6,15 +6,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pegasus_bb.api.explained_text import file_rows, table_lines, total_lines
+from pegasus_bb.api.explained_text import (
+    file_rows,
+    group_rows,
+    table_lines,
+    total_lines,
+)
+from pegasus_bb.api.explanation import Explanation
+from pegasus_bb.api.explanation import explain as explain_decision
 from pegasus_bb.api.keywords import FilePath, Keywords, options_of
 from pegasus_bb.api.notebook import fragment
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
-from pegasus_bb.decide.explanation import Explanation, group_rows
-from pegasus_bb.decide.explanation import explain as explain_decision
 from pegasus_bb.decide.lint.files import lint_replicas
-from pegasus_bb.decide.liveness import live_flow, planned_peak
+from pegasus_bb.decide.liveness import live_in_levels
 from pegasus_bb.decide.place_files import place, with_capacity
 from pegasus_bb.decide.run_times import times_error
 from pegasus_bb.forecast.workflow.mode_choice import Compared
@@ -32,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WorkflowExplanation:
-    """What ``pegasus-bb explain`` shows."""
+    """The result of ``explain``: what ``pegasus-bb explain`` shows."""
 
     given: PlanningInput
     decision: PlacementDecision
@@ -42,7 +47,8 @@ class WorkflowExplanation:
     refused: UsageError | None  # why ``plan`` would refuse it
 
     def to_json(self) -> dict[str, Any]:
-        """As ``explain --json`` writes it (docs/reference/json.md), for orjson."""
+        """Return it as ``explain --json`` writes it (docs/reference/json.md), for
+        orjson."""
         more: dict[str, Any] = {}
         more |= (
             {} if self.predicted is None else {"predicted": self.predicted.to_json()}
@@ -52,8 +58,8 @@ class WorkflowExplanation:
         more |= {} if self.drain is None else {"drain": self.drain}
         return {**self.explanation.to_json(), **more}
 
-    def to_lines(self, files: bool = False) -> Iterator[str]:
-        """What the command prints; ``files``: every file, not groups of them."""
+    def to_lines(self, *, files: bool = False) -> Iterator[str]:
+        """Yield what the command prints; ``files``: every file, not groups of them."""
         rows = file_rows if files else group_rows
         yield from table_lines(rows(self.explanation))
         yield from total_lines(self.explanation, self.decision)
@@ -63,26 +69,18 @@ class WorkflowExplanation:
             yield gain_line(self.drain)
 
     def notes(self) -> Iterator[str]:
-        """What to know beside it."""
+        """Yield what else a reader must know."""
         mode = note_on_mode(self.given.catalogs.properties)
         if mode:
             yield mode
 
     def to_page(self) -> str:
-        """The page of ``explain --html``. Raises UsageError without the extra
+        """Return the page of ``explain --html``. Raises UsageError without the extra
         ``pages``."""
-        from pegasus_bb.report.page import explained_page  # templates are slow to load
+        from pegasus_bb.api.explained_page import explained_page  # slow to load
 
-        given = self.given
         placement = self.decision.placement
-        return explained_page(
-            given.workflow,
-            given.graph,
-            placement,
-            self.explanation,
-            live_flow(given, placement),
-            self.predicted,
-        )
+        return explained_page(self.given, placement, self.explanation, self.predicted)
 
     def __str__(self) -> str:
         refused = [f"plan would refuse it: {self.refused}"] if self.refused else []
@@ -111,8 +109,8 @@ class WorkflowExplanation:
 def explain(
     workflow: FilePath = "workflow.yml", **options: Unpack[Keywords]
 ) -> WorkflowExplanation:
-    """Where the files of ``workflow`` would live, as ``pegasus-bb explain`` shows it;
-    the mode is persistent by default. Writes nothing and asks no scheduler.
+    """Explain where the files of ``workflow`` would live, as ``pegasus-bb explain``
+    does; the mode is persistent by default. Writes nothing and asks no scheduler.
 
     Raises UsageError for files that cannot be read and options that are wrong; what
     ``plan`` alone would refuse is in the result's ``refused``.
@@ -121,9 +119,9 @@ def explain(
         return explained(options_of(workflow, options, mode="persistent"))
 
 
-def explained(options: PlanOptions, elsewhere: bool = False) -> WorkflowExplanation:
-    """As ``explain``. ``elsewhere``: inputs may have replicas that only pegasus-plan
-    knows."""
+def explained(options: PlanOptions, *, elsewhere: bool = False) -> WorkflowExplanation:
+    """Explain as ``explain`` does. ``elsewhere``: inputs may have replicas that only
+    pegasus-plan knows."""
     given = read(options)
     decision = place(given)
     if decision is None:
@@ -138,8 +136,8 @@ def explained(options: PlanOptions, elsewhere: bool = False) -> WorkflowExplanat
         drain = plan_drain(given, decision)
     except UsageError as error:
         refused = error
-    peak = planned_peak(given, decision.placement)
-    explanation = explain_decision(decision, given.settings, peak)
+    most = max(live_in_levels(given, decision.placement), default=0)
+    explanation = explain_decision(decision, given.settings, most)
     compared = compare(given, decision)
     if given.settings.mode.is_chosen and compared is None:
         refused = refused or without_speeds(given, "--bb-mode auto")

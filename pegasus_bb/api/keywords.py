@@ -58,8 +58,8 @@ class Keywords(TypedDict, total=False):
 def options_of(
     workflow: FilePath, keywords: Mapping[str, Any], mode: str = ""
 ) -> PlanOptions:
-    """``mode`` counts if no keyword or property names one. Raises TypeError for a
-    keyword that is unknown."""
+    """Turn keywords into options. ``mode`` counts if no keyword or property names one.
+    Raises TypeError for a keyword that is unknown."""
     for name in keywords.keys() - Keywords.__annotations__.keys():
         raise TypeError(f"{name!r} is no keyword of plan and explain")
     given = {name: value for name, value in keywords.items() if value is not None}

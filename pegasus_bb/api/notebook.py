@@ -21,8 +21,8 @@ def fragment(
     code: str = "",
     right: Iterable[int] = (),
 ) -> str:
-    """One ``div``: a sentence, more of them, a table, a command. All text is escaped;
-    the columns ``right`` hold numbers."""
+    """Return one ``div``: a sentence, more of them, a table, a command. All text is
+    escaped; the columns ``right`` hold numbers."""
     parts = [f"<p><strong>{_text(title)}</strong></p>"]
     parts += [f"<p>{_text(line)}</p>" for line in lines if line]
     if rows:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WorkflowPlan:
-    """A submit directory that stands."""
+    """The result of ``plan``: a submit directory, and what the command prints of it."""
 
     workflow: str  # its name
     submit_dir: Path  # absolute
@@ -38,7 +38,7 @@ class WorkflowPlan:
 
     @property
     def command(self) -> str:
-        """What runs it."""
+        """The command that runs it."""
         return f"pegasus-bb run {self.submit_dir}"
 
     def __str__(self) -> str:
@@ -88,7 +88,8 @@ def _planned(chosen: ResolvedOptions, done: PlanResult[AnyWorkflow]) -> Workflow
 
 
 def _passed(options: PlanOptions) -> Iterator[str]:
-    """What pegasus-plan has to be told; conf, properties and folders it gets anyway."""
+    """Yield the options for pegasus-plan; it gets conf, properties and folders
+    anyway."""
     if options.sites:
         yield from ("--sites", ",".join(options.sites))
     if options.output_sites:

@@ -13,7 +13,7 @@ from pegasus_bb.cli.bench_run import measure
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import parse_size
 from pegasus_bb.report.bench.cells import all_cells
-from pegasus_bb.report.bench.figures import figures
+from pegasus_bb.report.bench.figures import check_speeds, figures, write_speeds
 from pegasus_bb.report.bench.measured_tier import MeasuredFolder, place
 from pegasus_bb.report.bench.session import Session
 
@@ -69,10 +69,6 @@ def command(
     if (speeds is None) != (site is None):
         raise UsageError("--speeds FILE and --site SITE go together")
     if speeds is not None:
-        from pegasus_bb.report.bench.speedsfile import (
-            check_speeds,  # needs a reader of YAML
-        )
-
         check_speeds(speeds, [place.name for place in places])
     sizes = [parse_size(word) for word in blocks.split(",")]
     counts = [_count(word) for word in processes.split(",")]
@@ -81,8 +77,6 @@ def command(
     if speeds is None or site is None:
         _hint("to plan with these figures: --speeds FILE --site SITE")
         return
-    from pegasus_bb.report.bench.speedsfile import write_speeds
-
     found = {tier.place.name: figures(tier).as_speeds() for tier in session.tiers}
     write_speeds(speeds, site, found, _comment(session))
     _hint(

@@ -19,10 +19,9 @@ from pegasus_bb.core.columns import columns, printable
 from pegasus_bb.core.units import MIB, format_size
 from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.bench.bench_document import after, before, to_document
-from pegasus_bb.report.bench.cells import Measurement, certain
+from pegasus_bb.report.bench.cells import Measurement, Operations, certain
 from pegasus_bb.report.bench.figures import OPERATIONS, RATES, Figures, figures
 from pegasus_bb.report.bench.session import Session, TierSession
-from pegasus_bb.report.bench.small_files import Operations
 
 _HEAD = ("block", "processes", "write MiB/s", "read MiB/s", "n")
 _WIDTH = 90

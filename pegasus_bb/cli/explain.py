@@ -63,13 +63,13 @@ def show(
     looks for more that would be."""
     with no_collection():
         elsewhere = _is_given(ctx, "--cache", "--inherited-rc-files")
-        found = explained(options, elsewhere)
+        found = explained(options, elsewhere=elsewhere)
         if html is not None:
             write_page(html, found.to_page())
         if as_json:
             click.echo(orjson.dumps(found.to_json(), option=orjson.OPT_INDENT_2))
         else:
-            echo_lines(found.to_lines(files))
+            echo_lines(found.to_lines(files=files))
         if html is not None:
             click.echo(f"drawn: {html}", err=True)
         for note in (*found.notes(), *_notes(ctx, found)):

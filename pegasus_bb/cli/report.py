@@ -55,6 +55,7 @@ _PATH = click.Path(path_type=Path)
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     *,
     pfs: tuple[Path, ...],
     bb: tuple[Path, ...],

@@ -20,15 +20,10 @@ REMOVES_FILES = ("inplace", "constraint")  # others remove the whole folder at t
 Lives = dict[str, tuple[int, int]]  # LFN -> first and last level, counted from 1
 
 
-def planned_peak(given: PlanningInput, placement: Placement) -> int:
-    """``planned_order`` of the files of known size. Linear in jobs and files."""
-    return peak(*live_flow(given, placement))
-
-
-def live_flow(
-    given: PlanningInput, placement: Placement
-) -> tuple[list[int], list[int]]:
-    return flow(lifetimes(placement), sizes(placement), given.levels)
+def live_in_levels(given: PlanningInput, placement: Placement) -> list[int]:
+    """Return the bytes on the tier in each level, of files of known size, in
+    ``planned_order``. Linear in jobs and files."""
+    return live_bytes(*flow(lifetimes(placement), sizes(placement), given.levels))
 
 
 def sizes(placement: Placement) -> dict[str, int]:
@@ -95,11 +90,10 @@ def flow(
     return born, dying
 
 
-def peak(born: Sequence[int], dying: Sequence[int]) -> int:
-    """The most bytes at once if each level ends with its clean-ups."""
+def live_bytes(born: Sequence[int], dying: Sequence[int]) -> list[int]:
+    """Return the bytes that are there in each level, if it ends with its clean-ups."""
     gone = accumulate(dying, initial=0)
-    alive = (held - dead for held, dead in zip(accumulate(born), gone, strict=False))
-    return max(alive, default=0)
+    return [held - dead for held, dead in zip(accumulate(born), gone, strict=False)]
 
 
 def phase_ends(

@@ -13,7 +13,7 @@ Point: TypeAlias = tuple[float, float]  # seconds, bytes since the start
 
 
 class Gap(NamedTuple):
-    """At ``time`` the string is between ``low`` and ``high``."""
+    """The string is between ``low`` and ``high`` at ``time``."""
 
     time: float
     low: float
@@ -21,7 +21,8 @@ class Gap(NamedTuple):
 
 
 def taut_string(gaps: Iterable[Gap]) -> list[Point]:
-    """The corners of the shortest way from (0, 0) through ``gaps``, in order of time.
+    """Return the corners of the shortest way from (0, 0) through ``gaps``, in order of
+    time.
 
     Every other way through them has a stretch at least as steep as its steepest. The
     times grow and are above 0; the last gap is one point. O(n): each wall is kept as
@@ -43,7 +44,7 @@ def slope(start: Point, end: Point) -> float:
 
 
 def peak(corners: list[Point]) -> float:
-    """The steepest stretch, in bytes per second; 0 without any."""
+    """Return the steepest stretch, in bytes per second; 0 without any."""
     return max((slope(start, end) for start, end in pairwise(corners)), default=0.0)
 
 
@@ -54,8 +55,8 @@ def _pull(
     outside: Callable[[float, float], bool],
     corners: list[Point],
 ) -> None:
-    """Adds ``point`` to ``wall``. The string touches ``other`` where the point can be
-    seen from the last corner no longer."""
+    """Add ``point`` to ``wall``. The string touches ``other`` if the point can no
+    longer be seen from the last corner."""
     while len(wall) > 1 and not outside(
         slope(wall[-2], wall[-1]), slope(wall[-1], point)
     ):
@@ -71,7 +72,7 @@ def _pull(
 
 
 class Window(NamedTuple):
-    """Of one dump, in seconds: it drains from ``begin`` to ``end`` at one rate."""
+    """When one dump drains, in seconds: from ``begin`` to ``end`` at one rate."""
 
     made: float
     begin: float
@@ -79,7 +80,7 @@ class Window(NamedTuple):
 
 
 def windows(dumps: Sequence[tuple[float, int]], due: float) -> list[Window]:
-    """Of dumps (seconds when made, bytes) that all have to be drained by ``due``.
+    """Plan dumps (seconds when made, bytes) that all have to be drained by ``due``.
 
     One after the other, as they are made: each while the taut string between all that
     is made and all that is due passes its bytes. So no draining in time has a lower
@@ -100,7 +101,7 @@ def windows(dumps: Sequence[tuple[float, int]], due: float) -> list[Window]:
 
 
 def evenest(dumps: Sequence[tuple[float, int]], due: float) -> list[Point]:
-    """The taut string of ``dumps``, which are in the order of their times."""
+    """Return the taut string of ``dumps``, which are in the order of their times."""
     gaps: list[Gap] = []
     made = 0
     for time, size in dumps:
@@ -111,13 +112,13 @@ def evenest(dumps: Sequence[tuple[float, int]], due: float) -> list[Point]:
 
 
 def _first_at(string: Sequence[Point], size: float) -> float:
-    """When the string reaches ``size`` bytes."""
+    """Return when the string reaches ``size`` bytes."""
     place = bisect_left(string, size, key=lambda point: point[1])
     return _between(string, place, size)
 
 
 def _last_at(string: Sequence[Point], size: float) -> float:
-    """When the string leaves ``size`` bytes."""
+    """Return when the string leaves ``size`` bytes."""
     place = bisect_right(string, size, key=lambda point: point[1])
     return _between(string, place, size)
 

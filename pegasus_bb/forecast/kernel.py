@@ -17,28 +17,29 @@ _NEVER = math.inf
 
 
 class Sleeper(Protocol):
-    """What an alarm wakes."""
+    """An object that an alarm wakes."""
 
     def wake(self, alarm: int) -> None:
-        """``alarm`` is its number: a sleeper ignores one that it no longer expects."""
+        """Wake it. ``alarm`` is its number: a sleeper ignores one that it no longer
+        expects."""
 
 
 class Wait(Protocol):
-    """What a process can wait for, besides seconds."""
+    """An object that a process can wait for, besides seconds."""
 
     def wait(self, process: Process) -> None:
-        """``process.go_on()`` follows, once, unless ``cancel`` comes first."""
+        """Call ``process.resume()`` later, once, unless ``cancel`` comes first."""
 
     def cancel(self, process: Process) -> None:
-        """The process has been ended: it waits no longer. What it waited for may have
-        come in this very moment; then the process has not seen it yet."""
+        """Forget the process, which has been ended. What it waited for may have come in
+        this very moment; then the process has not seen it yet."""
 
 
 Steps = Generator[float | Wait, None, None]
 
 
 class Simulation:
-    """``now`` is in seconds since the start."""
+    """A clock and its events; ``now`` is in seconds since the start."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -47,19 +48,19 @@ class Simulation:
         self._alarms = 0  # set so far: of two at one time the earlier set comes first
 
     def alarm(self, time: float, sleeper: Sleeper) -> int:
-        """Wakes ``sleeper`` at ``time``; returns the alarm's number."""
+        """Wake ``sleeper`` at ``time``; return the alarm's number."""
         self._alarms += 1
         heappush(self._heap, (time, self._alarms, sleeper))
         return self._alarms
 
     def start(self, steps: Steps) -> Process:
-        """A process that makes its first step at once."""
+        """Start a process; it makes its first step at once."""
         process = Process(self, steps)
         process.step()
         return process
 
     def run(self, until: float = math.inf) -> None:
-        """All events up to ``until``; without it, until none is left."""
+        """Run all events up to ``until``; without it, until none is left."""
         heap = self._heap
         ready = self.ready
         while True:
@@ -92,9 +93,9 @@ class Process:
         self._watchers: list[Process] = []
         self.is_over = False
 
-    def go_on(self) -> None:
-        """What it waited for has come. The caller ends its own step first: this one
-        comes after those that were ready before it."""
+    def resume(self) -> None:
+        """Continue it: what it waited for has come. The caller ends its own step first,
+        and processes that were ready before come first."""
         self._simulation.ready.append(self)
 
     def step(self) -> None:
@@ -120,7 +121,7 @@ class Process:
             self.step()
 
     def end(self) -> None:
-        """Ends it here: it waits for nothing more, its ``finally`` blocks run."""
+        """End it here: it waits for nothing more, its ``finally`` blocks run."""
         if self.is_over:
             return
         if self._waits_for is not None:
@@ -130,7 +131,7 @@ class Process:
 
     def wait(self, process: Process) -> None:
         if self.is_over:
-            process.go_on()
+            process.resume()
         else:
             self._watchers.append(process)
 
@@ -142,4 +143,4 @@ class Process:
         self.is_over, self._waits_for, self._alarm = True, None, 0
         watchers, self._watchers = self._watchers, []
         for process in watchers:
-            process.go_on()
+            process.resume()

@@ -18,7 +18,7 @@ _MANY = 1e9  # requests at once that a server without a limit of its own can do
 
 
 class SharedServer:
-    """Its time is 1 in all. ``lanes`` are the kinds of work that it does."""
+    """A server whose time is 1 in all. ``lanes`` are the kinds of work that it does."""
 
     def __init__(self, simulation: Simulation, lanes: Sequence[Lane]) -> None:
         self.lanes = sorted(lanes, key=lambda lane: lane.most)
@@ -75,10 +75,10 @@ class SharedServer:
         if len(done) > 1:
             done.sort()
         for _, process in done:
-            process.go_on()
+            process.resume()
 
     def _begin_to_share(self) -> None:
-        """From now on every request has a virtual time in the place of its alarm."""
+        """Give every request a virtual time in the place of its alarm."""
         now, self._since = self._simulation.now, self._simulation.now
         self._is_shared = True
         for lane in self.lanes:
@@ -89,12 +89,12 @@ class SharedServer:
         self._unshared.clear()
 
     def _add(self, request: ServerShare, seconds: float) -> None:
-        """``seconds``: of the server, that the request has still to get."""
+        """Add a request that has still to get ``seconds`` of the server."""
         self._requests += 1
         request.lane.add(request, self._requests, seconds)
 
     def _advance(self) -> None:
-        """Brings the virtual time of every lane up to now."""
+        """Bring the virtual time of every lane up to now."""
         now = self._simulation.now
         seconds = now - self._since
         if seconds > 0:
@@ -103,8 +103,8 @@ class SharedServer:
             self._since = now
 
     def _change(self) -> None:
-        """Work came or went: shares the time anew, and finds out what ends next."""
-        self._share()
+        """Share the time anew after work came or went, and find out what ends next."""
+        self.share_time()
         soonest = math.inf
         for lane in self.lanes:
             if lane.count:
@@ -118,9 +118,10 @@ class SharedServer:
         if self._due < self._alarm_at:  # an alarm that comes too early is set again
             self._set_alarm()
 
-    def _share(self) -> None:
-        """Max-min fair: a lane whose requests cannot use an equal share leaves the rest
-        to the others."""
+    def share_time(self) -> None:
+        """Give each lane its max-min fair share, as ``core.max_min`` defines it. One
+        pass, because each event needs it: a lane whose requests cannot use an equal
+        share leaves the rest to the others."""
         free = 1.0
         count = 0
         equal = 0.0
@@ -166,7 +167,7 @@ class Lane:
         self._heap: list[tuple[float, int, ServerShare]] = []
 
     def request(self, units: float, count: int = 1) -> ServerShare:
-        """``count`` requests of ``units`` each, which start and end together."""
+        """Make ``count`` requests of ``units`` each, which start and end together."""
         return ServerShare(self, units, count)
 
     def add(self, request: ServerShare, number: int, seconds: float) -> None:
@@ -177,7 +178,8 @@ class Lane:
         self.count += request.count
 
     def seconds_left(self) -> float:
-        """Until the first of its requests ends, if nothing changes."""
+        """Return the seconds until the first of its requests ends, if nothing
+        changes."""
         heap = self._heap
         while heap[0][2].process is None:  # it was cancelled
             heappop(heap)
@@ -185,8 +187,8 @@ class Lane:
         return left / self.share if left > 0 else 0.0
 
     def finished(self) -> list[tuple[int, Process]]:
-        """The first request is done, and all that end with it: their numbers and who
-        waits for them."""
+        """End the first request, and all that end with it; return their numbers and
+        processes."""
         heap: list[tuple[float, int, ServerShare]] = self._heap
         done: list[tuple[int, Process]] = []
         if heap[0][0] > self.virtual:
@@ -221,7 +223,7 @@ class ServerShare:
         if alarm == self.alarm and process is not None:
             self.process = None
             self.lane.server.leave(self)
-            process.go_on()
+            process.resume()
 
     def cancel(self, process: Process) -> None:
         if self.process is not None:

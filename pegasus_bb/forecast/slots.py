@@ -13,7 +13,7 @@ class Slots:
         self._queue: deque[Turn] = deque()
 
     def take(self, count: int = 1) -> Turn:
-        """Waits until so many are free and every earlier wish is served."""
+        """Wait until so many are free and every earlier wish is served."""
         return Turn(self, count)
 
     def give(self, count: int = 1) -> None:
@@ -36,7 +36,7 @@ class Slots:
             turn = self._queue.popleft()
             self.free -= turn.count
             turn.has_come = True
-            turn.process.go_on()
+            turn.process.resume()
 
 
 class Turn:

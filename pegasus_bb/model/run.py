@@ -7,20 +7,10 @@ was not measured is never stored as zero.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-
-# The names of the parts of a run in a report.
-PARTS = {
-    "makespan": "makespan",
-    "compute": "compute jobs, added up",
-    "stage_in": "staging in, added up",
-    "stage_out": "staging out, added up",
-    "reserve": "reserving (bb_setup)",
-    "gate_wait": "waiting at the gate",
-    "release": "giving back (bb_delete)",
-}
+from itertools import accumulate
 
 
 class Kind(Enum):
@@ -199,6 +189,21 @@ class LiveBytes:
     capacity: int | None
     unknown: int  # files left out: their size or writer is unknown
     reserved: tuple[tuple[float, int], ...] = ()  # as steps; empty if unknown
+
+
+Life = tuple[int, float, float | None]  # bytes, since, until; None: still there
+
+
+def live_steps(lives: Iterable[Life]) -> tuple[tuple[float, int], ...]:
+    """Add up ``lives``: times, and the bytes from then on."""
+    changes: dict[float, int] = {}
+    for size, since, until in lives:
+        changes[since] = changes.get(since, 0) + size
+        if until is not None:
+            until = max(since, until)
+            changes[until] = changes.get(until, 0) - size
+    times = sorted(changes)
+    return tuple(zip(times, accumulate(changes[t] for t in times), strict=True))
 
 
 @dataclass(frozen=True, slots=True)

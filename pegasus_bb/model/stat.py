@@ -8,9 +8,40 @@ import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-# Student's t, 97.5 %, for 1, 2, ... degrees of freedom.
-_T = (12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
-_NORMAL = 1.96
+# Student's t for 95 % on both sides, 1 to 30 degrees of freedom.
+_T = (
+    12.706,
+    4.303,
+    3.182,
+    2.776,
+    2.571,
+    2.447,
+    2.365,
+    2.306,
+    2.262,
+    2.228,
+    2.201,
+    2.179,
+    2.160,
+    2.145,
+    2.131,
+    2.120,
+    2.110,
+    2.101,
+    2.093,
+    2.086,
+    2.080,
+    2.074,
+    2.069,
+    2.064,
+    2.060,
+    2.056,
+    2.052,
+    2.048,
+    2.045,
+    2.042,
+)
+_NORMAL = 1.95996
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +63,11 @@ class Pair:
 
     pfs: Stat | None
     bb: Stat | None
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether a side is known and not 0."""
+        return any(side and side.mean for side in (self.pfs, self.bb))
 
     @property
     def ratio(self) -> float | None:
@@ -88,7 +124,7 @@ class Pair:
             return 0.0
         pairs = zip(shares, (self.pfs.n, self.bb.n), strict=True)
         freedom = sum(shares) ** 2 / sum(s * s / (n - 1) for s, n in pairs)
-        return _student(freedom) * self.difference_error
+        return student(freedom) * self.difference_error
 
     @property
     def is_fine(self) -> bool:
@@ -97,14 +133,17 @@ class Pair:
         return bool(self.beyond_error and self.ratio and round(self.ratio, 2) == 1)
 
 
-def _student(freedom: float) -> float:
-    """Student's t for a two-sided 5 %: to 1 % from two degrees of freedom on, too large
-    below. It is nearly linear in 1 / freedom, between the table's rows and after."""
+def student(freedom: float) -> float:
+    """Return Student's t for 95 %: between the rows of the table linear in 1 / freedom,
+    beyond them by its expansion (Fisher 1925)."""
+    if freedom > len(_T):
+        z = _NORMAL
+        first = (z**3 + z) / 4
+        second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+        return z + first / freedom + second / freedom**2
     row = max(1, min(int(freedom), len(_T) - 1))
-    before = _T[row - 1]
-    after = _T[row]
     part = (1 / row - 1 / freedom) / (1 / row - 1 / (row + 1))
-    return max(_NORMAL, before + part * (after - before))
+    return _T[row - 1] + part * (_T[row] - _T[row - 1])
 
 
 def stat(values: Iterable[float | None]) -> Stat | None:

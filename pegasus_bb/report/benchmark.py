@@ -37,7 +37,7 @@ class Benchmark:
 
 
 def read_benchmark(path: Path) -> Benchmark:
-    """The benchmark at ``path``. Raises UsageError if it is none."""
+    """Read the benchmark at ``path``. Raises UsageError if it is none."""
     document = _document(path)
     cells = tuple(
         cell
@@ -107,7 +107,7 @@ def _positive(value: Any) -> int:
 
 
 def _rate(figure: Any) -> Stat | None:
-    """None if it was not measured."""
+    """Return None if it was not measured."""
     if not isinstance(figure, dict):
         raise TypeError
     mean = figure.get("mean")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pegasus_bb.core.units import format_measured, format_size
 from pegasus_bb.model.stat import Pair, stat
@@ -37,14 +37,36 @@ class BreakEven:
     repetitions differ.
     """
 
-    won: float  # the users' jobs took this much less on the burst buffer
-    staging_in: float  # this took so much more there; below 0: less
-    staging_out: float
-    reserving: float  # bb_setup, the wait at the gate, bb_delete
-    rest: float  # queueing, Pegasus's auxiliary jobs, the engine
+    balance: Mapping[str, Pair]  # BALANCE, seconds; both sides of each are known
     footprint_now: float | None  # bytes of these runs' files
-    makespan: Pair = _UNKNOWN
-    balance: Mapping[str, Pair] = field(default_factory=dict)  # BALANCE, seconds
+    makespan: Pair
+
+    @property
+    def won(self) -> float:
+        """Seconds that the users' jobs took less on the burst buffer."""
+        return 0.0 - self._more("jobs")
+
+    @property
+    def staging_in(self) -> float:
+        """Seconds that it took more there, as all below; negative if it took less."""
+        return self._more("staging in")
+
+    @property
+    def staging_out(self) -> float:
+        return self._more("staging out")
+
+    @property
+    def reserving(self) -> float:
+        """bb_setup, the wait at the gate, bb_delete."""
+        return self._more("the reservation")
+
+    @property
+    def rest(self) -> float:
+        """Queueing, Pegasus's auxiliary jobs, the engine."""
+        return self._more(*_REST)
+
+    def _more(self, *parts: str) -> float:
+        return math.fsum(self.balance[part].difference or 0.0 for part in parts)
 
     @property
     def is_beyond_scatter(self) -> bool:
@@ -63,7 +85,7 @@ class BreakEven:
 
     @property
     def runs(self) -> float | None:
-        """Staging in and reserving as a part of what the run saves otherwise.
+        """Staging in and reserving as a share of what the run saves otherwise.
 
         It is at most 1, because one run has to win them back.
         """
@@ -128,7 +150,7 @@ class BreakEven:
         return "The run took as long with the burst buffer: there is no break-even."
 
     def _parts(self) -> Iterator[str]:
-        """What it saved and cost (each second counts once); apart what is within the
+        """Say what it saved and cost (each second counts once), and what is within the
         scatter."""
         within = {k: p for k, p in self.balance.items() if p.beyond_error is False}
         beyond = {k: p for k, p in self.balance.items() if k not in within}
@@ -165,7 +187,7 @@ class BreakEven:
 
 
 def _listed(parts: Mapping[str, Pair], sign: int) -> str:
-    """Differences of that sign, as far as milliseconds tell."""
+    """List the differences of that sign, as far as milliseconds tell."""
     return ", ".join(_differences(parts, sign)) or "nothing"
 
 
@@ -190,26 +212,17 @@ def break_even(
     footprint: Pair,
     makespan: Pair = _UNKNOWN,
 ) -> BreakEven | None:
-    """From the runs of each side by the clock; None where a side has no records."""
+    """Compute it from the runs of each side by the clock; None if a side has no
+    records."""
     known = footprint.bb or footprint.pfs
     balance = {name: _pair(parts, pfs, bb) for name, parts in BALANCE.items()}
     if any(pair.difference is None for pair in balance.values()):
         return None
-    more = {name: pair.difference or 0.0 for name, pair in balance.items()}
-    return BreakEven(
-        won=0.0 - more.pop("jobs"),
-        staging_in=more.pop("staging in"),
-        staging_out=more.pop("staging out"),
-        reserving=more.pop("the reservation"),
-        rest=math.fsum(more.values()),
-        footprint_now=known.mean if known else None,
-        makespan=makespan,
-        balance=balance,
-    )
+    return BreakEven(balance, known.mean if known else None, makespan)
 
 
 def _pair(parts: Sequence[str], *sides: Sequence[Clock]) -> Pair:
-    """Of the sums of each run: their errors are not those of the parts."""
+    """Pair the sums of each run: their errors are not those of the parts."""
     return Pair(
         *(
             stat(math.fsum(run[part] for part in parts) for run in side if run)

@@ -6,70 +6,41 @@ took less.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.model.run import Kind, Run
-from pegasus_bb.model.stat import Pair, stat, total
+from pegasus_bb.model.run import Run
+from pegasus_bb.model.stat import Pair, stat
 from pegasus_bb.report.benchmark import Benchmark
 from pegasus_bb.report.breakeven import break_even
 from pegasus_bb.report.comparison_notes import notes_on, warnings_on
-from pegasus_bb.report.likeness import no_verdict
-from pegasus_bb.report.metrics import io_wait_of, metrics, on_several_processors
+from pegasus_bb.report.metrics import (
+    CLOCK,
+    LAYER_METRICS,
+    STAGING,
+    WORKFLOW,
+    ReportedRun,
+    RunMetric,
+    Shown,
+    TaskMetric,
+    io_wait_of,
+    metrics,
+    on_several_processors,
+)
 from pegasus_bb.report.probe import Sample, probed
-from pegasus_bb.report.report_document import Comparison, ReportedRun
+from pegasus_bb.report.report_document import Comparison, Row, Sides
 from pegasus_bb.report.rows import (
-    Sides,
-    all_compute_row,
-    auxiliary_rows,
-    file_rows,
-    job_rows,
-    layer_rows,
-    transformation_rows,
+    all_together,
+    by_file,
+    by_job,
+    by_kind,
+    by_layer,
+    by_transformation,
+    rows,
     width_rows,
 )
-from pegasus_bb.report.run_clock import PARTS, by_the_clock, gate_began, run_time
-
-Quantity = Callable[[Run], float | None]
-
-
-def _kind_time(*kinds: Kind) -> Quantity:
-    return lambda run: total(t.duration for t in run.tasks if t.kind in kinds)
-
-
-# Seconds of a whole run. Those of one kind add up jobs that may have run side by side.
-WORKFLOW: Mapping[str, Quantity] = {
-    "makespan": lambda run: run.makespan,
-    "span": lambda run: run.span,
-    "compute": _kind_time(Kind.COMPUTE),
-    "stage_in": _kind_time(Kind.STAGE_IN, Kind.STAGE_INTER),
-    "stage_out": _kind_time(Kind.STAGE_OUT),
-    "reserve": _kind_time(Kind.BB_SETUP),
-    "gate_wait": lambda run: run.gate_wait,
-    "release": _kind_time(Kind.BB_DELETE),
-}
-
-
-def _rate(size: int | None, seconds: float | None) -> float | None:
-    return size / seconds if size is not None and seconds else None
-
-
-_STAGING: Mapping[str, Quantity] = {
-    "in_bytes": lambda run: run.brought,
-    "in_rate": lambda run: _rate(run.brought, WORKFLOW["stage_in"](run)),
-    "out_bytes": lambda run: run.saved,
-    "out_rate": lambda run: _rate(run.saved, WORKFLOW["stage_out"](run)),
-    "results_safe": lambda run: run.safe,
-    "footprint": lambda run: run.footprint,
-}
-STAGING_UNITS = {
-    "in_bytes": "B",
-    "in_rate": "B/s",
-    "out_bytes": "B",
-    "out_rate": "B/s",
-    "results_safe": "s",
-    "footprint": "B",
-}
+from pegasus_bb.report.run_clock import by_the_clock, gate_began, run_time
+from pegasus_bb.report.verdict import certainty, headline, no_verdict
 
 
 def compare(
@@ -78,43 +49,47 @@ def compare(
     benchmark: Benchmark | None = None,
     samples: Sequence[Sample] = (),
 ) -> Comparison:
-    """Both sides next to each other. Raises UsageError if neither has a run."""
+    """Put both sides next to each other. Raises UsageError if neither has a run."""
     if not pfs and not bb:
         raise UsageError(
             "a report needs a run: --pfs PATH, --bb PATH, or both to compare them"
         )
     sides = Sides(pfs, bb)
-    io_wait = io_wait_of([*pfs, *bb])
-    columns = metrics(io_wait, on_several_processors([*pfs, *bb]))
+    io_wait = io_wait_of(sides.runs)
+    columns = metrics(io_wait, on_several_processors(sides.runs))
+    of_jobs = [metric for metric in columns if Shown.JOBS in metric.shown]
+    together = rows(sides, all_together, columns)
     reported = [tuple(_reported(run) for run in side) for side in sides]
-    clock = _clock(*reported)
-    workflow = _pairs(sides, WORKFLOW)
-    staging = _pairs(sides, _STAGING)
+    workflow, clock, staging = (
+        _pairs(reported, table) for table in (WORKFLOW, CLOCK, STAGING)
+    )
     return Comparison(
         pfs=reported[0],
         bb=reported[1],
         io_wait=io_wait,
         metrics=columns,
-        compute=transformation_rows(sides, columns),
-        all_compute=all_compute_row(sides, columns),
-        auxiliary=auxiliary_rows(sides, columns),
-        jobs=job_rows(sides, columns),
-        layers=layer_rows(sides),
+        compute=rows(sides, by_transformation, columns),
+        all_compute=together[0] if together else _empty_row(columns),
+        auxiliary=rows(sides, by_kind, columns),
+        jobs=rows(sides, by_job, of_jobs),
+        layers=rows(sides, by_layer, LAYER_METRICS),
         widths=width_rows(sides),
-        files=file_rows(sides),
+        files=rows(sides, by_file, LAYER_METRICS),
         workflow=workflow,
         clock=clock,
         staging=staging,
+        headline=headline(sides, workflow["makespan"]),
+        certainty=certainty(sides),
         break_even=None
-        if no_verdict(pfs, bb)
+        if no_verdict(sides)
         else break_even(
             [run.clock for run in reported[0]],
             [run.clock for run in reported[1]],
             staging["footprint"],
             workflow["makespan"],
         ),
-        warnings=warnings_on(pfs, bb),
-        notes=notes_on(pfs, bb, io_wait),
+        warnings=warnings_on(sides),
+        notes=notes_on(sides, io_wait),
         benchmark=benchmark,
         probe=probed(samples, bb),
     )
@@ -127,15 +102,14 @@ def _reported(run: Run) -> ReportedRun:
     return ReportedRun(run, by_the_clock(run), time, offset)
 
 
-def _pairs(sides: Sides, quantities: Mapping[str, Quantity]) -> dict[str, Pair]:
-    return {
-        key: Pair(*(stat(of(run) for run in side) for side in sides))
-        for key, of in quantities.items()
-    }
+def _empty_row(columns: Iterable[TaskMetric]) -> Row:
+    return Row("all", {metric.key: Pair(None, None) for metric in columns})
 
 
-def _clock(*sides: Sequence[ReportedRun]) -> dict[str, Pair]:
+def _pairs(
+    sides: Sequence[Sequence[ReportedRun]], table: Iterable[RunMetric]
+) -> dict[str, Pair]:
     return {
-        part: Pair(*(stat(run.clock.get(part) for run in side) for side in sides))
-        for part in PARTS
+        metric.key: Pair(*(stat(map(metric.of, side)) for side in sides))
+        for metric in table
     }

@@ -2,47 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from pegasus_bb.core.units import abbreviate, format_count, format_size
 from pegasus_bb.model.run import Kind, Run
-from pegasus_bb.report.likeness import (
-    different_workflows,
-    incomplete,
-    mistaken_sides,
-    resumed,
-    unknown_sides,
-)
 from pegasus_bb.report.metrics import IOWait, on_several_processors
+from pegasus_bb.report.report_document import NamedRun, Sides
+from pegasus_bb.report.verdict import different_workflows, incomplete, mistaken_sides
 
 
-def warnings_on(pfs: Sequence[Run], bb: Sequence[Run]) -> tuple[str, ...]:
-    """Why the sides may not be what they are called, or not of one workflow."""
+def warnings_on(sides: Sides) -> tuple[str, ...]:
+    """Say why the sides may not be what they are called, or not of one workflow."""
     return (
-        *_on_simulation([*pfs, *bb]),
-        *different_workflows(pfs, bb),
-        *mistaken_sides(pfs, bb),
-        *unknown_sides(bb),
-        *resumed("PFS", pfs),
-        *resumed("BB", bb),
-        *_on_load("PFS", pfs),
-        *_on_load("BB", bb),
-        *_on_places("PFS", pfs),
-        *_on_places("BB", bb),
+        *_on_simulation(sides.runs),
+        *different_workflows(sides.runs),
+        *mistaken_sides(sides),
+        *_unknown_sides(sides.named_bb),
+        *_resumed(sides.named),
+        *_on_load(sides.named),
+        *_on_places(sides.named),
     )
 
 
-def notes_on(pfs: Sequence[Run], bb: Sequence[Run], io_wait: IOWait) -> tuple[str, ...]:
-    """Every other remark on these sides, the meaning of I/O wait first."""
+def notes_on(sides: Sides, io_wait: IOWait) -> tuple[str, ...]:
+    """Make every other remark on these sides, the meaning of I/O wait first."""
+    runs = sides.runs
     return (
         io_wait.sentence,
-        *_on_calls([*pfs, *bb]),
-        *_on_threads([*pfs, *bb]),
-        *_busy_processors([*pfs, *bb], io_wait),
-        *_on_runs("PFS", pfs),
-        *_on_runs("BB", bb),
-        *_on_makespans(pfs, bb),
+        *_on_calls(runs),
+        *_on_threads(runs),
+        *_busy_processors(runs, io_wait),
+        *_on_runs(sides.named_pfs),
+        *_on_runs(sides.named_bb),
+        *_on_makespans(runs),
     )
+
+
+def _unknown_sides(runs: Iterable[NamedRun]) -> Iterator[str]:
+    for name, run in runs:
+        if not (run.mode or run.fallback) and run.submit_dir:
+            yield (
+                f"{name} was given as BB, yet its bb/plan.json names no mode: nothing "
+                "says that it had a burst buffer."
+            )
+
+
+def _resumed(runs: Iterable[NamedRun]) -> Iterator[str]:
+    for name, run in runs:
+        if len(run.stretches) > 1:
+            yield (
+                f"{name} was stopped and resumed: what it had to do again is in its "
+                "makespan, as time of the engine; the pause is not."
+            )
 
 
 def _on_simulation(runs: Sequence[Run]) -> Iterator[str]:
@@ -83,11 +94,11 @@ def _busy_processors(runs: Sequence[Run], io_wait: IOWait) -> Iterator[str]:
         )
 
 
-def _on_runs(side: str, runs: Sequence[Run]) -> Iterator[str]:
-    yield from incomplete(side, runs)
-    for number, run in enumerate(runs, start=1):
-        yield from _on_run(f"{side} run {number}", run)
-        yield from _on_capacity(f"{side} run {number}", run)
+def _on_runs(runs: Sequence[NamedRun]) -> Iterator[str]:
+    yield from incomplete(runs)
+    for name, run in runs:
+        yield from _on_run(name, run)
+        yield from _on_capacity(name, run)
 
 
 def _on_run(name: str, run: Run) -> Iterator[str]:
@@ -115,36 +126,35 @@ def _on_capacity(name: str, run: Run) -> Iterator[str]:
         )
 
 
-def _on_load(side: str, runs: Sequence[Run]) -> Iterator[str]:
-    for number, run in enumerate(runs, start=1):
+def _on_load(runs: Iterable[NamedRun]) -> Iterator[str]:
+    for name, run in runs:
         if run.load and run.load.average > run.load.cores:
             yield (
-                f"{side} run {number} began with a load average of "
-                f"{run.load.average:.2f} on {run.load.cores} cores: others, or a run "
-                "just before it, were at work on this machine. Times and ratios are "
-                "theirs as well."
+                f"{name} began with a load average of {run.load.average:.2f} on "
+                f"{run.load.cores} cores: others, or a run just before it, were at "
+                "work on this machine. Times and ratios are theirs as well."
             )
 
 
-def _on_places(side: str, runs: Sequence[Run]) -> Iterator[str]:
-    for number, run in enumerate(runs, start=1):
+def _on_places(runs: Iterable[NamedRun]) -> Iterator[str]:
+    for name, run in runs:
         if run.jobs_on_pfs:
             some = abbreviate([each.node for each in run.jobs_on_pfs])
             jobs = format_count(run.job_reservations, "job")
             yield (
-                f"{side} run {number}: {len(run.jobs_on_pfs)} of {jobs} with a place "
-                f"of their own worked on the PFS because the tier was full ({some}): "
-                f"their numbers say nothing about the burst buffer."
+                f"{name}: {len(run.jobs_on_pfs)} of {jobs} with a place of their own "
+                f"worked on the PFS because the tier was full ({some}): their numbers "
+                "say nothing about the burst buffer."
             )
 
 
-def _on_makespans(pfs: Sequence[Run], bb: Sequence[Run]) -> Iterator[str]:
-    if len({run.makespan_from for run in [*pfs, *bb]} - {""}) > 1:
+def _on_makespans(runs: Sequence[Run]) -> Iterator[str]:
+    if len({run.makespan_from for run in runs} - {""}) > 1:
         yield (
             "makespans are from a job state log in some runs and from the records alone"
             " in others: the latter leave out queueing before the first job."
         )
-    if any(_in_whole_seconds(run) for run in [*pfs, *bb]):
+    if any(map(_in_whole_seconds, runs)):
         yield (
             "makespans are from job state logs in whole seconds, and no task tells the "
             "fractions."

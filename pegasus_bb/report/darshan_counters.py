@@ -55,7 +55,8 @@ class Log:
 
     @property
     def node(self) -> str:
-        """Whose task the launcher let write there; empty if the log is elsewhere."""
+        """The node for which launch made the folder of the log; empty if it is
+        elsewhere."""
         *_, folder, node, year, month, day, _ = ("",) * 6 + Path(self.file).parts
         dated = all(part.isdecimal() for part in (year, month, day))
         return node if folder == LOGS and dated else ""
@@ -66,7 +67,7 @@ class Log:
 
 
 class NoPyDarshan(UsageError):
-    """PyDarshan is not installed."""
+    """Raised if PyDarshan is not installed."""
 
 
 def is_log(path: Path) -> bool:
@@ -80,9 +81,9 @@ def is_log(path: Path) -> bool:
 
 
 def read_logs(paths: Sequence[Path]) -> Iterator[Log | Problem]:
-    """What each log says; a Problem for each that says nothing, or not all.
+    """Yield what each log says, or a Problem for each that says nothing, or not all.
 
-    Raises NoPyDarshan where nothing can be read.
+    Raises NoPyDarshan if nothing can be read.
     """
     if paths and find_spec("darshan") is None:
         why = not_installed("reading Darshan logs", "darshan")
@@ -163,7 +164,7 @@ def _layers(moved: Mapping[str, Sequence[Any]]) -> tuple[Layer, ...]:
 
 
 def _calls(found: Mapping[str, Any], modules: Mapping[str, Layer]) -> Calls:
-    """Of the calls that moved the bytes: MPI-IO's only where POSIX does not see all."""
+    """Sum the calls that moved the bytes: MPI-IO's only if POSIX does not see all."""
     none = Layer("", 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     posix, mpi, stdio = (modules.get(name, none) for name in MODULES)
     unseen = posix.read + posix.written < mpi.read + mpi.written
@@ -175,7 +176,8 @@ def _calls(found: Mapping[str, Any], modules: Mapping[str, Layer]) -> Calls:
 def _files(
     rows: Iterable[tuple[str, int, int, int | None, Mapping[str, Sequence[Any]]]],
 ) -> Iterator[FileUse]:
-    """A file that was opened and no more: maybe a forked process used it, unseen."""
+    """Yield the files. One that was only opened may have been used by a forked process,
+    unseen."""
     for path, read, written, size, layers in rows:
         if is_data(path):
             yield FileUse(

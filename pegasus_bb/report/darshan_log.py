@@ -16,8 +16,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-import numpy as np
-import pandas as pd
 from darshan.backend import cffi_backend as backend
 
 from pegasus_bb.report.layers import Spent, Times, times
@@ -38,8 +36,8 @@ class OperationCounts(NamedTuple):
 
 
 def operations(counters: Mapping[str, int], prefix: str) -> OperationCounts:
-    """Of one record, whose counters begin with ``prefix``. MPI-IO's have other names:
-    POSIX has them."""
+    """Count the operations of one record, whose counters begin with ``prefix``. MPI-IO
+    has other names for them: POSIX has them all."""
 
     def count(names: tuple[str, ...]) -> int:
         return sum(max(0, counters.get(f"{prefix}_{name}", 0)) for name in names)
@@ -94,7 +92,7 @@ def _answer(path: str) -> dict[str, Any]:
 
 
 def read(path: str) -> dict[str, Any]:
-    """What the log at ``path`` says. Raises anything where it is not whole."""
+    """Return what the log at ``path`` says. Raises anything if it is not whole."""
     with _complaints():
         log = backend.log_open(path)
         if not log["handle"]:
@@ -109,7 +107,7 @@ def read(path: str) -> dict[str, Any]:
 
 @contextmanager
 def _complaints() -> Iterator[None]:
-    """Raises ValueError for what Darshan's C library says on stderr.
+    """Raise ValueError for what Darshan's C library says on stderr.
 
     PyDarshan drops its error codes: a torn log would look like one with fewer records.
     """
@@ -159,7 +157,8 @@ def _document(log: dict[str, Any]) -> dict[str, Any]:
 
 
 def _calls(modules: Mapping[str, _Module]) -> dict[str, float]:
-    """STDIO's calls are in no other module; all of MPI-IO's but a few are in POSIX."""
+    """Count the calls. STDIO's are in no other module; nearly all of MPI-IO's are in
+    POSIX."""
     known = [modules[name] for name in ("POSIX", "STDIO") if name in modules]
     return {
         "data": sum(module.operations.data for module in known),
@@ -186,7 +185,8 @@ def _command(log: dict[str, Any]) -> str:
 
 
 def _by_file(modules: Mapping[str, _Module]) -> dict[int, _Moved]:
-    """Every file's bytes once: MPI-IO calls POSIX for the same, STDIO calls neither."""
+    """Count every file's bytes once: MPI-IO calls POSIX for them, STDIO calls
+    neither."""
     files: dict[int, _Moved] = {}
     for name, together in (("POSIX", _sum), ("MPI-IO", _below), ("STDIO", _sum)):
         for number, moved in modules[name].files.items() if name in modules else ():
@@ -196,7 +196,7 @@ def _by_file(modules: Mapping[str, _Module]) -> dict[int, _Moved]:
 
 
 def _below(posix: _Moved, mpi: _Moved) -> _Moved:
-    """What was moved in the end, where POSIX sees it: some MPI's calls it does not."""
+    """Return what was moved in the end. POSIX does not see some of MPI's calls."""
     return _Moved(posix.read or mpi.read, posix.written or mpi.written, posix.size)
 
 
@@ -225,14 +225,8 @@ def _module(log: dict[str, Any], name: str, processes: int) -> _Module:
         counted = dict(zip(seconds, record["fcounters"].tolist(), strict=True))
         own = _spent(record["rank"], counted, _PREFIX[name])
         spent.setdefault(record["id"], []).append(own)
-    frames = {
-        "counters": _frame(records, "counters", names),
-        "fcounters": _frame(records, "fcounters", seconds),
-    }
-    derived = backend.accumulate_records(frames, name, processes).derived_metrics
     ours = times([own for some in spent.values() for own in some], processes)
-    whole = ours._replace(processes=processes, seconds=derived.agg_time_by_slowest)
-    return _Module(files, spent, whole, done)
+    return _Module(files, spent, ours._replace(processes=processes), done)
 
 
 def _spent(rank: int, counted: Mapping[str, float], prefix: str) -> Spent:
@@ -246,11 +240,3 @@ def _moved(counters: Mapping[str, int], prefix: str) -> _Moved:
         raise ValueError(f"{prefix} counted less than no bytes")
     last = counters.get(f"{prefix}_MAX_BYTE_WRITTEN")  # MPI-IO has none
     return _Moved(read, written, None if last is None or not written else last + 1)
-
-
-def _frame(records: list[dict[str, Any]], kind: str, names: list[str]) -> pd.DataFrame:
-    """The table that Darshan adds up: file, rank, then every counter."""
-    frame = pd.DataFrame(np.stack([record[kind] for record in records]), columns=names)
-    frame.insert(0, "rank", [record["rank"] for record in records])
-    frame.insert(0, "id", np.array([r["id"] for r in records], dtype=np.uint64))
-    return frame

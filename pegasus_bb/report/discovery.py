@@ -33,7 +33,8 @@ class RunFiles:
 
 
 def find_run_files(path: Path) -> RunFiles:
-    """What is at ``path`` or below. Raises UsageError if there is nothing to read."""
+    """Find what is at ``path`` or below. Raises UsageError if there is nothing to
+    read."""
     if is_file(path):
         return _one_file(path)
     if not is_dir(path):
@@ -54,8 +55,8 @@ def find_run_files(path: Path) -> RunFiles:
 
 
 def _check_one_run(path: Path, submit_dirs: list[str]) -> None:
-    """Raises UsageError if ``path`` is above runs. A run may have more of them below:
-    sub-workflows."""
+    """Raise UsageError if ``path`` is above runs. A run may have sub-workflows below
+    it."""
     if submit_dirs and str(path) not in submit_dirs:
         raise UsageError(
             f"{path} is no submit directory; name one, such as those below it: "
@@ -82,7 +83,7 @@ def _one_file(path: Path) -> RunFiles:
 
 
 def _files(folder: str, unread: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Parent and name of each file below ``folder``, except in its bb folder.
+    """Yield parent and name of each file below ``folder``, except in its bb folder.
 
     It follows no link into another folder, and opens nothing but files: reading a pipe
     would never end.
@@ -134,7 +135,7 @@ def _note_record(found: RunFiles, key: str, retry: int, path: Path) -> None:
 
 
 def _records_of_other_names(folder: Path) -> dict[str, tuple[int, Path]]:
-    """The records below a folder that is no submit directory: told by their content."""
+    """Find records by their content below a folder that is no submit directory."""
     records: dict[str, tuple[int, Path]] = {}
     for parent, name in _files(str(folder), {}):
         path = Path(parent, name)

@@ -18,7 +18,8 @@ _POINTS = 600  # of a line over time
 
 
 def drained(folder: Path) -> Drained | None:
-    """None if nothing was paced. Lines that are torn are left out."""
+    """Read the segments of all transfers; None if nothing was paced. Torn lines are
+    left out."""
     segments = sorted(
         segment
         for log in (folder / "bb" / "drain").glob("*.jsonl")
@@ -53,7 +54,7 @@ def _is_time(value: Any) -> bool:
 
 
 class Cumulative:
-    """Bytes until a time; those of a segment come evenly while it is written."""
+    """The bytes until each time; those of a segment come evenly while it is written."""
 
     def __init__(self, segments: Iterable[tuple[float, float, int]]) -> None:
         changes: dict[float, float] = {}
@@ -77,13 +78,13 @@ class Cumulative:
         return self._sums[place] + (time - self.times[place]) * self._rates[place]
 
     def peak(self, seconds: float) -> float:
-        """Bytes per second, of the busiest ``seconds``: they begin or end where the
-        rate changes."""
+        """Return the bytes per second of the busiest ``seconds``: they begin or end
+        when the rate changes."""
         begins: Sequence[float] = [*self.times, *(t - seconds for t in self.times)]
         return max(self.at(t + seconds) - self.at(t) for t in begins) / seconds
 
     def steps(self) -> Iterator[tuple[float, float]]:
-        """(from when, bytes per second); each step is a second or longer."""
+        """Yield (from when, bytes per second); each step is a second or longer."""
         begin = self.times[0]
         end = self.times[-1]
         step = max(1.0, math.ceil((end - begin) / _POINTS))

@@ -14,11 +14,14 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.run import Drained, FileUse, Layer, LiveBytes, Task
 from pegasus_bb.model.stat import Pair
 from pegasus_bb.report.breakeven import BreakEven
-from pegasus_bb.report.compare import STAGING_UNITS
-from pegasus_bb.report.headline import headline, notes
-from pegasus_bb.report.layers import LAYER_METRICS
-from pegasus_bb.report.metrics import TaskMetric
-from pegasus_bb.report.report_document import Comparison, ReportedRun, Row
+from pegasus_bb.report.metrics import (
+    LAYER_METRICS,
+    STAGING,
+    Metric,
+    ReportedRun,
+    TaskMetric,
+)
+from pegasus_bb.report.report_document import Comparison, Row
 from pegasus_bb.report.run_clock import RunTime
 
 VERSION = 2
@@ -39,28 +42,28 @@ _SECONDS = ("won", "staging_in", "staging_out", "reserving", "rest", "net")
 
 
 def to_document(comparison: Comparison) -> dict[str, Any]:
-    """A mapping of plain values; what is not measured is null, never zero."""
+    """Return a mapping of plain values. What is not measured is null, never zero."""
     benchmark = comparison.benchmark
+    notes = [*comparison.warnings, *comparison.notes]
+    if comparison.certainty:
+        notes.insert(0, comparison.certainty)
     (waited,) = (m for m in comparison.metrics if m.key == "io_wait")
     return {
         "version": VERSION,
         "io_wait": comparison.io_wait.value,
-        "units": {metric.key: metric.unit for metric in comparison.metrics},
-        "headline": headline(comparison),
-        "notes": list(notes(comparison)),
+        "units": _units(comparison.metrics),
+        "headline": comparison.headline,
+        "notes": notes,
         "workflow": _pairs(comparison.workflow),
         "clock": _pairs(comparison.clock),
-        "staging": {
-            "units": STAGING_UNITS,
-            **_pairs(comparison.staging),
-        },
+        "staging": {"units": _units(STAGING), **_pairs(comparison.staging)},
         "break_even": _break_even(comparison.break_even),
         "compute": [_row(row) for row in comparison.compute],
         "all_compute": _row(comparison.all_compute),
         "auxiliary": [_row(row) for row in comparison.auxiliary],
         "jobs": [_row(row) for row in comparison.jobs],
         "darshan": {
-            "units": {metric.key: metric.unit for metric in LAYER_METRICS},
+            "units": _units(LAYER_METRICS),
             "layers": [_row(row) for row in comparison.layers],
             "widths": [_row(row) for row in comparison.widths],
             "files": [_row(row) for row in comparison.files],
@@ -75,7 +78,7 @@ def to_document(comparison: Comparison) -> dict[str, Any]:
 
 
 def write_document(path: Path, document: dict[str, Any]) -> None:
-    """Write ``document`` to ``path``. Raises UsageError where that cannot be."""
+    """Write ``document`` to ``path``. Raises UsageError if that fails."""
     try:
         path.write_bytes(as_text(document))
     except OSError as error:
@@ -86,13 +89,17 @@ def write_document(path: Path, document: dict[str, Any]) -> None:
 
 
 def as_text(document: dict[str, Any]) -> bytes:
-    """``document`` as JSON that people can read, too."""
+    """Return ``document`` as JSON that people can read, too."""
     try:
         return orjson.dumps(
             document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
         )
     except TypeError:  # a name that is not UTF-8, a number of more than 64 bits
         return f"{json.dumps(document, indent=2)}\n".encode()
+
+
+def _units(table: Iterable[Metric[Any]]) -> dict[str, str]:
+    return {metric.key: metric.json_unit for metric in table}
 
 
 def _row(row: Row) -> dict[str, Any]:

@@ -1,9 +1,13 @@
-"""How many bytes the files of a workflow have, all together."""
+"""How many bytes the files of a workflow have, and how many of them staging in copied.
+
+A link moves nothing, and what a job prints is no data.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +15,19 @@ from pegasus_bb.core.errors import CatalogError, UsageError
 from pegasus_bb.core.units import parse_size
 from pegasus_bb.model.document import parse
 from pegasus_bb.model.run import Kind, Task
+from pegasus_bb.model.stat import total
 from pegasus_bb.report.learn import sizes_of
 from pegasus_bb.report.run_notes import Known, job_list, placed_files, size_of
-from pegasus_bb.report.staged_in import written_by_stage_in
 
 _LOCAL = re.compile(r"^(?:file|symlink):(?://(?:localhost)?)?(?=/)")
+_PRINTED = 64 << 10  # bytes that a job may print
 _LIMIT = 256 << 20  # characters of an abstract workflow
 
 
 def footprint(files: Mapping[str, Known], tasks: Sequence[Task]) -> int | None:
-    """Bytes of all ``files``, as ``tasks`` saw them, else as they are known.
+    """Sum the bytes of all ``files``, as ``tasks`` saw them, else as they are known.
 
-    None if the size of an input is unknown: neither its own, nor the bytes that
+    Return None if the size of an input is unknown: neither its own, nor the bytes that
     staging in copied, nor those that a task read of it.
     """
     users = [task for task in tasks if task.kind is Kind.COMPUTE]
@@ -42,7 +47,7 @@ def footprint(files: Mapping[str, Known], tasks: Sequence[Task]) -> int | None:
 
 
 def planned(folder: Path) -> dict[str, Known]:
-    """LFN -> what bb/placement.json says of it."""
+    """Return what bb/placement.json says of each LFN."""
     return {
         lfn: Known(
             size_of(file),
@@ -56,7 +61,8 @@ def planned(folder: Path) -> dict[str, Known]:
 def declared(
     workflow: Path, lists: Mapping[str, Path], tasks: Iterable[Task]
 ) -> dict[str, Known]:
-    """LFN -> what the abstract workflow says of it; for a run without a placement."""
+    """Return what the abstract workflow says of each LFN, for a run without a
+    placement."""
     copied: set[str] = set()
     source_sizes: dict[str, int | None] = {}
     for task in tasks:
@@ -79,7 +85,7 @@ def declared(
 
 
 def _sum(sizes: Iterable[int | None]) -> int | None:
-    """Of those that are known; None of none, or of nothing but empty files."""
+    """Sum the known sizes; None if there is none, or if all files are empty."""
     return sum(size for size in sizes if size is not None) or None
 
 
@@ -93,7 +99,8 @@ def _most_read(tasks: Iterable[Task]) -> dict[str, int]:
 
 
 def programs(lists: Mapping[str, Path], tasks: Iterable[Task]) -> set[str]:
-    """LFNs of programs that staging in has brought: no data of the workflow."""
+    """Return the LFNs of programs that staging in has brought: no data of the
+    workflow."""
     return {
         str(entry.get("lfn"))
         for task in tasks
@@ -103,7 +110,8 @@ def programs(lists: Mapping[str, Path], tasks: Iterable[Task]) -> set[str]:
 
 
 def _source_size(entry: Mapping[str, Any], before: float) -> int | None:
-    """The size of a local source that is as it was ``before`` (seconds)."""
+    """Return the size of a local source that has not changed since ``before``
+    (seconds)."""
     sources = entry.get("src_urls")
     first = sources[0] if isinstance(sources, list) and sources else None
     url = first.get("url") if isinstance(first, dict) else None
@@ -142,3 +150,36 @@ def _declared_size(use: Mapping[str, Any]) -> int | None:
         return parse_size(str(use.get("size") if said is None else said))
     except UsageError:
         return None
+
+
+def staged_in(files: Mapping[str, Known], tasks: Iterable[Task]) -> int | None:
+    """Return the bytes that its jobs wrote, else the sizes of ``files`` that it
+    copied."""
+    copied = [file.size for file in files.values() if file.is_copied]
+    if files and not copied:
+        return 0
+    written = written_by_stage_in(tasks)
+    known = total(copied) if written is None else written
+    return None if known is None else int(known)
+
+
+def written_by_stage_in(tasks: Iterable[Task]) -> int | None:
+    """Return None if an earlier attempt may have written some, or if the jobs wrote
+    hardly more than they print: a file system may clone files, and counts none."""
+    found = [task for task in tasks if task.kind is Kind.STAGE_IN]
+    written = total(None if task.retry else task.wchar for task in found)
+    least = _PRINTED * len(found)
+    return None if written is None or written < least else int(written)
+
+
+def without_printed_text(
+    tasks: Iterable[Task], lists: Mapping[str, Path], files: Mapping[str, Known]
+) -> Iterator[Task]:
+    """Yield ``tasks``; one that only made links has moved 0 bytes."""
+    for task in tasks:
+        entries = list(job_list(lists, task, Kind.STAGE_IN))
+        found = [files.get(str(entry.get("lfn"))) for entry in entries]
+        if entries and all(file and not file.is_copied for file in found):
+            yield replace(task, rchar=0, wchar=0)
+        else:
+            yield task

@@ -26,7 +26,7 @@ _LATEST = 1e11  # seconds since the epoch: 3,000 years
 
 
 class Line(NamedTuple):
-    """One event: the node is INTERNAL for those of the workflow itself."""
+    """One event; the node is INTERNAL if it is about the workflow itself."""
 
     time: float
     node: str
@@ -44,7 +44,7 @@ class JobStates:
 
 @dataclass(slots=True)
 class _Span:
-    """One stretch: from a start of the engine to its end or last sign of life."""
+    """A stretch from a start of the engine to its end or last sign of life."""
 
     begin: float
     last: float
@@ -55,7 +55,7 @@ class _Span:
 
 
 def read_jobstate(path: Path) -> JobStates:
-    """What the log at ``path`` says. Raises OSError where it cannot be read."""
+    """Read the log at ``path``. Raises OSError if it cannot be read."""
     with path.open(encoding="utf-8", errors="replace") as source:
         return job_states(source)
 
@@ -120,9 +120,9 @@ def _advance(node: NodeTimes, line: Line) -> NodeTimes:
 
 
 def _spans(lines: Iterable[Line]) -> list[_Span]:
-    """When it was under way: a run that was resumed is not charged for lying still.
+    """Find when it was under way: a run that was resumed is not charged for the pause.
 
-    A DAGMan that recovers was away for a while only itself: its jobs went on.
+    A DAGMan that recovers was away itself: its jobs went on.
     """
     spans: list[_Span] = []
     for line in lines:

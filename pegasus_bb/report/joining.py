@@ -31,9 +31,10 @@ _AROUND = ("pegasus-kickstart", "bb/bin/launch", "bb/bin/record", "bb/bin/count"
 
 
 def join(tasks: Sequence[Task], logs: Iterable[Log]) -> Iterator[Task | Problem]:
-    """``tasks`` with what the logs counted; a Problem for each log that fits none.
+    """Yield ``tasks`` with what the logs counted, and a Problem for each log that fits
+    none.
 
-    Without any task, whose record is Kickstart's, each log is a task of its own.
+    Without any task, whose record is Kickstart's, each log becomes a task.
     """
     logs = [log for log in logs if not _is_around(log)]
     if not tasks:
@@ -79,7 +80,8 @@ def _unclear(owners: Sequence[int]) -> str:
 def _owners(
     log: Log, tasks: Sequence[Task], pids: Mapping[int, Sequence[int]]
 ) -> list[int]:
-    """The tasks, by number, in whose time the log's program ran and that started it."""
+    """Find the tasks, by number, that may have started the log's program: it ran in
+    their time."""
     if log.node:  # it is of that node's, which may be several tasks
         tasks_of = [n for n, task in enumerate(tasks) if task.node == log.node]
         within = [number for number in tasks_of if _within(log, tasks[number])]
@@ -108,7 +110,8 @@ def _process(task: Task) -> ProcessIdentity:
 
 
 def _same_command(log: Log, command: str) -> bool:
-    """The log has the interpreter before a script, the record whatever starts ranks."""
+    """Compare commands. The log has the interpreter before a script, the record the
+    launcher of ranks."""
     theirs = " ".join(_words(log.command))
     command = " ".join(command.split())
     arguments = command.partition(" ")[2]
@@ -120,7 +123,7 @@ def _same_command(log: Log, command: str) -> bool:
 
 
 def _words(command: str) -> list[str]:
-    """``command`` from the program on that an interpreter was started for."""
+    """Return ``command`` from the program on that an interpreter was started for."""
     words = command.split(" ")
     if Path(words[0]).name.startswith(_INTERPRETERS):
         scripts = [n for n, word in enumerate(words) if n and not word.startswith("-")]
@@ -129,7 +132,8 @@ def _words(command: str) -> list[str]:
 
 
 def _task_of(log: Log) -> Task:
-    """How it ended is in no log. Its transformation is told from the program's name."""
+    """Make a task of a log. Its transformation comes from the program's name; no log
+    says how it ended."""
     program = Path(_words(log.command)[0])
     scripted = program.suffix in (".py", ".sh", ".pl", ".R")
     name = program.stem if scripted else program.name
@@ -149,7 +153,8 @@ def _task_of(log: Log) -> Task:
 
 
 def _with_logs(task: Task, logs: Sequence[Log]) -> Task:
-    """What the kernel counted of a task stays: it has every call, and children's."""
+    """Add what the logs counted. The kernel's counts stay: they have every call, and
+    children's."""
     calls = _added(logs)
     uses = (use for log in logs for use in log.files)
     return replace(
@@ -165,7 +170,7 @@ def _with_logs(task: Task, logs: Sequence[Log]) -> Task:
 
 
 def _added(logs: Iterable[Log]) -> Calls | None:
-    """Of all the processes of a task together; None where one's are not known. One
+    """Add up the calls of all processes of a task; None if one's are unknown. A process
     that did nothing, such as a shell's fork, takes nothing from the others."""
     known: list[Calls] = []
     for log in logs:

@@ -40,11 +40,11 @@ _RESERVATION = {
 
 
 class _Unusable(Exception):
-    """A record that parses and yet does not say what happened."""
+    """Raised for a record that parses and yet does not say what happened."""
 
 
 def read_tasks(path: Path, node: str, retry: int = 0) -> Iterator[Task | Problem]:
-    """A Task for each record of ``path``, a Problem for each that is unusable."""
+    """Yield a Task for each record of ``path``, a Problem for each that is unusable."""
     bad = 0
     for number, record in enumerate(read_records(path), start=1):
         place = str(path) if number == 1 else f"{path} (record {number})"
@@ -59,8 +59,8 @@ def read_tasks(path: Path, node: str, retry: int = 0) -> Iterator[Task | Problem
 
 
 def kind_of(transformation: str, node: str, job: str) -> Kind:
-    """The kind of a task with that transformation in that node. ``job`` is its id in
-    the workflow, which a planner's own nodes have not.
+    """Return the kind of a task with that transformation in that node. ``job`` is its
+    id in the workflow, which a planner's own nodes lack.
 
     A user's task is compute whatever it is called, also in namespace pegasus. One
     program of a planner serves several kinds: the node tells.
@@ -125,7 +125,7 @@ def _mapping(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 
 def _text(value: object) -> str:
-    """Kickstart writes the word null for a job without an id."""
+    """Return a string. Kickstart writes the word null for a job without an id."""
     return "" if value is None or value == "null" else str(value)
 
 
@@ -138,7 +138,8 @@ def _main_row(main: Mapping[str, Any]) -> Mapping[str, Any]:
 def _written(
     row: Mapping[str, Any], files: Mapping[str, Any], kind: Kind
 ) -> int | None:
-    """What Pegasus's own jobs print, a line for each file, is no data."""
+    """Return the bytes written, without what Pegasus's own jobs print: a line for each
+    file."""
     written = _count(row, "wchar")
     if written is None or kind is Kind.COMPUTE:
         return written
@@ -205,8 +206,8 @@ def _blocks(
     return None if blocks is None else blocks * _BLOCK
 
 
-def _io_wait(row: Mapping[str, Any], by_kickstart: bool) -> float | None:
-    """Seconds that the kernel counted; None where it may not have counted.
+def _io_wait(row: Mapping[str, Any], *, by_kickstart: bool) -> float | None:
+    """Return the seconds that the kernel counted; None if it may not have counted.
 
     Kickstart prints 0.000 also on a kernel that does not account delays, the default
     since Linux 5.14. Our recorder and our launcher write null there.

@@ -26,13 +26,13 @@ _CONTROL = bytes(range(32)).translate(None, b"\t\n\r") + b"\x7f"
 
 
 def begins(text: bytes) -> int | None:
-    """Where the first XML record of ``text`` is; None where there is none."""
+    """Find the first XML record of ``text``; None if there is none."""
     match = _START.search(text) if b"<invocation" in text else None
     return match.start(1) if match else None
 
 
 def split(text: bytes) -> Iterator[bytes]:
-    """The records in ``text``: one, or many where jobs were clustered.
+    """Yield the records in ``text``: one, or many if jobs were clustered.
 
     A torn one ends where the next begins.
     """
@@ -43,7 +43,7 @@ def split(text: bytes) -> Iterator[bytes]:
 
 
 def load(text: bytes) -> tuple[dict[str, Any], tuple[FileUse, ...]]:
-    """One record as Kickstart 3.0 has it, and what calls on each file moved.
+    """Parse one record as Kickstart 3.0 has it, and what calls on each file moved.
 
     Raises ValueError if it is no XML, or more of it than a record can be.
     """
@@ -83,7 +83,8 @@ def _without_data(text: bytes) -> bytes:
 
 
 def _decoded(text: bytes) -> str:
-    """Pegasus 4 says ISO-8859-1 or UTF-8 and prints what the task's names are in."""
+    """Decode. Pegasus 4 declares ISO-8859-1 or UTF-8 and prints the bytes of the task's
+    names."""
     try:
         return text.decode("utf-8")
     except UnicodeDecodeError:
@@ -128,7 +129,8 @@ def _file_name(call: Element | None) -> str:
 
 
 def _status(main: Element) -> dict[str, float | str]:
-    """`<regular exitcode="1"/>` is regular_exitcode: 1 in YAML, and so on."""
+    """Rename keys: `<regular exitcode="1"/>` is regular_exitcode: 1 in YAML, and so
+    on."""
     found = _numbers(_attributes(main, "{*}status"))
     for how in main.iterfind("{*}status/*"):
         kind = how.tag.rpartition("}")[2]

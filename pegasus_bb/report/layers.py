@@ -1,4 +1,4 @@
-"""What Darshan saw of one layer of calls (POSIX, MPI-IO, STDIO): sums and metrics."""
+"""What Darshan saw of one layer of calls (POSIX, MPI-IO, STDIO), added up."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from typing import NamedTuple
 
 from pegasus_bb.model.run import Layer
 from pegasus_bb.model.stat import total
-from pegasus_bb.report.metrics import SLACK_SECONDS, SLACK_SHARE, Metric
 
-LayerMetric = Metric[Layer]
 _SUMMED = [f.name for f in fields(Layer) if f.name not in ("name", "run_time")]
 
 
 def merge_layers(layers: Iterable[Layer]) -> tuple[Layer, ...]:
-    """One Layer of each name.
+    """Merge the layers of each name into one.
 
     The seconds of the slowest processes are added up, as if the programs of a task ran
     one after the other: whether they overlapped is unknown.
@@ -31,42 +29,6 @@ def _sum(one: Layer, other: Layer) -> Layer:
     sums = {name: getattr(one, name) + getattr(other, name) for name in _SUMMED}
     run_time = total((one.run_time, other.run_time))
     return replace(one, **sums, run_time=run_time)
-
-
-def _over(part: float, whole: float) -> float | None:
-    return part / whole if part and whole > 0 else None
-
-
-def _average(layer: Layer) -> float:
-    whole = layer.read_time + layer.write_time + layer.meta_time
-    return whole / layer.processes
-
-
-def _other(layer: Layer) -> float | None:
-    """Seconds per process outside these calls.
-
-    None if several threads were in calls at once: the difference says nothing then.
-    """
-    if layer.run_time is None:
-        return None
-    left = layer.run_time / layer.processes - _average(layer)
-    slack = max(SLACK_SECONDS, SLACK_SHARE * layer.run_time / layer.processes)
-    return max(0.0, left) if left >= -slack else None
-
-
-LAYER_METRICS: tuple[LayerMetric, ...] = (
-    Metric("processes", "1", lambda layer: float(layer.processes)),
-    Metric("bytes_read", "B", lambda layer: float(layer.read)),
-    Metric("bytes_written", "B", lambda layer: float(layer.written)),
-    Metric("read_bandwidth", "B/s", lambda x: _over(x.read, x.slowest_read)),
-    Metric("write_bandwidth", "B/s", lambda x: _over(x.written, x.slowest_write)),
-    Metric("read_time", "s", lambda layer: layer.read_time / layer.processes),
-    Metric("write_time", "s", lambda layer: layer.write_time / layer.processes),
-    Metric("meta_time", "s", lambda layer: layer.meta_time / layer.processes),
-    Metric("other_time", "s", _other),
-    Metric("slowest_time", "s", lambda layer: layer.seconds),
-    Metric("slowest_to_average", "1", lambda x: _over(x.seconds, _average(x))),
-)
 
 
 class Spent(NamedTuple):
@@ -96,7 +58,7 @@ class Times(NamedTuple):
 
 
 def times(spent: Sequence[Spent], processes: int) -> Times:
-    """The sums over ``spent``, the records of a program of ``processes``.
+    """Sum up ``spent``, the records of a program of ``processes``.
 
     Of a record of all processes Darshan has the slowest one's seconds, not in what:
     they are divided as the sums are.
@@ -114,7 +76,8 @@ def times(spent: Sequence[Spent], processes: int) -> Times:
 
 
 def _longest(parts: Iterable[tuple[Spent, float]]) -> float:
-    """Seconds of the process that took longest in those parts of the records."""
+    """Return the seconds of the process that took longest in those parts of the
+    records."""
     own: dict[int, float] = {}
     shared = 0.0
     for record, part in parts:

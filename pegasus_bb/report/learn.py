@@ -11,10 +11,10 @@ from pegasus_bb.model.run import Kind, Run, Task
 
 
 def history_of(run: Run) -> History:
-    """Of the users' tasks that ended well; a failed one tells of nothing.
+    """Learn from the users' tasks that ended well; a failed one tells nothing.
 
-    A Darshan log without a record tells of a program, and not how it ended. A run of
-    which there are logs alone says nothing of how long all of it took.
+    A Darshan log without a record tells of a program, and not how it ended. A run with
+    logs alone does not tell how long all of it took.
     """
     tasks = [t for t in run.tasks if t.kind is Kind.COMPUTE and not t.exit_code]
     recorded = [task for task in tasks if task.exit_code is not None]
@@ -37,7 +37,7 @@ def history_of(run: Run) -> History:
 
 
 def _source(run: Run, tasks: Sequence[Task]) -> str:
-    """Where the records are, and how many of them no job can be told from."""
+    """Say where the records are, and how many of them no job can be told from."""
     where = run.submit_dir or run.label
     unnamed = sum(not task.job and not task.transformation for task in tasks)
     if not unnamed:
@@ -49,15 +49,15 @@ def _source(run: Run, tasks: Sequence[Task]) -> str:
 
 
 def _makespan(run: Run) -> float | None:
-    """Without the wait at the gate, where nothing else goes on."""
+    """Return it without the wait at the gate, when nothing else goes on."""
     if run.makespan is None:
         return None
     return max(0.0, run.makespan - (run.gate_wait or 0.0))
 
 
 def tasks_together(tasks: Sequence[Task]) -> dict[int, float]:
-    """How many tasks ran at a time while each did, itself among them: by ``id``, on
-    average over its run time."""
+    """Count the tasks that ran at a time while each did, itself among them: by ``id``,
+    on average over its run time."""
     ends = [(task.end, -1) for task in tasks]
     changes = sorted([*((task.start, 1) for task in tasks), *ends])
     times = [0.0]
@@ -99,15 +99,16 @@ def _past(tasks: Sequence[Task], together: Mapping[int, float]) -> Past:
 
 
 def _calls(task: Task) -> int | None:
-    """The kernel's count has every process in it; Darshan's has what it saw."""
+    """Count reads and writes. The kernel counts every process; Darshan counts what it
+    saw."""
     if task.syscr is not None and task.syscw is not None:
         return task.syscr + task.syscw
     return task.calls.data if task.calls else None
 
 
 def _metadata(task: Task) -> int | None:
-    """What Darshan counted. Else each file that Kickstart traced was opened and closed:
-    there is no count of what else was asked of it."""
+    """Return what Darshan counted, else two for each file that Kickstart traced: it was
+    opened and closed, and nothing counts what else was asked of it."""
     if task.calls:
         return task.calls.metadata
     traced = [f for f in task.files if (f.bytes_read, f.bytes_written) != (None, None)]
@@ -125,9 +126,9 @@ def _middle(values: Iterable[float | None]) -> float | None:
 
 
 def sizes_of(tasks: Iterable[Task]) -> dict[str, int]:
-    """Bytes by LFN. A file that is read and written again: the largest that was seen.
+    """Return the bytes by LFN; of a file that changed, the largest that was seen.
 
-    An LFN is no absolute path: those are files that the workflow does not know.
+    An absolute path is no LFN: it names a file that the workflow does not know.
     """
     sizes: dict[str, int] = {}
     for task in tasks:

@@ -6,12 +6,10 @@ when a clean-up removes it, records say when a task writes it.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
 from pathlib import Path
 
-from pegasus_bb.model.run import Kind, LiveBytes, Task
+from pegasus_bb.model.run import Kind, Life, LiveBytes, Task, live_steps
 from pegasus_bb.report.reserved import Reservations, Reserved, ReservedByJob
 from pegasus_bb.report.run_notes import (
     files_in,
@@ -22,7 +20,6 @@ from pegasus_bb.report.run_notes import (
 )
 
 _ON_TIER = ("copy", "write")  # a link takes no room
-_Life = tuple[int, float, float | None]  # bytes, since, until; None: still there
 
 
 def live_on_shared(
@@ -31,10 +28,10 @@ def live_on_shared(
     tasks: Sequence[Task],
     reserved: Reserved | None,
 ) -> LiveBytes | None:
-    """Live bytes on the shared reservation of the run in ``folder``.
+    """Return the live bytes on the shared reservation of the run in ``folder``.
 
     ``lists`` are the job lists of its nodes. None if the run had no such reservation,
-    or no note says what was on it.
+    or if no note says what was on it.
     """
     placement = read_note(folder / "bb" / "placement.json")
     request = read_note(folder / "bb" / "request.json")
@@ -56,23 +53,24 @@ def live_on_shared(
     ]
     capacity = request.get("capacity")
     return LiveBytes(
-        _steps(lives),
+        live_steps(lives),
         capacity if isinstance(capacity, int) and capacity >= 0 else None,
         len(planned) - len(lives),
-        _steps([reserved]) if reserved else (),
+        live_steps([reserved]) if reserved else (),
     )
 
 
 def live_on_jobs(
     folder: Path, tasks: Sequence[Task], found: Reservations
 ) -> LiveBytes | None:
-    """Live bytes on all job reservations together; None if no job had one."""
+    """Return the live bytes on all job reservations together; None if no job had
+    one."""
     if not found.jobs:
         return None
     sizes = {lfn: size_of(file) for lfn, file in placed_files(folder).items()}
     sizes.update(_measured(tasks))
     starts = {task.node: task.start for task in tasks}
-    lives: list[_Life] = []
+    lives: list[Life] = []
     unknown = 0
     for job in found.jobs:
         results = {lfn: size_of(file) for lfn, file in files_in(job.outcome).items()}
@@ -82,19 +80,11 @@ def live_on_jobs(
                 unknown += 1
             else:
                 lives.append((size, since, job.reserved.until))
-    reserved = () if found.node_local else _steps(job.reserved for job in found.jobs)
+    reserved = (
+        () if found.node_local else live_steps(job.reserved for job in found.jobs)
+    )
     most = max((size for _, size in reserved), default=None)
-    return LiveBytes(_steps(lives), most, unknown, reserved)
-
-
-def _steps(lives: Iterable[_Life]) -> tuple[tuple[float, int], ...]:
-    changes: dict[float, int] = defaultdict(int)
-    for size, since, until in lives:
-        changes[since] += size
-        if until is not None:
-            changes[max(since, until)] -= size
-    times = sorted(changes)
-    return tuple(zip(times, accumulate(changes[t] for t in times), strict=True))
+    return LiveBytes(live_steps(lives), most, unknown, reserved)
 
 
 def _measured(tasks: Iterable[Task]) -> dict[str, int | None]:
@@ -105,7 +95,7 @@ def _measured(tasks: Iterable[Task]) -> dict[str, int | None]:
 def _last(
     gone: Mapping[str, float], reserved: Reserved | None, tasks: Iterable[Task]
 ) -> float:
-    """When the files went that no job removes by name: with the folder or the
+    """Return when the files went that no job removes by name: with the folder or the
     reservation; if neither has an end, with the run."""
     ends = [gone.get(""), reserved.until if reserved else None]
     known = [end for end in ends if end is not None]
@@ -113,7 +103,7 @@ def _last(
 
 
 def _born(lists: Mapping[str, Path], tasks: Iterable[Task]) -> dict[str, float]:
-    """LFN -> when the first job that brings or writes it was started."""
+    """Return when the first job that brings or writes each LFN was started."""
     born: dict[str, float] = {}
     for task in tasks:  # in the order of their starts
         for file in task.files:
@@ -129,7 +119,8 @@ def _born(lists: Mapping[str, Path], tasks: Iterable[Task]) -> dict[str, float]:
 def _removed(
     lists: Mapping[str, Path], tasks: Iterable[Task], scratch: str
 ) -> Iterator[tuple[str, float]]:
-    """LFN -> when the job that removes it was over; the empty LFN: all that is left."""
+    """Yield each LFN, and when the job that removes it was over; the empty LFN: all
+    that is left."""
     for task in tasks:
         for entry in job_list(lists, task, Kind.CLEANUP):
             target = entry.get("target")
@@ -142,7 +133,7 @@ def _removed(
 
 
 def _files_of(job: ReservedByJob, start: float | None) -> Iterator[tuple[str, float]]:
-    """The LFNs on a job's reservation, and since when each counts.
+    """Yield the LFNs on a job's reservation, and since when each counts.
 
     Inputs count from the beginning, results from the task's start. What a failed task
     has made is unknown.

@@ -1,24 +1,33 @@
-"""What is taken from the tasks of one group in one run: a number, or None."""
+"""The columns of a report: text, JSON and page read these tables, and nothing else says
+what a column is.
+
+A column is a number, or None if it is unknown: of a group of tasks, of a Darshan layer,
+or of a whole run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, Flag, auto
 from typing import Generic, TypeVar
 
-from pegasus_bb.model.run import Kind, Run, Task
+from pegasus_bb.model.run import Kind, Layer, Run, Task
 from pegasus_bb.model.stat import total
+from pegasus_bb.report.run_clock import RunTime
 
 # Clocks and CPU counters are rounded apart: a task that never waits may come out
 # below zero by this much and no more.
 SLACK_SECONDS = 0.02
 SLACK_SHARE = 0.02
+# Units of quotients; others are s, B, B/s, or a noun.
+RATIO = "ratio"
+TO_ONE = "to one"
 T = TypeVar("T")
 
 
 class IOWait(Enum):
-    """What a report gives for waiting; one meaning for all of a report."""
+    """What a report shows as waiting; it is the same in all of a report."""
 
     MEASURED = "measured"
     OFF_CPU = "off-cpu"
@@ -33,24 +42,71 @@ class IOWait(Enum):
         )
 
 
+class Shown(Flag):
+    """Where a column of tasks is, besides the JSON and the page of transformations."""
+
+    NOWHERE = 0
+    TEXT = auto()  # in the text's tables of transformations and of auxiliary jobs
+    JOBS = auto()  # in the rows of single jobs; in their text if it has a head
+
+
 @dataclass(frozen=True, slots=True)
 class Metric(Generic[T]):
-    """A number taken from a group: of tasks, or of Darshan's counters."""
+    """A column: its key in JSON, its unit, how it is computed, and where it is."""
 
-    key: str  # in JSON
-    unit: str  # s | B | B/s | 1
+    key: str
+    unit: str
     of: Callable[[T], float | None]
+    head: str = ""  # in the text; empty: it is not there
+    name: str = ""  # on the page; empty: the words of the key
+    shown: Shown = Shown.NOWHERE
+
+    @property
+    def title(self) -> str:
+        return self.name or self.key.replace("_", " ")
+
+    @property
+    def json_unit(self) -> str:
+        """The unit in JSON: s
+
+        B
+
+        B/s
+
+        1.
+        """
+        return self.unit if self.unit in ("s", "B", "B/s") else "1"
+
+    @property
+    def has_ratio(self) -> bool:
+        """Whether a ratio means anything, and reads as others do."""
+        return self.unit not in ("B/s", "jobs")
 
 
-TaskMetric = Metric[Sequence[Task]]
+Tasks = Sequence[Task]
+TaskMetric = Metric[Tasks]
 Transformation = tuple[Kind, str]
 
 
-def off_cpu(task: Task) -> float | None:
-    """Seconds in which the task was not running.
+@dataclass(frozen=True, slots=True)
+class ReportedRun:
+    run: Run
+    clock: Mapping[str, float]  # run_clock.PARTS -> seconds
+    time: RunTime  # epoch -> seconds since the run began
+    gate_offset: float | None  # when the gate was first asked; None: no gate
 
-    None where CPU times are unknown, or exceed the run time: with several processors
-    busy at once the difference says nothing.
+    @property
+    def end(self) -> float:
+        """When the last task had ended; 0 without any."""
+        ends = (self.time.at(task.start) + task.duration for task in self.run.tasks)
+        return max(ends, default=0.0)
+
+
+def off_cpu(task: Task) -> float | None:
+    """Return the seconds in which the task was not running.
+
+    None if CPU times are unknown, or exceed the run time: if several processors were
+    busy at once, the difference says nothing.
     """
     if task.utime is None or task.stime is None:
         return None
@@ -61,9 +117,9 @@ def off_cpu(task: Task) -> float | None:
 
 
 def on_several_processors(runs: Iterable[Run]) -> frozenset[Transformation]:
-    """Transformations of which a task has CPU times, and no time off CPU by them.
+    """Return transformations with a task whose CPU times exceed its run time.
 
-    A mean of the other tasks would be one of those that were picked.
+    A mean of their other tasks would be a mean of selected ones.
     """
     return frozenset(
         (task.kind, task.name)
@@ -74,7 +130,7 @@ def on_several_processors(runs: Iterable[Run]) -> frozenset[Transformation]:
 
 
 def io_wait_of(runs: Iterable[Run]) -> IOWait:
-    """MEASURED where every one of the users' tasks has the kernel's count."""
+    """Return MEASURED if every one of the users' tasks has the kernel's count."""
     tasks = [t for run in runs for t in run.tasks if t.kind.value == "compute"]
     measured = bool(tasks) and all(task.iowait is not None for task in tasks)
     return IOWait.MEASURED if measured else IOWait.OFF_CPU
@@ -83,85 +139,265 @@ def io_wait_of(runs: Iterable[Run]) -> IOWait:
 def metrics(
     io_wait: IOWait, refused: Collection[Transformation] = ()
 ) -> tuple[TaskMetric, ...]:
-    """Every quantity of a report, in the order in which it is shown.
+    """Return the columns of tasks, in the order of JSON and page.
 
     The time off CPU of ``refused`` is unknown in every run.
     """
 
-    def waited(task: Task) -> float | None:
-        if io_wait is IOWait.MEASURED:
-            return task.iowait
-        known = (task.kind, task.name) not in refused
-        return off_cpu(task) if known else None
+    def off_cpu_of(task: Task) -> float | None:
+        return None if (task.kind, task.name) in refused else off_cpu(task)
 
-    return (
-        Metric("jobs", "1", lambda tasks: float(len(tasks))),
-        Metric("run_time", "s", lambda tasks: total(t.duration for t in tasks)),
-        Metric("mean_time", "s", _mean_time),
-        Metric("makespan", "s", _makespan),
-        Metric("queue", "s", _queue),
-        Metric("ready_wait", "s", _ready_wait),
-        Metric("bytes_read", "B", lambda tasks: total(t.rchar for t in tasks)),
-        Metric("bytes_written", "B", lambda tasks: total(t.wchar for t in tasks)),
-        Metric("bandwidth", "B/s", _bandwidth),
-        Metric("bytes_moved", "B", _moved),
-        Metric("block_read", "B", lambda tasks: total(t.rbytes for t in tasks)),
-        Metric("block_written", "B", lambda tasks: total(t.wbytes for t in tasks)),
-        Metric("io_wait", "s", lambda tasks: total(map(waited, tasks))),
-        Metric("io_time", "s", _io_time),
-        Metric("io_rate", "B/s", _io_rate),
-        Metric("user_time", "s", lambda tasks: total(t.utime for t in tasks)),
-        Metric("system_time", "s", lambda tasks: total(t.stime for t in tasks)),
-        Metric("user_system", "1", _user_system),
+    waiting = (
+        Metric(
+            "io_wait", "s", _sum(lambda t: t.iowait), "I/O wait\ns", "I/O wait", BOTH
+        )
+        if io_wait is IOWait.MEASURED
+        else Metric(
+            "io_wait", "s", _sum(off_cpu_of), "off CPU\ns", "time off CPU", BOTH
+        )
     )
+    return (*_BEFORE_WAITING, waiting, *_AFTER_WAITING)
 
 
-def _mean_time(tasks: Sequence[Task]) -> float | None:
+def _mean_time(tasks: Tasks) -> float | None:
     whole = total(task.duration for task in tasks)
     return None if whole is None else whole / len(tasks)
 
 
-def _moved(tasks: Sequence[Task]) -> float | None:
+def _moved(tasks: Tasks) -> float | None:
     read = total(t.rchar for t in tasks)
     written = total(t.wchar for t in tasks)
     return None if read is None or written is None else read + written
 
 
-def _makespan(tasks: Sequence[Task]) -> float | None:
-    """From the first one's start to the last one's end."""
+def _makespan(tasks: Tasks) -> float | None:
+    """Return the seconds from the first one's start to the last one's end."""
     if not tasks:
         return None
     return max(task.end for task in tasks) - min(task.start for task in tasks)
 
 
-def _queue(tasks: Sequence[Task]) -> float | None:
-    """Of their nodes: tasks that were clustered into one waited once."""
+def _queue(tasks: Tasks) -> float | None:
+    """Add up the waits of the nodes: tasks that were clustered into one waited once."""
     return total({task.node: task.queued for task in tasks}.values())
 
 
-def _ready_wait(tasks: Sequence[Task]) -> float | None:
+def _ready_wait(tasks: Tasks) -> float | None:
     return total({task.node: task.ready_wait for task in tasks}.values())
 
 
-def _bandwidth(tasks: Sequence[Task]) -> float | None:
-    """Of all of them at once: what calls moved, by the time they were under way."""
+def _bandwidth(tasks: Tasks) -> float | None:
+    """Return what calls moved by the time in which tasks were under way: of all at
+    once."""
     moved = total(value for task in tasks for value in (task.rchar, task.wchar))
     seconds = _makespan(tasks)
     return moved / seconds if moved is not None and seconds else None
 
 
-def _io_time(tasks: Sequence[Task]) -> float | None:
+def _io_time(tasks: Tasks) -> float | None:
     return total(task.calls.seconds if task.calls else None for task in tasks)
 
 
-def _io_rate(tasks: Sequence[Task]) -> float | None:
-    """What moved while a task was in its calls: the rate of one, not of all at once."""
+def _io_rate(tasks: Tasks) -> float | None:
+    """Return what moved while a task was in its calls: the rate of one, not of all at
+    once."""
     seconds = _io_time(tasks)
     moved = total(t.calls.read + t.calls.written if t.calls else None for t in tasks)
     return moved / seconds if moved is not None and seconds else None
 
 
-def _user_system(tasks: Sequence[Task]) -> float | None:
+def _user_system(tasks: Tasks) -> float | None:
     user = total(t.utime for t in tasks)
     system = total(t.stime for t in tasks)
     return None if user is None or not system else user / system
+
+
+def _sum(of: Callable[[Task], float | None]) -> Callable[[Tasks], float | None]:
+    return lambda tasks: total(map(of, tasks))
+
+
+TEXT = Shown.TEXT
+JOBS = Shown.JOBS
+BOTH = TEXT | JOBS
+_BEFORE_WAITING: tuple[TaskMetric, ...] = (
+    Metric("jobs", "jobs", lambda tasks: float(len(tasks)), "jobs", shown=TEXT),
+    Metric("run_time", "s", _sum(lambda t: t.duration), "run time\ns", shown=BOTH),
+    Metric("mean_time", "s", _mean_time),
+    Metric(
+        "makespan",
+        "s",
+        _makespan,
+        name="from the first one's start to the last one's end",
+    ),
+    Metric("queue", "s", _queue, "queue\ns", "queueing, added up", JOBS),
+    Metric(
+        "ready_wait", "s", _ready_wait, name="waiting for a slot, added up", shown=JOBS
+    ),
+    Metric("bytes_read", "B", _sum(lambda t: t.rchar), "read", shown=BOTH),
+    Metric("bytes_written", "B", _sum(lambda t: t.wchar), "written", shown=BOTH),
+    Metric("bandwidth", "B/s", _bandwidth, name="bandwidth of all at once"),
+    Metric("bytes_moved", "B", _moved, name="bytes read and written", shown=JOBS),
+    Metric(
+        "block_read", "B", _sum(lambda t: t.rbytes), name="bytes from block devices"
+    ),
+    Metric(
+        "block_written", "B", _sum(lambda t: t.wbytes), name="bytes to block devices"
+    ),
+)
+_AFTER_WAITING: tuple[TaskMetric, ...] = (
+    Metric("io_time", "s", _io_time, "in calls\ns", "time in calls", BOTH),
+    Metric(
+        "io_rate",
+        "B/s",
+        _io_rate,
+        "in calls\nper s",
+        "bytes per second in calls",
+        TEXT,
+    ),
+    Metric(
+        "user_time",
+        "s",
+        _sum(lambda t: t.utime),
+        name="CPU time in user mode",
+        shown=JOBS,
+    ),
+    Metric(
+        "system_time",
+        "s",
+        _sum(lambda t: t.stime),
+        name="CPU time in the kernel",
+        shown=JOBS,
+    ),
+    Metric(
+        "user_system",
+        TO_ONE,
+        _user_system,
+        "user/\nsystem",
+        "user to system time",
+        BOTH,
+    ),
+)
+
+
+def _over(part: float, whole: float) -> float | None:
+    return part / whole if part and whole > 0 else None
+
+
+def _average(layer: Layer) -> float:
+    whole = layer.read_time + layer.write_time + layer.meta_time
+    return whole / layer.processes
+
+
+def _other(layer: Layer) -> float | None:
+    """Return the seconds per process outside these calls.
+
+    None if several threads were in calls at once: the difference says nothing then.
+    """
+    if layer.run_time is None:
+        return None
+    left = layer.run_time / layer.processes - _average(layer)
+    slack = max(SLACK_SECONDS, SLACK_SHARE * layer.run_time / layer.processes)
+    return max(0.0, left) if left >= -slack else None
+
+
+LAYER_METRICS: tuple[Metric[Layer], ...] = (
+    Metric("processes", "processes", lambda x: float(x.processes)),
+    Metric("bytes_read", "B", lambda x: float(x.read)),
+    Metric("bytes_written", "B", lambda x: float(x.written)),
+    Metric(
+        "read_bandwidth", "B/s", lambda x: _over(x.read, x.slowest_read), "read\nper s"
+    ),
+    Metric(
+        "write_bandwidth",
+        "B/s",
+        lambda x: _over(x.written, x.slowest_write),
+        "written\nper s",
+    ),
+    Metric("read_time", "s", lambda x: x.read_time / x.processes, "reading\ns"),
+    Metric("write_time", "s", lambda x: x.write_time / x.processes, "writing\ns"),
+    Metric("meta_time", "s", lambda x: x.meta_time / x.processes, "meta\ns"),
+    Metric("other_time", "s", _other),
+    Metric("slowest_time", "s", lambda x: x.seconds),
+    Metric(
+        "slowest_to_average",
+        RATIO,
+        lambda x: _over(x.seconds, _average(x)),
+        "slowest\n/mean",
+    ),
+)
+
+
+RunMetric = Metric[ReportedRun]
+
+
+def _run_metric(
+    key: str, unit: str, of: Callable[[Run], float | None], name: str = ""
+) -> RunMetric:
+    """``name`` is what text and page call it; without one it is in JSON alone."""
+    return Metric(key, unit, lambda reported: of(reported.run), name, name)
+
+
+def _kind_time(*kinds: Kind) -> Callable[[Run], float | None]:
+    return lambda run: total(t.duration for t in run.tasks if t.kind in kinds)
+
+
+def _rate(size: int | None, seconds: float | None) -> float | None:
+    return size / seconds if size is not None and seconds else None
+
+
+_stage_in = _kind_time(Kind.STAGE_IN, Kind.STAGE_INTER)
+_stage_out = _kind_time(Kind.STAGE_OUT)
+# Seconds of a whole run. Those of one kind add up jobs that may have run side by side.
+WORKFLOW: tuple[RunMetric, ...] = (
+    _run_metric("makespan", "s", lambda run: run.makespan, "makespan"),
+    _run_metric("span", "s", lambda run: run.span),
+    _run_metric("compute", "s", _kind_time(Kind.COMPUTE), "compute jobs, added up"),
+    _run_metric("stage_in", "s", _stage_in, "staging in, added up"),
+    _run_metric("stage_out", "s", _stage_out, "staging out, added up"),
+    _run_metric("reserve", "s", _kind_time(Kind.BB_SETUP), "reserving (bb_setup)"),
+    _run_metric("gate_wait", "s", lambda run: run.gate_wait, "waiting at the gate"),
+    _run_metric("release", "s", _kind_time(Kind.BB_DELETE), "giving back (bb_delete)"),
+)
+STAGING: tuple[RunMetric, ...] = (
+    _run_metric("in_bytes", "B", lambda run: run.brought, "staged in"),
+    _run_metric(
+        "in_rate",
+        "B/s",
+        lambda run: _rate(run.brought, _stage_in(run)),
+        "staged in, per s",
+    ),
+    _run_metric("out_bytes", "B", lambda run: run.saved, "staged out"),
+    _run_metric(
+        "out_rate",
+        "B/s",
+        lambda run: _rate(run.saved, _stage_out(run)),
+        "staged out, per s",
+    ),
+    Metric(
+        "results_safe",
+        "s",
+        lambda reported: reported.run.safe,
+        "until the last result is safe, s",
+        "until the last result is safe",
+    ),
+    _run_metric("footprint", "B", lambda run: run.footprint, "all files"),
+)
+
+
+def _clock_metric(part: str, head: str, name: str = "") -> RunMetric:
+    return Metric(part, "s", lambda found: found.clock.get(part), head, name or head)
+
+
+# Each second of a run counts once, for the first part that is under way.
+CLOCK: tuple[RunMetric, ...] = (
+    _clock_metric("compute", "jobs of the workflow"),
+    _clock_metric("stage_in", "else staging in"),
+    _clock_metric("stage_out", "else staging out"),
+    _clock_metric("auxiliary", "else other jobs of Pegasus"),
+    _clock_metric("reserve", "else reserving"),
+    _clock_metric("release", "else giving back"),
+    _clock_metric("gate_wait", "else waiting at the gate"),
+    _clock_metric("queue", "else queueing"),
+    _clock_metric("ready_wait", "else waiting for a slot"),
+    _clock_metric("other", "else engine", "none of these: engine"),
+)

@@ -20,7 +20,7 @@ _LINE_LIMIT = 16 << 20  # characters; a line may name all nodes of a level
 
 
 def read_states(folder: Path) -> tuple[JobStates, tuple[Problem, ...]]:
-    """What jobstate.log and the DAG file in submit directory ``folder`` say."""
+    """Read jobstate.log and the DAG file in submit directory ``folder``."""
     path = folder / "jobstate.log"
     try:
         states = read_jobstate(path)
@@ -41,8 +41,7 @@ def read_states(folder: Path) -> tuple[JobStates, tuple[Problem, ...]]:
 def to_the_last_record(
     states: JobStates, tasks: Sequence[Task], folder: str
 ) -> tuple[JobStates, tuple[Problem, ...]]:
-    """``states`` of a run that lasts to the end of the last record in submit directory
-    ``folder``.
+    """Extend ``states`` to the end of the last record in submit directory ``folder``.
 
     pegasus-monitord may end before DAGMan: it takes a DAGMan that was held for one that
     has ended, and its log lacks what ran after condor_release. Nodes of sub-workflows
@@ -74,7 +73,7 @@ def to_the_last_record(
 def with_starts(
     nodes: Iterable[NodeTimes], tasks: Sequence[Task]
 ) -> tuple[NodeTimes, ...]:
-    """``nodes``; one without an EXECUTE line ran from its first task's start.
+    """Complete ``nodes``: one without an EXECUTE line ran from its first task's start.
 
     blahp may see the end of a short job before it has asked for its state. If the
     record is of an earlier attempt, the start remains unknown.
@@ -92,7 +91,7 @@ def _with_start(node: NodeTimes, start: float | None) -> NodeTimes:
 
 
 def with_waits(tasks: Iterable[Task], nodes: Iterable[NodeTimes]) -> Iterator[Task]:
-    """``tasks``, each with how long its node was ready, then queued."""
+    """Yield ``tasks``, each with how long its node was ready, then queued."""
     times = {node.node: node for node in nodes}
     for task in tasks:
         node = times.get(task.node)
@@ -105,10 +104,10 @@ def with_waits(tasks: Iterable[Task], nodes: Iterable[NodeTimes]) -> Iterator[Ta
 def with_ready(
     nodes: Sequence[NodeTimes], dag: Path, begins: Sequence[float]
 ) -> tuple[NodeTimes, ...]:
-    """``nodes`` of ``dag``, each with when it was ready.
+    """Return ``nodes`` of ``dag``, each with when it was ready.
 
     ``begins`` has the times at which an engine began to work on it. A node that was
-    ready before counts from there. Without the file nothing is known.
+    ready before counts from there. If the file is missing, nothing is known.
     """
     ended = {node.node: node.ended for node in nodes if node.ended is not None}
     try:
@@ -125,7 +124,8 @@ def with_ready(
 def _ready(
     node: NodeTimes, parents: float | None, begins: Sequence[float]
 ) -> float | None:
-    """``node.ready`` is when its attempt before this one had ended."""
+    """Return when it was ready. ``node.ready`` is when the attempt before this one had
+    ended."""
     if node.submitted is None:
         return None
     before = bisect_right(begins, node.submitted)
@@ -143,7 +143,8 @@ def _last_parents(dag: Path, ended: Mapping[str, float]) -> dict[str, float]:
 
 
 def _edges(dag: Path) -> Iterator[tuple[list[str], list[str]]]:
-    """``PARENT a b CHILD c d``, in letters of either case."""
+    """Yield parents and children of ``PARENT a b CHILD c d``, in letters of either
+    case."""
     for words in _words(dag, "PARENT"):
         upper = [word.upper() for word in words]
         if upper[:1] == ["PARENT"] and "CHILD" in upper:
@@ -152,7 +153,7 @@ def _edges(dag: Path) -> Iterator[tuple[list[str], list[str]]]:
 
 
 def _nodes_of(folder: Path) -> set[str]:
-    """The nodes of the DAG in ``folder``; none if that cannot be told."""
+    """Return the nodes of the DAG in ``folder``; none if it cannot be read."""
     dags = list(folder.glob("*.dag"))
     try:
         return {words[1] for dag in dags for words in _words(dag, "JOB") if words[1:]}

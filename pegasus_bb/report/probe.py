@@ -44,7 +44,7 @@ class Probed:
 
 
 def read_probe(path: Path) -> tuple[Sample, ...]:
-    """Lines that are torn are left out. Raises UsageError if none is left."""
+    """Read a probe's log without its torn lines. Raises UsageError if none is left."""
     try:
         lines = path.read_bytes().splitlines()
     except OSError as error:
@@ -57,7 +57,8 @@ def read_probe(path: Path) -> tuple[Sample, ...]:
 
 
 def probed(samples: Sequence[Sample], runs: Iterable[Run]) -> tuple[Probed, ...]:
-    """For each kind of call, while one of ``runs`` drained at a pace, and outside."""
+    """Sum up each kind of call, while one of ``runs`` drained at a pace, and
+    outside."""
     spans = [run.drained for run in runs if run.drained is not None]
     return tuple(
         Probed(
@@ -71,7 +72,8 @@ def probed(samples: Sequence[Sample], runs: Iterable[Run]) -> tuple[Probed, ...]
 
 
 def waits(latencies: Iterable[float]) -> ProbeWaits | None:
-    """By nearest rank: each is a latency that was seen. None if there is none."""
+    """Return percentiles by nearest rank: each is a latency that was seen. None without
+    any."""
     found = sorted(latencies)
     if not found:
         return None
@@ -93,7 +95,7 @@ def sentences(found: Iterable[Probed]) -> Iterator[str]:
 
 
 def _is_during(sample: Sample, spans: Iterable[Drained]) -> bool:
-    """Whether a part of it was: it may have begun before."""
+    """Return whether a part of it was during a span: it may have begun before."""
     end = sample.time + sample.latency
     return any(span.since <= end and sample.time <= span.until for span in spans)
 

@@ -58,7 +58,7 @@ class RecordText(NamedTuple):
 
 
 def read_records(path: Path) -> Iterator[RecordText]:
-    """Every record of ``path``; never raises for what a file holds."""
+    """Yield every record of ``path``; never raise for what a file holds."""
     try:
         with open(path, "rb", buffering=0) as source:  # noqa: PTH123 - a third faster
             size = os.fstat(source.fileno()).st_size
@@ -73,12 +73,12 @@ def read_records(path: Path) -> Iterator[RecordText]:
 
 
 def holds_record(text: bytes) -> bool:
-    """Whether a Kickstart record begins in ``text``."""
+    """Return whether a Kickstart record begins in ``text``."""
     return kickstart_xml.begins(text) is not None or bool(_RECORD.search(text))
 
 
 def parse_records(text: bytes) -> Iterator[RecordText]:
-    """Every record in ``text``; one entry with the reason where there is none."""
+    """Yield every record in ``text``; one entry with the reason if there is none."""
     found = 0
     for record in _each(text):
         found += 1
@@ -98,13 +98,14 @@ def _each(text: bytes) -> Iterator[RecordText]:
 
 
 def _clustered(text: bytes) -> int:
-    """How many tasks pegasus-cluster, or its MPI form, says that it had; 0: neither."""
+    """Return how many tasks pegasus-cluster, or its MPI form, says that it had; 0:
+    neither."""
     match = _SUMMARY.search(text) if b"[cluster-summary " in text else None
     return int(match.group(1)) if match else 0
 
 
 def _is_xml(text: bytes) -> bool:
-    """One Kickstart writes a file; whichever comes first is not what a task said."""
+    """Return whether an XML record comes first: the rest is what a task printed."""
     xml = kickstart_xml.begins(text)
     if xml is None:
         return False
@@ -130,7 +131,8 @@ def _counters(text: bytes, place: int) -> Mapping[str, Any] | None:
 
 
 def load_yaml(text: bytes) -> Any:
-    """The YAML in ``text``. Raises ValueError; depth and repetition are limited."""
+    """Parse the YAML in ``text``. Raises ValueError; depth and repetition are
+    limited."""
     return loads(text.decode("utf-8", errors="replace"))
 
 

@@ -15,7 +15,6 @@ from rich.markup import escape
 from pegasus_bb.core.units import format_reserved, format_size
 from pegasus_bb.model.run import Run
 from pegasus_bb.model.text import readable
-from pegasus_bb.report.headline import certainty, headline
 from pegasus_bb.report.probe import sentences
 from pegasus_bb.report.report_document import Comparison
 from pegasus_bb.report.tables import MOST, PLAIN, tables
@@ -27,7 +26,8 @@ WIDTH = 100  # where there is no terminal
 def render_text(
     comparison: Comparison, *, color: bool = False, width: int = WIDTH
 ) -> str:
-    """Tables, notes and problems of ``comparison``; plain text without ``color``.
+    """Render the tables, notes and problems of ``comparison``; plain text without
+    ``color``.
 
     Lines keep to ``width`` columns, except paths, and tables whose numbers need more.
     """
@@ -62,9 +62,9 @@ def _plain(line: str) -> str:
 
 
 def _top(comparison: Comparison) -> Iterator[str]:
-    yield headline(comparison)
-    if doubt := certainty(comparison):
-        yield doubt
+    yield comparison.headline
+    if comparison.certainty:
+        yield comparison.certainty
     yield from (f"WARNING: {warning}" for warning in comparison.warnings)
 
 
@@ -138,7 +138,7 @@ def _remarks(comparison: Comparison) -> Iterator[str]:
 
 
 def _on_the_rest(comparison: Comparison) -> Iterator[str]:
-    """What tables do not show."""
+    """Say what the tables leave out."""
     jobs = len(comparison.jobs)
     files = len(comparison.files)
     if jobs > MOST and jobs > len(comparison.compute):

@@ -3,16 +3,47 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple, TypeVar
 
 from pegasus_bb.model.run import Run
 from pegasus_bb.model.stat import Pair
 from pegasus_bb.report.benchmark import Benchmark
 from pegasus_bb.report.breakeven import BreakEven
-from pegasus_bb.report.metrics import IOWait, TaskMetric
+from pegasus_bb.report.metrics import IOWait, ReportedRun, TaskMetric
 from pegasus_bb.report.probe import Probed
-from pegasus_bb.report.run_clock import RunTime
+
+T = TypeVar("T")
+SIDES = {"pfs": "PFS", "bb": "burst buffer"}
+NamedRun = tuple[str, Run]  # "PFS run 1", run
+
+
+def named(side: str, runs: Sequence[T]) -> list[tuple[str, T]]:
+    return [(f"{side} run {number}", run) for number, run in enumerate(runs, start=1)]
+
+
+class Sides(NamedTuple):
+    """The runs on the PFS and on the burst buffer; those of a side are repetitions."""
+
+    pfs: Sequence[Run]
+    bb: Sequence[Run]
+
+    @property
+    def runs(self) -> list[Run]:
+        return [*self.pfs, *self.bb]
+
+    @property
+    def named_pfs(self) -> list[NamedRun]:
+        return named("PFS", self.pfs)
+
+    @property
+    def named_bb(self) -> list[NamedRun]:
+        return named("BB", self.bb)
+
+    @property
+    def named(self) -> list[NamedRun]:
+        return [*self.named_pfs, *self.named_bb]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +67,6 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class ReportedRun:
-    run: Run
-    clock: Mapping[str, float]  # clock.PARTS -> seconds
-    time: RunTime  # epoch -> seconds since the run began
-    gate_offset: float | None  # when the gate was first asked; None: no gate
-
-
-@dataclass(frozen=True, slots=True)
 class Comparison:
     """Runs on the PFS next to runs on a burst buffer; runs of a side are repetitions.
 
@@ -63,9 +86,11 @@ class Comparison:
     layers: tuple[Row, ...]  # of Darshan logs: a row per transformation and layer
     widths: tuple[Row, ...]  # the same by number of processes, where several were used
     files: tuple[Row, ...]  # of Darshan logs: a row per transformation, file and layer
-    workflow: Mapping[str, Pair]  # makespan and its parts, seconds
-    clock: Mapping[str, Pair]  # clock.PARTS, seconds, each second counted once
-    staging: Mapping[str, Pair]  # quantities.STAGING
+    workflow: Mapping[str, Pair]  # metrics.WORKFLOW
+    clock: Mapping[str, Pair]  # metrics.CLOCK
+    staging: Mapping[str, Pair]  # metrics.STAGING
+    headline: str  # what the burst buffer bought, in one sentence
+    certainty: str  # what one run of a side leaves open; empty if nothing
     break_even: BreakEven | None  # None: a side has no records
     warnings: tuple[str, ...]  # why the sides may not be what they are called
     notes: tuple[str, ...]  # what else a reader must know to judge the numbers
@@ -75,7 +100,7 @@ class Comparison:
     @property
     def sides(self) -> tuple[str, ...]:
         """The halves of a pair that have runs: pfs, bb."""
-        return tuple(side for side in ("pfs", "bb") if getattr(self, side))
+        return tuple(side for side in SIDES if getattr(self, side))
 
     @property
     def is_comparison(self) -> bool:
@@ -96,9 +121,9 @@ class Comparison:
         return any(reported.run.simulated for reported in (*self.pfs, *self.bb))
 
     def typical(self, side: str) -> tuple[str, ReportedRun]:
-        """The name and the run whose makespan is nearest to the mean of ``side``."""
-        heads = {"pfs": "PFS", "bb": "BB"}
-        runs = [each for each in self.named_runs() if each[0].startswith(heads[side])]
+        """Return the name and the run whose makespan is nearest to the mean of
+        ``side``."""
+        runs = named(side.upper(), getattr(self, side))
         stat = getattr(self.workflow["makespan"], side)
         mean = stat.mean if stat else 0.0
 
@@ -108,8 +133,6 @@ class Comparison:
 
         return min(runs, key=distance)
 
-    def named_runs(self) -> Iterator[tuple[str, ReportedRun]]:
-        """("PFS run 1", run), and so on, the PFS first."""
-        for side, runs in (("PFS", self.pfs), ("BB", self.bb)):
-            for number, run in enumerate(runs, start=1):
-                yield f"{side} run {number}", run
+    def named_runs(self) -> list[tuple[str, ReportedRun]]:
+        """Return ("PFS run 1", run), and so on, the PFS first."""
+        return [*named("PFS", self.pfs), *named("BB", self.bb)]

@@ -52,7 +52,8 @@ class Reservations:
 
 
 def reserved_byte_hours(folder: Path) -> float | None:
-    """``byte_hours`` of the run in ``folder``, with the times in its jobstate.log."""
+    """Return ``byte_hours`` of the run in ``folder``, with the times in its
+    jobstate.log."""
     try:
         nodes = read_jobstate(folder / "jobstate.log").nodes
     except OSError:  # the run has not begun
@@ -61,7 +62,7 @@ def reserved_byte_hours(folder: Path) -> float | None:
 
 
 def reservations(folder: Path, nodes: Iterable[NodeTimes]) -> Reservations:
-    """The reservations of the run in ``folder``; none if a note is damaged."""
+    """Return the reservations of the run in ``folder``; none if a note is damaged."""
     bb = folder / "bb"
     try:
         return Reservations(_shared(bb), *_of_jobs(bb, nodes))
@@ -110,7 +111,7 @@ def _each_job(bb: Path, ends: Mapping[str, float]) -> Iterator[ReservedByJob]:
 
 
 def _number(value: Any) -> Any:
-    """``value``. Raises TypeError if it is no number."""
+    """Return ``value``. Raises TypeError if it is no number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(value)
     return value

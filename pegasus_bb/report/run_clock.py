@@ -38,7 +38,7 @@ Interval = tuple[float, float]
 
 
 def by_the_clock(run: Run) -> Mapping[str, float]:
-    """PARTS -> seconds; empty where nothing is known of the run.
+    """Return the seconds of each of PARTS; empty if nothing is known of the run.
 
     They add up to the makespan.
     """
@@ -55,7 +55,7 @@ def by_the_clock(run: Run) -> Mapping[str, float]:
 
 
 def _events(run: Run) -> Iterator[tuple[float, int, int]]:
-    """When something began and ended: time, which part, +1 or -1."""
+    """Yield when something began and ended: time, which part, +1 or -1."""
     for name, (since, until) in _intervals(run):
         if until > since:
             part = PARTS.index(name)
@@ -86,20 +86,21 @@ def _intervals(run: Run) -> Iterator[tuple[str, Interval]]:
 
 
 def _over(node: NodeTimes, end: float) -> float | None:
-    """When its POST script began: its last task had ended, and the log has no fractions
-    of a second."""
+    """Return when its POST script began: after its last task, for the log has no
+    fractions of a second."""
     return None if node.terminated is None else max(node.terminated, end)
 
 
 def begun(run: Run) -> float | None:
-    """When it began, in seconds since the epoch."""
+    """Return when it began, in seconds since the epoch."""
     if run.stretches:
         return _exact(min(since for since, _ in run.stretches), run)
     return min((task.start for task in run.tasks), default=None)
 
 
 def exact_makespan(run: Run) -> float | None:
-    """Seconds in which an engine worked on it; None without a job state log."""
+    """Return the seconds in which an engine worked on it; None without a job state
+    log."""
     if not run.stretches:
         return None
     return math.fsum(until - since for since, until in _exact_stretches(run))
@@ -113,9 +114,9 @@ def _exact_stretches(run: Run) -> list[Interval]:
 
 
 def _exact(since: float, run: Run) -> float:
-    """A job state log leaves out fractions: the first task of that second tells. One of
-    the next second says that it was late in its own: an engine's first task comes soon.
-    """
+    """Complete a whole second by the first task in it: a job state log leaves out
+    fractions. A first task of the next second says that the log's was late in its own:
+    an engine's first task comes soon."""
     starts = [task.start for task in run.tasks]
     found = _first_in(since, starts)
     is_late = found == since and _first_in(since + 1, starts) > since + 1
@@ -123,12 +124,13 @@ def _exact(since: float, run: Run) -> float:
 
 
 def _exact_end(until: float, run: Run) -> float:
-    """The last task that ends in that second tells."""
+    """Complete a whole second by the last task that ends in it."""
     return _last_in(until, (task.end for task in run.tasks))
 
 
 def _first_in(second: float, times: Iterable[float]) -> float:
-    """Of ``times`` in that second; a time with a fraction is exact already."""
+    """Return the first of ``times`` in that second; a time with a fraction is exact
+    already."""
     if second != int(second):
         return second
     return min((t for t in times if second <= t < second + 1), default=second)
@@ -152,12 +154,14 @@ def gated_nodes(run: Run) -> set[str]:
 
 
 def gate_wait(run: Run) -> float | None:
-    """Seconds that the gate, the PRE script of a create_dir node, held its job."""
+    """Return the seconds that the gate, the PRE script of a create_dir node, held its
+    job."""
     return max((until - since for since, until in _gates(run)), default=None)
 
 
 def _gates(run: Run) -> list[Interval]:
-    """From the first question to the answer, of each gate that ended."""
+    """Return the time from the first question to the answer, of each gate that
+    ended."""
     gated = gated_nodes(run)
     found = (node for node in run.nodes if node.node in gated)
     return [
@@ -168,8 +172,9 @@ def _gates(run: Run) -> list[Interval]:
 
 
 def _exact_gate(since: float, until: float, node: str, run: Run) -> Interval:
-    """Without fractions a wait of a moment reads as a second, or as none. It begins
-    when bb_setup has ended, and its job starts when it is over."""
+    """Complete whole seconds: without fractions a wait of a moment reads as a second,
+    or as none. It begins when bb_setup has ended, and its job starts when it is
+    over."""
     setups = [task.end for task in run.tasks if task.kind is Kind.BB_SETUP]
     starts = [task.start for task in run.tasks if task.node == node]
     begun = _last_in(since, setups)
@@ -178,13 +183,13 @@ def _exact_gate(since: float, until: float, node: str, run: Run) -> Interval:
 
 @dataclass(frozen=True, slots=True)
 class RunTime:
-    """What time it is in a run."""
+    """The time within a run."""
 
     begun: float | None  # seconds since the epoch; None where nothing is known of it
     still: tuple[tuple[float, float], ...]  # from, to: no engine worked on it
 
     def at(self, time: float) -> float:
-        """Seconds since it began, to the microsecond."""
+        """Return the seconds since it began, to the microsecond."""
         begun = time if self.begun is None else self.begun
         passed = (time - begun) - sum(
             max(0.0, min(until, time) - max(since, begun))
@@ -194,7 +199,7 @@ class RunTime:
 
 
 def run_time(run: Run) -> RunTime:
-    """It begins with the gate or the first task, whichever is first."""
+    """Begin with the gate or the first task, whichever is first."""
     gate = gate_began(run)
     times = [task.start for task in run.tasks] + ([] if gate is None else [gate])
     between = ((one[1], other[0]) for one, other in pairwise(run.stretches))
@@ -202,6 +207,6 @@ def run_time(run: Run) -> RunTime:
 
 
 def gate_began(run: Run) -> float | None:
-    """When the gate was first asked that held its job back longest."""
+    """Return when the gate that held its job back longest was first asked."""
     gates = _gates(run)
     return max(gates, key=lambda gate: gate[1] - gate[0])[0] if gates else None

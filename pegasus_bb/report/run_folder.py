@@ -14,7 +14,14 @@ from pegasus_bb.model.run import Problem, Run, Task
 from pegasus_bb.report.darshan_counters import Log, NoPyDarshan, read_logs
 from pegasus_bb.report.discovery import RunFiles, find_run_files
 from pegasus_bb.report.drained import drained
-from pegasus_bb.report.footprint import declared, footprint, planned, programs
+from pegasus_bb.report.footprint import (
+    declared,
+    footprint,
+    planned,
+    programs,
+    staged_in,
+    without_printed_text,
+)
 from pegasus_bb.report.jobstate import JobStates
 from pegasus_bb.report.joining import join
 from pegasus_bb.report.kickstart import read_tasks
@@ -34,13 +41,12 @@ from pegasus_bb.report.run_notes import (
     load_at_start,
     staged_out,
 )
-from pegasus_bb.report.staged_in import staged_in, without_words
 
 _LIMIT = 4 << 20  # bytes of braindump.yml or plan.json
 
 
 def read_run(path: Path) -> Run:
-    """What happened in the run whose submit directory, record or log is at ``path``.
+    """Read the run whose submit directory, record or log is at ``path``.
 
     Records that cannot be read are in ``problems``. Raises UsageError if there is
     nothing at all to read.
@@ -87,7 +93,7 @@ def _predicted_range(plan: Mapping[str, Any]) -> tuple[float, float] | None:
 
 
 def _predicted(plan: Mapping[str, Any], key: str) -> float | None:
-    """The makespan that planning predicted for its mode, if it knew enough."""
+    """Return the makespan that planning predicted for its mode, if it knew enough."""
     try:
         predicted = plan["predicted"]
         if predicted["unknown_times"] or predicted["unknown_sizes"]:
@@ -100,14 +106,15 @@ def _predicted(plan: Mapping[str, Any], key: str) -> float | None:
 
 
 def _fallback(decision: Mapping[str, Any]) -> str:
-    """Why the run was on the PFS in place of the tier; empty if it was not."""
+    """Return why the run was on the PFS in place of the tier; empty if it was not."""
     if decision.get("to") != "pfs":
         return ""
     return str(decision.get("because") or "no reason was noted")
 
 
 def _mapping(path: Path, problems: list[Problem]) -> Mapping[str, Any]:
-    """The mapping in ``path``; a damaged file is a problem, an absent one is not."""
+    """Read the mapping in ``path``; a damaged file is a problem, an absent one is
+    not."""
     try:
         with path.open("rb") as source:
             text = source.read(_LIMIT)
@@ -131,7 +138,7 @@ def _with_notes(run: Run, folder: Path, found: RunFiles, workflow: Path) -> Run:
     live = live_on_shared(folder, lists, run.tasks, reserved.shared)
     return replace(
         run,
-        tasks=tuple(without_words(run.tasks, lists, files)),
+        tasks=tuple(without_printed_text(run.tasks, lists, files)),
         reserved=reserved.byte_hours,
         gate_wait=gate_wait(run),
         brought=staged_in(known, run.tasks),
@@ -202,14 +209,16 @@ def _with_logs(
 
 
 def _missing(found: RunFiles) -> tuple[str, ...]:
-    """Planned nodes without a record; a sub-workflow's DAGMan never leaves one."""
+    """Return planned nodes without a record; a sub-workflow's DAGMan never leaves
+    one."""
     nodes = (Path(key).name for key in found.planned - found.records.keys())
     return tuple(sorted(n for n in nodes if role_of(n) is not Role.SUB_WORKFLOW))
 
 
 def _span(tasks: Sequence[Task], still: Iterable[tuple[float, float]]) -> float | None:
-    """Seconds from the first task's start to the last one's end, without those in
-    which the run lay ``still`` before it was resumed: the makespan has none of them."""
+    """Return the seconds from the first task's start to the last one's end, without
+    those in which the run lay ``still`` before it was resumed: the makespan has none of
+    them."""
     if not tasks:
         return None
     first = min(t.start for t in tasks)

@@ -49,14 +49,14 @@ def placed_files(folder: Path) -> Mapping[str, Note]:
 
 
 def files_in(note: Note) -> Mapping[str, Note]:
-    """LFN -> entry, from the key ``files`` of ``note``."""
+    """Return LFN -> entry, from the key ``files`` of ``note``."""
     files = note.get("files")
     entries = files.items() if isinstance(files, dict) else ()
     return {lfn: file for lfn, file in entries if isinstance(file, dict)}
 
 
 def job_list(lists: Mapping[str, Path], task: Task, *kinds: Kind) -> Iterator[Note]:
-    """The job list of a task of one of ``kinds`` that has done all of it."""
+    """Yield the job list of a task of one of ``kinds`` that has done all of it."""
     if task.kind not in kinds or task.exit_code != 0 or task.node not in lists:
         return
     try:
@@ -69,7 +69,7 @@ def job_list(lists: Mapping[str, Path], task: Task, *kinds: Kind) -> Iterator[No
 
 
 def load_at_start(folder: Path) -> MachineLoad | None:
-    """What the local engine noted; None if another engine ran it."""
+    """Read what the local engine noted; None if another engine ran it."""
     note = read_note(folder / "bb" / "load.json")
     try:
         return MachineLoad(float(note["load"][0]), int(note["cores"]))
@@ -78,7 +78,7 @@ def load_at_start(folder: Path) -> MachineLoad | None:
 
 
 def staged_out(folder: Path) -> StagedOut | None:
-    """The results of the run in ``folder``; None if no note names any."""
+    """Return the results of the run in ``folder``; None if no note names any."""
     uuid = read_note(folder / "bb" / "request.json").get("uuid")
     manifest = {lfn: it for lfn, of, it in _manifest(folder) if uuid in (None, of)}
     parts = [*manifest.values(), *_by_job_reservations(folder)]
@@ -88,7 +88,7 @@ def staged_out(folder: Path) -> StagedOut | None:
 
 
 def jobs_on_pfs(folder: Path) -> tuple[tuple[JobOnPfs, ...], tuple[Problem, ...]]:
-    """Jobs that worked on the PFS because their tier had no room, by node.
+    """Return the jobs that worked on the PFS because their tier had no room, by node.
 
     A damaged note still counts as such a job, and is a Problem.
     """
@@ -118,7 +118,7 @@ def _load(path: Path) -> Any:
 
 
 def _manifest(folder: Path) -> Iterator[tuple[str, Any, StagedOut]]:
-    """LFN, the run's uuid, and the result; torn lines are skipped."""
+    """Yield LFN, the run's uuid, and the result; torn lines are skipped."""
     for line in _lines(folder / "bb" / "manifest.jsonl"):
         try:
             entry = orjson.loads(line)

@@ -16,8 +16,8 @@ _OWN = (Kind.CREATE_DIR, Kind.CLEANUP)  # the planner's own that move nothing
 
 
 def startup_of(run: Run) -> Startup | None:
-    """None without a job state log. Its times are whole seconds: the differences of
-    many nodes are right in their mean.
+    """Learn what starting took; None without a job state log. Its times are whole
+    seconds: the differences of many nodes are right in their mean.
 
     Waiting in the queue is that of nodes that found a slot free: others waited for one,
     which is no part of starting. Of a few tasks the seconds of the log tell nothing;
@@ -36,7 +36,7 @@ def startup_of(run: Run) -> Startup | None:
 
 
 def _around(pairs: Iterable[tuple[Task, NodeTimes]]) -> float | None:
-    """Seconds in the slot beside the task."""
+    """Return the seconds in the slot beside the task."""
     seconds = [
         node.terminated - node.executing - task.duration
         for task, node in pairs
@@ -46,8 +46,8 @@ def _around(pairs: Iterable[tuple[Task, NodeTimes]]) -> float | None:
 
 
 def _between(tasks: Sequence[Task]) -> float:
-    """The median of what passed from the end of a task to the next start: of a chain,
-    what the next task took to be started."""
+    """Return the median of the seconds from the end of a task to the next start: in a
+    chain, what starting the next task took."""
     ends = sorted(task.end for task in tasks)
     starts = (task.start for task in tasks if task.start >= ends[0])
     gaps = [start - ends[bisect_right(ends, start) - 1] for start in starts]
@@ -55,8 +55,8 @@ def _between(tasks: Sequence[Task]) -> float:
 
 
 def _queue(nodes: Iterable[NodeTimes]) -> float:
-    """The mean of nodes that found a slot free; the least of all if these are few.
-    There are as many slots as nodes ever had at the same time."""
+    """Return the mean of nodes that found a slot free; the least of all if these are
+    few. There are as many slots as nodes ever had at the same time."""
     begun = _begun(nodes)
     slots = _most([(node.executing, node.terminated) for node in begun])
     begins = sorted(map(_ready, begun))
@@ -80,7 +80,7 @@ def _ready(node: NodeTimes) -> float:
 
 
 def _most(spans: Sequence[tuple[float | None, float | None]]) -> int:
-    """How many lie over each other at most."""
+    """Return how many spans overlap at most."""
     changes = [(since, 1) for since, _ in spans if since is not None]
     changes += [(until, -1) for _, until in spans if until is not None]
     return max(accumulate(change for _, change in sorted(changes)), default=0)

@@ -16,7 +16,7 @@ _YET = "/dev/shm/"  # noqa: S108 - memory, and a tier of some sites
 
 
 def counted(attributes: Mapping[str, str]) -> Iterator[FileUse]:
-    """What Kickstart says of one file under -z or -Z, where it says anything.
+    """Yield what Kickstart says of one file under -z or -Z, if it says anything.
 
     It does not trace copy_file_range, sendfile and mmap: a zero is no count.
     """
@@ -48,7 +48,7 @@ def is_data(path: str) -> bool:
 def with_calls(
     listed: Iterable[FileUse], calls: Iterable[FileUse], cwd: str
 ) -> tuple[FileUse, ...]:
-    """``listed``, with what ``calls`` moved; then those files that only calls tell of.
+    """Return ``listed``, with what ``calls`` moved; then files that only calls tell of.
 
     Below ``cwd``, the run's folder in the scratch, a file's path is its LFN.
     """

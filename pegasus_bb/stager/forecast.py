@@ -10,10 +10,11 @@ from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from pegasus_bb.core.max_min import max_min_rates
 from pegasus_bb.runtime.stager_client.task import StagerTask
 from pegasus_bb.stager.assignments import Assignments
 from pegasus_bb.stager.estimate import Estimates
-from pegasus_bb.stager.rates import Targets, pair_of, share
+from pegasus_bb.stager.rates import Targets, pair_of
 
 _REST = 1e-9  # of a task; less than that is done
 
@@ -69,7 +70,7 @@ class Forecast(NamedTuple):
         speeds = [worker.speed for worker in working]
         if any(worker.targets for worker in working):
             users = [(worker.speed, worker.targets) for worker in working]
-            speeds = share(users, self.targets.rates)
+            speeds = max_min_rates(users, self.targets.rates)
         step = min(w.left / speed for w, speed in zip(working, speeds))
         for worker, speed in zip(working, speeds):
             worker.left -= speed * step

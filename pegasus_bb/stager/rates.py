@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from pegasus_bb.runtime.stager_client.dataspace import Dataspaces
@@ -29,37 +29,6 @@ def pair_of(task: StagerTask) -> tuple[str, str]:
 def _share_of(task: StagerTask) -> str:
     """As the name of a target, which has no blank; empty where it has none."""
     return f"{task.uid} {task.terms.share}" if task.terms.share else ""
-
-
-def share(
-    users: Sequence[tuple[float, Collection[str]]], rates: Mapping[str, float]
-) -> list[float]:
-    """How fast each of ``users`` goes: (its own limit, the targets that it uses).
-
-    Max-min fair (Bertsekas and Gallager 1992, section 6.5.2): each is as fast as its
-    limit, or as fast as any other that uses a target whose ``rates`` are used up.
-    """
-    left = dict(rates)
-    speeds = [0.0] * len(users)
-    open_users = set(range(len(users)))
-    while open_users:
-        counts: dict[str, int] = {}
-        for user in open_users:
-            for name in users[user][1]:
-                counts[name] = counts.get(name, 0) + 1
-        equal = {name: left[name] / count for name, count in counts.items()}
-        bounds = {
-            user: min([users[user][0], *(equal[name] for name in users[user][1])])
-            for user in open_users
-        }
-        lowest = min(bounds.values())
-        for user, bound in bounds.items():
-            if bound <= lowest * (1 + 1e-9):
-                speeds[user] = lowest
-                open_users.discard(user)
-                for name in users[user][1]:
-                    left[name] = max(0.0, left[name] - lowest)
-    return speeds
 
 
 class Bucket:

@@ -19,12 +19,10 @@ from pegasus_bb.cli import cli
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.report.render import WIDTH
-from tests.decide.conftest import user
 from tests.decide.user_files import User
 from tests.planner.pegasus_user import User as PegasusUser
 from tests.support.page_html import Balanced
 
-__all__ = ["user"]
 GIVEN = {"bb_mode": "persistent", "output_sites": "local", "output_dir": "out"}
 RECORDED = Path(__file__).parent.parent / "recorded/kickstart/gated"
 SAID = ["--bb-mode", "persistent", "-o", "local", "-O", "out"]

@@ -12,9 +12,9 @@ from pegasus_bb.decide.decision import Ending
 from pegasus_bb.decide.liveness import (
     largest_phase,
     lifetimes,
-    peak,
+    live_bytes,
+    live_in_levels,
     phase_ends,
-    planned_peak,
 )
 from tests.decide.user_files import User, job, sized, use
 
@@ -45,7 +45,7 @@ def lives(user: User) -> dict[str, tuple[int, int]]:
 def live(user: User) -> tuple[int, int]:
     """Bytes in any order of the jobs, and in the planned one."""
     placement = user.decide()
-    return placement.need, planned_peak(user.given(), placement)
+    return placement.need, max(live_in_levels(user.given(), placement))
 
 
 def test_a_file_lives_from_the_level_that_makes_it_to_the_last_that_reads_it(
@@ -145,4 +145,4 @@ def test_the_fewest_phases_are_found(drawn: list[tuple[int, int]], limit: int) -
     if ends is not None:
         assert fits(pairs, ends, limit)
         assert largest_phase(born, dying, ends) <= limit
-    assert (peak(born, dying) <= limit) == (ends is not None)
+    assert (max(live_bytes(born, dying)) <= limit) == (ends is not None)

@@ -14,7 +14,7 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.run import Problem
 from pegasus_bb.report import darshan_counters
 from pegasus_bb.report.darshan_counters import Log, read_logs
-from pegasus_bb.report.layers import LAYER_METRICS
+from pegasus_bb.report.metrics import LAYER_METRICS
 
 MIB = 1 << 20
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from pegasus_bb.report.compare import compare
-from pegasus_bb.report.headline import headline
 from pegasus_bb.report.render import render_text
 from tests.report.made import a_run
 
@@ -33,7 +32,7 @@ def test_the_headline_compares_the_makespans(
     pfs: list[float | None], bb: list[float | None], words: str
 ) -> None:
     sides = ([a_run(makespan=m) for m in side] for side in (pfs, bb))
-    assert words in headline(compare(*sides))
+    assert words in compare(*sides).headline
 
 
 @pytest.mark.parametrize(
@@ -48,7 +47,7 @@ def test_sides_that_are_not_what_they_are_called_get_no_verdict(
     pfs: str, bb: str, words: str
 ) -> None:
     found = compare([a_run(mode=pfs, makespan=9.0)], [a_run(mode=bb, makespan=4.0)])
-    sentence = headline(found)
+    sentence = found.headline
     assert sentence.startswith("This says nothing of a burst buffer: ")
     assert words in sentence
     assert found.break_even is None
@@ -62,10 +61,10 @@ def test_a_run_that_was_stopped_gets_no_verdict() -> None:
         "BB run 1 is not complete: 2 nodes left no record (a, b). How to go on: "
         "pegasus-bb status submit/bb"
     )
-    assert headline(found).endswith(words)
+    assert found.headline.endswith(words)
     assert found.break_even is None
     alone = compare([], [stopped])
-    assert headline(alone) == f"This is a part of a run: {words}"
+    assert alone.headline == f"This is a part of a run: {words}"
 
 
 def test_runs_of_other_inputs_get_no_verdict() -> None:
@@ -74,9 +73,9 @@ def test_runs_of_other_inputs_get_no_verdict() -> None:
     words = "the files of a run have 1.0 MiB, those of another 3.0 MiB"
     for pfs, bb in (([first], [other]), ([first, other], [first])):
         found = compare(pfs, bb)
-        assert words in headline(found)
+        assert words in found.headline
         assert words in found.warnings[0]
     alike = a_run(footprint=(1 << 20) + 999, makespan=4.0)
-    assert "faster" in headline(compare([first], [alike]))
+    assert "faster" in compare([first], [alike]).headline
     partial = a_run(footprint=9, missing=("a",))
     assert words[:12] not in " ".join(compare([first], [partial]).warnings)

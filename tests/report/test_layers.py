@@ -10,7 +10,8 @@ from pytest import approx
 from pegasus_bb.model.run import Calls, FileUse, Layer, Run
 from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.compare import compare
-from pegasus_bb.report.layers import LAYER_METRICS, Spent, times
+from pegasus_bb.report.layers import Spent, times
+from pegasus_bb.report.metrics import LAYER_METRICS
 from tests.report.made import a_run, a_task
 
 MIB = 1 << 20

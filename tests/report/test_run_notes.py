@@ -10,7 +10,6 @@ import pytest
 
 from pegasus_bb.model.run import JobOnPfs, Run
 from pegasus_bb.report.compare import compare
-from pegasus_bb.report.comparison_notes import warnings_on
 from pegasus_bb.report.page import report_page
 from pegasus_bb.report.render import render_text
 from pegasus_bb.report.run_folder import read_run
@@ -136,5 +135,5 @@ def test_a_run_on_a_busy_machine_is_warned_of(
     (tmp_path / "bb").mkdir()
     (tmp_path / "bb/load.json").write_text(note)
     run = a_run(load=load_at_start(tmp_path))
-    found = [w for w in warnings_on([run], []) if "3.50 on 2 cores" in w]
+    found = [w for w in compare([run], []).warnings if "3.50 on 2 cores" in w]
     assert len(found) == warned

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pegasus_bb.model.run import Kind, Task
+from pegasus_bb.report.footprint import staged_in
 from pegasus_bb.report.run_notes import Known
-from pegasus_bb.report.staged_in import staged_in
 from tests.report.made import a_task
 
 MIB = 1 << 20

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 import json
-import math
 import os
 import threading
 import time
@@ -23,7 +22,7 @@ from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.stager_client.dataspace import Dataspace, Dataspaces
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.pacing import SharedRate, Stopwatch, TokenBucket
-from pegasus_bb.stager.rates import Bucket, Targets, share
+from pegasus_bb.stager.rates import Bucket, Targets
 from pegasus_bb.stager.site_config import site_config
 from tests.stager.conftest import Daemon
 from tests.stager.lives import ROOT
@@ -37,41 +36,6 @@ __all__ = ["site"]
 @pytest.fixture
 def life() -> str:
     return ROOT
-
-
-TARGETS = ("lustre", "bb", "home")
-SPEEDS = st.floats(1, 1e10)
-USERS = st.lists(
-    st.tuples(SPEEDS | st.just(math.inf), st.sets(st.sampled_from(TARGETS), min_size=1))
-)
-
-
-@given(USERS, st.fixed_dictionaries(dict.fromkeys(TARGETS, SPEEDS)))
-def test_no_target_is_overrun_and_no_share_is_lost(
-    users: list[tuple[float, set[str]]], rates: dict[str, float]
-) -> None:
-    """Each is as fast as it wants, or a target of its own is full and no other that
-    uses it is faster: max-min fairness."""
-    speeds = share(users, rates)
-    used = {
-        name: sum(
-            s for s, (_, names) in zip(speeds, users, strict=True) if name in names
-        )
-        for name in TARGETS
-    }
-    assert all(used[name] <= rates[name] * (1 + 1e-6) for name in TARGETS)
-    for speed, (limit, names) in zip(speeds, users, strict=True):
-        full = [name for name in names if used[name] >= rates[name] * (1 - 1e-6)]
-        fastest = {
-            name: max(s for s, (_, n) in zip(speeds, users, strict=True) if name in n)
-            for name in full
-        }
-        is_fair = any(speed >= fastest[name] * (1 - 1e-6) for name in full)
-        assert speed == limit or is_fair
-
-
-def test_without_a_target_each_is_as_fast_as_it_can() -> None:
-    assert share([(5.0, ()), (7.0, ())], {"bb": 1.0}) == [5.0, 7.0]
 
 
 def moved_by(

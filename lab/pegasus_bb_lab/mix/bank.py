@@ -1,8 +1,8 @@
 """Many equal servers side by side: thousands of requests as a few NumPy arrays.
 
-Each is a server as in ``simulation.server``, which a test holds it equal to. No server
-depends on another, so each can be followed to the end of its requests on its own clock,
-and only the end of a whole transfer is an event.
+Each is a SharedServer of ``pegasus_bb.forecast.server``; a test holds them equal. No
+server depends on another, so each can be followed to the end of its requests on its own
+clock, and only the end of a whole transfer is an event.
 """
 
 from __future__ import annotations
@@ -113,7 +113,8 @@ class Bank:
         return left, ends
 
     def _shares(self, active: Counts, lanes: list[int]) -> Floats:
-        """Of a server's time for each request, max-min fair as in ``Server``."""
+        """Return the max-min fair share of each request, as ``SharedServer.share_time``
+        does; here for all servers at once, in NumPy."""
         free = np.ones(self.count)
         count = active.sum(axis=0)
         share = np.zeros(active.shape)
@@ -154,9 +155,9 @@ class Transfer:
         if process is not None:
             self.is_lost = True
             self.cancel(process)
-            process.go_on()
+            process.resume()
 
     def finish(self) -> None:
         if self._process is not None:
             process, self._process = self._process, None
-            process.go_on()
+            process.resume()

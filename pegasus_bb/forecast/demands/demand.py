@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Moved(NamedTuple):
-    """What a task reads and writes of the workflow's files."""
+    """The bytes and files that a task reads and writes of the workflow's files."""
 
     read: int  # bytes
     written: int
@@ -16,7 +16,8 @@ class Moved(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """Of one task. Bytes of the workflow's files are not in it: the files have them."""
+    """What one task asks for. Bytes of the workflow's files are not in it: the files
+    have them."""
 
     compute: float  # seconds, the same on every place
     operations: float = 0.0  # calls that cost time on the place of the job's folder

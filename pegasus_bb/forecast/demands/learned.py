@@ -32,7 +32,7 @@ class Point(NamedTuple):
 
 
 def fit(points: Sequence[Point]) -> Demand | None:
-    """The demand that misses the points least. None if they are of one rate, or no
+    """Fit the demand that misses the points least. None if they are of one rate, or no
     demand is finite."""
     count = len(points)
     mean_x = sum(p.each for p in points) / count
@@ -55,7 +55,7 @@ def fit(points: Sequence[Point]) -> Demand | None:
 
 
 def misses_by(demand: Demand, points: Sequence[Point]) -> float:
-    """The largest error of a run time, as a part of it."""
+    """Return the largest error of a run time, as a part of it."""
     return max(
         abs(demand.compute + demand.operations * p.each - p.seconds)
         / max(p.seconds, 1e-9)
@@ -87,20 +87,20 @@ class Seen(NamedTuple):
     pieces: float  # of 8 KiB, of all bytes that it moved
 
     def rate(self, seconds: float) -> float:
-        """Operations a second that it had, if ``seconds`` of its run time were
-        operations. Tasks beside it had their share of the place, for the same part of
-        their time."""
+        """Return the operations a second that it had, if ``seconds`` of its run time
+        were operations. Tasks beside it had their share of the place, for the same part
+        of their time."""
         share = min(1.0, seconds / self.past.duration) if self.past.duration else 0.0
         others = ((self.past.concurrency or 1.0) - 1.0) * share
         return min(self.speed.job_ops, self.speed.ops / (1.0 + others))
 
     def split(self, seconds: float) -> Demand:
-        """The demand of which ``seconds`` were operations here."""
+        """Return the demand of which ``seconds`` were operations here."""
         seconds = min(max(seconds, 0.0), self.rest)
         return Demand(self.rest - seconds, seconds * self.rate(seconds))
 
     def seconds_of(self, operations: float) -> float:
-        """For so many operations here, at most ``rest``."""
+        """Return the seconds of so many operations here, at most ``rest``."""
         seconds = 0.0
         for _ in range(_ROUNDS):
             seconds = min(operations / self.rate(seconds), self.rest)
@@ -132,10 +132,10 @@ class Seen(NamedTuple):
 def demand_of(
     pasts: Sequence[tuple[str, Past]], moved: Moved, speeds: Speeds
 ) -> DemandRange:
-    """From measurements of one task, or of one kind of task, each with its place.
+    """Learn from measurements of one task, or of one kind of task, each with its place.
 
-    A place without a speed counts as the PFS. A rate of operations that is unknown
-    makes all that bytes do not explain computing.
+    A place without a speed counts as the PFS. If a rate of operations is unknown, all
+    that bytes do not explain is computing.
     """
     seen = [_seen(past, place, moved, speeds) for place, past in pasts]
     if not seen:
@@ -162,7 +162,8 @@ def _seen(past: Past, place: str, moved: Moved, speeds: Speeds) -> Seen:
 
 
 def _of_places(seen: Sequence[Seen]) -> DemandRange:
-    """Least squares of the run times over all places; neither part is below zero."""
+    """Fit the run times over all places by least squares; neither part is below
+    zero."""
     found = None
     each = [1 / one.rate(0.0) for one in seen]
     for _ in range(_ROUNDS):

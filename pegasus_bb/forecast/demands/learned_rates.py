@@ -26,8 +26,8 @@ _LEAST = 1e-3  # of the slower place's time for an operation
 
 
 def fitted_speeds(history: History, speeds: Speeds) -> Speeds:
-    """``speeds``, with other rates of operations if the runs of ``history`` need them:
-    the same object if they do not, or if all of them were on one place."""
+    """Return ``speeds``, with other rates of operations if the runs of ``history`` need
+    them: the same object if they do not, or if all of them were on one place."""
     runs = {run.place: run for run in (history, *history.others)}
     seen = [name for name in runs if name in speeds.places]
     if len(seen) < 2:
@@ -53,7 +53,7 @@ def _all(run: History) -> float:
 
 
 def _rated(speed: Speed, rate: float, slots: int) -> Speed:
-    """``speed`` with a rate: that of all jobs is unknown, so none waits for another."""
+    """Give ``speed`` a rate: that of all jobs is unknown, so none waits for another."""
     if math.isfinite(speed.job_ops):
         return speed
     return replace(speed, job_ops=rate, ops=rate * slots)
@@ -66,8 +66,8 @@ def _faster(speed: Speed, rate: float, slots: int) -> Speed:
 
 
 def _shares(slow: History, one: Speed, fast: History, other: Speed) -> Iterator[float]:
-    """Of each kind of task that gained: how long an operation took on ``fast``, as a
-    part of its time on ``slow``, if all that does not compute were operations."""
+    """Yield, for each kind of task that gained, how long an operation took on ``fast``,
+    as a part of its time on ``slow``, if all that does not compute were operations."""
     for kind, past in slow.transformations.items():
         faster = fast.transformations.get(kind)
         if faster is None or past.duration < _MATTERS * _all(slow):
@@ -84,7 +84,7 @@ def _rest(past: Past, speed: Speed) -> float:
 
 
 def _computing(past: Past) -> float:
-    """Seconds on the wall: user time counts for each core."""
+    """Return the seconds on the wall: user time counts for each core."""
     if not past.user or past.duration <= 0:
         return 0.0
     return past.user / max(1, math.ceil(past.user / past.duration))

@@ -21,8 +21,8 @@ _NEAR = 0.01  # of all run times together: near enough
 def calibrated(
     simulator: Simulator, mode: Mode, measured: Mapping[str, float]
 ) -> Simulator:
-    """``simulator`` with demands by which no task of ``mode``, that of the earlier run,
-    takes longer than ``measured``: seconds by job id."""
+    """Return ``simulator`` with demands by which no task of ``mode``, that of the
+    earlier run, takes longer than ``measured``: seconds by job id."""
     work = simulator.planned.work
     pessimistic = [load.demand.pessimistic for load in work.loads]
     optimistic = [load.demand.optimistic for load in work.loads]
@@ -66,7 +66,8 @@ def _fitted(
 def _less(
     demands: Sequence[Demand], done: Execution, over: Sequence[float]
 ) -> list[Demand]:
-    """Less by the seconds ``over``: of operations first, for those had to wait."""
+    """Reduce demands by the seconds ``over``: operations first, for those had to
+    wait."""
     found = []
     for at, (demand, excess) in enumerate(zip(demands, over, strict=True)):
         if not excess:

@@ -17,7 +17,8 @@ from pegasus_bb.model.speeds import Speeds, Startup
 
 
 class ReadyQueue:
-    """The higher priority goes first, then the place in the outline."""
+    """The nodes that may start: the higher priority first, then the place in the
+    outline."""
 
     def __init__(
         self, outline: Outline, work: Sequence[Work], demands: Sequence[Demand]
@@ -35,9 +36,9 @@ class ReadyQueue:
         heappush(self._ready, self._turn[at])
 
     def next(self, most: int) -> list[int]:
-        """The first node, and of those right after it up to ``most`` in all that do the
-        same: they start together, get the same from every server, and end together.
-        Empty if none is ready."""
+        """Take the first node, and of those right after it up to ``most`` in all that
+        do the same: they start together, get the same from every server, and end
+        together. Empty if none is ready."""
         ready = self._ready
         work = self._work
         demands = self._demands
@@ -61,7 +62,7 @@ WAIT, COMPUTE, STAGE_IN, STAGE_OUT, OTHER = range(len(PARTS))
 
 
 class Clock:
-    """A second belongs to the first of PARTS that is under way in it."""
+    """Seconds by part: each belongs to the first of PARTS that is under way in it."""
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
@@ -95,7 +96,7 @@ _PART = {
 
 @dataclass(frozen=True)
 class Rules:
-    """How a run goes, beside what its nodes do."""
+    """How a run goes, besides what its nodes do."""
 
     startup: Startup
     reserves: bool = False  # one reservation for all jobs, and a gate
@@ -105,7 +106,7 @@ class Rules:
 
 
 class Execution:
-    """Times are seconds since the start; lists go by node."""
+    """One run. Times are seconds since the start; lists go by node."""
 
     def __init__(
         self,
@@ -165,7 +166,7 @@ class Execution:
         self.makespan = self.simulation.now
 
     def _alone(self, kind: Kind, seconds: float) -> Steps:
-        """A node beside which no other runs."""
+        """Run a node beside which no other runs."""
         self.clock.change(OTHER, 1)
         if self.rules.startup.queue:
             yield self.rules.startup.queue
@@ -175,7 +176,7 @@ class Execution:
         self.clock.change(OTHER, -1)
 
     def _free_to_go(self, at: int) -> None:
-        """The parents of a node have ended, but its phase may not have begun."""
+        """Start a node whose parents have ended, if its phase has begun."""
         if self._phases is None or self._phases.may_start(at):
             self._is_ready(at)
 
@@ -202,7 +203,8 @@ class Execution:
         self._start_what_can()
 
     def _start_what_can(self) -> None:
-        """Not from within itself: a node that takes no time ends while it starts."""
+        """Start ready nodes. It does not nest: a node that takes no time ends while it
+        starts."""
         if self._is_busy:
             return
         self._is_busy = True
@@ -213,7 +215,7 @@ class Execution:
         self._is_busy = False
 
     def _tasks(self, group: Sequence[int]) -> Steps:
-        """Equal ones, from their slots on."""
+        """Run equal tasks, from their slots on."""
         work = self.work[group[0]]
         demand = self.demands[group[0]]
         jobs = len(group)
@@ -249,7 +251,7 @@ class Execution:
         self._have_ended(group)
 
     def _staged_out(self, own: OwnReservation, jobs: int) -> Steps:
-        """By the batch system: the slots are free already."""
+        """Let the batch system stage out: the slots are free already."""
         self.clock.change(COMPUTE, -1)
         self.clock.change(STAGE_OUT, 1)
         self._start_what_can()
@@ -259,7 +261,7 @@ class Execution:
         self.clock.change(COMPUTE, 1)
 
     def _own_job(self, group: Sequence[int]) -> Steps:
-        """Stage-in, stage-out, a clean-up."""
+        """Run a stage-in, a stage-out or a clean-up."""
         work = self.work[group[0]]
         part = _PART[self.outline.nodes[group[0]].kind]
         self._note(self.started, group)

@@ -19,7 +19,7 @@ class ModeChoice:
 
 
 def choose(predictions: Sequence[Prediction]) -> ModeChoice:
-    """The shortest run; of runs about as long, the one that reserves least.
+    """Choose the shortest run; of runs about as long, the one that reserves least.
 
     A buffer is taken only if its pessimistic end loses no more than ALIKE against the
     PFS, and its optimistic end wins more than that.
@@ -90,7 +90,7 @@ def _gain(mine: float, of_off: float) -> float:
 
 @dataclass(frozen=True)
 class Predicted:
-    """Modes, and what their figures come from."""
+    """The predictions of modes, and what their figures come from."""
 
     modes: tuple[Prediction, ...]
     speeds: str  # where they are declared

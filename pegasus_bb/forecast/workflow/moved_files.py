@@ -35,7 +35,7 @@ class OwnReservation:
 
 @dataclass(slots=True)
 class Work:
-    """Of one node."""
+    """What one node moves."""
 
     reads: Moved = ()
     writes: Moved = ()
@@ -47,7 +47,7 @@ class Work:
 
 
 class Places:
-    """Equal works of tasks are one object."""
+    """The storage of a site. Equal works of tasks are one object."""
 
     def __init__(self, speeds: Speeds) -> None:
         self.number = {name: at for at, name in enumerate(speeds.places)}
@@ -65,7 +65,7 @@ class Places:
         return work
 
     def task_on(self, load: Load, place: int) -> Work:
-        """``task`` whose files are all on one place."""
+        """Return ``task`` whose files are all on one place."""
         files = len(load.reads) + len(load.writes)
         key = (load.read, load.written, files, place)
         work = self._known.get(key)
@@ -79,7 +79,7 @@ class Places:
     def transient(
         self, load: Load, place: int, make: Callable[[], OwnReservation]
     ) -> Work:
-        """``task_on`` a reservation of its own."""
+        """Return ``task_on`` with a reservation of its own."""
         key = (load.read, len(load.reads), load.written, len(load.writes), place)
         work = self._known.get(key)
         if work is None:

@@ -43,14 +43,15 @@ class Outline:
 
 
 def outline(
-    work: Workload, files: Mapping[str, PlacedFile], cleanup: str, delivered: bool
+    work: Workload, files: Mapping[str, PlacedFile], cleanup: str, *, delivered: bool
 ) -> Outline:
-    """Linear in jobs and uses. ``delivered``: results are staged out."""
+    """Draw the executable workflow. Linear in jobs and uses. ``delivered``: results are
+    staged out."""
     drawn = _Drawing(work)
     drawn.stage_in(files)
     results = drawn.stage_out(files) if delivered else {}
     if cleanup in ("inplace", "constraint"):
-        drawn.clean_up(results, delivered)
+        drawn.clean_up(results, delivered=delivered)
     return Outline(drawn.nodes, len(work.loads))
 
 
@@ -72,7 +73,7 @@ class _Drawing:
         ]
 
     def stage_in(self, files: Mapping[str, PlacedFile]) -> None:
-        """Each input is brought by one node, for all who read it."""
+        """Let one node bring each input, for all its readers."""
         made = self.work.graph.producer
         brought = dict[str, int]()
         bringers = _Bundles(self.nodes, Kind.STAGE_IN, TRANSFERS_PER_LEVEL)
@@ -93,7 +94,8 @@ class _Drawing:
                 bringers.next(1, [lfn])
 
     def stage_out(self, files: Mapping[str, PlacedFile]) -> dict[str, int]:
-        """Every result goes as soon as its job is done; the node that takes it."""
+        """Send every result as soon as its job is done; return the node that takes
+        it."""
         results: dict[str, int] = {}
         takers = _Bundles(self.nodes, Kind.STAGE_OUT, TRANSFERS_PER_LEVEL)
         for at, load in enumerate(self.work.loads):
@@ -105,9 +107,9 @@ class _Drawing:
                     results[lfn] = taker
         return results
 
-    def clean_up(self, results: Mapping[str, int], delivered: bool) -> None:
-        """A file goes when all its users have ended, its stage-out included."""
-        users = self._users(results, delivered)
+    def clean_up(self, results: Mapping[str, int], *, delivered: bool) -> None:
+        """Remove a file when all its users have ended, its stage-out included."""
+        users = self._users(results, delivered=delivered)
         nodes = self.nodes
         tasks = len(self.work.loads)
         level = [node.level for node in nodes[:tasks]]
@@ -128,7 +130,7 @@ class _Drawing:
                 self._edge(at, remover)
 
     def _users(
-        self, results: Mapping[str, int], delivered: bool
+        self, results: Mapping[str, int], *, delivered: bool
     ) -> dict[str, list[int]]:
         users: dict[str, list[int]] = {}
         for at, load in enumerate(self.work.loads):
@@ -163,7 +165,7 @@ class _Bundles:
         self._turns: dict[int, int] = {}
 
     def next(self, level: int, lfns: Iterable[str]) -> int:
-        """The node of the next turn at ``level``, which gets ``lfns`` to do."""
+        """Return the node of the next turn at ``level``, which gets ``lfns`` to do."""
         turn = self._turns.get(level, 0)
         self._turns[level] = turn + 1
         places = self._levels.setdefault(level, [])

@@ -28,7 +28,7 @@ class Phases:
         return False
 
     def ended(self, at: int) -> list[int]:
-        """The nodes that may start because ``at`` has ended."""
+        """Return the nodes that may start because ``at`` has ended."""
         self._left[self._phase[at]] -= 1
         freed: list[int] = []
         while self._now < len(self._left) - 1 and not self._left[self._now]:

@@ -25,9 +25,9 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """One mode. Seconds by the clock: each belongs to the first of the parts that went
-    on in it, jobs before staging. If it rests on a bound, parts are those in the middle
-    of the range."""
+    """The figures of one mode. Seconds by the clock: each belongs to the first of the
+    parts that went on in it, jobs before staging. If it rests on a bound, parts are
+    those in the middle of the range."""
 
     mode: str
     wait: float  # for the reservation, as long as in an earlier run
@@ -58,11 +58,11 @@ class Prediction:
 
     @property
     def range(self) -> str:
-        """For a person: 35.0 s, or 20 to 35 s."""
+        """The makespan for a person: 35.0 s, or 20 to 35 s."""
         return format_range(self.low, self.high)
 
     def with_other(self, seconds: float) -> Prediction:
-        """So many seconds more, which no part of the model explains."""
+        """Add so many seconds, which no part of the model explains."""
         return replace(
             self,
             other=self.other + seconds,
@@ -80,7 +80,7 @@ class Prediction:
 
 
 def predicted(mode: str, ends: Sequence[End]) -> Prediction:
-    """Of the pessimistic and the optimistic end; of one, if they are equal."""
+    """Combine the pessimistic and the optimistic end; of equal ends one is enough."""
     parts = [
         sum(part) / len(ends) for part in zip(*(e.parts for e in ends), strict=True)
     ]
@@ -99,7 +99,8 @@ def predicted(mode: str, ends: Sequence[End]) -> Prediction:
 
 
 def format_range(low: float, high: float) -> str:
-    """One duration if both read alike; whole seconds in a range below a minute."""
+    """Write one duration if both read alike; whole seconds in a range below a
+    minute."""
     alike = high - low <= ALIKE / 5 * high
     if alike or format_duration(low) == format_duration(high):
         return format_duration(high)

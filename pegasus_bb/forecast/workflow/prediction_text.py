@@ -23,7 +23,7 @@ _WAIT = 2  # the place of a column that is there where a mode waits
 
 
 def shown(predicted: Compared) -> Iterator[str]:
-    """A table, then the ``remarks``."""
+    """Yield a table, then the ``remarks``."""
     rows = [_HEAD, *map(_row, predicted.modes)]
     if any(found.wait for found in predicted.modes):
         waits = ["wait", *(format_duration(found.wait) for found in predicted.modes)]
@@ -36,7 +36,7 @@ def shown(predicted: Compared) -> Iterator[str]:
 
 
 def remarks(predicted: Compared) -> Iterator[str]:
-    """What was chosen and why; then what the figures come from."""
+    """Yield what was chosen and why; then what the figures come from."""
     yield f"preferred: {predicted.choice.mode}: {predicted.choice.reason}"
     yield from predicted.slower
     for mode, why in predicted.refused.items():

@@ -5,13 +5,21 @@ It begins at 0, which stands for an epoch that there never was.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import accumulate
+from collections.abc import Iterator
 
 from pegasus_bb.forecast.workflow.execution import Execution
 from pegasus_bb.forecast.workflow.simulator import Mode, byte_hours
 from pegasus_bb.model.placement import PFS
-from pegasus_bb.model.run import FileUse, Kind, LiveBytes, NodeTimes, Run, Task
+from pegasus_bb.model.run import (
+    FileUse,
+    Kind,
+    Life,
+    LiveBytes,
+    NodeTimes,
+    Run,
+    Task,
+    live_steps,
+)
 
 _PROGRAMS = {
     Kind.CREATE_DIR: "pegasus::dirmanager",
@@ -21,7 +29,6 @@ _PROGRAMS = {
     Kind.BB_SETUP: "bb::setup",
     Kind.BB_DELETE: "bb::delete",
 }
-_Life = tuple[int, float, float]  # bytes, since, until
 
 
 def run_of(label: str, mode: Mode, done: Execution, site: str) -> Run:
@@ -123,8 +130,8 @@ def _copied(mode: Mode, done: Execution) -> dict[Kind, int]:
 
 
 def _live(mode: Mode, done: Execution) -> LiveBytes:
-    """A file counts from the start of the node that brings or makes it to the end of
-    the one that removes it, or of the reservation."""
+    """Return the live bytes. A file counts from the start of the node that brings or
+    makes it to the end of the one that removes it, or of the reservation."""
     born: dict[str, float] = {}
     gone: dict[str, float] = {}
     for at, node in enumerate(done.outline.nodes):
@@ -145,13 +152,13 @@ def _live(mode: Mode, done: Execution) -> LiveBytes:
         for file in known
     ]
     capacity = mode.placement.capacity
-    reserved = _steps([(capacity, done.gate_opened, done.makespan)])
-    return LiveBytes(_steps(lives), capacity, len(there) - len(known), reserved)
+    reserved = live_steps([(capacity, done.gate_opened, done.makespan)])
+    return LiveBytes(live_steps(lives), capacity, len(there) - len(known), reserved)
 
 
 def _live_of_jobs(mode: Mode, done: Execution) -> LiveBytes | None:
-    lives: list[_Life] = []
-    reserved: list[_Life] = []
+    lives: list[Life] = []
+    reserved: list[Life] = []
     for at, work in enumerate(mode.work):
         own = work.own
         if own is None:
@@ -163,15 +170,6 @@ def _live_of_jobs(mode: Mode, done: Execution) -> LiveBytes | None:
         reserved.append((own.capacity, since, until))
     if not reserved:
         return None
-    steps = _steps(life for life in reserved if life[0])
+    steps = live_steps(life for life in reserved if life[0])
     most = max((size for _, size in steps), default=None)
-    return LiveBytes(_steps(lives), most, 0, steps)
-
-
-def _steps(lives: Iterable[_Life]) -> tuple[tuple[float, int], ...]:
-    changes: dict[float, int] = {}
-    for size, since, until in lives:
-        changes[since] = changes.get(since, 0) + size
-        changes[until] = changes.get(until, 0) - size
-    times = sorted(changes)
-    return tuple(zip(times, accumulate(changes[t] for t in times), strict=True))
+    return LiveBytes(live_steps(lives), most, 0, steps)

@@ -23,7 +23,7 @@ SCATTER = 0.05  # of the computing of equal tasks: the sigma of a log-normal fac
 
 @dataclass(frozen=True)
 class Mode:
-    """What runs in one mode."""
+    """A workflow as it runs in one mode."""
 
     name: str  # off | persistent | transient | hybrid
     placement: Placement
@@ -45,7 +45,7 @@ class Mode:
 
 
 def _live_alike(one: Mapping[str, PlacedFile], other: Mapping[str, PlacedFile]) -> bool:
-    """Whether files live in the same places, for whatever reason."""
+    """Return whether files live in the same places, for whatever reason."""
     return one.keys() == other.keys() and all(
         file is other[lfn]
         or (file.tier == other[lfn].tier and file.how == other[lfn].how)
@@ -55,7 +55,8 @@ def _live_alike(one: Mapping[str, PlacedFile], other: Mapping[str, PlacedFile]) 
 
 @dataclass(frozen=True)
 class PlannedWorkflow:
-    """What all modes have in common. ``wait``: seconds at the gate, if there is one."""
+    """The parts that all modes share. ``wait``: seconds at the gate, if there is
+    one."""
 
     work: Workload
     speeds: Speeds
@@ -68,39 +69,44 @@ class PlannedWorkflow:
 
 
 class Simulator:
-    """Makes the executable workflow once, and runs it in each mode."""
+    """It makes the executable workflow once, and runs it in each mode."""
 
     def __init__(self, planned: PlannedWorkflow) -> None:
         self.planned = planned
         self.places = Places(planned.speeds)
         self.outline = outline(
-            planned.work, planned.files, planned.cleanup, planned.delivered
+            planned.work,
+            planned.files,
+            planned.cleanup,
+            delivered=planned.delivered,
         )
 
     def with_planned(self, planned: PlannedWorkflow) -> Simulator:
-        """The same nodes, with other demands."""
+        """Keep the nodes, and take other demands."""
         other = copy(self)
         other.planned = planned
         return other
 
     def off(self, placement: Placement) -> Mode:
-        """All files on the PFS; inputs are copied to the scratch there, or linked."""
+        """Put all files on the PFS; inputs are copied to the scratch there, or
+        linked."""
         files = {f.lfn: f for f in off(placement.files, self.planned.linked)}
         on_pfs = Placement(placement.tier, files)
         return self._mode("off", on_pfs, self._shared_work(on_pfs), reserves=False)
 
     def shared(self, placement: Placement, mode: str) -> Mode:
-        """``placement`` with one reservation for all jobs: persistent and hybrid."""
+        """Take ``placement`` with one reservation for all jobs: persistent and
+        hybrid."""
         return self._mode(mode, placement, self._shared_work(placement), reserves=True)
 
     def transient(self, placement: Placement, capacity: Callable[[int], int]) -> Mode:
-        """A reservation for each job: ``capacity`` of the bytes that it needs."""
+        """Give each job a reservation: ``capacity`` of the bytes that it needs."""
         sizes = self.planned.work.sizes
         work = work_of_transient(self.outline, sizes, placement, self.places, capacity)
         return self._mode("transient", placement, work, reserves=False)
 
     def predict(self, mode: Mode) -> Prediction:
-        """By both ends of the demands, if they differ."""
+        """Predict by both ends of the demands, if they differ."""
         loads = self.planned.work.loads
         ends = [self._end(mode, [load.demand.pessimistic for load in loads])]
         if not self.planned.work.is_known:
@@ -138,8 +144,8 @@ class Simulator:
 
 
 def byte_hours(mode: Mode, execution: Execution) -> float:
-    """Bytes x hours: the shared reservation from the gate to bb_delete, those of jobs
-    until their results are copied."""
+    """Return bytes x hours: the shared reservation from the gate to bb_delete, those of
+    jobs until their results are copied."""
     reserved = 0.0
     if mode.rules.reserves:
         lasts = execution.makespan - execution.gate_opened
@@ -153,8 +159,8 @@ def byte_hours(mode: Mode, execution: Execution) -> float:
 
 
 def demands_of(work: Workload, seed: int) -> list[Demand]:
-    """In the middle of each range. Seed 0 draws nothing; others draw how much longer or
-    shorter each task computes than was learned."""
+    """Take the middle of each range. Seed 0 draws nothing; others draw how much longer
+    or shorter each task computes than was learned."""
     middle = [load.demand for load in work.loads]
     found = [
         Demand(

@@ -15,7 +15,7 @@ THREADS = 2  # files that a staging job copies at the same time
 
 
 class SharedStorage:
-    """Readers and writers share its time."""
+    """A place whose readers and writers share its time."""
 
     def __init__(self, simulation: Simulation, speed: Speed) -> None:
         self.latency = speed.latency
@@ -35,8 +35,8 @@ class Storage:
     def copy(
         self, copy: Copy, threads: int = 1, jobs: int = 1, before: float = 0.0
     ) -> Steps:
-        """Reads and writes at the same time; the slower end decides. ``jobs`` do the
-        same at the same time. ``before``: seconds until it begins."""
+        """Read and write at the same time; the slower end decides. ``jobs`` do the same
+        at the same time. ``before``: seconds until it begins."""
         source = self.places[copy.source]
         dest = self.places[copy.dest]
         width = max(1, min(threads, copy.files))
@@ -55,7 +55,7 @@ class Storage:
 
 
 class Both:
-    """Waits for two shares of servers at the same time."""
+    """Wait for two shares of servers at the same time."""
 
     __slots__ = ("_left", "_process", "_requests")
 
@@ -66,13 +66,13 @@ class Both:
     def wait(self, process: Process) -> None:
         self._process = process
         for request in self._requests:
-            request.wait(cast("Process", self))  # a server calls go_on, and no more
+            request.wait(cast("Process", self))  # a server calls resume, and no more
 
     def cancel(self, process: Process) -> None:
         for request in self._requests:
             request.cancel(process)
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         self._left -= 1
         if not self._left:
-            self._process.go_on()
+            self._process.resume()

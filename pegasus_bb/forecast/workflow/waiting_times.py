@@ -1,4 +1,4 @@
-"""Who waits for what in a simulated run: for a slot, for storage, for staging."""
+"""The waits in a simulated run: for a slot, for storage, for staging."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pegasus_bb.model.run import Kind
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """Of all nodes of one sort. Seconds, added up."""
+    """The waits of all nodes of one sort. Seconds, added up."""
 
     name: str  # of the transformation; of auxiliary jobs their kind
     jobs: int
@@ -25,7 +25,7 @@ class Waits:
 
 
 def waits_of(mode: Mode, done: Execution) -> list[Waits]:
-    """In the order of the workflow, auxiliary jobs last."""
+    """Return the waits in the order of the workflow, auxiliary jobs last."""
     found: dict[str, list[int]] = {}
     for at, node in enumerate(done.outline.nodes):
         load = node.load

@@ -16,8 +16,8 @@ from pegasus_bb.model.tiers import Tier
 def work_of_shared(
     outline: Outline, sizes: Mapping[str, int], placement: Placement, places: Places
 ) -> list[Work]:
-    """Of all nodes, with files where ``placement`` has them: modes off, persistent,
-    hybrid."""
+    """Return the work of all nodes, with files where ``placement`` has them: modes off,
+    persistent, hybrid."""
     number = places.number
     at = {lfn: number[file.tier] for lfn, file in placement.files.items()}
     shared = number[placement.tier.name]
@@ -61,8 +61,9 @@ def work_of_transient(
     places: Places,
     capacity: Callable[[int], int],
 ) -> list[Work]:
-    """As ``work_of_shared``, in mode transient: what a job uses of the tier comes to a
-    reservation of its own, and goes back. ``capacity``: what it reserves for bytes."""
+    """Do as ``work_of_shared`` in mode transient: what a job uses of the tier comes to
+    a reservation of its own, and goes back. ``capacity``: what it reserves for
+    bytes."""
     tier = placement.tier
     pfs = places.pfs
     there = places.number[tier.name]
@@ -138,7 +139,8 @@ def _auxiliary(
 
 
 def off(files: Mapping[str, PlacedFile], linked: Iterable[str]) -> Iterator[PlacedFile]:
-    """All files on the PFS: inputs are copied to the scratch there, but ``linked``."""
+    """Put all files on the PFS: inputs are copied to the scratch there, but
+    ``linked``."""
     links = set(linked)
     for lfn, file in files.items():
         how = "link" if lfn in links or file.how == "link" else file.how

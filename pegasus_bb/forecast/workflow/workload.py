@@ -100,7 +100,7 @@ def workload(
 
 
 def _files(job: Job, sizes: Mapping[str, int]) -> tuple[Sized, Sized, int, int]:
-    """What it reads and writes, and the bytes of both."""
+    """Return what it reads and writes, and the bytes of both."""
     reads: list[tuple[str, int]] = []
     writes: list[tuple[str, int]] = []
     read = written = 0
@@ -118,7 +118,7 @@ def _files(job: Job, sizes: Mapping[str, int]) -> tuple[Sized, Sized, int, int]:
 
 
 def _as_counted(files: Sized, size: int, counted: int | None) -> tuple[Sized, int]:
-    """``files`` with the counted bytes in all, unless they are too small to tell."""
+    """Scale ``files`` to the counted bytes, unless they are too small to tell."""
     if counted is None or size < _COUNTED:
         return files, size
     found = tuple((lfn, own * counted // size) for lfn, own in files)

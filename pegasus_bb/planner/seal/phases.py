@@ -18,7 +18,7 @@ from typing import Any
 from pegasus_bb.core.errors import CatalogError, NotSealed
 from pegasus_bb.core.files import read_json
 from pegasus_bb.core.units import format_size
-from pegasus_bb.decide.liveness import flow, peak, phase_ends
+from pegasus_bb.decide.liveness import flow, live_bytes, phase_ends
 from pegasus_bb.model.dag.nodes import Dag
 from pegasus_bb.planner.seal.lives import Lives, parents_first
 
@@ -95,7 +95,7 @@ def _phase_ends(lives: Lives, level: dict[str, int], limit: int) -> list[int]:
     born, dying = flow(spans, lives.size, end)
     ends = phase_ends(born, dying, limit)
     if ends is None:
-        most = format_size(peak(born, dying))
+        most = format_size(max(live_bytes(born, dying)))
         raise NotSealed(
             f"the files on the tier do not fit into {format_size(limit)} ({limit} "
             f"bytes) in whatever phases this DAG has: level by level, and with every "

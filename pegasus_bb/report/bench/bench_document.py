@@ -66,7 +66,7 @@ def to_document(
     notes: Sequence[str],
     speeds: Mapping[str, Figures],
 ) -> dict[str, Any]:
-    """Plain values; an unmeasured value is null or missing, never zero."""
+    """Return plain values. An unmeasured value is null or missing, never zero."""
     engine = session.engine
     return {
         "version": 1,
@@ -98,7 +98,7 @@ def _tier(tier: TierSession) -> dict[str, Any]:
 
 
 def _key(one: Measurement) -> dict[str, Any]:
-    """Mode and layout never vary; readers of version 1 want them."""
+    """Identify a cell. Mode and layout never vary; readers of version 1 want them."""
     cell = one.cell
     return {
         "mode": "fsync",

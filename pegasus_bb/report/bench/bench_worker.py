@@ -1,4 +1,4 @@
-"""One process that writes and reads: own.py starts it as a program of its own.
+"""One process that writes and reads: built_in_engine.py starts it as a program.
 
 Orders come and answers go as lines of JSON on the standard files: an order; "ready";
 when to begin; when it began and ended. It ends when its input ends.
@@ -70,7 +70,7 @@ def _read(order: dict[str, Any], data: bytearray) -> dict[str, Any]:
 
 
 def _operate(order: dict[str, Any], data: bytearray) -> dict[str, Any]:
-    """Cycles of five operations for ``seconds``, and as long as removing takes after.
+    """Run cycles of five operations for ``seconds``, and until the files are removed.
 
     A folder has many files at once, as those of tasks have: a file system may give the
     numbers of removed files to new ones fast, or not for some seconds (ext4).
@@ -102,7 +102,7 @@ _DO = {"write": _write, "read": _read, "operate": _operate}
 
 
 def _pieces(order: dict[str, Any]) -> Iterator[tuple[int, int]]:
-    """Offset and size of each call."""
+    """Yield the offset and the size of each call."""
     for at in range(0, order["block"], order["transfer"]):
         yield at, min(order["transfer"], order["block"] - at)
 

@@ -52,7 +52,7 @@ class BuiltInBenchmark:
         self._workers = []
 
     def operate(self, processes: int, folder: str, seconds: float) -> float:
-        """Operations a second of so many processes together: see operations.py."""
+        """Return the operations a second of all ``processes`` together."""
         order = {"do": "operate", "transfer": OPERATED, "seconds": seconds}
         paths = (os.path.join(folder, str(number)) for number in range(processes))
         answers = self._all([{**order, "path": path} for path in paths])
@@ -67,7 +67,8 @@ class BuiltInBenchmark:
         return float(ended - min(answer["began"] for answer in answers))
 
     def _all(self, orders: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """What the processes answer that have an order each and begin together."""
+        """Give each process an order, let them begin together, and return their
+        answers."""
         workers = self._workers[: len(orders)]
         for order, worker in zip(orders, workers, strict=True):
             worker.tell(order)

@@ -23,7 +23,7 @@ class Cell:
 
     @property
     def transfer(self) -> int:
-        """Bytes of each call."""
+        """The bytes of each call."""
         return min(MIB, self.block)
 
     @property
@@ -38,7 +38,7 @@ class Cell:
 
 
 def all_cells(blocks: Iterable[int], processes: Iterable[int]) -> list[Cell]:
-    """Every block size with every number of processes, small ones first.
+    """Combine every block size with every number of processes, small ones first.
 
     Raises UsageError.
     """
@@ -60,7 +60,7 @@ class Measurement:
     reads: list[float] = field(default_factory=list)
     warm: bool = False  # reads may have come from the memory of this machine
 
-    def add(self, write: float, read: float, warm: bool) -> None:
+    def add(self, write: float, read: float, *, warm: bool) -> None:
         """Add a repetition; ``write`` and ``read`` are in seconds."""
         self.writes.append(self.cell.total / write)
         self.reads.append(self.cell.total / read)
@@ -73,6 +73,20 @@ class Measurement:
     @property
     def read(self) -> Stat | None:
         return stat(self.reads)
+
+
+@dataclass(slots=True)
+class Operations:
+    """Operations on small files, whatever their bytes: a cycle is five of them (create
+    a file, write 4 KiB, close it, ask for its state, remove it). Each process has a
+    folder of its own."""
+
+    processes: int
+    rates: list[float] = field(default_factory=list)  # a second, of all processes
+
+    @property
+    def rate(self) -> Stat | None:
+        return stat(self.rates)
 
 
 def certain(value: Stat | None) -> bool:

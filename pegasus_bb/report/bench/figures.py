@@ -1,11 +1,17 @@
-"""The few figures of a tier that the cost model reads, from all cells."""
+"""The few figures of a tier that the cost model reads, and a file of them."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
-from pegasus_bb.core.errors import NotMeasured
+from pegasus_bb.core.errors import NotMeasured, UsageError
+from pegasus_bb.core.files import write_text
 from pegasus_bb.core.units import KIB, MIB, format_size
+from pegasus_bb.model.placement import PFS
+from pegasus_bb.model.speeds import KEY, SLOTS
 from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.bench.cells import Cell, Measurement
 from pegasus_bb.report.bench.session import TierSession
@@ -41,7 +47,7 @@ class Figures:
 
 
 def figures(tier: TierSession) -> Figures:
-    """The figures of ``tier``, from the cells with the largest block.
+    """Return the figures of ``tier``, from the cells with the largest block.
 
     Raises NotMeasured if there is no cell.
     """
@@ -85,7 +91,46 @@ def _mean(value: Stat | None) -> float:
 
 
 def _rate(value: float) -> str:
-    """Whole numbers, because ``parse_size`` takes no others."""
+    """Write whole numbers, because ``parse_size`` takes no others."""
     if value >= 100 * MIB:
         return f"{round(value / MIB)}MiB/s"
     return f"{max(1, round(value / KIB))}KiB/s"
+
+
+def check_speeds(path: Path, names: list[str]) -> None:
+    """Raise UsageError if ``path`` cannot be made, or if the PFS is not measured."""
+    folder = path.absolute().parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        raise UsageError(f"--speeds {path}: {folder} is no folder of yours to write to")
+    if os.path.lexists(path):
+        raise UsageError(f"--speeds {path}: it exists; name a new file")
+    if PFS not in names:
+        raise UsageError(
+            f"--speeds {path}: tiers are compared with the PFS; measure it too: "
+            f"--tier {PFS}=DIR"
+        )
+
+
+def write_speeds(
+    path: Path, site: str, places: Mapping[str, Mapping[str, str]], comment: str
+) -> None:
+    """Write the figures of ``places`` below ``comment``, with the slots that the local
+    engine has on this machine. Raises UsageError."""
+    import yaml  # only a speeds file needs a writer of YAML
+
+    slots = len(os.sched_getaffinity(0))
+    comment += (
+        "\n# slots: the processors of that machine; of a pool, your jobs at a time"
+    )
+    figures = {name: dict(speeds) for name, speeds in places.items()}
+    text = yaml.safe_dump(
+        {KEY: {site: {SLOTS: slots, **figures}}},
+        sort_keys=False,
+        default_flow_style=None,  # a place in a line
+        allow_unicode=True,
+        width=1000,
+    )
+    try:
+        write_text(str(path), f"# {comment}\n{text}")
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written: {error}") from error

@@ -28,7 +28,7 @@ _LINES = 3  # of the message of a failed ior
 
 
 class Ior:
-    """One call of ior for each phase."""
+    """The engine that calls ior once for each phase."""
 
     def __init__(self, launcher: tuple[str, ...]) -> None:
         self._launcher = launcher
@@ -36,7 +36,8 @@ class Ior:
         self.because = f"started by {shlex.join(launcher)}"
 
     def trial(self, processes: int, folder: str, limit: float = _TRIAL) -> None:
-        """Raises NotMeasured if ior does not write a page from each process in time."""
+        """Let each process write a page. Raises NotMeasured if ior does not do it in
+        time."""
         trial = os.path.join(folder, "trial")
         try:
             os.mkdir(trial)
@@ -83,7 +84,8 @@ class Ior:
 
 
 def bandwidth(answer: Any, do: str) -> float:
-    """Bytes per second of phase ``do`` in a summary of ior's. Raises NotMeasured."""
+    """Return the bytes per second of phase ``do`` in ior's summary. Raises
+    NotMeasured."""
     for entry in _entries(answer):
         if entry.get("access") == do:
             with suppress(KeyError, TypeError, ValueError):
@@ -94,7 +96,7 @@ def bandwidth(answer: Any, do: str) -> float:
 
 
 def _entries(value: Any) -> Iterator[dict[str, Any]]:
-    """Every mapping in ``value``: some versions nest results one list deeper."""
+    """Yield every mapping in ``value``: some versions nest results one list deeper."""
     if isinstance(value, dict):
         yield value
         value = list(value.values())
@@ -104,7 +106,8 @@ def _entries(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _options(cell: Cell, folder: str, summary: str) -> list[str]:
-    """-F: a file for each process; -k: keep it for the other phase."""
+    """Return the options of both phases. -F: a file for each process; -k: keep it for
+    the other phase."""
     options = ["-a", "POSIX", "-F", "-k"]
     options += ["-b", str(cell.block), "-t", str(cell.transfer)]
     options += ["-o", os.path.join(folder, "data")]
@@ -112,7 +115,8 @@ def _options(cell: Cell, folder: str, summary: str) -> list[str]:
 
 
 def _run(argv: list[str], limit: float) -> None:
-    """All processes have ended when this returns or raises. Raises NotMeasured."""
+    """Run ior. All its processes have ended when this returns or raises. Raises
+    NotMeasured."""
     log = os.memfd_create("ior")
     try:
         try:
@@ -133,7 +137,8 @@ def _run(argv: list[str], limit: float) -> None:
 
 
 def _end(process: Any) -> None:
-    """Kill its process group, again and again: a killed process may go on a little."""
+    """Kill its process group until it is gone: a killed process may run a little
+    longer."""
     if process.poll() is None:
         process.terminate()  # the launcher ends the processes on other nodes
         _ended(process, _GRACE)
@@ -155,7 +160,7 @@ def _ended(process: Any, limit: float) -> bool:
 
 
 def _message(log: int) -> str:
-    """The lines that ior marks as errors; else the last lines."""
+    """Return the lines that ior marks as errors, else the last lines."""
     os.lseek(log, max(0, os.lseek(log, 0, os.SEEK_END) - 4096), os.SEEK_SET)
     text = os.read(log, 4096).decode(errors="replace")
     lines = [line.strip() for line in text.splitlines() if line.strip()]

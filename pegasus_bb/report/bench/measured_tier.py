@@ -32,13 +32,13 @@ class MeasuredFolder:
         return self.kind in _IN_MEMORY
 
     def free(self) -> int:
-        """Bytes that may be written there. Raises OSError."""
+        """Return the bytes that may be written there. Raises OSError."""
         found = os.statvfs(self.path)
         free = found.f_bavail * found.f_frsize
         return min(free, _available_memory()) if self.in_memory else free
 
     def room(self) -> int:
-        """Bytes that a benchmark may write. Raises OSError."""
+        """Return the bytes that a benchmark may write. Raises OSError."""
         return int(self.free() * _SHARE)
 
 
@@ -60,7 +60,7 @@ def place(text: str) -> MeasuredFolder:
 
 
 def left_behind(place: MeasuredFolder) -> list[str]:
-    """Folders of benchmarks that run there now, or were killed."""
+    """List the folders of benchmarks that run there now, or were killed."""
     with contextlib.suppress(OSError), os.scandir(place.path) as entries:
         return sorted(e.path for e in entries if e.name.startswith(PREFIX))
     return []  # one may be allowed to write there and not to list
@@ -68,7 +68,7 @@ def left_behind(place: MeasuredFolder) -> list[str]:
 
 @contextlib.contextmanager
 def temporary_folder(place: MeasuredFolder) -> Iterator[str]:
-    """A new folder there, which is removed with all that is in it, whatever happens.
+    """Make a folder there, and remove it with its files, whatever happens.
 
     Raises NotMeasured if it cannot be made or removed.
     """
@@ -95,7 +95,7 @@ def _remove(path: str) -> None:
 
 
 def _kind(path: str) -> str:
-    """As ``findmnt`` of util-linux calls it, else unknown."""
+    """Name the file system as ``findmnt`` of util-linux does, else unknown."""
     found = ask(["findmnt", "-nro", "FSTYPE", "--target", path], timeout=10.0)
     return (found.out.split() or ["unknown"])[-1]  # of several mounts the last
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from shutil import which
@@ -16,14 +16,9 @@ from pegasus_bb.core.removal import remove
 from pegasus_bb.core.units import format_size
 from pegasus_bb.model.stat import Stat, stat
 from pegasus_bb.report.bench.built_in_engine import BuiltInBenchmark
-from pegasus_bb.report.bench.cells import Cell, Measurement
+from pegasus_bb.report.bench.cells import Cell, Measurement, Operations
 from pegasus_bb.report.bench.ior import COUNT, PROGRAM, Ior
 from pegasus_bb.report.bench.measured_tier import MeasuredFolder, temporary_folder
-from pegasus_bb.report.bench.small_files import (
-    Operations,
-    operations_of,
-    repeat_operations,
-)
 
 
 class Engine(Protocol):
@@ -37,17 +32,17 @@ class Engine(Protocol):
     because: str  # why this one measures
 
     def write(self, cell: Cell, folder: str) -> float:
-        """Seconds for writing, until the data is on the storage."""
+        """Return the seconds for writing, until the data is on the storage."""
 
     def read(self, cell: Cell, folder: str) -> float:
-        """Seconds for reading what ``write`` has written."""
+        """Return the seconds for reading what ``write`` has written."""
 
     def close(self) -> None:
         """End all processes. A second call does nothing."""
 
 
 def choose(processes: int, folder: str) -> Engine:
-    """An engine for so many ``processes``; a trial of ior happens in ``folder``."""
+    """Choose an engine for ``processes``; a trial of ior happens in ``folder``."""
     if which(PROGRAM) is None:
         return BuiltInBenchmark(processes, "no ior on PATH")
     launch = launcher()
@@ -63,7 +58,7 @@ def choose(processes: int, folder: str) -> Engine:
 
 
 def launcher() -> tuple[str, ...]:
-    """The command that starts MPI processes; empty if there is none."""
+    """Return the command that starts MPI processes; empty if there is none."""
     if os.environ.get("SLURM_JOB_ID") and which("srun"):
         return ("srun", "-n", COUNT)  # on all nodes of the job
     found = next((name for name in ("mpiexec", "mpirun") if which(name)), None)
@@ -122,6 +117,7 @@ Tell = Callable[[str, int, int], None]  # what is next; repetitions done, of how
 Turn: TypeAlias = tuple[str, Callable[[], None]]
 REPETITIONS = 5  # of every cell
 _FILES = 64  # opened in each repetition
+SECONDS = 0.2  # of operations on small files, at least, in each repetition
 
 
 @dataclass(slots=True)
@@ -140,10 +136,10 @@ class TierSession:
 
 
 class Session:
-    """Keeps what was measured even if ``run`` is interrupted."""
+    """A benchmark. It keeps what was measured even if ``run`` is interrupted."""
 
     def __init__(self, places: Sequence[MeasuredFolder], cells: Sequence[Cell]) -> None:
-        """Raises UsageError if a tier has no room for the largest of ``cells``."""
+        """Raise UsageError if a tier has no room for the largest of ``cells``."""
         largest = max(cells, key=lambda cell: cell.total)
         for place in places:
             if largest.total > place.room():
@@ -155,7 +151,9 @@ class Session:
         self._processes = max(cell.processes for cell in cells)
         self.tiers = [
             TierSession(
-                place, [], [Measurement(cell) for cell in cells], operations_of(cells)
+                place,
+                measurements=[Measurement(cell) for cell in cells],
+                operations=[Operations(n) for n in sorted({1, self._processes})],
             )
             for place in places
         ]
@@ -187,7 +185,8 @@ class Session:
     def _turns(
         self, engine: Engine, own: BuiltInBenchmark, folders: Sequence[str]
     ) -> Iterator[Turn]:
-        """Of one repetition: what is next, for a person, and what does it."""
+        """Yield each turn of one repetition: what is next, for a person, and what does
+        it."""
         tiers = list(zip(self.tiers, folders, strict=True))
         for number, first in enumerate(self.tiers[0].measurements):
             for tier, folder in tiers:
@@ -204,25 +203,43 @@ class Session:
 def repeat(
     engine: Engine, place: MeasuredFolder, folder: str, one: Measurement
 ) -> None:
-    """Measure ``one`` once more, in a new folder in ``folder``. Raises NotMeasured.
-
-    Whatever else ends it leaves its files: processes of ``engine`` may still write, so
-    they go with ``folder``, once the engine is closed.
-    """
-    data = os.path.join(folder, "data")
-    try:
+    """Measure ``one`` once more, in a new folder in ``folder``. Raises NotMeasured."""
+    with _new_folder(folder, "data", f"tier {place.name}, {one.cell}") as data:
         room = place.room()
         if one.cell.total > room:
             why = f"only {format_size(room)} are left; others write to {place.path}"
             raise NotMeasured(why)
-        os.mkdir(data)
         write = engine.write(one.cell, data)
         dropped = drop(data)
         read = engine.read(one.cell, data)
-        remove(data)
+    one.add(write, read, warm=place.in_memory or not dropped)
+
+
+def repeat_operations(
+    own: BuiltInBenchmark, place: MeasuredFolder, folder: str, one: Operations
+) -> None:
+    """Measure ``one`` once more, in a new folder in ``folder``. Our own processes do
+    it, on this machine, also where ior measures all else. Raises NotMeasured."""
+    what = f"tier {place.name}, operations of {one.processes}"
+    with _new_folder(folder, "files", what) as files:
+        one.rates.append(own.operate(one.processes, files, SECONDS))
+
+
+@contextmanager
+def _new_folder(parent: str, name: str, what: str) -> Iterator[str]:
+    """Make a folder, and remove it at the end. Raises NotMeasured with ``what`` was
+    measured.
+
+    An error leaves the files: processes of the engine may still write, so they go with
+    ``parent``, once the engine is closed.
+    """
+    path = os.path.join(parent, name)
+    try:
+        os.mkdir(path)
+        yield path
+        remove(path)
     except (OSError, NotMeasured) as error:
-        raise NotMeasured(f"tier {place.name}, {one.cell}: {error}") from error
-    one.add(write, read, place.in_memory or not dropped)
+        raise NotMeasured(f"{what}: {error}") from error
 
 
 def _openings(tier: TierSession, folder: str) -> list[float]:
@@ -233,7 +250,8 @@ def _openings(tier: TierSession, folder: str) -> list[float]:
 
 
 def opening(folder: str) -> float:
-    """Mean seconds of an open: half of them create a file, half open it again.
+    """Return the mean seconds of an open: half of them create a file, half open it
+    again.
 
     Raises OSError.
     """

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.benchmark import BenchCell
+from pegasus_bb.report.metrics import RATIO
 from pegasus_bb.report.page.charts import sides
 from pegasus_bb.report.page.drawings import line_chart
 from pegasus_bb.report.page.figure import (
-    RATIO,
     Chart,
     Column,
     Dataset,
@@ -61,7 +61,7 @@ _CELL_COLUMNS = (
 
 
 def by_processes(comparison: Comparison) -> Figure:
-    """For each transformation, layer and direction: bandwidth, and gain beside it."""
+    """Draw bandwidth and gain for each transformation, layer and direction."""
     found: dict[str, list[Row]] = {}
     for row in comparison.widths:
         for way in ("write", "read"):
@@ -92,7 +92,7 @@ def _run_rows(row: WidthRow, way: str) -> Iterator[Row]:
 
 
 def benchmark(comparison: Comparison) -> Figure:
-    """A chart for each mode, layout, direction and block."""
+    """Draw a chart for each mode, layout, direction and block."""
     found: dict[str, list[Row]] = {}
     for cell in comparison.benchmark.cells if comparison.benchmark else ():
         for way, rate in (("write", cell.write), ("read", cell.read)):

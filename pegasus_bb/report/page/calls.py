@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pegasus_bb.report.metrics import RATIO, TO_ONE
 from pegasus_bb.report.page.charts import ALERT, LINES, SOFT, STAGE_IN, WAIT, sides
 from pegasus_bb.report.page.drawings import paired_bars, stacked_bars
-from pegasus_bb.report.page.figure import RATIO, TO_ONE, Column, Dataset, Figure, Row
+from pegasus_bb.report.page.figure import Column, Dataset, Figure, Row
 from pegasus_bb.report.report_document import Comparison
 from pegasus_bb.report.report_document import Row as LayerRow
 
@@ -44,7 +45,7 @@ _CPU_LABEL = "User to system time of each transformation; the table has the numb
 
 
 def calls(found: Comparison) -> Figure:
-    """A bar for each transformation, layer and side; layers are never added up."""
+    """Draw a bar for each transformation, layer and side; layers are never added up."""
     rows = [row for layer in found.layers for row in _rows(layer)]
     if not rows:
         return Figure("calls", _TITLE, _MISSING)

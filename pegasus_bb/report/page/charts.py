@@ -11,12 +11,13 @@ import altair as alt
 from pegasus_bb.model.stat import Pair, Stat
 from pegasus_bb.model.text import readable
 from pegasus_bb.report.page.figure import Chart, Dataset, Row
+from pegasus_bb.report.report_document import SIDES
 
 Drawing = alt.Chart | alt.LayerChart | alt.FacetChart
 Drawn = TypeVar("Drawn", alt.Chart, alt.LayerChart)
 Channel = TypeVar("Channel", alt.X, alt.Y)
 
-SIDES = ("PFS", "burst buffer")
+NAMES = tuple(SIDES.values())
 # The page's CSS has two sets of these colors: for light and for dark screens.
 PFS = "var(--pfs)"
 BUFFER = "var(--tier)"
@@ -61,6 +62,9 @@ _AXES = {  # unit -> title and format of an axis
 # Seconds between two ticks; a narrow page has room for this many steps.
 _STEPS = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400)
 _MOST_STEPS = 5
+_BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+_BYTE_STEPS = (0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200)
+_MOST_BYTE_STEPS = 6  # steps
 _SECONDS = "format(datum.value, '~g')"
 _MINUTES = "floor(datum.value / 60) + ':' + format(datum.value % 60, '02')"
 _HOURS = (
@@ -70,7 +74,7 @@ _HOURS = (
 
 
 def draw(data: Dataset) -> alt.Chart:
-    """An empty chart of ``data``; tooltips have what is known."""
+    """Make an empty chart of ``data``; tooltips have what is known."""
     tooltip = [alt.Tooltip(f"{c.key}_text:N", title=c.title) for c in data.known]
     found: alt.Chart = alt.Chart(alt.NamedData(name="rows")).encode(tooltip=tooltip)
     return found
@@ -85,7 +89,8 @@ def chart(
     title: str = "",
     width: float | Literal["container"] = "container",
 ) -> Chart:
-    """``drawing`` with the rows of ``data``, as wide as the page if nothing is said.
+    """Fill ``drawing`` with the rows of ``data``; without a ``width`` it is as wide as
+    the page.
 
     Rows are added last: Altair would spend seconds on validating thousands of them.
     """
@@ -99,15 +104,67 @@ def chart(
 def axis(
     channel: type[Channel], key: str, unit: str, *, grid: bool = True, **scale: Any
 ) -> Channel:
-    """``key`` on that channel; ``scale`` are settings of its alt.Scale. Without
+    """Put ``key`` on that channel; ``scale`` are settings of its alt.Scale. Without
     ``grid``, no line runs through text in the chart."""
     title, shown = _AXES.get(unit, (unit, ""))
     labels = alt.Axis(format=shown or alt.Undefined, grid=grid)
     return channel(f"{key}:Q", title=title, axis=labels, scale=alt.Scale(**scale))
 
 
+def byte_axis(
+    channel: type[Channel], key: str, highest: float, per: str = "", title: str = ""
+) -> Channel:
+    """Put the column ``key``, in bytes (``per`` is "/s" of a rate), on an axis from
+    0."""
+    unit, power = _byte_unit(highest)
+    size = 1024**power
+    scaled = highest / size
+    step = next(
+        (s for s in _BYTE_STEPS if scaled / s <= _MOST_BYTE_STEPS),
+        scaled / _MOST_BYTE_STEPS,
+    )
+    values = [
+        n * step * size
+        for n in range(_MOST_BYTE_STEPS + 1)
+        if n * step * size <= highest
+    ]
+    labels = f"format(datum.value / {size}, '~g') + ' {unit}{per}'"
+    ticks = alt.Axis(values=values, labelExpr=labels)
+    scale = alt.Scale(domainMin=0, domainMax=highest * 1.05, nice=False)
+    return channel(f"{key}:Q", title=title or None, axis=ticks, scale=scale)
+
+
+def log_byte_axis(
+    channel: type[Channel], key: str, lowest: float, highest: float, title: str
+) -> Channel:
+    """Put the column ``key``, in bytes above 0, on a logarithmic axis."""
+    first = math.floor(math.log2(lowest))
+    last = math.ceil(math.log2(highest))
+    step = max(1, math.ceil((last - first) / _MOST_BYTE_STEPS))
+    values = [2.0**n for n in range(first, last + 1, step)]
+    ticks = alt.Axis(values=values, labelExpr="".join(_by_size()))
+    scale = alt.Scale(type="log", domain=[lowest / 1.2, highest * 1.2], nice=False)
+    return channel(f"{key}:Q", title=title, axis=ticks, scale=scale)
+
+
+def _by_size() -> Iterator[str]:
+    """Yield an expression that shows each value in the largest unit that it reaches."""
+    for power in range(len(_BYTE_UNITS) - 1, 0, -1):
+        size = 1024**power
+        unit = _BYTE_UNITS[power]
+        yield f"datum.value >= {size} ? format(datum.value / {size}, '~g') + ' {unit}'"
+        yield " : "
+    yield "datum.value + ' B'"
+
+
+def _byte_unit(highest: float) -> tuple[str, int]:
+    fitting = [n for n in range(len(_BYTE_UNITS)) if 1024**n <= highest]
+    power = max(fitting, default=0)
+    return _BYTE_UNITS[power], power
+
+
 def over_time(drawing: Drawn, end: float, key: str) -> Drawn:
-    """``drawing`` with ``key``, in seconds from 0 to ``end``, across."""
+    """Put ``key``, in seconds from 0 to ``end``, across."""
     title, labels = _clock(end)
     ticks = alt.Axis(values=list(_ticks(end)), labelExpr=labels, labelBound=True)
     scale = alt.Scale(domain=[0, end], nice=False)
@@ -117,14 +174,14 @@ def over_time(drawing: Drawn, end: float, key: str) -> Drawn:
 
 
 def _clock(end: float) -> tuple[str, str]:
-    """The title of an axis of time, and how its labels read."""
+    """Return the title of an axis of time, and how its labels read."""
     if end < 120:
         return "seconds", _SECONDS
     return ("min:s", _MINUTES) if end < 7200 else ("hours:min:s", _HOURS)
 
 
 def _ticks(end: float) -> Iterator[float]:
-    """Seconds at which there is a tick, at most ``_MOST_STEPS`` and 0."""
+    """Yield the seconds of the ticks: 0, and at most ``_MOST_STEPS`` more."""
     days = 86400 * max(1, math.ceil(end / 86400 / _MOST_STEPS))
     fitting = (step for step in _STEPS if end / step <= _MOST_STEPS)
     step = next(fitting, days) if end >= 1 else end / 2 or 1
@@ -132,27 +189,27 @@ def _ticks(end: float) -> Iterator[float]:
 
 
 def sides(pair: Pair) -> Iterator[tuple[str, Stat]]:
-    for name, stat in zip(SIDES, (pair.pfs, pair.bb), strict=True):
+    for name, stat in zip(NAMES, (pair.pfs, pair.bb), strict=True):
         if stat:
             yield name, stat
 
 
 def drawn_sides(rows: Sequence[Row]) -> list[str]:
-    return [side for side in SIDES if any(row["series"] == side for row in rows)]
+    return [side for side in NAMES if any(row["series"] == side for row in rows)]
 
 
 def color(names: Sequence[str]) -> alt.Color:
-    """A color for each of ``names``, which are values of the column ``series``."""
+    """Give each of ``names``, which are values of the column ``series``, a color."""
     return alt.Color("series:N", scale=_scale(names, _COLORS))
 
 
 def shape(names: Sequence[str]) -> alt.Shape:
-    """A shape for each of ``names``, for readers who cannot tell the colors apart."""
+    """Give each of ``names`` a shape, for readers who cannot tell the colors apart."""
     return alt.Shape("series:N", scale=_scale(names, _SHAPES))
 
 
 def _scale(names: Sequence[str], of: Sequence[str]) -> alt.Scale:
-    """A side looks the same, whether the other is there or not."""
-    places = (SIDES.index(n) if n in SIDES else at for at, n in enumerate(names))
+    """Assign looks: a side looks the same, whether the other is there or not."""
+    places = (NAMES.index(n) if n in NAMES else at for at, n in enumerate(names))
     shown = [of[place % len(of)] for place in places]
     return alt.Scale(domain=list(names), range=shown)

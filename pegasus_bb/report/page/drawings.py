@@ -10,8 +10,9 @@ import altair as alt
 from pegasus_bb.model.stat import Pair
 from pegasus_bb.report.page.charts import (
     LINE,
-    SIDES,
+    NAMES,
     axis,
+    byte_axis,
     chart,
     color,
     draw,
@@ -20,7 +21,6 @@ from pegasus_bb.report.page.charts import (
     sides,
 )
 from pegasus_bb.report.page.figure import Chart, Column, Dataset
-from pegasus_bb.report.page.ticks import byte_axis
 
 # pixels
 _BAR = 18
@@ -31,7 +31,7 @@ _FOR_TEXT = 1.4  # the axis is so much longer than the bars
 def paired_bars(
     name: str, title: str, unit: str, pairs: Mapping[str, Pair], label: str
 ) -> tuple[Dataset, Chart]:
-    """For each name a bar of each side, its standard error and its value."""
+    """Draw, for each name, a bar of each side, its standard error and its value."""
     columns = (
         Column("name", name),
         Column("series", "side"),
@@ -45,7 +45,7 @@ def paired_bars(
     base = draw(data).encode(
         x=axis(alt.X, "mean", unit, grid=False, domain=[0, _FOR_TEXT * longest]),
         y=alt.Y("name:N", title=None, sort=None),
-        yOffset=alt.YOffset("series:N", sort=list(SIDES)),
+        yOffset=alt.YOffset("series:N", sort=list(NAMES)),
     )
     values = base.transform_calculate(high="datum.mean + datum.error")
     drawing = alt.layer(
@@ -57,7 +57,7 @@ def paired_bars(
 
 
 def stacked_bars(data: Dataset, parts: Mapping[str, str], label: str) -> Chart:
-    """A bar in seconds for each ``name``; ``parts`` are keys and their colors."""
+    """Draw a bar in seconds for each ``name``; ``parts`` are keys and their colors."""
     scale = alt.Scale(domain=list(parts), range=list(parts.values()))
     folded = draw(data).transform_fold(list(parts), as_=["part", "length"])
     drawing = folded.mark_bar(stroke=LINE).encode(
@@ -71,7 +71,7 @@ def stacked_bars(data: Dataset, parts: Mapping[str, str], label: str) -> Chart:
 def line_chart(
     data: Dataset, title: str, key: str, unit: str, highest: float = 0.0
 ) -> Chart:
-    """The column ``key`` by the columns ``processes`` and ``series``.
+    """Draw the column ``key`` by the columns ``processes`` and ``series``.
 
     Charts with the same ``highest`` value share an axis.
     """

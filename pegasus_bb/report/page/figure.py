@@ -8,12 +8,10 @@ from typing import Any
 
 from pegasus_bb.core.units import format_number, format_seconds, format_size
 from pegasus_bb.model.text import readable
+from pegasus_bb.report.metrics import RATIO, TO_ONE
 
 ROWS = 200  # of a table; --json has all of them
-# Units of quotients; others are s, B, B/s, or a noun. FINE: of one near 1.
-RATIO = "ratio"
-FINE = "fine ratio"
-TO_ONE = "to one"
+FINE = "fine ratio"  # the unit of a ratio near 1; metrics.py has the others
 UNKNOWN = "unknown"
 Legend = tuple[str, str]  # color, what it stands for
 Row = Mapping[str, Any]  # key of a column -> a number of the JSON, or a text
@@ -42,7 +40,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class FigureTable:
-    """The first column names the rows."""
+    """A table whose first column names the rows."""
 
     caption: str
     head: tuple[str, ...]
@@ -60,13 +58,13 @@ class Dataset:
 
     @property
     def known(self) -> tuple[Column, ...]:
-        """Columns in which a row has a value."""
+        """The columns in which a row has a value."""
         every = (c for c in self.columns if c.unit)
         empty = [c for c in every if all(row.get(c.key) is None for row in self.rows)]
         return tuple(column for column in self.columns if column not in empty)
 
     def table(self, caption: str) -> FigureTable:
-        """The columns that are ``known``."""
+        """Make a table of the columns that are ``known``."""
         if self.known != self.columns:
             return Dataset(self.known, self.rows).table(caption)
         head = tuple(column.title for column in self.columns)
@@ -79,7 +77,7 @@ class Dataset:
             yield Number(value, column.unit) if column.unit else str(value)
 
     def records(self) -> list[dict[str, Any]]:
-        """The rows for Vega, and beside each number the text of its tooltip."""
+        """Return the rows for Vega, and beside each number the text of its tooltip."""
         return [{**_printable(row), **self._texts(row)} for row in self.rows]
 
     def _texts(self, row: Row) -> dict[str, str]:
@@ -98,7 +96,8 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """Without charts, ``about`` says which data the figure needs."""
+    """Charts and their tables. Without charts, ``about`` says which data the figure
+    needs."""
 
     key: str
     title: str
@@ -110,7 +109,8 @@ class Figure:
 
 
 def format_quantity(value: float | None, unit: str) -> str:
-    """``value`` with its unit, or ``unknown``; an unmeasured value is never zero."""
+    """Return ``value`` with its unit, or ``unknown``; an unmeasured value is never
+    zero."""
     if value is None:
         return UNKNOWN
     if unit == "s":

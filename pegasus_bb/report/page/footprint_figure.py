@@ -6,19 +6,19 @@ from collections.abc import Iterator
 
 import altair as alt
 
-from pegasus_bb.report.metrics import IOWait
 from pegasus_bb.report.page.charts import (
-    SIDES,
+    NAMES,
     axis,
+    byte_axis,
     chart,
     color,
     draw,
     drawn_sides,
+    log_byte_axis,
     shape,
     sides,
 )
 from pegasus_bb.report.page.figure import Chart, Column, Dataset, Figure, Row
-from pegasus_bb.report.page.ticks import byte_axis, log_byte_axis
 from pegasus_bb.report.report_document import Comparison
 from pegasus_bb.report.report_document import Row as JobRow
 
@@ -38,12 +38,13 @@ _KEYS = ("bytes_moved", "run_time", "io_wait")
 
 
 def footprint(found: Comparison) -> Figure:
-    """A point for each job and side, a chart for each kind of time."""
+    """Draw a point for each job and side, a chart for each kind of time."""
     rows = [row for job in found.jobs for row in _rows(job)]
     rows.sort(key=lambda row: -float(row["bytes_moved"]))
-    wait = "I/O wait" if found.io_wait is IOWait.MEASURED else "time off CPU"
-    times = Column("run_time", "run time", "s"), Column("io_wait", wait, "s")
-    moved = Column("bytes_moved", _BYTES, "B")
+    metrics = {metric.key: metric for metric in found.metrics}
+    moved, *times = (
+        Column(key, metrics[key].title, metrics[key].unit) for key in _KEYS
+    )
     job = Column("job", "job"), Column("series", "side")
     data = Dataset((*job, moved, *times), rows[:_POINTS])
     charts = tuple(
@@ -57,7 +58,7 @@ def footprint(found: Comparison) -> Figure:
 
 def _rows(job: JobRow) -> Iterator[Row]:
     found = {key: dict(sides(job.cells[key])) for key in _KEYS}
-    for side in SIDES:
+    for side in NAMES:
         means = {key: stats[side].mean for key, stats in found.items() if side in stats}
         if means.get("bytes_moved"):  # a logarithm needs more than 0
             yield {"job": f"{job.name} {job.job}", "series": side, **means}

@@ -27,7 +27,7 @@ from pegasus_bb.report.page.figure import (
     format_quantity,
 )
 from pegasus_bb.report.page.overview import whole_run
-from pegasus_bb.report.report_document import Comparison
+from pegasus_bb.report.report_document import SIDES, Comparison
 
 _TITLE = "Where the time went"
 _MISSING = "Left out: no record has the start of a job. Any Kickstart record does."
@@ -61,14 +61,13 @@ _COLUMNS = (
     Column("what", "part"),
     Column("seconds", "took", "s"),
 )
-_SIDES = {"pfs": "PFS", "bb": "burst buffer"}
 _BAR = 36  # pixels
 # The axis is longer than the bars, by some 95 pixels for the text at their ends.
 _END = "[0, {longest} * width / max(100, width - 95)]"
 
 
-def bought(found: Comparison) -> Figure:
-    """A bar for each side; its length is the makespan."""
+def where_time_went(found: Comparison) -> Figure:
+    """Draw a bar for each side; its length is the makespan."""
     rows = [row for side in found.sides for row in _rows(found, side)]
     if not any(row["what"] != _MAKESPAN and row["seconds"] for row in rows):
         return Figure("bought", _TITLE, _MISSING)
@@ -104,7 +103,7 @@ def _rows(found: Comparison, side: str) -> Iterator[Row]:
 
 
 def _row(side: str, what: str, stat: Stat) -> Row:
-    return {"name": _SIDES[side], "what": what, "seconds": stat.mean}
+    return {"name": SIDES[side], "what": what, "seconds": stat.mean}
 
 
 def _bars(rows: list[Row], caption: str) -> Chart:

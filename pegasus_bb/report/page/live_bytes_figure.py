@@ -1,15 +1,22 @@
-"""Live bytes on the tier, against what is reserved: over a run, and in a plan."""
+"""Live bytes on the tier during a run, against what is reserved."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import altair as alt
 
-from pegasus_bb.decide.explanation import Explanation
 from pegasus_bb.model.run import LiveBytes
-from pegasus_bb.report.page.charts import ALERT, BUFFER, chart, draw, over_time
+from pegasus_bb.report.metrics import ReportedRun
+from pegasus_bb.report.page.charts import (
+    ALERT,
+    BUFFER,
+    byte_axis,
+    chart,
+    draw,
+    over_time,
+)
 from pegasus_bb.report.page.figure import (
     Chart,
     Column,
@@ -20,8 +27,7 @@ from pegasus_bb.report.page.figure import (
     Row,
     format_quantity,
 )
-from pegasus_bb.report.page.ticks import byte_axis
-from pegasus_bb.report.report_document import Comparison, ReportedRun
+from pegasus_bb.report.report_document import Comparison
 
 _TITLE = "Live bytes on the tier"
 _MISSING = (
@@ -39,15 +45,10 @@ _COLUMNS = (
     Column("what", "what"),
     Column("size", "bytes", "B"),
 )
-_LEVELS = (
-    Column("level", "level of the workflow"),
-    Column("size", "live bytes", "B"),
-    Column("reserved", "reserved", "B"),
-)
 
 
 class _Part(NamedTuple):
-    """What was on one kind of reservations."""
+    """The live bytes on one kind of reservations."""
 
     where: str
     live: LiveBytes
@@ -59,24 +60,23 @@ class _Part(NamedTuple):
 
 
 def live(found: Comparison) -> Figure:
-    """The run on the burst buffer that the timeline shows, else the first that has a
-    record of its tier."""
+    """Draw the run on the burst buffer that the timeline shows, else the first that has
+    a record of its tier."""
     drawn = [found.typical("bb")[1]] if found.bb else []
     for run in (*drawn, *found.bb):
         parts = list(_parts(run))
         if parts:
-            ends = [run.time.at(task.start) + task.duration for task in run.run.tasks]
-            end = max([*ends, *(row["at"] for part in parts for row in part.rows)])
+            end = max([run.end, *(row["at"] for part in parts for row in part.rows)])
             charts = tuple(_chart(part, end) for part in parts)
             tables = tuple(_table(part) for part in parts)
-            legend = _legend(any(part.live.capacity for part in parts))
+            legend = live_legend(part.live.capacity for part in parts)
             return Figure("live", _TITLE, _about(parts), charts, tables, legend=legend)
     return Figure("live", _TITLE, _MISSING)
 
 
-def _legend(is_reserved: bool) -> tuple[Legend, ...]:
+def live_legend(capacities: Iterable[int | None]) -> tuple[Legend, ...]:
     live = ((BUFFER, "live bytes"),)
-    return (*live, (ALERT, "reserved")) if is_reserved else live
+    return (*live, (ALERT, "reserved")) if any(capacities) else live
 
 
 def _parts(run: ReportedRun) -> Iterator[_Part]:
@@ -129,7 +129,7 @@ def _chart(part: _Part, end: float) -> Chart:
 
 
 def _drawn(part: _Part, what: str, end: float) -> Iterator[Row]:
-    """A line from the ground up, between the run's beginning and ``end``."""
+    """Yield the points of one series, clipped to the run and starting at zero."""
     rows = [row for row in part.rows if row["what"] == what]
     if what == "reserved" and not rows and part.live.capacity:
         rows = [{"at": 0.0, "what": what, "size": part.live.capacity}]
@@ -137,37 +137,3 @@ def _drawn(part: _Part, what: str, end: float) -> Iterator[Row]:
         yield {**rows[0], "at": max(0.0, rows[0]["at"]), "size": 0.0}
         yield from ({**row, "at": max(0.0, row["at"])} for row in rows)
         yield {**rows[-1], "at": end}
-
-
-def levels(sizes: Sequence[int], explanation: Explanation) -> Figure:
-    """``sizes`` are the bytes of each level; clean-ups between levels are done."""
-    capacity = explanation.capacity
-    rows = [
-        {"level": str(level), "size": size, "reserved": capacity}
-        for level, size in enumerate(sizes, start=1)
-    ]
-    data = Dataset(_LEVELS if capacity else _LEVELS[:2], rows)
-    title = f"Live bytes on tier {explanation.tier}"
-    best = format_quantity(explanation.planned_order, "B")
-    worst = format_quantity(explanation.any_order, "B")
-    about = (
-        f"At most {best} if jobs run level by level and each clean-up as soon as it "
-        f"can; at most {worst} in any order of the jobs."
-    )
-    charts = (_bars(data, capacity),)
-    legend = _legend(bool(capacity))
-    tables = (data.table(title),)
-    return Figure("levels", title, about, charts, tables, legend=legend)
-
-
-def _bars(data: Dataset, capacity: int | None) -> Chart:
-    base = draw(data)
-    title = ""
-    level = alt.X("level:O", title="level of the workflow", sort=None)
-    highest = max([capacity or 0, *(row["size"] for row in data.rows)])
-    layers = [base.mark_bar().encode(x=level, y=byte_axis(alt.Y, "size", highest))]
-    if capacity:
-        layers.append(base.mark_rule(stroke=ALERT, size=2).encode(y="max(reserved):Q"))
-        title = f"reserved: {format_quantity(capacity, 'B')}"
-    label = "Live bytes in each level of the workflow; the table has the numbers"
-    return chart(alt.layer(*layers), label, 180, data=data, title=title)

@@ -1,70 +1,47 @@
-"""The tables of a report: the whole run, each transformation, each repetition."""
+"""The tables of a page: its workflows, the whole run, each transformation and run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime, timezone
+from typing import Any
 
-from pegasus_bb.model.run import PARTS
 from pegasus_bb.model.stat import Pair, Stat
-from pegasus_bb.report.compare import STAGING_UNITS
-from pegasus_bb.report.metrics import IOWait
-from pegasus_bb.report.page.figure import (
-    FINE,
+from pegasus_bb.report.metrics import (
+    CLOCK,
     RATIO,
-    TO_ONE,
-    UNKNOWN,
-    Cell,
-    FigureTable,
-    Number,
+    STAGING,
+    WORKFLOW,
+    Metric,
+    ReportedRun,
 )
-from pegasus_bb.report.report_document import Comparison, Row
-from pegasus_bb.report.tables import CLOCK, STAGING
+from pegasus_bb.report.page.figure import FINE, UNKNOWN, Cell, FigureTable, Number
+from pegasus_bb.report.report_document import SIDES, Comparison, Row
 
 NONE = "none"  # the side has no such job
-_TASKS = {
-    "bytes_moved": "bytes read and written",
-    "queue": "queueing, added up",
-    "ready_wait": "waiting for a slot, added up",
-    "bandwidth": "bandwidth of all at once",
-    "block_read": "bytes from block devices",
-    "block_written": "bytes to block devices",
-    "io_time": "time in calls",
-    "io_rate": "bytes per second in calls",
-    "user_time": "CPU time in user mode",
-    "system_time": "CPU time in the kernel",
-    "user_system": "user to system time",
-    "makespan": "from the first one's start to the last one's end",
-}
-# A ratio of these would read the other way round, or mean nothing.
-_NO_RATIO = ("jobs", "io_rate", "bandwidth", "in_rate", "out_rate")
 _ALWAYS = ("io_wait",)  # shown where it is unknown, too: a note says why
 _DIFFERENCE = {True: "beyond error", False: "within error", None: ""}
-_SIDES = {"pfs": "PFS", "bb": "BB"}
+_RUNS = ("run", "began", "mode", "tier", "makespan", "time in jobs")
 
 
 def whole_run(found: Comparison) -> tuple[FigureTable, ...]:
-    """Where each second went, what jobs took, and what staging moved."""
+    """Make the tables of a run: each second, the jobs by kind, and what staging
+    moved."""
     return tuple(table for table in _whole_run(found) if table.rows)
 
 
 def each_kind(found: Comparison) -> tuple[FigureTable, ...]:
-    """A table for each transformation, then for each kind of auxiliary job."""
+    """Make a table for each transformation, then for each kind of auxiliary job."""
     return tuple(table for table in _each_kind(found) if table.rows)
 
 
 def _whole_run(found: Comparison) -> Iterator[FigureTable]:
+    makespan, *kinds = (metric for metric in WORKFLOW if metric.name)
     caption = "By the clock: each second counts once, for the first part under way"
-    names = {**CLOCK, "other": "none of these: engine"}
-    makespan = {"makespan": found.workflow["makespan"]}
-    yield _table(found, caption, {**makespan, **found.clock}, names=names)
-    added_up = {k: v for k, v in found.workflow.items() if k in PARTS}
-    del added_up["makespan"]
-    yield _table(found, "Jobs by kind, added up", added_up, names=PARTS, none=NONE)
-    names = {**STAGING, "results_safe": "until the last result is safe"}
-    table = _table(
-        found, "Staging and results", found.staging, names=names, units=STAGING_UNITS
-    )
+    yield _table(found, caption, {**found.workflow, **found.clock}, (makespan, *CLOCK))
+    yield _table(found, "Jobs by kind, added up", found.workflow, kinds, none=NONE)
+    table = _table(found, "Staging and results", found.staging, STAGING)
     yield replace(table, note=_on_durability(found))
 
 
@@ -77,53 +54,46 @@ def _on_durability(found: Comparison) -> str:
 
 
 def _each_kind(found: Comparison) -> Iterator[FigureTable]:
-    units = {metric.key: metric.unit for metric in found.metrics}
-    units |= {"jobs": "jobs", "user_system": TO_ONE}
-    measured = found.io_wait is IOWait.MEASURED
-    names = {**_TASKS, "io_wait": "I/O wait" if measured else "time off CPU"}
     whole = [found.all_compute] if len(found.compute) > 1 else []
     auxiliary = [(f"auxiliary jobs: {row.name}", row) for row in found.auxiliary]
     rows: list[tuple[str, Row]] = [(row.name, row) for row in (*found.compute, *whole)]
     for caption, row in (*rows, *auxiliary):
-        yield _table(found, caption, row.cells, names=names, units=units)
+        yield _table(found, caption, row.cells, found.metrics)
 
 
 def _table(
     found: Comparison,
     caption: str,
     pairs: Mapping[str, Pair],
+    columns: Sequence[Metric[Any]],
     *,
-    names: Mapping[str, str],
-    units: Mapping[str, str] | None = None,
     none: str = "",
 ) -> FigureTable:
     jobs = pairs.get("jobs")
     rows = [
-        (names.get(key, key.replace("_", " ")), *_cells(found, key, pair, unit, none))
-        for key, unit in (units or dict.fromkeys(pairs, "s")).items()
-        if (pair := pairs.get(key)) and (_has_any(pair) or key in _ALWAYS)
+        (metric.title, *_cells(found, metric, pair, none))
+        for metric in columns
+        if (pair := pairs[metric.key]).is_measured or metric.key in _ALWAYS
     ]
     absent = {s for s in found.sides if jobs and getattr(jobs, s) is None}
-    return FigureTable(caption, ("", *_head(found)), tuple(_told(rows, absent, found)))
+    return FigureTable(
+        caption, ("", *_head(found)), tuple(_mark_absent(rows, absent, found))
+    )
 
 
-def _told(
+def _mark_absent(
     rows: list[tuple[Cell, ...]], absent: set[str], found: Comparison
 ) -> Iterator[tuple[Cell, ...]]:
-    """Rows in which a side that has no such job says so."""
+    """Yield the rows; a side that has no such job says so."""
     step = 2 if found.repeated else 1
     columns = {1 + step * found.sides.index(side) for side in absent}
     for row in rows:
         yield tuple(NONE if at in columns else cell for at, cell in enumerate(row))
 
 
-def _has_any(pair: Pair) -> bool:
-    return any(stat and stat.mean for stat in (pair.pfs, pair.bb))
-
-
 def _head(found: Comparison) -> Iterator[str]:
     for side in found.sides:
-        yield _SIDES[side]
+        yield side.upper()
         if found.repeated:
             yield "standard error"
     if found.is_comparison:
@@ -133,28 +103,27 @@ def _head(found: Comparison) -> Iterator[str]:
 
 
 def _cells(
-    found: Comparison, key: str, pair: Pair, unit: str, none: str
+    found: Comparison, metric: Metric[Any], pair: Pair, none: str
 ) -> Iterator[Cell]:
     for side in found.sides:
         stat = getattr(pair, side)
-        yield _mean(stat, unit, none if _knows_jobs(found, key, side) else "")
+        yield _mean(stat, metric.unit, none if _knows_jobs(found, metric, side) else "")
         if found.repeated:
-            yield _error(stat, unit)
-    has_ratio = key not in _NO_RATIO and pair.ratio is not None
+            yield _error(stat, metric.unit)
     if found.is_comparison:
+        has_ratio = metric.has_ratio and pair.ratio is not None
         unit = FINE if pair.is_fine else RATIO
-        doubt = pair.doubt
-        yield Number(pair.ratio, unit, doubt) if has_ratio else ""
+        yield Number(pair.ratio, unit, pair.doubt) if has_ratio else ""
     if found.tells_error:
         yield _DIFFERENCE[pair.beyond_error]
 
 
-def _knows_jobs(found: Comparison, key: str, side: str) -> bool:
-    """Whether a missing number means that there was no such job.
+def _knows_jobs(found: Comparison, metric: Metric[Any], side: str) -> bool:
+    """Return whether a missing number means that there was no such job.
 
     The wait at the gate is in jobstate.log alone: with a reservation it is unknown.
     """
-    if key == "gate_wait":
+    if metric.key == "gate_wait":
         return getattr(found.workflow["reserve"], side) is None
     return any(reported.run.tasks for reported in getattr(found, side))
 
@@ -167,3 +136,54 @@ def _mean(stat: Stat | None, unit: str, none: str) -> Cell:
 
 def _error(stat: Stat | None, unit: str) -> Cell:
     return Number(stat.error, unit) if stat and stat.error is not None else ""
+
+
+def workflows(comparisons: Mapping[str, Comparison]) -> FigureTable:
+    """Compare makespans, and say from which size of its files each run gains."""
+    known = {side for found in comparisons.values() for side in found.sides}
+    sides = [side for side in SIDES if side in known]
+    head = [SIDES[side] for side in sides]
+    if len(sides) > 1:
+        head += ["PFS/BB", "break-even in data", "data of these runs"]
+    rows = (tuple(_workflow(name, each, sides)) for name, each in comparisons.items())
+    return FigureTable("Makespan of each workflow", ("workflow", *head), tuple(rows))
+
+
+def _workflow(name: str, found: Comparison, sides: Sequence[str]) -> Iterator[Cell]:
+    pair = found.workflow["makespan"]
+    even = found.break_even
+    yield name
+    for side in sides:
+        yield _mean(getattr(pair, side), "s", "")
+    if len(sides) > 1:
+        yield Number(pair.ratio, RATIO, pair.doubt)
+        if even and even.footprint is not None:
+            doubt = "" if even.footprint_error is not None else "?"
+            yield Number(even.footprint, "B", doubt) if even.footprint else "any size"
+        else:
+            yield "no break-even" if even and even.net <= 0 else UNKNOWN
+        yield Number(even.footprint_now if even else None, "B")
+
+
+def repetitions(found: Comparison) -> FigureTable:
+    rows = (tuple(_run(name, run)) for name, run in found.named_runs())
+    return FigureTable("Each run", _RUNS, tuple(rows))
+
+
+def _run(name: str, reported: ReportedRun) -> Iterator[Cell]:
+    run = reported.run
+    yield name
+    yield _moment(reported.time.begun)
+    yield run.mode or UNKNOWN
+    yield run.tier or "none"
+    yield Number(run.makespan, "s")
+    yield Number(reported.clock.get("compute"), "s")
+
+
+def _moment(epoch: float | None) -> str:
+    """Return UTC, so that a page says the same wherever it was made."""
+    try:
+        moment = datetime.fromtimestamp(epoch or 0.0, timezone.utc)
+    except (OverflowError, ValueError, OSError):  # a record may say anything
+        return UNKNOWN
+    return UNKNOWN if epoch is None else f"{moment:%Y-%m-%d %H:%M:%S} UTC"

@@ -25,24 +25,25 @@ _QUANTITY = re.compile(
 
 
 def _printable(value: object) -> object:
-    """A string with its control characters escaped; a macro's markup as it is."""
+    """Escape the control characters of a string; leave a macro's markup as it is."""
     return readable(value) if type(value) is str else value
 
 
 def _unbroken(text: str) -> Markup:
-    """``text``, escaped, in which no line ends between a number and its unit."""
+    """Escape ``text``, and let no line end between a number and its unit."""
     # The escaped text has no mark of HTML in it but ours.
     return Markup(_QUANTITY.sub(r"<span>\g<0></span>", str(escape(readable(text)))))  # noqa: S704
 
 
 def _sentence(text: str) -> str:
-    """A line of the terminal as a sentence."""
+    """Turn a line of the terminal into a sentence."""
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
 
 
 @cache
 def _vega() -> Markup:
-    """The JavaScript of Vega, Vega-Lite and Vega-Embed, so that no page loads it."""
+    """Return the JavaScript of Vega, Vega-Lite and Vega-Embed, so that no page loads
+    it."""
     return Markup(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))  # noqa: S704
 
 

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from pegasus_bb.report.headline import certainty, headline
 from pegasus_bb.report.page.bandwidth import benchmark, by_processes
 from pegasus_bb.report.page.calls import calls, processors
-from pegasus_bb.report.page.drain_figure import drain
+from pegasus_bb.report.page.drain_figure import drain, probe
 from pegasus_bb.report.page.figure import Figure, FigureTable
 from pegasus_bb.report.page.footprint_figure import footprint
-from pegasus_bb.report.page.headline_figure import bought
+from pegasus_bb.report.page.headline_figure import where_time_went
 from pegasus_bb.report.page.live_bytes_figure import live
+from pegasus_bb.report.page.overview import repetitions, workflows
 from pegasus_bb.report.page.page_templates import templates
-from pegasus_bb.report.page.probe_figure import probe
-from pegasus_bb.report.page.runs import (
-    marked,
-    repetitions,
-    simulated,
-    transformations,
-    workflows,
-)
 from pegasus_bb.report.page.timeline import timeline
-from pegasus_bb.report.report_document import Comparison, ReportedRun
+from pegasus_bb.report.page.transformations import transformations
+from pegasus_bb.report.report_document import Comparison
 
 # From top to bottom.
 FIGURES = (
-    bought,
+    where_time_went,
     timeline,
     transformations,
     live,
@@ -46,18 +39,20 @@ class Part:
     """One workflow of a page."""
 
     name: str  # empty for the only one
-    compared: bool
-    headline: str
-    certainty: str  # empty if nothing is in doubt
+    found: Comparison
     warnings: tuple[str, ...]
     about: tuple[str, ...]  # what the sides are
-    break_even: tuple[str, ...]  # sentences
-    runs: tuple[tuple[str, ReportedRun], ...]  # "PFS run 1" -> run
     overview: FigureTable | None  # of repetitions
-    first: Figure
     figures: tuple[Figure, ...]
-    missing: tuple[Figure, ...]  # without data
-    notes: tuple[str, ...]
+
+    @property
+    def others(self) -> list[Figure]:
+        """The figures with data, but the first."""
+        return [figure for figure in self.figures[1:] if figure.charts]
+
+    @property
+    def missing(self) -> list[Figure]:
+        return [figure for figure in self.figures if not figure.charts]
 
 
 def report_page(
@@ -65,7 +60,7 @@ def report_page(
     warnings: Mapping[str, Sequence[str]] | None = None,
     about: Mapping[str, Sequence[str]] | None = None,
 ) -> str:
-    """The page of all ``comparisons``, by name; it escapes every name.
+    """Make the page of all ``comparisons``, by name; it escapes every name.
 
     ``warnings`` are more of them, by the same name; ``about`` says what the sides are.
     """
@@ -75,19 +70,19 @@ def report_page(
         _part(name, found, more.get(name, ()), what.get(name, ()))
         for name, found in comparisons.items()
     ]
-    labels = dict.fromkeys(run.run.label for part in parts for _, run in part.runs)
-    is_simulated = any(found.simulated for found in comparisons.values())
-    overview = workflows(comparisons) if len(parts) > 1 else None
+    every = comparisons.values()
+    runs = (run.run for found in every for _, run in found.named_runs())
+    labels = dict.fromkeys(run.label for run in runs)
     return (
         templates()
         .get_template("report.html.j2")
         .render(
             parts=parts,
-            simulated=is_simulated,
-            compared=any(part.compared for part in parts),
-            tells_error=any(found.tells_error for found in comparisons.values()),
+            simulated=any(found.simulated for found in every),
+            compared=any(found.is_comparison for found in every),
+            tells_error=any(found.tells_error for found in every),
             title=", ".join(label for label in labels if label),
-            overview=overview,
+            overview=workflows(comparisons) if len(parts) > 1 else None,
         )
     )
 
@@ -98,21 +93,34 @@ def _part(
     figures = [make(found) for make in FIGURES]
     overview = repetitions(found) if found.repeated else None
     if found.simulated:
-        figures = [simulated(figure) for figure in figures]
-        overview = marked([overview])[0] if overview else None
-    first, *others = figures
+        figures = [_simulated(figure) for figure in figures]
+        overview = _marked_table(overview) if overview else None
     return Part(
         name,
-        found.is_comparison,
-        headline(found),
-        certainty(found),
+        found,
         (*warnings, *found.warnings),
         tuple(about),
-        found.break_even.sentences if found.break_even else (),
-        tuple(found.named_runs()),
         overview,
-        first,
-        tuple(figure for figure in others if figure.charts),
-        tuple(figure for figure in figures if not figure.charts),
-        found.notes,
+        tuple(figures),
     )
+
+
+def _simulated(figure: Figure) -> Figure:
+    charts = (
+        replace(each, title=_marked(each.title), label=_marked(each.label))
+        for each in figure.charts
+    )
+    return replace(
+        figure,
+        title=_marked(figure.title),
+        charts=tuple(charts),
+        tables=tuple(map(_marked_table, figure.tables)),
+    )
+
+
+def _marked_table(table: FigureTable) -> FigureTable:
+    return replace(table, caption=_marked(table.caption))
+
+
+def _marked(text: str) -> str:
+    return f"{text} (simulated)" if text else "simulated"

@@ -1,26 +1,52 @@
-"""Each side over time, one above the other."""
+"""Each side over time, one above the other: bars, each in the lowest free lane of its
+group."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+import altair as alt
+
 from pegasus_bb.core.units import format_seconds
 from pegasus_bb.model.run import Kind, Task
 from pegasus_bb.model.text import readable
+from pegasus_bb.report.metrics import ReportedRun
 from pegasus_bb.report.page.charts import (
     ALERT,
     INK,
     JOBS,
     OTHER_JOBS,
+    PAPER,
     REST,
     STAGE_IN,
     STAGE_OUT,
     WAIT,
+    Drawing,
+    chart,
+    draw,
+    over_time,
 )
-from pegasus_bb.report.page.figure import Dataset, Figure, Legend, Row
-from pegasus_bb.report.page.gantt import BARS, COLUMNS, gantt
-from pegasus_bb.report.report_document import Comparison, ReportedRun
+from pegasus_bb.report.page.figure import Chart, Column, Dataset, Figure, Legend, Row
+from pegasus_bb.report.report_document import SIDES, Comparison
 
+_GROUPS = ("reservation", "staging", "jobs", "other")  # from top to bottom
+_COLUMNS = (
+    Column("node", "node"),
+    Column("what", "what"),
+    Column("start", "begun", "s"),
+    Column("seconds", "took", "s"),
+    Column("queued", "queued before", "s"),
+)
+_BARS = 1500  # of one run
+_NAMES = alt.Axis(
+    labelExpr="split(datum.label, ' ')[1] ? '' : datum.label",
+    minExtent=78,  # so that the seconds of both sides stand below one another
+)
+# pixels
+_LANE = 13
+_FRAME = 12
+_TALLEST = 480
+_LIGHTER = 0.3  # opacity
 # Kind of a bar -> group, and what it is. Each group has lanes of its own.
 _KINDS = {
     "bb_setup": ("reservation", "reserving"),
@@ -41,12 +67,12 @@ _COLORS = {
     _OTHER[1]: OTHER_JOBS,
 }
 _QUEUED = ("lighter", "lighter: queueing")
-_SIDES = {"pfs": "PFS", "bb": "burst buffer"}
 
 
 def timeline(found: Comparison) -> Figure:
-    """Jobs have the color of their transformation, lighter while they queue."""
-    runs = {_SIDES[side]: found.typical(side)[1] for side in found.sides}
+    """Draw both sides. Jobs have the color of their transformation, lighter while they
+    queue."""
+    runs = {SIDES[side]: found.typical(side)[1] for side in found.sides}
     named = _named(runs.values())
     bars = {side: sorted(_bars(run, named), key=_start) for side, run in runs.items()}
     every = [bar for each in bars.values() for bar in each]
@@ -57,10 +83,10 @@ def timeline(found: Comparison) -> Figure:
     legend = tuple(_legend(every, named))
     colors = {label: color for color, label in legend}
     charts = tuple(
-        gantt(side, each, end, colors) for side, each in bars.items() if each
+        _gantt(side, each, end, colors) for side, each in bars.items() if each
     )
     tables = tuple(
-        Dataset(COLUMNS, each).table(f"{side}, over time")
+        Dataset(_COLUMNS, each).table(f"{side}, over time")
         for side, each in bars.items()
     )
     about = _about(found, bars)
@@ -73,8 +99,8 @@ def _about(found: Comparison, bars: Mapping[str, Sequence[Row]]) -> str:
         about += f" In whole seconds, as in jobstate.log: {', '.join(rounded)}."
     if found.repeated:
         about += f" Drawn: {', '.join(_drawn(found, side) for side in found.sides)}."
-    if any(len(each) > BARS for each in bars.values()):
-        about += f" Of each run the {BARS} longest bars are drawn."
+    if any(len(each) > _BARS for each in bars.values()):
+        about += f" Of each run the {_BARS} longest bars are drawn."
     return about
 
 
@@ -88,7 +114,7 @@ def _drawn(found: Comparison, side: str) -> str:
 
 
 def _in_whole_seconds(bars: Sequence[Row]) -> Iterator[str]:
-    """What no task told the fractions of."""
+    """Name the waits of which no task tells the fractions of a second."""
     waits = {
         "queueing": [bar["queued"] for bar in bars if bar["queued"]],
         "the wait at the gate": [
@@ -101,7 +127,7 @@ def _in_whole_seconds(bars: Sequence[Row]) -> Iterator[str]:
 
 
 def _named(runs: Iterable[ReportedRun]) -> dict[str, str]:
-    """Transformation -> color: of those that took longest, and of the rest one."""
+    """Give the transformations that took longest a color each."""
     seconds: dict[str, float] = {}
     for reported in runs:
         for task in reported.run.tasks:
@@ -117,7 +143,7 @@ def _name(task: Task) -> str:
 
 
 def _legend(bars: Sequence[Row], named: Mapping[str, str]) -> Iterator[Legend]:
-    """What is drawn, and no more."""
+    """Yield what is drawn, and no more."""
     drawn = {bar["what"] for bar in bars}
     for label, color in {**named, _REST: REST, **_COLORS}.items():
         if label in drawn:
@@ -130,7 +156,7 @@ def _bars(reported: ReportedRun, named: Mapping[str, str]) -> Iterator[Row]:
     run = reported.run
     start = reported.gate_offset
     if start is not None and run.gate_wait:
-        yield _bar("gate", *_KINDS["gate"], start, run.gate_wait, None)
+        yield _bar("gate", _KINDS["gate"], start, run.gate_wait, None)
     queued: set[str] = set()  # nodes: of clustered tasks only the first waited
     for task in run.tasks:
         start = reported.time.at(task.start)
@@ -141,12 +167,17 @@ def _bars(reported: ReportedRun, named: Mapping[str, str]) -> Iterator[Row]:
             what = name if name in named else _REST
         waited = None if task.node in queued else task.queued
         queued.add(task.node)
-        yield _bar(task.node, group, what, start, task.duration, waited)
+        yield _bar(task.node, (group, what), start, task.duration, waited)
 
 
 def _bar(
-    node: str, group: str, what: str, start: float, seconds: float, queued: float | None
+    node: str,
+    kind: tuple[str, str],  # group, what it is
+    start: float,
+    seconds: float,
+    queued: float | None,
 ) -> Row:
+    group, what = kind
     times = {"start": start, "end": start + seconds, "seconds": seconds}
     since = max(0.0, start - (queued or 0.0))
     waited = {"queued": queued, "since": since}
@@ -154,4 +185,55 @@ def _bar(
 
 
 def _start(bar: Row) -> tuple[float, float, str]:
+    """Order bars: of jobs that queue together, the one that starts first is at the
+    top."""
     return bar["start"], bar["end"], bar["node"]
+
+
+def _gantt(
+    side: str, bars: Sequence[Row], end: float, colors: Mapping[str, str]
+) -> Chart:
+    """Draw ``bars``, with ``since``, ``start`` and ``end`` in seconds, up to
+    ``end``."""
+    longest = sorted(bars, key=lambda bar: -float(bar["seconds"]))[:_BARS]
+    rows = sorted(_with_lanes(sorted(longest, key=_start)), key=_lane)
+    data = Dataset(_COLUMNS, rows)
+    height = _LANE * len({row["lane"] for row in rows})
+    label = f"{side}: tasks over time; the table has the times"
+    drawing = _drawing(data, end, colors, crowded=height > _TALLEST)
+    return chart(drawing, label, _FRAME + min(_TALLEST, height), data=data, title=side)
+
+
+def _drawing(
+    data: Dataset, end: float, colors: Mapping[str, str], *, crowded: bool
+) -> Drawing:
+    """Draw the lanes. If there are too many for names, their colors alone tell them
+    apart."""
+    names = None if crowded else _NAMES
+    scale = alt.Scale(domain=[*colors], range=[*colors.values()])
+    base = draw(data).encode(
+        y=alt.Y("lane:N", title=None, sort=None, axis=names),
+        color=alt.Color("what:N", scale=scale, legend=None),
+    )
+    edge = {} if crowded else {"stroke": PAPER, "strokeWidth": 0.5}
+    bars = base.mark_bar(**edge).encode(x2="end")
+    layers = [over_time(bars, end, "start")]
+    if any(row["queued"] for row in data.rows):
+        queued = base.transform_filter("datum.queued > 0")
+        drawn = queued.mark_bar(opacity=_LIGHTER).encode(x2="start")
+        layers.insert(0, over_time(drawn, end, "since"))
+    return alt.layer(*layers)
+
+
+def _with_lanes(bars: Sequence[Row]) -> Iterator[Row]:
+    ends: Mapping[str, list[float]] = {group: [] for group in _GROUPS}
+    for bar in bars:
+        lanes = ends[bar["group"]]
+        free = (n for n, busy_until in enumerate(lanes) if busy_until <= bar["since"])
+        lane = next(free, len(lanes))
+        lanes[lane : lane + 1] = [bar["end"]]
+        yield {**bar, "lane": f"{bar['group']} {lane or ''}".strip(), "number": lane}
+
+
+def _lane(bar: Row) -> tuple[int, int]:
+    return _GROUPS.index(bar["group"]), bar["number"]

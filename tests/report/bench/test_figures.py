@@ -10,12 +10,10 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import MIB
 from pegasus_bb.model.document import load
 from pegasus_bb.model.speeds import KEY, Speed, read_speeds
-from pegasus_bb.report.bench.cells import Cell, Measurement
-from pegasus_bb.report.bench.figures import Figures, figures
+from pegasus_bb.report.bench.cells import Cell, Measurement, Operations
+from pegasus_bb.report.bench.figures import Figures, check_speeds, figures, write_speeds
 from pegasus_bb.report.bench.measured_tier import MeasuredFolder
 from pegasus_bb.report.bench.session import TierSession
-from pegasus_bb.report.bench.small_files import Operations
-from pegasus_bb.report.bench.speedsfile import check_speeds, write_speeds
 
 from .conftest import cell
 
@@ -25,13 +23,11 @@ def tier(tier_place: MeasuredFolder) -> TierSession:
     return TierSession(tier_place, openings=[100e-6, 300e-6])
 
 
-def measured(
-    tier: TierSession, cell: Cell, write: float, read: float, warm: bool = False
-) -> None:
+def measured(tier: TierSession, cell: Cell, write: float, read: float) -> None:
     """In MiB per second of all processes."""
     one = Measurement(cell)
     size = cell.total / MIB
-    one.add(size / write, size / read, warm)
+    one.add(size / write, size / read, warm=False)
     tier.measurements.append(one)
 
 

@@ -7,10 +7,9 @@ import pytest
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import GIB, KIB, MIB
 from pegasus_bb.report.bench import session as module
-from pegasus_bb.report.bench import small_files
-from pegasus_bb.report.bench.cells import Cell, Measurement, all_cells
+from pegasus_bb.report.bench.cells import Cell, all_cells
 from pegasus_bb.report.bench.measured_tier import MeasuredFolder
-from pegasus_bb.report.bench.session import REPETITIONS, Session, repeat
+from pegasus_bb.report.bench.session import REPETITIONS, Session
 
 from .conftest import PlayedEngine, cell
 
@@ -46,7 +45,7 @@ def test_every_cell_has_its_turn_before_any_has_another(
 ) -> None:
     engine = PlayedEngine(lambda _: 2.0)
     monkeypatch.setattr(module, "choose", lambda *_: engine)
-    monkeypatch.setattr(small_files, "SECONDS", 0.001)
+    monkeypatch.setattr(module, "SECONDS", 0.001)
     session = Session([tier_place], [SMALL, LARGE])
     session.run()
     (tier,) = session.tiers
@@ -54,12 +53,3 @@ def test_every_cell_has_its_turn_before_any_has_another(
     assert tier.measured()[0].writes == [32 * KIB] * REPETITIONS
     assert [len(one.rates) for one in tier.operations] == [REPETITIONS] * 2
     assert tier.latency is not None and tier.latency.n == REPETITIONS
-
-
-def measured(
-    place: MeasuredFolder, engine: PlayedEngine, what: Cell = SMALL
-) -> Measurement:
-    one = Measurement(what)
-    for _ in range(REPETITIONS):
-        repeat(engine, place, place.path, one)
-    return one

@@ -15,11 +15,13 @@ from pegasus_bb.core.units import format_seconds
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.encoding import to_document
 from pegasus_bb.report.page import report_page
+from tests.api.test_explained_page import page_of
+from tests.decide.conftest import user
 from tests.decide.user_files import User, job, sized, use
 from tests.report.page.comparisons import a_benchmark, a_comparison
-from tests.report.page.test_explained import page_of
 from tests.support.browser import BROWSER, browse, check
 
+__all__ = ["user"]
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="chromium is not installed")
 WIDTHS = (400, pytest.param(1600, marks=pytest.mark.sweep))
 DARK = "--blink-settings=preferredColorScheme=0"  # light without

@@ -1,4 +1,4 @@
-"""A decision as data for a table: each file with its reason, and the totals."""
+"""A decision as data: each file with its reason, and the totals."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from pegasus_bb.core.units import format_files, format_size
 from pegasus_bb.decide.decision import PlacementDecision, Selection
 from pegasus_bb.decide.sizing import given_capacity
 from pegasus_bb.model.placement import JobReservation, PlacedFile, Placement
 from pegasus_bb.model.properties import AUTO, Settings
-
-Row = tuple[str, str, str, str, str]  # of a table: files, size, tier, how, reason
 
 
 @dataclass(frozen=True)
@@ -29,7 +26,7 @@ class FileGroup:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What ``pegasus-bb explain`` shows. Sizes in bytes."""
+    """A decision with its reasons. Sizes are in bytes."""
 
     site: str
     tier: str
@@ -58,8 +55,8 @@ class Explanation:
         return bool(self.job_reservations) and self.selection is None
 
     def to_json(self) -> dict[str, Any]:
-        """All fields, for orjson, which writes a dataclass as a mapping. Files and job
-        reservations may be 100,000 each, so they are not copied."""
+        """Return all fields, for orjson, which writes a dataclass as a mapping. Files
+        and job reservations may be 100,000 each, so they are not copied."""
         data = {known.name: getattr(self, known.name) for known in fields(self)}
         for key in ("job_reservations", "selection", "job_tier", "streams"):
             if not data[key]:
@@ -70,7 +67,7 @@ class Explanation:
 def explain(
     decision: PlacementDecision, settings: Settings, planned_order: int
 ) -> Explanation:
-    """Why each file lives where it does, and how the capacity is computed. The
+    """Collect why each file lives where it does, and how the capacity is computed. The
     placement may lack a capacity."""
     placement = decision.placement
     tier = placement.tier
@@ -119,13 +116,3 @@ def _groups(placement: Placement) -> Iterator[FileGroup]:
     for alike, files in together.items():
         known = [file.size for file in files if file.size is not None]
         yield FileGroup(*alike, len(files), sum(known), len(files) - len(known))
-
-
-def group_rows(explanation: Explanation) -> Iterator[Row]:
-    """The groups, below a head."""
-    yield ("files", "size", "tier", "how", "reason")
-    for each in explanation.groups:
-        unknown = f"{each.unknown} unknown" if each.unknown else ""
-        known = format_size(each.size) if each.unknown < each.files else ""
-        size = " + ".join(filter(None, (known, unknown)))
-        yield (format_files(each.files), size, each.tier, each.how, each.reason)

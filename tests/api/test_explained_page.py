@@ -7,12 +7,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from pegasus_bb.decide.explanation import Explanation, explain
-from pegasus_bb.decide.liveness import live_flow, planned_peak
-from pegasus_bb.model.graph import build_graph
-from pegasus_bb.report.page import explained_page
-from pegasus_bb.report.page.live_bytes_figure import levels
-from pegasus_bb.report.page.workflow_drawing import (
+from pegasus_bb.api.explained_page import explained_page, level_figure
+from pegasus_bb.api.explanation import Explanation, explain
+from pegasus_bb.api.workflow_drawing import (
     EACH,
     INPUTS,
     RESULTS,
@@ -20,6 +17,8 @@ from pegasus_bb.report.page.workflow_drawing import (
     grouped,
     picture,
 )
+from pegasus_bb.decide.liveness import live_in_levels
+from pegasus_bb.model.graph import build_graph
 from tests.decide.user_files import User, job, sized, use
 from tests.support.page_html import Balanced, without_scripts
 
@@ -32,25 +31,15 @@ def flow_of(user: User) -> WorkflowDrawing:
 
 
 def page_of(user: User) -> str:
-    given = user.given()
-    decision = user.decision()
-    placement = decision.placement
-    live = planned_peak(given, placement)
-    return explained_page(
-        given.workflow,
-        given.graph,
-        placement,
-        explain(decision, given.settings, live),
-        live_flow(given, placement),
-        None,
-    )
+    placement = user.decision().placement
+    return explained_page(user.given(), placement, explained(user), None)
 
 
-def explained(user: User, capacity: int | None) -> Explanation:
+def explained(user: User) -> Explanation:
     given = user.given()
     decision = user.decision()
-    live = planned_peak(given, decision.placement)
-    return replace(explain(decision, given.settings, live), capacity=capacity)
+    most = max(live_in_levels(given, decision.placement))
+    return explain(decision, given.settings, most)
 
 
 def wide(width: int) -> list[dict[str, Any]]:
@@ -99,7 +88,8 @@ def test_no_two_boxes_overlap(tmp_path: Path) -> None:
 
 
 def test_live_bytes_and_the_reservation_are_on_one_axis(user: User) -> None:
-    (chart,) = levels([10 * MIB, 40 * MIB, 20 * MIB], explained(user, 50 * MIB)).charts
+    explanation = replace(explained(user), capacity=50 * MIB)
+    (chart,) = level_figure([10 * MIB, 40 * MIB, 20 * MIB], explanation).charts
     rows = chart.spec["datasets"]["rows"]
     assert [row["size"] // MIB for row in rows] == [10, 40, 20]
     assert {row["reserved"] for row in rows} == {50 * MIB}

@@ -88,7 +88,7 @@ class WorkflowDrawing:
 
 
 def grouped(workflow: Workflow, graph: Graph, placement: Placement) -> WorkflowDrawing:
-    """Linear in the uses of all jobs."""
+    """Group jobs into boxes and files into streams. Linear in the uses of all jobs."""
     few = len(workflow.jobs) <= EACH
     groups = {INPUTS: JobBox(INPUTS, 0)}
     keys: dict[str, str] = {}
@@ -115,7 +115,7 @@ def grouped(workflow: Workflow, graph: Graph, placement: Placement) -> WorkflowD
 def _ways(
     workflow: Workflow, graph: Graph, keys: Mapping[str, str]
 ) -> Iterator[tuple[str, str, str]]:
-    """(LFN, from, to) of every use, and of every result."""
+    """Yield (LFN, from, to) of every use, and of every result."""
     for ident, job in workflow.jobs.items():
         for use in job.uses:
             if use.kind == "input":
@@ -126,7 +126,7 @@ def _ways(
 
 
 def picture(flow: WorkflowDrawing) -> Chart:
-    """All of ``flow``; a line is the wider the more bytes it stands for."""
+    """Draw all of ``flow``; a line is the wider the more bytes it stands for."""
     boxes = dict(_boxes(flow))
     lines = (row for stream in flow.streams for row in _line(stream, boxes))
     data = Dataset((Column("title", "in it"),), [*lines, *boxes.values()])
@@ -174,7 +174,7 @@ def _lines(base: alt.Chart) -> alt.Chart:
 
 
 def _line(stream: Stream, boxes: Mapping[str, Row]) -> Iterator[Row]:
-    """Four points of a curve that leaves a box and enters one horizontally."""
+    """Yield four points of a curve that leaves a box and enters one horizontally."""
     source = boxes[stream.source]
     dest = boxes[stream.dest]
     y = source["y"] + _HIGH / 2
@@ -188,7 +188,7 @@ def _line(stream: Stream, boxes: Mapping[str, Row]) -> Iterator[Row]:
 
 
 def _boxes(flow: WorkflowDrawing) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Columns are centred: long and short ones face each other."""
+    """Yield the boxes. Columns are centred: long and short ones face each other."""
     columns: dict[int, list[str]] = {}
     for key, group in flow.groups.items():
         columns.setdefault(group.level, []).append(key)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from pegasus_bb.model.modes import OFF
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.speeds import Startup
 from pegasus_bb.model.workflow import Job
@@ -39,7 +40,7 @@ class History:
     sizes: Mapping[str, int] = field(default_factory=dict)  # bytes by LFN
     planned_sizes: Mapping[str, int] = field(default_factory=dict)  # before the run
     brought: int | None = None  # bytes that staging in copied; None: unknown
-    mode: str = "off"  # of the run; off as well if it fell back to the PFS
+    mode: str = OFF.name  # of the run; off as well if it fell back to the PFS
     makespan: float | None = None  # seconds of the run, without ``wait``
     wait: float | None = None  # seconds until its reservation was ready
     source: str = ""  # where the records are, for a person

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from itertools import accumulate
 
+from pegasus_bb.model.modes import OFF, RunMode, recorded_mode
+
 
 class Kind(Enum):
     """The purpose of a job; only COMPUTE jobs are the user's own work."""
@@ -287,3 +289,17 @@ class Run:
     retries: int = 0  # attempts beyond each node's first
     missing: tuple[str, ...] = ()  # planned nodes that left no record
     problems: tuple[Problem, ...] = field(default_factory=tuple)
+
+    @property
+    def planned_mode(self) -> RunMode | None:
+        """None where unknown."""
+        return recorded_mode(self.mode)
+
+    @property
+    def was_off(self) -> bool:
+        return self.planned_mode is OFF
+
+    @property
+    def had_tier(self) -> bool:
+        """Whether it surely worked on a tier."""
+        return bool(self.mode) and not (self.was_off or self.fallback)

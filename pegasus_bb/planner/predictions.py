@@ -102,7 +102,7 @@ class ModePredictions:
             placement = self._reserved(mode)
         except UsageError:
             placement = self._with_room(mode)
-        return self.simulator.shared(placement, mode.name)
+        return self.simulator.shared(placement, mode)
 
     def answer(self, mode: RunMode) -> tuple[Prediction, str]:
         """The prediction of ``mode``, and the reason if it cannot be planned."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
 from pegasus_bb.model.history import History, Past
+from pegasus_bb.model.modes import OFF, PERSISTENT
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.run import Kind, Run, Task
 
@@ -29,7 +30,7 @@ def history_of(run: Run) -> History:
         sizes=sizes_of(tasks),
         planned_sizes=run.planned_sizes,
         brought=run.brought,
-        mode="off" if on_pfs else run.mode or "persistent",
+        mode=OFF.name if on_pfs else run.mode or PERSISTENT.name,
         makespan=_makespan(run) if recorded and not run.retries else None,
         wait=None if run.fallback else run.gate_wait,
         source=_source(run, tasks),

@@ -33,7 +33,6 @@ _PART = {
     Kind.BB_SETUP: "reserve",
     Kind.BB_DELETE: "release",
 }
-_ROOMS = ("transient", "hybrid")  # where a job's own POST script waits for its results
 Interval = tuple[float, float]
 
 
@@ -71,12 +70,14 @@ def _intervals(run: Run) -> Iterator[tuple[str, Interval]]:
     exact = {rounded: since for (rounded, _), (since, _) in pairs}
     for gate in _gates(run):
         yield "gate_wait", gate
+    mode = run.planned_mode
+    is_for_jobs = mode is not None and mode.has_job_reservations
     ends = {task.node: task.end for task in run.tasks if task.kind is Kind.COMPUTE}
     for node in run.nodes:
         yield from _named("queue", node.submitted, node.executing)
         for since, until in node.unsubmitted:
             yield "ready_wait", (exact.get(since, since), until)
-        if run.mode in _ROOMS and node.node in ends:
+        if is_for_jobs and node.node in ends:
             yield from _named("stage_out", _over(node, ends[node.node]), node.ended)
     for stretch in stretches:
         yield "other", stretch

@@ -52,14 +52,13 @@ def no_verdict(sides: Sides) -> str:
 
 def mistaken_sides(sides: Sides) -> Iterator[str]:
     """Warn of runs that are not what their side is called."""
-    swapped = all(map(_had_buffer, sides.pfs)) and all(
-        r.mode == "off" for r in sides.bb
-    )
+    on_tier = all(run.had_tier for run in sides.pfs)
+    swapped = on_tier and all(run.was_off for run in sides.bb)
     if sides.pfs and sides.bb and swapped:
         yield "the sides are swapped, it seems: give the runs in mode off as --pfs."
         return
     for name, run in sides.named_pfs:
-        if _had_buffer(run):
+        if run.had_tier:
             yield f"{name} was given as PFS, yet ran in mode {run.mode}."
     for name, run in sides.named_bb:
         if run.fallback:
@@ -67,12 +66,8 @@ def mistaken_sides(sides: Sides) -> Iterator[str]:
                 f"{name} was given as BB, yet ran on the PFS (fallback): it says "
                 "nothing about the burst buffer."
             )
-        elif run.mode == "off":
+        elif run.was_off:
             yield f"{name} was given as BB, yet ran without one (mode off)."
-
-
-def _had_buffer(run: Run) -> bool:
-    return run.mode not in ("", "off") and not run.fallback
 
 
 def different_workflows(runs: Sequence[Run]) -> Iterator[str]:

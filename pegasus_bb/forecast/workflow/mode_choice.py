@@ -8,6 +8,7 @@ from typing import Any
 
 from pegasus_bb.core.units import format_reserved
 from pegasus_bb.forecast.workflow.prediction import ALIKE, Prediction
+from pegasus_bb.model.modes import OFF
 
 _TWO_RUNS = "--bb-history of a run on each side tells (docs/demands.md)"
 
@@ -24,7 +25,7 @@ def choose(predictions: Sequence[Prediction]) -> ModeChoice:
     A buffer is taken only if its pessimistic end loses no more than ALIKE against the
     PFS, and its optimistic end wins more than that.
     """
-    off = next((p for p in predictions if p.mode == "off"), None)
+    off = next((p for p in predictions if p.mode == OFF.name), None)
     found = [p for p in predictions if off is None or p is off or _pays(p, off)]
     shortest = min(found, key=lambda p: p.makespan)
     alike = [p for p in found if p.makespan <= shortest.makespan * (1 + ALIKE)]
@@ -118,7 +119,7 @@ class Compared(Predicted):
     @property
     def slower(self) -> tuple[str, ...]:
         """Modes whose tier is slower than the PFS at both ends, in sentences."""
-        off = next((p for p in self.modes if p.mode == "off"), None)
+        off = next((p for p in self.modes if p.mode == OFF.name), None)
         if off is None:
             return ()
         return tuple(

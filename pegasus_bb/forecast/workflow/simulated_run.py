@@ -39,7 +39,7 @@ def run_of(label: str, mode: Mode, done: Execution, site: str) -> Run:
     ends = [task.end for task in tasks]
     sizes = {f.lfn: f.size or 0 for f in placement.files.values()}
     copies = _copied(mode, done)
-    is_off = mode.name == "off"
+    is_off = not mode.kind.uses_tier
     return Run(
         label=label,
         mode=mode.name,

@@ -15,6 +15,7 @@ from pegasus_bb.forecast.workflow.outline import Outline, outline
 from pegasus_bb.forecast.workflow.prediction import End, Prediction, predicted
 from pegasus_bb.forecast.workflow.work import off, work_of_shared, work_of_transient
 from pegasus_bb.forecast.workflow.workload import Workload
+from pegasus_bb.model.modes import OFF, TRANSIENT, RunMode
 from pegasus_bb.model.placement import PlacedFile, Placement
 from pegasus_bb.model.speeds import DEFAULT_STARTUP, Speeds, Startup
 
@@ -25,18 +26,22 @@ SCATTER = 0.05  # of the computing of equal tasks: the sigma of a log-normal fac
 class Mode:
     """A workflow as it runs in one mode."""
 
-    name: str  # off | persistent | transient | hybrid
+    kind: RunMode
     placement: Placement
     outline: Outline
     work: Sequence[Work]
     rules: Rules
+
+    @property
+    def name(self) -> str:
+        return self.kind.name
 
     def does_the_same(self, other: Mode) -> bool:
         mine = self.placement
         its = other.placement
         return (
             self.rules == other.rules
-            and (self.name == "transient") == (other.name == "transient")
+            and self.kind.is_only_for_jobs == other.kind.is_only_for_jobs
             and mine.capacity == its.capacity
             and mine.job_reservations == its.job_reservations
             and mine.job_tier == its.job_tier
@@ -92,9 +97,9 @@ class Simulator:
         linked."""
         files = {f.lfn: f for f in off(placement.files, self.planned.linked)}
         on_pfs = Placement(placement.tier, files)
-        return self._mode("off", on_pfs, self._shared_work(on_pfs), reserves=False)
+        return self._mode(OFF, on_pfs, self._shared_work(on_pfs), reserves=False)
 
-    def shared(self, placement: Placement, mode: str) -> Mode:
+    def shared(self, placement: Placement, mode: RunMode) -> Mode:
         """Take ``placement`` with one reservation for all jobs: persistent and
         hybrid."""
         return self._mode(mode, placement, self._shared_work(placement), reserves=True)
@@ -103,7 +108,7 @@ class Simulator:
         """Give each job a reservation: ``capacity`` of the bytes that it needs."""
         sizes = self.planned.work.sizes
         work = work_of_transient(self.outline, sizes, placement, self.places, capacity)
-        return self._mode("transient", placement, work, reserves=False)
+        return self._mode(TRANSIENT, placement, work, reserves=False)
 
     def predict(self, mode: Mode) -> Prediction:
         """Predict by both ends of the demands, if they differ."""
@@ -129,7 +134,7 @@ class Simulator:
         return work_of_shared(self.outline, sizes, placement, self.places)
 
     def _mode(
-        self, name: str, placement: Placement, work: list[Work], *, reserves: bool
+        self, kind: RunMode, placement: Placement, work: list[Work], *, reserves: bool
     ) -> Mode:
         planned = self.planned
         phases = placement.phases
@@ -140,7 +145,7 @@ class Simulator:
             removes_folder=planned.cleanup != "none" and planned.delivered,
             phases=phases.ends if reserves and phases is not None else (),
         )
-        return Mode(name, placement, self.outline, work, rules)
+        return Mode(kind, placement, self.outline, work, rules)
 
 
 def byte_hours(mode: Mode, execution: Execution) -> float:

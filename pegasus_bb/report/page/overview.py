@@ -47,7 +47,7 @@ def _whole_run(found: Comparison) -> Iterator[FigureTable]:
 
 def _on_durability(found: Comparison) -> str:
     safe = found.staging["results_safe"]
-    in_mode_off = all(run.run.mode == "off" for run in found.pfs)
+    in_mode_off = all(run.run.was_off for run in found.pfs)
     if not (found.pfs and in_mode_off and safe.bb) or safe.pfs:
         return ""
     return "Unknown on the PFS: in mode off no run notes when a result is durable."

@@ -24,6 +24,7 @@ from pegasus_bb.forecast.workflow.simulator import (
 )
 from pegasus_bb.forecast.workflow.workload import Load, Workload
 from pegasus_bb.model.graph import Graph
+from pegasus_bb.model.modes import PERSISTENT
 from pegasus_bb.model.placement import PlacedFile, Placement
 from pegasus_bb.model.run import Kind
 from pegasus_bb.model.speeds import Speed, Speeds, Startup
@@ -66,7 +67,7 @@ class Drawn:
         make = self.simulator
         return [
             make.off(self.placement),
-            make.shared(self.placement, "persistent"),
+            make.shared(self.placement, PERSISTENT),
             make.transient(self.placement, lambda need: need),
         ]
 

@@ -8,6 +8,7 @@ import pytest
 
 from pegasus_bb.forecast.workflow.simulated_run import run_of
 from pegasus_bb.forecast.workflow.simulator import demands_of
+from pegasus_bb.model.modes import PERSISTENT
 from pegasus_bb.model.run import Kind, Run
 from pegasus_bb.model.speeds import Startup
 from pegasus_bb.report.compare import compare
@@ -27,7 +28,7 @@ def simulated(folder: Path, *modes: str, seed: int = 0) -> list[Run]:
     )
     made = {
         "off": lambda: simulator.off(placement),
-        "persistent": lambda: simulator.shared(placement, "persistent"),
+        "persistent": lambda: simulator.shared(placement, PERSISTENT),
         "transient": lambda: simulator.transient(placement, lambda need: need),
     }
     demands = demands_of(simulator.planned.work, seed)

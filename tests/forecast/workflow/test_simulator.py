@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.model.history import History, Past
+from pegasus_bb.model.modes import HYBRID, PERSISTENT
 from pegasus_bb.model.placement import JobReservation, PlannedPhases
 from tests.decide.user_files import job, sized, use
 
@@ -31,7 +32,7 @@ def test_on_the_pfs(tmp_path: Path) -> None:
 
 def test_on_the_tier(tmp_path: Path) -> None:
     simulator, placement = planned(tmp_path, fan(2))
-    found = simulator.predict(simulator.shared(placement, "persistent"))
+    found = simulator.predict(simulator.shared(placement, PERSISTENT))
     assert found.stage_in == pytest.approx(200 / 20)  # as fast as the PFS gives it
     assert found.compute == pytest.approx((60 + 300 / 200) + (60 + 110 / 200))
     assert found.stage_out == pytest.approx(10 / 10)
@@ -59,7 +60,7 @@ def test_phases_do_not_run_side_by_side(tmp_path: Path) -> None:
     ]
     simulator, placement = planned(tmp_path, jobs, history=History(jobs=past))
     phases = PlannedPhases(limit=1, ends=(1, 2), peak=1)
-    cut = simulator.shared(replace(placement, phases=phases), "persistent")
+    cut = simulator.shared(replace(placement, phases=phases), PERSISTENT)
     assert simulator.predict(cut).makespan == pytest.approx(50 + 40)
 
 
@@ -85,7 +86,7 @@ def test_a_job_reservation_beside_the_shared_one(tmp_path: Path) -> None:
     own = JobReservation((), (lfn,), ("mid",), (), need=size, capacity=20 * MB)
     files = {**placement.files, lfn: replace(placement.files[lfn], tier="pfs")}
     parted = replace(placement, files=files, job_reservations={"ID1": own})
-    found = simulator.predict(simulator.shared(parted, "hybrid"))
+    found = simulator.predict(simulator.shared(parted, HYBRID))
     # Written at the speed of the tier, copied at that of the PFS, then staged out.
     seconds = 60 + 110 / 200 + 10 / 10
     whole = 200 / 20 + (60 + 300 / 200) + seconds + 10 / 10
@@ -99,7 +100,7 @@ def test_the_wait_for_the_reservation_is_in_the_modes_with_a_gate(
 ) -> None:
     """Nothing is reserved meanwhile."""
     simulator, placement = planned(tmp_path, fan(2), wait=3600.0)
-    shared = simulator.predict(simulator.shared(placement, "persistent"))
+    shared = simulator.predict(simulator.shared(placement, PERSISTENT))
     assert shared.wait == 3600
     lasts = shared.makespan - 3600
     assert shared.byte_hours == pytest.approx(1000 * MB * lasts / 3600)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import io
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn, cast
@@ -107,6 +109,28 @@ def forked(
     done = _captured(program, arguments)
     texts = done.stdout.decode(), done.stderr.decode()
     return subprocess.CompletedProcess(arguments, done.returncode, *texts)
+
+
+def answered_here(
+    program: Callable[[list[str]], int | None], argv: list[str]
+) -> process.Finished:
+    """What ``program`` answers in this process: it may exit, and only prints."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        try:
+            status = program(argv) or 0
+        except SystemExit as end:
+            status = _status_of(end)
+    return process.Finished(status, out.getvalue(), err.getvalue())
+
+
+def _status_of(end: SystemExit) -> int:
+    """The exit status of Python, which prints what is no number."""
+    if isinstance(end.code, int):
+        return end.code
+    if end.code is not None:
+        print(end.code, file=sys.stderr)
+    return int(end.code is not None)
 
 
 class ForkedProcess:
@@ -219,7 +243,7 @@ def _become(program: Callable[[], int | None], files: tuple[int, int, int]) -> N
         _have_files(files)
         status = program() or 0
     except SystemExit as end:
-        status = end.code if isinstance(end.code, int) else int(end.code is not None)
+        status = _status_of(end)
     except BaseException:
         traceback.print_exc()
     finally:

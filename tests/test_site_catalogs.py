@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from pegasus_bb.model.document import load
 from pegasus_bb.model.tiers import read_tiers
 from tests.planner.pegasus_site import write_site
 from tests.planner.real_pegasus import HOME, MARKS, WorkflowRunner
+from tests.support.forked import pegasus_bb
 
 FOLDER = Path(__file__).parents[1] / "site-catalogs"
 CATALOGS = sorted(FOLDER.glob("*.yml"))
@@ -93,14 +93,8 @@ def test_the_built_in_planner_takes_the_catalogs_of_slurm(
     on_slurm(work)
     shutil.copy(FOLDER / catalog, work / "sites.yml")
     words = ("--bb-planner", "builtin", "--bb-capacity", "1GiB", "--bb-mode", mode)
-    done = subprocess.run(
-        [*OURS, *GIVEN, *words, "workflow.yml"],
-        cwd=work,
-        env={**os.environ, **HERE},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    argv = ["plan", *GIVEN, *words, "workflow.yml"]
+    done = pegasus_bb(argv, work, {**os.environ, **HERE})
     assert done.returncode == 0, done.stderr
     [dag] = work.glob("submit/*/*/*/*/*.dag")
     if catalog in ("slurm-node-local.yml", "slurm-two-tiers.yml"):

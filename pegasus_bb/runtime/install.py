@@ -75,10 +75,7 @@ def install_runtime(bb_path: str, python: str = "") -> None:
     empty: ``default_python``. Raises UsageError otherwise.
     """
     start = _start(python or default_python())
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    target = os.path.join(bb_path, "lib", "pegasus_bb")
-    for name in travelling_files(package):
-        _copy(os.path.join(package, name), os.path.join(target, name))
+    copy_code(os.path.join(bb_path, "lib"))
     folder = os.path.join(bb_path, "bin")
     os.makedirs(folder, exist_ok=True)
     for name in PROGRAMS:
@@ -90,6 +87,13 @@ def install_runtime(bb_path: str, python: str = "") -> None:
             out.write(text)
             keep_mode(handle, 0o755, path)  # others run it, on compute nodes too
         os.replace(part, path)
+
+
+def copy_code(lib: str) -> None:
+    """Copy and compile the modules for compute nodes below the folder ``lib``."""
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    for name in travelling_files(package):
+        _copy(os.path.join(package, name), os.path.join(lib, "pegasus_bb", name))
 
 
 def default_python(system: str = "/usr/bin/python3") -> str:

@@ -18,6 +18,7 @@ from pegasus_bb.core.errors import DONE, INTERRUPTED, USAGE
 from pegasus_bb.model.document import load
 from pegasus_bb.model.speeds import KEY, read_speeds
 from pegasus_bb.report.bench.measured_tier import PREFIX
+from tests.support.forked import pegasus_bb
 
 SMALL = ("--blocks", "64KiB", "--processes", "1,2")
 LONG = ("--blocks", "64KiB", "--processes", ",".join(map(str, range(1, 65))))
@@ -58,14 +59,8 @@ def typed(*words: str) -> list[str]:
 
 
 def bench(work: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        typed(*words),
-        cwd=work,
-        env={**os.environ, "PATH": str(work)},  # without ior
-        capture_output=True,
-        text=True,
-        timeout=100,
-    )
+    without_ior = {**os.environ, "PATH": str(work)}
+    return pegasus_bb(["bench", *words], work, without_ior)
 
 
 def test_the_speeds_can_be_planned_with(measured: Measured) -> None:

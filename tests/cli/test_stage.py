@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.core.errors import DONE, INTERRUPTED, NOT_COPIED, USAGE
+from tests.support.forked import pegasus_bb
 
 
 @pytest.fixture
@@ -25,13 +26,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def stage(work: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "pegasus_bb", "stage", *words],
-        cwd=work,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    return pegasus_bb(["stage", *words], work, dict(os.environ))
 
 
 def test_a_folder_and_again(work: Path) -> None:

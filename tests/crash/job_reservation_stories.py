@@ -11,6 +11,7 @@ from typing import Any
 from pegasus_bb.core.files import read_json
 from pegasus_bb.report.run_notes import jobs_on_pfs
 from pegasus_bb.runtime.job_reservation.planned import landing_of
+from tests.support.forked import install_programs
 from tests.support.hybrid_site import BELOW, PREFIX, HybridSite
 from tests.support.job_reservation_site import JOB, NODE, JobSite, digest
 
@@ -41,7 +42,7 @@ class Job(Story):
     def __init__(self, root: Path) -> None:
         super().__init__(root)
         self.site = self.planned(root)
-        self.install(self.site.bb)
+        install_programs(self.site.bb)
 
     def planned(self, root: Path) -> JobSite:
         return JobSite(root, self.backend)
@@ -160,7 +161,7 @@ class AwaitStageOut(Story):
     def __init__(self, root: Path) -> None:
         super().__init__(root)
         self.site = JobSite(root, "datawarp")
-        self.install(self.site.bb)
+        install_programs(self.site.bb)
         (self.site.bb / "stage_out").mkdir()
         files = {
             n: {"size": 6, "digest": digest(text.encode())} for n, text in MADE.items()

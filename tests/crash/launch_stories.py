@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 from pathlib import Path
 
+from tests.support.forked import install_programs
 from tests.support.job_lists import SCRATCH
 from tests.support.run_site import NODE, Site
 
@@ -22,7 +23,7 @@ class Job(Story):
     def __init__(self, root: Path) -> None:
         super().__init__(root)
         self.site = site = Site(root)
-        self.install(site.bb)
+        install_programs(site.bb)
         self.input, self.home = site.pfs / "in.txt", site.pfs_scratch / "out.txt"
         self.input.write_text("input\n")
         site.place({"in.txt": "pfs link", "out.txt": "pfs write"})

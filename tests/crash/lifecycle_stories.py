@@ -16,6 +16,7 @@ from pegasus_bb.runtime.storage_decision import (
     StorageDecision,
     read_decision,
 )
+from tests.support.forked import install_programs
 from tests.support.run_programs import DIRECTIVE, NAME, Run, kept
 
 from .sweep import Story
@@ -29,7 +30,7 @@ class OfARun(Story):
     def __init__(self, root: Path) -> None:
         super().__init__(root)
         self.planned = self.plan(root)
-        self.install(self.planned.submit / "bb")
+        install_programs(self.planned.submit / "bb")
         self.before()
 
     def plan(self, root: Path) -> Run:

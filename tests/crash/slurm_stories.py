@@ -11,12 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tests.support.datawarp_bench import FAKE
 from tests.support.fakeslurm.fakeslurm import FRESH
 from tests.support.run_programs import NAME, Run
 
 from .lifecycle_stories import OfARun
 
-FAKE = Path(__file__).parents[1] / "support/fakeslurm"
 SETTINGS = {"timeout": "5", "poll": "0", "mount": "any"}
 
 

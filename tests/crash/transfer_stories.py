@@ -10,6 +10,7 @@ from typing import Any
 from pegasus_bb.core.files import read_journal
 from pegasus_bb.runtime.results_guard import ResultsGuard
 from pegasus_bb.runtime.staging.folder_lfns import digest_path
+from tests.support.forked import install_programs
 from tests.support.job_lists import SCRATCH, folder, transfer
 from tests.support.run_site import NODE, Site
 
@@ -22,7 +23,7 @@ class JobList(Story):
     def __init__(self, root: Path) -> None:
         super().__init__(root)
         self.site = Site(root)
-        self.install(self.site.bb)
+        install_programs(self.site.bb)
         self.jobs = self.given()
 
     def given(self) -> list[dict[str, Any]]:

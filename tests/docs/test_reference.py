@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-import pegasus_bb.core.errors as errors
+from pegasus_bb.core import errors
+from tests.support.forked import pegasus_bb
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -56,19 +55,10 @@ def keys_of(command: str) -> set[str]:
 )
 def test_the_keys_of_a_command(words: Path, command: str, arguments: list[str]) -> None:
     folders = {n.upper(): str(words / n) for n in ("scratch", "fast", "results")}
-    done = subprocess.run(
-        [sys.executable, "-m", "pegasus_bb", command, "--json", *arguments],
-        cwd=words,
-        env={
-            **os.environ,
-            "HOME": str(words.parent / "home"),
-            "PWD": str(words),
-            **folders,
-        },
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    home = {"HOME": str(words.parent / "home"), "PWD": str(words)}
+    environ = {**os.environ, **home, **folders}
+    done = pegasus_bb([command, "--json", *arguments], words, environ)
+    assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     found = document if isinstance(document, dict) else document[0]
     optional = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,7 @@ def test_while_it_runs_each_file_lies_in_its_pool(pooled: Site) -> None:
     for name, files in on_pools(pooled).items():
         wanted = {lfn for lfn, pool in found.items() if pool == name} - {"e.dat"}
         assert files == {Path(lfn).name for lfn in wanted} != set()
-    engine.terminate()
+    engine.send_signal(signal.SIGTERM)
     engine.wait()
 
 
@@ -72,7 +73,7 @@ def test_a_clean_up_frees_the_pool_while_the_run_goes_on(pooled: Site) -> None:
     until(begun.exists)
     gone = {"in.txt", "a.dat", "b.dat"}  # their last readers have ended
     until(lambda: gone.isdisjoint(set().union(*on_pools(pooled).values())))
-    engine.terminate()
+    engine.send_signal(signal.SIGTERM)
     engine.wait()
 
 
@@ -110,5 +111,5 @@ def test_a_run_that_falls_back_to_the_pfs_uses_no_pool(pooled: Site) -> None:
     until(begun.exists)
     assert not list(pooled.tier_path.rglob("*.dat"))
     assert not list(pooled.tier_path.rglob("*.txt"))
-    engine.terminate()
+    engine.send_signal(signal.SIGTERM)
     engine.wait()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from tests.support import forked
 
 GIVEN = ("--sites", "cori", "--output-sites", "local", "--dir", "submit")
 GIVEN += ("--relative-submit-dir", "r")
@@ -44,7 +45,8 @@ class UserFolder:
         )
 
     def bb(self, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
-        return self.call(sys.executable, "-m", "pegasus_bb", *words, **more)
+        environ = {**self.environment, **more}
+        return forked.pegasus_bb(list(words), self.work, environ)
 
     def try_plan(
         self, mode: str, *words: str, **more: str

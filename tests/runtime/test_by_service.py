@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,13 +17,13 @@ import pytest
 from pegasus_bb.core.errors import SCHEDULER_UNREACHABLE
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime import manifest
-from pegasus_bb.runtime.install import install_runtime
 from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.staging.folder_lfns import digest_path
 from pegasus_bb.runtime.staging.items import stamp
 from pegasus_bb.runtime.transfers import by_service
 from pegasus_bb.runtime.transfers.by_service import PatientClient
 from tests.stager.conftest import Daemon, daemon
+from tests.support import forked
 from tests.support.job_lists import SCRATCH, do, transfer
 from tests.support.run_site import Site
 from tests.support.waiting import until
@@ -179,7 +178,7 @@ def test_a_transfer_that_is_ended_takes_back_its_tasks(
     """Else they could make folders in a reservation that was given back."""
     jobs = make_results(served)
     daemon.control().ask("pause")
-    install_runtime(str(served.bb), sys.executable)
+    forked.install_programs(served.bb)
     program = subprocess.Popen(
         [served.program("transfer")], stdin=subprocess.PIPE, cwd=served.root
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +16,6 @@ from pegasus_bb.core import ledger
 from pegasus_bb.model.reservation import State
 from pegasus_bb.runtime.backends.folder_tier import FolderBackend
 from pegasus_bb.runtime.bind import shared_binding
-from pegasus_bb.runtime.install import install_runtime
 from pegasus_bb.runtime.programs import gate
 from pegasus_bb.runtime.programs.gate import NONE, USE
 from pegasus_bb.runtime.storage_decision import (
@@ -24,6 +23,7 @@ from pegasus_bb.runtime.storage_decision import (
     StorageDecision,
     decide_storage,
 )
+from tests.support import forked
 from tests.support.run_programs import DIRECTIVE, NAME, Run, words
 
 Captured = pytest.CaptureFixture[str]
@@ -96,7 +96,7 @@ def test_what_is_settled_holds_though_the_buffer_comes_up(run: Run) -> None:
 def test_two_gates_at_once_agree(run: Run) -> None:
     run.change(fail="create: no such project")
     run.setup()
-    install_runtime(run.bb.path, sys.executable)
+    forked.install_programs(Path(run.bb.path))
     gates = [subprocess.Popen([f"{run.bb.path}/bin/gate"]) for _ in range(6)]
     assert [gate.wait(120) for gate in gates] == [0] * 6
     assert where(run) == "pfs"

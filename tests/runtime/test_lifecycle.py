@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,9 @@ from typing import Any
 import pytest
 
 from pegasus_bb.run.engine.node_progress import Lines
+from tests.support.datawarp_bench import answer_as_slurm
 from tests.support.fakeslurm.fakeslurm import FRESH
 from tests.support.run_programs import NAME, Run
-
-FAKE = Path(__file__).parents[1] / "support" / "fakeslurm"
 
 
 class SlurmRun(Run):
@@ -29,8 +27,7 @@ class SlurmRun(Run):
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SlurmRun:
     monkeypatch.setenv("PEGASUS_BB_LEDGER", str(tmp_path / "ledger.jsonl"))
-    monkeypatch.setenv("FAKE_SLURM", str(tmp_path / "slurm.json"))
-    monkeypatch.setenv("PATH", f"{FAKE}:{os.environ['PATH']}")
+    answer_as_slurm(tmp_path, monkeypatch)
     (tmp_path / "slurm.json").write_text(json.dumps(FRESH))
     found = SlurmRun(tmp_path)
     found.request = replace(

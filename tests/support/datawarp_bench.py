@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,11 +12,12 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.core.process import ask
+from pegasus_bb.core.process import Finished, ask
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.backends import slurm
 from pegasus_bb.runtime.backends.datawarp import DataWarp
-from tests.support.fakeslurm.fakeslurm import FRESH
+from tests.support.fakeslurm.fakeslurm import FRESH, answer
+from tests.support.forked import answered_here
 
 FAKE = Path(__file__).parent / "fakeslurm"
 SETTINGS = {"timeout": "0", "poll": "0", "mount": "any"}
@@ -61,10 +63,24 @@ class DataWarpBench:
         return {f"DW_PERSISTENT_STRIPED_{request.name}": str(self.mount)}
 
 
+def answer_as_slurm(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fake Slurm with its state in ``folder``: as programs on PATH, and without the
+    start of a Python for what this process asks."""
+    monkeypatch.setenv("FAKE_SLURM", str(folder / "slurm.json"))
+    monkeypatch.setenv("PATH", f"{FAKE}:{os.environ['PATH']}")
+    monkeypatch.setattr(slurm, "ask", _ask)
+
+
+def _ask(argv: list[str], **more: Any) -> Finished:
+    program = shutil.which(argv[0])
+    if program and Path(program).parent == FAKE:
+        return answered_here(answer, argv)
+    return ask(argv, **more)
+
+
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataWarpBench:
-    monkeypatch.setenv("FAKE_SLURM", str(tmp_path / "slurm.json"))
-    monkeypatch.setenv("PATH", f"{FAKE}:{os.environ['PATH']}")
+    answer_as_slurm(tmp_path, monkeypatch)
     return DataWarpBench(tmp_path)
 
 
@@ -81,7 +97,8 @@ def questions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def counting(argv: list[str], **rest: Any) -> Any:
         asked.append(" ".join(argv) if argv[0] == "scontrol" else argv[0])
-        return ask(argv, **rest)
+        return usual(argv, **rest)
 
+    usual = vars(slurm)["ask"]  # or what stands for it
     monkeypatch.setattr(slurm, "ask", counting)
     return asked

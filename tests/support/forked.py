@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
+import io
 import os
 import signal
 import subprocess
@@ -11,12 +13,25 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
 from pathlib import Path
-from typing import BinaryIO, NoReturn, cast
+from typing import Any, NoReturn, cast
+
+import pytest
 
 from pegasus_bb.cli import COMMANDS, main
+from pegasus_bb.core import process
+from pegasus_bb.runtime import install
 
 _PATIENCE = 240.0  # seconds
+_PROGRAMS = {
+    name: importlib.import_module(f"pegasus_bb.runtime.programs.{name}")
+    for name in install.PROGRAMS
+}
+_start, _execve = process.start, os.execve
+_code = tempfile.TemporaryDirectory(prefix="pegasus-bb-code-")  # for all plans
+_replaced: list[Any] = []  # streams of the parent: dropped, they would be flushed
 for _module in COMMANDS.values():
     importlib.import_module(_module)
 
@@ -24,38 +39,211 @@ for _module in COMMANDS.values():
 def pegasus_bb(
     arguments: list[str], cwd: Path, environ: Mapping[str, str]
 ) -> subprocess.CompletedProcess[str]:
-    """As subprocess.run would answer for ``python -m pegasus_bb ARGUMENTS``."""
+    """As subprocess.run would answer for ``python -m pegasus_bb ARGUMENTS``.
+
+    An engine forks the programs of ``bb/bin`` as well.
+    """
+
+    code = link_to_shared_code()
 
     def command() -> None:
-        os.chdir(cwd)
-        os.environ.clear()
-        os.environ.update(environ)
-        sys.argv = ["pegasus-bb", *arguments]
+        process.start = _start_program  # type: ignore[assignment]
+        install.copy_code = code  # type: ignore[assignment]
+        _have_command(arguments, cwd, environ)
         main()
 
     return forked(command, arguments)
+
+
+def start_pegasus_bb(
+    arguments: list[str], cwd: Path, environ: Mapping[str, str], errors: Path
+) -> ForkedProcess:
+    """The same in the background, with its stderr in a file; programs are real."""
+
+    def command() -> None:
+        os.closerange(3, 1024)
+        _have_command(arguments, cwd, environ)
+        main()
+
+    with Path(os.devnull).open("r+b") as null, errors.open("wb") as err:
+        streams = null.fileno(), null.fileno(), err.fileno()
+        return ForkedProcess(lambda: _become(command, streams))
+
+
+@cache
+def link_to_shared_code() -> Callable[[str], None]:
+    """A ``copy_code`` that makes a link: the modules that travel are copied once."""
+    folder = Path(_code.name)
+    folder.chmod(0o755)
+    install.copy_code(str(folder))
+    return lambda lib: Path(lib).symlink_to(folder)
+
+
+def install_programs(bb: Path) -> None:
+    """As install_runtime, with a link to the code that all tests share."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(install, "copy_code", link_to_shared_code())
+        install.install_runtime(str(bb), sys.executable)
+
+
+def program(
+    argv: list[str], cwd: Path, environ: Mapping[str, str], stdin: bytes = b""
+) -> subprocess.CompletedProcess[bytes]:
+    """As subprocess.run would answer for a program of ``bb/bin``."""
+
+    def run() -> int:
+        os.chdir(cwd)
+        return _run_program(argv, environ)
+
+    if _is_ours(argv[0]):
+        return _captured(run, argv, stdin)
+    return subprocess.run(
+        argv, cwd=cwd, env=environ, input=stdin, capture_output=True, timeout=_PATIENCE
+    )
 
 
 def forked(
     program: Callable[[], int | None], arguments: list[str]
 ) -> subprocess.CompletedProcess[str]:
     """As subprocess.run would answer for ``program``, which returns its exit status."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        child = os.fork()
-        if child == 0:
-            _become(program, (out.fileno(), err.fileno()))
-        status = _status_of(child)
-        said = [_text(cast(BinaryIO, file)) for file in (out, err)]
-    return subprocess.CompletedProcess(arguments, status, *said)
+    done = _captured(program, arguments)
+    texts = done.stdout.decode(), done.stderr.decode()
+    return subprocess.CompletedProcess(arguments, done.returncode, *texts)
 
 
-def _become(program: Callable[[], int | None], files: tuple[int, int]) -> NoReturn:
-    status = 1
+def answered_here(
+    program: Callable[[list[str]], int | None], argv: list[str]
+) -> process.Finished:
+    """What ``program`` answers in this process: it may exit, and only prints."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        try:
+            status = program(argv) or 0
+        except SystemExit as end:
+            status = _status_of(end)
+    return process.Finished(status, out.getvalue(), err.getvalue())
+
+
+def _status_of(end: SystemExit) -> int:
+    """The exit status of Python, which prints what is no number."""
+    if isinstance(end.code, int):
+        return end.code
+    if end.code is not None:
+        print(end.code, file=sys.stderr)
+    return int(end.code is not None)
+
+
+class ForkedProcess:
+    """What users of subprocess.Popen ask of one, for a child that is ``become``."""
+
+    def __init__(self, become: Callable[[], NoReturn]) -> None:
+        self.returncode: int | None = None
+        self.pid = os.fork()
+        if self.pid == 0:
+            become()
+
+    def poll(self) -> int | None:
+        if self.returncode is None:
+            ended, status = os.waitpid(self.pid, os.WNOHANG)
+            if ended:
+                self.returncode = os.waitstatus_to_exitcode(status)
+        return self.returncode
+
+    def wait(self, timeout: float = _PATIENCE) -> int:
+        until = time.monotonic() + timeout
+        while (status := self.poll()) is None:
+            if time.monotonic() > until:
+                self.send_signal(signal.SIGKILL)
+                raise TimeoutError(f"it ran longer than {timeout:g} s")
+            time.sleep(0.005)
+        return status
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+
+def _start_program(
+    argv: list[str], *, cwd: str, env: dict[str, str], **files: Any
+) -> Any:
+    """As process.start; a program of ``bb/bin`` that no test has changed is forked."""
+
+    def become() -> NoReturn:
+        os.setsid()
+        os.chdir(cwd)
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        streams = (files["stdin"], files["stdout"], files["stderr"])
+        _become(lambda: _run_program(argv, env), streams)
+
+    if _is_ours(argv[0]) and Path(cwd).is_dir():
+        return ForkedProcess(become)
+    return _start(argv, cwd=cwd, env=env, **files)
+
+
+def _run_program(argv: list[str], env: Mapping[str, str]) -> int:
+    """Be the program; one of ours that it replaces itself by needs no start either."""
+
+    def execve(path: str, argv: list[str], env: Mapping[str, str]) -> NoReturn:
+        if not _is_ours(path):
+            _execve(path, argv, env)
+        _become(lambda: _run_program(argv, env), (0, 1, 2))
+
+    os.execve = execve  # type: ignore[assignment]
+    os.closerange(3, 1024)
+    _have_environ(env)
+    sys.argv = argv
+    return cast(int, _PROGRAMS[Path(argv[0]).name].main())
+
+
+def _is_ours(path: str) -> bool:
+    name = Path(path).name
     try:
-        _have_files(*files)
+        return name in _PROGRAMS and Path(path).read_text().endswith(
+            install._BODY.format(name=name)
+        )
+    except OSError:
+        return False
+
+
+def _have_command(arguments: list[str], cwd: Path, environ: Mapping[str, str]) -> None:
+    os.chdir(cwd)
+    _have_environ(environ)
+    sys.argv = ["pegasus-bb", *arguments]
+
+
+def _have_environ(environ: Mapping[str, str]) -> None:
+    os.environ.clear()
+    os.environ.update(environ)
+
+
+def _captured(
+    program: Callable[[], int | None], arguments: list[str], stdin: bytes = b""
+) -> subprocess.CompletedProcess[bytes]:
+    with (
+        tempfile.TemporaryFile() as given,
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as err,
+    ):
+        given.write(stdin)
+        given.seek(0)
+        streams = given.fileno(), out.fileno(), err.fileno()
+        status = ForkedProcess(lambda: _become(program, streams)).wait()
+        out.seek(0)
+        err.seek(0)
+        return subprocess.CompletedProcess(arguments, status, out.read(), err.read())
+
+
+def _become(program: Callable[[], int | None], files: tuple[int, int, int]) -> NoReturn:
+    status = 1
+    gc.disable()
+    try:
+        _have_files(files)
         status = program() or 0
     except SystemExit as end:
-        status = end.code if isinstance(end.code, int) else int(end.code is not None)
+        status = _status_of(end)
     except BaseException:
         traceback.print_exc()
     finally:
@@ -64,28 +252,10 @@ def _become(program: Callable[[], int | None], files: tuple[int, int]) -> NoRetu
         os._exit(status)
 
 
-def _have_files(out: int, err: int) -> None:
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    for number, file in enumerate((nothing, out, err)):
+def _have_files(files: tuple[int, int, int]) -> None:
+    for number, file in enumerate([os.dup(file) for file in files]):
         os.dup2(file, number)
+    _replaced.extend((sys.stdin, sys.stdout, sys.stderr))
     sys.stdin = os.fdopen(0, closefd=False)
     sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
     sys.stderr = os.fdopen(2, "w", errors="backslashreplace", closefd=False)
-
-
-def _status_of(child: int) -> int:
-    until = time.monotonic() + _PATIENCE
-    while True:
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if ended:
-            return os.waitstatus_to_exitcode(status)
-        if time.monotonic() > until:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            raise TimeoutError(f"it ran longer than {_PATIENCE:g} s")
-        time.sleep(0.01)
-
-
-def _text(file: BinaryIO) -> str:
-    file.seek(0)
-    return file.read().decode()

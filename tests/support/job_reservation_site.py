@@ -6,14 +6,13 @@ import hashlib
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.install import install_runtime
 from pegasus_bb.runtime.job_reservation.planned import landing_of
+from tests.support import forked
 
 NODE = "work_ID0000001"
 JOB = "7.0"
@@ -101,24 +100,21 @@ class JobSite:
         self, script: str, *argv: str, **environ: str
     ) -> subprocess.CompletedProcess[bytes]:
         self.install()
-        own = self.space
-        known = {"PEGASUS_DAG_JOB_ID": NODE, "CONDOR_JOBID": JOB}
-        ledger = {"PEGASUS_BB_LEDGER": str(self.root / "ledger.jsonl")}
-        return subprocess.run(
-            [str(self.bb / "bin" / "launch"), "sh", "-c", script, "sh", *argv],
-            capture_output=True,
-            env={"PATH": os.environ["PATH"], **ledger, **own, **known, **environ},
-            cwd=self.scratch,
-            stdin=subprocess.DEVNULL,
-            timeout=120,
-        )
+        words = [str(self.bb / "bin" / "launch"), "sh", "-c", script, "sh", *argv]
+        known = {
+            "PATH": os.environ["PATH"],
+            "PEGASUS_BB_LEDGER": str(self.root / "ledger.jsonl"),
+            "PEGASUS_DAG_JOB_ID": NODE,
+            "CONDOR_JOBID": JOB,
+        }
+        return forked.program(words, self.scratch, {**known, **self.space, **environ})
 
     def own_reservations(self) -> list[str]:
         return [p.name for p in self.fast.iterdir() if p.is_dir()]
 
     def install(self) -> None:
         if not (self.bb / "bin").exists():
-            install_runtime(str(self.bb), sys.executable)
+            forked.install_programs(self.bb)
 
     def stage_out(self) -> None:
         """What DataWarp does after the job, from the folder form of #DW stage_out."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Mapping
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.backends import slurm_lua
 from pegasus_bb.runtime.backends.slurm_lua import SlurmLua
 from tests.support.fakelua.site import answer, asked
+from tests.support.forked import answered_here
 
 FAKE = Path(__file__).parent / "fakelua"
 OTHER = 61001
@@ -59,8 +58,4 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LuaBench:
 
 def _answered_here(argv: list[str], **_: Any) -> Finished:
     """Answer as the fake scontrol does, without the start of a Python."""
-    out = io.StringIO()
-    err = io.StringIO()
-    with redirect_stdout(out), redirect_stderr(err):
-        status = answer(argv[1:])
-    return Finished(status, out.getvalue(), err.getvalue())
+    return answered_here(answer, argv[1:])

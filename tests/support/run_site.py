@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.backends.backend_table import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.install import install_runtime
+from tests.support import forked
 
 NAME = "pbb4f1c2a9e"
 PREFIX = f"/bb/{NAME}"
@@ -86,13 +85,8 @@ class Site:
         self, *argv: str, stdin: str | bytes = b"", **environ: str
     ) -> subprocess.CompletedProcess[bytes]:
         if not (self.bb / "bin").exists():
-            install_runtime(str(self.bb), sys.executable)
+            forked.install_programs(self.bb)
         data = stdin if isinstance(stdin, bytes) else stdin.encode()
-        return subprocess.run(
-            [self.program(argv[0]), *argv[1:]],
-            input=data,
-            capture_output=True,
-            env={"PATH": os.environ["PATH"], "PEGASUS_DAG_JOB_ID": NODE, **environ},
-            cwd=self.root,
-            timeout=120,
-        )
+        known = {"PATH": os.environ["PATH"], "PEGASUS_DAG_JOB_ID": NODE}
+        words = [self.program(argv[0]), *argv[1:]]
+        return forked.program(words, self.root, {**known, **environ}, data)

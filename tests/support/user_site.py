@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -123,16 +122,11 @@ class Site:
             assert done.returncode == 0, done.stdout + done.stderr
         return done
 
-    def start_run(self, run: str, *more: str) -> subprocess.Popen[bytes]:
+    def start_run(self, run: str, *more: str) -> forked.ForkedProcess:
         """``pegasus-bb run`` in the background."""
         words = ["run", *more, str(self.submit_dir(run))]
-        return subprocess.Popen(
-            [sys.executable, "-m", "pegasus_bb", *words],
-            cwd=self.work,
-            env=self.environ(),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        errors = self.root / f"{run}.err"
+        return forked.start_pegasus_bb(words, self.work, self.environ(), errors)
 
     def environ(self) -> dict[str, str]:
         own = {"PEGASUS_BB_LEDGER": str(self.root / "ledger.jsonl")}
@@ -312,7 +306,7 @@ def killed_when(site: Site, run: str, node: str, begun: Path | None = None) -> N
     kill(engine)
 
 
-def kill(process: subprocess.Popen[bytes]) -> None:
+def kill(process: forked.ForkedProcess) -> None:
     process.send_signal(signal.SIGKILL)
     process.wait()
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -25,6 +25,7 @@ from pegasus_bb.run.engine.jobstate_log import read_history
 from pegasus_bb.run.engine.local import RunOutcome, run
 from pegasus_bb.runtime.backends.backend_table import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
+from tests.support import forked
 from tests.support.shebang import shebang
 
 # One program for jobs and scripts: appends its words to `ran`, then does as told.
@@ -126,42 +127,34 @@ class Folder:
 
     # --- as a user's command, to be killed ---
 
-    def start(self, slots: int = 2, until: str = "") -> subprocess.Popen[str]:
+    @property
+    def errors(self) -> Path:
+        """What the last one that was started has written to stderr."""
+        return self.path.parent / "engine.err"
+
+    def start(self, slots: int = 2, until: str = "") -> forked.ForkedProcess:
         """``pegasus-bb run``, once a task has noted ``until``."""
         if not (self.path / "w.dag").exists():
             self.write()
         words = ["run", "--slots", str(slots), str(self.path)]
-        engine = subprocess.Popen(
-            [sys.executable, "-m", "pegasus_bb", *words],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        engine = forked.start_pegasus_bb(words, Path.cwd(), os.environ, self.errors)
         if until:
             self.wait_for(until)
         return engine
 
     def command(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "pegasus_bb", *words],
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
+        return forked.pegasus_bb(list(words), Path.cwd(), dict(os.environ))
 
     def start_and_kill(self, until: str) -> None:
         """A run that is killed with SIGKILL once a task has noted ``until``."""
         engine = self.start(until=until)
-        engine.kill()
-        engine.wait(timeout=120)
-        if engine.stderr:  # its tasks live on and may hold the other end
-            engine.stderr.close()
+        engine.send_signal(signal.SIGKILL)
+        engine.wait()
 
-    def finish(self, engine: subprocess.Popen[str]) -> None:
+    def finish(self, engine: forked.ForkedProcess) -> None:
         """Let tasks that wait for `go` go on, and the run come to its good end."""
         (self.path / "go").touch()
-        assert engine.wait(timeout=120) == 0
-        engine.communicate()
+        assert engine.wait() == 0
 
     def wait_for(self, word: str, times: int = 1) -> None:
         """Until a task has noted ``word``."""

@@ -1,4 +1,4 @@
-"""The state of a fake Slurm and its scheduling pass; see README.md."""
+"""A fake Slurm: its state, its scheduling pass, its four programs; see README.md."""
 
 from __future__ import annotations
 
@@ -27,6 +27,11 @@ FRESH: dict[str, Any] = {
     "buffers": [],
     "jobs": [],
 }
+
+
+def answer(argv: list[str]) -> None:
+    """Answer as the program that ``argv`` names. Raises SystemExit for its errors."""
+    _TOOLS[Path(argv[0]).name](argv[1:])
 
 
 @contextmanager
@@ -103,5 +108,141 @@ def _hold(job: dict[str, Any], words: str) -> None:
     job["comment_of_system"] = f"burst_buffer/datawarp: create_persistent: {words}\n "
 
 
-def moment(seconds: float) -> str:
+def _moment(seconds: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(seconds))
+
+
+def _options(words: list[str]) -> dict[str, str]:
+    return dict(word.lstrip("-").split("=", 1) for word in words if "=" in word)
+
+
+def _sbatch(words: list[str]) -> None:
+    """sbatch --parsable -N0 --job-name= --comment= --bbf=FILE --wrap=..."""
+    options = _options(words)
+    if "-N0" not in words or "wrap" not in options:
+        sys.exit("sbatch: error: this fake knows jobs of no node only")
+    line = Path(options["bbf"]).read_text().strip()
+    if not line.startswith("#BB ") or "name=" not in line:
+        failed = "Batch job submission failed: Burst Buffer request invalid"
+        sys.exit(f"sbatch: error: {failed}")
+    with cluster() as state:
+        number = len(state["jobs"]) + 1
+        state["jobs"].append(
+            {
+                "id": number,
+                "name": options["job-name"],
+                "comment": options.get("comment", ""),
+                "line": line,
+                "state": "PENDING",
+                "reason": "BurstBufferResources",
+                "priority": 1,
+                "uid": os.getuid(),
+                "waited": 0,
+                "made": False,
+                "comment_of_system": "",
+            }
+        )
+    print(number)
+
+
+def _scancel(words: list[str]) -> None:
+    """scancel [--hurry] ID"""
+    with cluster() as state:
+        for job in state["jobs"]:
+            if str(job["id"]) != words[-1]:
+                continue
+            if job["state"] == "PENDING":
+                job["state"] = "CANCELLED"
+            elif job["state"] == "STAGE_OUT" and words[0] == "--hurry":
+                job["state"] = "COMPLETED"
+
+
+def _scontrol(words: list[str]) -> None:
+    """scontrol show burst | scontrol show job ID"""
+    with cluster() as state:
+        if words[1] == "burst":
+            _show_burst(state)
+            return
+        found = [job for job in state["jobs"] if str(job["id"]) == words[2]]
+        if not found:
+            sys.exit("slurm_load_jobs error: Invalid job id specified")
+        _show_job(found[0])
+
+
+def _show_burst(state: dict[str, Any]) -> None:
+    if not state["plugin"]:
+        return
+    rows, unseen = sum(row["size"] for row in state["buffers"]), state["unseen"]
+    used = rows + unseen  # slurmctld knows what it hides, not what it has not read
+    known = used if "PrivateData" in state["flags"] else rows
+    total = state["total"]
+    print(
+        f"Name=datawarp DefaultPool=wlm_pool Granularity=1MiB TotalSpace={total}MiB "
+        f"FreeSpace={total - used}MiB UsedSpace={known}MiB\n"
+        f"  Flags={state['flags']}\n  PollInterval=15\n"
+        "  GetSysState=/opt/dw/dw_wlm_cli\n  Allocated Buffers:"
+    )
+    for job in state["jobs"]:
+        if job["state"] == "STAGE_OUT":
+            print(
+                f"    JobID={job['id']} CreateTime={_moment(0)} Pool=wlm_pool "
+                f"Size=8MiB State=staged-in UserID=user{job['uid']}({job['uid']})"
+            )
+    for row in state["buffers"]:
+        print(
+            f"    Name={row['name']} CreateTime={_moment(row['created'])} "
+            f"Pool=wlm_pool Size={row['size']}MiB State=allocated "
+            f"UserID=user{row['uid']}({row['uid']})"
+        )
+
+
+def _show_job(job: dict[str, Any]) -> None:
+    print(
+        f"JobId={job['id']} JobName={job['name']}\n"
+        f"   UserId=user{job['uid']}({job['uid']}) GroupId=users(100) MCS_label=N/A\n"
+        f"   Priority={job['priority']} Nice=0 Account=(null) QOS=(null)\n"
+        f"   JobState={job['state']} Reason={job['reason']} Dependency=(null)\n"
+        f"   Comment={job['comment']} "
+    )
+    if job["comment_of_system"]:
+        print(f"   SystemComment={job['comment_of_system']}")
+    state = "staged-in" if job["made"] else "pending"
+    print(f"   BurstBuffer={job['line']}\n   BurstBufferState={state}\n")
+
+
+def _squeue(words: list[str]) -> None:
+    """squeue --noheader --states=STATE [--name=NAME[,NAME...]] [--user=UID] --Format"""
+    options = _options(words)
+    wanted = re.findall(r"([A-Za-z_]+):0([^,]*)", options["Format"])
+    with cluster() as state:
+        for job in state["jobs"]:
+            if (
+                options["states"] in ("all", job["state"])
+                and job["name"] in options.get("name", job["name"]).split(",")
+                and options.get("user", str(job["uid"])) == str(job["uid"])
+            ):
+                row = _row(job)
+                print("".join(f"{row[field]}{suffix}" for field, suffix in wanted))
+
+
+def _row(job: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "JobID": job["id"],
+        "Name": job["name"],
+        "UserName": f"user{job['uid']}",
+        "UserID": job["uid"],
+        "State": job["state"],
+        "PriorityLong": job["priority"],
+        "Comment": job["comment"] or "(null)",
+        "BurstBufferState": "staged-in" if job["made"] else "pending",
+        "Reason": job["reason"],
+        "system_comment": job["comment_of_system"] or "(null)",
+    }
+
+
+_TOOLS = {
+    "sbatch": _sbatch,
+    "scancel": _scancel,
+    "scontrol": _scontrol,
+    "squeue": _squeue,
+}

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.stager.nodes.job_record import NodesRecord, read_nodes_record
-from pegasus_bb.stager.nodes.node_job import NodeJob, read_node_job
+from pegasus_bb.stager.nodes.job_record import NodesRecord
+from pegasus_bb.stager.nodes.node_job import NodeJob
 from pegasus_bb.stager.slurm.job import SlurmJob as JobOfSlurm
-from pegasus_bb.stager.slurm.job import read_job
 
 from .conftest import SUCCESS, Job, SlurmSite, until
 from .test_restart import refusal
@@ -99,10 +98,10 @@ def test_a_record_of_an_earlier_or_a_later_version_is_read(tmp_path: Path) -> No
     whole = a_job().as_json()
     for more in ({}, {"of_a_later_version": 1}):
         path.write_text(json.dumps({**whole, **more}))
-        assert read_job(str(path)).number == 7
+        assert JobOfSlurm.read(str(path)).number == 7
     del whole["buffers"]
     path.write_text(json.dumps(whole))
-    assert read_job(str(path)).buffers == []
+    assert JobOfSlurm.read(str(path)).buffers == []
 
 
 def a_job() -> JobOfSlurm:
@@ -112,12 +111,12 @@ def a_job() -> JobOfSlurm:
 @pytest.mark.parametrize(
     ("read", "whole", "damaged"),
     [
-        (read_nodes_record, NodesRecord(a_job()).__dict__, {"hosts": "n1"}),
-        (read_nodes_record, NodesRecord(a_job()).__dict__, {"hosts": [1]}),
-        (read_nodes_record, NodesRecord(a_job()).__dict__, {"results": [["x", 1]]}),
-        (read_nodes_record, NodesRecord(a_job()).__dict__, {"begun": float("nan")}),
-        (read_node_job, NodeJob("job.7.1", 7, 0, 0).as_json(), {"answer": []}),
-        (read_node_job, NodeJob("job.7.1", 7, 0, 0).as_json(), {"order": True}),
+        (NodesRecord.read, NodesRecord(a_job()).__dict__, {"hosts": "n1"}),
+        (NodesRecord.read, NodesRecord(a_job()).__dict__, {"hosts": [1]}),
+        (NodesRecord.read, NodesRecord(a_job()).__dict__, {"results": [["x", 1]]}),
+        (NodesRecord.read, NodesRecord(a_job()).__dict__, {"begun": float("nan")}),
+        (NodeJob.read, NodeJob("job.7.1", 7, 0, 0).as_json(), {"answer": []}),
+        (NodeJob.read, NodeJob("job.7.1", 7, 0, 0).as_json(), {"order": True}),
     ],
 )
 def test_records_of_nodes_are_refused_as_well(

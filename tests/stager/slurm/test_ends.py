@@ -15,8 +15,7 @@ from pegasus_bb.stager.slurm.job import (
     STAGING_OUT,
     SlurmJob,
 )
-from pegasus_bb.stager.slurm.job_ends import Ends
-from pegasus_bb.stager.slurm.job_states import JobState, Queue
+from pegasus_bb.stager.slurm.squeue import Ends, JobState, Queue
 
 MINUTE = 60.0
 

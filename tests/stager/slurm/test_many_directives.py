@@ -28,10 +28,10 @@ def test_they_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "parse_directives", counted)
     job = Record(7, 0, 0)
     for _ in range(3):
-        job.hear(note("#BB_LUA persist use abc"))
+        job.update_from(note("#BB_LUA persist use abc"))
         assert job.directives.uses == ["abc"]
     assert calls == [1]
-    job.hear(note("#BB_LUA persist use abc", "#BB_LUA persist use def"))
+    job.update_from(note("#BB_LUA persist use abc", "#BB_LUA persist use def"))
     assert job.directives.uses == ["abc", "def"]
     assert calls == [1, 2]
     assert all(not key.startswith("_") for key in job.as_json())

@@ -18,7 +18,7 @@ from pegasus_bb.stager.slurm.granted_space import Pools
 from pegasus_bb.stager.slurm.job import SlurmJob
 from pegasus_bb.stager.slurm.job_storage import JobStorage
 from pegasus_bb.stager.slurm.slurm_config import GranulePool
-from pegasus_bb.stager.slurm.space_folders import Trash
+from tests.support.fakelua.site import TrashNow
 
 ME = os.getuid()
 MIB = 1 << 20
@@ -39,7 +39,8 @@ class State:
     def begin(self) -> None:
         """The service is started."""
         self.pools = Pools([GranulePool("flash", str(self.bb), 10 * MIB, MIB)])
-        trash = Trash(self.remove)
+        trash = TrashNow()
+        trash._remove = self.remove  # type: ignore[method-assign]
         self.buffers = Buffers(str(self.path), self.pools, trash, self.free_one)
         self.buffers.resume()
 
@@ -203,7 +204,7 @@ def full(*_: Any) -> NoReturn:
 
 
 def test_a_job_that_cannot_be_noted_has_nothing(state: State) -> None:
-    parts = ({}, state.pools, state.buffers, Trash(), cast(Any, None))
+    parts = ({}, state.pools, state.buffers, TrashNow(), cast(Any, None))
     job = SlurmJob(7, ME, os.getgid())
     job.lines = ["#BB_LUA jobbb capacity=2MiB pool=flash"]
     for save in (full, full, lambda job: None):

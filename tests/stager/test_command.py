@@ -11,8 +11,8 @@ import sys
 from pegasus_bb.cli.stager_top import table
 from pegasus_bb.core.errors import SCHEDULER_UNREACHABLE, USAGE
 from pegasus_bb.runtime.stager_client.client import Client
-from tests.stager.conftest import Daemon
 from tests.support.forked import pegasus_bb
+from tests.support.stager import Daemon
 
 STAGER = [sys.executable, "-m", "pegasus_bb", "stager"]
 

@@ -11,7 +11,7 @@ import pytest
 
 from pegasus_bb.core.units import MIB
 from pegasus_bb.runtime.stager_client.client import Client, NoService
-from tests.stager.conftest import Daemon
+from tests.support.stager import Daemon
 
 
 def test_accepted_tasks_survive_and_go_on(daemon: Daemon) -> None:
@@ -107,8 +107,8 @@ asyncio.create_subprocess_exec = start
 def test_tasks_wait_while_no_worker_can_be_started(daemon: Daemon) -> None:
     """The host has no process left, say: that is no fault of theirs."""
     daemon.make("file", 10)
-    daemon.before = f"{NO_PROCESS}from pegasus_bb.stager import dispatch\n"
-    daemon.before += "dispatch._REST = 0.1\n"
+    daemon.code = f"{NO_PROCESS}from pegasus_bb.stager import dispatch\n"
+    daemon.code += "dispatch._REST = 0.1\n"
     with daemon.start() as client:
         tasks = client.submit([daemon.copy("file") for _ in range(3)])
         cancelled = client.submit([daemon.copy("absent")])

@@ -13,11 +13,8 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.stager.nodes.job_record import NodesRecord
 from pegasus_bb.stager.nodes.node_job import NodeJob
 from pegasus_bb.stager.slurm.job import SlurmJob as JobOfSlurm
+from tests.support.stager import OWN, STAGE_OUT, SUCCESS, Job, SlurmSite
 
-from .conftest import SUCCESS, Job, SlurmSite, until
-from .test_restart import refusal
-
-OWN = "jobbb capacity=2MiB pool=flash"
 DAMAGES = {
     "torn": lambda text: text[: len(text) // 2],
     "empty": lambda text: "",
@@ -35,13 +32,9 @@ def with_a_job_and_a_buffer(site: SlurmSite) -> Path:
     """Where the job's result is."""
     assert "ok" in site.ask("create", "name=data", "capacity=3MiB", "uuid=u1")
     (site.bb / "data" / "kept").write_text("of years")
-    job = Job(site, OWN, "stage_out job://out lustre://out")
+    job = Job(site, OWN, STAGE_OUT)
     job.id = 7
-    assert job.stage_in() == (SUCCESS, "")
-    result = Path(job.run()["BB_JOB"]) / "out"
-    result.write_text("a result")
-    until(lambda: "state=running" in (site.spool / "jobs" / "7").read_text())
-    return result
+    return job.compute("a result") / "out"
 
 
 @pytest.mark.parametrize("name", ["buffers.json", "jobs/7.json"])
@@ -57,15 +50,15 @@ def test_the_service_does_not_start_and_nothing_is_touched(
         if harmed == text:
             continue
         path.write_text(harmed)
-        assert f"{path} is damaged: " in refusal(site.configure())
+        assert f"{path} is damaged: " in site.refusal()
         assert path.read_text() == harmed
         assert result.read_text() == "a result"
         assert (site.bb / "data" / "kept").read_text() == "of years"
     path.write_text(text)  # an administrator had a copy
     site.serve()
-    [buffer] = site.ask("list")["ok"]["buffers"]
+    [buffer] = site.rows_of("buffers")
     assert (buffer["name"], buffer["state"]) == ("data", "ready")
-    assert site.ask("list")["ok"]["pools"][0]["free"] == 5 << 20
+    assert site.free == 5
 
 
 @pytest.mark.parametrize("name", ["buffers.json", "jobs/7.json"])
@@ -90,7 +83,7 @@ def test_a_state_that_cannot_be_read_is_named(away: SlurmSite) -> None:
     jobs = away.folder / "var" / "jobs"
     jobs.parent.mkdir()
     jobs.touch()
-    assert f"{jobs}: File exists" in refusal(away.configure())
+    assert f"{jobs}: File exists" in away.refusal()
 
 
 def test_a_record_of_an_earlier_or_a_later_version_is_read(tmp_path: Path) -> None:

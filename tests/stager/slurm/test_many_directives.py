@@ -8,8 +8,7 @@ from pegasus_bb.stager.slurm import job as module
 from pegasus_bb.stager.slurm.directives import Directives, parse_directives
 from pegasus_bb.stager.slurm.hook_request import HookRequest
 from pegasus_bb.stager.slurm.job import SlurmJob as Record
-
-from .conftest import SUCCESS, Job, SlurmSite
+from tests.support.stager import SUCCESS, Job, SlurmSite
 
 MANY = 20_000
 
@@ -45,7 +44,7 @@ def test_the_service_answers_while_it_takes_them(site: SlurmSite) -> None:
     info = {"burst_buffer": job.lines}
     words = (job.script, job.uid, job.uid, info)
     assert site.hooks.call("job_process", *words) == (SUCCESS, "")
-    assert job.call("setup") == job.call("data_in") == (SUCCESS, "")
+    job.begin()
     with site.connect() as client, site.connect() as other:
         while len(client.status()) < MANY:
             assert other.ask("ping")["pid"]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
 import re
 import stat
@@ -16,6 +15,7 @@ import time
 from collections.abc import Container, Iterator
 
 from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.files import await_lock
 from pegasus_bb.stager.messages import complain
 from pegasus_bb.stager.slurm.hook_request import HookRequest, parse_request
 
@@ -146,7 +146,7 @@ class Spool:
         UsageError."""
         lock = os.open(self._path("lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            await_lock(lock, patience=0.0)
         except BlockingIOError:
             raise UsageError(
                 f"{self._folder}: another staging service is at work there; end it, or "

@@ -142,27 +142,6 @@ def test_a_line_without_an_end_closes_the_connection(
     assert "version" in client.ask("ping")
 
 
-def test_the_command_submits_and_waits(daemon: Daemon, client: Client) -> None:
-    source = daemon.make("file", 10)
-    dest = daemon.folder / "to/file"
-    stager = [sys.executable, "-m", "pegasus_bb", "stager"]
-
-    def say(*words: str) -> str:
-        return subprocess.run(
-            [*stager, *words],
-            env=daemon.environ,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-
-    number = say("submit", "--deadline", "1h", str(source), str(dest)).strip()
-    say("wait", number)
-    assert daemon.arrived("file")
-    assert "file" in say("status", "--all") and "no tasks" in say("status")
-    assert "done" in say("top")
-
-
 def test_waiting_on_a_terminal_shows_progress(daemon: Daemon, client: Client) -> None:
     daemon.make("file", 10)
     daemon.control().ask("pause")

@@ -69,15 +69,8 @@ def run(tmp_path: Path, flash: Flash, monkeypatch: pytest.MonkeyPatch) -> Run:
     return run
 
 
-def test_bb_delete_is_followed_by_a_discard(flash: Flash, run: Run) -> None:
-    """With one argument: the folder that the configuration names."""
-    flash.serve_with(bb="tier")
-    assert run.delete() == 0
-    until(lambda: len(flash.calls()) >= 2)
-    assert flash.calls() == ["1", str(flash.folder / "tier")]
-
-
-def test_each_dataspace_of_a_pool_is_discarded(flash: Flash, run: Run) -> None:
+def test_bb_delete_is_followed_by_discards_of_its_pool(flash: Flash, run: Run) -> None:
+    """With one argument each: the folder that the configuration names."""
     run.change(pools="fast")
     (run.tier / "fast").mkdir()
     flash.serve_with(bb="tier", fast="tier/fast")
@@ -87,18 +80,9 @@ def test_each_dataspace_of_a_pool_is_discarded(flash: Flash, run: Run) -> None:
     assert set(flash.calls()) == {"1", *paths}
 
 
-def test_where_the_configuration_says_nothing_nothing_is_run(
-    flash: Flash, run: Run
-) -> None:
-    flash.serve_with()
-    assert run.delete() == 0
-    with flash.connect() as client:
-        assert client.ask("discard", space="home") == {"discards": False}
-    flash.kill(15)
-    assert flash.calls() == []
-
-
-@pytest.mark.parametrize("space", ["/", "/etc", "bb://x", "bb/..", "-v", "other"])
+@pytest.mark.parametrize(
+    "space", ["/", "/etc", "bb://x", "bb/..", "-v", "other", "home"]
+)
 def test_a_user_names_no_path(flash: Flash, space: str) -> None:
     flash.serve_with(bb="tier")
     with flash.connect() as client:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Iterator
@@ -36,17 +35,6 @@ def test_a_move_within_a_file_system_is_a_rename(
     assert list((daemon.folder / "from").iterdir()) == []
 
 
-def test_a_folder_moves_into_one_that_has_other_files(
-    daemon: Daemon, client: Client
-) -> None:
-    daemon.make("tree/a", 10)
-    (daemon.folder / "to/tree").mkdir(parents=True)
-    (daemon.folder / "to/tree/b").write_text("stays")
-    assert ends(client, moved(daemon, "tree")) == [("done", "")]
-    assert {p.name for p in (daemon.folder / "to/tree").iterdir()} == {"a", "b"}
-    assert not (daemon.folder / "from/tree").exists()
-
-
 def test_a_second_name_of_the_destination_goes(daemon: Daemon, client: Client) -> None:
     source = daemon.make("file", 10)
     (daemon.folder / "to").mkdir()
@@ -61,18 +49,6 @@ def test_what_is_moved_to_itself_stays(daemon: Daemon, client: Client) -> None:
     [(state, why)] = ends(client, {"kind": "move", "source": place, "dest": place})
     assert (state, source.stat().st_size) == ("failed", 10)
     assert "moved to itself" in why
-
-
-def test_a_move_that_was_killed_at_its_end_is_done(daemon: Daemon) -> None:
-    daemon.make("file", 10)
-    client = daemon.start()
-    daemon.control().ask("pause")
-    tasks = client.submit([moved(daemon, "file"), moved(daemon, "absent")])
-    daemon.kill()
-    rename_and_note(daemon, tasks[0])
-    ended = daemon.start().wait(tasks)
-    assert [task["state"] for task in ended] == ["done", "failed"]
-    assert list(users_folder(daemon).iterdir()) == []
 
 
 def test_notes_of_tasks_that_need_none_go_at_the_next_start(daemon: Daemon) -> None:
@@ -112,15 +88,6 @@ def test_notes_are_swept_in_the_folder_of_their_user_alone(daemon: Daemon) -> No
     assert (others / "7.jsonl").exists()
     assert (folder / "d" / "7.jsonl").exists()
     assert not (folder / "7.jsonl").exists()
-
-
-def rename_and_note(daemon: Daemon, number: int) -> None:
-    """What the killed worker has done."""
-    (daemon.folder / "to").mkdir()
-    found = (daemon.folder / "from/file").rename(daemon.folder / "to/file").stat()
-    folder = users_folder(daemon)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{number}.moved").write_text(json.dumps([found.st_dev, found.st_ino]))
 
 
 def users_folder(daemon: Daemon) -> Path:

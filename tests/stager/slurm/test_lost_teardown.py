@@ -112,43 +112,14 @@ def test_one_that_waits_for_room_is_forgotten_too(site: SlurmSite) -> None:
     until(lambda: not record.exists())
 
 
-@pytest.mark.sweep
-def test_after_a_question_without_an_answer_squeue_is_soon_asked_again(
-    site: SlurmSite,
-) -> None:
-    site.tidies_every = 8  # seconds: asked each 16, and 4 after a failure
-    site.serve_again()
-    [job] = staged_in(site, 1)
-    job.run()
-    job.until_in("running")
-    said(site).write_text("slurm_load_jobs error: no answer")
-    until((site.folder / "asked").exists)
-    said(site).write_text(f"{job.id} CANCELLED node1\n")
-    until(lambda: not folders(site))
-
-
-@pytest.mark.parametrize(
-    "state",
-    [
-        "staged-in",
-        *(pytest.param(s, marks=pytest.mark.sweep) for s in ("running", "failed-in")),
-    ],
-)
 def test_one_that_waits_for_its_room_does_not_wait_for_long(
-    site: SlurmSite, state: str
+    site: SlurmSite,
 ) -> None:
     """Half a minute, where four pass else: here 4 s for 32."""
     site.tidies_every = 8
     site.serve_again()
-    lines = ["jobbb capacity=8MiB pool=flash"]
-    if state == "failed-in":
-        lines.append("stage_in lustre://nothing job://in")
-    lost = Job(site, *lines)
-    waits = Job(site, lines[0])
-    assert (lost.stage_in()[0] == SUCCESS) == (state != "failed-in")
-    if state == "running":
-        lost.run()
-    lost.until_in(state)
+    lost, waits = (Job(site, "jobbb capacity=8MiB pool=flash") for _ in range(2))
+    assert lost.stage_in() == (SUCCESS, "")
     said(site).write_text(f"{lost.id} CANCELLED\n{waits.id} PENDING\n")
     assert waits.stage_in() == (SUCCESS, "")
     assert folders(site) == {f"job.{waits.id}"}

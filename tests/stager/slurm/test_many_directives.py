@@ -2,38 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
-from pegasus_bb.stager.slurm import job as module
-from pegasus_bb.stager.slurm.directives import Directives, parse_directives
-from pegasus_bb.stager.slurm.hook_request import HookRequest
-from pegasus_bb.stager.slurm.job import SlurmJob as Record
 from tests.support.stager import SUCCESS, Job, SlurmSite
 
 MANY = 20_000
-
-
-def test_they_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each step of a job's life asks for them, and each note of a hook has them."""
-    calls: list[int] = []
-
-    def counted(lines: list[str]) -> Directives:
-        calls.append(len(lines))
-        return parse_directives(lines)
-
-    def note(*lines: str) -> HookRequest:
-        return HookRequest("token", "data_in", 0, 0, {}, [], list(lines))
-
-    monkeypatch.setattr(module, "parse_directives", counted)
-    job = Record(7, 0, 0)
-    for _ in range(3):
-        job.update_from(note("#BB_LUA persist use abc"))
-        assert job.directives.uses == ["abc"]
-    assert calls == [1]
-    job.update_from(note("#BB_LUA persist use abc", "#BB_LUA persist use def"))
-    assert job.directives.uses == ["abc", "def"]
-    assert calls == [1, 2]
-    assert all(not key.startswith("_") for key in job.as_json())
 
 
 def test_the_service_answers_while_it_takes_them(site: SlurmSite) -> None:

@@ -78,24 +78,24 @@ def test_a_later_job_with_the_same_lines_has_copies_of_its_own(
         assert site.saved == text
 
 
-def test_between_any_two_steps(site: SlurmSite) -> None:
+@pytest.mark.parametrize("copies", [COPIES, ()], ids=["copies", "in-memory"])
+def test_between_any_two_steps(site: SlurmSite, copies: tuple[str, ...]) -> None:
+    """Without copies some states of the job are on no disk."""
     site.file("in", "an input")
-    job = Job(site, OWN, *COPIES)
+    job = Job(site, OWN, *copies)
     assert job.stage_in() == (SUCCESS, "")
     site.serve_again()
     assert job.call("test_data_in") == (SUCCESS, "")
-    own = Path(job.run()["BB_JOB"])
-    (own / "out").write_text("a result")
-    job.until_in("running")
+    own = job.compute("a result")
     site.serve_again()
-    assert job.known() == "running"
+    assert own.is_dir() and job.known() == "running"
     assert job.stage_out() == (SUCCESS, "")
     site.serve_again()
     assert job.call("test_data_out") == (SUCCESS, "")
     job.tear_down()
     site.serve_again()
     until(lambda: not own.exists())
-    assert site.saved == "a result"
+    assert not copies or site.saved == "a result"
 
 
 def test_after_a_copy_has_failed(site: SlurmSite) -> None:
@@ -169,21 +169,6 @@ def test_results_of_a_job_that_slurm_gives_up_are_saved_all_the_same(
     job.tear_down(hurry=True)
     until(lambda: not own.exists())
     assert site.saved == "a result"
-
-
-def test_between_any_two_steps_of_a_job_without_copies(site: SlurmSite) -> None:
-    """Some of its states are on no disk."""
-    job = Job(site, OWN)
-    assert job.stage_in() == (SUCCESS, "")
-    site.serve_again()
-    own = Path(job.run()["BB_JOB"])
-    job.until_in("running")
-    site.serve_again()
-    assert own.is_dir() and job.known() == "running"
-    assert job.stage_out() == (SUCCESS, "")
-    site.serve_again()
-    job.tear_down()
-    until(lambda: not own.exists())
 
 
 def test_results_of_lines_that_are_refused_now_are_kept(site: SlurmSite) -> None:

@@ -73,16 +73,6 @@ def test_a_state_that_cannot_be_told_is_told_later(site: SlurmSite) -> None:
         site.ask_control("resume")
         until(lambda: recorded(site, job) == "staged-in")
     assert job.until_not_busy("test_data_in") == (SUCCESS, "")
-    job.run()
-    job.until_in("running")
-    site.ask_control("pause")
-    assert job.call("data_out", exit_code=0) == (SUCCESS, "")
-    job.until_in("staging-out")
-    with no_room_in(site.spool / "jobs"):
-        site.ask_control("resume")
-        until(lambda: recorded(site, job) == "staged-out")
-    assert job.until_not_busy("test_data_out") == (SUCCESS, "")
-    assert site.saved == "an input"
 
 
 def recorded(site: SlurmSite, job: Job) -> str:

@@ -60,19 +60,12 @@ def test_all_that_is_made_is_the_users_own(open_site: SlurmSite) -> None:
     assert (open_site.lustre / f"{ANN}/in.2").stat().st_uid == ANN
 
 
-def test_a_job_copies_nothing_of_another_user(open_site: SlurmSite) -> None:
-    open_site.file(f"{ANN}/in", "ann's", uid=ANN).chmod(0o600)
-    thief = Job(open_site, OWN, f"stage_in lustre://{ANN}/in job://in", uid=BOB)
-    words = thief.fail()
-    assert "Permission denied" in words
-    assert list(open_site.bb.rglob("in")) == []
-
-
 def test_a_job_copies_nothing_out_of_another_jobs_buffer(open_site: SlurmSite) -> None:
-    open_site.file(f"{ANN}/in", "ann's", uid=ANN)
+    """Nor anything else of another user."""
+    open_site.file(f"{ANN}/in", "ann's", uid=ANN).chmod(0o600)
     job = Job(open_site, OWN, f"stage_in lustre://{ANN}/in job://in", uid=ANN)
     own = job.compute()
-    for place in (f"flash://{own.name}/in", f"{own}/in"):
+    for place in (f"lustre://{ANN}/in", f"flash://{own.name}/in", f"{own}/in"):
         thief = Job(open_site, OWN, f"stage_in {place} job://in", uid=BOB)
         code, words = thief.stage_in()
         assert code == ERROR and "Permission denied" in words
@@ -143,24 +136,6 @@ def test_a_number_that_comes_again_gives_no_rights_of_its_first_user(
     assert (row["uid"], row["path"]) == (ANN, str(result.parent))
     assert open_site.rows_of("kept", uid=BOB) == []
     assert result.read_text() == f"of {ANN}"
-
-
-def test_each_user_discards_what_is_kept_of_his_job_of_that_number(
-    open_site: SlurmSite,
-) -> None:
-    first, anns = with_result(open_site, ANN, in_the_way=True)
-    Job.number = first.id - 1
-    second, bobs = with_result(open_site, BOB, in_the_way=True)
-    assert second.id == first.id and anns.parent != bobs.parent
-    assert bobs.parent.stat().st_uid == BOB
-    second.tear_down()
-    discard = ("discard", f"job={first.id}")
-    assert open_site.ask(*discard, uid=BOB) == {"ok": {"discarded": 1}}
-    until(lambda: not bobs.exists())
-    assert anns.read_text() == f"of {ANN}"
-    assert open_site.ask(*discard, uid=BOB)["error"]["code"] == "not-kept"
-    assert open_site.ask(*discard, uid=ANN) == {"ok": {"discarded": 1}}
-    until(lambda: not anns.exists())
 
 
 def test_a_number_that_comes_again_saves_the_results_of_the_first_job(

@@ -111,17 +111,6 @@ def test_results_that_cannot_be_saved_stay_on_the_node(
     until(lambda: n1.folders == [])
 
 
-def test_kept_results_are_discarded_on_the_node(site: NodeSite, n1: Node) -> None:
-    job = NodeJob(site, OUT)
-    assert job.start() == (SUCCESS, "")
-    assert job.stage_out()[0] == ERROR  # there are none
-    job.tear_down()
-    assert len(n1.folders) == 1
-    assert "error" in site.ask("discard", f"job={job.id}", uid=61001)
-    assert site.ask("discard", f"job={job.id}") == {"ok": {"discarded": 1}}
-    until(lambda: n1.folders == [])
-
-
 def test_a_job_that_is_cancelled_while_it_waits_lets_go(
     site: NodeSite, n1: Node
 ) -> None:

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from pegasus_bb.core.units import MIB
 from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.stager_client.dataspace import Dataspace
-from pegasus_bb.stager.pacing import SharedRate, Stopwatch, TokenBucket
-from pegasus_bb.stager.rates import Bucket, Targets, share
+from pegasus_bb.stager.pacing import Bucket, SharedRate, Stopwatch
+from pegasus_bb.stager.rates import Targets, share
 from tests.stager.lives import ROOT
 from tests.stager.test_task_queue import task
 from tests.stager.test_users import ANN, BOB, Site, copied, site
@@ -228,18 +228,6 @@ class Clock:
 
     def sleep(self, seconds: float) -> None:
         self.now += seconds
-
-
-def test_a_bucket_keeps_the_mean_to_its_rate() -> None:
-    clock = Clock()
-    bucket = TokenBucket(10 * MIB, clock, clock.sleep)
-    for _ in range(100):
-        bucket.take(MIB)
-    assert clock.now == pytest.approx(10, rel=0.05)
-    bucket.take(1000 * MIB, is_over=lambda: True)
-    bucket.set_rate(0)
-    bucket.take(1000 * MIB)
-    assert clock.now == pytest.approx(10, rel=0.05)
 
 
 def shared(answer: Callable[[SharedRate, dict[str, Any]], None]) -> Any:

@@ -41,9 +41,9 @@ from pegasus_bb.stager.socket_server import run; run(own())"
 # not know of it.
 DEVICE = """
 import time
-from pegasus_bb.stager.pacing import TokenBucket
+from pegasus_bb.stager.pacing import OwnRate
 from pegasus_bb.stager.worker import Control, Worker
-bucket, moved, began = TokenBucket(64 << 20), Control.moved, Worker._began
+bucket, moved, began = OwnRate(64 << 20), Control.moved, Worker._began
 def slow_moved(self, tasks, size):
     bucket.take(size)
     moved(self, tasks, size)

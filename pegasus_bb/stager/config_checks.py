@@ -1,4 +1,4 @@
-"""What all parts of a configuration check. ``where``: the file, and the part of it."""
+"""A part of a configuration, read key by key: a mistake is named with its place."""
 
 from __future__ import annotations
 
@@ -9,45 +9,77 @@ from typing import Any, Callable, TypeVar
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.paths import is_below
+from pegasus_bb.core.units import parse_duration, parse_size
 
 NAME = re.compile("[a-z][a-z0-9_-]{0,31}")  # of a dataspace and of a pool
+DISCARD = "discard"
 
 Value = TypeVar("Value")
 
 
-def check(good: Any, where: str, wanted: str, found: Any) -> None:
-    """Raises UsageError."""
-    if not good:
-        raise UsageError(f"{where}: {wanted}; found {found!r}")
+class Section:
+    """Methods raise UsageError. ``where``: the file, and the part of it."""
 
+    def __init__(self, where: str, data: Any, keys: Sequence[str]) -> None:
+        """``data`` is an object with some of ``keys``."""
+        self.where, self._data = where, data
+        self.check(isinstance(data, dict), "an object", data)
+        unknown = sorted(set(data) - set(keys))
+        self.check(not unknown, f"the keys are {', '.join(keys)}", unknown)
 
-def check_keys(where: str, data: Any, keys: Sequence[str]) -> None:
-    """``data`` is an object with some of ``keys``. Raises UsageError."""
-    check(isinstance(data, dict), where, "an object", data)
-    unknown = sorted(set(data) - set(keys))
-    check(not unknown, where, f"the keys are {', '.join(keys)}", unknown)
+    def __contains__(self, key: str) -> bool:
+        return key in self._data
 
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return the value of ``key`` as it is written."""
+        return self._data.get(key, default)
 
-def parsed(parse: Callable[[Any], Value], where: str, key: str, value: Any) -> Value:
-    """``value`` of ``key`` by ``parse``. Raises UsageError."""
-    try:
-        return parse(value)
-    except UsageError as error:
-        raise UsageError(f"{where}: {key}: {error}") from error
+    def check(self, good: Any, wanted: str, found: Any) -> None:
+        """Raises UsageError unless ``good``."""
+        if not good:
+            raise UsageError(f"{self.where}: {wanted}; found {found!r}")
 
+    def parsed(self, parse: Callable[[Any], Value], key: str, default: Any) -> Value:
+        """Return the value of ``key`` by ``parse``."""
+        try:
+            return parse(self.get(key, default))
+        except UsageError as error:
+            raise UsageError(f"{self.where}: {key}: {error}") from error
 
-def folder(where: str, key: str, value: Any) -> str:
-    """The path in ``key``: of a folder, or of nothing yet. Raises UsageError."""
-    path = value if isinstance(value, str) and can_be_written(value) else ""
-    good = os.path.isabs(path) and "\0" not in path and ".." not in path.split("/")
-    check(good, where, f"{key}: an absolute path", value)
-    is_free = os.path.isdir(path) or not os.path.lexists(path)
-    check(is_free, where, f"{key}: a folder; name one, or remove what is there", path)
-    return os.path.normpath(path)
+    def folder(self, key: str, default: str | None = None) -> str:
+        """Return the path in ``key``: of a folder, or of nothing yet."""
+        value = self.get(key, default)
+        path = value if isinstance(value, str) and can_be_written(value) else ""
+        good = os.path.isabs(path) and "\0" not in path and ".." not in path.split("/")
+        self.check(good, f"{key}: an absolute path", value)
+        is_free = os.path.isdir(path) or not os.path.lexists(path)
+        self.check(is_free, f"{key}: a folder; name one, or remove what is there", path)
+        return os.path.normpath(path)
+
+    def rate(self) -> float:
+        """Return the bytes per second of ``rate``; 0: no limit."""
+        text = str(self.get("rate", ""))
+        try:
+            speed = parse_size(text[:-2]) if text.endswith("/s") else 0
+        except UsageError:
+            speed = 0
+        self.check(speed or "rate" not in self, "rate: 2GB/s", self.get("rate"))
+        return float(speed)
+
+    def discard(self) -> float:
+        """Return the seconds of ``discard``: no two discards begin within that time;
+        0: there is none."""
+        if DISCARD not in self:
+            return 0.0
+        seconds = float(self.parsed(parse_duration, DISCARD, None))
+        wanted = f"{DISCARD}: 10m, at most so often"
+        self.check(seconds > 0, wanted, self.get(DISCARD))
+        return seconds
 
 
 def can_be_written(text: str) -> bool:
-    """Whether a path or a file can have ``text``: JSON can say halves of characters."""
+    """Tell whether a path or a file can have ``text``: JSON can say halves of
+    characters."""
     try:
         text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -60,12 +92,12 @@ def check_apart(where: str, own: dict[str, str], pools: dict[str, str]) -> None:
     name. None of ``own`` lies in another: what is not known there is removed. Both are
     by their keys. Raises UsageError."""
     real = {key: os.path.realpath(path) for key, path in {**own, **pools}.items()}
-    for outer in real:
-        for key, path in real.items():
-            wanted = f"{key}: a folder outside that of {outer}"
-            counts = key != outer and (outer in pools or key in own)
-            check(not (counts and is_below(path, real[outer])), where, wanted, path)
+    section = Section(where, {}, ())
     by_path: dict[str, str] = {}
     for key, path in real.items():
+        for outer in real:
+            counts = key != outer and (outer in pools or key in own)
+            wanted = f"{key}: a folder outside that of {outer}"
+            section.check(not (counts and is_below(path, real[outer])), wanted, path)
         other = by_path.setdefault(path, key)
-        check(other == key, where, f"{key}: another folder than that of {other}", path)
+        section.check(other == key, f"{key}: another folder than that of {other}", path)

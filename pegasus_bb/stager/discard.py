@@ -9,28 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
-from typing import Any
 
-from pegasus_bb.core.units import parse_duration
 from pegasus_bb.runtime.stager_client.dataspace import Dataspace, Dataspaces
-from pegasus_bb.stager.config_checks import check, parsed
 from pegasus_bb.stager.messages import complain
 from pegasus_bb.stager.programs import ask
 
-KEY = "discard"
 _PROGRAM = "fstrim"
 _SYSTEM = "/usr/sbin:/sbin"  # where it is, and where not every PATH looks
-
-
-def parse_discard(where: str, data: Mapping[str, Any]) -> float:
-    """Seconds of ``discard`` in a part of a configuration: no two discards begin within
-    that time; 0: there is none. Raises UsageError with ``where``."""
-    if KEY not in data:
-        return 0.0
-    seconds = float(parsed(parse_duration, where, KEY, data[KEY]))
-    check(seconds > 0, where, f"{KEY}: 10m, at most so often", data[KEY])
-    return seconds
 
 
 class Discards:

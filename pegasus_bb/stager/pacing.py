@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -11,55 +12,44 @@ from typing import Any, Callable
 _BURST = 0.05  # seconds of the rate that may go at once
 _LONGEST = 0.25  # seconds of one sleep: a cancellation takes effect soon
 _REST = 10.0  # seconds at most that a worker waits for bytes of tasks that have ended
-_SHORTEST = 0.001  # seconds: less might not move the clock
 
 IsOver = Callable[[], bool]
 
 
-class TokenBucket:
-    """Paces the copying threads of one worker; its rate may change at any time."""
+class Bucket:
+    """Says when the next bytes may go, so that the mean keeps to ``rate``. This is the
+    virtual scheduling of ITU-T I.371: who asks first goes on first."""
 
-    def __init__(
-        self,
-        rate: float = 0.0,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
+    def __init__(self, rate: float) -> None:
+        self.rate = rate  # bytes per second, above 0 when ``take`` is called
+        self._used_until = -math.inf
+
+    def take(self, size: int, now: float) -> float:
+        """``size`` bytes were moved: until when to wait with more of them."""
+        begin = max(self._used_until, now - _BURST)
+        self._used_until = begin + size / self.rate
+        return self._used_until
+
+
+class OwnRate:
+    """Paces the copying threads of one worker."""
+
+    def __init__(self, rate: float = 0.0) -> None:
         """``rate``: bytes per second; 0: no limit."""
-        self._rate, self._clock, self._sleep = rate, clock, sleep
-        self._tokens, self._filled = rate * _BURST, clock()
-        self._lock = threading.Lock()
-
-    def set_rate(self, rate: float) -> None:
-        """From now on ``rate`` bytes per second; 0: no limit."""
-        with self._lock:
-            self._fill()
-            self._rate = rate
-            self._tokens = min(self._tokens, rate * _BURST)
+        self._bucket, self._lock = Bucket(rate), threading.Lock()
 
     def take(self, size: int, is_over: IsOver = lambda: False) -> None:
-        """``size`` bytes were moved: wait until the rate allows the next. The bucket
-        may go below zero, so any size can be taken, and the mean keeps to the rate.
-        Returns early once ``is_over``."""
+        """``size`` bytes were moved: wait until the rate allows the next. Returns early
+        once ``is_over``."""
+        if not self._bucket.rate:
+            return
         with self._lock:
-            self._fill()
-            self._tokens -= size
-        while True:
-            with self._lock:
-                self._fill()
-                if self._rate <= 0 or self._tokens >= 0 or is_over():
-                    return
-                wait = -self._tokens / self._rate
-            self._sleep(min(max(wait, _SHORTEST), _LONGEST))
-
-    def _fill(self) -> None:
-        now = self._clock()
-        if self._rate > 0:
-            more = (now - self._filled) * self._rate
-            self._tokens = min(self._tokens + more, self._rate * _BURST)
-        else:
-            self._tokens = 0.0
-        self._filled = now
+            until = self._bucket.take(size, time.monotonic())
+        while not is_over():
+            left = until - time.monotonic()
+            if left <= 0:
+                return
+            time.sleep(min(left, _LONGEST))
 
 
 class SharedRate:
@@ -71,12 +61,12 @@ class SharedRate:
 
     def __init__(self, say: Callable[[dict[str, Any]], None]) -> None:
         self._say, self._piece, self._unreported = say, 0, 0
-        self._told = self._granted = 0  # numbers of pieces
+        self._reported = self._granted = 0  # numbers of pieces
         self._one = threading.Lock()
         self._granting = threading.Condition()
 
     def begin(self, piece: int) -> None:
-        """An assignment begins, whose bytes are told in pieces; 0: not at all."""
+        """An assignment begins, whose bytes are reported in pieces; 0: not at all."""
         self._piece, self._unreported = piece, 0
 
     def grant(self, number: int) -> None:
@@ -94,7 +84,7 @@ class SharedRate:
             self._unreported += size
             while self._unreported >= self._piece and not is_over():
                 self._unreported -= self._piece
-                self._tell(tasks, self._piece)
+                self._report(tasks, self._piece)
                 self._await(is_over)
 
     def end(self, tasks: Sequence[int]) -> None:
@@ -102,17 +92,17 @@ class SharedRate:
         go faster than the rate."""
         if self._piece and self._unreported:
             until = time.monotonic() + _REST
-            self._tell(tasks, self._unreported)
+            self._report(tasks, self._unreported)
             self._unreported = 0
             self._await(lambda: time.monotonic() > until)
 
-    def _tell(self, tasks: Sequence[int], size: int) -> None:
-        self._told += 1
-        self._say({"took": [self._told, size, list(tasks)]})
+    def _report(self, tasks: Sequence[int], size: int) -> None:
+        self._reported += 1
+        self._say({"took": [self._reported, size, list(tasks)]})
 
     def _await(self, is_over: IsOver) -> None:
         with self._granting:
-            while self._granted < self._told and not is_over():
+            while self._granted < self._reported and not is_over():
                 self._granting.wait(_LONGEST)
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from pegasus_bb.runtime.stager_client.dataspace import Dataspaces
 from pegasus_bb.runtime.stager_client.task import PENDING, RUNNING, StagerTask
+from pegasus_bb.stager.pacing import Bucket
 
-_BURST = 0.05  # seconds of the rate that may go at once
 _PIECE = 0.02  # seconds of the rate that a worker takes at a time
 _SMALLEST = 64 << 10  # bytes of a piece
 _LARGEST = 16 << 20  # bytes of a piece of tasks with a share, whose rate may change
@@ -29,21 +29,6 @@ def pair_of(task: StagerTask) -> tuple[str, str]:
 def _share_of(task: StagerTask) -> str:
     """As the name of a target, which has no blank; empty where it has none."""
     return f"{task.uid} {task.terms.share}" if task.terms.share else ""
-
-
-class Bucket:
-    """Says when the next bytes may go, so that the mean keeps to ``rate``. This is the
-    virtual scheduling of ITU-T I.371: who asks first goes on first."""
-
-    def __init__(self, rate: float) -> None:
-        self.rate = rate  # bytes per second, above 0 when ``take`` is called
-        self._used_until = -math.inf
-
-    def take(self, size: int, now: float) -> float:
-        """``size`` bytes were moved: until when to wait with more of them."""
-        begin = max(self._used_until, now - _BURST)
-        self._used_until = begin + size / self.rate
-        return self._used_until
 
 
 class Meter:

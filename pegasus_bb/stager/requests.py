@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import time
+from functools import partial
 from typing import Any, Callable, NamedTuple, Optional
 
 from pegasus_bb.runtime.stager_client.dataspace import as_roots
@@ -14,13 +16,15 @@ from pegasus_bb.runtime.stager_client.protocol import (
     check_fields,
     check_version,
 )
-from pegasus_bb.runtime.stager_client.task import CANCELLED, KEYS, StagerTask
-from pegasus_bb.stager.answers import Answers
+from pegasus_bb.runtime.stager_client.task import CANCELLED, ENDS, KEYS, StagerTask
 from pegasus_bb.stager.connection import Connection
 from pegasus_bb.stager.service import Service
 from pegasus_bb.stager.site_config import Config
 
-_PATIENCE = 10.0  # seconds until tasks that were cancelled have ended
+_CANCELLED = 10.0  # seconds until tasks that were cancelled have ended
+_PIECE = 500  # tasks: some milliseconds
+_SHORT = 2_000  # tasks in an answer that is made at once
+_PATIENCE = 60.0  # seconds in which a client takes a long answer; else it is left
 
 
 class ClientRequest(NamedTuple):
@@ -61,39 +65,34 @@ class Requests:
         }
         self._control: dict[str, Method] = {
             **self._user,
-            "pause": self._pause,
-            "resume": self._resume,
+            "pause": partial(self._pause, True),
+            "resume": partial(self._pause, False),
             "drain": self._drain,
             "shutdown": self._shutdown,
             "users": self._users,
         }
 
-    def from_user(
-        self, connection: Connection, message: dict[str, Any], raw: bytes
+    def handle(
+        self,
+        is_control: bool,
+        connection: Connection,
+        message: dict[str, Any],
+        raw: bytes,
     ) -> None:
-        """A request on the socket ``user``."""
+        """Answer a request on the socket ``control``, or ``user``."""
         check_version(message)
-        if not self._config.is_site and connection.uid != os.getuid():
-            raise Refused("not-yours", "this is the service of another user")
-        self._call(self._user, ClientRequest(connection, message, raw))
-
-    def from_control(
-        self, connection: Connection, message: dict[str, Any], raw: bytes
-    ) -> None:
-        """A request on the socket ``control``."""
-        check_version(message)
-        if connection.uid not in self._config.control_users:
+        if is_control and connection.uid not in self._config.control_users:
             raise Refused("not-yours", "control is for root and the Slurm user")
-        self._call(self._control, ClientRequest(connection, message, raw))
-
-    def _call(self, known: dict[str, Method], request: ClientRequest) -> None:
-        do = request.message.get("do")
+        if not (is_control or self._config.is_site or connection.uid == os.getuid()):
+            raise Refused("not-yours", "this is the service of another user")
+        known = self._control if is_control else self._user
+        do = message.get("do")
         if not isinstance(do, str) or do not in known:
             raise Refused("bad-request", f"do {do!r} is none of {', '.join(known)}")
-        check_fields(request.message)
-        answer = known[do](request)
+        check_fields(message)
+        answer = known[do](ClientRequest(connection, message, raw))
         if answer is not None:
-            request.connection.answer(request.number, answer)
+            connection.answer(message.get("id"), answer)
 
     def _ping(self, _: ClientRequest) -> dict[str, Any]:
         about = {"version": VERSION, "pid": os.getpid(), "since": self._begun}
@@ -146,7 +145,7 @@ class Requests:
             wait.forget()
             answer()
 
-        late = asyncio.get_running_loop().call_later(_PATIENCE, answer_late)
+        late = asyncio.get_running_loop().call_later(_CANCELLED, answer_late)
         self._service.cancel(tasks)
         wait = self._service.wait(tasks, answer)
         request.connection.keep(wait)
@@ -162,12 +161,8 @@ class Requests:
         space = request.message.get("space") or ""
         return {"discards": self._service.freed(space)}
 
-    def _pause(self, _: ClientRequest) -> dict[str, Any]:
-        self._service.dispatch.pause(True)
-        return {}
-
-    def _resume(self, _: ClientRequest) -> dict[str, Any]:
-        self._service.dispatch.pause(False)
+    def _pause(self, paused: bool, _: ClientRequest) -> dict[str, Any]:
+        self._service.dispatch.pause(paused)
         return {}
 
     def _drain(self, _: ClientRequest) -> dict[str, Any]:
@@ -197,3 +192,69 @@ class Requests:
         if everyone and uid not in self._config.control_users:
             raise Refused("not-yours", "only root and the Slurm user see all tasks")
         return self._service.visible(uid, message.get("tasks"), everyone)
+
+
+class Answers:
+    """Answers that list tasks. A long one is made in pieces, so that no other client
+    has to wait for it: one at a time, and of one user one after the other."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._one = asyncio.Lock()
+        self._one_of: dict[int, asyncio.Lock] = {}  # by user
+        self._making: set[asyncio.Future[None]] = set()
+
+    def send_tasks(
+        self,
+        connection: Connection,
+        number: Any,
+        tasks: list[StagerTask],
+        eta: bool = False,
+    ) -> None:
+        """Answer the request ``number`` with ``tasks`` as they are then."""
+        known = len(self._service.tasks) if eta else 0
+        if max(len(tasks), known) <= _SHORT:
+            left = self._service.dispatch.forecast().seconds_left() if eta else None
+            connection.answer(number, {"tasks": _shown(tasks, left)})
+            return
+        making = asyncio.ensure_future(self._make(connection, number, tasks, eta))
+        self._making.add(making)
+        making.add_done_callback(self._making.discard)
+
+    async def _make(
+        self, connection: Connection, number: Any, tasks: list[StagerTask], eta: bool
+    ) -> None:
+        own = self._one_of.setdefault(connection.uid, asyncio.Lock())
+        async with own:
+            async with self._one:
+                if connection.is_open:
+                    connection.send(await self._line(number, tasks, eta))
+            try:
+                await asyncio.wait_for(connection.has_written(), _PATIENCE)
+            except asyncio.TimeoutError:
+                connection.close()
+
+    async def _line(self, number: Any, tasks: list[StagerTask], eta: bool) -> bytes:
+        left = None
+        if eta:
+            forecast = self._service.dispatch.forecast()
+            loop = asyncio.get_event_loop()
+            left = await loop.run_in_executor(None, forecast.seconds_left)
+        pieces = []
+        for first in range(0, len(tasks), _PIECE):
+            shown = _shown(tasks[first : first + _PIECE], left)
+            pieces.append(json.dumps(shown, separators=(",", ":"))[1:-1])
+            await asyncio.sleep(0)
+        head = f'{{"id":{json.dumps(number)},"ok":{{"tasks":['
+        return f"{head}{','.join(pieces)}]}}}}\n".encode()
+
+
+def _shown(
+    tasks: list[StagerTask], left: dict[int, float] | None
+) -> list[dict[str, Any]]:
+    shown = [task.as_json() for task in tasks]
+    if left is not None:
+        for entry in shown:
+            seconds = 0.0 if entry["state"] in ENDS else left.get(entry["id"])
+            entry["seconds_left"] = None if seconds is None else round(seconds, 3)
+    return shown

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
+import re
 import time
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from itertools import islice
 from typing import Any, Callable
 
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.runtime.stager_client.task import Origin, StagerTask, check_specs
-from pegasus_bb.stager import state_notes, store
+from pegasus_bb.stager import store
 from pegasus_bb.stager.discard import Discards
 from pegasus_bb.stager.dispatch import Dispatch
+from pegasus_bb.stager.moving import note_path
 from pegasus_bb.stager.retention import Retention
 from pegasus_bb.stager.site_config import Config
 from pegasus_bb.stager.store import Store
 from pegasus_bb.stager.task_waits import TasksEnded, Waiters
 
 _CANCELLED_AT_ONCE = 1_000  # tasks: some 20 ms
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NOTE = re.compile(r"([0-9]{1,18})\.(?:moved|jsonl)|\.([0-9]{1,18})\.moved\..*\.part")
 
 Answer = Callable[[dict[str, Any]], None]  # takes what stands under "ok"
 Refusal = Callable[[Refused], None]
@@ -48,7 +54,7 @@ class Service:
             if not task.has_ended:
                 self.dispatch.add([task])
         unfinished = {t.id for t in self.tasks.values() if not t.has_ended}
-        state_notes.sweep(config.users, unfinished)
+        _sweep_notes(config.users, unfinished)
 
     def resume(self) -> None:
         """Do what an earlier service has left."""
@@ -192,10 +198,43 @@ class Service:
                 self._unwritten += tasks
             for task in tasks:
                 if error is None:
-                    state_notes.remove(self._config.folder_of(task.uid), task.id)
+                    _remove_notes(self._config.folder_of(task.uid), task.id)
                 for waiter in self._waiters.pop(task.id, ()):
                     waiter(task.id)
             if self._drained is not None and self.is_idle:
                 self._drained()
 
         self._store.write(store.ended(tasks), durable)
+
+
+def _remove_notes(folder: str, number: int) -> None:
+    """Remove what a try of task ``number``, which has ended durably, noted for the next
+    one: ``N.moved`` of moving.py and ``N.jsonl`` of copying.py."""
+    for path in (note_path(folder, number), f"{folder}/{number}.jsonl"):
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+
+
+def _sweep_notes(users: str, wanted: Container[int]) -> None:
+    """Remove the notes of all tasks but ``wanted``: an earlier service was killed too
+    early, or a try, which may leave ``.N.moved.*.part``.
+
+    ``users`` has a folder for each user, who may put anything into his own and swap it
+    meanwhile. So each is opened once, no link is followed, and nothing below is read.
+    """
+    with contextlib.suppress(OSError):
+        for name in os.listdir(users):
+            with contextlib.suppress(OSError):
+                folder = os.open(os.path.join(users, name), _FOLDER)
+                try:
+                    _sweep_folder(folder, wanted)
+                finally:
+                    os.close(folder)
+
+
+def _sweep_folder(folder: int, wanted: Container[int]) -> None:
+    for name in os.listdir(folder):
+        found = _NOTE.fullmatch(name)
+        if found and int(found[1] or found[2]) not in wanted:
+            with contextlib.suppress(OSError):
+                os.unlink(name, dir_fd=folder)

@@ -8,10 +8,8 @@ from typing import Any, NamedTuple
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import read_json
-from pegasus_bb.runtime.stager_client.dataspace import Dataspace, Dataspaces, parse_rate
-from pegasus_bb.stager.config_checks import NAME, check, check_apart, check_keys, folder
-from pegasus_bb.stager.discard import KEY as DISCARD
-from pegasus_bb.stager.discard import parse_discard
+from pegasus_bb.runtime.stager_client.dataspace import Dataspace, Dataspaces
+from pegasus_bb.stager.config_checks import DISCARD, NAME, Section, check_apart
 from pegasus_bb.stager.nodes.nodes_config import SPACE, NodeConfig, read_node
 from pegasus_bb.stager.slurm.slurm_config import SlurmConfig, read_slurm
 
@@ -28,7 +26,7 @@ class Config(NamedTuple):
     spaces: Dataspaces
     workers: int = _WORKERS  # processes that copy at the same time
     is_site: bool = False  # for every user of the host
-    control_users: tuple = (0,)  # type: ignore[type-arg]  # may use `control`
+    control_users: tuple[int, ...] = (0,)  # may use `control`
     idle: float = 60.0  # seconds without work after which a user's service ends
     slurm: SlurmConfig | None = None
     node: NodeConfig | None = None  # of a compute node
@@ -70,76 +68,70 @@ def site_config(path: str) -> Config:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
     except ValueError as error:
         raise UsageError(f"{path}: cannot be read as JSON: {error}") from error
-    check_keys(path, data, _KEYS)
-    declared = data.get("dataspaces")
-    good = isinstance(declared, dict) and declared
-    check(good, path, "dataspaces: {NAME: {path: ...}}", declared)
-    workers = data.get("workers", _WORKERS)
+    part = Section(path, data, _KEYS)
+    declared = part.get("dataspaces")
+    is_some = isinstance(declared, dict) and declared
+    part.check(is_some, "dataspaces: {NAME: {path: ...}}", declared)
+    workers = part.get("workers", _WORKERS)
     is_number = type(workers) is int and 0 < workers < 1000
-    check(is_number, path, "workers: a number from 1 to 999", workers)
-    state = folder(path, "state", data.get("state", "/var/lib/pegasus-bb/stager"))
-    sockets = folder(path, "sockets", data.get("sockets", "/run/pegasus-bb"))
+    part.check(is_number, "workers: a number from 1 to 999", workers)
+    state = part.folder("state", "/var/lib/pegasus-bb/stager")
+    sockets = part.folder("sockets", "/run/pegasus-bb")
+    for name in declared:
+        good = NAME.fullmatch(name) and name != SPACE
+        part.check(good, "a dataspace has a lower-case name", name)
     spaces = {name: _space(path, name, declared[name]) for name in declared}
-    config = Config(state, sockets, spaces, workers, is_site=True, named_in=path)
-    config = config._replace(control_users=(0, os.getuid()))
-    check(not ("node" in data and "slurm" in data), path, "node or slurm", "both")
-    if "node" in data:
-        config = _with_node(config, read_node(f"{path}: node", data["node"]))
-    if "slurm" in data:
-        config = _with_slurm(config, path, read_slurm(f"{path}: slurm", data["slurm"]))
-    _check_folders(path, config)
-    return config
+    part.check(not ("node" in part and "slurm" in part), "node or slurm", "both")
+    slurm = node = None
+    own = {"state": state, "sockets": sockets}
+    pools = {}
+    control: tuple[int, ...] = (0, os.getuid())
+    if "node" in part:
+        node = read_node(f"{path}: node", part.get("node"))
+        # The folder of jobs is a dataspace, too.
+        spaces[SPACE] = Dataspace(SPACE, node.path, SPACE, 0.0, node.discard)
+        own["node: mailbox"] = node.mailbox
+        pools["node: path"] = node.path
+    if "slurm" in part:
+        slurm = read_slurm(f"{path}: slurm", part.get("slurm"))
+        control = (*control, slurm.uid)  # the control socket is SlurmUser's
+        own["slurm: spool"] = slurm.spool
+        if slurm.nodes is not None:
+            own["slurm: nodes: mailbox"] = slurm.nodes.mailbox
+        for pool in slurm.pools:  # each is a dataspace, too
+            is_free = pool.name not in spaces
+            part.check(is_free, "a pool is no dataspace with the same name", pool.name)
+            limits = (pool.rate, pool.discard)
+            spaces[pool.name] = Dataspace(pool.name, pool.path, pool.name, *limits)
+            pools[f"slurm: pool {pool.name}"] = pool.path
+    check_apart(path, own, pools)
+    return Config(
+        state,
+        sockets,
+        spaces,
+        workers,
+        is_site=True,
+        control_users=control,
+        slurm=slurm,
+        node=node,
+        named_in=path,
+    )
 
 
 def node_config(path: str) -> Config:
-    """The service of a compute node that the JSON file ``path`` describes. Raises
-    UsageError."""
+    """Return the service of a compute node that the JSON file ``path`` describes.
+    Raises UsageError."""
     config = site_config(path)
-    check(config.node, path, 'node: {"path": ..., "mailbox": ...}', None)
+    if not config.node:
+        wanted = 'node: {"path": ..., "mailbox": ...}'
+        raise UsageError(f"{path}: {wanted}; found None")
     return config
 
 
-def _with_node(config: Config, node: NodeConfig) -> Config:
-    """The folder of jobs is a dataspace, too."""
-    config.spaces[SPACE] = Dataspace(SPACE, node.path, SPACE, 0.0, node.discard)
-    return config._replace(node=node)
-
-
-def _with_slurm(config: Config, path: str, slurm: SlurmConfig) -> Config:
-    """Each pool is a dataspace, too; the control socket is SlurmUser's."""
-    for pool in slurm.pools:
-        taken = pool.name in config.spaces
-        check(not taken, path, "a pool is no dataspace with the same name", pool.name)
-        limits = pool.rate, pool.discard
-        space = Dataspace(pool.name, pool.path, pool.name, *limits)
-        config.spaces[pool.name] = space
-    return config._replace(slurm=slurm, control_users=(0, os.getuid(), slurm.uid))
-
-
-def _check_folders(path: str, config: Config) -> None:
-    own = {"state": config.state, "sockets": config.sockets}
-    pools = {}
-    if config.node is not None:
-        own["node: mailbox"], pools["node: path"] = (
-            config.node.mailbox,
-            config.node.path,
-        )
-    if config.slurm is not None:
-        own["slurm: spool"] = config.slurm.spool
-        pools = {f"slurm: pool {pool.name}": pool.path for pool in config.slurm.pools}
-        if config.slurm.nodes is not None:
-            own["slurm: nodes: mailbox"] = config.slurm.nodes.mailbox
-    check_apart(path, own, pools)
-
-
-def _space(path: str, name: str, data: Any) -> Dataspace:
-    where = f"{path}: dataspace {name}"
-    good = NAME.fullmatch(name) and name != SPACE
-    check(good, path, "a dataspace has a lower-case name", name)
-    check_keys(where, data, _SPACE_KEYS)
-    target = data.get("target", name)
+def _space(where: str, name: str, data: Any) -> Dataspace:
+    part = Section(f"{where}: dataspace {name}", data, _SPACE_KEYS)
+    target = part.get("target", name)
     wanted = "target: a name that other dataspaces may share"
-    check(target and isinstance(target, str), where, wanted, target)
-    root = folder(where, "path", data.get("path"))
-    limits = parse_rate(where, data), parse_discard(where, data)
-    return Dataspace(name, root, target, *limits)
+    part.check(target and isinstance(target, str), wanted, target)
+    limits = (part.rate(), part.discard())
+    return Dataspace(name, part.folder("path"), target, *limits)

@@ -1,14 +1,18 @@
-"""The daemon: two sockets in front of a service, and its end."""
+"""The daemon: two sockets in front of a service, and its end.
+
+The sockets are made here, or opened by systemd, which starts the service on demand.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import fcntl
+import errno
 import gc
 import os
 import resource
 import signal
+import socket
 import sys
 import time
 from collections.abc import Iterator
@@ -16,7 +20,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.runtime.stager_client.protocol import LONGEST, USER_SOCKET, Refused
+from pegasus_bb.core.files import await_lock
+from pegasus_bb.runtime.stager_client.protocol import (
+    CONTROL_SOCKET,
+    LONGEST,
+    USER_SOCKET,
+    Refused,
+    check_socket,
+)
 from pegasus_bb.stager.capabilities import check_site
 from pegasus_bb.stager.connection import Connection
 from pegasus_bb.stager.messages import message_of
@@ -24,7 +35,6 @@ from pegasus_bb.stager.ownership import close_files, why_not_private, why_open
 from pegasus_bb.stager.requests import Requests
 from pegasus_bb.stager.service import Service
 from pegasus_bb.stager.site_config import Config
-from pegasus_bb.stager.sockets import Sockets
 
 if TYPE_CHECKING:
     from pegasus_bb.stager.nodes.node_attendant import NodeAttendant
@@ -36,6 +46,94 @@ _FILES = 65_536  # open at a time
 _CONNECTIONS = 64  # of one user at a time, so that none takes those of all
 _ENDING = 5.0  # seconds in which an idle service of the user that ends has gone
 _LOOK = 0.02  # seconds between two looks whether it has
+_NAMES = (CONTROL_SOCKET, USER_SOCKET)  # in this order: who can ask finds both
+_BACKLOG = 128
+_FIRST = 3  # SD_LISTEN_FDS_START of sd_listen_fds(3)
+
+
+class Sockets:
+    """``by_name``: the listening sockets."""
+
+    def __init__(self, config: Config) -> None:
+        """Raises OSError, and UsageError for sockets that systemd should not give."""
+        self._own: list[str] = []
+        self.by_name = _inherited()
+        try:
+            for name in () if self.by_name else _NAMES:
+                path = os.path.join(config.sockets, name)
+                _check_free(path)
+                self._own.append(path)
+                self.by_name[name] = _made(config, name, path)
+        except BaseException:
+            self.close()
+            raise
+
+    def remove_names(self) -> None:
+        """Remove the files of the sockets before these are closed: once nothing listens
+        there, another service may take them. What systemd has opened stays."""
+        for path in self._own:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+
+    def close(self) -> None:
+        """End what no server listens on."""
+        self.remove_names()
+        for listening in self.by_name.values():
+            listening.close()
+
+
+def _inherited() -> dict[str, socket.socket]:
+    """What systemd has opened for this process: by the names of their files."""
+    count = os.environ.pop("LISTEN_FDS", "")
+    pid = os.environ.pop("LISTEN_PID", "")
+    if pid != str(os.getpid()) or not count.isdigit():
+        return {}
+    found: dict[str, socket.socket] = {}
+    for number in range(_FIRST, _FIRST + int(count)):
+        os.set_inheritable(number, False)
+        listening = socket.socket(fileno=number)
+        listening.setblocking(False)
+        found[os.path.basename(str(listening.getsockname()))] = listening
+    if found and sorted(found) != sorted(_NAMES):
+        raise UsageError(
+            f"systemd gives the sockets {', '.join(sorted(found))}; the service needs "
+            f"{' and '.join(_NAMES)}: one ListenStream= for each, with these file names"
+        )
+    return found
+
+
+def _check_free(path: str) -> None:
+    """Raises UsageError where no socket can have that path, and where a service with
+    another folder of state listens: no one would reach it any more."""
+    check_socket(path)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        client.setblocking(False)
+        if client.connect_ex(path) in (0, errno.EAGAIN):  # EAGAIN: its queue is full
+            raise UsageError(
+                f"{path}: another staging service listens there; end it, or name "
+                "another folder for the sockets"
+            )
+
+
+def _made(config: Config, name: str, path: str) -> socket.socket:
+    """No user can connect before the mode and the owner are what they shall be."""
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+    is_public = name == USER_SOCKET and config.is_site
+    before = os.umask(0o777)
+    try:
+        listening.bind(path)
+    finally:
+        os.umask(before)
+    if name == CONTROL_SOCKET and config.is_site:
+        os.chown(path, config.control_users[-1], -1)
+    os.chmod(path, 0o666 if is_public else 0o600)
+    listening.listen(_BACKLOG)
+    listening.setblocking(False)
+    return listening
 
 
 class Server:
@@ -109,10 +207,8 @@ class Server:
     async def _accept(
         self, name: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        requests = self._requests
-        is_user = name == USER_SOCKET
-        on_request = requests.from_user if is_user else requests.from_control
-        new = Connection(reader, writer, on_request)
+        handle = partial(self._requests.handle, name == CONTROL_SOCKET)
+        new = Connection(reader, writer, handle)
         has = sum(connection.uid == new.uid for connection in self._connections)
         if has >= _CONNECTIONS and new.uid not in self._config.control_users:
             why = f"you have {_CONNECTIONS} connections; close one first"
@@ -153,22 +249,13 @@ def _take_folders(config: Config) -> None:
     close_files(config.state)
     path = os.path.join(config.state, "lock")
     lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)  # held until the process ends
-    until = time.monotonic() + (0 if config.is_site else _ENDING)
-    while not _is_locked(lock):
-        if time.monotonic() >= until:
-            raise UsageError(
-                f"{config.state}: another staging service is at work there; end it, or "
-                "name another folder as state"
-            )
-        time.sleep(_LOOK)
-
-
-def _is_locked(lock: int) -> bool:
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        await_lock(lock, 0.0 if config.is_site else _ENDING, _LOOK)
     except BlockingIOError:
-        return False
-    return True
+        raise UsageError(
+            f"{config.state}: another staging service is at work there; end it, or "
+            "name another folder as state"
+        ) from None
 
 
 @contextlib.contextmanager

@@ -32,7 +32,7 @@ from pegasus_bb.runtime.stager_client.task import BY_USER, CANCELLED, DONE, FAIL
 from pegasus_bb.stager import capabilities
 from pegasus_bb.stager.copying import Copying, Stopped
 from pegasus_bb.stager.messages import message_of
-from pegasus_bb.stager.pacing import SharedRate, Stopwatch, TokenBucket
+from pegasus_bb.stager.pacing import OwnRate, SharedRate, Stopwatch
 
 _OFTEN = 0.25  # seconds between two messages about the bytes of a task
 _NICE = 19  # a copy has 1.5 % of a processor that a job or slurmctld wants, else all
@@ -53,7 +53,7 @@ class Control:
     """What the service says while a task runs."""
 
     def __init__(self, say: Say) -> None:
-        self._say, self._bucket = say, TokenBucket()
+        self._say, self._own_rate = say, OwnRate()
         self.shared, self.held = SharedRate(say), Stopwatch()
         self._unbegun: set[int] = set()  # tasks of the assignment
         self._cancelled: set[int] = set()
@@ -69,7 +69,7 @@ class Control:
             self._cancel(message["cancel"])
         if "do" in message:
             self._unbegun = {task["id"] for task in message["do"]}
-            self._bucket.set_rate(message["rate"])
+            self._own_rate = OwnRate(message["rate"])
             self.shared.begin(message["piece"])
         if "granted" in message:
             self.shared.grant(message["granted"])
@@ -129,7 +129,7 @@ class Control:
             return not self._cancelled.isdisjoint(tasks)
 
         with self.held.running():
-            self._bucket.take(size, is_over)
+            self._own_rate.take(size, is_over)
             self.shared.take(tasks, size, is_over)
             while not is_over() and not self._going.wait(_OFTEN):
                 pass

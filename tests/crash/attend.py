@@ -19,23 +19,19 @@ from pegasus_bb.runtime.stager_client.dataspace import Dataspace, parse_place
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.runtime.stager_client.task import DONE, FAILED, Origin, StagerTask
 from pegasus_bb.stager.site_config import Config
-from pegasus_bb.stager.slurm import removers, space_folders, spool
+from pegasus_bb.stager.slurm import spool
 from pegasus_bb.stager.slurm.attendant import Attendant
 from pegasus_bb.stager.slurm.slurm_config import GranulePool, SlurmConfig
+from pegasus_bb.stager.slurm.space_folders import Trash, why_left
 
 MIB = 1 << 20
 spool.BELLS = 1  # each costs two calls of a start
 
 
-class RemovesAtOnce:
-    """What it cannot remove now is left to the next service."""
-
-    def __init__(self, loop: Any) -> None:
-        self._loop = loop
-
-    def remove(self, path: str, then: Callable[[], None]) -> None:
-        if not removers.why_left(path):
-            self._loop.call_soon(then)
+def remove_at_once(trash: Any, path: str, then: Callable[[], None]) -> None:
+    """What cannot be removed now is left to the next service."""
+    if not why_left(path):
+        trash._loop.call_soon(then)
 
 
 class Loop:
@@ -119,7 +115,7 @@ class Copies:
         return os.path.join(self.spaces[place.space].root, *place.parts)
 
 
-@patch.object(space_folders, "Removers", RemovesAtOnce)
+@patch.object(Trash, "_remove", remove_at_once)
 def attend(root: str) -> int:
     """How many requests are left; 2 where it could not begin."""
     roots = {"lustre": f"{root}/lustre", "flash": f"{root}/bb"}

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.stager.conftest import Daemon, daemon
+from tests.stager.conftest import daemon
+from tests.support.stager import Daemon
 from tests.support.user_site import Site, done_well, expected
 
 from .examples import SMALL, example_of, gives_what_it_gives_on_the_pfs

@@ -11,8 +11,9 @@ import pytest
 from pegasus_bb.model.placement import HINTS
 from pegasus_bb.runtime.staging import hints
 from pegasus_bb.runtime.staging.hints import hint_of
-from tests.stager.conftest import Daemon, daemon
+from tests.stager.conftest import daemon
 from tests.support.kept_hints import keeps_hints
+from tests.support.stager import Daemon
 from tests.support.user_site import Site, done_well, expected
 from tests.support.waiting import until
 

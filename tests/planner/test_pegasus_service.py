@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.planner.real_pegasus import MARKS, WorkflowRunner
-from tests.stager.conftest import Daemon, daemon
+from tests.stager.conftest import daemon
+from tests.support.stager import Daemon
 
 __all__ = ["daemon"]
 pytestmark = MARKS

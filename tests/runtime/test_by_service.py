@@ -22,10 +22,11 @@ from pegasus_bb.runtime.staging.folder_lfns import digest_path
 from pegasus_bb.runtime.staging.items import stamp
 from pegasus_bb.runtime.transfers import by_service
 from pegasus_bb.runtime.transfers.by_service import PatientClient
-from tests.stager.conftest import Daemon, daemon
+from tests.stager.conftest import daemon
 from tests.support import forked
 from tests.support.job_lists import SCRATCH, do, transfer
 from tests.support.run_site import Site
+from tests.support.stager import Daemon
 from tests.support.waiting import until
 
 __all__ = ["daemon"]

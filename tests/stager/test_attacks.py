@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import socket
 import threading
 from pathlib import Path
 from typing import Any
@@ -12,11 +10,7 @@ import pytest
 
 from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.stager_client.protocol import Refused
-from tests.stager.conftest import Daemon
-
-
-def end(client: Client, task: dict[str, Any]) -> str:
-    return str(client.wait(client.submit([task]))[0]["state"])
+from tests.support.stager import Daemon, ends
 
 
 def test_a_longer_destination_keeps_nothing_of_itself(
@@ -25,7 +19,7 @@ def test_a_longer_destination_keeps_nothing_of_itself(
     daemon.make("file", 10)
     (daemon.folder / "to").mkdir()
     (daemon.folder / "to/file").write_bytes(b"x" * 100_000)
-    assert end(client, daemon.copy("file")) == "done"
+    assert ends(client, daemon.copy("file"))[0][0] == "done"
     assert daemon.arrived("file")
 
 
@@ -37,7 +31,7 @@ def test_a_link_at_the_destination_is_replaced_not_written_through(
     other = daemon.folder / "other"
     other.write_text("stays")
     (daemon.folder / "to/file").symlink_to(other)
-    assert end(client, daemon.copy("file")) == "done"
+    assert ends(client, daemon.copy("file"))[0][0] == "done"
     assert other.read_text() == "stays" and daemon.arrived("file")
 
 
@@ -54,7 +48,7 @@ def test_a_link_in_the_way_is_not_followed(
     link.parent.mkdir(exist_ok=True)
     link.symlink_to(secret)
     task = {**daemon.copy("in/file"), "kind": kind, side: f"file://{link}/file"}
-    assert end(client, task) == "failed"
+    assert ends(client, task)[0][0] == "failed"
     assert (secret / "file").read_text() == "not yours"
     assert (daemon.folder / "from/in/file").exists()
 
@@ -65,47 +59,11 @@ def test_a_link_in_the_way_of_a_removal_is_not_followed(
     kept = daemon.make("kept/file", 10)
     link = daemon.folder / "link"
     link.symlink_to(kept.parent)
-    assert end(client, {"kind": "remove", "source": f"file://{link}/file"}) == "failed"
-    assert end(client, {"kind": "remove", "source": f"file://{link}"}) == "done"
+    tasks = [
+        {"kind": "remove", "source": f"file://{path}"} for path in (link / "file", link)
+    ]
+    assert [state for state, _ in ends(client, *tasks)] == ["failed", "done"]
     assert kept.exists() and not link.is_symlink()
-
-
-@pytest.mark.parametrize(
-    "more",
-    [
-        {"source": "file://a/\ud800"},
-        {"size": 10**400},
-        {"size": True},
-        {"rate": 10**400},
-        {"rate": float("inf")},
-        {"deadline": float("nan")},
-        {"priority": 10**30},
-    ],
-)
-def test_odd_words_in_a_task_are_refused(
-    daemon: Daemon, client: Client, more: dict[str, Any]
-) -> None:
-    with pytest.raises(Refused) as refused:
-        client.submit([daemon.copy("x", **more)])
-    assert refused.value.code in ("bad-task", "bad-place")
-
-
-@pytest.mark.parametrize(
-    ("do", "more"),
-    [
-        ("submit", {"task": []}),
-        ("submit", {"tasks": [], "descriptors": 1}),
-        ("ping", {"tasks": None}),
-        ("cancel", {"eta": True}),
-    ],
-)
-def test_a_key_that_a_request_does_not_have_is_refused(
-    client: Client, do: str, more: dict[str, Any]
-) -> None:
-    """A slip in ``tasks`` would else cancel all of them."""
-    with pytest.raises(Refused, match="takes no") as refused:
-        client.ask(do, **more)
-    assert refused.value.code == "bad-request"
 
 
 @pytest.mark.parametrize(
@@ -127,37 +85,27 @@ def test_a_key_that_a_request_does_not_have_is_refused(
         ("cancel", {"all": False}, "or all: true"),
         ("cancel", {"all": True, "tasks": [1]}, "or all: true"),
         ("submit", {"tasks": {}}, "tasks is a list"),
+        ("submit", {"task": []}, "takes no"),
+        ("ping", {"tasks": None}, "takes no"),
+        ("cancel", {"eta": True}, "takes no"),
+        *(("rate", {"shares": s, "rate": 1}, "rate: shares is") for s in (None, "", 3)),
+        *(
+            ("rate", {"shares": "run", "rate": rate}, "rate: rate is")
+            for rate in (-1, 0.5, "9", True, 1 << 62, 10**400)
+        ),
     ],
 )
-def test_a_value_of_a_wrong_type_is_refused(
+def test_a_key_or_a_value_that_makes_no_sense_is_refused(
     daemon: Daemon, client: Client, do: str, more: dict[str, Any], words: str
 ) -> None:
     daemon.control().ask("pause")
     [task] = client.submit([daemon.copy("absent")])
+    """A slip in ``tasks`` would else cancel all of them."""
     with pytest.raises(Refused, match=words) as refused:
         client.ask(do, **more)
     assert refused.value.code == "bad-request"
     assert client.status([task])[0]["state"] == "pending"
     assert client.ask("cancel", all=True)["cancelled"] == 1
-
-
-def test_a_place_is_as_long_as_a_path_may_be(daemon: Daemon, client: Client) -> None:
-    with pytest.raises(Refused, match="4096 characters"):
-        client.submit([daemon.copy("x" * 4096)])
-    name = "x" * (4096 - len(daemon.copy("")["source"]))
-    assert end(client, daemon.copy(name)) == "failed"
-
-
-def test_an_id_that_is_no_number_and_no_short_text_is_refused(
-    daemon: Daemon, client: Client
-) -> None:
-    for number in ([1], {"a": 1}, "x" * 1000, 10**300, True):
-        with socket.socket(socket.AF_UNIX) as raw:
-            raw.connect(str(daemon.sockets / "user"))
-            line = json.dumps({"v": 1, "id": number, "do": "ping"})
-            raw.sendall(line.encode() + b"\n")
-            answer = json.loads(raw.makefile().readline())
-        assert answer["error"]["code"] == "bad-request"
 
 
 def test_a_request_that_is_too_long_is_refused_before_it_is_sent(

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,10 +13,10 @@ from pegasus_bb.stager import capabilities
 from pegasus_bb.stager.capabilities import NEEDED
 from tests.stager.lives import CAPABLE, capable, needs_setpriv, python_for_all, user
 from tests.stager.test_users import ANN, Site, site
+from tests.support.stager import SiteDaemon
 
 __all__ = ["site"]
 pytestmark = needs_setpriv
-SERVE = [sys.executable, "-m", "pegasus_bb.stager", "--site"]
 
 
 @pytest.fixture
@@ -33,13 +29,6 @@ def status_of(pid: int) -> dict[str, list[str]]:
     return {line.split(":")[0]: line.split()[1:] for line in lines}
 
 
-def workers(site: Site) -> Iterator[dict[str, list[str]]]:
-    assert site.process is not None
-    for task in Path(f"/proc/{site.process.pid}/task").iterdir():
-        for child in (task / "children").read_text().split():
-            yield status_of(int(child))
-
-
 @pytest.mark.parametrize("bits", [[], ["--securebits", "+no_setuid_fixup"]])
 @pytest.mark.parametrize("of_service", [False, True], ids=["ann", "its own"])
 def test_a_worker_has_no_capability(
@@ -47,7 +36,9 @@ def test_a_worker_has_no_capability(
 ) -> None:
     """Also where SecureBits= of the unit keep the kernel from taking them."""
     if bits:
-        serve_with(site, bits)
+        site.kill(15)
+        site.before = ["setpriv", *bits, *site.before]
+        site.serve()
     uid = user() if of_service else ANN
     for space in ("lustre", "bb"):
         folder = tmp_path / space / str(uid)
@@ -61,18 +52,11 @@ def test_a_worker_has_no_capability(
     with site.control() as control:
         while not control.status([number], everyone=True)[0]["moved"]:
             time.sleep(0.01)
-    [worker] = workers(site)
+    [worker] = map(status_of, site.workers())
     assert worker["Uid"] == [str(uid)] * 4
     assert worker["Groups"] in ([], [str(uid)])
     for name in ("CapInh", "CapPrm", "CapEff", "CapAmb"):
         assert int(worker[name][0], 16) == 0, name
-
-
-def serve_with(site: Site, bits: list[str]) -> None:
-    site.kill(15)
-    argv = [*capable(), *SERVE, str(site.folder / "stager.json")]
-    site.process = subprocess.Popen(["setpriv", *bits, *argv])
-    site.connect().close()
 
 
 def test_a_worker_that_keeps_a_capability_does_nothing(
@@ -95,17 +79,13 @@ def test_control_is_for_root_and_its_own_user(site: Site) -> None:
 def test_without_one_of_its_capabilities_it_is_refused(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, missing: list[str]
 ) -> None:
-    path = tmp_path / "stager.json"
-    folders = {name: str(tmp_path / name) for name in ("state", "sockets")}
-    config = {"dataspaces": {"lustre": {"path": "/lus"}}, **folders}
-    path.write_text(json.dumps(config))
-    open_to_all = python_for_all(tmp_path_factory.mktemp("open"))
-    argv = [*capable(*missing), *open_to_all, *SERVE[1:], str(path)]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=20)
-    assert done.returncode == 2
-    assert done.stderr == (
+    site = SiteDaemon(tmp_path, lustre=tmp_path / "lustre")
+    site.before = capable(*missing)
+    python = python_for_all(tmp_path_factory.mktemp("open"))
+    site.program = [*python, "-m", "pegasus_bb.stager"]
+    assert site.refusal() == (
         f"stager: user {user()} cannot serve a site: it lacks the ambient capabilities "
         f"{' '.join(missing)}; start the service as root, or write User= and "
         f"AmbientCapabilities={' '.join(NEEDED)} into its unit\n"
     )
-    assert list(tmp_path.iterdir()) == [path]
+    assert [path.name for path in tmp_path.iterdir()] == ["stager.json"]

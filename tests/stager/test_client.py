@@ -16,8 +16,8 @@ import pytest
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.runtime.stager_client import client as module
 from pegasus_bb.runtime.stager_client.client import Client, NoService, connect_or_start
-from tests.stager.conftest import Daemon
 from tests.stager.test_users import BOB
+from tests.support.stager import Daemon
 
 
 def test_two_who_start_the_service_at_once_get_one(daemon: Daemon) -> None:
@@ -36,24 +36,6 @@ def test_two_who_start_the_service_at_once_get_one(daemon: Daemon) -> None:
     assert len(pids) == 1
     while services(daemon) != {int(pid) for pid in pids}:
         time.sleep(0.01)  # the other has not come to the lock yet
-    daemon.control().ask("shutdown")
-
-
-def test_a_service_is_started_with_its_sockets_where_the_program_says(
-    daemon: Daemon,
-) -> None:
-    del daemon.environ["PEGASUS_BB_STAGER"]
-    source = daemon.make("file", 10)
-    dest = daemon.folder / "copy"
-    code = (
-        "from pegasus_bb.runtime.stager_client import client as c; "
-        "connect = c.connect_or_start; "
-        f"client = connect({str(daemon.sockets)!r}); task = "
-        f"{{'kind': 'copy', 'source': 'file://{source}', 'dest': 'file://{dest}'}}; "
-        "client.wait(client.submit([task])); client.ask('ping')"
-    )
-    subprocess.run([sys.executable, "-c", code], env=daemon.environ, check=True)
-    assert dest.read_bytes() == source.read_bytes()
     daemon.control().ask("shutdown")
 
 
@@ -107,7 +89,7 @@ def test_a_service_that_ends_while_a_client_comes_is_followed_by_another(
 ) -> None:
     """Between its last look and its end the kernel still lets clients connect; and its
     lock is held until its process has gone."""
-    daemon.before = (
+    daemon.code = (
         "import time; from pegasus_bb.stager.socket_server import Server; "
         "over = Server._is_over; "
         "Server._is_over = lambda self: over(self) and not time.sleep(0.5); "
@@ -132,8 +114,10 @@ def test_a_service_that_ends_while_a_client_comes_is_followed_by_another(
         (b'{"v": 2, "do": "ping"}\n', "version"),
         (b'{"v": true, "do": "ping"}\n', "version"),
         (b'{"v": 1, "do": ["ping"]}\n', "bad-request"),
-        (b'{"v": 1, "do": "submit", "tasks": {}}\n', "bad-request"),
-        (b'{"v": 1, "do": "status", "tasks": ["1"]}\n', "bad-request"),
+        *(
+            (b'{"v": 1, "do": "ping", "id": %s}\n' % number, "bad-request")
+            for number in (b"[1]", b'{"a": 1}', b'"%1000d"' % 1, b"1" * 300, b"true")
+        ),
     ],
 )
 def test_damaged_words_are_refused_and_harm_no_other(
@@ -156,27 +140,6 @@ def test_a_line_without_an_end_closes_the_connection(
             for _ in range(100):
                 raw.sendall(b"x" * (1 << 18))
     assert "version" in client.ask("ping")
-
-
-def test_the_command_submits_and_waits(daemon: Daemon, client: Client) -> None:
-    source = daemon.make("file", 10)
-    dest = daemon.folder / "to/file"
-    stager = [sys.executable, "-m", "pegasus_bb", "stager"]
-
-    def say(*words: str) -> str:
-        return subprocess.run(
-            [*stager, *words],
-            env=daemon.environ,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-
-    number = say("submit", "--deadline", "1h", str(source), str(dest)).strip()
-    say("wait", number)
-    assert daemon.arrived("file")
-    assert "file" in say("status", "--all") and "no tasks" in say("status")
-    assert "done" in say("top")
 
 
 def test_waiting_on_a_terminal_shows_progress(daemon: Daemon, client: Client) -> None:

@@ -11,8 +11,8 @@ import sys
 from pegasus_bb.cli.stager_top import table
 from pegasus_bb.core.errors import SCHEDULER_UNREACHABLE, USAGE
 from pegasus_bb.runtime.stager_client.client import Client
-from tests.stager.conftest import Daemon
 from tests.support.forked import pegasus_bb
+from tests.support.stager import Daemon
 
 STAGER = [sys.executable, "-m", "pegasus_bb", "stager"]
 
@@ -35,7 +35,7 @@ def test_a_list_is_submitted_and_its_numbers_come_back(
         f"file://{daemon.folder}/from/b to/b",
     ]
     done = subprocess.run(
-        [*STAGER, "submit", "--list", "-"],
+        [*STAGER, "submit", "--deadline", "1h", "--list", "-"],
         cwd=daemon.folder,
         env=daemon.environ,
         input="\n".join(lines) + "\n",
@@ -44,8 +44,10 @@ def test_a_list_is_submitted_and_its_numbers_come_back(
     )
     numbers = [int(line) for line in done.stdout.splitlines()]
     assert len(numbers) == 3, done.stderr
-    assert {task["state"] for task in client.wait(numbers)} == {"done"}
+    assert said(daemon, "wait", *map(str, numbers)).returncode == 0
     assert all(map(daemon.arrived, names))
+    assert "with a blank" in said(daemon, "status", "--all").stdout
+    assert "no tasks" in said(daemon, "status").stdout
 
 
 def test_a_list_that_is_wrong_names_its_line(daemon: Daemon, client: Client) -> None:

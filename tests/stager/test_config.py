@@ -15,7 +15,7 @@ import pytest
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.runtime.stager_client.client import connect_or_start
 from pegasus_bb.stager.site_config import site_config, user_config
-from tests.stager.conftest import Daemon
+from tests.support.stager import Daemon
 
 POOL: dict[str, Any] = {"path": "/none/bb", "capacity": "10MiB", "granularity": "1MiB"}
 USER = pwd.getpwuid(os.getuid()).pw_name
@@ -60,6 +60,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     (space(rate="0B/s"), "rate: 2GB/s"),
     (space(discard="often"), "dataspace lustre: discard: "),
     (space(discard="0"), "lustre: discard: 10m, at most so often; found '0'"),
+    (pool(rate="fast"), "pool flash: rate: 2GB/s; found 'fast'"),
     (pool(discard="0s"), "pool flash: discard: 10m"),
     (node(discard=[]), "node: discard: "),
     ({"dataspaces": {"": {"path": "/none"}}}, "a dataspace has a lower-case name"),

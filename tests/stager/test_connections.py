@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from contextlib import ExitStack
 
-from tests.stager.conftest import Daemon
+from tests.support.stager import Daemon
 
 MOST = 64  # files that the service may have open
 LIMITED = f"""
@@ -28,7 +28,7 @@ def test_those_that_wait_do_not_keep_it_busy_and_are_served_later(
 ) -> None:
     counts = daemon.folder / "refused"
     counts.touch()
-    daemon.before = LIMITED.replace("COUNTS", str(counts))
+    daemon.code = LIMITED.replace("COUNTS", str(counts))
     client = daemon.start()
     with ExitStack() as open_ones:
         waiting = [socket.socket(socket.AF_UNIX) for _ in range(MOST)]

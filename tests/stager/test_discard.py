@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,9 +13,8 @@ from pegasus_bb.runtime.stager_client.dataspace import Dataspace
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager import discard
 from pegasus_bb.stager.discard import Discards
-from tests.stager.conftest import Daemon
-from tests.stager.slurm.conftest import SERVE, SlurmSite, until
 from tests.support.run_programs import Run, words
+from tests.support.stager import SiteDaemon, SlurmSite, until
 
 FSTRIM = """#!/bin/sh
 printf "%s\\n" "$#" "$@" >> {called}
@@ -28,44 +23,31 @@ exit {status}
 """
 
 
-class Flash(Daemon):
+class Flash(SiteDaemon):
     """A site's service with the dataspace ``bb``, and ``home`` that is not discarded;
     fstrim is a program that notes its arguments."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        self.spaces: dict[str, Any] = {}
+        super().__init__(folder, home=folder / "home")
         self.called, self.log = folder / "called", folder / "log"
         for name in ("bin", "tier", "home"):
             (folder / name).mkdir()
-        self.declare("home", "home")
+        self.environ["PATH"] = f"{folder / 'bin'}:{os.environ['PATH']}"
         self.fstrim()
-
-    def declare(self, name: str, folder: str, **more: str) -> None:
-        self.spaces[name] = {"path": str(self.folder / folder), **more}
 
     def fstrim(self, says: str = "", status: int = 0) -> None:
         program = self.folder / "bin" / "fstrim"
         program.write_text(FSTRIM.format(called=self.called, says=says, status=status))
         program.chmod(0o755)
 
-    def serve(self) -> Path:
-        """The folder of its sockets."""
-        config = {
-            "dataspaces": self.spaces,
-            "state": str(self.folder / "var"),
-            "sockets": str(self.sockets),
-        }
-        path = self.folder / "stager.json"
-        path.write_text(json.dumps(config))
-        argv = [sys.executable, "-c", SERVE, "--site", str(path), "60"]
-        search = f"{self.folder / 'bin'}:{os.environ['PATH']}"
+    def serve_with(self, **spaces: str) -> None:
+        """``spaces``: folder of each that is discarded."""
+        for name, folder in spaces.items():
+            space = {"path": str(self.folder / folder), "discard": "1h"}
+            self.config["dataspaces"][name] = space
         with self.log.open("wb") as log:
-            self.process = subprocess.Popen(
-                argv, env={**self.environ, "PATH": search}, stderr=log
-            )
+            self.launch(stderr=log)
         self.connect().close()
-        return self.sockets
 
     def calls(self) -> list[str]:
         return self.called.read_text().split() if self.called.exists() else []
@@ -75,8 +57,7 @@ class Flash(Daemon):
 def flash(tmp_path: Path) -> Iterator[Flash]:
     flash = Flash(tmp_path)
     yield flash
-    if flash.process is not None and flash.process.poll() is None:
-        flash.kill(15)
+    flash.end()
 
 
 @pytest.fixture
@@ -88,43 +69,22 @@ def run(tmp_path: Path, flash: Flash, monkeypatch: pytest.MonkeyPatch) -> Run:
     return run
 
 
-def test_bb_delete_is_followed_by_a_discard(flash: Flash, run: Run) -> None:
-    """With one argument: the folder that the configuration names."""
-    flash.declare("bb", "tier", discard="1h")
-    flash.serve()
-    assert run.delete() == 0
-    until(lambda: len(flash.calls()) >= 2)
-    assert flash.calls() == ["1", str(flash.folder / "tier")]
-
-
-def test_each_dataspace_of_a_pool_is_discarded(flash: Flash, run: Run) -> None:
-    flash.declare("bb", "tier", discard="1h")
-    flash.declare("fast", "tier/fast", discard="1h")
+def test_bb_delete_is_followed_by_discards_of_its_pool(flash: Flash, run: Run) -> None:
+    """With one argument each: the folder that the configuration names."""
     run.change(pools="fast")
     (run.tier / "fast").mkdir()
-    flash.serve()
+    flash.serve_with(bb="tier", fast="tier/fast")
     assert run.delete() == 0
     until(lambda: len(flash.calls()) >= 4)
     paths = {str(flash.folder / name) for name in ("tier", "tier/fast")}
     assert set(flash.calls()) == {"1", *paths}
 
 
-def test_where_the_configuration_says_nothing_nothing_is_run(
-    flash: Flash, run: Run
-) -> None:
-    flash.declare("bb", "tier")
-    flash.serve()
-    assert run.delete() == 0
-    with flash.connect() as client:
-        assert client.ask("discard", space="bb") == {"discards": False}
-    flash.kill(15)
-    assert flash.calls() == []
-
-
-@pytest.mark.parametrize("space", ["/", "/etc", "bb://x", "bb/..", "-v", "other"])
+@pytest.mark.parametrize(
+    "space", ["/", "/etc", "bb://x", "bb/..", "-v", "other", "home"]
+)
 def test_a_user_names_no_path(flash: Flash, space: str) -> None:
-    flash.declare("bb", "tier", discard="1h")
-    flash.serve()
+    flash.serve_with(bb="tier")
     with flash.connect() as client:
         assert client.ask("discard", space=space) == {"discards": False}
         for wrong in ({"space": ["bb"]}, {}, {"path": "/etc"}):
@@ -136,9 +96,8 @@ def test_a_user_names_no_path(flash: Flash, space: str) -> None:
 
 def test_a_failure_is_a_line_in_the_log(flash: Flash, run: Run) -> None:
     """Nothing else: the reservation is given back, and the service goes on."""
-    flash.declare("bb", "tier", discard="1h")
     flash.fstrim("the discard operation is not supported", 1)
-    flash.serve()
+    flash.serve_with(bb="tier")
     assert run.delete() == 0
     assert not run.folder().exists()
     why = "free space was not discarded: the discard operation is not supported"
@@ -155,24 +114,13 @@ def test_without_a_service_bb_delete_says_so_and_succeeds(
     assert "was not told of free space" in words(capsys)
 
 
-def test_a_buffer_that_slurm_deletes_is_followed_by_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_buffer_that_slurm_deletes_is_followed_by_one(tmp_path: Path) -> None:
     """The service itself removes it; the pool says how often."""
     (tmp_path / "programs").mkdir()
     flash = Flash(tmp_path / "programs")
     site = SlurmSite(tmp_path)
-    configure: Callable[[], Path] = site.configure
-
-    def with_discard() -> Path:
-        path = configure()
-        config = json.loads(path.read_text())
-        config["slurm"]["pools"]["flash"]["discard"] = "1h"
-        path.write_text(json.dumps(config))
-        return path
-
-    monkeypatch.setattr(site, "configure", with_discard)
-    monkeypatch.setenv("PATH", f"{flash.folder / 'bin'}:{os.environ['PATH']}")
+    site.environ["PATH"] = flash.environ["PATH"]
+    site.config["slurm"]["pools"]["flash"]["discard"] = "1h"
     site.serve()
     try:
         site.ask("create", "name=data", "capacity=1MiB", "uuid=u1")
@@ -181,7 +129,7 @@ def test_a_buffer_that_slurm_deletes_is_followed_by_one(
         until(lambda: len(flash.calls()) >= 2)
         assert flash.calls() == ["1", str(site.bb)]
     finally:
-        site.kill(15)
+        site.end()
 
 
 def test_removals_while_one_runs_have_one_more_together(

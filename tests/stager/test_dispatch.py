@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.core.units import MIB
-from pegasus_bb.runtime.stager_client.task import RUNNING, Origin, StagerTask
-from pegasus_bb.stager import dispatch as module
-from pegasus_bb.stager import worker_pool
+from pegasus_bb.runtime.stager_client.task import Origin, StagerTask
 from pegasus_bb.stager.dispatch import Dispatch
 from pegasus_bb.stager.site_config import Config
 from pegasus_bb.stager.worker_pool import WorkerProcess
@@ -70,25 +68,3 @@ def test_changes_of_rates_without_end_keep_no_worker_waiting(tmp_path: Path) -> 
         assert worker.heard == [{"granted": 1}]
 
     asyncio.run(flood())
-
-
-def test_no_user_keeps_the_tasks_with_a_rate_of_the_others_waiting(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nor do two of them keep the others waiting who name no rate."""
-
-    class Started(Said):
-        def __init__(self, uid: int, _: Any) -> None:
-            self.uid, self.tasks, self.heard = uid, {}, []
-
-    monkeypatch.setattr(worker_pool, "WorkerProcess", Started)
-    monkeypatch.setattr(module, "_give_folder", lambda *_: None)
-    config = Config(str(tmp_path), str(tmp_path), {}, workers=2)
-    dispatch = Dispatch(config, lambda *_: None, lambda *_: None)
-    tasks = [task(1, uid=1, rate=1.0), task(2, uid=1, rate=1.0)]
-    dispatch.add(tasks)
-    dispatch.hand_out()
-    later = [task(3, uid=2, rate=1.0), task(4, uid=3), task(5, uid=3, rate=1.0)]
-    dispatch.add(later)
-    dispatch.hand_out()
-    assert [each.id for each in [*tasks, *later] if each.state == RUNNING] == [1, 3, 4]

@@ -3,57 +3,22 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
-import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.store import why_full
-from tests.stager.conftest import SERVE, Daemon
 from tests.support.forked import pegasus_bb
+from tests.support.stager import Daemon, until
 
-NO_LIMIT = resource.RLIM_INFINITY
-_FULL = (
+FULL = (
     "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, "
     "(0, resource.RLIM_INFINITY)); "
 )
-
-
-def fill_disk(daemon: Daemon) -> None:
-    """The service writes nothing any more; a worker that is there already may."""
-    limit_files(daemon, 0)
-
-
-def make_room(daemon: Daemon) -> None:
-    limit_files(daemon, NO_LIMIT)
-
-
-def limit_files(daemon: Daemon, size: int) -> None:
-    assert daemon.process is not None
-    limits = (size, NO_LIMIT)
-    resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, limits)
-
-
-def start_on_full_disk(daemon: Daemon) -> Client:
-    argv = [sys.executable, "-c", _FULL + SERVE, "600"]
-    pipe = subprocess.PIPE
-    daemon.process = subprocess.Popen(argv, env=daemon.environ, stderr=pipe)
-    return daemon.connect()
-
-
-def until(is_so: Callable[[], Any]) -> None:
-    end = time.monotonic() + 20
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def moved_on_full_disk(daemon: Daemon, client: Client) -> tuple[int, Path]:
@@ -63,7 +28,7 @@ def moved_on_full_disk(daemon: Daemon, client: Client) -> tuple[int, Path]:
     with daemon.control() as control:
         control.ask("pause")
         [task] = client.submit([{**daemon.copy("file"), "kind": "move"}])
-        fill_disk(daemon)
+        daemon.limit_files(0)
         control.ask("resume")
     assert client.wait([task])[0]["state"] == "done"
     folder = daemon.state / "users" / str(os.getuid())
@@ -80,7 +45,7 @@ def test_an_end_is_written_as_soon_as_there_is_room(daemon: Daemon, when: str) -
     client = daemon.start(idle=0.05 if when == "while it runs" else 600)
     task, note = moved_on_full_disk(daemon, client)
     assert not written(daemon, task) and note.exists()
-    make_room(daemon)
+    daemon.limit_files()
     if when == "while it runs":
         until(lambda: written(daemon, task) and not note.exists())
         daemon.kill()
@@ -108,18 +73,20 @@ def test_the_service_starts_on_a_full_disk(daemon: Daemon) -> None:
     tasks = list(client.submit([daemon.copy("file")]))
     client.wait(tasks)
     daemon.kill()
-    client = start_on_full_disk(daemon)
+    daemon.code = FULL
+    client = daemon.start(stderr=subprocess.PIPE)
     assert client.status(tasks)[0]["state"] == "done"
     for _ in range(2):
         with pytest.raises(Refused, match="takes no more: "):
             client.submit([daemon.copy("file")])
-    make_room(daemon)
+    daemon.limit_files()
     daemon.control().ask("pause")
     tasks += client.submit([daemon.copy("file")])
     daemon.kill()
     assert daemon.process is not None and daemon.process.stderr is not None
     said = daemon.process.stderr.read().decode()
     assert said.count("no task is accepted until") == 1
+    daemon.code = ""
     again = daemon.start()
     assert [task["state"] for task in again.wait(tasks)] == ["done", "done"]
 
@@ -128,13 +95,13 @@ def test_a_disk_that_is_full_is_told_until_there_is_room(daemon: Daemon) -> None
     client = daemon.start(idle=0.05)
     daemon.make("file", 10)
     assert client.ask("ping")["trouble"] == ""
-    fill_disk(daemon)
+    daemon.limit_files(0)
     with pytest.raises(Refused, match="takes no more"):
         client.submit([daemon.copy("file")])
     assert "tasks.sqlite: " in client.ask("ping")["trouble"]
     shown = pegasus_bb(["stager", "status"], daemon.folder, daemon.environ)
     assert "no task is accepted until" in shown.stderr
-    make_room(daemon)
+    daemon.limit_files()
     until(lambda: client.ask("ping")["trouble"] == "")
 
 

@@ -6,17 +6,15 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from pegasus_bb.core.units import MIB
 from pegasus_bb.model.placement import HINTS
 from pegasus_bb.runtime.stager_client.client import Client
-from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.runtime.staging.hints import hint_of
-from tests.stager.conftest import Daemon
 from tests.support.kept_hints import keeps_hints
+from tests.support.stager import Daemon
 
 __all__ = ["keeps_hints"]
 LONG = HINTS["long"]
@@ -51,32 +49,11 @@ def test_every_file_of_a_tree_has_it(daemon: Daemon, client: Client) -> None:
     assert [kept(daemon, name) for name in ("tree/a", "tree/deep/b")] == [LONG, LONG]
 
 
-def test_a_service_that_was_killed_knows_it_still(daemon: Daemon) -> None:
-    """The second one reads what the first has written anew."""
-    daemon.make("file", 5000)
-    client = daemon.start()
-    daemon.control().ask("pause")
-    tasks = client.submit([daemon.copy("file", hint=LONG)])
-    for _ in range(2):
-        daemon.kill()
-        client = daemon.start()
-        daemon.control().ask("pause")
-    daemon.control().ask("resume")
-    client.wait(tasks)
-    assert kept(daemon, "file") == LONG
-
-
-@pytest.mark.parametrize("hint", [-1, 6, 2.0, "long", True, None])
-def test_what_is_no_hint_is_refused(daemon: Daemon, client: Client, hint: Any) -> None:
-    daemon.make("file", 10)
-    with pytest.raises(Refused, match=r"hint .* is not 0 to 5"):
-        client.submit([daemon.copy("file", hint=hint)])
-
-
 def test_a_client_can_ask_which_keys_a_task_may_have(client: Client) -> None:
     """Those of a later version are not in an earlier one's answer."""
     about = client.ask("ping")
     assert (about["version"], "hint" in about["keys"]) == (1, True)
+    assert about["roots"] == {"file": "/"}
 
 
 def test_a_person_names_it_by_its_word(daemon: Daemon, client: Client) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Iterator
@@ -16,14 +15,9 @@ from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.staging.items import Folder
 from pegasus_bb.stager.trees import copy_tree, remove_copied
-from tests.stager.conftest import Daemon
+from tests.support.stager import Daemon, ends
 
 MEMORY = Path("/dev/shm")
-
-
-def end(client: Client, task: dict[str, Any]) -> tuple[str, str]:
-    [ended] = client.wait(client.submit([task]))
-    return ended["state"], ended["message"]
 
 
 def moved(daemon: Daemon, name: str) -> dict[str, Any]:
@@ -34,50 +28,27 @@ def test_a_move_within_a_file_system_is_a_rename(
     daemon: Daemon, client: Client
 ) -> None:
     inodes = [daemon.make(name, 10).stat().st_ino for name in ("file", "tree/a")]
-    assert end(client, moved(daemon, "file")) == ("done", "")
-    assert end(client, moved(daemon, "tree")) == ("done", "")
+    assert ends(client, moved(daemon, "file")) == [("done", "")]
+    assert ends(client, moved(daemon, "tree")) == [("done", "")]
     to = daemon.folder / "to"
     assert [(to / n).stat().st_ino for n in ("file", "tree/a")] == inodes
     assert list((daemon.folder / "from").iterdir()) == []
-
-
-def test_a_folder_moves_into_one_that_has_other_files(
-    daemon: Daemon, client: Client
-) -> None:
-    daemon.make("tree/a", 10)
-    (daemon.folder / "to/tree").mkdir(parents=True)
-    (daemon.folder / "to/tree/b").write_text("stays")
-    assert end(client, moved(daemon, "tree")) == ("done", "")
-    assert {p.name for p in (daemon.folder / "to/tree").iterdir()} == {"a", "b"}
-    assert not (daemon.folder / "from/tree").exists()
 
 
 def test_a_second_name_of_the_destination_goes(daemon: Daemon, client: Client) -> None:
     source = daemon.make("file", 10)
     (daemon.folder / "to").mkdir()
     (daemon.folder / "to/file").hardlink_to(source)
-    assert end(client, moved(daemon, "file")) == ("done", "")
+    assert ends(client, moved(daemon, "file")) == [("done", "")]
     assert not source.exists() and (daemon.folder / "to/file").stat().st_nlink == 1
 
 
 def test_what_is_moved_to_itself_stays(daemon: Daemon, client: Client) -> None:
     source = daemon.make("file", 10)
     place = f"file://{source}"
-    state, why = end(client, {"kind": "move", "source": place, "dest": place})
+    [(state, why)] = ends(client, {"kind": "move", "source": place, "dest": place})
     assert (state, source.stat().st_size) == ("failed", 10)
     assert "moved to itself" in why
-
-
-def test_a_move_that_was_killed_at_its_end_is_done(daemon: Daemon) -> None:
-    daemon.make("file", 10)
-    client = daemon.start()
-    daemon.control().ask("pause")
-    tasks = client.submit([moved(daemon, "file"), moved(daemon, "absent")])
-    daemon.kill()
-    rename_and_note(daemon, tasks[0])
-    ended = daemon.start().wait(tasks)
-    assert [task["state"] for task in ended] == ["done", "failed"]
-    assert list(users_folder(daemon).iterdir()) == []
 
 
 def test_notes_of_tasks_that_need_none_go_at_the_next_start(daemon: Daemon) -> None:
@@ -119,15 +90,6 @@ def test_notes_are_swept_in_the_folder_of_their_user_alone(daemon: Daemon) -> No
     assert not (folder / "7.jsonl").exists()
 
 
-def rename_and_note(daemon: Daemon, number: int) -> None:
-    """What the killed worker has done."""
-    (daemon.folder / "to").mkdir()
-    found = (daemon.folder / "from/file").rename(daemon.folder / "to/file").stat()
-    folder = users_folder(daemon)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{number}.moved").write_text(json.dumps([found.st_dev, found.st_ino]))
-
-
 def users_folder(daemon: Daemon) -> Path:
     return daemon.state / "users" / str(os.getuid())
 
@@ -152,7 +114,7 @@ def test_a_tree_with_hard_links_moves_and_they_stay_hard_links(
             link = source / str(number) / name
             link.parent.mkdir(exist_ok=True)
             link.hardlink_to(first)
-    assert end(client, moved(daemon, "tree")) == ("done", "")
+    assert ends(client, moved(daemon, "tree")) == [("done", "")]
     assert not source.exists()
     for number in range(5):
         found = [daemon.folder / f"to/tree/{number}/{n}" for n in ("first", "zz/z")]
@@ -187,10 +149,10 @@ def test_a_tree_of_any_depth_moves_and_is_removed(
     """Its paths are longer than any that Linux takes."""
     source = by_copy(daemon, "tree")
     make_deep(source / "top", 1100)
-    assert end(client, moved(daemon, "tree")) == ("done", "")
+    assert ends(client, moved(daemon, "tree")) == [("done", "")]
     assert not source.exists() and depth(daemon.folder / "to/tree/top") == 1100
     place = f"file://{daemon.folder}/to/tree"
-    assert end(client, {"kind": "remove", "source": place}) == ("done", "")
+    assert ends(client, {"kind": "remove", "source": place}) == [("done", "")]
     assert list((daemon.folder / "to").iterdir()) == []
 
 
@@ -246,7 +208,7 @@ def test_a_file_that_takes_the_name_of_the_source_before_it_goes_stays(
     """Between copy and removal a note is written, which takes a sync."""
     source, other = (daemon.make(name, 10) for name in ("file", "other"))
     written = other.read_bytes()
-    daemon.before = (
+    daemon.code = (
         "from pegasus_bb.stager import worker_pool as pool; "
         "pool._START = 'import os, sys; "
         "sys.path.insert(0, sys.argv[1]); from pegasus_bb.stager import copying; "
@@ -255,6 +217,6 @@ def test_a_file_that_takes_the_name_of_the_source_before_it_goes_stays(
     )
     with tempfile.TemporaryDirectory(dir=MEMORY) as there, daemon.start() as client:
         task = {**moved(daemon, "file"), "dest": f"file://{there}/file"}
-        state, why = end(client, task)
+        [(state, why)] = ends(client, task)
     assert (state, source.read_bytes()) == ("failed", written)
     assert "it changed after it was copied" in why

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.runtime.test_oldest_python import find_python
-from tests.stager.conftest import Daemon
+from tests.support.stager import SiteDaemon
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="a site's service is root's")
 VERSIONS = ["3.9", "3.10", "3.11", "3.12", "3.13"]
@@ -34,28 +34,26 @@ with Client(folder + "/control") as control, Client(folder) as client:
 """
 
 
-class Old(Daemon):
+class Old(SiteDaemon):
     """A site's service in an old Python, and its client in the same."""
 
-    python = ""
-
-    def serve(self) -> None:
-        argv = [self.python, "-m", "pegasus_bb.stager", "--site"]
-        self.process = subprocess.Popen(
-            [*argv, str(self.folder / "stager.json")], env=self._environ()
-        )
-        self.connect().close()
+    def __init__(self, folder: Path, python: str) -> None:
+        super().__init__(folder, lustre=folder / "lustre", bb=folder / "bb")
+        self.config["dataspaces"]["bb"]["rate"] = "1GB/s"
+        self.environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+        self.program = [python, "-m", "pegasus_bb.stager"]
 
     def say(self, do: str, tasks: list[Any]) -> Any:
-        argv = [self.python, "-c", _ASK, str(self.sockets), do, json.dumps(tasks)]
+        words = ["-c", _ASK, str(self.sockets), do, json.dumps(tasks)]
         done = subprocess.run(
-            argv, env=self._environ(), capture_output=True, text=True, timeout=120
+            [self.program[0], *words],
+            env=self.environ,
+            capture_output=True,
+            text=True,
+            timeout=120,
         )
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
-
-    def _environ(self) -> dict[str, str]:
-        return {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
 
 
 def oldest() -> str:
@@ -70,22 +68,12 @@ def old(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Old]:
     first = oldest()
     if version == first:
         pytest.skip(f"{version} is the oldest, which has a test of its own")
-    service = Old(tmp_path)
-    service.python = find_python(first if version == "oldest" else version)
-    if not service.python:
+    python = find_python(first if version == "oldest" else version)
+    if not python:
         pytest.skip(f"no python{version} on PATH or in pyenv")
-    config = {
-        "dataspaces": {
-            "lustre": {"path": str(tmp_path / "lustre")},
-            "bb": {"path": str(tmp_path / "bb"), "rate": "1GB/s"},
-        },
-        "state": str(tmp_path / "var"),
-        "sockets": str(service.sockets),
-    }
-    (tmp_path / "stager.json").write_text(json.dumps(config))
+    service = Old(tmp_path, python)
     yield service
-    if service.process is not None:
-        service.kill()
+    service.end()
 
 
 def task(kind: str, name: str) -> dict[str, str]:
@@ -109,8 +97,7 @@ def test_a_site_is_served(old: Old) -> None:
     assert not (lustre / "tree").exists()
 
     numbers = old.say("pause", [task("move", "later")])
-    old.kill()
-    old.serve()
+    old.serve_again()
     assert old.say("wait", numbers) == [["done", ""]]
     for name in ("tree/in", "later/in"):
         assert (bb / name / "file").read_text() == name

@@ -9,9 +9,8 @@ import pytest
 
 from pegasus_bb.core.units import MIB
 from pegasus_bb.runtime.stager_client.client import Client
-from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.runtime.staging.items import stamp
-from tests.stager.conftest import Daemon
+from tests.support.stager import Daemon
 
 
 def expected(daemon: Daemon, name: str) -> dict[str, Any]:
@@ -37,34 +36,3 @@ def test_the_outcome_is_what_lies_there(
     assert plain["outcome"] is None
     [again] = client.wait(client.submit([daemon.copy("file", digest=True)]))
     assert again["outcome"] == expected(daemon, "file")
-
-
-def test_it_survives_the_service(daemon: Daemon) -> None:
-    daemon.make("file", 5000)
-    client = daemon.start()
-    tasks = client.submit([daemon.copy("file", digest=True)])
-    [before] = client.wait(tasks)
-    for _ in range(2):  # the second one reads what the first has written anew
-        daemon.kill()
-        [after] = daemon.start().wait(tasks)
-        assert after["outcome"] == before["outcome"] == expected(daemon, "file")
-
-
-def test_a_name_that_a_killed_try_gave_has_one_as_well(daemon: Daemon) -> None:
-    daemon.make("file", 5000)
-    client = daemon.start()
-    tasks = client.submit([daemon.copy("file", digest=True)])
-    client.wait(tasks)
-    daemon.kill()
-    daemon.forget_ends()
-    [ended] = daemon.start().wait(tasks)
-    assert ended["outcome"] == expected(daemon, "file")
-
-
-def test_a_digest_is_true_or_false(daemon: Daemon, client: Client) -> None:
-    with pytest.raises(Refused, match="true or false"):
-        client.submit([daemon.copy("file", digest=1)])
-
-
-def test_a_service_tells_the_folders_of_its_dataspaces(client: Client) -> None:
-    assert client.ask("ping")["roots"] == {"file": "/"}

@@ -14,7 +14,7 @@ from pegasus_bb.runtime.stager_client.protocol import encode
 from pegasus_bb.runtime.stager_client.task import DONE, Origin, StagerTask
 from pegasus_bb.stager.connection import Connection
 from pegasus_bb.stager.task_waits import TasksEnded, Waiters
-from tests.stager.conftest import Daemon
+from tests.support.stager import Daemon
 
 
 def line(number: int, do: str, **more: Any) -> bytes:

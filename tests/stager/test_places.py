@@ -47,17 +47,6 @@ def test_a_place_is_no_longer_than_a_path_may_be(between: str) -> None:
         check_places(["bb://b", long[:4090] + "a" * 7], SPACES)
 
 
-@pytest.mark.parametrize("urls", [[""], ["bb://a", ""], ["", "bb://a"]])
-def test_an_empty_text_is_no_place(urls: list[str]) -> None:
-    with pytest.raises(Refused):
-        check_places(urls, SPACES)
-
-
-def test_where_there_is_no_dataspace_there_is_no_place() -> None:
-    with pytest.raises(Refused):
-        check_places(["://a"], {})
-
-
 @pytest.mark.parametrize("more", [{}, {"size": 1}])
 def test_copies_that_say_no_more_are_checked_as_others(more: dict[str, int]) -> None:
     good = {"kind": "copy", "source": "bb://a", "dest": "bb2://b", **more}

@@ -25,8 +25,7 @@ def test_a_link_into_another_users_folder_gives_nothing(
         link.symlink_to(target)
         os.lchown(link, BOB, BOB)
     for name in ("file", "folder", "folder/secret"):
-        [ended] = site.ask(BOB, "submit", tasks=copied(BOB, name))["tasks"]
-        assert ended["state"] == "failed"
+        assert site.end_of(BOB, copied(BOB, name))[0] == "failed"
     assert list((tmp_path / f"bb/{BOB}").iterdir()) == []
 
 
@@ -41,8 +40,7 @@ def test_no_user_moves_or_removes_what_is_another_users(
         {"kind": "move", **source, "dest": f"bb://{BOB}/mine"},
         {"kind": "copy", **source, "dest": f"bb://{ANN}/planted"},
     ):
-        [ended] = site.ask(BOB, "submit", tasks=[task])["tasks"]
-        assert ended["state"] == "failed"
+        assert site.end_of(BOB, task)[0] == "failed"
     assert kept.read_text() == "ann's"
     assert list((tmp_path / f"bb/{ANN}").iterdir()) == []
 
@@ -64,8 +62,7 @@ def test_a_folder_on_the_way_needs_to_be_searched_only(
         (f"bb://{BOB}/f", ""),
         ("bb://writable/new/f", f"{writable}: Permission denied"),
     ):
-        [ended] = site.ask(BOB, "submit", tasks=[{**source, "dest": dest}])["tasks"]
-        assert ended["message"] == message
+        assert site.end_of(BOB, {**source, "dest": dest})[1] == message
     assert (tmp_path / f"bb/{BOB}/f").read_text() == "for all"
     assert list(writable.iterdir()) == []
 
@@ -101,7 +98,7 @@ def test_a_link_that_is_swapped_after_the_submission_gives_nothing(
             os.chown(path, BOB, BOB)
     with site.control() as control:
         control.ask("pause")
-        tasks = [copied(BOB, f"{name}/file")[0] for name in ("ann", "out")]
+        tasks = [copied(BOB, f"{name}/file") for name in ("ann", "out")]
         numbers = site.submit(BOB, *tasks)
         for name, target in (("ann", ann), ("out", open_to_all)):
             if side == "source":

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pegasus_bb.core.units import MIB
-from tests.stager.conftest import Daemon
 from tests.stager.test_users import ANN, BOB, Site, copied, life, site
+from tests.support.stager import Daemon, until
 
 __all__ = ["life", "site"]
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def is_alive(pid: int) -> bool:
@@ -35,7 +26,7 @@ def is_alive(pid: int) -> bool:
 def test_a_worker_without_a_sign_of_life_is_killed_and_its_task_tried_again(
     daemon: Daemon,
 ) -> None:
-    daemon.before = (
+    daemon.code = (
         "from pegasus_bb.stager import worker_pool; worker_pool._SILENCE = 1.5; "
     )
     daemon.make("large", 24 * MIB)
@@ -50,7 +41,7 @@ def test_a_worker_without_a_sign_of_life_is_killed_and_its_task_tried_again(
             stopped.add(pid)
         return str(now["state"]) == "failed"
 
-    until(has_ended)
+    until(has_ended, 60)
     assert "3 times (no sign of life" in client.status([task])[0]["message"]
     until(lambda: not any(map(is_alive, stopped)))
 
@@ -63,13 +54,13 @@ def test_stopped_workers_keep_no_other_user_waiting_and_no_service_alive(
     for name in ("a", "b"):
         own(tmp_path / f"lustre/{ANN}/{name}", ANN, 20 * MIB)
     own(tmp_path / f"lustre/{BOB}/small", BOB, 10)
-    tasks = [{**copied(ANN, name)[0], "size": 33 * MIB} for name in ("a", "b")]
+    tasks = [{**copied(ANN, name), "size": 33 * MIB} for name in ("a", "b")]
     numbers = site.submit(ANN, *tasks)
     until(lambda: all(task["moved"] for task in status(site, numbers)))
     stopped = site.workers()
     for pid in stopped:
         os.kill(pid, signal.SIGSTOP)
-    [number] = site.submit(BOB, *copied(BOB, "small"))
+    [number] = site.submit(BOB, copied(BOB, "small"))
     until(lambda: status(site, [number])[0]["state"] == "done")
     assert [task["state"] for task in status(site, numbers)] == ["running"] * 2
     site.kill(signal.SIGTERM)

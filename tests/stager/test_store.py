@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.stager.store import Store
-from tests.stager.conftest import SERVE, Daemon
+from tests.support.stager import SERVE, Daemon
 
 
 def refusal(daemon: Daemon) -> str:

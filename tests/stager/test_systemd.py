@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from pegasus_bb.runtime.stager_client.client import Client
-from tests.stager.conftest import Daemon
+from tests.support.stager import Daemon
 
 _START = """
 import os, sys

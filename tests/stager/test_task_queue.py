@@ -18,10 +18,26 @@ def task(number: int, uid: int = 1, **spec: Any) -> StagerTask:
 SLOW = True  # of a worker: a task that it does has a rate
 
 
-def order(*tasks: StagerTask) -> list[int]:
+def queue_of(*tasks: StagerTask) -> TaskQueue:
     waiting = TaskQueue()
     for each in tasks:
         waiting.add(each)
+    return waiting
+
+
+def served(waiting: TaskQueue, times: int) -> list[int]:
+    """The users whose tasks are taken, and who have moved a MiB by each."""
+    users = []
+    for _ in range(times):
+        found = waiting.take(0.0)
+        assert found is not None
+        waiting.serve(found.uid, MIB)
+        users.append(found.uid)
+    return users
+
+
+def order(*tasks: StagerTask) -> list[int]:
+    waiting = queue_of(*tasks)
     found = iter(lambda: waiting.take(0.0), None)
     return [each.id for each in found if each is not None]
 
@@ -35,19 +51,14 @@ def test_the_earliest_deadline_is_first_then_the_highest_priority() -> None:
 
 
 def test_a_deadline_that_has_passed_wins_nothing() -> None:
-    waiting = TaskQueue()
-    for each in (task(1), task(2, deadline=10.0), task(3, deadline=30.0)):
-        waiting.add(each)
+    waiting = queue_of(task(1), task(2, deadline=10.0), task(3, deadline=30.0))
     found = [waiting.take(20.0) for _ in range(4)]
     assert [each and each.id for each in found] == [3, 1, 2, None]
 
 
 def test_a_deadline_that_has_moved_counts_from_then_on() -> None:
-    waiting = TaskQueue()
     moved = task(1, deadline=30.0)
-    other = task(2, deadline=40.0)
-    for each in (moved, other):
-        waiting.add(each)
+    waiting = queue_of(moved, task(2, deadline=40.0))
     moved.terms = moved.terms._replace(deadline=50.0)
     waiting.add(moved)
     assert [each and each.id for each in map(waiting.take, [35.0] * 3)] == [2, 1, None]
@@ -60,34 +71,12 @@ def test_a_cancelled_task_has_no_turn() -> None:
 
 
 def test_a_user_with_many_tasks_does_not_keep_others_waiting() -> None:
-    waiting = TaskQueue()
-    for number in range(100):
-        waiting.add(task(number, uid=1))
-    waiting.add(task(100, uid=2))
-    taken = []
-    for _ in range(3):
-        found = waiting.take(0.0)
-        assert found is not None
-        waiting.serve(found.uid, MIB)
-        taken.append(found.uid)
-    assert taken == [1, 2, 1]
-
-
-def test_what_is_put_back_is_next() -> None:
-    waiting = TaskQueue()
-    for number in (1, 2):
-        waiting.add(task(number))
-    first = waiting.take(0.0)
-    assert first is not None
-    waiting.put_back(first)
-    assert waiting.take(0.0) is first
+    many = [task(number, uid=1) for number in range(100)]
+    assert served(queue_of(*many, task(100, uid=2)), 3) == [1, 2, 1]
 
 
 def test_tasks_with_a_rate_leave_workers_to_the_others() -> None:
-    waiting = TaskQueue()
-    for number in range(1, 4):
-        waiting.add(task(number, rate=1.0))
-    waiting.add(task(4))
+    waiting = queue_of(*(task(number, rate=1.0) for number in (1, 2, 3)), task(4))
     assignments = Assignments(waiting, workers=2)
 
     def taken(*busy: tuple[int, bool]) -> list[int]:
@@ -98,11 +87,7 @@ def test_tasks_with_a_rate_leave_workers_to_the_others() -> None:
 
 
 def test_small_tasks_of_one_user_go_together() -> None:
-    waiting = TaskQueue()
-    for number in (1, 2):
-        waiting.add(task(number))
-    waiting.add(task(3, size=64 * MIB))
-    waiting.add(task(4, uid=2))
+    waiting = queue_of(task(1), task(2), task(3, size=64 * MIB), task(4, uid=2))
     assignments = Assignments(waiting, workers=4)
     found = [assignments.next([], 0.0) for _ in range(4)]
     assert [[each.id for each in tasks] for tasks in found] == [[1, 2], [4], [3], []]
@@ -110,10 +95,7 @@ def test_small_tasks_of_one_user_go_together() -> None:
 
 def test_what_is_moved_while_no_other_task_of_the_user_waits_counts() -> None:
     """A user with one task at a time would else always be next."""
-    waiting = TaskQueue()
-    waiting.add(task(1, uid=1))
-    for number in range(2, 5):
-        waiting.add(task(number, uid=2))
+    waiting = queue_of(task(1, uid=1), *(task(number, uid=2) for number in (2, 3, 4)))
     taken = []
     for number in range(5, 8):
         found = waiting.take(0.0)
@@ -130,28 +112,11 @@ def test_having_been_away_wins_nothing() -> None:
     waiting = TaskQueue()
     for number in range(3):
         waiting.add(task(number, uid=1))
-        assert waiting.take(0.0) is not None
-        waiting.serve(1, MIB)
+        assert served(waiting, 1) == [1]
     for number in range(3, 6):
         waiting.add(task(number, uid=1))
         waiting.add(task(number + 10, uid=2))
-    taken = []
-    for _ in range(5):
-        found = waiting.take(0.0)
-        assert found is not None
-        waiting.serve(found.uid, MIB)
-        taken.append(found.uid)
-    assert sorted(taken[:4]) == [1, 1, 2, 2]
-
-
-def test_two_users_who_wait_get_one_place_each() -> None:
-    waiting = TaskQueue()
-    for number in (1, 2):
-        waiting.add(task(number, uid=1, size=64 * MIB))
-    waiting.add(task(3, uid=2, size=64 * MIB))
-    assignments = Assignments(waiting, workers=2)
-    found = [assignments.next([], 0.0) for _ in range(2)]
-    assert [each.uid for tasks in found for each in tasks] == [1, 2]
+    assert sorted(served(waiting, 5)[:4]) == [1, 1, 2, 2]
 
 
 def test_one_user_who_has_all_places_leaves_one_more_to_the_others() -> None:
@@ -159,10 +124,9 @@ def test_one_user_who_has_all_places_leaves_one_more_to_the_others() -> None:
     assert (may(1), may(2)) == (False, True)
     assert not free_slots([1, 2], most=2)(3) and not free_slots([1, 1, 2], most=2)(3)
     assert free_slots([1], most=2)(1)
-    waiting = TaskQueue()
-    waiting.add(task(1, uid=1))
-    waiting.add(task(2, uid=1, deadline=9.0))
-    waiting.add(task(3, uid=2, rate=1.0))
+    waiting = queue_of(
+        task(1, uid=1), task(2, uid=1, deadline=9.0), task(3, uid=2, rate=1.0)
+    )
     assignments = Assignments(waiting, workers=2)
 
     def taken(*busy: tuple[int, bool]) -> list[int]:
@@ -173,10 +137,8 @@ def test_one_user_who_has_all_places_leaves_one_more_to_the_others() -> None:
 
 
 def test_a_deadline_that_moves_after_it_has_passed_is_no_second_task() -> None:
-    waiting = TaskQueue()
     moved = task(1, deadline=10.0)
-    waiting.add(moved)
-    waiting.add(task(2))
+    waiting = queue_of(moved, task(2))
     assert waiting.take(20.0, lambda _: False) is None
     waiting.put_back(task(3))
     found = waiting.take(20.0)
@@ -199,10 +161,8 @@ def test_small_tasks_of_one_share_go_together_and_with_no_other() -> None:
 
 def test_a_user_with_a_task_with_a_rate_keeps_those_of_no_other_waiting() -> None:
     """It may hold its worker for years."""
-    waiting = TaskQueue()
-    waiting.add(task(1, uid=1, rate=1.0))
-    waiting.add(task(2, uid=2, rate=1.0))
-    waiting.add(task(3, uid=1, rate=1.0))
+    users = enumerate((1, 2, 1), 1)
+    waiting = queue_of(*(task(number, uid=uid, rate=1.0) for number, uid in users))
     assignments = Assignments(waiting, workers=2)
     busy = [(1, SLOW)]
     [found] = assignments.next([(1, not SLOW), (1, SLOW)], 0.0)
@@ -215,9 +175,7 @@ def test_a_user_with_a_task_with_a_rate_keeps_those_of_no_other_waiting() -> Non
 
 
 def test_the_slow_places_of_two_users_leave_one_to_the_others() -> None:
-    waiting = TaskQueue()
-    waiting.add(task(1, uid=3))
-    waiting.add(task(2, uid=3, rate=1.0))
+    waiting = queue_of(task(1, uid=3), task(2, uid=3, rate=1.0))
     assignments = Assignments(waiting, workers=2)
     busy = [(1, SLOW), (2, SLOW)]
     assert [each.id for each in assignments.next(busy, 0.0)] == [1]
@@ -226,9 +184,7 @@ def test_the_slow_places_of_two_users_leave_one_to_the_others() -> None:
 
 
 def test_tasks_with_a_rate_that_waited_for_a_place_take_turns_with_later_ones() -> None:
-    waiting = TaskQueue()
-    for number in range(100):
-        waiting.add(task(number, uid=1, rate=1.0))
+    waiting = queue_of(*(task(number, uid=1, rate=1.0) for number in range(100)))
     assignments = Assignments(waiting, workers=2)
     places = [(3, SLOW), (4, SLOW)]
     assert assignments.next(places, 0.0) == []

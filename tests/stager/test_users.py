@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.stager.conftest import Daemon
 from tests.stager.lives import LIVES, before
+from tests.support.stager import SiteDaemon, open_to_all
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="a site's service is root's")
 ANN = 61001
@@ -37,8 +37,19 @@ except Exception as error:
 """
 
 
-class Site(Daemon):
+class Site(SiteDaemon):
     """With two dataspaces, of which each user has a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, lustre=folder / "lustre", bb=folder / "bb")
+        self.program = [sys.executable, "-m", "pegasus_bb", "stager", "serve"]
+        open_to_all(folder)
+        for space in ("lustre", "bb"):
+            for uid in (ANN, BOB):
+                path = folder / space / str(uid)
+                path.mkdir(parents=True)
+                os.chown(path, uid, uid)
+                path.chmod(0o700)
 
     def ask(self, uid: int, do: str, socket: str = "user", **more: Any) -> Any:
         """The answer; that of a submission is how its first task has ended."""
@@ -48,6 +59,11 @@ class Site(Daemon):
         words = json.dumps({"tasks": tasks})
         found = self._said(_ASK, str(uid), "user", "submit", words, "and go")
         return list(range(found["first"], found["first"] + found["count"]))
+
+    def end_of(self, uid: int, task: dict[str, Any]) -> tuple[str, str]:
+        """How a task of the user ends."""
+        [ended] = self.ask(uid, "submit", tasks=[task])["tasks"]
+        return ended["state"], ended["message"]
 
     def _said(self, code: str, uid: str, socket: str, *words: str) -> Any:
         argv = [sys.executable, "-c", code, uid, str(self.sockets / socket), *words]
@@ -64,35 +80,17 @@ def life(request: pytest.FixtureRequest) -> str:
 def site(tmp_path: Path, life: str, request: pytest.FixtureRequest) -> Iterator[Site]:
     """A parameter is what the declaration of each dataspace says as well."""
     site = Site(tmp_path)
-    more = getattr(request, "param", {})
-    for folder in (tmp_path, *tmp_path.parents):
-        if folder.stat().st_mode & 0o011 == 0:
-            folder.chmod(0o711)
-    for space in ("lustre", "bb"):
-        for uid in (ANN, BOB):
-            folder = tmp_path / space / str(uid)
-            folder.mkdir(parents=True)
-            os.chown(folder, uid, uid)
-            folder.chmod(0o700)
-    config = {
-        "dataspaces": {
-            n: {"path": str(tmp_path / n), **more} for n in ("lustre", "bb")
-        },
-        "state": str(tmp_path / "var"),
-        "sockets": str(site.sockets),
-    }
-    (tmp_path / "stager.json").write_text(json.dumps(config))
-    argv = [*before(life), sys.executable]
-    argv += ["-m", "pegasus_bb", "stager", "serve", "--site"]
-    site.process = subprocess.Popen([*argv, str(tmp_path / "stager.json")])
-    site.connect().close()
+    for space in site.config["dataspaces"].values():
+        space.update(getattr(request, "param", {}))
+    site.before = before(life)
+    site.serve()
     yield site
-    site.kill(15)
+    site.end()
 
 
-def copied(uid: int, name: str) -> list[dict[str, str]]:
+def copied(uid: int, name: str) -> dict[str, str]:
     places = {"source": f"lustre://{uid}/{name}", "dest": f"bb://{uid}/{name}"}
-    return [{"kind": "copy", **places}]
+    return {"kind": "copy", **places}
 
 
 def test_files_are_copied_as_their_user(site: Site, tmp_path: Path) -> None:
@@ -100,7 +98,7 @@ def test_files_are_copied_as_their_user(site: Site, tmp_path: Path) -> None:
     source.write_text("ann's")
     os.chown(source, ANN, ANN)
     source.chmod(0o600)
-    [ended] = site.ask(ANN, "submit", tasks=copied(ANN, "data"))["tasks"]
+    [ended] = site.ask(ANN, "submit", tasks=[copied(ANN, "data")])["tasks"]
     assert (ended["state"], ended["uid"]) == ("done", ANN)
     found = (tmp_path / f"bb/{ANN}/data").stat()
     assert (found.st_uid, stat.S_IMODE(found.st_mode)) == (ANN, 0o600)
@@ -128,16 +126,13 @@ def test_the_command_takes_paths_below_a_dataspace(site: Site, tmp_path: Path) -
 def test_another_users_files_stay_closed(site: Site, tmp_path: Path) -> None:
     (tmp_path / f"lustre/{ANN}/secret").write_text("ann's")
     steal = {"source": f"lustre://{ANN}/secret", "dest": f"bb://{BOB}/mine"}
-    answer = site.ask(BOB, "submit", tasks=[{"kind": "copy", **steal}])
-    assert "tasks" in answer, answer
-    [ended] = answer["tasks"]
-    assert ended["state"] == "failed"
-    assert "Permission denied" in ended["message"]
+    state, why = site.end_of(BOB, {"kind": "copy", **steal})
+    assert state == "failed" and "Permission denied" in why
     assert not (tmp_path / f"bb/{BOB}/mine").exists()
 
 
 def test_another_users_task_cannot_be_told_from_none(site: Site) -> None:
-    site.ask(ANN, "submit", tasks=copied(ANN, "absent"))
+    site.ask(ANN, "submit", tasks=[copied(ANN, "absent")])
     for do in ("status", "cancel", "wait"):
         other = site.ask(BOB, do, tasks=[1])
         assert other == site.ask(BOB, do, tasks=[999]) == {"refused": "no-such-task"}
@@ -163,8 +158,7 @@ def test_a_kill_before_the_users_folder_was_his_costs_him_nothing(
         os.chown(tmp_path / f"{folder}/{ANN}/tree", ANN, ANN)
     folder = tmp_path / f"var/users/{ANN}"
     folder.mkdir(mode=0o700, parents=True)
-    [ended] = site.ask(ANN, "submit", tasks=copied(ANN, "tree"))["tasks"]
-    assert (ended["state"], ended["message"]) == ("done", "")
+    assert site.end_of(ANN, copied(ANN, "tree")) == ("done", "")
     assert folder.stat().st_uid == ANN
 
 
@@ -182,7 +176,6 @@ def test_a_tree_with_folders_that_nobody_may_write_to_moves(
         os.chown(path, ANN, ANN)
     for folder in (source, source / "in", source / "in/er"):
         folder.chmod(0o500)
-    moved = {**copied(ANN, "tree")[0], "kind": "move"}
-    [ended] = site.ask(ANN, "submit", tasks=[moved])["tasks"]
-    assert (ended["state"], ended["message"]) == ("done", "")
+    moved = {**copied(ANN, "tree"), "kind": "move"}
+    assert site.end_of(ANN, moved) == ("done", "")
     assert not source.exists() and (there / "in/er").stat().st_mode & 0o777 == 0o500

@@ -144,18 +144,6 @@ def test_the_removal_of_a_tree_is_cancelled_in_its_middle(
     assert tree.exists()
 
 
-def test_a_removal_goes_on_after_each_moment(
-    alone: Alone, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tree = alone.folder / "tree"
-    for number in range(50):
-        (tree / str(number)).mkdir(parents=True)
-        (tree / str(number) / "file").write_text("x")
-    monkeypatch.setattr(copying, "_SLICE", 1e-3)
-    alone.run(alone.task(1, "remove", "tree", "")).join(timeout=60)
-    assert alone.ends() == {1: "done"} and not tree.exists()
-
-
 def test_a_pause_is_no_work(alone: Alone) -> None:
     """Else the ETA of what comes later would learn it."""
     alone.control.handle({"pause": True})

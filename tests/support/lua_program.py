@@ -25,7 +25,7 @@ def host_lua(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The host's own Lua, or else ours, is on PATH: no test of it is left out."""
-    if lua_interpreter._first(lua_interpreter._PROGRAMS):
+    if lua_interpreter.find_program():
         return
     folder: Path = tmp_path_factory.mktemp("lua")
     (folder / "lua5.1").write_text(_PROGRAM)

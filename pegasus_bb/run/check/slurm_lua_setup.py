@@ -21,18 +21,18 @@ from pegasus_bb.runtime.backends.base import PoolSpace
 from pegasus_bb.runtime.backends.scontrol import JobSpace
 from pegasus_bb.runtime.backends.slurm import Slurm
 from pegasus_bb.runtime.backends.slurm_lua import SlurmLua
-from pegasus_bb.stager.nodes.job_record import read_nodes_record
+from pegasus_bb.stager.nodes.job_record import NodesRecord
 from pegasus_bb.stager.slurm.buffers import read_buffers
 from pegasus_bb.stager.slurm.hooks import dry_run_text, is_version, why_too_old
 from pegasus_bb.stager.slurm.install_hooks import HOOKS, missing_functions
-from pegasus_bb.stager.slurm.job import read_job
-from pegasus_bb.stager.slurm.job_states import JobState, is_over, read_queue
+from pegasus_bb.stager.slurm.job import SlurmJob
 from pegasus_bb.stager.slurm.lua_interpreter import why_not
+from pegasus_bb.stager.slurm.squeue import JobState, is_over, read_queue
 
 _READERS: dict[str, Callable[[str], object]] = {
     "buffers.json": read_buffers,
-    "jobs/*.json": read_job,
-    "nodes/*.json": read_nodes_record,
+    "jobs/*.json": SlurmJob.read,
+    "nodes/*.json": NodesRecord.read,
 }
 
 

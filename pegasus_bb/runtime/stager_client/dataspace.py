@@ -13,11 +13,9 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from re import Pattern
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.refusals import sync_folder
-from pegasus_bb.core.units import parse_size
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.runtime.staging.items import Folder
 
@@ -89,21 +87,6 @@ def _lines_of(names: tuple[str, ...]) -> Pattern[str]:
     name = "|".join(map(re.escape, names)) or "(?!)"
     path = r"[./]{0,16}[^./\x00-\x1f\x7f-\U0010ffff][ -~]{0,4000}"
     return re.compile(f"(?:(?:{name})://{path}\n)+")
-
-
-def parse_rate(where: str, data: Mapping[str, Any]) -> float:
-    """Bytes per second of ``rate`` in a part of a configuration; 0: no limit. Raises
-    UsageError with ``where``."""
-    if "rate" not in data:
-        return 0.0
-    text = str(data["rate"])
-    try:
-        speed = parse_size(text[:-2]) if text.endswith("/s") else 0
-    except UsageError:
-        speed = 0
-    if not speed:
-        raise UsageError(f"{where}: rate: 2GB/s; found {data['rate']!r}")
-    return float(speed)
 
 
 def url_of(path: str, roots: Mapping[str, str]) -> str:

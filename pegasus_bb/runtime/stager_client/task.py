@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from pegasus_bb.runtime.stager_client.dataspace import Dataspaces, check_places
 from pegasus_bb.runtime.stager_client.protocol import (
     LARGEST,
+    Field,
     Refused,
     is_amount,
     is_rate,
@@ -30,12 +31,27 @@ ENDS = (DONE, FAILED, CANCELLED)
 BY_USER = "cancelled by its user"
 
 _FEWEST = 3  # keys of a task; most copies have no more
-_NUMBERS = ("deadline", "hint", "priority", "rate", "size")
-# Later versions have more: `ping` tells a client which ones a service takes.
-KEYS = frozenset(("kind", "source", "dest", "digest", "share", *_NUMBERS))
 _LONGEST_SHARE = 200  # characters
 _HIGHEST = 100  # priorities are -100 to 100
 _EXTREME = 5  # the largest hint: RWH_WRITE_LIFE_EXTREME of linux/fcntl.h
+
+
+def _is_whole(value: Any, least: int, most: int) -> bool:
+    return type(value) is int and least <= value <= most
+
+
+_FIELDS = {  # what a task may say beside its kind and places
+    "digest": Field(lambda v: type(v) is bool, "is not true or false"),
+    "deadline": Field(lambda v: v is None or is_amount(v), "is no time in seconds"),
+    "rate": Field(is_rate, "is not 1 or more bytes per second, nor 0: no limit"),
+    "size": Field(lambda v: _is_whole(v, 0, LARGEST - 1), "is no number of bytes"),
+    "priority": Field(
+        lambda v: _is_whole(v, -_HIGHEST, _HIGHEST), "is not -100 to 100"
+    ),
+    "hint": Field(lambda v: _is_whole(v, 0, _EXTREME), f"is not 0 to {_EXTREME}"),
+}
+# Later versions have more: `ping` tells a client which ones a service takes.
+KEYS = frozenset(("kind", "source", "dest", "share", *_FIELDS))
 
 
 class Origin(NamedTuple):
@@ -141,7 +157,7 @@ def check_specs(specs: Sequence[Any], spaces: Dataspaces) -> None:
     if not places:
         for spec in specs:
             places += _places_of(spec)
-            _check_numbers(spec)
+            _check_values(spec)
             _check_share(spec)
     check_places(places, spaces)
 
@@ -178,25 +194,10 @@ def _places_of(spec: Any) -> tuple[str, str]:
     return source, dest
 
 
-def _check_numbers(spec: dict[str, Any]) -> None:
-    deadline = spec.get("deadline")
-    rate = spec.get("rate", 0.0)
-    priority = spec.get("priority", 0)
-    size = spec.get("size", 0)
-    if type(spec.get("digest", False)) is not bool:
-        raise Refused("bad-task", f"digest {spec['digest']!r} is not true or false")
-    if deadline is not None and not is_amount(deadline):
-        raise Refused("bad-task", f"deadline {deadline!r} is no time in seconds")
-    if not is_rate(rate):
-        why = f"rate {rate!r} is not 1 or more bytes per second, nor 0: no limit"
-        raise Refused("bad-task", why)
-    if type(size) is not int or not 0 <= size < LARGEST:
-        raise Refused("bad-task", f"size {size!r} is no number of bytes")
-    if type(priority) is not int or abs(priority) > _HIGHEST:
-        raise Refused("bad-task", f"priority {priority!r} is not -100 to 100")
-    hint = spec.get("hint", 0)
-    if type(hint) is not int or not 0 <= hint <= _EXTREME:
-        raise Refused("bad-task", f"hint {hint!r} is not 0 to {_EXTREME}")
+def _check_values(spec: dict[str, Any]) -> None:
+    for key, field in _FIELDS.items():
+        if key in spec and not field.is_good(spec[key]):
+            raise Refused("bad-task", f"{key} {spec[key]!r} {field.wanted}")
 
 
 def _check_share(spec: dict[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """What lies below places of a node, looked at with the rights of the job's user.
 
-A program of its own, which lists.py starts: it becomes the user before it opens
-anything, and prints JSON.
+A program of its own, which node_attendant.py starts: it becomes the user before it
+opens anything, and prints JSON.
 """
 
 from __future__ import annotations

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
-from pegasus_bb.core.files import sync_directory, write_json
 from pegasus_bb.stager.slurm.job import SlurmJob
-from pegasus_bb.stager.slurm.stored import known, read_record, record_names
+from pegasus_bb.stager.slurm.records import Record
 
 # what nodes are asked for
 IN = "in"
@@ -18,11 +15,19 @@ OUT = "out"
 GONE = "gone"
 
 
-class NodesRecord:
+class NodesRecord(Record):
     """One job's. Each order has a number of its own, for all nodes together."""
 
-    def __init__(self, job: SlurmJob) -> None:
-        self.folder, self.job = job.node_folder, job.number
+    NEEDED = ("job", "uid", "gid", "folder", "want")
+    LISTS: ClassVar[dict[str, list[Any]]] = {
+        "hosts": [""],
+        "nodes": [""],
+        "results": [[""]],
+    }
+
+    def __init__(self, job: SlurmJob | None = None) -> None:
+        job = job or SlurmJob()
+        self.folder, self.job = job.life, job.number
         self.uid, self.gid, self.exit_code = job.uid, job.gid, 0
         self.want, self.number = GONE, 0
         self.hosts: list[str] = []  # the job's nodes
@@ -33,8 +38,13 @@ class NodesRecord:
         self.todo: dict[str, list[list[str]]] = {}  # copies by node: the latest order
         self.answers: dict[str, dict[str, Any]] = {}  # to it, by node
 
+    @property
+    def file_name(self) -> str:
+        """That of the job's folder."""
+        return self.folder
+
     def ask(self, want: str, todo: dict[str, list[list[str]]]) -> None:
-        """A new order, for the nodes in ``todo``."""
+        """Begin a new order, for the nodes in ``todo``."""
         self.want, self.todo, self.answers = want, todo, {}
         self.begun = time.time()
         # By the clock: a node must never take it for one that it has done before.
@@ -48,8 +58,8 @@ class NodesRecord:
     @property
     def failures(self) -> dict[str, list[str]]:
         """What nodes could not do."""
-        said = {n: self.answers.get(n, {}).get("why", []) for n in self.todo}
-        return {node: why for node, why in said.items() if why}
+        why = {node: self.answers.get(node, {}).get("why") for node in self.todo}
+        return {node: each for node, each in why.items() if each}
 
     @property
     def sentences(self) -> list[str]:
@@ -57,7 +67,7 @@ class NodesRecord:
         return [f"{node}: {w}" for node, why in self.failures.items() for w in why]
 
     def order(self, node: str, root: str) -> dict[str, Any]:
-        """The letter to ``node``, whose folder of all jobs should be ``root``."""
+        """Return the letter to ``node``; ``root`` is its folder of all jobs."""
         return {
             "want": self.want,
             "root": root,
@@ -68,40 +78,3 @@ class NodesRecord:
             "deadline": self.deadline if self.want == IN else None,
             "copies": self.todo[node],
         }
-
-
-def read_nodes_record(path: str) -> NodesRecord:
-    """What is in a record. Raises OSError, UsageError."""
-    lists = {"hosts": [""], "nodes": [""], "results": [[""]]}
-    like = {**NodesRecord(SlurmJob(0, 0, 0)).__dict__, **lists}
-    data = read_record(path, like, ("job", "uid", "gid", "folder", "want"))
-    record = NodesRecord(SlurmJob(data["job"], data["uid"], data["gid"]))
-    record.__dict__.update(known(data, like))
-    return record
-
-
-class Records:
-    """A file for each. Methods raise OSError."""
-
-    def __init__(self, folder: str) -> None:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        self._folder = folder
-
-    def read(self) -> Iterator[NodesRecord]:
-        """Those of an earlier service. Raises UsageError as well."""
-        return map(read_nodes_record, record_names(self._folder))
-
-    def save(self, record: NodesRecord) -> None:
-        """Durable when this returns."""
-        write_json(self._path(record), record.__dict__)
-
-    def remove(self, record: NodesRecord) -> None:
-        """Absent is fine."""
-        try:
-            os.unlink(self._path(record))
-        except FileNotFoundError:
-            return
-        sync_directory(self._folder)
-
-    def _path(self, record: NodesRecord) -> str:
-        return os.path.join(self._folder, f"{record.folder}.json")

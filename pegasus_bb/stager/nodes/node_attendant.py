@@ -1,24 +1,28 @@
-"""The service of one node: heeds the orders in its box, and answers them."""
+"""The service of one node: does the orders in its box, and answers them."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
 from pegasus_bb.runtime.stager_client.dataspace import Dataspaces
-from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.messages import complain, message_of
+from pegasus_bb.stager.nodes.contents import Files
 from pegasus_bb.stager.nodes.job_record import GONE, IN, LIST
-from pegasus_bb.stager.nodes.lists import Lists
 from pegasus_bb.stager.nodes.mailbox import ANSWERS, ORDERS, Letter, Mailbox
-from pegasus_bb.stager.nodes.node_job import NodeJob, NodeJobs
+from pegasus_bb.stager.nodes.node_job import NodeJob
 from pegasus_bb.stager.nodes.nodes_config import SPACE, NodeConfig
+from pegasus_bb.stager.programs import ask
 from pegasus_bb.stager.service import Service
 from pegasus_bb.stager.slurm.directives import NODE, is_on_node
 from pegasus_bb.stager.slurm.job_copies import JobCopies
-from pegasus_bb.stager.slurm.place_resolver import PlaceResolver
+from pegasus_bb.stager.slurm.job_storage import in_dataspace
+from pegasus_bb.stager.slurm.records import RecordFolder
 from pegasus_bb.stager.slurm.slurm_config import GranulePool
 from pegasus_bb.stager.slurm.space_folders import (
     Trash,
@@ -28,6 +32,14 @@ from pegasus_bb.stager.slurm.space_folders import (
 )
 
 _BEAT = 10.0  # seconds between two signs of life
+_PACKAGE = os.path.abspath(__file__).rsplit(os.sep + "pegasus_bb" + os.sep, 1)[0]
+_START = (
+    "import sys; sys.path.insert(0, sys.argv[1]); "
+    "from pegasus_bb.stager.nodes.contents import main; main(sys.argv[2:])"
+)
+_LIST = (sys.executable, "-E", "-s", "-c", _START, _PACKAGE)
+_ENVIRON = {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}
+_LONGEST = 86400.0  # seconds of a list
 
 Order = dict[str, Any]
 
@@ -46,18 +58,16 @@ class NodeAttendant:
     ) -> None:
         """Goes on where an earlier one has stopped. Raises OSError, UsageError."""
         self._config, self._spaces, self._loop = config, spaces, loop
-        self._pool, self._lists = (
-            GranulePool(SPACE, config.path, 0, 0),
-            Lists(config.path),
-        )
+        self._pool = GranulePool(SPACE, config.path, 0, 0)
+        self._lists = Lists(config.path)
         prepare_pool(self._pool)
         self._mailbox = Mailbox(config.mailbox)
         self._mailbox.open(config.name)
         self._mailbox.sweep(config.name, ANSWERS)
-        self._trash = Trash.beside(loop, service.freed)
+        self._trash = Trash(loop, service.freed)
         for left in left_in(self._pool):
             self._trash.resume(self._pool, left.path, lambda: None)
-        self._files = NodeJobs(os.path.join(state, "errands"))  # as first versions did
+        self._files = RecordFolder(f"{state}/errands", NodeJob)  # as first versions did
         self._jobs = {job.folder: job for job in self._files.read()}
         self._transfers = JobCopies(service, self._files.save)
         self._under_way: dict[str, int] = {}  # number of the order by folder
@@ -65,7 +75,7 @@ class NodeAttendant:
         self._timer = loop.call_soon(self._tick)
 
     def close(self) -> None:
-        """No order is heeded any more; all are in the box."""
+        """Do no order any more; all are in the box."""
         self._timer.cancel()
         self._mailbox.end(self._config.name)
 
@@ -83,7 +93,7 @@ class NodeAttendant:
             self._take(letter)
 
     def _take(self, letter: Letter) -> None:
-        """A letter that cannot be heeded now stays for the next look."""
+        """A letter that cannot be acted on now stays for the next look."""
         try:
             job = self._jobs.get(letter.folder)
             if job is not None and letter.number < job.order:
@@ -101,8 +111,7 @@ class NodeAttendant:
     def _begin(self, letter: Letter, order: Order) -> None:
         job = self._jobs.get(letter.folder)
         if job is None:
-            numbers = (order["job"], order["uid"], order["gid"])
-            job = NodeJob(letter.folder, *numbers)
+            job = NodeJob(letter.folder, order["job"], order["uid"], order["gid"])
         if order["want"] == GONE:
             self._remove(job, letter)
             return
@@ -129,20 +138,21 @@ class NodeAttendant:
         elif order["want"] == LIST:
             self._list(job, letter, [source for source, _ in order["copies"]])
             return
-        places = [self._places(job, copy) for copy in order["copies"]]
-        self._transfers.copy(
-            job,
-            places,
-            order["deadline"],
-            lambda why: self._over(job, letter, why),
-            lambda why: self._wait(letter, why),
-        )
+        places = [
+            (self._place(job, source), self._place(job, dest))
+            for source, dest in order["copies"]
+        ]
 
-    def _wait(self, letter: Letter, why: str) -> None:
-        """The service takes no task now: the letter stays for the next look."""
-        if self._under_way.get(letter.folder) == letter.number:
-            del self._under_way[letter.folder]
-        self._complain(why)
+        def ended(why: list[str], later: str) -> None:
+            if not later:
+                self._over(job, letter, why)
+                return
+            # The service takes no task now: the letter stays for the next look.
+            if self._under_way.get(letter.folder) == letter.number:
+                del self._under_way[letter.folder]
+            self._complain(later)
+
+        self._transfers.copy(job, places, order["deadline"], ended)
 
     def _list(self, job: NodeJob, letter: Letter, sources: list[str]) -> None:
         """Later: all that is there is read."""
@@ -168,7 +178,7 @@ class NodeAttendant:
         if self._under_way.get(job.folder) != letter.number:
             return  # a later order counts
         del self._under_way[job.folder]
-        job.answered(why, found or {})
+        job.answer = {"why": why, "found": found or {}}
         try:
             self._files.save(job)
             self._answer(job, letter)
@@ -197,20 +207,36 @@ class NodeAttendant:
         for other in [*answers, *older]:
             if other.folder == job.folder and other.number < letter.number:
                 other.drop()  # else the next look would begin it again
-        self._files.remove(job.folder)
+        self._files.remove(job)
         self._jobs.pop(job.folder, None)
         letter.drop()
-
-    def _places(self, job: NodeJob, copy: list[str]) -> tuple[str, str]:
-        source, dest = copy
-        return self._place(job, source), self._place(job, dest)
 
     def _place(self, job: NodeJob, word: str) -> str:
         """A place of this node's service. Raises Refused."""
         if is_on_node(word):
             return f"{NODE}{job.folder}/{word[len(NODE) :]}"
-        return PlaceResolver(self._spaces, "", _no_buffer).resolve(word)
+        return in_dataspace(word, self._spaces)
 
 
-def _no_buffer(name: str) -> Any:
-    raise Refused("bad-place", f"bb://{name}: the head gives its path")
+class Lists:
+    """Lists of what jobs have left on this node (contents.py), one of a user at a time:
+    a list is a process of the user, and another process of his may stop it.
+    """
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._turns: dict[int, asyncio.Lock] = {}  # by user
+
+    async def of(self, uid: int, sources: Sequence[str]) -> dict[str, Files]:
+        """Return the files below each ``node://`` place of ``sources`` that is there.
+
+        Raises OSError where they cannot be read.
+        """
+        argv = [*_LIST, str(uid), self._root]
+        async with self._turns.setdefault(uid, asyncio.Lock()):
+            done = await ask(argv, _ENVIRON, json.dumps(list(sources)), _LONGEST)
+        if done.status != 0:
+            last = (done.err.strip().splitlines() or ["no reason is known"])[-1]
+            raise OSError(0, last, self._root)
+        found: dict[str, Files] = json.loads(done.out)
+        return found

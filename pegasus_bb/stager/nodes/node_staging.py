@@ -1,6 +1,6 @@
 """The folders of jobs on their nodes: filled before the job, emptied after it, gone.
 
-Every wish is in a record before a node hears of it, so a service that is killed goes on
+Every order is in a record before a node gets it, so a service that is killed goes on
 from the records. Nothing here waits: ``look`` is called again and again.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from pegasus_bb.core.errors import UsageError
@@ -15,15 +16,15 @@ from pegasus_bb.core.units import abbreviate
 from pegasus_bb.runtime.stager_client.dataspace import Dataspaces
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.nodes.conflicts import conflicts, divide
-from pegasus_bb.stager.nodes.job_record import GONE, IN, LIST, OUT, NodesRecord, Records
+from pegasus_bb.stager.nodes.job_record import GONE, IN, LIST, OUT, NodesRecord
 from pegasus_bb.stager.nodes.names import expand
-from pegasus_bb.stager.nodes.node_paths import as_paths
 from pegasus_bb.stager.nodes.nodes_config import NodesConfig
 from pegasus_bb.stager.nodes.orders import Orders
 from pegasus_bb.stager.slurm.directives import is_on_node
 from pegasus_bb.stager.slurm.hook_request import HookRequest
 from pegasus_bb.stager.slurm.job import SlurmJob
 from pegasus_bb.stager.slurm.job_copies import Ended, PlacePairs
+from pegasus_bb.stager.slurm.records import RecordFolder
 from pegasus_bb.stager.slurm.spool import Spool
 
 _PAUSE = 5  # times as long as a stage-out that failed took: then it is tried again
@@ -36,15 +37,16 @@ class Nodes:
     def __init__(
         self,
         config: NodesConfig | None,
-        records: Records,
+        folder: str,
         spool: Spool,
         spaces: Dataspaces,
     ) -> None:
-        """Knows what an earlier service knew. Raises OSError, UsageError."""
-        self._config, self._files, self._spool = config, records, spool
-        self._spaces = spaces
+        """``folder`` has the records of an earlier service. Raises OSError,
+        UsageError."""
+        self._config, self._spool, self._spaces = config, spool, spaces
+        self._files = RecordFolder(folder, NodesRecord)
         self._orders = Orders(config) if config else None
-        self._records = {record.folder: record for record in records.read()}
+        self._records = {record.folder: record for record in self._files.read()}
         if self._records and config is None:
             raise UsageError(
                 "nodes is not in the configuration, and jobs have folders on nodes; "
@@ -61,11 +63,11 @@ class Nodes:
                 "node://: this site stages nothing on nodes; its administrator can "
                 "configure it",
             )
-        return os.path.join(self._config.path, job.node_folder)
+        return os.path.join(self._config.path, job.life)
 
     def of(self, job: SlurmJob) -> list[str]:
         """The nodes that have the job's folder, or may have."""
-        record = self._records.get(job.node_folder)
+        record = self._records.get(job.life)
         return record.nodes if record is not None and record.want != GONE else []
 
     # -- before the job
@@ -81,12 +83,12 @@ class Nodes:
         nodes = expand(request.fields.get("nodes", ""))
         if not nodes or self._config is None:
             raise Refused("no-nodes", "Slurm does not say on which nodes the job runs")
-        record = self._records.get(job.node_folder) or NodesRecord(job)
+        record = self._records.get(job.life) or NodesRecord(job)
         is_known = record.want == IN and record.hosts == nodes and not record.failures
         record.token = request.token
         record.deadline = request.noted_at + self._config.timeout
         if not is_known:
-            copies = as_paths(self._spaces, [p for p in places if is_on_node(p[1])])
+            copies = _as_paths(self._spaces, [p for p in places if is_on_node(p[1])])
             record.hosts = nodes
             record.nodes = list(dict.fromkeys([*record.nodes, *nodes]))
             record.ask(IN, dict.fromkeys(nodes, copies))
@@ -97,7 +99,7 @@ class Nodes:
 
     def resume(self, job: SlurmJob, ended: Ended) -> None:
         """An earlier service was filling the folders of ``job``, if it was."""
-        record = self._records.get(job.node_folder)
+        record = self._records.get(job.life)
         if record is not None and record.want == IN and record.token:
             self._ended[record.folder] = ended
 
@@ -110,13 +112,13 @@ class Nodes:
     def stage_out(self, job: SlurmJob, places: PlacePairs, ended: Ended) -> None:
         """Copy each result from the nodes that have it. What an earlier call has begun
         or done is not begun again. Raises OSError."""
-        record = self._records.get(job.node_folder)
+        record = self._records.get(job.life)
         if record is None or record.want == GONE:
-            ended([])  # the job has never been on a node
+            ended([], "")  # the job has never been on a node
             return
         self._ended[record.folder] = ended
         record.exit_code = job.exit_code
-        record.results = as_paths(self._spaces, places)
+        record.results = _as_paths(self._spaces, places)
         if record.want == OUT and record.failures and not record.silent:
             record.ask(OUT, {node: record.todo[node] for node in record.failures})
         elif record.want == IN or (record.want == LIST and not record.silent):
@@ -130,20 +132,20 @@ class Nodes:
 
     def is_copying(self, job: SlurmJob) -> bool:
         """Whether nodes are at work for ``job``, or shall not be asked again yet."""
-        pause = self._not_before.get(job.node_folder, 0.0)
-        return job.node_folder in self._ended or time.monotonic() < pause
+        pause = self._not_before.get(job.life, 0.0)
+        return job.life in self._ended or time.monotonic() < pause
 
     def give_back(self, job: SlurmJob) -> None:
         """The folders of ``job`` are removed with all that is in them; a node that is
         down does so when it is back. Raises OSError."""
-        record = self._records.get(job.node_folder)
+        record = self._records.get(job.life)
         if record is not None and record.want != GONE:
             self._let_go(record, "the job was cancelled")
 
     def _let_go(self, record: NodesRecord, why: str) -> None:
         self._ended.pop(record.folder, None)
         self._not_before.pop(record.folder, None)
-        self._tell_pre_run(record, why)
+        self._answer_pre_run(record, why)
         record.ask(GONE, {node: [] for node in record.nodes})
         self._files.save(record)
         self.look()
@@ -151,7 +153,7 @@ class Nodes:
     # -- what nodes say
 
     def look(self) -> None:
-        """Send what is not sent, hear answers, give up what takes too long. Raises
+        """Send what is not sent, read answers, give up what takes too long. Raises
         OSError."""
         for record in list(self._records.values()):
             if self._records.get(record.folder) is not record or self._orders is None:
@@ -201,18 +203,19 @@ class Nodes:
         else:
             why = record.sentences
         if why:
-            self._not_before[record.folder] = time.monotonic() + pause(record.begun)
+            again = time.monotonic() + pause_after(record.begun)
+            self._not_before[record.folder] = again
         ended = self._ended.pop(record.folder)
         if record.want == IN and why:
             self._let_go(record, abbreviate(why))
             return
         try:
-            ended(why)
-        except OSError:  # it is told so at the next look
+            ended(why, "")
+        except OSError:  # the next look does it again
             self._ended[record.folder] = ended
             raise
         if record.want == IN:
-            self._tell_pre_run(record, "")
+            self._answer_pre_run(record, "")
             self._files.save(record)
 
     def _give_up(self, record: NodesRecord) -> None:
@@ -224,7 +227,7 @@ class Nodes:
             f"{self._orders.silence_of(record)}",
         )
 
-    def _tell_pre_run(self, record: NodesRecord, message: str) -> None:
+    def _answer_pre_run(self, record: NodesRecord, message: str) -> None:
         if record.token:
             self._spool.answer_job(record.job, record.token, message)
             record.token = ""
@@ -236,6 +239,21 @@ class Nodes:
         self._files.remove(record)
 
 
-def pause(begun: float) -> float:
-    """Seconds from a failure to the next try of what ``begun`` then."""
+def pause_after(begun: float) -> float:
+    """Return seconds from a failure to the next try of what ``begun`` then."""
     return min(_PAUSE * max(0.0, time.time() - begun), _LONGEST)
+
+
+def _as_paths(spaces: Dataspaces, places: Sequence[tuple[str, str]]) -> list[list[str]]:
+    """Absolute paths, for the dataspaces of a node may have other names; ``node://``
+    stays as it is. Raises Refused."""
+    return [[_path_of(spaces, place) for place in pair] for pair in places]
+
+
+def _path_of(spaces: Dataspaces, place: str) -> str:
+    name, _, path = place.partition("://")
+    if is_on_node(place):
+        return place
+    if name not in spaces:
+        raise Refused("bad-place", f"{place}: no dataspace {name}")
+    return f"{spaces[name].root}/{path}"

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pegasus_bb.core.units import parse_duration
-from pegasus_bb.stager.config_checks import check, check_keys, folder, parsed
-from pegasus_bb.stager.discard import KEY as DISCARD
-from pegasus_bb.stager.discard import parse_discard
+from pegasus_bb.stager.config_checks import DISCARD, Section
 from pegasus_bb.stager.nodes.names import is_name
 
 SPACE = "node"  # node://PATH in directives, and a dataspace of a node's own service
@@ -38,29 +35,29 @@ class NodeConfig(NamedTuple):
 
 
 def read_nodes(where: str, data: Any) -> NodesConfig:
-    """The part ``nodes`` of the part ``slurm``. Raises UsageError."""
-    path, mailbox, poll = _common(where, data, (*_COMMON, "timeout"))
-    patience = data.get("timeout", _PATIENCE)
-    timeout = parsed(parse_duration, where, "timeout", patience)
-    check(timeout > 0, where, "timeout: 240s", patience)
+    """Return the part ``nodes`` of the part ``slurm``. Raises UsageError."""
+    part = Section(where, data, (*_COMMON, "timeout"))
+    timeout = part.parsed(parse_duration, "timeout", _PATIENCE)
+    part.check(timeout > 0, "timeout: 240s", part.get("timeout"))
+    path, mailbox, poll = _common(part)
     return NodesConfig(path, mailbox, timeout, poll)
 
 
 def read_node(where: str, data: Any) -> NodeConfig:
-    """The part ``node`` of a node's configuration. Raises UsageError."""
-    path, mailbox, poll = _common(where, data, (*_COMMON, "name", DISCARD))
-    name = data.get("name", socket.gethostname().partition(".")[0])
+    """Return the part ``node`` of a node's configuration. Raises UsageError."""
+    part = Section(where, data, (*_COMMON, "name", DISCARD))
+    name = part.get("name", socket.gethostname().partition(".")[0])
     good = isinstance(name, str) and is_name(name)
-    check(good, where, "name: the NodeName of slurm.conf", name)
-    return NodeConfig(path, mailbox, name, poll, parse_discard(where, data))
+    part.check(good, "name: the NodeName of slurm.conf", name)
+    path, mailbox, poll = _common(part)
+    return NodeConfig(path, mailbox, name, poll, part.discard())
 
 
-def _common(where: str, data: Any, keys: Sequence[str]) -> tuple[str, str, float]:
+def _common(part: Section) -> tuple[str, str, float]:
     """Path, mailbox, poll."""
-    check_keys(where, data, keys)
-    path, mailbox = (folder(where, key, data.get(key)) for key in ("path", "mailbox"))
-    check(path != "/", where, "path: a folder of its own", path)
-    poll = data.get("poll", _POLL)
+    path = part.folder("path")
+    part.check(path != "/", "path: a folder of its own", path)
+    poll = part.get("poll", _POLL)
     good = type(poll) in (int, float) and 0 < poll <= 60
-    check(good, where, "poll: seconds, such as 1", poll)
-    return path, mailbox, float(poll)
+    part.check(good, "poll: seconds, such as 1", poll)
+    return path, part.folder("mailbox"), float(poll)

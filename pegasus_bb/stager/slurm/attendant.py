@@ -1,16 +1,14 @@
-"""Slurm's part of the site's service: looks into the spool and heeds what is there."""
+"""Slurm's part of the site's service: handles what is in the spool."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 from functools import partial
 from typing import Callable
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.runtime.stager_client.dataspace import Dataspaces
 from pegasus_bb.stager.messages import complain, message_of
-from pegasus_bb.stager.nodes.job_record import Records
 from pegasus_bb.stager.nodes.node_staging import Nodes
 from pegasus_bb.stager.nodes.node_transfers import NodeTransfers
 from pegasus_bb.stager.service import Service
@@ -19,12 +17,12 @@ from pegasus_bb.stager.slurm.granted_space import Pools
 from pegasus_bb.stager.slurm.hook_request import STATUS, HookRequest
 from pegasus_bb.stager.slurm.job import JobFiles
 from pegasus_bb.stager.slurm.job_life import Jobs
-from pegasus_bb.stager.slurm.job_states import Queue, when_known
 from pegasus_bb.stager.slurm.job_storage import JobStorage
 from pegasus_bb.stager.slurm.questions import Questions
 from pegasus_bb.stager.slurm.slurm_config import SlurmConfig
 from pegasus_bb.stager.slurm.space_folders import Trash, prepare_pool
 from pegasus_bb.stager.slurm.spool import Spool
+from pegasus_bb.stager.slurm.squeue import Queue, read_queue
 
 _LOOK = 1.0  # seconds between two looks where no bell rang
 _BEAT = 2.0  # seconds between two signs of life
@@ -52,28 +50,21 @@ class Attendant:
         for pool in config.pools:
             prepare_pool(pool)
         self._spool = Spool(config.spool, config.uid)
-        self._pools = Pools(config.pools)
-        path = os.path.join(state, "buffers.json")
-        trash = Trash.beside(loop, service.freed)
-        self._buffers = Buffers(path, self._pools, trash, self._freed)
-        files = JobFiles(os.path.join(state, "jobs"))
-        records = Records(os.path.join(state, "nodes"))
-        nodes = self._nodes = Nodes(config.nodes, records, self._spool, spaces)
-        storage = JobStorage(
-            spaces,
-            self._pools,
-            self._buffers,
-            trash,
-            nodes,
-            files.save,
-            self._freed,
-        )
-        transfers = NodeTransfers(service, files.save, nodes)
-        self._jobs = Jobs(self._spool, files, storage, self._buffers, transfers, nodes)
+        self._pools = pools = Pools(config.pools)
+        trash = Trash(loop, service.freed)
+        freed = self._freed
+        self._buffers = Buffers(f"{state}/buffers.json", pools, trash, freed)
+        buffers = self._buffers
+        files = JobFiles(f"{state}/jobs")
+        self._nodes = Nodes(config.nodes, f"{state}/nodes", self._spool, spaces)
+        nodes = self._nodes
+        storage = JobStorage(spaces, pools, buffers, trash, nodes, files.save, freed)
+        copies = NodeTransfers(service, files.save, nodes)
+        self._jobs = Jobs(self._spool, files, storage, buffers, copies, nodes)
         self._questions = Questions(
-            self._buffers,
+            buffers,
             self._jobs,
-            self._pools,
+            pools,
             nodes,
             lambda: service.trouble or ("it is paused" * service.dispatch.is_paused),
         )
@@ -82,7 +73,7 @@ class Attendant:
         loop.add_reader(self._spool.doorbell, self._look)
 
     def close(self) -> None:
-        """The hooks hear no more; every state is on disk."""
+        """Handle no more; every state is on disk."""
         self._timer.cancel()
         self._nodes_timer.cancel()
         self._loop.remove_reader(self._spool.doorbell)
@@ -97,21 +88,24 @@ class Attendant:
     def _tick(self) -> None:
         self._timer = self._loop.call_later(_LOOK, self._tick)
         self._look()
-        if self._loop.time() - self._beaten >= _BEAT:
-            self._beaten = self._loop.time()
+        now = self._loop.time()
+        if now - self._beaten >= _BEAT:
+            self._beaten = now
             _try(self._spool.beat)
-        if self._loop.time() - self._tidied >= _TIDY:
-            self._tidied = self._loop.time()
+        if now - self._tidied >= _TIDY:
+            self._tidied = now
             _try(self._buffers.resume)
             _try(self._jobs.tidy)
-        since_asked = (self._loop.time() - self._asked) / _TIDY
+        since_asked = (now - self._asked) / _TIDY
         is_urgent = since_asked >= _ASK_SOON and self._jobs.is_space_awaited
         if is_urgent or since_asked >= _ASK_AFTER:
-            self._asked = self._loop.time()
+            self._asked = now
             if is_urgent or self._jobs.may_be_over:
-                when_known(self._loop, self._give_up)
+                asking = self._loop.run_in_executor(None, read_queue)
+                asking.add_done_callback(self._give_up)
 
-    def _give_up(self, queue: Queue | None) -> None:
+    def _give_up(self, asked: asyncio.Future[Queue | None]) -> None:
+        queue = asked.result()
         if queue is None:
             self._asked -= (_ASK_AFTER - _ASK_SOON) * _TIDY
             return
@@ -123,23 +117,23 @@ class Attendant:
         _try(self._nodes.look)
 
     def _look(self) -> None:
-        _try(self._heed_all)
-        _try(self._jobs.tell_again)
-        _try(self._tell_pools)
+        _try(self._handle_all)
+        _try(self._jobs.report_unreported)
+        _try(self._report_pools)
 
-    def _heed_all(self) -> None:
+    def _handle_all(self) -> None:
         late: set[int] = set()  # jobs whose next note waits for the one before it
         for request in self._spool.requests():
             if request.job not in late and not self._handle(request) and request.job:
                 late.add(request.job)
 
     def _handle(self, request: HookRequest) -> bool:
-        """False: the request cannot be done now, and stays for the next look. One that
-        makes no sense keeps none of the others waiting."""
+        """Return False where the request cannot be done now, and stays for the next
+        look. One that makes no sense keeps none of the others waiting."""
         try:
             if request.do == STATUS:
                 answer = self._questions.answer(request)
-                _try(self._tell_pools)
+                _try(self._report_pools)
                 self._spool.answer(request, answer)
             else:
                 self._jobs.handle_request(request)
@@ -162,12 +156,12 @@ class Attendant:
     def _freed(self) -> None:
         self._buffers.grant_waiting()
         self._jobs.retry()
-        _try(self._tell_pools)
+        _try(self._report_pools)
 
-    def _tell_pools(self) -> None:
+    def _report_pools(self) -> None:
         text = self._pools.for_slurm()
         if text != self._pools_text:
-            self._spool.tell_pools(text)
+            self._spool.report_pools(text)
             self._pools_text = text
 
 

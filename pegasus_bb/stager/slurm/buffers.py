@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pwd
 import time
@@ -13,8 +14,8 @@ from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.messages import complain, message_of
 from pegasus_bb.stager.slurm.directives import NAME
 from pegasus_bb.stager.slurm.granted_space import Pools
+from pegasus_bb.stager.slurm.records import check_record, damaged, read_stored
 from pegasus_bb.stager.slurm.space_folders import Trash, make_folder, share_folder
-from pegasus_bb.stager.slurm.stored import check_record, damaged, read_stored
 
 PENDING = "pending"
 READY = "ready"
@@ -22,10 +23,9 @@ DELETING = "deleting"
 
 _MOST = 1000  # buffers of a user: each change writes the records of all users
 
-Record = dict[str, Any]
-_TEXTS = ("name", "user", "uuid", "pool", "state", "path")
-_LIKE: Record = {
-    **dict.fromkeys(_TEXTS, ""),
+Buffer = dict[str, Any]
+_LIKE: Buffer = {
+    **dict.fromkeys(("name", "user", "uuid", "pool", "state", "path"), ""),
     "uid": 0,
     "gid": 0,
     "size": 0,
@@ -47,254 +47,243 @@ class Buffers:
         """Raises OSError, UsageError."""
         self._path, self._pools = path, pools
         self._trash, self._freed = trash, freed
-        records = read_buffers(path)
-        self._records = {record["name"]: record for record in records}
+        self._buffers = {buffer["name"]: buffer for buffer in read_buffers(path)}
         self._users: dict[str, set[str]] = {}  # lives of jobs by name of a buffer
-        self._going: set[str] = set()  # names of those whose folders are being removed
-        for record in records:
-            size = record["size"] if record["state"] != PENDING else 0
-            pools.restore(record["name"], record["pool"], size, record["uid"])
+        self._removing: set[str] = set()  # names of those whose folders are removed
+        for name, buffer in self._buffers.items():
+            size = buffer["size"] if buffer["state"] != PENDING else 0
+            pools.restore(name, buffer["pool"], size, buffer["uid"])
 
     @property
     def has_deleted(self) -> bool:
         """Whether one waits for its end until no job uses it any more."""
         return any(
-            record["state"] == DELETING and name not in self._going
-            for name, record in self._records.items()
+            buffer["state"] == DELETING and name not in self._removing
+            for name, buffer in self._buffers.items()
         )
 
     def resume(self) -> None:
         """Delete what was begun, by an earlier service or when the disk was full; grant
         what waits."""
-        for record in list(self._records.values()):
-            if record["state"] == DELETING:
-                self._unlink(record)
+        for buffer in self.as_json():
+            if buffer["state"] == DELETING:
+                self._remove_folder(buffer)
         self.grant_waiting()
 
     def create(
         self, uid: int, gid: int, name: str, size: int, uuid: str, pool: str
-    ) -> Record:
-        """The buffer, pending where there is no room now; asked again, the same one.
+    ) -> Buffer:
+        """Return the buffer, pending where there is no room now; asked again, the same
+        one.
 
         Raises Refused for the name of another one, for what never fits, and for one too
         many; OSError.
         """
         if NAME.fullmatch(name) is None:
             raise Refused("bad-name", f"{name!r}: a name is 3 to 40 letters and digits")
-        found = self._records.get(name)
+        found = self.get(name)
         if found is not None:
             if (found["uid"], found["uuid"]) == (uid, uuid) and uuid:
                 return found
             raise _taken(found, uid)
-        if sum(record["uid"] == uid for record in self._records.values()) >= _MOST:
+        if sum(buffer["uid"] == uid for buffer in self._buffers.values()) >= _MOST:
             raise Refused("busy", f"you have {_MOST:,} buffers; delete one first")
-        record = {
+        place = self._pools.pool(pool)
+        buffer = {
             "name": name,
             "uid": uid,
             "gid": gid,
             "user": _user(uid),
             "uuid": uuid,
-            "pool": self._pools.pool(pool).name,
-            "size": self._pools.rounded(pool, size),
+            "pool": place.name,
+            "size": self._pools.rounded(place, size),
             "created": round(time.time(), 3),
             "state": PENDING,
             "readers": [],
-            "path": os.path.join(self._pools.pool(pool).path, name),
+            "path": os.path.join(place.path, name),
         }
-        self._save({**self._records, name: record})
+        self._save({**self._buffers, name: buffer})
         self.grant_waiting()
-        return self._records[name]
+        return self._buffers[name]
 
     def grant_waiting(self) -> None:
         """Give room to those that wait, in their order; a small one does not overtake
         a large one of its pool, unless that waits for the limit of another user. One
         whose folder cannot be made waits on."""
         full: set[tuple[str, int | None]] = set()  # pools, and those of a user
-        for record in list(self._records.values()):
-            name = record["name"]
-            pool = record["pool"]
-            uid = record["uid"]
-            if record["state"] != PENDING or full & {(pool, None), (pool, uid)}:
+        for buffer in self.as_json():
+            pool = self._pools.pool(buffer["pool"])
+            uid = buffer["uid"]
+            is_full = full & {(pool.name, None), (pool.name, uid)}
+            if buffer["state"] != PENDING or is_full:
                 continue
-            if self._grant(record) is None:
-                is_full = self._pools.is_full_for_all(
-                    self._pools.pool(pool), record["size"]
-                )
-                full.add((pool, None if is_full else uid))
+            name = buffer["name"]
+            size = buffer["size"]
+            granted = None
+            with contextlib.suppress(Refused):  # the limit of a user has become less
+                granted = self._pools.grant(name, pool.name, size, uid)
+            if granted is None:
+                full.add((pool.name, None if size > self._pools.free(pool) else uid))
                 continue
             try:
-                folder = (self._pools.pool(pool), name, record["uid"], record["gid"])
-                make_folder(*folder)
-                self._change(record, state=READY)
+                make_folder(pool, name, uid, buffer["gid"])
+                self._change(buffer, state=READY)
             except OSError as error:
-                self._pools.release(name, pool)
-                complain(f"buffer {name} waits: {message_of(error)}")
+                self._pools.release(name, pool.name)
+                _complain(name, error)
 
-    def _grant(self, record: Record) -> int | None:
-        """None where there is no room, or where the limit of a user has become less
-        than what was taken before."""
-        pool = record["pool"]
-        size = record["size"]
-        uid = record["uid"]
-        try:
-            return self._pools.grant(record["name"], pool, size, uid)
-        except Refused:
-            return None
+    def shown(self, name: str) -> Buffer | None:
+        """Return the buffer ``name``; one that waits with what it waits for."""
+        buffer = self.get(name)
+        if buffer is None or buffer["state"] != PENDING:
+            return buffer
+        pool = self._pools.pool(buffer["pool"])
+        why = self._pools.waits_for(pool, buffer["size"], buffer["uid"])
+        return {**buffer, "reason": why}
 
-    def shown(self, name: str) -> Record | None:
-        """The buffer ``name``; one that waits with what it waits for."""
-        record = self._records.get(name)
-        if record is None or record["state"] != PENDING:
-            return record
-        pool = self._pools.pool(record["pool"])
-        why = self._pools.waits_for(pool, record["size"], record["uid"])
-        return {**record, "reason": why}
+    def get(self, name: str) -> Buffer | None:
+        """Return the buffer ``name``, of any user."""
+        return self._buffers.get(name)
 
-    def get(self, name: str) -> Record | None:
-        """The buffer ``name``, of any user."""
-        return self._records.get(name)
-
-    def readable(self, name: str, uid: int, job: str = "") -> Record:
-        """The buffer ``name`` where it is ready, or ``job`` uses it, and ``uid`` may.
-        Raises Refused."""
-        record = self._records.get(name)
+    def readable(self, name: str, uid: int, job: str = "") -> Buffer:
+        """Return the buffer ``name`` where it is ready, or ``job`` uses it, and ``uid``
+        may. Raises Refused."""
+        buffer = self.get(name)
         is_used = job in self._users.get(name, ())
-        if record is None or (record["state"] != READY and not is_used):
+        if buffer is None or (buffer["state"] != READY and not is_used):
             raise Refused("no-buffer", f"there is no buffer {name}")
-        if uid not in (0, record["uid"], *record["readers"]):
-            owner = record["user"]
-            raise Refused(
-                "not-yours",
-                f"buffer {name} belongs to {owner}, who can share it: "
-                "#BB_LUA persist share",
-            )
-        return record
+        if uid not in buffer["readers"]:
+            _check_owner(uid, buffer, ", who can share it: #BB_LUA persist share")
+        return buffer
 
-    def use(self, name: str, uid: int, job: str) -> Record:
-        """``readable``; and until ``job`` ends its use, no file of it is removed."""
-        record = self.readable(name, uid, job)
-        self._users.setdefault(name, set()).add(job)
-        return record
+    def use(self, name: str, uid: int, job: str) -> Buffer:
+        """As ``readable``; and until ``job`` ends its use, no file of it is removed."""
+        buffer = self.readable(name, uid, job)
+        self.restore_use([name], job)
+        return buffer
 
     def restore_use(self, names: Sequence[str], job: str) -> None:
-        """``job`` uses them since before the service was started."""
+        """Note that ``job`` uses them since before the service was started."""
         for name in names:
             self._users.setdefault(name, set()).add(job)
 
     def end_use(self, job: str) -> None:
-        """``job`` needs no buffer any more."""
+        """Note that ``job`` needs no buffer any more."""
         for name, jobs in list(self._users.items()):
             jobs.discard(job)
-            record = self._records.get(name)
             if not jobs:
                 del self._users[name]
-                if record is not None and record["state"] == DELETING:
-                    self._unlink(record)
+                buffer = self.get(name)
+                if buffer is not None and buffer["state"] == DELETING:
+                    self._remove_folder(buffer)
 
-    def delete(self, uid: int, name: str, uuid: str = "") -> Record | None:
+    def delete(self, uid: int, name: str, uuid: str = "") -> Buffer | None:
         """Begin to delete the buffer, as soon as no job uses it; None where there is
         none. Raises Refused where it is another user's, or of another run than
         ``uuid``; OSError."""
-        record = self._records.get(name)
-        if record is None:
+        buffer = self.get(name)
+        if buffer is None:
             return None
-        self._check_owner(uid, record)
-        if uuid and record["uuid"] != uuid:
-            whose = f"the buffer {name} of {record['user']}"
-            raise Refused("taken", f"{whose} has the uuid {record['uuid']}")
-        if record["state"] == PENDING:
-            self._forget(record)
-            return record
-        if record["state"] == READY:
-            record = self._change(record, state=DELETING)
-        self._unlink(record)
-        return record
+        _check_owner(uid, buffer)
+        if uuid and buffer["uuid"] != uuid:
+            whose = f"the buffer {name} of {buffer['user']}"
+            raise Refused("taken", f"{whose} has the uuid {buffer['uuid']}")
+        if buffer["state"] == PENDING:
+            self._forget(buffer)
+            return buffer
+        if buffer["state"] == READY:
+            buffer = self._change(buffer, state=DELETING)
+        self._remove_folder(buffer)
+        return buffer
 
-    def share(self, uid: int, name: str, user: str, allowed: bool) -> Record:
+    def share(self, uid: int, name: str, user: str, allowed: bool) -> Buffer:
         """Let ``user`` read the buffer, or no more. Raises Refused, OSError."""
-        record = self.readable(name, uid)
-        self._check_owner(uid, record)
+        buffer = self.readable(name, uid)
+        _check_owner(uid, buffer)
         try:
             reader = pwd.getpwnam(user).pw_uid
         except KeyError:
             raise Refused("no-user", f"{user} is no user of this site") from None
-        readers = set(record["readers"]) - {reader} | ({reader} if allowed else set())
-        share_folder(record["path"], sorted(readers))
-        return self._change(record, readers=sorted(readers))
+        others = set(buffer["readers"]) - {reader}
+        readers = sorted({*others, reader} if allowed else others)
+        share_folder(buffer["path"], readers)
+        return self._change(buffer, readers=readers)
 
-    def as_json(self) -> list[Record]:
-        """All, oldest first."""
-        return list(self._records.values())
+    def as_json(self) -> list[Buffer]:
+        """Return all, oldest first."""
+        return list(self._buffers.values())
 
-    def _check_owner(self, uid: int, record: Record) -> None:
-        if uid not in (0, record["uid"]):
-            owner = record["user"]
-            name = record["name"]
-            raise Refused("not-yours", f"buffer {name} belongs to {owner}")
-
-    def _unlink(self, record: Record) -> None:
+    def _remove_folder(self, buffer: Buffer) -> None:
         """Where that cannot be done now, ``resume`` does it."""
-        name = record["name"]
-        if self._users.get(name) or name in self._going:
+        name = buffer["name"]
+        if self._users.get(name) or name in self._removing:
             return
-        self._going.add(name)
 
-        def gone() -> None:
-            self._going.discard(name)
+        def removed() -> None:
+            self._removing.discard(name)
             try:
-                self._forget(record)
+                self._forget(buffer)
             except OSError as error:
-                complain(f"buffer {name} waits: {message_of(error)}")
+                _complain(name, error)
 
+        self._removing.add(name)
         try:
-            self._trash.drop(self._pools.pool(record["pool"]), name, gone)
+            self._trash.drop(self._pools.pool(buffer["pool"]), name, removed)
         except OSError as error:
-            self._going.discard(name)
-            complain(f"buffer {name} waits: {message_of(error)}")
+            self._removing.discard(name)
+            _complain(name, error)
 
-    def _forget(self, record: Record) -> None:
-        name = record["name"]
-        self._save({key: r for key, r in self._records.items() if key != name})
-        self._pools.release(name, record["pool"])
+    def _forget(self, buffer: Buffer) -> None:
+        name = buffer["name"]
+        self._save({key: b for key, b in self._buffers.items() if key != name})
+        self._pools.release(name, buffer["pool"])
         self._freed()
 
-    def _change(self, record: Record, **changes: Any) -> Record:
-        changed = {**record, **changes}
-        self._save({**self._records, record["name"]: changed})
+    def _change(self, buffer: Buffer, **changes: Any) -> Buffer:
+        changed = {**buffer, **changes}
+        self._save({**self._buffers, buffer["name"]: changed})
         return changed
 
-    def _save(self, records: dict[str, Record]) -> None:
-        write_json(self._path, list(records.values()), 0o600)
-        self._records = records
+    def _save(self, buffers: dict[str, Buffer]) -> None:
+        write_json(self._path, list(buffers.values()), 0o600)
+        self._buffers = buffers
 
 
-def read_buffers(path: str) -> list[Record]:
-    """All that are stored in ``path``; none where nothing is there. Raises OSError,
-    UsageError."""
+def read_buffers(path: str) -> list[Buffer]:
+    """Return all that are stored in ``path``; none where nothing is there. Raises
+    OSError, UsageError."""
     if not os.path.lexists(path):
         return []
-    records = read_stored(path)
-    if not isinstance(records, list):
+    buffers = read_stored(path)
+    if not isinstance(buffers, list):
         raise damaged(path, "it is no list")
-    for record in records:
-        check_record(path, record, _LIKE, list(_LIKE))
-        if NAME.fullmatch(record["name"]) is None:
-            raise damaged(path, f"name: {record['name'][:40]!r}")
-    return records
+    for buffer in buffers:
+        check_record(path, buffer, _LIKE, list(_LIKE))
+        if NAME.fullmatch(buffer["name"]) is None:
+            raise damaged(path, f"name: {buffer['name'][:40]!r}")
+    return buffers
 
 
-def _taken(record: Record, uid: int) -> Refused:
-    if record["uid"] == uid:
-        why = (
-            f"you have a buffer {record['name']} (uuid {record['uuid'] or 'unknown'}): "
-            "delete it first, or take another name"
-        )
-        return Refused("taken", why)
-    return Refused(
-        "taken",
-        f"the name {record['name']} belongs to {record['user']} (uid {record['uid']}), "
-        f"run {record['uuid'] or 'unknown'}; take another name",
-    )
+def _complain(name: str, error: OSError) -> None:
+    complain(f"buffer {name} waits: {message_of(error)}")
+
+
+def _check_owner(uid: int, buffer: Buffer, mend: str = "") -> None:
+    """Raises Refused where another user than ``uid`` owns it, unless that is root."""
+    if uid not in (0, buffer["uid"]):
+        whose = f"buffer {buffer['name']} belongs to {buffer['user']}"
+        raise Refused("not-yours", f"{whose}{mend}")
+
+
+def _taken(buffer: Buffer, uid: int) -> Refused:
+    name = buffer["name"]
+    uuid = buffer["uuid"] or "unknown"
+    if buffer["uid"] == uid:
+        mend = "delete it first, or take another name"
+        return Refused("taken", f"you have a buffer {name} (uuid {uuid}): {mend}")
+    owner = f"{buffer['user']} (uid {buffer['uid']}), run {uuid}"
+    why = f"the name {name} belongs to {owner}; take another name"
+    return Refused("taken", why)
 
 
 def _user(uid: int) -> str:

@@ -1,7 +1,7 @@
 """The ``#BB_LUA`` lines of a job: what it asks of fast storage.
 
 burst_buffer.lua refuses what does not follow these rules when the job is submitted; the
-service reads the same lines again, because it does not believe what it is told.
+service reads the same lines again, because it does not trust the spool.
 """
 
 from __future__ import annotations
@@ -28,6 +28,15 @@ _CONTROL = re.compile("[\x00-\x1f\x7f]")
 _TAB_IN_VALUE = re.compile("(?:capacity|pool)=[^ ]*\t")
 _LONGEST = 4096  # bytes of a place; Linux takes no longer path
 _MOST_PERSIST = 100  # lines of a job: the service makes each change durable
+_A_SIZE = "a size is a whole number with a unit"
+_A_NAME = "a name is 3 to 40 letters and digits"
+_PERSIST = {
+    "store": f"store NAME size=100GiB [pool=NAME]; {_A_SIZE}, {_A_NAME}",
+    "use": f"use NAME; {_A_NAME}",
+    "delete": f"delete NAME; {_A_NAME}",
+    "share": "share NAME USER",
+    "unshare": "unshare NAME USER",
+}
 
 
 class CopyDirective(NamedTuple):
@@ -45,7 +54,7 @@ class StoreDirective(NamedTuple):
     pool: str  # empty: the default
 
 
-class Share(NamedTuple):
+class ShareDirective(NamedTuple):
     """Another user may read a buffer, or may no more."""
 
     allowed: bool
@@ -63,13 +72,7 @@ class Directives:
         self.stores: list[StoreDirective] = []
         self.uses: list[str] = []
         self.deletes: list[str] = []
-        self.shares: list[Share] = []
-
-    @property
-    def has_most_persist(self) -> bool:
-        """Whether no more ``persist`` line is taken."""
-        lines = [*self.stores, *self.uses, *self.deletes, *self.shares]
-        return len(lines) >= _MOST_PERSIST
+        self.shares: list[ShareDirective] = []
 
     @property
     def wants_more(self) -> bool:
@@ -79,55 +82,34 @@ class Directives:
     @property
     def uses_nodes(self) -> bool:
         """Whether the job has a folder on each of its nodes."""
-        return any(is_on_node(copy.dest) for copy in self.stage_in) or any(
-            is_on_node(copy.source) for copy in self.stage_out
-        )
+        ends = [copy.dest for copy in self.stage_in]
+        ends += [copy.source for copy in self.stage_out]
+        return any(map(is_on_node, ends))
 
 
 def is_on_node(place: str) -> bool:
-    """Whether ``place`` is on storage of a node."""
+    """Tell whether ``place`` is on storage of a node."""
     return place.startswith(NODE)
 
 
 def parse_directives(lines: Sequence[str]) -> Directives:
-    """What ``lines`` ask for; lines of another kind are left out.
+    """Return what ``lines`` ask for; lines of another kind are left out.
 
     Raises Refused with the first mistake.
     """
     found = Directives()
-    number = 0
-    for line in lines:
-        if line.startswith(DIRECTIVE):
-            number += 1
-            why = _read(found, line)
-            if why:
-                shown = _CONTROL.sub(" ", line[:_SHOWN])
-                shown += " [...]" * (len(line) > _SHOWN)
-                raise Refused("bad-directive", f"directive {number}, {shown}: {why}")
+    ours = (line for line in lines if line.startswith(DIRECTIVE))
+    for number, line in enumerate(ours, 1):
+        why = _odd_character(line) or _read(found, line)
+        if why:
+            shown = _CONTROL.sub(" ", line[:_SHOWN]) + " [...]" * (len(line) > _SHOWN)
+            raise Refused("bad-directive", f"directive {number}, {shown}: {why}")
     return found
 
 
-def _read(found: Directives, line: str) -> str | None:
-    """Adds ``line`` to ``found``; else the mistake in it."""
-    odd = _odd_character(line)
-    if odd:
-        return odd
-    words = _words(line)
-    verb = words[0] if words else ""
-    if verb != "jobbb" and "capacity=" in line:
-        return "Slurm would count 'capacity=' as a buffer of the job"
-    if verb == "jobbb":
-        return _job_buffer(found, words)
-    if verb in ("stage_in", "stage_out"):
-        return _copy(found, words)
-    if verb == "persist":
-        return _persist(found, words[1:])
-    return f"write: {DIRECTIVE} jobbb, stage_in, stage_out or persist"
-
-
-def _odd_character(line: str) -> str | None:
-    """Why a character of ``line`` cannot stand there. A tab is a blank, except where
-    Slurm reads on to the next blank."""
+def _odd_character(line: str) -> str:
+    """Return why a character of ``line`` cannot stand there. A tab is a blank, except
+    where Slurm reads on to the next blank."""
     found = _CONTROL.search(line.replace("\t", " "))
     if found and found[0] == "\r":
         return "it has a carriage return, as files of Windows do: dos2unix removes it"
@@ -135,83 +117,85 @@ def _odd_character(line: str) -> str | None:
         return f"it has the control character 0x{ord(found[0]):02x}"
     if _TAB_IN_VALUE.search(line):
         return "it has a tab behind capacity= or pool=, where Slurm takes blanks only"
-    return None
+    return ""
 
 
-def _words(line: str) -> list[str]:
-    """The words up to a comment."""
-    words = re.split("[ \t]+", line[len(DIRECTIVE) :].strip(" \t"))
-    return list(takewhile(lambda word: word and not word.startswith("#"), words))
+def _read(found: Directives, line: str) -> str:
+    """Add ``line`` to ``found``; return the mistake in it, if there is one."""
+    every = re.split("[ \t]+", line[len(DIRECTIVE) :].strip(" \t"))
+    words = list(takewhile(lambda word: word and not word.startswith("#"), every))
+    verb = words[0] if words else ""
+    if verb == "jobbb":
+        return _job_buffer(found, words[1:])
+    if "capacity=" in line:
+        return "Slurm would count 'capacity=' as a buffer of the job"
+    if verb in ("stage_in", "stage_out"):
+        return _copy(found, verb, words[1:])
+    if verb == "persist":
+        return _persist(found, words[1:])
+    return f"write: {DIRECTIVE} jobbb, stage_in, stage_out or persist"
 
 
-def _job_buffer(found: Directives, words: list[str]) -> str | None:
+def _job_buffer(found: Directives, words: list[str]) -> str:
     if found.capacity:
         return "a job has one jobbb line"
-    given = _options(words[1:])
+    given = _options(words)
     found.capacity = _size(given.get("capacity", ""))
     found.pool = given.get("pool", "")
-    if len(words) != 3 or not found.capacity or not _POOL.fullmatch(found.pool):
-        return (
-            f"write: {DIRECTIVE} jobbb capacity=100GiB pool=NAME; a size is a whole "
-            "number with a unit"
-        )
-    return None
+    if len(words) == 2 and found.capacity and _POOL.fullmatch(found.pool):
+        return ""
+    return f"write: {DIRECTIVE} jobbb capacity=100GiB pool=NAME; {_A_SIZE}"
 
 
-def _copy(found: Directives, words: list[str]) -> str | None:
-    if len(words) != 3 or not (_is_place(words[1]) and _is_place(words[2])):
+def _copy(found: Directives, verb: str, words: list[str]) -> str:
+    if len(words) != 2 or not all(map(_is_place, words)):
         return (
-            f"write: {DIRECTIVE} {words[0]} SOURCE DEST, each as NAME://path or /path, "
+            f"write: {DIRECTIVE} {verb} SOURCE DEST, each as NAME://path or /path, "
             "without blanks and without '..', of 4096 bytes at most"
         )
-    here, there = words[1:] if words[0] == "stage_in" else reversed(words[1:])
+    copy = CopyDirective(*words)
+    is_in = verb == "stage_in"
+    here, there = copy if is_in else reversed(copy)
     if is_on_node(here) or (is_on_node(there) and not there[len(NODE) :].strip("/.")):
         return f"{NODE}PATH is the DEST of a stage_in or the SOURCE of a stage_out"
-    copies = found.stage_in if words[0] == "stage_in" else found.stage_out
-    copies.append(CopyDirective(words[1], words[2]))
-    return None
+    (found.stage_in if is_in else found.stage_out).append(copy)
+    return ""
 
 
-def _persist(found: Directives, words: list[str]) -> str | None:
-    verb, rest = (words[0], words[1:]) if words else ("", [])
-    name = rest[0] if rest and NAME.fullmatch(rest[0]) else ""
-    if found.has_most_persist:
+def _persist(found: Directives, words: list[str]) -> str:
+    lines = [*found.stores, *found.uses, *found.deletes, *found.shares]
+    if len(lines) >= _MOST_PERSIST:
         return f"a job has at most {_MOST_PERSIST} persist lines"
+    verb, name, *rest = [*words, "", ""][: max(2, len(words))]
+    if verb not in _PERSIST:
+        return f"write: {DIRECTIVE} persist store, use, delete, share or unshare"
+    is_good = NAME.fullmatch(name) is not None
     if verb == "store":
-        given = _options(rest[1:])
+        given = _options(rest)
         size = _size(given.get("size", ""))
         pool = given.get("pool", "")
-        known = 1 + len(given) == len(rest) and not set(given) - {"size", "pool"}
-        if not (name and size and known and (not pool or _POOL.fullmatch(pool))):
-            return (
-                f"write: {DIRECTIVE} persist store NAME size=100GiB [pool=NAME]; a "
-                "size is a whole number with a unit, a name is 3 to 40 letters and "
-                "digits"
-            )
+        is_known = len(given) == len(rest) and given.keys() <= {"size", "pool"}
+        is_pool = not pool or _POOL.fullmatch(pool) is not None
+        is_good = is_good and size > 0 and is_known and is_pool
         found.stores.append(StoreDirective(name, size, pool))
     elif verb in ("use", "delete"):
-        if not name or len(rest) != 1:
-            return (
-                f"write: {DIRECTIVE} persist {verb} NAME; a name is 3 to 40 letters "
-                "and digits"
-            )
+        is_good = is_good and not rest
         (found.uses if verb == "use" else found.deletes).append(name)
-    elif verb in ("share", "unshare"):
-        if not name or len(rest) != 2 or not _USER.fullmatch(rest[1]):
-            return f"write: {DIRECTIVE} persist {verb} NAME USER"
-        found.shares.append(Share(verb == "share", name, rest[1]))
     else:
-        return f"write: {DIRECTIVE} persist store, use, delete, share or unshare"
-    return None
+        user = rest[0] if len(rest) == 1 else ""
+        is_good = is_good and _USER.fullmatch(user) is not None
+        found.shares.append(ShareDirective(verb == "share", name, user))
+    return "" if is_good else f"write: {DIRECTIVE} persist {_PERSIST[verb]}"
 
 
 def _options(words: Sequence[str]) -> dict[str, str]:
-    """The key=value words, each key once; a word of another kind is missing then."""
+    """Return the key=value words, each key once; a word of another kind is missing
+    then."""
     found: dict[str, str] = {}
     for word in words:
-        key, sign, value = word.partition("=")
-        if sign and value and key not in found:
-            found[key] = value
+        key, _, value = word.partition("=")
+        if value:
+            found.setdefault(key, value)
     return found
 
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import format_size, round_up
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.slurm.slurm_config import GranulePool
+
+
+class _Grant(NamedTuple):
+    size: int  # bytes
+    uid: int | None  # None: they count for no user
 
 
 class Pools:
@@ -19,8 +24,8 @@ class Pools:
     def __init__(self, pools: Sequence[GranulePool]) -> None:
         self._pools = {pool.name: pool for pool in pools}
         self._default = pools[0].name
-        self._granted: dict[str, dict[str, int]] = {name: {} for name in self._pools}
-        self._owners: dict[str, int] = {}  # uid by holder
+        # By pool, by holder.
+        self._grants: dict[str, dict[str, _Grant]] = {name: {} for name in self._pools}
 
     @property
     def all(self) -> list[GranulePool]:
@@ -28,94 +33,82 @@ class Pools:
         return list(self._pools.values())
 
     def pool(self, name: str) -> GranulePool:
-        """The pool ``name``; the default for an empty name. Raises Refused."""
+        """Return the pool ``name``; the default for an empty name. Raises Refused."""
         found = self._pools.get(name or self._default)
         if found is None:
             known = ", ".join(self._pools)
             raise Refused("no-pool", f"no pool {name}; this site has {known}")
         return found
 
-    def rounded(self, name: str, size: int) -> int:
-        """``size`` bytes in whole granules. Raises Refused for what never fits."""
-        pool = self.pool(name)
+    def rounded(self, pool: GranulePool, size: int) -> int:
+        """Return ``size`` bytes in whole granules. Raises Refused for what never
+        fits."""
         rounded = round_up(max(size, 1), pool.granularity)
-        if rounded > pool.capacity:
-            raise Refused(
-                "too-large",
-                f"{format_size(size)} is more than pool {pool.name} has: "
-                f"{format_size(pool.capacity)}",
-            )
-        if pool.per_user and rounded > pool.per_user:
-            raise Refused(
-                "too-large",
-                f"{format_size(size)} is more than one user may have of pool "
-                f"{pool.name}: {format_size(pool.per_user)}",
-            )
+        most = pool.per_user or pool.capacity
+        if rounded > min(most, pool.capacity):
+            has = f"pool {pool.name} has: {format_size(pool.capacity)}"
+            if rounded <= pool.capacity:
+                has = f"one user may have of pool {pool.name}: {format_size(most)}"
+            raise Refused("too-large", f"{format_size(size)} is more than {has}")
         return rounded
 
     def grant(self, holder: str, name: str, size: int, uid: int) -> int | None:
-        """Bytes granted to ``holder`` of user ``uid``, whole granules; None where there
-        is no room for them now. Raises Refused."""
+        """Return the bytes granted to ``holder`` of user ``uid``, whole granules; None
+        where there is no room for them now. Raises Refused."""
         pool = self.pool(name)
-        rounded = self.rounded(name, size)
-        granted = self._granted[pool.name]
-        if holder not in granted and rounded > self.free_for(pool, uid):
+        grants = self._grants[pool.name]
+        rounded = self.rounded(pool, size)
+        if holder not in grants and rounded > self.free_for(pool, uid):
             return None
-        self._owners[holder] = uid
-        return granted.setdefault(holder, rounded)
+        return grants.setdefault(holder, _Grant(rounded, uid)).size
+
+    def free(self, pool: GranulePool) -> int:
+        """Return the bytes that are given to no one; none where the pool was made
+        smaller."""
+        granules = pool.capacity // pool.granularity * pool.granularity
+        given = sum(grant.size for grant in self._grants[pool.name].values())
+        return max(0, granules - given)
 
     def free_for(self, pool: GranulePool, uid: int) -> int:
-        """Bytes that user ``uid`` may still have now."""
+        """Return the bytes that user ``uid`` may still have now."""
+        free = self.free(pool)
         if not pool.per_user:
-            return self.free(pool)
-        granted = self._granted[pool.name].items()
-        has = sum(size for holder, size in granted if self._owners.get(holder) == uid)
-        return min(self.free(pool), max(0, pool.per_user - has))
-
-    def is_full_for_all(self, pool: GranulePool, size: int) -> bool:
-        """Whether ``size`` bytes wait for room, and not for the limit of their user."""
-        return size > self.free(pool)
+            return free
+        grants = self._grants[pool.name].values()
+        has = sum(grant.size for grant in grants if grant.uid == uid)
+        return min(free, max(0, pool.per_user - has))
 
     def waits_for(self, pool: GranulePool, size: int, uid: int) -> str:
-        """What ``size`` bytes of user ``uid`` wait for, as a sentence."""
-        if self.is_full_for_all(pool, size):
-            free = f"{format_size(self.free(pool))} free in pool {pool.name}"
-            return f"waits for {format_size(size)}; {free}"
+        """Return what ``size`` bytes of user ``uid`` wait for, as a sentence."""
+        free = self.free(pool)
+        waits = f"waits for {format_size(size)}"
+        if size > free:
+            return f"{waits}; {format_size(free)} free in pool {pool.name}"
         most = format_size(pool.per_user)
         left = format_size(self.free_for(pool, uid))
-        return (
-            f"waits for {format_size(size)}; of the {most} of pool {pool.name} that a "
-            f"user may have, {left} are left"
-        )
+        may = f"of the {most} of pool {pool.name} that a user may have"
+        return f"{waits}; {may}, {left} are left"
 
     def restore(
         self, holder: str, name: str, size: int, uid: int | None = None
     ) -> None:
-        """``holder`` has ``size`` bytes since before the service was started; 0: it
-        waits for some. Without ``uid`` they count for no user. Raises UsageError where
-        the pool was taken away meanwhile."""
+        """Note that ``holder`` has ``size`` bytes since before the service was started;
+        0: it waits for some. Raises UsageError where the pool was taken away
+        meanwhile."""
         if name not in self._pools:
             raise UsageError(
                 f"pool {name} is not in the configuration, and {holder} is a buffer of "
                 "it; declare the pool until its last buffer is deleted"
             )
         if size:
-            self._granted[name][holder] = size
-            if uid is not None:
-                self._owners[holder] = uid
+            self._grants[name][holder] = _Grant(size, uid)
 
     def release(self, holder: str, name: str) -> None:
-        """Take back what ``holder`` has; nothing is fine."""
-        self._granted.get(name, {}).pop(holder, None)
-        self._owners.pop(holder, None)
-
-    def free(self, pool: GranulePool) -> int:
-        """Bytes that are given to no one; none where the pool was made smaller."""
-        granules = pool.capacity // pool.granularity * pool.granularity
-        return max(0, granules - sum(self._granted[pool.name].values()))
+        """Take back what ``holder`` has, if it has something."""
+        self._grants.get(name, {}).pop(holder, None)
 
     def as_json(self) -> list[dict[str, Any]]:
-        """For clients, in bytes."""
+        """Return all pools as clients read them, in bytes."""
         return [
             {
                 "name": pool.name,
@@ -124,11 +117,12 @@ class Pools:
                 "free": self.free(pool),
                 "per_user": pool.per_user or pool.capacity,
             }
-            for pool in self._pools.values()
+            for pool in self.all
         ]
 
     def for_slurm(self) -> str:
-        """What slurm_bb_pools returns, in granules (burst_buffer_lua.c, _load_pools).
+        """Write the text that slurm_bb_pools returns, in granules (burst_buffer_lua.c,
+        _load_pools).
 
         Slurm takes its own jobs out of ``free`` only until the next call, so ours have
         to be out of it as well.
@@ -140,6 +134,6 @@ class Pools:
                 "quantity": pool.capacity // pool.granularity,
                 "free": self.free(pool) // pool.granularity,
             }
-            for pool in self._pools.values()
+            for pool in self.all
         ]
         return json.dumps({"pools": shown})

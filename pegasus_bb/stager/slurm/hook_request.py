@@ -34,13 +34,14 @@ class HookRequest(NamedTuple):
         return float(head) if _WHOLE.fullmatch(head) else time.time()
 
     def number(self, key: str) -> int | None:
-        """The whole number of a field; None where Slurm did not know it."""
+        """Return the whole number of a field; None where Slurm did not know it."""
         text = self.fields.get(key, "").partition(".")[0]
         return int(text) if _WHOLE.fullmatch(text) else None
 
 
 def parse_request(token: str, text: str) -> HookRequest:
-    """Raises ValueError where burst_buffer.lua did not write ``text``."""
+    """Return the request in ``text``. Raises ValueError where burst_buffer.lua did not
+    write it."""
     head, _, body = text.partition("\n\n")
     fields: dict[str, str] = {}
     words: list[str] = []
@@ -53,18 +54,12 @@ def parse_request(token: str, text: str) -> HookRequest:
         else:
             fields[key] = value
     do = fields.get("do", "")
-    if do not in HOOKS and do != STATUS:
+    if do not in (*HOOKS, STATUS):
         raise ValueError(f"{token}: do {do!r} is no hook")
-    if do != STATUS:
-        _whole(fields.get("job", ""))
-    uid = _whole(fields.get("uid", ""))
-    gid = _whole(fields.get("gid", ""))
+    # int() takes more than hooks write: signs, blanks, digits of other alphabets.
+    for key in ("uid", "gid") if do == STATUS else ("uid", "gid", "job"):
+        if _WHOLE.fullmatch(fields.get(key, "")) is None:
+            raise ValueError(f"{fields.get(key, '')[:80]!r} is no whole number")
     lines = [line for line in body.replace("\0", "").split("\n") if line]
-    return HookRequest(token, do, uid, gid, fields, words, lines)
-
-
-def _whole(text: str) -> int:
-    """int() takes more than hooks write: signs, blanks, digits of other alphabets."""
-    if _WHOLE.fullmatch(text) is None:
-        raise ValueError(f"{text[:80]!r} is no whole number")
-    return int(text)
+    numbers = (int(fields["uid"]), int(fields["gid"]))
+    return HookRequest(token, do, *numbers, fields, words, lines)

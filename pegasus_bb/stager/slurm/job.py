@@ -1,16 +1,16 @@
-"""A job of Slurm as the service knows it, one JSON file each."""
+"""A job of Slurm as the service knows it."""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
-from pegasus_bb.core.files import sync_directory, write_json
+from pegasus_bb.core.files import sync_directory
 from pegasus_bb.stager.slurm.directives import Directives, parse_directives
 from pegasus_bb.stager.slurm.hook_request import HookRequest
-from pegasus_bb.stager.slurm.stored import known, read_record, record_names
+from pegasus_bb.stager.slurm.records import Record, RecordFolder
 
 NOTED = "noted"  # it waits for room in its pool
 STAGING_IN = "staging-in"
@@ -27,11 +27,18 @@ _SHOWN = 500  # characters of both ends of a message: squeue shows it to all use
 BEFORE_RUN = (NOTED, STAGING_IN, FAILED_IN, STAGED_IN)
 
 
-class SlurmJob:
+class SlurmJob(Record):
     """``folder``: of its own buffer in pool ``pool``; ``size``: bytes of it; 0: the job
     has none."""
 
-    def __init__(self, number: int, uid: int, gid: int) -> None:
+    NEEDED: ClassVar[tuple[str, ...]] = ("number", "uid", "gid", "state")
+    LISTS: ClassVar[dict[str, list[Any]]] = {
+        "lines": [""],
+        "buffers": [""],
+        "tasks": [0],
+    }
+
+    def __init__(self, number: int = 0, uid: int = 0, gid: int = 0) -> None:
         self.number, self.uid, self.gid = number, uid, gid
         self.lines: list[str] = []  # its directives
         self.state, self.message = NOTED, ""
@@ -45,8 +52,8 @@ class SlurmJob:
         self.tasks: list[int] = []  # of the service, those of the latest staging
         self._read: tuple[list[str], Directives] | None = None  # lines, and in them
 
-    def hear(self, request: HookRequest) -> None:
-        """What Slurm says of the job by the way."""
+    def update_from(self, request: HookRequest) -> None:
+        """Take over what Slurm says of the job in a request."""
         if request.directives and request.directives != self.lines:
             self.lines = request.directives
         if request.fields.get("sched_nodes"):  # else its time is a guess of no weight
@@ -57,14 +64,10 @@ class SlurmJob:
 
     @property
     def directives(self) -> Directives:
-        """Read once: a job has up to 20,000 of them. Raises Refused."""
+        """What its lines ask for, read once: a job has up to 20,000. Raises Refused."""
         if self._read is None or self._read[0] is not self.lines:
             self._read = (self.lines, parse_directives(self.lines))
         return self._read[1]
-
-    def as_json(self) -> dict[str, Any]:
-        """The record of the job."""
-        return {key: self.__dict__[key] for key in self.__dict__ if key != "_read"}
 
     @property
     def has_failed(self) -> bool:
@@ -73,17 +76,22 @@ class SlurmJob:
 
     @property
     def life(self) -> str:
-        """A job of the same number at another time has another one."""
+        """A name of this life; a job of the same number at another time has another
+        one. It is the name of the job's folder on each of its nodes, too."""
         return f"job.{self.number}.{int(self.noted_at)}"
 
     @property
-    def node_folder(self) -> str:
-        """The name of its folder on each of its nodes, where it has any."""
-        return self.life
+    def file_name(self) -> str:
+        """Its number, which may be another job's once this one is kept."""
+        is_kept = self.state in (KEPT, GONE)
+        return self.folder or self.life if is_kept else str(self.number)
 
     def fields(self) -> dict[str, str]:
-        """For the hooks."""
-        found = {"state": self.state, "message": _shown(self.message)}
+        """Return what the hooks are told, beside the variables."""
+        message = self.message
+        if len(message) > 2 * _SHOWN:  # what is wrong with a path stands behind it
+            message = f"{message[:_SHOWN]} ... {message[-_SHOWN:]}"
+        found = {"state": self.state, "message": message}
         if self.size:
             found["size"] = str(self.size)
         if "BB_NODE" in self.environ:
@@ -93,63 +101,29 @@ class SlurmJob:
         return found
 
 
-def _shown(message: str) -> str:
-    """Paths are long; what is wrong with one stands behind it."""
-    if len(message) <= 2 * _SHOWN:
-        return message
-    return f"{message[:_SHOWN]} ... {message[-_SHOWN:]}"
-
-
-LISTS = {"lines": [""], "buffers": [""], "tasks": [0]}  # what is in those of a job
-
-
-def read_job(path: str) -> SlurmJob:
-    """The job of a record. Raises OSError, UsageError."""
-    like = {**SlurmJob(0, 0, 0).as_json(), **LISTS}
-    data = read_record(path, like, ("number", "uid", "gid", "state"))
-    job = SlurmJob(data["number"], data["uid"], data["gid"])
-    job.__dict__.update(known(data, like))
-    if job.state != GONE and os.path.basename(path) != f"{job.number}.json":
-        job.state = KEPT  # ``keep`` was its latest step
-    return job
-
-
-class JobFiles:
-    """The records of all jobs, in one folder. Methods raise OSError."""
+class JobFiles(RecordFolder[SlurmJob]):
+    """The records of all jobs."""
 
     def __init__(self, folder: str) -> None:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        self._folder = folder
+        super().__init__(folder, SlurmJob)
 
     def read(self) -> Iterator[SlurmJob]:
-        """Every job of an earlier service. Raises UsageError as well."""
-        return map(read_job, record_names(self._folder))
-
-    def save(self, job: SlurmJob) -> None:
-        """Durable when this returns."""
-        write_json(self._path(job), job.as_json())
+        """Return every job of an earlier service; ``keep`` may have been its latest
+        step."""
+        for path in self.paths():
+            job = SlurmJob.read(path)
+            if job.state != GONE and os.path.basename(path) != f"{job.number}.json":
+                job.state = KEPT
+            yield job
 
     def keep(self, job: SlurmJob) -> None:
         """From now on ``job`` is kept, and its number may be another job's."""
-        before = self._path(job)
+        before = self.path(job)
         former = job.state
         job.state = KEPT
         try:
-            os.rename(before, self._path(job))
+            os.rename(before, self.path(job))
         except OSError:
             job.state = former
             raise
         sync_directory(self._folder)
-
-    def remove(self, job: SlurmJob) -> None:
-        """Absent is fine."""
-        try:
-            os.unlink(self._path(job))
-        except FileNotFoundError:
-            return
-        sync_directory(self._folder)
-
-    def _path(self, job: SlurmJob) -> str:
-        kept = job.folder or job.life
-        name = kept if job.state in (KEPT, GONE) else str(job.number)
-        return os.path.join(self._folder, f"{name}.json")

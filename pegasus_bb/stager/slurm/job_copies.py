@@ -21,44 +21,39 @@ from pegasus_bb.runtime.stager_client.task import (
 from pegasus_bb.stager.service import Service
 from pegasus_bb.stager.slurm.job import SlurmJob
 
-Ended = Callable[[list[str]], None]  # why some copies are not done; none: all are
-NotNow = Callable[[str], None]  # why nothing was begun; asking again will do
-_LATER = ("draining", "busy", "not-durable")  # codes of what is no fault of the job
+# Gets why some copies are not done; none: all are. And why nothing was begun, where
+# asking again will do.
+Ended = Callable[[list[str], str], None]
 PlacePairs = Sequence[tuple[str, str]]
+_LATER = ("draining", "busy", "not-durable")  # codes of what is no fault of the job
 
 
 class JobCopies:
     """Submits tasks in-process. ``save`` makes a job durable."""
 
-    def __init__(self, service: Service, save: Callable[[SlurmJob], None]) -> None:
+    def __init__(self, service: Service, save: Callable[[Any], None]) -> None:
         self._service, self._save = service, save
         self._batches: dict[SlurmJob, list[StagerTask]] = {}
         # What an earlier service accepted just before it could note that.
         self._earlier = {_key(t): t for t in service.tasks.values() if not t.has_ended}
 
     def copy(
-        self,
-        job: SlurmJob,
-        places: PlacePairs,
-        deadline: int | None,
-        ended: Ended,
-        not_now: NotNow,
+        self, job: SlurmJob, places: PlacePairs, deadline: int | None, ended: Ended
     ) -> None:
         """Copy each (source, dest) of ``places``; ``ended`` is called when all is over,
-        unless it is cancelled. Where the service takes no task now, ``not_now`` is
-        called instead. A copy that an earlier call has begun or done is not begun
-        again. Raises Refused."""
+        unless it is cancelled. A copy that an earlier call has begun or done is not
+        begun again. Raises Refused."""
         batch = self._known(job, places)
         job.tasks = [task.id for task in batch]
         self._batches[job] = batch
+        self.move_deadline(job, deadline)
         found = {(task.source, task.dest) for task in batch}
+        terms = {"deadline": deadline} if deadline else {}
         specs: list[dict[str, Any]] = [
-            {"kind": COPY, "source": source, "dest": dest}
+            {"kind": COPY, "source": source, "dest": dest, **terms}
             for source, dest in places
             if (source, dest) not in found
         ]
-        if deadline:
-            specs = [{**spec, "deadline": deadline} for spec in specs]
 
         def accepted(ok: dict[str, Any]) -> None:
             numbers = range(ok["first"], ok["first"] + ok["count"])
@@ -70,33 +65,28 @@ class JobCopies:
             job.tasks = [task.id for task in batch]
             with contextlib.suppress(OSError):  # then ``_earlier`` has them
                 self._save(job)
-            self._follow(job, batch, ended)
+            self._await(job, batch, ended)
 
         def refused(why: Refused) -> None:
-            if self._batches.get(job) is not batch:
-                return  # the job was cancelled meanwhile
-            del self._batches[job]
-            if why.code in _LATER:
-                not_now(str(why))
-            else:
-                ended([str(why)])
+            if self._batches.get(job) is batch:  # else the job was cancelled meanwhile
+                del self._batches[job]
+                is_later = why.code in _LATER
+                ended([] if is_later else [str(why)], str(why) if is_later else "")
 
-        self.move_deadline(job, deadline)
         if not specs:
-            self._follow(job, batch, ended)
+            self._await(job, batch, ended)
             return
         raw = encode({"tasks": specs}).rstrip(b"\n")
         try:
             self._service.submit(job.uid, specs, raw, accepted, refused)
         except Refused as why:
-            if why.code in _LATER:
-                refused(why)
-                return
-            del self._batches[job]
-            raise
+            if why.code not in _LATER:
+                del self._batches[job]
+                raise
+            refused(why)
 
     def move_deadline(self, job: SlurmJob, deadline: int | None) -> None:
-        """Copies of ``job`` that wait shall be done by ``deadline`` from now on."""
+        """Give copies of ``job`` that wait another deadline."""
         for task in self._batches.get(job, ()):
             if deadline and task.state == PENDING and task.terms.deadline != deadline:
                 task.terms = task.terms._replace(deadline=deadline)
@@ -108,7 +98,7 @@ class JobCopies:
         self._earlier.clear()
 
     def is_copying(self, job: SlurmJob) -> bool:
-        """Whether copies of ``job`` are under way."""
+        """Tell whether copies of ``job`` are under way."""
         return job in self._batches
 
     def cancel(self, job: SlurmJob) -> None:
@@ -129,26 +119,25 @@ class JobCopies:
                 found.append(task)
         return found
 
-    def _follow(self, job: SlurmJob, batch: list[StagerTask], ended: Ended) -> None:
+    def _await(self, job: SlurmJob, batch: list[StagerTask], ended: Ended) -> None:
         def all_ended() -> None:
             if self._batches.get(job) is batch:
                 del self._batches[job]
-                ended(_failures(batch, self._service.spaces, job.has_failed))
+                ended(_failures(batch, self._service.spaces, job.has_failed), "")
 
         self._service.wait(batch, all_ended)
 
 
 def _failures(
-    tasks: list[StagerTask], spaces: Dataspaces, absent_is_fine: bool
+    tasks: list[StagerTask], spaces: Dataspaces, may_be_absent: bool
 ) -> list[str]:
     """A job that has failed need not have made all of its results."""
-    found = []
-    for task in tasks:
-        is_fine = absent_is_fine and _is_source_absent(task, spaces)
-        if task.state != DONE and not is_fine:
-            what = "was cancelled" if task.state == CANCELLED else task.message
-            found.append(f"{task.source}: {what}")
-    return found
+    return [
+        f"{task.source}: {'was cancelled' if task.state == CANCELLED else task.message}"
+        for task in tasks
+        if task.state != DONE
+        and not (may_be_absent and _is_source_absent(task, spaces))
+    ]
 
 
 def _is_source_absent(task: StagerTask, spaces: Dataspaces) -> bool:

@@ -19,6 +19,7 @@ from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.messages import complain, message_of
 from pegasus_bb.stager.nodes.node_staging import Nodes
 from pegasus_bb.stager.slurm.buffers import Buffers
+from pegasus_bb.stager.slurm.directives import CopyDirective
 from pegasus_bb.stager.slurm.hook_request import HookRequest
 from pegasus_bb.stager.slurm.job import (
     BEFORE_RUN,
@@ -35,12 +36,11 @@ from pegasus_bb.stager.slurm.job import (
     JobFiles,
     SlurmJob,
 )
-from pegasus_bb.stager.slurm.job_copies import JobCopies
-from pegasus_bb.stager.slurm.job_ends import Ends, holds_space, may_be_over
-from pegasus_bb.stager.slurm.job_states import Queue
+from pegasus_bb.stager.slurm.job_copies import Ended, JobCopies
 from pegasus_bb.stager.slurm.job_storage import JobStorage
 from pegasus_bb.stager.slurm.kept_results import KeptResults
 from pegasus_bb.stager.slurm.spool import Spool
+from pegasus_bb.stager.slurm.squeue import Ends, Queue, holds_space, may_be_over
 
 # Seconds after which Slurm has forgotten a job in one of these states. All that one has
 # made is saved then, or cannot be.
@@ -51,7 +51,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Jobs:
-    """Heeds the notes of hooks."""
+    """Handles the notes of hooks."""
 
     def __init__(
         self,
@@ -59,14 +59,13 @@ class Jobs:
         files: JobFiles,
         storage: JobStorage,
         buffers: Buffers,
-        transfers: JobCopies,
+        copies: JobCopies,
         nodes: Nodes,
     ) -> None:
         """Knows what an earlier service knew. Raises OSError, UsageError."""
         self._spool, self._files, self._storage = spool, files, storage
-        self._buffers, self._transfers = buffers, transfers
-        self._nodes = nodes
-        self.kept = KeptResults(files, storage, transfers)
+        self._buffers, self._copies, self._nodes = buffers, copies, nodes
+        self.kept = KeptResults(files, storage, copies)
         self._jobs: dict[int, SlurmJob] = {}
         self._unreported: set[SlurmJob] = set()  # the hooks do not know their state yet
         self._ends = Ends()
@@ -84,15 +83,15 @@ class Jobs:
         }
 
     def resume(self) -> None:
-        """Do what an earlier service was at; tell the hooks what it could not tell."""
+        """Do what an earlier service was at; report what it could not report."""
         try:
-            for job in list(self._jobs.values()):
-                self._tell_or_later(job)
+            for job in self._all():
+                self._report_or_later(job)
                 self._nodes.resume(job, partial(self._on_nodes, job))
-                self._go_on_copying(job)
+                self._resume_copies(job)
             self.kept.retry()
         finally:
-            self._transfers.forget_earlier()
+            self._copies.forget_earlier()
         for number in self._spool.known_jobs():
             if number not in self._jobs:
                 self._spool.forget_job(number)
@@ -108,39 +107,38 @@ class Jobs:
                 if request.do == "pre_run":
                     self._nodes.answer(request, "the staging service does not know it")
                 # Torn down before Slurm was started again: all is safe or kept.
-                self._spool.tell_job(request.job, {"state": GONE}, ())
-                self._spool.heard(request.job)
+                self._spool.report_job(request.job, {"state": GONE}, {})
+                self._spool.acknowledge(request.job)
                 return
-            job = self._jobs[request.job] = SlurmJob(
-                request.job, request.uid, request.gid
-            )
+            job = SlurmJob(request.job, request.uid, request.gid)
+            self._jobs[request.job] = job
         planned = job.start_time
         changed_at = job.changed_at
-        job.hear(request)
+        job.update_from(request)
         if job.state == STAGING_IN and job.start_time != planned:
             self._files.save(job)
-            self._transfers.move_deadline(job, job.start_time)
-            self._tell_or_later(job)
+            self._copies.move_deadline(job, job.start_time)
+            self._report_or_later(job)
         if request.do == "pre_run" and "BB_NODE" in job.environ:
             self._stage_nodes(job, request)
             return
         self._steps[request.do](job)
         if request.do in ("data_in", "data_out"):
             if job.changed_at == changed_at or job in self._unreported:
-                self._tell(job)
-            self._spool.heard(job.number)
+                self._report(job)
+            self._spool.acknowledge(job.number)
 
-    def tell_again(self) -> None:
-        """Tell the hooks what could not be told: a job whose state they do not know
+    def report_unreported(self) -> None:
+        """Report what could not be reported: a job whose state the hooks do not know
         waits for ever. Raises OSError."""
         for job in list(self._unreported):
             if self._jobs.get(job.number) is job:
-                self._tell(job)
+                self._report(job)
             self._unreported.discard(job)
 
     def retry(self) -> None:
         """Room came back: those that wait for it may go on."""
-        for job in list(self._jobs.values()):
+        for job in self._all():
             self._stage_in(job)
 
     def tidy(self) -> None:
@@ -152,35 +150,38 @@ class Jobs:
         where the spool takes no note for half a minute.
         """
         self.kept.retry()
-        for job in list(self._jobs.values()):
-            self._go_on_copying(job)
+        for job in self._all():
+            self._resume_copies(job)
             patience = _FORGOTTEN.get(job.state)
             if patience and time.time() - job.changed_at > patience:
                 self._try_to_tear_down(job)
         self._spool.forget_old_jobs(self._jobs)
 
-    # -- those of whose end no hook has told
+    # -- those that have ended without a hook being called
 
     @property
     def may_be_over(self) -> bool:
         """Whether squeue should be asked."""
-        return any(map(may_be_over, self._jobs.values()))
+        return any(map(may_be_over, self._all()))
 
     @property
     def is_space_awaited(self) -> bool:
         """Whether a job waits for room, or a buffer for its end, and others hold it,
         which may be over."""
-        jobs = self._jobs.values()
+        jobs = self._all()
         is_awaited = any(job.state == NOTED and job.lines for job in jobs)
         return (is_awaited or self._buffers.has_deleted) and any(map(holds_space, jobs))
 
     def give_up(self, queue: Queue, noted: Container[int]) -> None:
-        """Tear down those that are over, as ``queue`` has them. ``noted``: the jobs of
-        which a note of a hook is not heeded yet."""
-        for job in list(self._jobs.values()):
+        """Tear down those that are over, as ``queue`` has them. ``noted``: the jobs
+        with a note of a hook that is not handled yet."""
+        for job in self._all():
             if self._ends.has_ended(job, queue, noted):
                 complain(f"job {job.number} has ended, and Slurm has not said so")
                 self._try_to_tear_down(job)
+
+    def _all(self) -> list[SlurmJob]:
+        return list(self._jobs.values())
 
     # -- steps of a job's life
 
@@ -196,34 +197,34 @@ class Jobs:
                     self._change(job, NOTED, _NO_ROOM)
                 return
             job.environ = self._storage.environ(job)
-            places = self._storage.resolve(job, job.directives.stage_in)
-            self._storage.resolve(job, job.directives.stage_out)  # before it computes
-            if not places:
-                self._have_nothing_staged_in(job)
+            copies = job.directives.stage_in
+            every = [*copies, *job.directives.stage_out]
+            self._storage.resolve(job, every)  # before it computes
+            if not copies and job.folder and not job.buffers:
+                # Its own buffer is on record; use of others would have to be.
+                self._change_in_memory(job, STAGED_IN)
+                self._report_or_later(job)
                 return
-            self._change(job, STAGING_IN, "")
-            self._transfers.copy(
-                job,
-                places,
-                job.start_time,
-                lambda why: self._staged_in(job, why),
-                lambda why: self._wait(job, why),
-            )
+            self._copy(job, copies, STAGING_IN, partial(self._staged_in, job))
         except (Refused, OSError) as error:
             self._fail(job, FAILED_IN, error)
 
-    def _have_nothing_staged_in(self, job: SlurmJob) -> None:
-        """Its own buffer is on record, if it has one; use of others has to be."""
-        if job.folder and not job.buffers:
-            self._change_in_memory(job, STAGED_IN)
-            self._tell_or_later(job)
-        else:
-            self._staged_in(job, [])
+    def _copy(
+        self, job: SlurmJob, copies: list[CopyDirective], state: str, ended: Ended
+    ) -> None:
+        """``job`` is in ``state`` while its ``copies`` are done."""
+        places = self._storage.resolve(job, copies)
+        if not places:
+            ended([], "")
+            return
+        self._change(job, state, "")
+        deadline = job.start_time if state == STAGING_IN else None
+        self._copies.copy(job, places, deadline, ended)
 
-    def _go_on_copying(self, job: SlurmJob) -> None:
+    def _resume_copies(self, job: SlurmJob) -> None:
         """Begin once more what is not under way: the service was killed, or took no
         task then, or its disk was full."""
-        if self._transfers.is_copying(job):
+        if self._copies.is_copying(job):
             return
         if job.state == NOTED:
             self._stage_in(job)
@@ -232,13 +233,15 @@ class Jobs:
         elif job.state == STAGING_OUT:
             self._begin_stage_out(job)
 
-    def _staged_in(self, job: SlurmJob, why: list[str]) -> None:
+    def _staged_in(self, job: SlurmJob, why: list[str], later: str) -> None:
         try:
-            self._change(job, FAILED_IN if why else STAGED_IN, abbreviate(why))
+            if not later:
+                self._change(job, FAILED_IN if why else STAGED_IN, abbreviate(why))
+                job.tasks = []
         except OSError as error:
-            self._wait(job, message_of(error))
-            return
-        job.tasks = []
+            later = message_of(error)
+        if later:
+            self._wait(job, later)
 
     def _run(self, job: SlurmJob) -> None:
         if job.state == STAGED_IN:
@@ -252,7 +255,7 @@ class Jobs:
         except (Refused, ValueError) as error:
             self._nodes.answer(request, str(error))
 
-    def _on_nodes(self, job: SlurmJob, _: list[str]) -> None:
+    def _on_nodes(self, job: SlurmJob, *_: object) -> None:
         """All is there: pre_run succeeds when this returns."""
         self._run(job)
 
@@ -265,36 +268,26 @@ class Jobs:
             if not job.directives.wants_more:
                 self._change_in_memory(job, STAGED_OUT)  # its hooks ask no more
                 return
-            places = self._storage.resolve(job, job.directives.stage_out)
-            if not places:
-                self._staged_out(job, [])
-                return
-            self._change(job, STAGING_OUT, "")
-            self._transfers.copy(
-                job,
-                places,
-                None,
-                lambda why: self._staged_out(job, why),
-                lambda why: self._wait(job, why),
-            )
+            copies = job.directives.stage_out
+            self._copy(job, copies, STAGING_OUT, partial(self._staged_out, job))
         except (Refused, OSError) as error:
             self._fail(job, FAILED_OUT, error)
 
-    def _staged_out(self, job: SlurmJob, why: list[str]) -> None:
+    def _staged_out(self, job: SlurmJob, why: list[str], later: str) -> None:
+        if later:
+            self._wait(job, later)
+            return
         try:
             if why:
                 raise Refused("not-copied", abbreviate(why))
             if not job.has_failed:
-                self._share_and_delete(job)
+                for allowed, name, user in job.directives.shares:
+                    self._buffers.share(job.uid, name, user, allowed)
+                for name in job.directives.deletes:
+                    self._buffers.delete(job.uid, name)
             self._change(job, STAGED_OUT, "")
         except (Refused, OSError) as error:
             self._fail(job, FAILED_OUT, error)
-
-    def _share_and_delete(self, job: SlurmJob) -> None:
-        for share in job.directives.shares:
-            self._buffers.share(job.uid, share.name, share.user, share.allowed)
-        for name in job.directives.deletes:
-            self._buffers.delete(job.uid, name)
 
     def _tear_down(self, job: SlurmJob) -> None:
         """Slurm is done with the job, or gives it up."""
@@ -304,14 +297,14 @@ class Jobs:
             if not is_all_saved and self._storage.has_results(job):
                 self.kept.keep(job)
             else:
-                self._transfers.cancel(job)
+                self._copies.cancel(job)
                 self._storage.give_back(job)
                 self._files.remove(job)
         except BaseException:  # the note of the hook stays for the next look
             self._jobs[job.number] = job
             raise
         self._ends.forget(job)
-        self._spool.tell_job(job.number, {"state": GONE}, ())
+        self._spool.report_job(job.number, {"state": GONE}, {})
 
     def _try_to_tear_down(self, job: SlurmJob) -> None:
         """Where that cannot be done now, a later look does it; other jobs do not wait
@@ -327,8 +320,8 @@ class Jobs:
         job.state, job.changed_at, job.message = state, time.time(), ""
 
     def _change(self, job: SlurmJob, state: str, message: str | None = None) -> None:
-        """The record first, then the word to the hooks, which may come later. Raises
-        OSError where it is not recorded."""
+        """Write the record first, then report to the hooks, which may come later.
+        Raises OSError where it is not recorded."""
         before = job.state, job.changed_at, job.message
         job.state, job.changed_at = state, time.time()
         if message is not None:
@@ -340,7 +333,7 @@ class Jobs:
             raise
         if state in (FAILED_IN, FAILED_OUT):
             complain(f"job {job.number} of uid {job.uid}: {state}: {job.message}")
-        self._tell_or_later(job)
+        self._report_or_later(job)
 
     def _fail(self, job: SlurmJob, state: str, error: Exception) -> None:
         """``job`` has failed; but a disk that is full is no fault of it. Called back
@@ -355,30 +348,28 @@ class Jobs:
     def _wait(self, job: SlurmJob, why: str) -> None:
         """It stays where it is, until it is tried again (tidy)."""
         job.message = why
-        self._tell_or_later(job)
+        self._report_or_later(job)
 
-    def _tell_or_later(self, job: SlurmJob) -> None:
+    def _report_or_later(self, job: SlurmJob) -> None:
         try:
-            self._tell(job)
+            self._report(job)
         except OSError:
             self._unreported.add(job)
 
-    def _tell(self, job: SlurmJob) -> None:
+    def _report(self, job: SlurmJob) -> None:
         if "BB_NODE" in job.environ:
             self._spool.hang_bell(job.number)
-        environ = [f"{key}={value}" for key, value in job.environ.items()]
-        self._spool.tell_job(job.number, job.fields(), environ)
+        self._spool.report_job(job.number, job.fields(), job.environ)
 
 
 def _is_of_another(request: HookRequest, job: SlurmJob) -> bool:
     """Whether Slurm has given the number of ``job`` to another one: it counts anew some
     day. Raises ValueError where ``request`` is of an earlier one."""
+    is_first = request.do == _FIRST
     if request.uid != job.uid:
-        if request.do == _FIRST:
+        if is_first:
             return True
         raise ValueError(f"job {job.number} is uid {job.uid}'s, not {request.uid}'s")
-    if request.do != _FIRST:
-        return False
-    if job.state in BEFORE_RUN:  # its lines differ where Slurm has counted anew
+    if is_first and job.state in BEFORE_RUN:  # its lines differ where it counts anew
         return bool(job.lines and request.directives not in ([], job.lines))
-    return request.noted_at > job.changed_at
+    return is_first and request.noted_at > job.changed_at

@@ -6,14 +6,13 @@ import os
 from functools import partial
 from typing import Callable
 
-from pegasus_bb.runtime.stager_client.dataspace import Dataspaces
+from pegasus_bb.runtime.stager_client.dataspace import Dataspaces, as_roots, place_of
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.nodes.node_staging import Nodes
 from pegasus_bb.stager.slurm.buffers import READY, Buffers
 from pegasus_bb.stager.slurm.directives import CopyDirective, is_on_node
 from pegasus_bb.stager.slurm.granted_space import Pools
 from pegasus_bb.stager.slurm.job import SlurmJob
-from pegasus_bb.stager.slurm.place_resolver import PlaceResolver
 from pegasus_bb.stager.slurm.space_folders import Trash, left_in, make_folder
 
 
@@ -46,35 +45,29 @@ class JobStorage:
                 trash.resume(pool, left.path, partial(self._gone, holder, pool.name))
 
     def restore(self, job: SlurmJob) -> None:
-        """``job`` has its buffer, and uses others, since before the service was
-        started. Raises UsageError."""
+        """Note that ``job`` has its buffer, and uses others, since before the service
+        was started. Raises UsageError."""
         self._buffers.restore_use(job.buffers, job.life)
         if job.folder and job.size:
             holder = _holder(job, job.folder)
             self._pools.restore(holder, job.pool, job.size, job.uid)
 
     def make(self, job: SlurmJob) -> bool:
-        """Whether ``job`` has all buffers that it asks for now. Raises Refused,
-        OSError."""
+        """Make the buffers that ``job`` asks for; return whether it has all of them
+        now. Raises Refused, OSError."""
         directives = job.directives
         if directives.capacity and not self._grant(job, directives.capacity):
             return False
-        states = [
-            self._buffers.create(
-                job.uid,
-                job.gid,
-                store.name,
-                store.size,
-                f"job-{job.number}",
-                store.pool,
-            )["state"]
-            for store in directives.stores
+        uuid = f"job-{job.number}"
+        made = [
+            self._buffers.create(job.uid, job.gid, name, size, uuid, pool)
+            for name, size, pool in directives.stores
         ]
-        return all(state == READY for state in states)
+        return all(buffer["state"] == READY for buffer in made)
 
     def environ(self, job: SlurmJob) -> dict[str, str]:
-        """The variables that tell the job where its buffers are; from now on it uses
-        the persistent ones. Raises Refused."""
+        """Return the variables that say where the job's buffers are; from now on it
+        uses the persistent ones. Raises Refused."""
         found: dict[str, str] = {}
         if job.folder:
             found["BB_JOB"] = self.path(job)
@@ -83,25 +76,36 @@ class JobStorage:
             found["BB_NODE"] = self._nodes.path(job)
         names = [*(store.name for store in directives.stores), *directives.uses]
         for name in names:
-            record = self._buffers.use(name, job.uid, job.life)
-            found[f"BB_PERSISTENT_{name}"] = record["path"]
+            buffer = self._buffers.use(name, job.uid, job.life)
+            found[f"BB_PERSISTENT_{name}"] = buffer["path"]
         job.buffers = names
         return found
 
     def resolve(
         self, job: SlurmJob, copies: list[CopyDirective]
     ) -> list[tuple[str, str]]:
-        """``copies`` as places of the service. Raises Refused."""
-        resolver = PlaceResolver(
-            self._spaces,
-            f"{job.pool}://{job.folder}" if job.folder else "",
-            lambda name: self._buffers.readable(name, job.uid, job.life),
-        )
-        return [(resolver.resolve(c.source), resolver.resolve(c.dest)) for c in copies]
+        """Return ``copies`` as places of the service. Raises Refused."""
+        return [
+            (self._resolved(job, copy.source), self._resolved(job, copy.dest))
+            for copy in copies
+        ]
+
+    def _resolved(self, job: SlurmJob, word: str) -> str:
+        """``job://out`` -> ``flash://job.7/out``."""
+        space, _, path = word.partition("://")
+        if space == "job":
+            if not job.folder:
+                raise Refused("bad-place", f"{word}: the job has no jobbb line")
+            return f"{job.pool}://{job.folder}/{path}"
+        if space == "bb":
+            name, _, below = path.partition("/")
+            buffer = self._buffers.readable(name, job.uid, job.life)
+            return f"{buffer['pool']}://{name}/{below}"
+        return in_dataspace(word, self._spaces)
 
     def path(self, job: SlurmJob) -> str:
-        """Of the job's own buffer; else of its folder on each of its nodes, or of the
-        first buffer that it uses."""
+        """Return the path of the job's own buffer; else of its folder on each of its
+        nodes, or of the first buffer that it uses."""
         if job.folder:
             return os.path.join(self._pools.pool(job.pool).path, job.folder)
         used = self._buffers.get(job.buffers[0]) if job.buffers else None
@@ -110,11 +114,11 @@ class JobStorage:
         return str(used["path"])
 
     def nodes(self, job: SlurmJob) -> list[str]:
-        """Those that have a folder of the job."""
+        """Return those that have a folder of the job."""
         return self._nodes.of(job)
 
     def has_results(self, job: SlurmJob) -> bool:
-        """Whether what was to be staged out can still be there: on nodes, or in a
+        """Tell whether what was to be staged out can still be there: on nodes, or in a
         buffer, which may be one that outlives the job. Lines that an earlier version
         took, and this one refuses, may have named some."""
         try:
@@ -125,14 +129,13 @@ class JobStorage:
         return in_buffers or bool(sources and self.nodes(job))
 
     def give_back(self, job: SlurmJob) -> None:
-        """The job's own buffer, and its folders on nodes, are removed with all that is
-        in them; it uses no other buffer any more. Raises OSError."""
+        """Remove the job's own buffer, and its folders on nodes, with all that is in
+        them; it uses no other buffer any more. Raises OSError."""
         self._buffers.end_use(job.life)
         self._nodes.give_back(job)
-        if not job.folder:
-            return
-        gone = partial(self._gone, _holder(job, job.folder), job.pool)
-        self._trash.drop(self._pools.pool(job.pool), job.folder, gone, job.size)
+        if job.folder:
+            gone = partial(self._gone, _holder(job, job.folder), job.pool)
+            self._trash.drop(self._pools.pool(job.pool), job.folder, gone, job.size)
 
     def _gone(self, holder: str, pool: str) -> None:
         self._pools.release(holder, pool)
@@ -151,10 +154,16 @@ class JobStorage:
                 self._save(job)  # before the folder: a crash must not lose it
             except OSError:
                 job.folder, job.pool, job.size = "", "", 0
-                self._pools.release(_holder(job, folder), pool.name)
+                self._pools.release(holder, pool.name)
                 raise
         make_folder(pool, folder, job.uid, job.gid)
         return True
+
+
+def in_dataspace(word: str, spaces: Dataspaces) -> str:
+    """Return the place of an absolute path, or ``word`` where it is one already. Raises
+    Refused."""
+    return word if "://" in word else place_of(word, as_roots(spaces))
 
 
 def _holder(job: SlurmJob, folder: str) -> str:

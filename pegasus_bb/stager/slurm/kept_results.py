@@ -19,21 +19,19 @@ _SHOWN = 20  # destinations of one job
 class KeptResults:
     """Those of jobs that Slurm has forgotten."""
 
-    def __init__(
-        self, files: JobFiles, storage: JobStorage, transfers: JobCopies
-    ) -> None:
-        self._files, self._storage, self._transfers = files, storage, transfers
+    def __init__(self, files: JobFiles, storage: JobStorage, copies: JobCopies) -> None:
+        self._files, self._storage, self._copies = files, storage, copies
         self._jobs: list[SlurmJob] = []
 
     def restore(self, job: SlurmJob) -> None:
-        """An earlier service kept ``job``."""
+        """Take over ``job``, which an earlier service kept."""
         self._jobs.append(job)
 
     def keep(self, job: SlurmJob) -> None:
-        """From now on ``job`` is kept; copies under way go on. Raises OSError."""
+        """Keep ``job`` from now on; copies under way go on. Raises OSError."""
         self._files.keep(job)
         self._jobs.append(job)
-        self._say(job, job.message or "it ended before its results were saved")
+        self._report(job, job.message or "it ended before its results were saved")
         self._save_results(job)
 
     def retry(self) -> None:
@@ -41,12 +39,12 @@ class KeptResults:
         dropped."""
         for job in list(self._jobs):
             if job.state == GONE:
-                self._try_to_drop(job)
-            elif not self._transfers.is_copying(job):
+                self._copied(job, [])
+            elif not self._copies.is_copying(job):
                 self._save_results(job)
 
     def as_json(self, uid: int) -> list[dict[str, Any]]:
-        """For user ``uid``: those of jobs of his own, and for root all."""
+        """Return what user ``uid`` may see: those of jobs of his own, and root all."""
         return [
             {
                 "job": job.number,
@@ -58,35 +56,39 @@ class KeptResults:
                 "dests": _dests(job),
                 "message": job.message,
             }
-            for job in self._jobs
-            if uid in (0, job.uid)
+            for job in self._of(uid)
         ]
 
     def discard(self, uid: int, number: int) -> int:
-        """Drop what is kept of the user's job; how many buffers. Raises Refused,
+        """Drop what is kept of the user's job; return how many buffers. Raises Refused,
         OSError."""
-        found = [j for j in self._jobs if j.number == number and uid in (0, j.uid)]
+        found = [job for job in self._of(uid) if job.number == number]
         if not found:
             raise Refused("not-kept", f"you have no kept results of job {number}")
         for job in found:
             self._drop(job)
         return len(found)
 
-    def _save_results(self, job: SlurmJob) -> None:
-        def ended(why: list[str]) -> None:
-            if why:
-                self._say(job, abbreviate(why))
-            else:
-                self._try_to_drop(job)
+    def _of(self, uid: int) -> list[SlurmJob]:
+        return [job for job in self._jobs if uid in (0, job.uid)]
 
+    def _save_results(self, job: SlurmJob) -> None:
         try:
             places = self._storage.resolve(job, job.directives.stage_out)
-            say = partial(self._say, job)
-            self._transfers.copy(job, places, None, ended, say)
+            self._copies.copy(job, places, None, partial(self._copied, job))
         except (Refused, OSError) as error:
-            self._say(job, message_of(error))
+            self._report(job, message_of(error))
 
-    def _say(self, job: SlurmJob, message: str) -> None:
+    def _copied(self, job: SlurmJob, why: list[str], later: str = "") -> None:
+        if why or later:
+            self._report(job, later or abbreviate(why))
+            return
+        try:
+            self._drop(job)
+        except OSError as error:
+            job.message = message_of(error)
+
+    def _report(self, job: SlurmJob, message: str) -> None:
         if job.message == message:
             return
         complain(f"job {job.number} of uid {job.uid}: its results are kept: {message}")
@@ -94,18 +96,12 @@ class KeptResults:
         with contextlib.suppress(OSError):  # the words only
             self._files.save(job)
 
-    def _try_to_drop(self, job: SlurmJob) -> None:
-        try:
-            self._drop(job)
-        except OSError as error:
-            job.message = message_of(error)
-
     def _drop(self, job: SlurmJob) -> None:
         """The record says it first: results that would be saved again might be those of
         a later job in a folder of the same name. Raises OSError; ``retry`` goes on."""
         job.state = GONE
         self._files.save(job)
-        self._transfers.cancel(job)
+        self._copies.cancel(job)
         self._storage.give_back(job)
         self._files.remove(job)
         self._jobs.remove(job)

@@ -14,7 +14,6 @@ from pegasus_bb.core.process import ask
 
 _VERSIONS = ("5.1", "5.4", "5.3", "5.2")  # the first one is what Slurm is built with
 _PROGRAMS = ("lua", *(f"lua{v}" for v in _VERSIONS), "luajit")
-_COMPILERS = ("luac", *(f"luac{v}" for v in _VERSIONS))
 
 
 def why_not(text: str) -> str:
@@ -26,11 +25,11 @@ def why_not(text: str) -> str:
         path = os.path.join(folder, "hooks.lua")
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-        compiler = _first(_COMPILERS)
-        why = _error_of([compiler, "-p", path]) if compiler else ""
-        program = _first(_PROGRAMS)
-        if why or program:
-            return why or _error_of([str(program), path])
+        program = find_program()
+        if program:
+            answer = ask([program, path], timeout=30.0)
+            why = answer.err.strip() or f"{program}: exit status {answer.status}"
+            return why if answer.status else ""
     library = _library()
     if library is None:
         raise UsageError(
@@ -40,15 +39,9 @@ def why_not(text: str) -> str:
     return _why_not(library, text)
 
 
-def _first(names: Any) -> str | None:
-    return next((name for name in names if shutil.which(name)), None)
-
-
-def _error_of(argv: Any) -> str:
-    answer = ask(argv, timeout=30.0)
-    if answer.status == 0:
-        return ""
-    return answer.err.strip() or f"{argv[0]}: exit status {answer.status}"
+def find_program() -> str | None:
+    """Return the name of a Lua on PATH."""
+    return next(filter(shutil.which, _PROGRAMS), None)
 
 
 def _library() -> Any:

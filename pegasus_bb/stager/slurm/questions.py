@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Callable
 
 from pegasus_bb.core.errors import PegasusBBError
@@ -19,17 +20,16 @@ from pegasus_bb.stager.slurm.granted_space import Pools
 from pegasus_bb.stager.slurm.hook_request import HookRequest
 from pegasus_bb.stager.slurm.job_life import Jobs
 
-_KEYS: dict[str, list[str]] = {
-    "create": ["name", "capacity", "uuid", "pool"],
-    "status": ["name"],
-    "delete": ["name", "uuid"],
-    "list": [],
-    "table": [],
-    "share": ["name", "user"],
-    "unshare": ["name", "user"],
-    "discard": ["job"],
+_KEYS: dict[str, tuple[str, ...]] = {  # of each verb; those with a ? may be missing
+    "create": ("name", "capacity", "uuid", "pool?"),
+    "status": ("name",),
+    "delete": ("name", "uuid?"),
+    "list": (),
+    "table": (),
+    "share": ("name", "user"),
+    "unshare": ("name", "user"),
+    "discard": ("job",),
 }
-_OPTIONAL = ("pool",)
 _LONGEST_UUID = 100  # characters; that of a run has 36
 
 
@@ -47,13 +47,13 @@ class Questions:
         """``trouble``: why the service can write nothing now, if it cannot."""
         self._buffers, self._jobs, self._pools = buffers, jobs, pools
         self._nodes, self._trouble = nodes, trouble
-        self._known: dict[str, Callable[[HookRequest, dict[str, str]], Any]] = {
+        self._methods: dict[str, Callable[..., Any]] = {
             "create": self._create,
             "status": self._status,
             "delete": self._delete,
             "list": self._list,
-            "share": self._share,
-            "unshare": self._share,
+            "share": partial(self._share, True),
+            "unshare": partial(self._share, False),
             "discard": self._discard,
         }
 
@@ -64,7 +64,7 @@ class Questions:
             verb, given = _read(request.words)
             if verb == "table":
                 return self._table()
-            ok = self._known[verb](request, {"verb": verb, **given})
+            ok = self._methods[verb](request, **given)
             return json.dumps({"v": VERSION, "ok": ok})
         except PegasusBBError as error:
             code = error.code if isinstance(error, Refused) else "bad-request"
@@ -75,24 +75,31 @@ class Questions:
             complain(f"{request.token}: {error!r}")
             return _error("bug", f"a fault of the staging service: {error!r}")
 
-    def _create(self, request: HookRequest, given: dict[str, str]) -> Any:
-        size = parse_size(given["capacity"])
-        pool = given.get("pool", "")
-        if len(given["uuid"]) > _LONGEST_UUID:
-            raise Refused(
-                "bad-request", f"a uuid has at most {_LONGEST_UUID} characters"
-            )
-        wanted = (given["name"], size, given["uuid"], pool)
-        return {"buffer": self._buffers.create(request.uid, request.gid, *wanted)}
+    def _create(
+        self, request: HookRequest, name: str, capacity: str, uuid: str, pool: str = ""
+    ) -> Any:
+        size = parse_size(capacity)
+        if len(uuid) > _LONGEST_UUID:
+            why = f"a uuid has at most {_LONGEST_UUID} characters"
+            raise Refused("bad-request", why)
+        wanted = (request.uid, request.gid, name, size, uuid, pool)
+        return {"buffer": self._buffers.create(*wanted)}
 
-    def _status(self, request: HookRequest, given: dict[str, str]) -> Any:
-        return {"buffer": self._buffers.shown(given["name"])}
+    def _status(self, _: HookRequest, name: str) -> Any:
+        return {"buffer": self._buffers.shown(name)}
 
-    def _delete(self, request: HookRequest, given: dict[str, str]) -> Any:
-        uuid = given.get("uuid", "")
-        return {"buffer": self._buffers.delete(request.uid, given["name"], uuid)}
+    def _delete(self, request: HookRequest, name: str, uuid: str = "") -> Any:
+        return {"buffer": self._buffers.delete(request.uid, name, uuid)}
 
-    def _list(self, request: HookRequest, _: dict[str, str]) -> Any:
+    def _share(self, allowed: bool, request: HookRequest, name: str, user: str) -> Any:
+        return {"buffer": self._buffers.share(request.uid, name, user, allowed)}
+
+    def _discard(self, request: HookRequest, job: str) -> Any:
+        if not re.fullmatch("[0-9]{1,18}", job):
+            raise Refused("bad-request", f"job={job} is no job's number")
+        return {"discarded": self._jobs.kept.discard(request.uid, int(job))}
+
+    def _list(self, request: HookRequest) -> Any:
         return {
             "buffers": self._buffers.as_json(),
             "pools": self._pools.as_json(),
@@ -117,17 +124,6 @@ class Questions:
             lines += ["", f"trouble: {trouble}"]
         return "".join(f"{line}\n" for line in lines)
 
-    def _share(self, request: HookRequest, given: dict[str, str]) -> Any:
-        allowed = given["verb"] == "share"
-        name = given["name"]
-        user = given["user"]
-        return {"buffer": self._buffers.share(request.uid, name, user, allowed)}
-
-    def _discard(self, request: HookRequest, given: dict[str, str]) -> Any:
-        if not re.fullmatch("[0-9]{1,18}", given["job"]):
-            raise Refused("bad-request", f"job={given['job']} is no job's number")
-        return {"discarded": self._jobs.kept.discard(request.uid, int(given["job"]))}
-
 
 def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows)]
@@ -139,24 +135,20 @@ def _error(code: str, message: str) -> str:
     return json.dumps({"v": VERSION, "error": {"code": code, "message": message}})
 
 
-def _read(words: list[str]) -> Any:
-    """The verb and its key=value words. Raises Refused."""
+def _read(words: list[str]) -> tuple[str, dict[str, str]]:
+    """Return the verb and its key=value words. Raises Refused."""
     verb = words[0] if words else ""
     if verb not in _KEYS:
-        known = ", ".join(_KEYS)
-        raise Refused("bad-request", f"{verb!r} is none of {known}")
+        raise Refused("bad-request", f"{verb!r} is none of {', '.join(_KEYS)}")
+    keys = [key.rstrip("?") for key in _KEYS[verb]]
+    shown = " ".join(f"{key}=..." for key in keys)
+    usage = f"write: scontrol show bbstat {verb} {shown}".rstrip()
     given: dict[str, str] = {}
     for word in words[1:]:
         key, sign, value = word.partition("=")
-        if not sign or key not in _KEYS[verb] or key in given:
-            raise Refused("bad-request", f"{word!r}: {_usage(verb)}")
+        if not sign or key not in keys or key in given:
+            raise Refused("bad-request", f"{word!r}: {usage}")
         given[key] = value
-    optional = (*_OPTIONAL, "uuid") if verb == "delete" else _OPTIONAL
-    if any(not given.get(k) for k in _KEYS[verb] if k not in optional):
-        raise Refused("bad-request", _usage(verb))
+    if not all(given.get(key) or key[-1] == "?" for key in _KEYS[verb]):
+        raise Refused("bad-request", usage)
     return verb, given
-
-
-def _usage(verb: str) -> str:
-    keys = " ".join(f"{key}=..." for key in _KEYS[verb])
-    return f"write: scontrol show bbstat {verb} {keys}".rstrip()

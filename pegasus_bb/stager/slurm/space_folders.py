@@ -10,19 +10,26 @@ import asyncio
 import errno
 import os
 import struct
+import threading
+import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
+from queue import SimpleQueue
 from typing import Callable, NamedTuple
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import sync_directory
 from pegasus_bb.core.removal import remove
 from pegasus_bb.runtime.stager_client.protocol import Refused
+from pegasus_bb.stager.messages import complain, message_of
 from pegasus_bb.stager.ownership import why_open
-from pegasus_bb.stager.slurm.removers import Removers
 from pegasus_bb.stager.slurm.slurm_config import GranulePool
 
 _GONE = ".gone."  # folders that are being removed
+_THREADS = 2
+_SLICE = 1.0  # seconds of one removal; then the others have their turn
+_AGAIN = 60.0  # seconds until what could not be removed is tried again
 _ACL = "system.posix_acl_access"
 _DEFAULT_ACL = "system.posix_acl_default"
 _VERSION = 2
@@ -37,18 +44,7 @@ _OTHER = 0x20
 _READ = 5
 _ALL = 7
 
-
 Then = Callable[[], None]
-Freed = Callable[[str], bool]
-
-
-def _remove_at_once(path: str, then: Then) -> None:
-    remove(path)
-    then()
-
-
-def _no_discard(pool: str) -> bool:
-    return False
 
 
 class Left(NamedTuple):
@@ -60,8 +56,8 @@ class Left(NamedTuple):
 
 
 def prepare_pool(pool: GranulePool) -> None:
-    """The pool's folder is there and closed to users' hands. Raises OSError, and
-    UsageError where users could put folders there themselves."""
+    """Check that the pool's folder is there and closed to users' hands. Raises OSError,
+    and UsageError where users could put folders there themselves."""
     if not os.path.isdir(pool.path):
         raise UsageError(
             f"pool {pool.name}: {pool.path} is no folder here; mount its storage, or "
@@ -72,8 +68,8 @@ def prepare_pool(pool: GranulePool) -> None:
         raise UsageError(f"pool {pool.name}: {why}")
 
 
-def make_folder(pool: GranulePool, name: str, uid: int, gid: int) -> str:
-    """The path of folder ``name``, which is ``uid``'s. Raises OSError."""
+def make_folder(pool: GranulePool, name: str, uid: int, gid: int) -> None:
+    """Make the folder ``name``, which is ``uid``'s. Raises OSError."""
     path = os.path.join(pool.path, name)
     try:
         os.mkdir(path, 0o700)
@@ -84,11 +80,11 @@ def make_folder(pool: GranulePool, name: str, uid: int, gid: int) -> str:
     if os.getuid() != uid:
         os.chown(path, uid, gid, follow_symlinks=False)
     sync_directory(pool.path)
-    return path
 
 
 def left_in(pool: GranulePool) -> Iterator[Left]:
-    """What was begun to be removed, also by an earlier service. Raises OSError."""
+    """Yield what was begun to be removed, also by an earlier service. Raises
+    OSError."""
     for entry in os.listdir(pool.path):
         if entry.startswith(_GONE):
             name, _, number = entry[len(_GONE) :].rpartition(".")
@@ -98,29 +94,24 @@ def left_in(pool: GranulePool) -> Iterator[Left]:
 
 
 class Trash:
-    """Where folders go. ``remove`` removes its first argument, now or later, and then
-    calls the second one; by default it does both at once. ``freed`` hears of each pool
-    that got space back."""
+    """Where folders go. ``freed`` is called for each pool that got space back.
+
+    Threads remove the folders beside the event loop, those of all users by turns: a
+    loop that waits for a million files serves no one. They end with the process, and
+    the next service goes on. All calls come from the thread of the loop.
+    """
 
     def __init__(
-        self,
-        remove: Callable[[str, Then], None] = _remove_at_once,
-        freed: Freed = _no_discard,
+        self, loop: asyncio.AbstractEventLoop, freed: Callable[[str], object]
     ) -> None:
-        self._remove, self._freed = remove, freed
-        self._going: dict[str, list[Then]] = {}  # by path
-
-    @classmethod
-    def beside(
-        cls, loop: asyncio.AbstractEventLoop, freed: Freed = _no_discard
-    ) -> Trash:
-        """Removes in threads: a loop that waits for a million files serves no one."""
-        return cls(Removers(loop).remove, freed)
+        self._loop, self._freed, self._threads = loop, freed, 0
+        self._waiting: SimpleQueue[tuple[str, Then, str]] = SimpleQueue()
+        self._removing: dict[str, list[Then]] = {}  # by path
 
     def drop(self, pool: GranulePool, name: str, then: Then, size: int = 0) -> None:
-        """Nothing has the name ``name`` any more; ``then`` is called when its bytes are
-        gone, too. ``size`` of them belong to no record from now on: ``left_in`` tells
-        the next service. Raises OSError."""
+        """Take away the name ``name``, and call ``then`` when its bytes are gone, too.
+        ``size`` of them belong to no record from now on: ``left_in`` tells the next
+        service. Raises OSError."""
         gone = _free_name(pool, name, size)
         try:
             os.rename(os.path.join(pool.path, name), gone)
@@ -142,17 +133,57 @@ class Trash:
 
     def resume(self, pool: GranulePool, path: str, then: Then) -> None:
         """Remove what is ``left_in`` the pool at ``path``."""
-        if path in self._going:
-            self._going[path].append(then)
+        if path in self._removing:
+            self._removing[path].append(then)
             return
-        self._going[path] = [then]
+        self._removing[path] = [then]
 
         def removed() -> None:
-            for each in self._going.pop(path):
+            for each in self._removing.pop(path):
                 each()
             self._freed(pool.name)
 
         self._remove(path, removed)
+
+    def _remove(self, path: str, then: Then) -> None:
+        """Call ``then`` once ``path`` is gone, however often that has to be tried."""
+        if self._threads < _THREADS:
+            self._threads += 1
+            threading.Thread(target=self._run, daemon=True).start()
+        self._waiting.put((path, then, ""))
+
+    def _run(self) -> None:
+        while True:
+            path, then, reported = self._waiting.get()
+            try:
+                why = why_left(path)
+            except TimeoutError:
+                self._waiting.put((path, then, reported))
+                continue
+            with suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._tried, path, then, reported, why)
+
+    def _tried(self, path: str, then: Then, reported: str, why: str) -> None:
+        if not why:
+            then()
+            return
+        if why != reported:
+            complain(f"not removed, so its space stays in use: {why}")
+        self._loop.call_later(_AGAIN, self._waiting.put, (path, then, why))
+
+
+def why_left(path: str) -> str:
+    """Remove ``path``, and return why it is not gone. Raises TimeoutError where the
+    time of one try is over."""
+    try:
+        remove(path, time.monotonic() + _SLICE)
+    except OSError as error:
+        if isinstance(error, TimeoutError) and error.errno is None:
+            raise  # a file system has an errno
+        return message_of(error)
+    except Exception as error:  # the thread serves all
+        return repr(error)
+    return ""
 
 
 def _free_name(pool: GranulePool, name: str, size: int) -> str:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
+import re
 import stat
 import time
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterator
 
 from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.files import await_lock
 from pegasus_bb.stager.messages import complain
 from pegasus_bb.stager.slurm.hook_request import HookRequest, parse_request
 
@@ -82,7 +83,7 @@ class Spool:
             _remove(self._path("answers", request.token))  # scontrol has gone
 
     def hang_bell(self, job: int) -> None:
-        """What ends the pre_run of ``job``, which waits for data on its nodes."""
+        """Make what ends the pre_run of ``job``, which waits for data on its nodes."""
         self._fifo(self._path("jobs", f"{job}.bell"))
 
     def answer_job(self, job: int, token: str, text: str) -> None:
@@ -92,20 +93,21 @@ class Spool:
         if not _ring(self._path("jobs", f"{job}.bell")):
             _remove(answer)  # Slurm has ended it
 
-    def tell_job(
-        self, job: int, fields: dict[str, str], environ: Iterable[str]
+    def report_job(
+        self, job: int, fields: dict[str, str], environ: dict[str, str]
     ) -> None:
-        """What the hooks shall know of ``job``."""
-        lines = [f"{key}={_plain(value)}\n" for key, value in fields.items()]
-        lines += [f"env={_plain(line)}\n" for line in environ]
-        self._write(self._path("jobs", str(job)), "".join(lines))
+        """Write what the hooks shall know of ``job``."""
+        lines = [f"{key}={value}" for key, value in fields.items()]
+        lines += [f"env={key}={value}" for key, value in environ.items()]
+        plain = (re.sub("[\n\0]", " ", line) for line in lines)
+        self._write(self._path("jobs", str(job)), "".join(f"{p}\n" for p in plain))
 
     def known_jobs(self) -> list[int]:
         """The jobs of which the hooks know something."""
         return [int(name) for name in os.listdir(self._path("jobs")) if name.isdigit()]
 
-    def heard(self, job: int) -> None:
-        """The hooks' latest wish for ``job`` is known: its state counts again."""
+    def acknowledge(self, job: int) -> None:
+        """The hooks' latest wish for ``job`` is known: let its state count again."""
         _remove(self._path("jobs", f"{job}.asked"))
 
     def forget_old_jobs(self, known: Container[int]) -> None:
@@ -120,8 +122,8 @@ class Spool:
         _remove(self._path("jobs", str(job)))
         _remove(self._path("jobs", f"{job}.bell"))
 
-    def tell_pools(self, text: str) -> None:
-        """What slurm_bb_pools returns."""
+    def report_pools(self, text: str) -> None:
+        """Write the text that slurm_bb_pools returns."""
         self._write(self._path("pools"), text)
 
     def beat(self) -> None:
@@ -144,7 +146,7 @@ class Spool:
         UsageError."""
         lock = os.open(self._path("lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            await_lock(lock, patience=0.0)
         except BlockingIOError:
             raise UsageError(
                 f"{self._folder}: another staging service is at work there; end it, or "
@@ -153,11 +155,9 @@ class Spool:
         return lock
 
     def _silence(self) -> None:
-        try:
+        with contextlib.suppress(BlockingIOError):
             while os.read(self.doorbell, 4096):
                 pass
-        except BlockingIOError:
-            return
 
     def _path(self, *names: str) -> str:
         return os.path.join(self._folder, *names)
@@ -207,10 +207,6 @@ def _read_file(path: str) -> str:
         return file.read()
 
 
-def _plain(text: str) -> str:
-    return text.replace("\n", " ").replace("\0", " ")
-
-
 def _ring(bell: str) -> bool:
     """Whether anyone waits for it."""
     try:
@@ -232,7 +228,5 @@ def _changed(path: str) -> float:
 
 
 def _remove(path: str) -> None:
-    try:
+    with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
-    except FileNotFoundError:
-        return

@@ -14,7 +14,8 @@ import pytest
 
 from pegasus_bb.runtime.stager_client.client import Client
 from tests.run.check.site import Site
-from tests.stager.conftest import Daemon, daemon
+from tests.stager.conftest import daemon
+from tests.support.stager import Daemon
 
 __all__ = ["daemon"]
 

@@ -10,15 +10,11 @@ from typing import Any
 import pytest
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.stager.nodes.job_record import NodesRecord, read_nodes_record
-from pegasus_bb.stager.nodes.node_job import NodeJob, read_node_job
+from pegasus_bb.stager.nodes.job_record import NodesRecord
+from pegasus_bb.stager.nodes.node_job import NodeJob
 from pegasus_bb.stager.slurm.job import SlurmJob as JobOfSlurm
-from pegasus_bb.stager.slurm.job import read_job
+from tests.support.stager import OWN, STAGE_OUT, SUCCESS, Job, SlurmSite
 
-from .conftest import SUCCESS, Job, SlurmSite, until
-from .test_restart import refusal
-
-OWN = "jobbb capacity=2MiB pool=flash"
 DAMAGES = {
     "torn": lambda text: text[: len(text) // 2],
     "empty": lambda text: "",
@@ -36,13 +32,9 @@ def with_a_job_and_a_buffer(site: SlurmSite) -> Path:
     """Where the job's result is."""
     assert "ok" in site.ask("create", "name=data", "capacity=3MiB", "uuid=u1")
     (site.bb / "data" / "kept").write_text("of years")
-    job = Job(site, OWN, "stage_out job://out lustre://out")
+    job = Job(site, OWN, STAGE_OUT)
     job.id = 7
-    assert job.stage_in() == (SUCCESS, "")
-    result = Path(job.run()["BB_JOB"]) / "out"
-    result.write_text("a result")
-    until(lambda: "state=running" in (site.spool / "jobs" / "7").read_text())
-    return result
+    return job.compute("a result") / "out"
 
 
 @pytest.mark.parametrize("name", ["buffers.json", "jobs/7.json"])
@@ -58,15 +50,15 @@ def test_the_service_does_not_start_and_nothing_is_touched(
         if harmed == text:
             continue
         path.write_text(harmed)
-        assert f"{path} is damaged: " in refusal(site.configure())
+        assert f"{path} is damaged: " in site.refusal()
         assert path.read_text() == harmed
         assert result.read_text() == "a result"
         assert (site.bb / "data" / "kept").read_text() == "of years"
     path.write_text(text)  # an administrator had a copy
     site.serve()
-    [buffer] = site.ask("list")["ok"]["buffers"]
+    [buffer] = site.rows_of("buffers")
     assert (buffer["name"], buffer["state"]) == ("data", "ready")
-    assert site.ask("list")["ok"]["pools"][0]["free"] == 5 << 20
+    assert site.free == 5
 
 
 @pytest.mark.parametrize("name", ["buffers.json", "jobs/7.json"])
@@ -91,7 +83,7 @@ def test_a_state_that_cannot_be_read_is_named(away: SlurmSite) -> None:
     jobs = away.folder / "var" / "jobs"
     jobs.parent.mkdir()
     jobs.touch()
-    assert f"{jobs}: File exists" in refusal(away.configure())
+    assert f"{jobs}: File exists" in away.refusal()
 
 
 def test_a_record_of_an_earlier_or_a_later_version_is_read(tmp_path: Path) -> None:
@@ -99,10 +91,10 @@ def test_a_record_of_an_earlier_or_a_later_version_is_read(tmp_path: Path) -> No
     whole = a_job().as_json()
     for more in ({}, {"of_a_later_version": 1}):
         path.write_text(json.dumps({**whole, **more}))
-        assert read_job(str(path)).number == 7
+        assert JobOfSlurm.read(str(path)).number == 7
     del whole["buffers"]
     path.write_text(json.dumps(whole))
-    assert read_job(str(path)).buffers == []
+    assert JobOfSlurm.read(str(path)).buffers == []
 
 
 def a_job() -> JobOfSlurm:
@@ -112,12 +104,9 @@ def a_job() -> JobOfSlurm:
 @pytest.mark.parametrize(
     ("read", "whole", "damaged"),
     [
-        (read_nodes_record, NodesRecord(a_job()).__dict__, {"hosts": "n1"}),
-        (read_nodes_record, NodesRecord(a_job()).__dict__, {"hosts": [1]}),
-        (read_nodes_record, NodesRecord(a_job()).__dict__, {"results": [["x", 1]]}),
-        (read_nodes_record, NodesRecord(a_job()).__dict__, {"begun": float("nan")}),
-        (read_node_job, NodeJob("job.7.1", 7, 0, 0).as_json(), {"answer": []}),
-        (read_node_job, NodeJob("job.7.1", 7, 0, 0).as_json(), {"order": True}),
+        (NodesRecord.read, NodesRecord(a_job()).__dict__, {"hosts": "n1"}),
+        (NodesRecord.read, NodesRecord(a_job()).__dict__, {"results": [["x", 1]]}),
+        (NodeJob.read, NodeJob("job.7.1", 7, 0, 0).as_json(), {"answer": []}),
     ],
 )
 def test_records_of_nodes_are_refused_as_well(

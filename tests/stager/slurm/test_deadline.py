@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import SUCCESS, Job, SlurmSite, until
-
-OWN = "jobbb capacity=2MiB pool=flash"
-IN = "stage_in lustre://in job://in"
+from tests.support.stager import OWN, STAGE_IN, SUCCESS, Job, SlurmSite, until
 
 # What Slurm 24.11 gave to setup, and how long that was before start_time.
 RECORDED = [
@@ -36,28 +33,24 @@ def deadline(site: SlurmSite) -> Any:
         return task["deadline"]
 
 
-def begin(job: Job, **info: Any) -> None:
-    for hook in ("setup", "data_in"):
-        assert job.call(hook, **info) == (SUCCESS, "")
-    path = job.site.spool / "jobs" / str(job.id)
-    until(lambda: path.exists() and "state=staging-in" in path.read_text())
-
-
 @pytest.mark.parametrize(("info", "ahead"), RECORDED)
 def test_a_job_has_one_if_slurm_has_chosen_its_nodes(
     paused: SlurmSite, info: dict[str, Any], ahead: int
 ) -> None:
     """Without nodes start_time is the time of the call: a deadline that has passed."""
     given = {key: value for key, value in info.items() if value is not None}
-    begin(Job(paused, OWN, IN), **given)
+    job = Job(paused, OWN, STAGE_IN)
+    job.begin(**given)
+    job.until_in("staging-in")
     assert deadline(paused) == (given["start_time"] if ahead else None)
 
 
 def test_it_moves_with_the_plan(paused: SlurmSite) -> None:
     soon = int(time.time()) + 1000
     later = int(time.time()) + 2000
-    job = Job(paused, OWN, IN)
-    begin(job, start_time=soon, sched_nodes="n[1-2]")
+    job = Job(paused, OWN, STAGE_IN)
+    job.begin(start_time=soon, sched_nodes="n[1-2]")
+    job.until_in("staging-in")
     assert deadline(paused) == soon
     until(lambda: list((paused.spool / "requests").iterdir()) == [])
     unplanned = job.call("test_data_in", start_time=later)
@@ -66,6 +59,5 @@ def test_it_moves_with_the_plan(paused: SlurmSite) -> None:
     planned = job.call("test_data_in", start_time=later, sched_nodes="n3")
     assert planned == unplanned == (SUCCESS, "BUSY")
     until(lambda: deadline(paused) == later)
-    paused.kill()
-    paused.serve()
+    paused.serve_again()
     assert job.until_not_busy("test_data_in") == (SUCCESS, "")

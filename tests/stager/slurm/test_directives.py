@@ -8,8 +8,7 @@ import pytest
 
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.slurm.directives import parse_directives
-
-from .conftest import ERROR, ME, SUCCESS, Hooks, Job, SlurmSite
+from tests.support.stager import ERROR, ME, SUCCESS, Hooks, Job, SlurmSite
 
 GOOD = [
     "jobbb capacity=10GiB pool=flash",
@@ -208,8 +207,3 @@ def test_twenty_thousand_cost_ten_times_what_two_thousand_do(hooks: Hooks) -> No
         return int(hooks.lua("return steps"))
 
     assert steps(20_000) < 11 * steps(2_000)
-
-
-def test_a_pool_that_is_not_there_is_said_with_those_that_are(site: SlurmSite) -> None:
-    code, words = Job(site, "jobbb capacity=1MiB pool=disk").stage_in()
-    assert code == ERROR and "no pool disk; this site has flash" in words

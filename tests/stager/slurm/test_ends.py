@@ -15,8 +15,7 @@ from pegasus_bb.stager.slurm.job import (
     STAGING_OUT,
     SlurmJob,
 )
-from pegasus_bb.stager.slurm.job_ends import Ends
-from pegasus_bb.stager.slurm.job_states import JobState, Queue
+from pegasus_bb.stager.slurm.squeue import Ends, JobState, Queue
 
 MINUTE = 60.0
 
@@ -33,36 +32,27 @@ def has_ended(one: SlurmJob, state: JobState | None, noted: bool = False) -> boo
 
 
 CANCELLED = JobState("CANCELLED")
-AFTER_A_RUN = JobState("CANCELLED", "node1")
 
 
 @pytest.mark.parametrize("state", [NOTED, STAGING_IN, FAILED_IN, STAGED_IN])
-def test_one_that_never_began_has(state: str) -> None:
+def test_a_job_that_never_began_has_ended(state: str) -> None:
     assert has_ended(job(state, 1), CANCELLED)
     assert not has_ended(job(state, 1), JobState("PENDING"))
     assert not has_ended(job(state, 1), None)
     assert has_ended(job(state, 11), None)
+    assert not has_ended(job(state, 11), None, noted=True)
+    assert not has_ended(job(state, -1), CANCELLED)  # squeue was asked before that
 
 
 @pytest.mark.parametrize("word", ["COMPLETED", "TIMEOUT", "PREEMPTED", "REVOKED"])
-def test_one_that_ran_has(word: str) -> None:
-    assert has_ended(job(RUNNING, 1), JobState(word, "node1"))
-    assert not has_ended(job(STAGED_IN, 1), JobState(word, "node1"))
+def test_a_job_that_ran_has_ended_unless_its_start_or_its_results_wait(
+    word: str,
+) -> None:
+    over = JobState(word, "node1")
+    assert has_ended(job(RUNNING, 1), over)
     assert not has_ended(job(RUNNING, 1), JobState("COMPLETING", "node1"))
-
-
-def test_one_whose_note_waits_has_not() -> None:
-    assert not has_ended(job(STAGED_IN, 11), None, noted=True)
-    assert not has_ended(job(STAGED_IN, 1), CANCELLED, noted=True)
-
-
-def test_what_squeue_said_before_its_latest_change_does_not_count() -> None:
-    late = job(STAGING_IN, -1)
-    assert not has_ended(late, CANCELLED)
-
-
-def test_one_whose_results_are_copied_has_not() -> None:
-    assert not has_ended(job(STAGING_OUT, 90), AFTER_A_RUN)
+    assert not has_ended(job(STAGED_IN, 1), over)
+    assert not has_ended(job(STAGING_OUT, 90), over)
     assert not has_ended(job(STAGING_OUT, 90), None)
 
 

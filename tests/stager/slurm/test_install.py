@@ -120,15 +120,6 @@ def test_a_link_to_nothing_is_told_in_a_sentence(conf: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_hooks_that_do_not_run_change_nothing(
-    conf: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(installing, "why_not", lambda text: "unexpected symbol")
-    with pytest.raises(UsageError, match="do not run in the Lua of this host"):
-        installing.install(str(conf), "/srv/spool")
-    assert names(conf) == ["slurm.conf"]
-
-
 def test_hooks_that_slurm_still_needs_stay(conf: Path, tried: None) -> None:
     installing.install(str(conf), "/srv/spool")
     (conf / "slurm.conf").write_text("BurstBufferType=burst_buffer/lua\n")

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from .conftest import ERROR, SUCCESS, Job, SlurmSite, until
-
-OWN = "jobbb capacity=2MiB pool=flash"
-
-
-def free(site: SlurmSite) -> int:
-    [pool] = site.ask("list")["ok"]["pools"]
-    return int(pool["free"]) >> 20
+from tests.support.stager import (
+    ERROR,
+    OWN,
+    STAGE_IN,
+    STAGE_OUT,
+    SUCCESS,
+    Job,
+    SlurmSite,
+    until,
+)
 
 
 def test_it_gets_its_inputs_and_its_results_are_saved(site: SlurmSite) -> None:
@@ -25,67 +26,65 @@ def test_it_gets_its_inputs_and_its_results_are_saved(site: SlurmSite) -> None:
         f"stage_out job://out {site.lustre}/out",
     )
     job = Job(site, OWN, *directives)
-    assert job.stage_in() == (SUCCESS, "")
-    own = Path(job.run()["BB_JOB"])
+    own = job.compute()
     assert (own / "in.txt").read_text() == "an input"
-    assert free(site) == 8
+    assert site.free == 8
     (own / "out").mkdir()
     (own / "out" / "a").write_text("a result")
     assert job.stage_out() == (SUCCESS, "")
     job.tear_down()
     assert (site.lustre / "out" / "a").read_text() == "a result"
-    until(lambda: free(site) == 10)
+    until(lambda: site.free == 10)
     assert list(site.bb.iterdir()) == []
 
 
-def test_a_result_that_could_go_nowhere_fails_before_the_job_computes(
-    site: SlurmSite,
-) -> None:
-    job = Job(site, OWN, "stage_out job://out /etc/out")
-    code, words = job.stage_in()
-    assert code == ERROR
-    assert "/etc/out is below none of" in words
-    job.tear_down(hurry=True)
-    until(lambda: free(site) == 10)
+LONG = [f"stage_in lustre://{'x' * 250}/{'y/' * 700}{n} job://{n}" for n in range(3)]
 
 
-def test_an_input_that_is_missing_fails_the_stage_in_with_words(
-    site: SlurmSite,
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        ([OWN, "stage_in lustre://absent job://in"], "No such file"),
+        ([OWN, "stage_out job://out /etc/out"], "/etc/out is below none of"),
+        (["jobbb capacity=11MiB pool=flash"], "more than pool flash has"),
+        (["jobbb capacity=1MiB pool=disk"], "no pool disk; this site has flash"),
+        ([OWN, *LONG], "No such file"),
+    ],
+    ids=["no-input", "no-place", "too-large", "no-pool", "long-reasons"],
+)
+def test_a_job_that_cannot_be_staged_in_says_why_before_it_computes(
+    site: SlurmSite, lines: list[str], why: str
 ) -> None:
-    job = Job(site, OWN, "stage_in lustre://absent job://in.txt")
-    code, words = job.stage_in()
-    assert code == ERROR
-    assert "lustre://absent: " in words and "No such file" in words
+    """In so few words that squeue shows them."""
+    job = Job(site, *lines)
+    words = job.fail()
+    assert why in words and len(words) < 1100
     job.tear_down(hurry=True)
-    until(lambda: free(site) == 10)
+    until(lambda: site.free == 10)
 
 
 def test_a_result_that_cannot_be_saved_is_kept_and_saved_later(site: SlurmSite) -> None:
     (site.lustre / "out").mkdir()
     (site.lustre / "out" / "in the way").touch()
-    job = Job(site, OWN, "stage_out job://out lustre://out")
-    job.stage_in()
-    own = Path(job.run()["BB_JOB"])
-    (own / "out").write_text("a result")
+    job = Job(site, OWN, STAGE_OUT)
+    own = job.compute("a result")
     code, words = job.stage_out()
     assert code == ERROR and f"job.{job.id}/out" in words
     job.tear_down()
-    [kept] = site.ask("list")["ok"]["kept"]
+    [kept] = site.kept
     assert (kept["job"], kept["path"]) == (job.id, str(own))
     assert (own / "out").read_text() == "a result"
     (site.lustre / "out" / "in the way").unlink()
     (site.lustre / "out").rmdir()
-    site.kill()
-    site.serve()
-    until(lambda: site.ask("list")["ok"]["kept"] == [])
-    assert (site.lustre / "out").read_text() == "a result"
-    until(lambda: free(site) == 10)
+    site.serve_again()
+    until(lambda: site.kept == [])
+    assert site.saved == "a result"
+    until(lambda: site.free == 10)
 
 
 def test_kept_results_are_discarded_by_their_user_only(site: SlurmSite) -> None:
     job = Job(site, OWN, "stage_out job://absent lustre://out")
-    job.stage_in()
-    own = Path(job.run()["BB_JOB"])
+    own = job.compute()
     assert job.stage_out()[0] == ERROR
     job.tear_down()
     other = site.ask("discard", f"job={job.id}", uid=61001)
@@ -96,7 +95,7 @@ def test_kept_results_are_discarded_by_their_user_only(site: SlurmSite) -> None:
 
 
 def test_a_failed_job_need_not_have_made_all_results(site: SlurmSite) -> None:
-    copies = ("stage_out job://log lustre://log", "stage_out job://out lustre://out")
+    copies = ("stage_out job://log lustre://log", STAGE_OUT)
     job = Job(site, OWN, *copies)
     job.stage_in()
     (Path(job.run()["BB_JOB"]) / "log").write_text("why")
@@ -119,19 +118,6 @@ def test_a_missing_destination_is_no_missing_result(site: SlurmSite) -> None:
     until(lambda: (site.lustre / "log").exists())
 
 
-def test_it_waits_for_room_and_gets_it_when_another_ends(site: SlurmSite) -> None:
-    first = Job(site, "jobbb capacity=7MiB pool=flash")
-    assert first.stage_in() == (SUCCESS, "")
-    second = Job(site, "jobbb capacity=7MiB pool=flash")
-    second.call("setup")
-    second.call("data_in")
-    until(lambda: (site.spool / "jobs" / str(second.id)).exists())
-    assert second.call("test_data_in") == (SUCCESS, "BUSY")
-    first.tear_down()
-    assert second.until_not_busy("test_data_in") == (SUCCESS, "")
-    assert second.call("real_size") == (SUCCESS, str(7 << 20))
-
-
 def test_a_cancelled_job_does_not_come_back_when_slurm_asks_after_it(
     site: SlurmSite,
 ) -> None:
@@ -152,27 +138,21 @@ def test_a_cancelled_job_does_not_come_back_when_slurm_asks_after_it(
     until(lambda: [path.name for path in site.bb.iterdir()] == [f"job.{after.id}"])
 
 
-def test_more_than_the_pool_has_is_said(site: SlurmSite) -> None:
-    code, words = Job(site, "jobbb capacity=11MiB pool=flash").stage_in()
-    assert code == ERROR and "more than pool flash has" in words
-
-
 def test_while_the_service_is_away_everything_waits(site: SlurmSite) -> None:
     site.kill()
     job = Job(site, OWN, f"stage_out job://out {site.lustre}/out")
-    assert job.call("setup") == job.call("data_in") == (SUCCESS, "")
+    job.begin()
     assert job.call("test_data_in") == (SUCCESS, "BUSY")
     site.serve()
     assert job.until_not_busy("test_data_in") == (SUCCESS, "")
     own = Path(job.run()["BB_JOB"])
     (own / "out").write_text("a result")
     site.kill()
-    job.call("post_run", exit_code=0)
-    job.call("data_out", exit_code=0)
+    job.end()
     assert job.call("test_data_out") == (SUCCESS, "BUSY")
     site.serve()
     assert job.until_not_busy("test_data_out") == (SUCCESS, "")
-    assert (site.lustre / "out").read_text() == "a result"
+    assert site.saved == "a result"
     job.tear_down()
     until(lambda: not own.exists())
 
@@ -181,8 +161,7 @@ def test_a_job_that_leaves_nothing_waits_for_no_word_at_its_end(
     site: SlurmSite,
 ) -> None:
     job = Job(site, OWN)
-    assert job.stage_in() == (SUCCESS, "")
-    own = Path(job.run()["BB_JOB"])
+    own = job.compute()
     site.kill()
     assert job.call("data_out", exit_code=0) == (SUCCESS, "")
     assert job.call("test_data_out") == (SUCCESS, "")
@@ -192,18 +171,6 @@ def test_a_job_that_leaves_nothing_waits_for_no_word_at_its_end(
     site.serve()
     job.tear_down()
     until(lambda: not own.exists())
-
-
-def test_slurm_starts_anew_in_the_middle_of_a_stage_out(site: SlurmSite) -> None:
-    """It begins again at post_run, also for a job that it tore down before."""
-    job = Job(site, OWN, "stage_out job://out lustre://out")
-    job.stage_in()
-    (Path(job.run()["BB_JOB"]) / "out").write_text("a result")
-    assert job.stage_out() == job.stage_out() == (SUCCESS, "")
-    job.tear_down()
-    assert job.stage_out() == (SUCCESS, "")
-    job.tear_down()
-    assert (site.lustre / "out").read_text() == "a result"
 
 
 def test_it_does_not_run_before_its_data_is_there(site: SlurmSite) -> None:
@@ -220,46 +187,10 @@ def test_it_does_not_run_before_its_data_is_there(site: SlurmSite) -> None:
     assert code == ERROR
 
 
-def test_it_does_not_start_unless_the_service_hears_of_it(site: SlurmSite) -> None:
-    """Else its results were removed if it is cancelled, as data of a job that has not
-    begun."""
-    job = Job(site, OWN, "stage_out job://out lustre://out")
-    job.stage_in()
-    with_no_room(site.spool)
-    code, words = job.call("pre_run")
-    assert code == ERROR and "cannot be told that the job starts" in words
-
-
-def test_a_stage_out_of_which_the_service_did_not_hear_is_not_over(
-    site: SlurmSite,
-) -> None:
-    job = Job(site, OWN, "stage_out job://out lustre://out")
-    job.stage_in()
-    (Path(job.run()["BB_JOB"]) / "out").write_text("a result")
-    until(lambda: "state=running" in (site.spool / "jobs" / str(job.id)).read_text())
-    requests = with_no_room(site.spool)
-    assert job.call("data_out", exit_code=0) == (SUCCESS, "")
-    (site.spool / "jobs" / f"{job.id}.asked").unlink()  # neither could be written
-    assert job.call("test_data_out") == (SUCCESS, "BUSY")
-    (site.spool / "requests").unlink()
-    requests.rename(site.spool / "requests")
-    assert job.until_not_busy("test_data_out") == (SUCCESS, "")
-    assert (site.lustre / "out").read_text() == "a result"
-
-
-def with_no_room(spool: Path) -> Path:
-    """No note can be written any more, by root neither; where the folder is now."""
-    aside = (spool / "requests").rename(spool / "aside")
-    (spool / "requests").touch()
-    return aside
-
-
 def test_a_state_of_before_the_question_is_no_answer(site: SlurmSite) -> None:
     """The service hears of data_out between two looks of test_data_out."""
-    job = Job(site, OWN, "stage_out job://out lustre://out")
-    job.stage_in()
-    (Path(job.run()["BB_JOB"]) / "out").write_text("a result")
-    until(lambda: "state=running" in (site.spool / "jobs" / str(job.id)).read_text())
+    job = Job(site, OWN, STAGE_OUT)
+    job.compute("a result")
     site.kill()
     job.call("data_out", exit_code=0)
     hooks = site.hooks
@@ -286,7 +217,7 @@ def test_each_lua_will_do_and_numbers_as_slurm_gives_them(
     """Slurm gives numbers as floats or as strings, and has the Lua of the site."""
     site.file("in")
     site.lua = lua
-    copies = ("stage_in lustre://in job://in", "stage_out job://in lustre://out")
+    copies = (STAGE_IN, "stage_out job://in lustre://out")
     job = Job(site, OWN, *copies)
     number = str(job.id)
     job.id, job.uid = kind(job.id), kind(job.uid)
@@ -304,24 +235,9 @@ def test_each_lua_will_do_and_numbers_as_slurm_gives_them(
 
 
 def test_a_job_that_slurm_has_forgotten_gives_its_room_back(site: SlurmSite) -> None:
-    job = Job(site, OWN, "stage_out job://out lustre://out")
-    job.stage_in()
-    (Path(job.run()["BB_JOB"]) / "out").write_text("a result")
+    job = Job(site, OWN, STAGE_OUT)
+    job.compute("a result")
     assert job.stage_out() == (SUCCESS, "")
-    site.kill()
-    record = site.folder / "var" / "jobs" / f"{job.id}.json"
-    known = json.loads(record.read_text())
-    record.write_text(json.dumps({**known, "changed_at": known["changed_at"] - 31}))
-    site.serve()
-    until(lambda: free(site) == 10)
-    assert (site.lustre / "out").read_text() == "a result"
-
-
-def test_a_long_reason_is_cut_for_squeue(site: SlurmSite) -> None:
-    names = [f"lustre://{'x' * 250}/{'y/' * 700}{n}" for n in range(3)]
-    job = Job(
-        site, OWN, *(f"stage_in {name} job://{n}" for n, name in enumerate(names))
-    )
-    code, words = job.stage_in()
-    assert code == ERROR and "No such file" in words
-    assert len(words) < 1100
+    site.age(31, job.id)
+    until(lambda: site.free == 10)
+    assert site.saved == "a result"

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from .conftest import ERROR, SUCCESS, Job, SlurmSite, until
+from tests.support.stager import ERROR, SUCCESS, Job, SlurmSite, until
 
-STRANGER = 61001
 OUT = "stage_out bb://Genomes/out lustre://out"
 
 
@@ -19,12 +16,6 @@ OUT = "stage_out bb://Genomes/out lustre://out"
 def away(away: SlurmSite) -> SlurmSite:
     away.tidies_every = 0.2
     return away
-
-
-def kept(site: SlurmSite, uid: int | None = None) -> list[dict[str, Any]]:
-    asked = site.ask("list") if uid is None else site.ask("list", uid=uid)
-    rows: list[dict[str, Any]] = asked["ok"]["kept"]
-    return rows
 
 
 def with_result(site: SlurmSite, *directives: str) -> Path:
@@ -55,12 +46,12 @@ def let_pass(site: SlurmSite) -> None:
 
 def test_a_result_in_a_persistent_buffer_is_tried_again(site: SlurmSite) -> None:
     result = with_result(site, OUT)
-    [row] = kept(site)
+    [row] = site.kept
     assert row["path"] == str(result.parent) and "Genomes/out" in row["message"]
     assert row["dests"] == ["lustre://out"]
     let_pass(site)
-    until(lambda: kept(site) == [])
-    assert (site.lustre / "out").read_text() == "a result"
+    until(lambda: site.kept == [])
+    assert site.saved == "a result"
     assert result.exists()  # the buffer stays: its owner deletes it
 
 
@@ -68,46 +59,36 @@ def test_it_is_kept_also_if_slurm_does_not_say_that_it_gives_up(
     site: SlurmSite,
 ) -> None:
     _, job = failed(site, OUT)
-    assert kept(site) == []
-    site.kill()
-    record = site.folder / "var" / "jobs" / f"{job.id}.json"
-    known = json.loads(record.read_text())
-    record.write_text(json.dumps({**known, "changed_at": known["changed_at"] - 601}))
-    site.serve()
-    until(lambda: len(kept(site)) == 1)
+    assert site.kept == []
+    site.age(601, job.id)
+    until(lambda: len(site.kept) == 1)
     let_pass(site)
-    until(lambda: kept(site) == [])
-    assert (site.lustre / "out").read_text() == "a result"
+    until(lambda: site.kept == [])
+    assert site.saved == "a result"
 
 
 def test_its_buffer_is_not_removed_before_it_is_saved(site: SlurmSite) -> None:
     result = with_result(site, OUT)
-    [row] = kept(site)
+    [row] = site.kept
     assert "ok" in site.ask("delete", "name=Genomes")
     for _ in range(2):  # a restart changes nothing
-        assert kept(site) == [row]
+        assert site.kept == [row]
         assert result.read_text() == "a result"
-        [buffer] = site.ask("list")["ok"]["buffers"]
+        [buffer] = site.rows_of("buffers")
         assert buffer["state"] == "deleting"
         site.kill()
         site.serve()
-        until(lambda: kept(site) and kept(site)[0]["message"] == row["message"])
+        until(lambda: site.kept and site.kept[0]["message"] == row["message"])
     let_pass(site)
-    until(lambda: site.ask("list")["ok"]["buffers"] == [])
-    assert (site.lustre / "out").read_text() == "a result"
-    assert kept(site) == [] and not result.exists()
-
-
-def test_only_its_owner_and_root_see_it(site: SlurmSite) -> None:
-    with_result(site, OUT)
-    assert kept(site, STRANGER) == []
-    assert len(kept(site)) == len(kept(site, 0)) == 1
+    until(lambda: site.rows_of("buffers") == [])
+    assert site.saved == "a result"
+    assert site.kept == [] and not result.exists()
 
 
 def test_a_later_job_of_the_same_number_uses_its_buffer_on(site: SlurmSite) -> None:
     """Slurm counts anew some day; what is kept of the older job is dropped."""
     with_result(site, OUT)
-    [row] = kept(site)
+    [row] = site.kept
     until(lambda: int(time.time()) > int(row["created"]))
     job = Job(site, "persist use Genomes")
     job.id = row["job"]

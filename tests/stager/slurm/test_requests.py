@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import resource
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
@@ -17,10 +16,8 @@ from pegasus_bb.stager.slurm.job_life import Jobs
 from pegasus_bb.stager.slurm.questions import Questions
 from pegasus_bb.stager.slurm.spool import Spool
 from tests.crash.attend import attend
+from tests.support.stager import ME, OWN, SUCCESS, Job, SlurmSite, until
 
-from .conftest import ME, SUCCESS, Job, SlurmSite, until
-
-OWN = "jobbb capacity=2MiB pool=flash"
 HEAD = "job=7\nuid=0\ngid=0\n\n"
 ODD = ["²", "७", "-1", "+1", "1_0", " 1", "", "x", "9" * 5000, "1e3", "nan", "\ud800"]
 
@@ -89,13 +86,12 @@ def test_every_failure_is_an_answer(
 def test_a_disk_that_is_full_is_said_at_once_and_the_bell_is_free(
     site: SlurmSite,
 ) -> None:
-    assert site.process is not None
     words = ("create", "name=data", "capacity=1MiB", "uuid=u1")
-    resource.prlimit(site.process.pid, resource.RLIMIT_FSIZE, (200, -1))
+    site.limit_files(200)
     error = site.ask(*words)["error"]
     assert error["code"] == "not-now" and "buffers.json: " in error["message"]
     assert list((site.spool / "bells").glob("*.taken")) == []
-    resource.prlimit(site.process.pid, resource.RLIMIT_FSIZE, (-1, -1))
+    site.limit_files()
     assert site.ask(*words)["ok"]["buffer"]["state"] == "ready"
 
 

@@ -12,11 +12,18 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.stager.messages import complain
+from tests.support.stager import (
+    ERROR,
+    OWN,
+    STAGE_IN,
+    STAGE_OUT,
+    SUCCESS,
+    Job,
+    SlurmSite,
+    until,
+)
 
-from .conftest import ERROR, SUCCESS, Job, SlurmSite, until
-
-OWN = "jobbb capacity=2MiB pool=flash"
-COPIES = ("stage_in lustre://in job://in", "stage_out job://in lustre://out")
+COPIES = (STAGE_IN, "stage_out job://in lustre://out")
 
 
 @contextmanager
@@ -29,22 +36,12 @@ def no_room_in(folder: Path) -> Iterator[None]:
     aside.rename(folder)
 
 
-def recorded(site: SlurmSite, job: Job) -> str:
-    text = (site.folder / "var" / "jobs" / f"{job.id}.json").read_text()
-    return str(json.loads(text)["state"])
-
-
-def told(site: SlurmSite, job: Job) -> str:
-    return (site.spool / "jobs" / str(job.id)).read_text()
-
-
 def test_a_job_that_leaves_nothing_ends_when_the_service_can_be_told(
     site: SlurmSite,
 ) -> None:
     """Else the service would keep its space for ever."""
     job = Job(site, OWN)
-    assert job.stage_in() == (SUCCESS, "")
-    own = Path(job.run()["BB_JOB"])
+    own = job.compute()
     with no_room_in(site.spool / "requests"):
         assert job.call("data_out", exit_code=0) == (SUCCESS, "")
         assert job.call("test_data_out") == (SUCCESS, "BUSY")
@@ -70,29 +67,39 @@ def test_a_state_that_cannot_be_told_is_told_later(site: SlurmSite) -> None:
     site.file("in", "an input")
     job = Job(site, OWN, *COPIES)
     site.ask_control("pause")
-    assert job.call("setup") == job.call("data_in") == (SUCCESS, "")
-    until(lambda: job.call("test_data_in")[1] == "BUSY" and known(job) == "staging-in")
+    job.begin()
+    job.until_in("staging-in")
     with no_room_in(site.spool / "jobs"):
         site.ask_control("resume")
         until(lambda: recorded(site, job) == "staged-in")
     assert job.until_not_busy("test_data_in") == (SUCCESS, "")
-    job.run()
-    until(lambda: known(job) == "running")
-    site.ask_control("pause")
-    assert job.call("data_out", exit_code=0) == (SUCCESS, "")
-    until(lambda: known(job) == "staging-out")
-    with no_room_in(site.spool / "jobs"):
-        site.ask_control("resume")
-        until(lambda: recorded(site, job) == "staged-out")
+
+
+def recorded(site: SlurmSite, job: Job) -> str:
+    return str(json.loads(site.record(job.id).read_text())["state"])
+
+
+def test_a_job_does_not_start_unless_the_service_is_told(site: SlurmSite) -> None:
+    """Else its results were removed if it is cancelled, as data of a job that has not
+    begun."""
+    job = Job(site, OWN, STAGE_OUT)
+    job.stage_in()
+    with no_room_in(site.spool / "requests"):
+        code, words = job.call("pre_run")
+    assert code == ERROR and "cannot be told that the job starts" in words
+
+
+def test_a_stage_out_that_the_service_is_not_told_of_is_not_over(
+    site: SlurmSite,
+) -> None:
+    job = Job(site, OWN, STAGE_OUT)
+    job.compute("a result")
+    with no_room_in(site.spool / "requests"):
+        assert job.call("data_out", exit_code=0) == (SUCCESS, "")
+        (site.spool / "jobs" / f"{job.id}.asked").unlink()  # neither could be written
+        assert job.call("test_data_out") == (SUCCESS, "BUSY")
     assert job.until_not_busy("test_data_out") == (SUCCESS, "")
-    assert (site.lustre / "out").read_text() == "an input"
-
-
-def known(job: Job) -> str:
-    """The state that the hooks know."""
-    path = job.site.spool / "jobs" / str(job.id)
-    text = path.read_text() if path.exists() else ""
-    return dict(x.split("=", 1) for x in text.splitlines()).get("state", "")
+    assert site.saved == "a result"
 
 
 def test_what_is_said_to_a_full_disk_stops_nothing(

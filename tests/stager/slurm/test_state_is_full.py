@@ -18,7 +18,7 @@ from pegasus_bb.stager.slurm.granted_space import Pools
 from pegasus_bb.stager.slurm.job import SlurmJob
 from pegasus_bb.stager.slurm.job_storage import JobStorage
 from pegasus_bb.stager.slurm.slurm_config import GranulePool
-from pegasus_bb.stager.slurm.space_folders import Trash
+from tests.support.fakelua.site import TrashNow
 
 ME = os.getuid()
 MIB = 1 << 20
@@ -39,7 +39,8 @@ class State:
     def begin(self) -> None:
         """The service is started."""
         self.pools = Pools([GranulePool("flash", str(self.bb), 10 * MIB, MIB)])
-        trash = Trash(self.remove)
+        trash = TrashNow()
+        trash._remove = self.remove  # type: ignore[method-assign]
         self.buffers = Buffers(str(self.path), self.pools, trash, self.free_one)
         self.buffers.resume()
 
@@ -117,15 +118,6 @@ def test_one_whose_folder_cannot_be_made_keeps_no_other_waiting(state: State) ->
     assert state.names() == {"data": "pending", "other": "ready"}
 
 
-def test_a_deletion_that_cannot_be_noted_has_not_begun(state: State) -> None:
-    state.create()
-    state.room = 0
-    with pytest.raises(OSError):
-        state.buffers.delete(ME, "data")
-    assert (state.names(), state.free()) == ({"data": "ready"}, 4)
-    assert (state.bb / "data").exists()
-
-
 def test_a_deletion_whose_end_cannot_be_noted_is_ended_later(state: State) -> None:
     state.create()
     state.create("next")
@@ -137,17 +129,6 @@ def test_a_deletion_whose_end_cannot_be_noted_is_ended_later(state: State) -> No
     state.buffers.resume()
     assert (state.names(), state.free()) == ({"next": "ready"}, 4)
     assert state.freed == 1
-
-
-def test_a_deletion_whose_end_was_not_noted_is_ended_when_asked_again(
-    state: State,
-) -> None:
-    state.create()
-    state.room = 1
-    state.buffers.delete(ME, "data")
-    state.room = 1000
-    state.buffers.delete(ME, "data")
-    assert (state.names(), state.free()) == ({}, 10)
 
 
 def test_a_folder_that_cannot_be_taken_away_is_taken_away_later(
@@ -178,32 +159,12 @@ def test_while_a_folder_is_being_removed_its_space_is_not_free(state: State) -> 
     assert (state.names(), state.free()) == ({}, 10)
 
 
-def test_one_that_waits_and_cannot_be_forgotten_waits_on(state: State) -> None:
-    state.create("first", 8)
-    state.create()
-    state.room = 0
-    with pytest.raises(OSError):
-        state.buffers.delete(ME, "data")
-    assert state.names() == {"first": "ready", "data": "pending"}
-
-
-def test_a_share_that_cannot_be_noted_is_none(
-    state: State, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "share_folder", lambda path, readers: None)
-    state.create()
-    state.room = 0
-    with pytest.raises(OSError):
-        state.buffers.share(ME, "data", "daemon", allowed=True)
-    assert state.names() == {"data": "ready"}
-
-
 def full(*_: Any) -> NoReturn:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "state")
 
 
 def test_a_job_that_cannot_be_noted_has_nothing(state: State) -> None:
-    parts = ({}, state.pools, state.buffers, Trash(), cast(Any, None))
+    parts = ({}, state.pools, state.buffers, TrashNow(), cast(Any, None))
     job = SlurmJob(7, ME, os.getgid())
     job.lines = ["#BB_LUA jobbb capacity=2MiB pool=flash"]
     for save in (full, full, lambda job: None):

@@ -20,12 +20,13 @@ from unittest.mock import Mock
 import pytest
 
 from pegasus_bb.core.removal import remove
-from pegasus_bb.stager.slurm import removers
+from pegasus_bb.stager.slurm import space_folders
 from pegasus_bb.stager.slurm.granted_space import Pools
 from pegasus_bb.stager.slurm.job import SlurmJob
 from pegasus_bb.stager.slurm.job_storage import JobStorage
 from pegasus_bb.stager.slurm.slurm_config import GranulePool
 from pegasus_bb.stager.slurm.space_folders import Trash
+from tests.support.fakelua.site import TrashNow
 
 MIB = 1 << 20
 ANN = 61001
@@ -78,7 +79,7 @@ def test_a_folder_goes_though_its_user_makes_names_in_it(
 ) -> None:
     begun = time.monotonic()
     gone = list[str]()
-    Trash().drop(pool, growing.name, lambda: gone.append("all"))
+    TrashNow().drop(pool, growing.name, lambda: gone.append("all"))
     assert gone == ["all"] and list(growing.parent.iterdir()) == []
     assert time.monotonic() - begun < PATIENCE
 
@@ -89,8 +90,8 @@ class Garbage:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.why, self.tries = "", 0
         self.endless = set[str]()  # names of those with which no slice is enough
-        monkeypatch.setattr(removers, "remove", self.remove)
-        monkeypatch.setattr(removers, "_AGAIN", 0.02)
+        monkeypatch.setattr(space_folders, "remove", self.remove)
+        monkeypatch.setattr(space_folders, "_AGAIN", 0.02)
 
     def remove(self, path: str, deadline: float) -> None:
         self.tries += 1
@@ -121,7 +122,7 @@ def test_what_cannot_be_removed_is_named_once_and_tried_again(
     (Path(pool.path) / "data").mkdir()
 
     async def drop() -> None:
-        trash = Trash.beside(asyncio.get_running_loop())
+        trash = Trash(asyncio.get_running_loop(), bool)
         trash.drop(pool, "data", lambda: gone.append("data"))
         await is_so(lambda: garbage.tries > 3)
         assert gone == []
@@ -143,7 +144,7 @@ def test_removals_without_end_keep_no_other_waiting(
         (Path(pool.path) / name).mkdir()
 
     async def drop() -> None:
-        trash = Trash.beside(asyncio.get_running_loop())
+        trash = Trash(asyncio.get_running_loop(), bool)
         for name in "abcd":
             trash.drop(pool, name, partial(gone.append, name))
         await is_so(lambda: gone == ["d"])
@@ -155,10 +156,11 @@ def test_removals_without_end_keep_no_other_waiting(
 
 def test_a_removal_does_not_keep_the_service_from_ending() -> None:
     program = (
-        "import asyncio, time; from pegasus_bb.stager.slurm import removers\n"
-        "removers.remove = lambda *_: time.sleep(60)\n"
+        "import asyncio, time; from pegasus_bb.stager.slurm import space_folders\n"
+        "space_folders.remove = lambda *_: time.sleep(60)\n"
         "async def main():\n"
-        "    removers.Removers(asyncio.get_running_loop()).remove('x', print)\n"
+        "    trash = space_folders.Trash(asyncio.get_running_loop(), bool)\n"
+        "    trash._remove('x', print)\n"
         "    await asyncio.sleep(0.1)\n"
         "asyncio.run(main())\n"
     )
@@ -183,7 +185,7 @@ def test_space_is_in_use_until_its_bytes_are_gone(
         return found
 
     async def first_service() -> None:
-        pools, jobs = storage(pool, Trash.beside(asyncio.get_running_loop()))
+        pools, jobs = storage(pool, Trash(asyncio.get_running_loop(), bool))
         first = job()
         second = job()
         second.noted_at += 60
@@ -198,7 +200,7 @@ def test_space_is_in_use_until_its_bytes_are_gone(
         assert pools.free(pool) == 6 * MIB
 
     async def later_service() -> None:
-        pools, _ = storage(pool, Trash.beside(asyncio.get_running_loop()))
+        pools, _ = storage(pool, Trash(asyncio.get_running_loop(), bool))
         assert pools.free(pool) == 6 * MIB
         await is_so(lambda: garbage.tries > 10)
         garbage.why = ""

@@ -10,15 +10,13 @@ from pathlib import Path
 import pytest
 
 from tests.stager.lives import CAPABLE, LIVES, NAME, capable, user
-
-from .conftest import ERROR, SUCCESS, Job, SlurmSite, until
+from tests.support.stager import ERROR, OWN, SUCCESS, Job, SlurmSite, open_to_all, until
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root copies as others")
 # bob has a name: share wants one
 ANN = 61001
 BOB = 2
 BOBS_NAME = "bin"
-OWN = "jobbb capacity=2MiB pool=flash"
 
 
 @pytest.fixture(params=LIVES)
@@ -26,7 +24,7 @@ def away(tmp_path: Path, request: pytest.FixtureRequest) -> SlurmSite:
     """As root, and as SlurmUser."""
     site = SlurmSite(tmp_path)
     if request.param == CAPABLE:
-        site.user, site.before = NAME, capable()
+        site.config["slurm"]["user"], site.before = NAME, capable()
         os.chown(site.bb, user(), -1)
     return site
 
@@ -34,9 +32,7 @@ def away(tmp_path: Path, request: pytest.FixtureRequest) -> SlurmSite:
 @pytest.fixture
 def open_site(site: SlurmSite) -> SlurmSite:
     """Every user can walk to the folders of the test."""
-    for folder in (site.folder, *site.folder.parents):
-        if folder.stat().st_mode & 0o011 == 0:
-            folder.chmod(0o711)
+    open_to_all(site.folder)
     for uid in (ANN, BOB):
         home = site.lustre / str(uid)
         home.mkdir()
@@ -56,8 +52,7 @@ def test_all_that_is_made_is_the_users_own(open_site: SlurmSite) -> None:
     secret.chmod(0o600)
     copies = (f"stage_in lustre://{ANN}/in job://in", f"stage_out job://in {secret}.2")
     job = Job(open_site, OWN, *copies, uid=ANN)
-    assert job.stage_in() == (SUCCESS, "")
-    own = Path(job.run()["BB_JOB"])
+    own = job.compute()
     assert (own.stat().st_uid, stat.S_IMODE(own.stat().st_mode)) == (ANN, 0o700)
     assert (own / "in").stat().st_uid == ANN
     assert can_read(ANN, own / "in") and not can_read(BOB, own / "in")
@@ -65,20 +60,12 @@ def test_all_that_is_made_is_the_users_own(open_site: SlurmSite) -> None:
     assert (open_site.lustre / f"{ANN}/in.2").stat().st_uid == ANN
 
 
-def test_a_job_copies_nothing_of_another_user(open_site: SlurmSite) -> None:
-    open_site.file(f"{ANN}/in", "ann's", uid=ANN).chmod(0o600)
-    thief = Job(open_site, OWN, f"stage_in lustre://{ANN}/in job://in", uid=BOB)
-    code, words = thief.stage_in()
-    assert code == ERROR and "Permission denied" in words
-    assert list(open_site.bb.rglob("in")) == []
-
-
 def test_a_job_copies_nothing_out_of_another_jobs_buffer(open_site: SlurmSite) -> None:
-    open_site.file(f"{ANN}/in", "ann's", uid=ANN)
+    """Nor anything else of another user."""
+    open_site.file(f"{ANN}/in", "ann's", uid=ANN).chmod(0o600)
     job = Job(open_site, OWN, f"stage_in lustre://{ANN}/in job://in", uid=ANN)
-    job.stage_in()
-    own = Path(job.run()["BB_JOB"])
-    for place in (f"flash://{own.name}/in", f"{own}/in"):
+    own = job.compute()
+    for place in (f"lustre://{ANN}/in", f"flash://{own.name}/in", f"{own}/in"):
         thief = Job(open_site, OWN, f"stage_in {place} job://in", uid=BOB)
         code, words = thief.stage_in()
         assert code == ERROR and "Permission denied" in words
@@ -123,21 +110,14 @@ def test_a_buffer_is_shared_by_a_job_that_succeeds(open_site: SlurmSite) -> None
     assert (buffer["uid"], buffer["readers"]) == (ANN, [BOB])
 
 
-def is_running(job: Job) -> bool:
-    return "state=running" in (job.site.spool / "jobs" / str(job.id)).read_text()
-
-
 def with_result(site: SlurmSite, uid: int, in_the_way: bool) -> tuple[Job, Path]:
     """A job of ``uid`` that runs, and its result."""
     out = site.lustre / str(uid) / "out"
     if in_the_way:
         (out / "some").mkdir(parents=True)
     job = Job(site, OWN, f"stage_out job://out {out}", uid=uid)
-    assert job.stage_in() == (SUCCESS, "")
-    result = Path(job.run()["BB_JOB"]) / "out"
-    result.write_text(f"of {uid}")
+    result = job.compute(f"of {uid}") / "out"
     os.chown(result, uid, uid)
-    until(lambda: is_running(job))
     return job, result
 
 
@@ -149,31 +129,13 @@ def test_a_number_that_comes_again_gives_no_rights_of_its_first_user(
     first, result = with_result(open_site, ANN, in_the_way=True)
     thief = Job(open_site, OWN, f"stage_in lustre://{ANN}/secret job://in", uid=BOB)
     thief.id = first.id
-    code, words = thief.stage_in()
-    assert code == ERROR and "Permission denied" in words
+    words = thief.fail()
+    assert "Permission denied" in words
     thief.tear_down()
-    [row] = open_site.ask("list", uid=ANN)["ok"]["kept"]
+    [row] = open_site.rows_of("kept", uid=ANN)
     assert (row["uid"], row["path"]) == (ANN, str(result.parent))
-    assert open_site.ask("list", uid=BOB)["ok"]["kept"] == []
+    assert open_site.rows_of("kept", uid=BOB) == []
     assert result.read_text() == f"of {ANN}"
-
-
-def test_each_user_discards_what_is_kept_of_his_job_of_that_number(
-    open_site: SlurmSite,
-) -> None:
-    first, anns = with_result(open_site, ANN, in_the_way=True)
-    Job.number = first.id - 1
-    second, bobs = with_result(open_site, BOB, in_the_way=True)
-    assert second.id == first.id and anns.parent != bobs.parent
-    assert bobs.parent.stat().st_uid == BOB
-    second.tear_down()
-    discard = ("discard", f"job={first.id}")
-    assert open_site.ask(*discard, uid=BOB) == {"ok": {"discarded": 1}}
-    until(lambda: not bobs.exists())
-    assert anns.read_text() == f"of {ANN}"
-    assert open_site.ask(*discard, uid=BOB)["error"]["code"] == "not-kept"
-    assert open_site.ask(*discard, uid=ANN) == {"ok": {"discarded": 1}}
-    until(lambda: not anns.exists())
 
 
 def test_a_number_that_comes_again_saves_the_results_of_the_first_job(
@@ -196,6 +158,6 @@ def test_a_late_note_about_the_first_job_does_nothing_to_the_second(
     late = Job(open_site, OWN, uid=ANN)
     late.id = job.id
     late.tear_down()
-    assert is_running(job)
+    assert job.known() == "running"
     assert job.stage_out() == (SUCCESS, "")
     assert (open_site.lustre / str(BOB) / "out").read_text() == f"of {BOB}"

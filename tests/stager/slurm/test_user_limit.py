@@ -13,7 +13,7 @@ from pegasus_bb.stager.slurm import buffers as module
 from pegasus_bb.stager.slurm.buffers import Buffers
 from pegasus_bb.stager.slurm.granted_space import Pools
 from pegasus_bb.stager.slurm.slurm_config import GranulePool, read_slurm
-from pegasus_bb.stager.slurm.space_folders import Trash
+from tests.support.fakelua.site import TrashNow
 
 ANN = 61001
 BOB = 61002
@@ -26,7 +26,7 @@ class Site:
         pool = GranulePool("flash", str(folder), 10 * MIB, MIB, per_user=per_user)
         self.pools = Pools([pool])
         path = str(folder / "buffers.json")
-        self.buffers = Buffers(path, self.pools, Trash(), self.freed)
+        self.buffers = Buffers(path, self.pools, TrashNow(), self.freed)
 
     def freed(self) -> None:
         self.buffers.grant_waiting()

@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from pegasus_bb.core.removal import remove
 from pegasus_bb.core.units import GIB, MIB
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.slurm.buffers import Buffers
@@ -19,6 +21,17 @@ from pegasus_bb.stager.slurm.hook_request import HookRequest
 from pegasus_bb.stager.slurm.questions import Questions
 from pegasus_bb.stager.slurm.slurm_config import GranulePool
 from pegasus_bb.stager.slurm.space_folders import Trash
+
+
+class TrashNow(Trash):
+    """Removes at once, without threads and a loop."""
+
+    def __init__(self) -> None:
+        super().__init__(cast(Any, None), bool)
+
+    def _remove(self, path: str, then: Callable[[], None]) -> None:
+        remove(path)
+        then()
 
 
 class _Jobs:
@@ -45,7 +58,7 @@ class _Jobs:
 def site(folder: Path) -> tuple[Buffers, Questions]:
     pools = Pools([GranulePool("flash", str(folder / "bb"), GIB, 4 * MIB)])
     (folder / "bb").mkdir(exist_ok=True)
-    buffers = Buffers(str(folder / "buffers.json"), pools, Trash(), lambda: None)
+    buffers = Buffers(str(folder / "buffers.json"), pools, TrashNow(), lambda: None)
     jobs: Any = _Jobs(folder)
     return buffers, Questions(buffers, jobs, pools, jobs, str)
 

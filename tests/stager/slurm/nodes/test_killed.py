@@ -9,19 +9,12 @@ from typing import Any
 import pytest
 
 from pegasus_bb.stager.nodes.mailbox import ORDERS, Mailbox
-from tests.stager.slurm.conftest import SUCCESS, until
+from tests.support.stager import SUCCESS, until
 
 from .conftest import Node, NodeJob, NodeSite
 
-BOTH_WAYS = (
-    "stage_in lustre://in node://in",
-    "stage_out node://out lustre://out",
-)
-
-
-def again(daemon: Any) -> None:
-    daemon.kill()
-    daemon.serve()
+OUT = "stage_out node://out lustre://out"
+BOTH_WAYS = ("stage_in lustre://in node://in", OUT)
 
 
 def who(site: NodeSite, n1: Node, name: str) -> Any:
@@ -36,9 +29,9 @@ def test_while_the_job_waits_for_its_data(
     job = NodeJob(site, *BOTH_WAYS)
     n1.ask_control("pause")
     job.stage_in()
-    hook = job.begin()
+    hook = job.pre_run()
     until(lambda: n1.folders)
-    again(who(site, n1, killed))
+    who(site, n1, killed).serve_again()
     n1.ask_control("resume")
     assert job.begun(hook) == (SUCCESS, "")
     [folder] = n1.folders
@@ -53,34 +46,19 @@ def test_while_results_are_saved(site: NodeSite, n1: Node, killed: str) -> None:
     assert job.start() == (SUCCESS, "")
     (n1.folders[0] / "out").write_text("a result")
     n1.ask_control("pause")
-    job.call("post_run", exit_code=0)
-    job.call("data_out", exit_code=0)
+    job.end()
     until(lambda: n1.orders)
-    again(who(site, n1, killed))
+    who(site, n1, killed).serve_again()
     assert job.call("test_data_out") == (SUCCESS, "BUSY")
     n1.ask_control("resume")
     assert job.until_not_busy("test_data_out") == (SUCCESS, "")
-    assert (site.lustre / "out").read_text() == "a result"
-    job.tear_down()
-    until(lambda: n1.folders == [])
-
-
-@pytest.mark.parametrize("killed", ["head", "node"])
-def test_between_two_steps(site: NodeSite, n1: Node, killed: str) -> None:
-    site.file("in")
-    job = NodeJob(site, *BOTH_WAYS)
-    assert job.start() == (SUCCESS, "")
-    again(who(site, n1, killed))
-    (n1.folders[0] / "out").write_text("a result")
-    assert job.stage_out() == (SUCCESS, "")
-    again(who(site, n1, killed))
-    assert job.call("test_data_out") == (SUCCESS, "")
+    assert site.saved == "a result"
     job.tear_down()
     until(lambda: n1.folders == [])
 
 
 def test_a_node_that_is_down_gets_its_orders_later(site: NodeSite, n1: Node) -> None:
-    job = NodeJob(site, *BOTH_WAYS[1:])
+    job = NodeJob(site, OUT)
     assert job.start() == (SUCCESS, "")
     (n1.folders[0] / "out").write_text("a result")
     n1.kill()
@@ -90,7 +68,7 @@ def test_a_node_that_is_down_gets_its_orders_later(site: NodeSite, n1: Node) -> 
     [kept] = site.kept
     assert kept["nodes"] == ["n1"]
     assert site.ask("discard", f"job={job.id}") == {"ok": {"discarded": 1}}
-    again(site)
+    site.serve_again()
     assert len(n1.folders) == 1
     n1.serve()
     until(lambda: n1.folders == [] and n1.orders == [])
@@ -102,7 +80,7 @@ def test_an_order_that_comes_twice_changes_nothing(site: NodeSite, n1: Node) -> 
     n1.ask_control("pause")
     job = NodeJob(site, *BOTH_WAYS)
     job.stage_in()
-    hook = job.begin()
+    hook = job.pre_run()
     until(lambda: n1.orders)
     [letter] = Mailbox(str(site.mailbox)).letters("n1", ORDERS)
     text = Path(letter.path).read_text()
@@ -122,7 +100,7 @@ def test_a_letter_of_another_hand_is_passed_over(site: NodeSite, n1: Node) -> No
     (box / "job.7.7@7.json").write_text('{"want": "in"}')
     (box / "job.8.8@8.json").write_text("torn {")
     (box / "..@1.json").write_text(json.dumps({"want": "gone"}))
-    job = NodeJob(site, *BOTH_WAYS[1:])
+    job = NodeJob(site, OUT)
     assert job.start() == (SUCCESS, "")
     until(lambda: n1.orders == ["..@1.json"])
     assert [path.name.split(".")[1] for path in n1.folders] == [str(job.id)]
@@ -130,6 +108,4 @@ def test_a_letter_of_another_hand_is_passed_over(site: NodeSite, n1: Node) -> No
 
 def test_a_mailbox_that_others_can_read_is_refused(site: NodeSite) -> None:
     site.mailbox.chmod(0o755)
-    node = Node(site, "n1")
-    process = node.launch()
-    assert process.wait(20) == 2
+    Node(site, "n1").refusal()

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.stager.nodes import lists
-from pegasus_bb.stager.nodes.lists import Lists
+from pegasus_bb.stager.nodes import node_attendant
+from pegasus_bb.stager.nodes.node_attendant import Lists
 
 ANN = 61001
 BOB = 61002
@@ -25,7 +25,7 @@ print("{}")
 @pytest.fixture(autouse=True)
 def _stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     """All lists of ANN stop."""
-    monkeypatch.setattr(lists, "_PROGRAM", (sys.executable, "-c", PROGRAM))
+    monkeypatch.setattr(node_attendant, "_LIST", (sys.executable, "-c", PROGRAM))
 
 
 def test_stopped_lists_of_a_user_keep_no_other_waiting(tmp_path: Path) -> None:
@@ -43,6 +43,6 @@ def test_stopped_lists_of_a_user_keep_no_other_waiting(tmp_path: Path) -> None:
 def test_a_list_without_an_answer_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lists, "_LONGEST", 0.5)
+    monkeypatch.setattr(node_attendant, "_LONGEST", 0.5)
     with pytest.raises(OSError, match="gave no answer"):
         asyncio.run(Lists(str(tmp_path)).of(ANN, []))

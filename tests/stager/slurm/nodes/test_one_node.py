@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from tests.stager.slurm.conftest import ERROR, SUCCESS, until
+from tests.support.stager import ERROR, STAGE_IN, SUCCESS, until
 
 from .conftest import Node, NodeJob, NodeSite
 
-BOTH_WAYS = (
-    "stage_in lustre://in node://mesh/in",
-    "stage_out node://out lustre://out",
-)
+OUT = "stage_out node://out lustre://out"
+BOTH_WAYS = ("stage_in lustre://in node://mesh/in", OUT)
 
 
 def test_data_is_on_the_node_when_the_job_starts(site: NodeSite, n1: Node) -> None:
@@ -20,12 +17,12 @@ def test_data_is_on_the_node_when_the_job_starts(site: NodeSite, n1: Node) -> No
     job = NodeJob(site, *BOTH_WAYS)
     assert job.stage_in() == (SUCCESS, "")
     assert n1.folders == []  # no node was chosen yet
-    assert job.begun(job.begin()) == (SUCCESS, "")
+    assert job.begun(job.pre_run()) == (SUCCESS, "")
     own = Path(job.environ()["BB_NODE"])
     assert (own / "mesh" / "in").read_text() == "an input"
     (own / "out").write_text("a result")
     assert job.stage_out() == (SUCCESS, "")
-    assert (site.lustre / "out").read_text() == "a result"
+    assert site.saved == "a result"
     job.tear_down()
     until(lambda: n1.folders == [] and n1.orders == [])
     assert site.kept == []
@@ -33,8 +30,8 @@ def test_data_is_on_the_node_when_the_job_starts(site: NodeSite, n1: Node) -> No
 
 def test_a_jobs_own_buffer_and_its_node_work_together(site: NodeSite, n1: Node) -> None:
     site.file("in", "an input")
-    own = ("jobbb capacity=2MiB pool=flash", "stage_in lustre://in job://in")
-    job = NodeJob(site, *own, "stage_in job://in node://in", *BOTH_WAYS[1:])
+    own = ("jobbb capacity=2MiB pool=flash", STAGE_IN)
+    job = NodeJob(site, *own, "stage_in job://in node://in", OUT)
     assert job.start() == (SUCCESS, "")
     on_node = Path(job.environ()["BB_NODE"])
     assert (on_node / "in").read_text() == "an input"
@@ -51,10 +48,10 @@ def test_it_starts_when_that_can_be_recorded(site: NodeSite, n1: Node) -> None:
     site.file("in", "an input")
     job = NodeJob(site, *BOTH_WAYS)
     assert job.stage_in() == (SUCCESS, "")
-    record = site.folder / "var" / "jobs" / f"{job.id}.json"
+    record = site.record(job.id)
     record.unlink()
     record.mkdir()
-    starting = job.begin()
+    starting = job.pre_run()
     until(lambda: n1.folders and (n1.folders[0] / "mesh" / "in").exists())
     until(lambda: all(row == "" for row in site.waiting.values()))
     assert starting.poll() is None
@@ -74,16 +71,15 @@ def test_an_input_that_is_missing_keeps_the_job_from_starting(
 def test_a_job_that_failed_need_not_have_made_its_results(
     site: NodeSite, n1: Node
 ) -> None:
-    job = NodeJob(site, *BOTH_WAYS[1:])
+    job = NodeJob(site, OUT)
     assert job.start() == (SUCCESS, "")
     assert job.stage_out(exit_code=256) == (SUCCESS, "")
 
 
 def test_a_node_that_is_down_is_named_when_time_is_over(site: NodeSite) -> None:
-    site.kill()
     site.nodes["timeout"] = "1s"
-    site.serve()
-    words = NodeJob(site, *BOTH_WAYS[1:]).fails_to_start()
+    site.serve_again()
+    words = NodeJob(site, OUT).fails_to_start()
     assert "not on the job's nodes after 1 s: n1 (its service does not run)" in words
     late = Node(site, "n1")
     late.serve()
@@ -97,7 +93,7 @@ def test_results_that_cannot_be_saved_stay_on_the_node(
 ) -> None:
     (site.lustre / "out").mkdir()
     (site.lustre / "out" / "in the way").touch()
-    job = NodeJob(site, *BOTH_WAYS[1:])
+    job = NodeJob(site, OUT)
     assert job.start() == (SUCCESS, "")
     own = Path(job.environ()["BB_NODE"])
     (own / "out").write_text("a result")
@@ -109,21 +105,9 @@ def test_results_that_cannot_be_saved_stay_on_the_node(
     until(lambda: not site.waiting)  # the try that followed has failed as well
     (site.lustre / "out" / "in the way").unlink()
     (site.lustre / "out").rmdir()
-    site.kill()
-    site.serve()
+    site.serve_again()
     until(lambda: site.kept == [])
-    assert (site.lustre / "out").read_text() == "a result"
-    until(lambda: n1.folders == [])
-
-
-def test_kept_results_are_discarded_on_the_node(site: NodeSite, n1: Node) -> None:
-    job = NodeJob(site, *BOTH_WAYS[1:])
-    assert job.start() == (SUCCESS, "")
-    assert job.stage_out()[0] == ERROR  # there are none
-    job.tear_down()
-    assert len(n1.folders) == 1
-    assert "error" in site.ask("discard", f"job={job.id}", uid=61001)
-    assert site.ask("discard", f"job={job.id}") == {"ok": {"discarded": 1}}
+    assert site.saved == "a result"
     until(lambda: n1.folders == [])
 
 
@@ -134,7 +118,7 @@ def test_a_job_that_is_cancelled_while_it_waits_lets_go(
     n1.ask_control("pause")
     job = NodeJob(site, *BOTH_WAYS)
     job.stage_in()
-    hook = job.begin()
+    hook = job.pre_run()
     until(lambda: n1.folders)
     job.tear_down(hurry=True)
     assert job.begun(hook) == (ERROR, "pegasus_bb: the job was cancelled")
@@ -148,7 +132,7 @@ def test_pre_run_may_come_twice(site: NodeSite, n1: Node) -> None:
     assert job.start() == (SUCCESS, "")
     own = Path(job.environ()["BB_NODE"])
     (own / "out").write_text("a result")
-    assert job.begun(job.begin()) == (SUCCESS, "")
+    assert job.begun(job.pre_run()) == (SUCCESS, "")
     assert (own / "out").exists()
 
 
@@ -156,20 +140,15 @@ def test_two_paths_for_one_folder_are_said(site: NodeSite) -> None:
     node = Node(site, "n1")
     elsewhere = node.folder / "elsewhere"
     elsewhere.mkdir()
-    node.settings["path"] = str(elsewhere)
+    node.node["path"] = str(elsewhere)
     node.serve()
-    words = NodeJob(site, *BOTH_WAYS[1:]).fails_to_start()
+    words = NodeJob(site, OUT).fails_to_start()
     assert f"the folder of jobs is {node.folder}/elsewhere here" in words
-    node.kill(15)
+    node.end()
 
 
 def test_a_site_without_nodes_says_so(site: NodeSite) -> None:
-    site.kill()
-    config = site.configure()
-    data = json.loads(config.read_text())
-    del data["slurm"]["nodes"]
-    site.configure = lambda: config  # type: ignore[method-assign]
-    config.write_text(json.dumps(data))
-    site.serve()
-    code, words = NodeJob(site, *BOTH_WAYS).stage_in()
-    assert code == ERROR and "this site stages nothing on nodes" in words
+    del site.config["slurm"]["nodes"]
+    site.serve_again()
+    words = NodeJob(site, *BOTH_WAYS).fail()
+    assert "this site stages nothing on nodes" in words

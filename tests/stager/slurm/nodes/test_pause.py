@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from pegasus_bb.stager.nodes.node_staging import pause
+from pegasus_bb.stager.nodes.node_staging import pause_after
 
 
 @pytest.mark.parametrize(
@@ -14,8 +14,8 @@ from pegasus_bb.stager.nodes.node_staging import pause
     [(10.0, 50.0), (86400.0, 600.0), (-86400.0, 0.0)],
     ids=["as-long-as-five-tries", "set-forward", "set-back"],
 )
-def test_it_is_soon(
+def test_a_failed_stage_out_is_tried_again_soon(
     monkeypatch: pytest.MonkeyPatch, ago: float, seconds: float
 ) -> None:
     monkeypatch.setattr(time, "time", lambda: 1e9)
-    assert pause(1e9 - ago) == seconds
+    assert pause_after(1e9 - ago) == seconds

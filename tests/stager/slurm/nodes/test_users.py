@@ -7,7 +7,7 @@ import stat
 
 import pytest
 
-from tests.stager.slurm.conftest import ERROR, SUCCESS
+from tests.support.stager import ERROR, SUCCESS, open_to_all
 
 from .conftest import Node, NodeJob, NodeSite
 
@@ -18,9 +18,7 @@ BOB = 61002
 
 @pytest.fixture(autouse=True)
 def _homes(site: NodeSite) -> None:
-    for folder in (site.folder, *site.folder.parents):
-        if folder.stat().st_mode & 0o011 == 0:
-            folder.chmod(0o711)
+    open_to_all(site.folder)
     for uid in (ANN, BOB):
         home = site.lustre / str(uid)
         home.mkdir(mode=0o700)
@@ -79,5 +77,5 @@ def test_a_job_of_another_user_with_that_number_does_not_start(
     job = NodeJob(site, f"stage_out node://out lustre://{ANN}/out", uid=ANN)
     assert job.stage_in() == (SUCCESS, "")
     job.uid = BOB
-    code, words = job.begun(job.begin())
+    code, words = job.begun(job.pre_run())
     assert code == ERROR and f"is uid {ANN}'s, not {BOB}'s" in words

@@ -110,7 +110,7 @@ def options_of_a_planning(command: _F) -> _F:
 
 
 def options_of_a_look(command: _F) -> _F:
-    """The same, for a command that writes nothing: what only plan heeds is hidden, and
+    """The same, for a command that writes nothing: what only plan uses is hidden, and
     the mode is persistent where none is said."""
     command = options_of_a_planning(command)
     for param in command.__click_params__:  # type: ignore[attr-defined]

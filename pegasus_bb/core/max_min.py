@@ -13,7 +13,7 @@ def max_min_rates(
     Each is as fast as its limit, or as fast as any other that uses a target whose
     capacity is used up (Bertsekas and Gallager 1992, section 6.5.2). Two simulators
     have faster forms for one target, which tests hold against this one: SharedServer
-    of forecast/server.py for an event at a time, Bank of pegasus_bb_lab for
+    of forecast/server.py for an event at a time, SharedServers of pegasus_bb_lab for
     thousands of servers in NumPy.
     """
     left = dict(capacities)

@@ -1,4 +1,4 @@
-"""Settings of Pegasus that a planner does not heed, or that Pegasus does not have."""
+"""Settings of Pegasus that a planner does not apply, or that Pegasus does not have."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PEGASUS = "pegasus."
 
 
 def unknown_settings(given: PlanningInput) -> Iterator[str]:
-    """Notes on settings that no planner heeds: Pegasus has none of that name."""
+    """Notes on settings that no planner applies: Pegasus has none of that name."""
     properties = given.catalogs.properties
     for key in _properties(given.catalogs):
         if is_left_out(key[len(_PEGASUS) :]) is None:
@@ -33,7 +33,7 @@ def unknown_settings(given: PlanningInput) -> Iterator[str]:
 
 
 def settings_left_out(given: PlanningInput) -> Iterator[str]:
-    """A note on settings that the built-in planner does not heed."""
+    """A note on settings that the built-in planner does not apply."""
     left = [
         key for key in _properties(given.catalogs) if is_left_out(key[len(_PEGASUS) :])
     ]

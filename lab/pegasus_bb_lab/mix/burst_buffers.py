@@ -9,8 +9,8 @@ from typing import Protocol
 import numpy as np
 
 from pegasus_bb.forecast.kernel import Simulation, Wait
-from pegasus_bb_lab.mix.bank import Bank, Transfer
 from pegasus_bb_lab.mix.pipelines import Checkpoint
+from pegasus_bb_lab.mix.shared_servers import SharedServers, Transfer
 from pegasus_bb_lab.mix.stripes import Counts, Stripes
 from pegasus_bb_lab.model.machine import LOCAL, Machine
 
@@ -103,7 +103,7 @@ class SharedBuffer:
         self._alone = machine.nic / one.stripes
         self._write = one.write * useful
         lanes = ((one.read * useful, self._alone), (self._write, self._alone))
-        self._bank = Bank(simulation, one.nodes, lanes)
+        self._servers = SharedServers(simulation, one.nodes, lanes)
         self._stripes = Stripes(one.placement, rng)
         self._capacity = one.capacity * useful * one.nodes
         self.used = 0.0  # bytes
@@ -129,7 +129,7 @@ class SharedBuffer:
 
     def write(self, checkpoint: Checkpoint) -> Move:
         stripes = checkpoint.nodes * self._per_node
-        counts = self._stripes.place(stripes, self._up, self._bank.load())
+        counts = self._stripes.place(stripes, self._up, self._servers.load())
         self.used += checkpoint.size
         self._stored[checkpoint] = counts
         try:
@@ -144,7 +144,7 @@ class SharedBuffer:
 
     def _move(self, lane: int, checkpoint: Checkpoint, counts: Counts) -> Move:
         stripe = checkpoint.per_node / self._per_node
-        transfer = self._bank.transfer(lane, stripe, counts)
+        transfer = self._servers.transfer(lane, stripe, counts)
         self._moving.append(transfer)
         try:
             yield transfer

@@ -98,7 +98,7 @@ def poll(bb: BBDir, node: str, job: str, silent: float = SILENT) -> str:
     note = _note(bb, node, job)
     if note is None:
         if waiting.seconds() < min(silent, request.wait):
-            waiting.go_on()
+            waiting.resume()
             raise ReservationNotReady(f"{node}: its job {job} has noted no results yet")
         waiting.end()
         raise DataNotSafe(
@@ -113,7 +113,7 @@ def poll(bb: BBDir, node: str, job: str, silent: float = SILENT) -> str:
     missing = landing.missing(waiting.wrong)
     if missing:
         if waiting.seconds() < request.wait:
-            waiting.go_on()
+            waiting.resume()
             raise ReservationNotReady(f"{node}: {abbreviate(list(missing.values()))}")
         waiting.end()
         if note.get("slurm"):
@@ -151,7 +151,7 @@ class _Waiting:
     def seconds(self) -> float:
         return max(0.0, time.time() - self._since)
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         os.makedirs(os.path.dirname(self._path), exist_ok=True)
         known = {"job": self._job, "since": self._since, "wrong": self.wrong}
         write_json(self._path, known)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pegasus_bb_lab.mix.bank import Bank
+from pegasus_bb_lab.mix.shared_servers import SharedServers
 
 from pegasus_bb.forecast.kernel import Process, Simulation, Steps
 from pegasus_bb.forecast.server import Lane, SharedServer
@@ -41,12 +41,12 @@ def stop(process: Process, start: float, patience: float) -> Steps:
 
 def in_a_bank(rates: Rates, draws: list[Draw]) -> list[float | None]:
     simulation = Simulation()
-    bank = Bank(simulation, SERVERS, rates)
+    servers = SharedServers(simulation, SERVERS, rates)
     ends: list[float | None] = [None] * len(draws)
 
     def ask(number: int, draw: Draw) -> Steps:
         yield draw[0]
-        yield bank.transfer(draw[1], draw[2], np.array(draw[3]))
+        yield servers.transfer(draw[1], draw[2], np.array(draw[3]))
         ends[number] = simulation.now
 
     for number, draw in enumerate(draws):
@@ -54,7 +54,7 @@ def in_a_bank(rates: Rates, draws: list[Draw]) -> list[float | None]:
         if draw[4] is not None:
             simulation.start(stop(process, draw[0], draw[4]))
     simulation.run()
-    assert not bank.load().any()
+    assert not servers.load().any()
     return ends
 
 

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 _ROUNDING = 1 + 1e-12
 
 
-class Bank:
+class SharedServers:
     """``count`` servers. ``lanes`` are (units a second of one whole server, most of one
     request), for each kind of work."""
 
@@ -132,8 +132,10 @@ class Bank:
 class Transfer:
     """Wait for it until its requests on all servers have ended, or it ``is_lost``."""
 
-    def __init__(self, bank: Bank, lane: int, work: float, counts: Counts) -> None:
-        self._bank, self.lane, self.counts = bank, lane, counts
+    def __init__(
+        self, servers: SharedServers, lane: int, work: float, counts: Counts
+    ) -> None:
+        self._servers, self.lane, self.counts = servers, lane, counts
         # Of each request, in seconds of a whole server.
         self.left: Floats = np.where(counts > 0, work, 0.0)
         self.ends = math.inf
@@ -142,12 +144,12 @@ class Transfer:
 
     def wait(self, process: Process) -> None:
         self._process = process
-        self._bank.enter(self)
+        self._servers.enter(self)
 
     def cancel(self, process: Process) -> None:
         if self._process is not None:
             self._process = None
-            self._bank.leave(self)
+            self._servers.leave(self)
 
     def lose(self) -> None:
         """It ends here, without success."""

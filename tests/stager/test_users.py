@@ -153,9 +153,9 @@ def test_a_kill_before_the_users_folder_was_his_costs_him_nothing(
     site: Site, tmp_path: Path
 ) -> None:
     """A tree has its journal there."""
-    for folder in ("lustre", "bb"):
-        (tmp_path / f"{folder}/{ANN}/tree").mkdir()
-        os.chown(tmp_path / f"{folder}/{ANN}/tree", ANN, ANN)
+    for space in ("lustre", "bb"):
+        (tmp_path / f"{space}/{ANN}/tree").mkdir()
+        os.chown(tmp_path / f"{space}/{ANN}/tree", ANN, ANN)
     folder = tmp_path / f"var/users/{ANN}"
     folder.mkdir(mode=0o700, parents=True)
     assert site.end_of(ANN, copied(ANN, "tree")) == ("done", "")

@@ -324,6 +324,7 @@ class Job:
         self.site, self.uid, self.id = site, uid, Job.number
         self.script = f"/var/spool/slurmctld/hash/job.{self.id}/script"
         self.lines = "\n".join(f"#BB_LUA {line}" for line in directives)
+        self.exit_code = 0
 
     def call(self, hook: str, **info: Any) -> tuple[int, str]:
         info = {"burst_buffer": self.lines, **info}
@@ -345,16 +346,15 @@ class Job:
         assert self.call("setup", **info) == (SUCCESS, "")
         assert self.call("data_in", **info) == (SUCCESS, "")
 
-    def stage_in(self) -> tuple[int, str]:
-        """From setup until Slurm would start the job, or hold it."""
+    def stage_in(self) -> None:
+        """From setup until Slurm would start the job."""
         self.begin()
-        return self.until_not_busy("test_data_in")
+        self.until_staged("in")
 
     def fail(self) -> str:
         """The reason why it cannot be staged in."""
-        code, words = self.stage_in()
-        assert code == ERROR
-        return words
+        self.begin()
+        return self.until_failed("in")
 
     def environ(self) -> dict[str, str]:
         """The variables that the job gets."""
@@ -380,20 +380,28 @@ class Job:
     def compute(self, result: str = "") -> Path:
         """Its own buffer, in which it leaves ``result``; the service knows that it
         runs."""
-        assert self.stage_in() == (SUCCESS, "")
+        self.stage_in()
         own = Path(self.run()["BB_JOB"])
         if result:
             (own / "out").write_text(result)
         self.until_in("running")
+        requests = self.site.spool / "requests"
+        until(lambda: not list(requests.glob("*.pre_run")))  # it would come once more
         return own
 
     def end(self, exit_code: int = 0) -> None:
+        self.exit_code = exit_code
         for hook in ("post_run", "data_out"):
             assert self.call(hook, exit_code=exit_code) == (SUCCESS, "")
 
-    def stage_out(self, exit_code: int = 0) -> tuple[int, str]:
+    def stage_out(self, exit_code: int = 0) -> None:
         self.end(exit_code)
-        return self.until_not_busy("test_data_out", exit_code=exit_code)
+        self.until_staged("out")
+
+    def fail_to_save(self, exit_code: int = 0) -> str:
+        """The reason why its results cannot be saved."""
+        self.end(exit_code)
+        return self.until_failed("out")
 
     def tear_down(self, hurry: bool = False) -> None:
         words = (self.id, self.script, str(hurry).lower(), self.uid, self.uid)
@@ -401,12 +409,20 @@ class Job:
         requests = self.site.spool / "requests"
         until(lambda: not list(requests.glob("*.teardown")))
 
-    def until_not_busy(self, hook: str, **info: Any) -> tuple[int, str]:
-        found: list[tuple[int, str]] = []
+    def is_staged(self, way: str) -> tuple[int, str]:
+        """What Slurm asks again and again; ``way`` is in or out."""
+        more = {"exit_code": self.exit_code} if way == "out" else {}
+        return self.call(f"test_data_{way}", **more)
 
-        def is_done() -> bool:
-            found.append(self.call(hook, **info))
-            return found[-1][1] != "BUSY"
+    def is_busy(self, way: str) -> bool:
+        return self.is_staged(way) == (SUCCESS, "BUSY")
 
-        until(is_done)
-        return found[-1]
+    def until_staged(self, way: str) -> None:
+        until(lambda: not self.is_busy(way))
+        assert self.is_staged(way) == (SUCCESS, "")
+
+    def until_failed(self, way: str) -> str:
+        until(lambda: not self.is_busy(way))
+        code, words = self.is_staged(way)
+        assert code == ERROR
+        return words

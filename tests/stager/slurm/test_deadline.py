@@ -60,4 +60,4 @@ def test_it_moves_with_the_plan(paused: SlurmSite) -> None:
     assert planned == unplanned == (SUCCESS, "BUSY")
     until(lambda: deadline(paused) == later)
     paused.serve_again()
-    assert job.until_not_busy("test_data_in") == (SUCCESS, "")
+    job.until_staged("in")

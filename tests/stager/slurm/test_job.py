@@ -31,7 +31,7 @@ def test_it_gets_its_inputs_and_its_results_are_saved(site: SlurmSite) -> None:
     assert site.free == 8
     (own / "out").mkdir()
     (own / "out" / "a").write_text("a result")
-    assert job.stage_out() == (SUCCESS, "")
+    job.stage_out()
     job.tear_down()
     assert (site.lustre / "out" / "a").read_text() == "a result"
     until(lambda: site.free == 10)
@@ -68,8 +68,8 @@ def test_a_result_that_cannot_be_saved_is_kept_and_saved_later(site: SlurmSite) 
     (site.lustre / "out" / "in the way").touch()
     job = Job(site, OWN, STAGE_OUT)
     own = job.compute("a result")
-    code, words = job.stage_out()
-    assert code == ERROR and f"job.{job.id}/out" in words
+    words = job.fail_to_save()
+    assert f"job.{job.id}/out" in words
     job.tear_down()
     [kept] = site.kept
     assert (kept["job"], kept["path"]) == (job.id, str(own))
@@ -85,7 +85,7 @@ def test_a_result_that_cannot_be_saved_is_kept_and_saved_later(site: SlurmSite) 
 def test_kept_results_are_discarded_by_their_user_only(site: SlurmSite) -> None:
     job = Job(site, OWN, "stage_out job://absent lustre://out")
     own = job.compute()
-    assert job.stage_out()[0] == ERROR
+    job.fail_to_save()
     job.tear_down()
     other = site.ask("discard", f"job={job.id}", uid=61001)
     assert other["error"]["code"] == "not-kept"
@@ -99,7 +99,7 @@ def test_a_failed_job_need_not_have_made_all_results(site: SlurmSite) -> None:
     job = Job(site, OWN, *copies)
     job.stage_in()
     (Path(job.run()["BB_JOB"]) / "log").write_text("why")
-    assert job.stage_out(exit_code=768) == (SUCCESS, "")
+    job.stage_out(exit_code=768)
     assert (site.lustre / "log").read_text() == "why"
 
 
@@ -109,8 +109,8 @@ def test_a_missing_destination_is_no_missing_result(site: SlurmSite) -> None:
     job.stage_in()
     (Path(job.run()["BB_JOB"]) / "log").write_text("why")
     elsewhere = site.lustre.rename(site.folder / "elsewhere")
-    code, words = job.stage_out(exit_code=768)
-    assert code == ERROR and f"{site.lustre}: No such file" in words
+    words = job.fail_to_save(exit_code=768)
+    assert f"{site.lustre}: No such file" in words
     job.tear_down()
     elsewhere.rename(site.lustre)
     site.kill()
@@ -129,11 +129,11 @@ def test_a_cancelled_job_does_not_come_back_when_slurm_asks_after_it(
     after = Job(site, OWN)
     for hook in ("setup", "data_in"):
         assert job.call(hook, job_state=pending) == (SUCCESS, "")
-    assert job.until_not_busy("test_data_in") == (SUCCESS, "")
+    job.until_staged("in")
     job.tear_down(hurry=True)
     for hook in ("setup", "data_in", "test_data_in"):
         assert job.call(hook, job_state=cancelled) == (SUCCESS, "")
-    assert after.stage_in() == (SUCCESS, "")  # the service has looked since
+    after.stage_in()  # the service has looked since
     assert not list(site.spool.glob("requests/*"))
     until(lambda: [path.name for path in site.bb.iterdir()] == [f"job.{after.id}"])
 
@@ -142,16 +142,16 @@ def test_while_the_service_is_away_everything_waits(site: SlurmSite) -> None:
     site.kill()
     job = Job(site, OWN, f"stage_out job://out {site.lustre}/out")
     job.begin()
-    assert job.call("test_data_in") == (SUCCESS, "BUSY")
+    assert job.is_busy("in")
     site.serve()
-    assert job.until_not_busy("test_data_in") == (SUCCESS, "")
+    job.until_staged("in")
     own = Path(job.run()["BB_JOB"])
     (own / "out").write_text("a result")
     site.kill()
     job.end()
-    assert job.call("test_data_out") == (SUCCESS, "BUSY")
+    assert job.is_busy("out")
     site.serve()
-    assert job.until_not_busy("test_data_out") == (SUCCESS, "")
+    job.until_staged("out")
     assert site.saved == "a result"
     job.tear_down()
     until(lambda: not own.exists())
@@ -225,9 +225,9 @@ def test_each_lua_will_do_and_numbers_as_slurm_gives_them(
     words = (job.script, job.uid, job.uid, info)
     assert site.hooks.call("job_process", *words) == (SUCCESS, "")
     assert job.call("setup", start_time=1.7e9) == (SUCCESS, "")
-    assert job.stage_in() == (SUCCESS, "")
+    job.stage_in()
     assert (Path(job.run()["BB_JOB"]) / "in").exists()
-    assert job.stage_out(exit_code=kind(0)) == (SUCCESS, "")
+    job.stage_out(exit_code=kind(0))
     job.tear_down()
     assert (site.lustre / "out").exists()
     assert [path.name for path in (site.spool / "jobs").iterdir()] == [number]
@@ -237,7 +237,7 @@ def test_each_lua_will_do_and_numbers_as_slurm_gives_them(
 def test_a_job_that_slurm_has_forgotten_gives_its_room_back(site: SlurmSite) -> None:
     job = Job(site, OWN, STAGE_OUT)
     job.compute("a result")
-    assert job.stage_out() == (SUCCESS, "")
+    job.stage_out()
     site.age(31, job.id)
     until(lambda: site.free == 10)
     assert site.saved == "a result"

@@ -57,8 +57,8 @@ def test_while_it_drains_and_they_go_on_with_the_next_one(site: SlurmSite) -> No
     waits(new, "staging-in", "takes no new task")
     waits(running, "staging-out", "takes no new task")
     upgrade(site)
-    assert new.until_not_busy("test_data_in") == (SUCCESS, "")
-    assert running.until_not_busy("test_data_out") == (SUCCESS, "")
+    new.until_staged("in")
+    running.until_staged("out")
     assert site.saved == "a result"
     assert (Path(new.run()["BB_JOB"]) / "in").read_text() == "an input"
 
@@ -79,5 +79,5 @@ def test_while_its_database_is_full_and_they_go_on_by_themselves(
     job.end()
     waits(job, "staging-out", "the database of the service takes no more")
     site.limit_files()
-    assert job.until_not_busy("test_data_out") == (SUCCESS, "")
+    job.until_staged("out")
     assert site.saved == "a result"

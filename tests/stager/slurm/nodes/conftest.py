@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.stager import ERROR, SUCCESS, Job, SiteDaemon, SlurmSite, until
+from tests.support.stager import ERROR, Job, SiteDaemon, SlurmSite, until
 
 _OWN_STORAGE = 'mount --bind "$0" "$1" && shift && exec "$@"'
 _MOUNTS = ["unshare", "--mount", "--", "sh", "-c", _OWN_STORAGE]
@@ -112,7 +112,7 @@ class NodeJob(Job):
 
     def start(self) -> tuple[int, str]:
         """From setup to what pre_run answers."""
-        assert self.stage_in() == (SUCCESS, "")
+        self.stage_in()
         return self.begun(self.pre_run())
 
     def fails_to_start(self) -> str:

@@ -49,9 +49,9 @@ def test_while_results_are_saved(site: NodeSite, n1: Node, killed: str) -> None:
     job.end()
     until(lambda: n1.orders)
     who(site, n1, killed).serve_again()
-    assert job.call("test_data_out") == (SUCCESS, "BUSY")
+    assert job.is_busy("out")
     n1.ask_control("resume")
-    assert job.until_not_busy("test_data_out") == (SUCCESS, "")
+    job.until_staged("out")
     assert site.saved == "a result"
     job.tear_down()
     until(lambda: n1.folders == [])

@@ -31,7 +31,7 @@ def test_each_has_the_data_and_a_folder_gets_the_results_of_all(
         assert (folder / "in").read_text() == "an input"
         leave(node, f"out/{node.name}", f"of {node.name}")
         leave(node, "out/same", "on both")
-    assert job.stage_out() == (SUCCESS, "")
+    job.stage_out()
     found = {path.name: path.read_text() for path in (site.lustre / "out").iterdir()}
     assert found == {"n1": "of n1", "n2": "of n2", "same": "on both"}
     job.tear_down()
@@ -43,7 +43,7 @@ def test_a_result_may_be_on_one_of_the_nodes(
 ) -> None:
     job = started(site, OUT)
     leave(n2, "out", "of n2")
-    assert job.stage_out() == (SUCCESS, "")
+    job.stage_out()
     assert site.saved == "of n2"
 
 
@@ -53,8 +53,8 @@ def test_a_file_that_differs_is_kept_on_both_until_it_does_not(
     job = started(site, OUT)
     for node in (n1, n2):
         leave(node, "out/log", node.name)
-    code, words = job.stage_out()
-    assert code == ERROR and "node://out/log differs on n1 and n2" in words
+    words = job.fail_to_save()
+    assert "node://out/log differs on n1 and n2" in words
     job.tear_down()
     assert not (site.lustre / "out").exists()
     [kept] = site.kept
@@ -78,9 +78,9 @@ def test_the_results_of_a_node_that_is_down_are_waited_for(
     for hook in ("post_run", "data_out"):
         assert job.call(hook, exit_code=0) == (SUCCESS, "")
     until(lambda: site.waiting == {"n2": "its service does not run"})
-    assert job.call("test_data_out") == (SUCCESS, "BUSY")
+    assert job.is_busy("out")
     n2.serve()
-    assert job.until_not_busy("test_data_out") == (SUCCESS, "")
+    job.until_staged("out")
     assert (site.lustre / "out" / "b").read_text() == "b"
     assert site.waiting == {}
 

@@ -14,7 +14,8 @@ from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager import discard
 from pegasus_bb.stager.discard import Discards
 from tests.support.run_programs import Run, words
-from tests.support.stager import SiteDaemon, SlurmSite, until
+from tests.support.stager import SiteDaemon, SlurmSite
+from tests.support.waiting import until
 
 FSTRIM = """#!/bin/sh
 printf "%s\\n" "$#" "$@" >> {called}

@@ -13,7 +13,8 @@ from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.store import why_full
 from tests.support.forked import pegasus_bb
-from tests.support.stager import Daemon, until
+from tests.support.stager import Daemon
+from tests.support.waiting import until
 
 FULL = (
     "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, "

@@ -23,7 +23,8 @@ from pegasus_bb.stager.rates import Targets
 from tests.stager.lives import ROOT
 from tests.stager.test_task_queue import task
 from tests.stager.test_users import ANN, BOB, Site, copied, site
-from tests.support.stager import Daemon, until
+from tests.support.stager import Daemon
+from tests.support.waiting import until
 
 __all__ = ["site"]
 

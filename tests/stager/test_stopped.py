@@ -11,7 +11,8 @@ import pytest
 
 from pegasus_bb.core.units import MIB
 from tests.stager.test_users import ANN, BOB, Site, copied, life, site
-from tests.support.stager import Daemon, until
+from tests.support.stager import Daemon
+from tests.support.waiting import until
 
 __all__ = ["life", "site"]
 

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import IO, Any
@@ -22,6 +21,7 @@ from typing import IO, Any
 from pegasus_bb.runtime.stager_client.client import Client, NoService
 from pegasus_bb.runtime.stager_client.protocol import CONTROL_SOCKET
 from pegasus_bb.stager.slurm.hooks import hooks_text
+from tests.support.waiting import until
 
 ME = os.getuid()
 SUCCESS = 0
@@ -43,13 +43,6 @@ SERVE_SITE = (
     "attendant._TIDY = float(os.environ.get('TIDIES_EVERY', 60)); "
     f"{_SITE_OF_ONE}sys.exit(program.main())"
 )
-
-
-def until(is_so: Callable[[], Any], seconds: float = 20) -> None:
-    end = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def _is_worker(pid: str) -> bool:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.stager import ME, SUCCESS, Job, SlurmSite, until
+from tests.support.stager import ME, SUCCESS, Job, SlurmSite
+from tests.support.waiting import until
 
 OTHER = 61001
 

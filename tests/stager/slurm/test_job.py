@@ -15,8 +15,8 @@ from tests.support.stager import (
     SUCCESS,
     Job,
     SlurmSite,
-    until,
 )
+from tests.support.waiting import until
 
 
 def test_it_gets_its_inputs_and_its_results_are_saved(site: SlurmSite) -> None:

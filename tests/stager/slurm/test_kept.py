@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.stager import Job, SlurmSite, until
+from tests.support.stager import Job, SlurmSite
+from tests.support.waiting import until
 
 OUT = "stage_out bb://Genomes/out lustre://out"
 

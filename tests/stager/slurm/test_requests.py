@@ -16,7 +16,8 @@ from pegasus_bb.stager.slurm.job_life import Jobs
 from pegasus_bb.stager.slurm.questions import Questions
 from pegasus_bb.stager.slurm.spool import Spool
 from tests.crash.attend import attend
-from tests.support.stager import ME, OWN, Job, SlurmSite, until
+from tests.support.stager import ME, OWN, Job, SlurmSite
+from tests.support.waiting import until
 
 HEAD = "job=7\nuid=0\ngid=0\n\n"
 ODD = ["²", "७", "-1", "+1", "1_0", " 1", "", "x", "9" * 5000, "1e3", "nan", "\ud800"]

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.stager import COPIES, OWN, STAGE_OUT, SUCCESS, Job, SlurmSite, until
+from tests.support.stager import COPIES, OWN, STAGE_OUT, SUCCESS, Job, SlurmSite
+from tests.support.waiting import until
 
 
 def test_while_it_waits_for_room(site: SlurmSite) -> None:

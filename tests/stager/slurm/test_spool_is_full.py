@@ -20,8 +20,8 @@ from tests.support.stager import (
     SUCCESS,
     Job,
     SlurmSite,
-    until,
 )
+from tests.support.waiting import until
 
 COPIES = (STAGE_IN, "stage_out job://in lustre://out")
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.stager.lives import CAPABLE, LIVES, NAME, capable, user
-from tests.support.stager import OWN, SUCCESS, Job, SlurmSite, open_to_all, until
+from tests.support.stager import OWN, SUCCESS, Job, SlurmSite, open_to_all
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root copies as others")
 # bob has a name: share wants one

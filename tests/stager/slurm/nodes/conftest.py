@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.stager import ERROR, Job, SiteDaemon, SlurmSite, until
+from tests.support.stager import ERROR, Job, SiteDaemon, SlurmSite
+from tests.support.waiting import until
 
 _OWN_STORAGE = 'mount --bind "$0" "$1" && shift && exec "$@"'
 _MOUNTS = ["unshare", "--mount", "--", "sh", "-c", _OWN_STORAGE]

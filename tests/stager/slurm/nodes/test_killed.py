@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from pegasus_bb.stager.nodes.mailbox import ORDERS, Mailbox
-from tests.support.stager import SUCCESS, until
+from tests.support.stager import SUCCESS
+from tests.support.waiting import until
 
 from .conftest import Node, NodeJob, NodeSite
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.support.stager import ERROR, STAGE_IN, SUCCESS, until
+from tests.support.stager import ERROR, STAGE_IN, SUCCESS
+from tests.support.waiting import until
 
 from .conftest import Node, NodeJob, NodeSite
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.support.stager import ERROR, SUCCESS, until
+from tests.support.stager import ERROR, SUCCESS
+from tests.support.waiting import until
 
 from .conftest import Node, NodeJob, NodeSite
 

@@ -15,7 +15,7 @@ from pegasus_bb.stager.socket_server import run
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """0 at its end; 2 where the configuration cannot be used."""
+    """Return 0 at its end; 2 where the configuration cannot be used."""
     parser = argparse.ArgumentParser(
         prog="python3 -m pegasus_bb.stager", description="The staging service."
     )

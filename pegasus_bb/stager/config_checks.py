@@ -88,7 +88,7 @@ def can_be_written(text: str) -> bool:
 
 
 def check_apart(where: str, own: dict[str, str], pools: dict[str, str]) -> None:
-    """No two of these folders are one. None lies in a pool: a buffer could get its
+    """Check that no two folders are one. None lies in a pool: a buffer could get its
     name. None of ``own`` lies in another: what is not known there is removed. Both are
     by their keys. Raises UsageError."""
     real = {key: os.path.realpath(path) for key, path in {**own, **pools}.items()}

@@ -53,16 +53,16 @@ class Connection:
         self.close()
 
     def answer(self, number: Any, ok: dict[str, Any]) -> None:
-        """The request ``number`` is done."""
+        """Answer the request ``number``, which is done."""
         self.send(encode({"id": number, "ok": ok}))
 
     def refuse(self, number: Any, refused: Refused) -> None:
-        """The request ``number`` is not done."""
+        """Answer the request ``number``, which is not done."""
         error = {"code": refused.code, "message": str(refused)}
         self.send(encode({"id": number, "error": error}))
 
     def send(self, line: bytes) -> None:
-        """The line of an answer."""
+        """Send the line of an answer."""
         if self.is_open:
             self._writer.write(line)
             self._free.release()
@@ -73,11 +73,11 @@ class Connection:
             await asyncio.sleep(_LOOK)
 
     def keep(self, wait: TasksEnded) -> None:
-        """``wait`` is forgotten when the client goes."""
+        """Forget ``wait`` when the client goes."""
         self._waits = [one for one in (*self._waits, wait) if not one.is_over]
 
     def close(self) -> None:
-        """No more is read or written."""
+        """Read and write no more."""
         self.is_open = False
         self._writer.transport.abort()
         for wait in self._waits:

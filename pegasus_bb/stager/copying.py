@@ -68,7 +68,7 @@ Outcome = Callable[[int, dict[str, Any]], None]
 
 
 class Copying:
-    """Does one assignment and tells of each task how it ended."""
+    """Does one assignment, and reports how each task has ended."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class Copying:
         control: Any,
         outcome: Outcome,
     ) -> None:
-        """``outcome`` hears of copies with ``digest``, before their end."""
+        """``outcome`` is called for copies with ``digest``, before their end."""
         self._began, self._ended, self._moved = began, ended, moved
         self._control, self._outcome = control, outcome
         self._made = Made()
@@ -128,7 +128,7 @@ class Copying:
         return None
 
     def _alone(self, task: dict[str, Any]) -> int:
-        """Bytes moved. Raises OSError, PegasusBBError, Stopped."""
+        """Return the bytes moved. Raises OSError, PegasusBBError, Stopped."""
         if task["kind"] == SWEEP:
             dest, name = _parent(task, "dest", make=False)
             remove_parts(dest.fd, name, task["tags"])
@@ -139,7 +139,7 @@ class Copying:
         return self._large(opened) if opened is not None else 0
 
     def _open(self, task: dict[str, Any]) -> Opened | None:
-        """None for a move that is done then. Raises OSError, PegasusBBError."""
+        """Return None for a move that is done then. Raises OSError, PegasusBBError."""
         source, name = _parent(task, "source", make=False)
         try:
             found = os.stat(name, dir_fd=source.fd, follow_symlinks=False)

@@ -1,6 +1,6 @@
 """After a removal: ``fstrim`` on what the configuration names, and on nothing else.
 
-A flash drive copies deleted bytes as well, until it hears that they are free
+A flash drive copies deleted bytes as well, until it learns that they are free
 (docs/streams.md). FITRIM needs CAP_SYS_ADMIN. Where it fails, that is a line in the
 log; no removal waits for it.
 """
@@ -28,7 +28,7 @@ class Discards:
         self._complaints: dict[str, str] = {}  # the last one of each dataspace
 
     def freed(self, name: str) -> bool:
-        """Files of dataspace ``name`` were removed; whether it is discarded for that,
+        """Note that files of dataspace ``name`` went; return whether it is discarded,
         now or as soon as it may be."""
         space = self._spaces.get(name)
         if space is None or not space.discard:
@@ -48,12 +48,12 @@ class Discards:
         try:
             while space.name in self._freed:
                 self._freed.discard(space.name)
-                self._tell(space, await _trim(space.root))
+                self._report(space, await _trim(space.root))
                 await asyncio.sleep(space.discard)
         finally:
             del self._running[space.name]
 
-    def _tell(self, space: Dataspace, why: str) -> None:
+    def _report(self, space: Dataspace, why: str) -> None:
         """The same reason once, until it works again."""
         if why and why != self._complaints.get(space.name):
             complain(f"{space.root}: free space was not discarded: {why}")
@@ -61,7 +61,7 @@ class Discards:
 
 
 async def _trim(root: str) -> str:
-    """Why it failed; empty if it did not. ``root`` is a full path, so no option."""
+    """Return why it failed, if it did. ``root`` is a full path, so no option."""
     path = os.pathsep.join(filter(None, (os.environ.get("PATH"), _SYSTEM)))
     done = await ask((_PROGRAM, root), {"PATH": path, "LC_ALL": "C"})
     status = f"{_PROGRAM} ended with status {done.status}"

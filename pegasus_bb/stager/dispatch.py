@@ -38,7 +38,7 @@ Began = Callable[[list[int], str, Callable[[], None]], None]
 
 
 class Dispatch:
-    """``ended`` and ``began`` hear of tasks."""
+    """``ended`` and ``began`` are called for tasks."""
 
     def __init__(self, config: Config, began: Began, ended: End) -> None:
         self._config, self._began, self._ended = config, began, ended
@@ -54,11 +54,11 @@ class Dispatch:
         ] = {}
         self._tries: dict[int, int] = {}
         self._given_up: dict[int, tuple[str, str]] = {}  # task -> its end: state, why
-        self._stopping: set[int] = set()  # tasks that a worker was told to stop
+        self._stopping: set[int] = set()  # tasks that a worker shall stop
         self._complaint = ""  # why no worker can be started; empty: one could be
 
     def add(self, tasks: Sequence[StagerTask]) -> None:
-        """New tasks of one request, which wait."""
+        """Take new tasks of one request, which wait."""
         self.queue.add_all(tasks)
         for task in tasks:
             if task.terms.share:
@@ -105,7 +105,7 @@ class Dispatch:
         return changed
 
     def cancel(self, task: StagerTask) -> None:
-        """``task`` ends as cancelled, a running one between two of its pieces."""
+        """End ``task`` as cancelled, a running one between two of its pieces."""
         worker = self._pool.with_task(task)
         if worker is None:
             self._give_up(task, CANCELLED, BY_USER)
@@ -119,7 +119,7 @@ class Dispatch:
             worker.end()
 
     def forecast(self) -> Forecast:
-        """How long until each task has ended, as far as is known now. Another thread
+        """Return how long each task will take, as far as is known now. Another thread
         may play it."""
         running = [
             [task for task in worker.tasks.values() if not task.has_ended]
@@ -134,7 +134,7 @@ class Dispatch:
         )
 
     def _described(self, task: StagerTask) -> dict[str, Any]:
-        """``task`` as a worker reads it."""
+        """Return ``task`` as a worker reads it."""
         folder = self._config.folder_of(task.uid)
         _give_folder(folder, task.uid)
         return {
@@ -185,7 +185,7 @@ class Dispatch:
     def _pace(
         self, worker: WorkerProcess, number: int, size: int, tasks: list[StagerTask]
     ) -> None:
-        """``tasks`` go on when the rates of their targets allow the next bytes."""
+        """Let ``tasks`` go on when the rates of their targets allow the next bytes."""
         wait = self.targets.take(tasks, size, time.monotonic())
         loop = asyncio.get_running_loop()
         key = (worker, number)
@@ -201,7 +201,7 @@ class Dispatch:
         self.targets.count(task, size, time.monotonic())
 
     def _learn(self, worker: WorkerProcess, held: float) -> None:
-        """From an assignment of ``worker``, which a pause or a rate has held back for
+        """Learn from an assignment of ``worker``, which a pause or a rate held back for
         ``held`` seconds. Small files are copied together, so a pair's part of the time
         is its part of the tasks. A task with a rate of its own says nothing of the
         others."""
@@ -224,7 +224,7 @@ class Dispatch:
         self._ended(task, state, size, why)
 
     def _give_up(self, task: StagerTask, state: str, why: str) -> None:
-        """``task`` ends so, once a worker has removed what its tries have left."""
+        """End ``task`` so, once a worker has removed what its tries have left."""
         if task.id in self._given_up:
             return
         if not self.tags.get(task.id):

@@ -30,7 +30,7 @@ class _Level:
         self._identity = _identity(sides)
 
     def opened_from(self, inner: Sides) -> Sides:
-        """Its folders, opened again from one in it if need be. Raises CopyFailed where
+        """Return its folders, opened again if need be. Raises CopyFailed where
         that was moved meanwhile."""
         if self.sides is None:
             above = _above(inner[0]), _above(inner[1])

@@ -32,7 +32,7 @@ class Rate:
         self._costs: tuple[float, float] | None = None
 
     def learn(self, files: int, size: int, seconds: float) -> None:
-        """``files`` files with ``size`` bytes took ``seconds`` in all."""
+        """Learn that ``files`` files with ``size`` bytes took ``seconds`` in all."""
         took = max(seconds, _SHORTEST)
         squares = (files * files / took, files * size / took, size / took * size)
         more = (*squares, files, size)
@@ -45,7 +45,7 @@ class Rate:
         return int(self.sums[4] / self.sums[3]) if self.sums[3] else None
 
     def seconds(self, size: int) -> float:
-        """What a task of ``size`` bytes takes."""
+        """Return what a task of ``size`` bytes takes."""
         if self._costs is None:
             self._costs = self._fitted()
         return self._costs[0] + self._costs[1] * size
@@ -80,7 +80,7 @@ class Estimates:
         self.has_news = True
 
     def seconds(self, pair: Pair, size: int) -> float:
-        """What a task takes; of a guess if no task of ``pair`` has ended."""
+        """Return what a task takes; a guess if no task of ``pair`` has ended."""
         return self._rates.get(pair, _NEW).seconds(size)
 
     def typical(self, pair: Pair) -> int | None:

@@ -40,7 +40,7 @@ class Forecast(NamedTuple):
     now: float  # a time.time()
 
     def seconds_left(self) -> dict[int, float]:
-        """Seconds until each task that waits or runs has ended. A task is not there
+        """Return seconds until each task that waits or runs has ended. It is not there
         where its size is not known and no task of its pair has ended; for those behind
         it, it takes no time."""
         working = [self._begun(tasks) for tasks in self.running if tasks]

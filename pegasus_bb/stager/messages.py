@@ -7,7 +7,7 @@ import sys
 
 
 def message_of(error: Exception) -> str:
-    """``error`` in words; of an OSError, the path, if it has one, and why."""
+    """Return ``error`` in words; of an OSError, the path, if it has one, and why."""
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror}"
@@ -15,7 +15,7 @@ def message_of(error: Exception) -> str:
 
 
 def complain(message: str) -> None:
-    """One line of the journal; where that is a file on a full disk, none. A path in it
+    """Write a line to stderr; where that is a file on a full disk, none. A path in it
     may have any character."""
     line = "".join(each if each.isprintable() else "?" for each in message)
     with contextlib.suppress(OSError):

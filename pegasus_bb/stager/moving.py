@@ -65,7 +65,7 @@ def write_note(task: dict[str, Any], copy: os.stat_result) -> None:
 def moved_earlier(
     task: dict[str, Any], dest: Folder, as_name: str
 ) -> os.stat_result | None:
-    """What is at the destination, where an earlier try has moved it there."""
+    """Return what is at the destination, where an earlier try has moved it there."""
     try:
         with open(note_path(task["state"], task["id"]), encoding="utf-8") as file:
             noted = json.load(file)
@@ -85,7 +85,7 @@ def _identity(found: os.stat_result) -> Any:
 
 
 def _sync(source: Folder, name: str, found: os.stat_result) -> None:
-    """What is renamed is durable first, as a copy would be."""
+    """Make durable what is renamed, as a copy would be."""
     if stat.S_ISDIR(found.st_mode):
         sync_file_system(source.fd)
         return

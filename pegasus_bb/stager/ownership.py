@@ -13,7 +13,7 @@ FILES = ("buffers.json", "tasks.sqlite", "tasks.sqlite-wal", "lock")
 
 
 def why_not_private(state: str, uid: int) -> str:
-    """What to tell where others than ``uid`` can read or write what the service keeps
+    """Return what is wrong where others than ``uid`` can use what the service keeps
     in ``state``, with what mends it; empty where none can."""
     for name in (*FOLDERS, *FILES):
         path = os.path.join(state, name)
@@ -43,8 +43,8 @@ def close_files(state: str) -> None:
 
 
 def why_open(folder: str, uid: int) -> str:
-    """What to tell where others than ``uid`` can write to ``folder``, with what mends
-    it; empty where none can. Raises OSError."""
+    """Return what is wrong where others than ``uid`` can write to ``folder``, and what
+    mends it; empty where none can. Raises OSError."""
     found = os.lstat(folder)
     if found.st_uid == uid and not found.st_mode & 0o022:
         return ""

@@ -25,7 +25,7 @@ class Bucket:
         self._used_until = -math.inf
 
     def take(self, size: int, now: float) -> float:
-        """``size`` bytes were moved: until when to wait with more of them."""
+        """Count ``size`` bytes; return until when to wait with more of them."""
         begin = max(self._used_until, now - _BURST)
         self._used_until = begin + size / self.rate
         return self._used_until
@@ -39,7 +39,7 @@ class OwnRate:
         self._bucket, self._lock = Bucket(rate), threading.Lock()
 
     def take(self, size: int, is_over: IsOver = lambda: False) -> None:
-        """``size`` bytes were moved: wait until the rate allows the next. Returns early
+        """Count ``size`` bytes; wait until the rate allows the next. Returns early
         once ``is_over``."""
         if not self._bucket.rate:
             return
@@ -66,17 +66,17 @@ class SharedRate:
         self._granting = threading.Condition()
 
     def begin(self, piece: int) -> None:
-        """An assignment begins, whose bytes are reported in pieces; 0: not at all."""
+        """Begin an assignment, whose bytes are reported in pieces; 0: not at all."""
         self._piece, self._unreported = piece, 0
 
     def grant(self, number: int) -> None:
-        """Piece ``number`` is paid for. Called from another thread."""
+        """Let piece ``number`` go. Called from another thread."""
         with self._granting:
             self._granted = max(self._granted, number)
             self._granting.notify_all()
 
     def take(self, tasks: Sequence[int], size: int, is_over: IsOver) -> None:
-        """``size`` bytes of ``tasks`` were moved: wait until more may be. Returns early
+        """Count ``size`` bytes of ``tasks``; wait until more may go. Returns early
         once ``is_over``."""
         if not self._piece:
             return

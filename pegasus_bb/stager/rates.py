@@ -1,6 +1,6 @@
 """The rate of a target, a file system say: one bucket for all users, runs and workers.
 
-A worker that has moved bytes says so and goes on when it is told. So what one worker
+A worker that has moved bytes says so and waits for the service. So what one worker
 does not use is at once another's, and the part of a worker that dies is not lost.
 """
 
@@ -39,12 +39,12 @@ class Meter:
         self._speed, self._at = 0.0, -math.inf
 
     def add(self, size: int, now: float) -> None:
-        """``size`` bytes were moved."""
+        """Count ``size`` bytes that were moved."""
         self._speed, self._at = self.speed(now) + size / _MEMORY, now
         self.bytes += size
 
     def speed(self, now: float) -> float:
-        """Bytes per second, the last seconds above all."""
+        """Return bytes per second, the last seconds above all."""
         return self._speed * math.exp(-max(0.0, now - self._at) / _MEMORY)
 
 
@@ -63,7 +63,7 @@ class Targets:
         self.meters = {name: Meter() for name in self._by_space.values()}
 
     def join(self, task: StagerTask) -> None:
-        """``task``, which has a share, waits. Its share is a target with the rate of
+        """Add ``task``, which has a share. Its share is a target with the rate of
         the last who joined."""
         name = _share_of(task)
         rate = task.terms.rate
@@ -84,7 +84,7 @@ class Targets:
         return len(names)
 
     def leave(self, task: StagerTask) -> None:
-        """``task``, which has joined, has ended."""
+        """Remove ``task``, which has joined, and has ended."""
         name = _share_of(task)
         if name:
             self._sharing[name] -= 1
@@ -99,12 +99,12 @@ class Targets:
         return {self._by_space[name] for name in spaces if name in self._by_space}
 
     def limited(self, tasks: Collection[StagerTask]) -> set[str]:
-        """Those of them that have a rate, and the shares of ``tasks``."""
+        """Return those of them that have a rate, and the shares of ``tasks``."""
         wanted = self.of(tasks).union(map(_share_of, tasks))
         return {name for name in wanted if name in self.rates}
 
     def piece(self, tasks: Collection[StagerTask]) -> int:
-        """Bytes after which a worker that does ``tasks`` asks; 0: it need not."""
+        """Return the bytes after which a worker that does ``tasks`` asks; 0: never."""
         rates = [self.rates[name] for name in self.limited(tasks)]
         piece = max(_SMALLEST, int(min(rates) * _PIECE)) if rates else 0
         if any(task.terms.share for task in tasks):
@@ -112,14 +112,14 @@ class Targets:
         return piece
 
     def take(self, tasks: Collection[StagerTask], size: int, now: float) -> float:
-        """``tasks`` have moved ``size`` bytes: seconds to wait before they go on."""
+        """Count ``size`` bytes of ``tasks``; return the seconds that they wait."""
         names = self.limited(tasks)
         return max([0.0, *(self._buckets[n].take(size, now) - now for n in names)])
 
     def shown(
         self, tasks: Iterable[StagerTask], now: float
     ) -> dict[str, dict[str, Any]]:
-        """Of each target: its rate (0: none), how fast it goes, the bytes so far, and
+        """Return of each target its rate (0: none), its speed, the bytes so far, and
         how many of ``tasks`` use it, by state."""
         found: dict[str, dict[str, Any]] = {
             name: {
@@ -142,6 +142,6 @@ class Targets:
         return found
 
     def count(self, task: StagerTask, size: int, now: float) -> None:
-        """``task`` has moved ``size`` bytes."""
+        """Count ``size`` bytes of ``task``."""
         for name in self.of([task]):
             self.meters[name].add(size, now)

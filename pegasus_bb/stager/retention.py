@@ -22,8 +22,8 @@ class Retention:
     def __init__(
         self, tasks: dict[int, StagerTask], forget: Callable[[Origin], None]
     ) -> None:
-        """``tasks``: what an earlier service has left; ``forget`` hears of each request
-        that is dropped."""
+        """``tasks``: what an earlier service has left; ``forget`` is called for each
+        request that is dropped."""
         self._tasks, self._forget = tasks, forget
         self._by_user: Counter[int] = Counter()  # tasks that are held
         self._unended: Counter[int] = Counter()  # tasks, by request
@@ -59,12 +59,12 @@ class Retention:
         self._unended[origin.first] = origin.total
 
     def give_up(self, origin: Origin) -> None:
-        """No task of this request is there after all."""
+        """Count off a request of which no task is there after all."""
         del self._unended[origin.first]
         self._count_off(origin)
 
     def end(self, task: StagerTask) -> None:
-        """``task`` has ended."""
+        """Count ``task``, which has ended."""
         self._unended[task.origin.first] -= 1
         self._close(task.origin, 0.0)
 

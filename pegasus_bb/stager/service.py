@@ -113,7 +113,7 @@ class Service:
     def wait(
         self, tasks: list[StagerTask], all_ended: Callable[[], None]
     ) -> TasksEnded:
-        """``all_ended`` is called once, when all of ``tasks`` have ended durably."""
+        """Call ``all_ended`` once, when all of ``tasks`` have ended durably."""
         wait = TasksEnded(self._waiters, tasks, all_ended)
         wait.resume()
         return wait
@@ -146,7 +146,8 @@ class Service:
         return self._retention.is_idle
 
     def freed(self, space: str) -> bool:
-        """Files of a dataspace were removed; whether its free space is discarded."""
+        """Note that files of a dataspace were removed; return whether its free space is
+        discarded."""
         return self._discards.freed(space)
 
     def close(self) -> None:
@@ -192,7 +193,7 @@ class Service:
 
     def _note_ends(self, tasks: list[StagerTask]) -> None:
         def durable(error: OSError | None) -> None:
-            # A full disk keeps no one from being told: the copy itself is durable.
+            # A full disk holds no answer back: the copy itself is durable.
             # What the next try needs stays until the end is durable, too.
             if error is not None:
                 self._unwritten += tasks

@@ -34,7 +34,7 @@ class Config(NamedTuple):
     named_in: str = "--sockets, PEGASUS_BB_STAGER or XDG_STATE_HOME"
 
     def folder_of(self, uid: int) -> str:
-        """Where the workers of ``uid`` keep what their next try needs."""
+        """Return where the workers of ``uid`` keep what their next try needs."""
         return os.path.join(self.users, str(uid))
 
     @property

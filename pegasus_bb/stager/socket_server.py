@@ -83,7 +83,7 @@ class Sockets:
 
 
 def _inherited() -> dict[str, socket.socket]:
-    """What systemd has opened for this process: by the names of their files."""
+    """Return what systemd has opened for this process: by the names of their files."""
     count = os.environ.pop("LISTEN_FDS", "")
     pid = os.environ.pop("LISTEN_PID", "")
     if pid != str(os.getpid()) or not count.isdigit():
@@ -137,7 +137,7 @@ def _made(config: Config, name: str, path: str) -> socket.socket:
 
 
 class Server:
-    """Listens, and ends when it is told to."""
+    """Listens until a shutdown, a signal, or idleness ends it."""
 
     def __init__(self, config: Config, loop: asyncio.AbstractEventLoop) -> None:
         """Raises OSError, ValueError, UsageError: then nothing was begun."""
@@ -155,7 +155,7 @@ class Server:
         self._requests = Requests(config, self._service, self._ended.set)
 
     async def serve(self) -> None:
-        """Until shutdown, a signal, or, for a user's service, idleness."""
+        """Serve until shutdown, a signal, or, for a user's service, idleness."""
         self._service.resume()
         servers = [
             await asyncio.start_unix_server(
@@ -260,7 +260,7 @@ def _take_folders(config: Config) -> None:
 
 @contextlib.contextmanager
 def _explained(config: Config) -> Iterator[None]:
-    """What is wrong with a file or a folder is said in a sentence."""
+    """Turn what is wrong with a file or a folder into a sentence."""
     try:
         yield
     except (OSError, ValueError) as error:

@@ -179,7 +179,7 @@ class Store:
             if not taken:
                 return
             error = self._written(changes for changes, _ in taken)
-            self._hand_over(partial(_tell, [then for _, then in taken], error))
+            self._hand_over(partial(_call, [then for _, then in taken], error))
 
     def _written(self, every: Iterable[Iterable[Change]]) -> OSError | None:
         try:
@@ -199,7 +199,7 @@ class Store:
         return None
 
 
-def _tell(every: Sequence[Then], error: OSError | None) -> None:
+def _call(every: Sequence[Then], error: OSError | None) -> None:
     for then in every:
         then(error)
 

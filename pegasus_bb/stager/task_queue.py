@@ -113,7 +113,7 @@ class TaskQueue:
         return same
 
     def add(self, task: StagerTask) -> None:
-        """``task`` waits from now on; once more where its deadline has moved."""
+        """Let ``task`` wait from now on; once more where its deadline has moved."""
         terms = task.terms
         uid = task.origin.uid
         queues = self._rated if terms.rate else self._plain
@@ -172,18 +172,18 @@ class TaskQueue:
         return task
 
     def put_back(self, task: StagerTask) -> None:
-        """``task``, which was just taken, is the next again."""
+        """Make ``task``, which was just taken, the next again."""
         if task.terms.deadline is not None:
             self.add(task)
             return
         self._queue(task).by_priority[task.terms.priority].appendleft(task)
 
     def serve(self, uid: int, size: int) -> None:
-        """``size`` bytes of a share of ``uid`` are used."""
+        """Count ``size`` bytes of the share of ``uid``."""
         self._served[uid] = self._served.get(uid, 0.0) + size
 
     def count_cancelled(self) -> None:
-        """A task that waited does not any more."""
+        """Count a task that waited, and does not any more."""
         self._cancelled += 1
 
     def tidy(self) -> None:

@@ -25,7 +25,7 @@ class TasksEnded:
         self.is_over = False
 
     def resume(self, _: int = 0) -> None:
-        """The task at which it stands has ended."""
+        """Go on: the task at which it stands has ended."""
         for task in () if self.is_over else self._left:
             if not task.has_ended or task.id in self._waiters:
                 self._waiters.setdefault(task.id, []).append(self.resume)
@@ -36,7 +36,7 @@ class TasksEnded:
             self._all_ended()
 
     def forget(self) -> None:
-        """``all_ended`` is not called any more."""
+        """Do not call ``all_ended`` any more."""
         self.is_over = True
         standing = self._waiters.get(self._at, [])
         if self.resume in standing:

@@ -1,10 +1,10 @@
 """A worker: does tasks as the user who submitted them, one assignment at a time.
 
 It reads JSON lines on stdin and writes JSON lines on stdout; the service is on the
-other ends. What it is told: ``{"do": [task, ...]}``, ``{"cancel": id}``,
-``{"pause": true}``, ``{"go": tag}``, ``{"granted": number}``. What it says:
+other ends. What it reads: ``{"do": [task, ...]}``, ``{"cancel": id}``,
+``{"pause": true}``, ``{"go": tag}``, ``{"granted": number}``. What it writes:
 ``{"began": [ids], "tag": ...}`` before the first temporary file, which it makes when it
-is told to go; ``{"moved": {id: bytes}}`` now and then; ``{"took": [number, bytes,
+reads ``go``; ``{"moved": {id: bytes}}`` now and then; ``{"took": [number, bytes,
 ids]}`` where a target has a rate, and it goes on when that number is granted;
 ``{"outcome": [id, outcome]}`` where a task wants that; ``{"ended": [id, state, bytes,
 message]}``; ``{"idle": seconds}`` at the end of an assignment: so long a pause or a
@@ -116,13 +116,13 @@ class Control:
         return task in self._cancelled
 
     def await_go(self, tag: str) -> None:
-        """Back when ``tag`` is written down: the next service finds the parts."""
+        """Return when ``tag`` is written down: the next service finds the parts."""
         with self._going_on:
             self._going_on.wait_for(lambda: tag in self._allowed)
             self._allowed.discard(tag)
 
     def moved(self, tasks: Sequence[int], size: int) -> None:
-        """Bytes of ``tasks`` went; waits for a pause or a rate. Raises Stopped if one
+        """Count bytes of ``tasks``; wait for a pause or a rate. Raises Stopped if one
         of them is cancelled."""
 
         def is_over() -> bool:
@@ -143,19 +143,19 @@ class Worker:
     def __init__(self, control: Control, say: Say) -> None:
         self._control, self._say = control, say
         self._moved: dict[int, int] = {}
-        self._told = 0.0  # a time.monotonic()
+        self._reported_at = 0.0  # a time.monotonic()
         self._lock = threading.Lock()
         self._warnings: list[str] = []  # for the next task that ends
 
     def run(self, tasks: list[dict[str, Any]]) -> None:
         """Do ``tasks``: small files together, as one batch; the others one by one."""
         self._moved = {}
-        WARNINGS.said.clear()  # each user is told
+        WARNINGS.said.clear()  # each user has his own
         WARNINGS.say = self._warnings.append
         copying = Copying(
             self._began,
             self._ended,
-            self._tell,
+            self._count,
             self._control,
             lambda task, outcome: self._say({"outcome": [task, outcome]}),
         )
@@ -186,15 +186,15 @@ class Worker:
             message = f"{type(failure).__name__}: {failure}"
         self._say({"ended": [task, state, size, message]})
 
-    def _tell(self, tasks: Sequence[int], size: int) -> None:
-        """The bytes of small files that are copied together are told at their ends."""
+    def _count(self, tasks: Sequence[int], size: int) -> None:
+        """Report bytes; those of small files that are copied together, later."""
         if len(tasks) == 1:
             with self._lock:
                 self._moved[tasks[0]] = self._moved.get(tasks[0], 0) + size
                 now = time.monotonic()
-                moved = self._moved if now - self._told >= _OFTEN else None
+                moved = self._moved if now - self._reported_at >= _OFTEN else None
                 if moved is not None:
-                    self._moved, self._told = {}, now
+                    self._moved, self._reported_at = {}, now
             if moved:
                 self._say({"moved": moved})
         self._control.moved(tasks, size)

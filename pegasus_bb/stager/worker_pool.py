@@ -41,7 +41,7 @@ class WorkerProcess:
         self._running = asyncio.ensure_future(self._run())
 
     def assign(self, tasks: list[StagerTask]) -> None:
-        """These are its own until it says that it is idle."""
+        """Give it ``tasks`` until it says that it is idle."""
         self.tasks, self.since = {task.id: task for task in tasks}, time.monotonic()
 
     @property
@@ -50,14 +50,14 @@ class WorkerProcess:
         return any(task.terms.rate for task in self.tasks.values())
 
     def send(self, message: dict[str, Any]) -> None:
-        """Tell it something; a worker that has died hears nothing."""
+        """Send it a message; to one that has died, nothing is sent."""
         if self._process is None:
             self._unsent += encode(message)
         elif self._process.stdin is not None:
             self._process.stdin.write(encode(message))
 
     def end(self) -> None:
-        """It ends at once, and what it was doing with it, even if it is stopped."""
+        """End it at once, and what it was doing with it, even if it is stopped."""
         if self._process is None:
             self._running.cancel()
         else:
@@ -131,7 +131,7 @@ class WorkerPool:
         return [worker for worker in self.workers if worker.tasks]
 
     def worker_of(self, uid: int) -> WorkerProcess:
-        """An idle worker of ``uid``, which is started if there is none."""
+        """Return an idle worker of ``uid``; start one if there is none."""
         idle = [worker for worker in self.workers if not worker.tasks]
         for worker in idle:
             if worker.uid == uid:
@@ -144,5 +144,5 @@ class WorkerPool:
         return worker
 
     def with_task(self, task: StagerTask) -> WorkerProcess | None:
-        """The worker that does ``task``."""
+        """Return the worker that does ``task``."""
         return next((w for w in self.workers if task.id in w.tasks), None)

@@ -70,14 +70,14 @@ class Client:
         return range(ok["first"], ok["first"] + ok["count"])
 
     def wait(self, tasks: Sequence[int]) -> list[dict[str, Any]]:
-        """``tasks`` as they have ended; returns when all have."""
+        """Return ``tasks`` as they have ended, when all have."""
         found: list[dict[str, Any]] = self.ask("wait", tasks=list(tasks))["tasks"]
         return found
 
     def status(
         self, tasks: Sequence[int] | None = None, **more: Any
     ) -> list[dict[str, Any]]:
-        """``tasks`` as they are now; None: all of this user."""
+        """Return ``tasks`` as they are now; None: all of this user."""
         ids = None if tasks is None else list(tasks)
         found: list[dict[str, Any]] = self.ask("status", tasks=ids, **more)["tasks"]
         return found
@@ -110,7 +110,7 @@ class Client:
 
 
 def _socket_of(path: str) -> str:
-    """``path``, or the socket for users in it, if it is a folder. Raises UsageError."""
+    """Return ``path``, or the socket for users in that folder. Raises UsageError."""
     path = os.path.join(path, USER_SOCKET) if os.path.isdir(path) else path
     check_socket(path)
     check_not_planted(path)
@@ -146,7 +146,7 @@ def _no_service(path: str, error: OSError) -> NoService:
 
 
 def request_line(do: str, number: int, more: dict[str, Any]) -> bytes:
-    """One request. Raises Refused where it is too long for the service."""
+    """Return one request. Raises Refused where it is too long for the service."""
     line = encode({"v": VERSION, "id": number, "do": do, **more})
     if len(line) > LONGEST:
         raise Refused("too-long", "submit fewer tasks at a time, 10,000 say")
@@ -163,7 +163,7 @@ def result(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def connect_or_start(sockets: str) -> Client:
-    """A connection to the service of this user in folder ``sockets``, which is started
+    """Connect to the service of this user in folder ``sockets``, which is started
     if none runs: of several that start at once, one gets the lock and the others end.
     Raises NoService, also where the user's service has its sockets elsewhere."""
     try:

@@ -103,7 +103,7 @@ def url_of(path: str, roots: Mapping[str, str]) -> str:
 
 
 def as_roots(spaces: Dataspaces) -> dict[str, str]:
-    """Name -> root, as a worker needs them."""
+    """Return the root of each by name, as a worker needs them."""
     return {name: space.root for name, space in spaces.items()}
 
 

@@ -33,12 +33,12 @@ class Refused(PegasusBBError):
 
 
 def encode(message: dict[str, Any]) -> bytes:
-    """``message`` as one line."""
+    """Return ``message`` as one line."""
     return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
 
 def in_requests(tasks: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    """``tasks`` in as few lists as fit into a line each."""
+    """Yield ``tasks`` in as few lists as fit into a line each."""
     request: list[dict[str, Any]] = []
     size = 0
     for task in tasks:

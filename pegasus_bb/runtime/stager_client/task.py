@@ -74,7 +74,7 @@ class Terms(NamedTuple):
 
     @classmethod
     def of(cls, spec: dict[str, Any]) -> Terms:
-        """Those of a task that a client has described."""
+        """Return those of a task that a client has described."""
         return _same_terms(*map(spec.get, cls._fields, PLAIN))
 
     @property
@@ -175,7 +175,7 @@ def _of_plain_copies(specs: Sequence[Any]) -> list[str]:
 
 
 def _places_of(spec: Any) -> tuple[str, str]:
-    """What it reads and writes. Raises Refused."""
+    """Return what it reads and writes. Raises Refused."""
     if not isinstance(spec, dict) or not KEYS.issuperset(spec):
         raise Refused("bad-task", f"a task has the keys {', '.join(sorted(KEYS))}")
     kind = spec.get("kind")

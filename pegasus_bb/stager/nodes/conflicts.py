@@ -16,7 +16,7 @@ _SHOWN = 3
 
 
 def divide(found: Found, copies: Sequence[Copy]) -> dict[str, list[Copy]]:
-    """What each node copies. A source that is on no node is left to the first one,
+    """Return what each node copies. A source on no node is left to the first one,
     which says so."""
     todo: dict[str, list[Copy]] = {node: [] for node in found}
     for copy in copies:
@@ -27,8 +27,8 @@ def divide(found: Found, copies: Sequence[Copy]) -> dict[str, list[Copy]]:
 
 
 def conflicts(found: Found, copies: Sequence[Copy]) -> list[str]:
-    """A sentence for each file that is not the same on all nodes that have it."""
-    said = []
+    """Return a sentence for each file that is not the same on all nodes with it."""
+    why = []
     for source, _ in copies:
         seen: dict[str, tuple[str, str]] = {}  # (node, digest) by path
         for node, sources in found.items():
@@ -36,11 +36,11 @@ def conflicts(found: Found, copies: Sequence[Copy]) -> list[str]:
                 other, same = seen.setdefault(path, (node, digest))
                 if same != digest:
                     where = f"{source}/{path}" if path else source
-                    said.append(_sentence(where, other, node))
+                    why.append(_sentence(where, other, node))
         if "" in seen and len(seen) > 1:
-            said.append(f"{source} is a file on {seen[''][0]} and a folder elsewhere")
-    rest = [f"and {len(said) - _SHOWN} more"] if len(said) > _SHOWN else []
-    return [*said[:_SHOWN], *rest]
+            why.append(f"{source} is a file on {seen[''][0]} and a folder elsewhere")
+    rest = [f"and {len(why) - _SHOWN} more"] if len(why) > _SHOWN else []
+    return [*why[:_SHOWN], *rest]
 
 
 def _sentence(where: str, one: str, other: str) -> str:

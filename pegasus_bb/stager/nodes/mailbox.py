@@ -39,7 +39,7 @@ class Letter(NamedTuple):
         return data
 
     def drop(self) -> None:
-        """It was acted on; absent is fine. Raises OSError."""
+        """Remove it, if it is there: it was acted on. Raises OSError."""
         try:
             os.unlink(self.path)
         except FileNotFoundError:
@@ -63,7 +63,7 @@ class Mailbox:
             )
 
     def open(self, node: str) -> None:
-        """``node`` has its folders. Raises OSError."""
+        """Make the folders of ``node``. Raises OSError."""
         for box in (ORDERS, ANSWERS):
             os.makedirs(self._path(node, box), mode=0o700, exist_ok=True)
 
@@ -76,11 +76,11 @@ class Mailbox:
     def post(
         self, node: str, box: str, folder: str, number: int, data: dict[str, Any]
     ) -> None:
-        """Durable when this returns. Raises OSError."""
+        """Write a letter; it is durable when this returns. Raises OSError."""
         write_json(self._path(node, box, f"{folder}@{number}.json"), data)
 
     def letters(self, node: str, box: str) -> list[Letter]:
-        """What lies there, older orders first. Raises OSError."""
+        """Return what lies there, older orders first. Raises OSError."""
         found = []
         for name in os.listdir(self._path(node, box)):
             match = _LETTER.fullmatch(name)
@@ -90,21 +90,21 @@ class Mailbox:
         return sorted(found, key=lambda letter: letter.number)
 
     def beat(self, node: str) -> None:
-        """``node`` is alive. Raises OSError."""
+        """Note that ``node`` is alive. Raises OSError."""
         path = self._path(node, "alive")
         with open(path + ".new", "w", encoding="ascii") as file:
             file.write(f"{int(time.time())}\n")
         os.replace(path + ".new", path)
 
     def end(self, node: str) -> None:
-        """The service of ``node`` ends."""
+        """Note that the service of ``node`` ends."""
         try:
             os.unlink(self._path(node, "alive"))
         except OSError:
             return
 
     def silence(self, node: str) -> float | None:
-        """Seconds since the last sign of life; None where there is none."""
+        """Return seconds since the last sign of life; None where there is none."""
         try:
             return max(0.0, time.time() - os.stat(self._path(node, "alive")).st_mtime)
         except OSError:

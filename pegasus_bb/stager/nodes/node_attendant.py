@@ -93,7 +93,7 @@ class NodeAttendant:
             self._take(letter)
 
     def _take(self, letter: Letter) -> None:
-        """A letter that cannot be acted on now stays for the next look."""
+        """Act on a letter; one that cannot be done now stays for the next look."""
         try:
             job = self._jobs.get(letter.folder)
             if job is not None and letter.number < job.order:
@@ -212,7 +212,7 @@ class NodeAttendant:
         letter.drop()
 
     def _place(self, job: NodeJob, word: str) -> str:
-        """A place of this node's service. Raises Refused."""
+        """Return a place of this node's service. Raises Refused."""
         if is_on_node(word):
             return f"{NODE}{job.folder}/{word[len(NODE) :]}"
         return in_dataspace(word, self._spaces)

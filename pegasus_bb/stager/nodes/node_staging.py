@@ -56,7 +56,7 @@ class Nodes:
         self._not_before: dict[str, float] = {}  # time.monotonic() of the next try
 
     def path(self, job: SlurmJob) -> str:
-        """Of the job's folder on each of its nodes. Raises Refused."""
+        """Return the path of the job's folder on each of its nodes. Raises Refused."""
         if self._config is None:
             raise Refused(
                 "no-nodes",
@@ -66,7 +66,7 @@ class Nodes:
         return os.path.join(self._config.path, job.life)
 
     def of(self, job: SlurmJob) -> list[str]:
-        """The nodes that have the job's folder, or may have."""
+        """Return the nodes that have the job's folder, or may have."""
         record = self._records.get(job.life)
         return record.nodes if record is not None and record.want != GONE else []
 
@@ -75,7 +75,7 @@ class Nodes:
     def stage_in(
         self, job: SlurmJob, request: HookRequest, places: PlacePairs, ended: Ended
     ) -> None:
-        """pre_run of ``job`` waits: fill its folder on each node of the request.
+        """Fill the folder of ``job``, whose pre_run waits, on each node of the request.
 
         Raises Refused, ValueError; OSError where that cannot be noted.
         """
@@ -98,7 +98,7 @@ class Nodes:
         self.look()
 
     def resume(self, job: SlurmJob, ended: Ended) -> None:
-        """An earlier service was filling the folders of ``job``, if it was."""
+        """Go on where an earlier service was filling the folders of ``job``."""
         record = self._records.get(job.life)
         if record is not None and record.want == IN and record.token:
             self._ended[record.folder] = ended

@@ -52,7 +52,7 @@ class Orders:
         return new
 
     def acknowledge(self, record: NodesRecord, nodes: list[str]) -> None:
-        """The answers of ``nodes``, and older ones about the folder, are known."""
+        """Remove the answers of ``nodes``, and older ones about the folder."""
         for node in nodes:
             try:
                 for letter in self._mailbox.letters(node, ANSWERS):
@@ -62,11 +62,11 @@ class Orders:
                 self._trouble[node] = str(error)
 
     def forget(self, record: NodesRecord) -> None:
-        """All about its folder is over."""
+        """Forget an order: all about its folder is over."""
         self._posted = {key for key in self._posted if key[0] != record.folder}
 
     def state_of(self, node: str) -> str:
-        """Why there is no answer of ``node``, as far as is known."""
+        """Return why there is no answer of ``node``, as far as is known."""
         silence = self._mailbox.silence(node)
         if node in self._trouble:
             return self._trouble[node]
@@ -77,5 +77,5 @@ class Orders:
         return "its service is at work"
 
     def silence_of(self, record: NodesRecord) -> str:
-        """Which nodes have not answered, and why."""
+        """Return which nodes have not answered, and why."""
         return abbreviate([f"{n} ({self.state_of(n)})" for n in record.silent])

@@ -15,7 +15,7 @@ from pegasus_bb.stager.slurm.slurm_config import SPOOL
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """0 when it is done; 2 where nothing was changed."""
+    """Return 0 when it is done; 2 where nothing was changed."""
     parser = argparse.ArgumentParser(
         prog="python3 -m pegasus_bb.stager.slurm",
         description="Put burst_buffer.lua beside slurm.conf.",

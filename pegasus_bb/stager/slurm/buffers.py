@@ -214,7 +214,7 @@ class Buffers:
         return list(self._buffers.values())
 
     def _remove_folder(self, buffer: Buffer) -> None:
-        """Where that cannot be done now, ``resume`` does it."""
+        """Remove its folder; where that cannot be done now, ``resume`` does it."""
         name = buffer["name"]
         if self._users.get(name) or name in self._removing:
             return

@@ -37,7 +37,7 @@ FUNCTIONS = (
 
 
 def hooks_text(spool: str) -> str:
-    """The file for a service whose spool folder is ``spool``. Raises UsageError."""
+    """Return the file for a service with folder ``spool``. Raises UsageError."""
     if not spool.startswith("/") or not spool.isprintable() or set(spool) & set('"\\'):
         raise UsageError(f"spool {spool!r}: an absolute path without quotes")
     with open(_TEMPLATE, encoding="utf-8") as file:
@@ -48,7 +48,7 @@ def hooks_text(spool: str) -> str:
 
 
 def dry_run_text(hooks: str) -> str:
-    """A program that calls each function of ``hooks`` once; nothing is where it looks.
+    """Return a program that calls each function of ``hooks`` once, and finds nothing.
     Hooks of others, which may do something, are only loaded."""
     text, is_ours = _ANY_SPOOL.subn(_NOWHERE, hooks)
     if not (is_ours and hooks.startswith(OURS)):
@@ -57,15 +57,15 @@ def dry_run_text(hooks: str) -> str:
         return f"{_SLURM}{text}\n{file.read()}"
 
 
-def is_version(said: str) -> bool:
-    """Whether that is an answer of ``scontrol --version``."""
-    return _VERSION.fullmatch(said) is not None
+def is_version(answer: str) -> bool:
+    """Tell whether that is an answer of ``scontrol --version``."""
+    return _VERSION.fullmatch(answer) is not None
 
 
-def why_too_old(said: str) -> str:
-    """What is wrong with the Slurm that answers ``--version`` so; empty: nothing that
+def why_too_old(answer: str) -> str:
+    """Return what is wrong with the Slurm that answers so; empty: nothing that
     we know of."""
-    found = _VERSION.fullmatch(said)
+    found = _VERSION.fullmatch(answer)
     if found is None or (int(found[1]), int(found[2])) >= _OLDEST:
         return ""
-    return f"{said} has 11 of the 13 functions that our hooks need"
+    return f"{answer} has 11 of the 13 functions that our hooks need"

@@ -95,7 +95,7 @@ def take_out(folder: str) -> str:
 
 
 def missing_functions(text: str) -> list[str]:
-    """The functions of Slurm 24.05 and later that a burst_buffer.lua does not have."""
+    """Return the functions of Slurm 24.05 that a burst_buffer.lua does not have."""
     names = [f"slurm_bb_{name}" for name in FUNCTIONS]
     defined = r"(?m)^\s*(function\s+{0}\s*\(|{0}\s*=)"
     return [name for name in names if not re.search(defined.format(name), text)]
@@ -119,7 +119,7 @@ def _check_slurm() -> None:
 
 
 def _keep(folder: str) -> None:
-    """A copy of what another made. Raises UsageError where one is kept already."""
+    """Copy what another made. Raises UsageError where one is kept already."""
     path = os.path.join(folder, HOOKS)
     before = os.path.join(folder, BEFORE)
     text = _read(path) if os.path.lexists(path) else ""
@@ -155,7 +155,7 @@ def _read(path: str) -> str:
 
 @contextlib.contextmanager
 def _errors_as_sentences() -> Iterator[None]:
-    """An OSError inside becomes a UsageError."""
+    """Turn an OSError inside into a UsageError."""
     try:
         yield
     except OSError as error:

@@ -87,7 +87,7 @@ class SlurmJob(Record):
         return self.folder or self.life if is_kept else str(self.number)
 
     def fields(self) -> dict[str, str]:
-        """Return what the hooks are told, beside the variables."""
+        """Return what the hooks read, beside the variables."""
         message = self.message
         if len(message) > 2 * _SHOWN:  # what is wrong with a path stands behind it
             message = f"{message[:_SHOWN]} ... {message[-_SHOWN:]}"

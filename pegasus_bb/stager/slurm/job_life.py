@@ -137,7 +137,7 @@ class Jobs:
             self._unreported.discard(job)
 
     def retry(self) -> None:
-        """Room came back: those that wait for it may go on."""
+        """Let jobs that wait for room go on: some came back."""
         for job in self._all():
             self._stage_in(job)
 
@@ -212,7 +212,7 @@ class Jobs:
     def _copy(
         self, job: SlurmJob, copies: list[CopyDirective], state: str, ended: Ended
     ) -> None:
-        """``job`` is in ``state`` while its ``copies`` are done."""
+        """Do the ``copies`` of ``job``, which is in ``state`` meanwhile."""
         places = self._storage.resolve(job, copies)
         if not places:
             ended([], "")
@@ -290,7 +290,7 @@ class Jobs:
             self._fail(job, FAILED_OUT, error)
 
     def _tear_down(self, job: SlurmJob) -> None:
-        """Slurm is done with the job, or gives it up."""
+        """End a job with which Slurm is done, or which it gives up."""
         is_all_saved = job.state in (*BEFORE_RUN, STAGED_OUT)
         del self._jobs[job.number]
         try:
@@ -336,7 +336,7 @@ class Jobs:
         self._report_or_later(job)
 
     def _fail(self, job: SlurmJob, state: str, error: Exception) -> None:
-        """``job`` has failed; but a disk that is full is no fault of it. Called back
+        """Note that ``job`` has failed; but a full disk is no fault of it. Called back
         by the service, so nothing is raised."""
         try:
             if isinstance(error, OSError) and error.errno in _FULL:
@@ -346,7 +346,7 @@ class Jobs:
             self._wait(job, message_of(why))
 
     def _wait(self, job: SlurmJob, why: str) -> None:
-        """It stays where it is, until it is tried again (tidy)."""
+        """Let it stay where it is, until it is tried again (tidy)."""
         job.message = why
         self._report_or_later(job)
 

@@ -91,7 +91,7 @@ class JobStorage:
         ]
 
     def _resolved(self, job: SlurmJob, word: str) -> str:
-        """``job://out`` -> ``flash://job.7/out``."""
+        """Return ``flash://job.7/out`` for ``job://out``."""
         space, _, path = word.partition("://")
         if space == "job":
             if not job.folder:

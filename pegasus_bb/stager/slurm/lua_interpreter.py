@@ -17,7 +17,7 @@ _PROGRAMS = ("lua", *(f"lua{v}" for v in _VERSIONS), "luajit")
 
 
 def why_not(text: str) -> str:
-    """What Lua says against running ``text``; empty where it runs to its end.
+    """Return what Lua says against running ``text``; empty: it runs to its end.
 
     Raises UsageError where this host has no Lua.
     """

@@ -30,7 +30,7 @@ class Record:
         raise NotImplementedError
 
     def as_json(self) -> dict[str, Any]:
-        """What is stored."""
+        """Return what is stored."""
         return {key: self.__dict__[key] for key in self.__dict__ if key[0] != "_"}
 
     @classmethod

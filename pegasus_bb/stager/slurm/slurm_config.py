@@ -11,7 +11,7 @@ from pegasus_bb.core.units import parse_size
 from pegasus_bb.stager.config_checks import DISCARD, NAME, Section
 from pegasus_bb.stager.nodes.nodes_config import SPACE, NodesConfig, read_nodes
 
-SPOOL = "/var/spool/pegasus-bb"  # where ``spool`` is not said
+SPOOL = "/var/spool/pegasus-bb"  # the default
 _KEYS = ("user", "spool", "pools", "nodes")
 _POOL_KEYS = ("path", "capacity", "granularity", "per_user", "rate", DISCARD)
 _RESERVED = ("job", "bb", "file", SPACE)  # what places of directives begin with

@@ -49,7 +49,7 @@ class Spool:
         self.doorbell = os.open(self._path("doorbell"), os.O_RDWR | os.O_NONBLOCK)
 
     def requests(self) -> Iterator[HookRequest]:
-        """What was asked, oldest first; what no Lua code of ours wrote is removed."""
+        """Yield what was asked, oldest first; remove what no Lua code of ours wrote."""
         self._silence()
         for token in sorted(os.listdir(self._path("requests"))):
             if token.endswith(".new"):
@@ -67,12 +67,12 @@ class Spool:
             yield request
 
     def noted_jobs(self) -> set[int]:
-        """The jobs of requests that are not done yet. Raises OSError."""
+        """Return the jobs of requests that are not done yet. Raises OSError."""
         parts = (t.split(".") for t in os.listdir(self._path("requests")))
         return {int(part[2]) for part in parts if len(part) > 3 and part[2].isdigit()}
 
     def forget(self, token: str) -> None:
-        """The request is done."""
+        """Remove a request, which is done."""
         _remove(self._path("requests", token))
 
     def answer(self, request: HookRequest, text: str) -> None:
@@ -103,7 +103,7 @@ class Spool:
         self._write(self._path("jobs", str(job)), "".join(f"{p}\n" for p in plain))
 
     def known_jobs(self) -> list[int]:
-        """The jobs of which the hooks know something."""
+        """Return the jobs of which the hooks know something."""
         return [int(name) for name in os.listdir(self._path("jobs")) if name.isdigit()]
 
     def acknowledge(self, job: int) -> None:
@@ -111,14 +111,14 @@ class Spool:
         _remove(self._path("jobs", f"{job}.asked"))
 
     def forget_old_jobs(self, known: Container[int]) -> None:
-        """Jobs of which nothing was said for a day, but those in ``known``."""
+        """Forget jobs that have not changed for a day, but those in ``known``."""
         for job in self.known_jobs():
             path = self._path("jobs", str(job))
             if job not in known and time.time() - _changed(path) > _DAY:
                 self.forget_job(job)
 
     def forget_job(self, job: int) -> None:
-        """The hooks shall know nothing of ``job``."""
+        """Remove what the hooks know of ``job``."""
         _remove(self._path("jobs", str(job)))
         _remove(self._path("jobs", f"{job}.bell"))
 
@@ -136,7 +136,7 @@ class Spool:
                 self._fifo(self._bell(number, "free"))
 
     def end(self) -> None:
-        """The hooks shall know at once that the service is away."""
+        """Let the hooks know at once that the service is away."""
         _remove(self._path("alive"))
         os.close(self.doorbell)
         os.close(self._lock)

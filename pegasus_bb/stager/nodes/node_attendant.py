@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
 from pegasus_bb.runtime.stager_client.dataspace import Dataspaces
@@ -15,11 +15,11 @@ from pegasus_bb.stager.messages import complain, message_of
 from pegasus_bb.stager.nodes.contents import Files
 from pegasus_bb.stager.nodes.job_record import GONE, IN, LIST
 from pegasus_bb.stager.nodes.mailbox import ANSWERS, ORDERS, Letter, Mailbox
-from pegasus_bb.stager.nodes.node_job import NodeJob
 from pegasus_bb.stager.nodes.nodes_config import SPACE, NodeConfig
 from pegasus_bb.stager.programs import ask
 from pegasus_bb.stager.service import Service
 from pegasus_bb.stager.slurm.directives import NODE, is_on_node
+from pegasus_bb.stager.slurm.job import SlurmJob
 from pegasus_bb.stager.slurm.job_copies import JobCopies
 from pegasus_bb.stager.slurm.job_storage import in_dataspace
 from pegasus_bb.stager.slurm.records import RecordFolder
@@ -42,6 +42,25 @@ _ENVIRON = {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}
 _LONGEST = 86400.0  # seconds of a list
 
 Order = dict[str, Any]
+
+
+class NodeJob(SlurmJob):
+    """``order``: the number of the latest order about its folder on this node; 0: none
+    yet. ``tasks`` are the copies of all orders, so none is done twice."""
+
+    NEEDED: ClassVar[tuple[str, ...]] = ("folder", "number", "uid", "gid", "order")
+
+    def __init__(
+        self, folder: str = "", job: int = 0, uid: int = 0, gid: int = 0
+    ) -> None:
+        super().__init__(job, uid, gid)
+        self.folder, self.order = folder, 0
+        self.answer: dict[str, Any] = {}  # empty: it is under way
+
+    @property
+    def file_name(self) -> str:
+        """That of its folder."""
+        return self.folder
 
 
 class NodeAttendant:

@@ -11,7 +11,7 @@ import pytest
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.stager.nodes.job_record import NodesRecord
-from pegasus_bb.stager.nodes.node_job import NodeJob
+from pegasus_bb.stager.nodes.node_attendant import NodeJob
 from pegasus_bb.stager.slurm.job import SlurmJob as JobOfSlurm
 from tests.support.stager import OWN, STAGE_OUT, Job, SlurmSite
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pwd
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -124,20 +122,11 @@ def test_two_names_of_one_folder_are_one(tmp_path: Path) -> None:
         site_config(str(path))
 
 
-def refusal(daemon: Daemon) -> str:
-    argv = [sys.executable, "-m", "pegasus_bb.stager"]
-    done = subprocess.run(
-        argv, env=daemon.environ, capture_output=True, text=True, timeout=20
-    )
-    assert done.returncode == 2 and "Traceback" not in done.stderr
-    return done.stderr
-
-
 @pytest.mark.parametrize("name", ["user", "control"])
 def test_a_folder_in_the_place_of_a_socket(daemon: Daemon, name: str) -> None:
     (daemon.sockets / name).mkdir(parents=True)
     daemon.sockets.chmod(0o700)
-    said = refusal(daemon)
+    said = daemon.refusal()
     assert (
         f"{daemon.sockets / name}: Is a directory; mend that, or name another" in said
     )
@@ -151,14 +140,14 @@ def test_a_folder_in_the_place_of_a_file(daemon: Daemon, name: str) -> None:
     path = daemon.state / name
     path.unlink()
     path.mkdir()
-    assert f"{path}: Is a directory; mend that" in refusal(daemon)
+    assert f"{path}: Is a directory; mend that" in daemon.refusal()
 
 
 def test_a_path_that_is_too_long_for_a_socket(daemon: Daemon) -> None:
     daemon.sockets = daemon.folder / ("x" * 100)
     daemon.environ["PEGASUS_BB_STAGER"] = str(daemon.sockets)
     sentence = "control: a socket's path has at most 107 bytes, this one has "
-    assert sentence in refusal(daemon)
+    assert sentence in daemon.refusal()
     with pytest.raises(UsageError, match="name a shorter folder"):
         connect_or_start(str(daemon.sockets / "user"))
 
@@ -166,7 +155,7 @@ def test_a_path_that_is_too_long_for_a_socket(daemon: Daemon) -> None:
 def test_a_folder_of_another_user_is_not_used(daemon: Daemon) -> None:
     daemon.sockets.mkdir(mode=0o700)
     daemon.sockets.chmod(0o770)
-    assert f"&& chmod go-w {daemon.sockets}" in refusal(daemon)
+    assert f"&& chmod go-w {daemon.sockets}" in daemon.refusal()
 
 
 def test_the_sockets_of_a_service_that_runs_stay_its_own(daemon: Daemon) -> None:
@@ -174,7 +163,7 @@ def test_the_sockets_of_a_service_that_runs_stay_its_own(daemon: Daemon) -> None
         pid = client.ask("ping")["pid"]
     elsewhere = {**daemon.environ, "XDG_STATE_HOME": str(daemon.folder / "other")}
     daemon.environ, own = elsewhere, daemon.environ
-    assert "another staging service listens there" in refusal(daemon)
+    assert "another staging service listens there" in daemon.refusal()
     daemon.environ = own
     for name in ("user", "control"):
         with daemon.connect(name) as client:

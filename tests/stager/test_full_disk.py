@@ -23,9 +23,10 @@ FULL = (
 
 
 def moved_on_full_disk(daemon: Daemon, client: Client) -> tuple[int, Path]:
-    """A move that ends while the database takes nothing, and its note."""
+    """A move that ends while the database takes nothing, and its note. The only
+    worker is there before."""
     daemon.make("file", 10)
-    client.wait(client.submit([daemon.copy("file")]))  # a worker is there
+    client.wait(client.submit([daemon.copy("file")]))
     with daemon.control() as control:
         control.ask("pause")
         [task] = client.submit([{**daemon.copy("file"), "kind": "move"}])
@@ -43,7 +44,7 @@ def written(daemon: Daemon, task: int) -> bool:
 @pytest.mark.parametrize("when", ["while it runs", "as it ends"])
 def test_an_end_is_written_as_soon_as_there_is_room(daemon: Daemon, when: str) -> None:
     """Else the next service would do the task again."""
-    client = daemon.start(idle=0.05 if when == "while it runs" else 600)
+    client = daemon.start(idle=0.05 if when == "while it runs" else 600, workers=1)
     task, note = moved_on_full_disk(daemon, client)
     assert not written(daemon, task) and note.exists()
     daemon.limit_files()
@@ -61,7 +62,7 @@ def test_an_end_is_written_as_soon_as_there_is_room(daemon: Daemon, when: str) -
 
 def test_a_move_whose_end_is_lost_is_known_by_its_note(daemon: Daemon) -> None:
     """The service is killed while its disk is full."""
-    task, note = moved_on_full_disk(daemon, daemon.start())
+    task, note = moved_on_full_disk(daemon, daemon.start(workers=1))
     daemon.kill()
     [ended] = daemon.start().wait([task])
     assert (ended["state"], ended["message"]) == ("done", "")

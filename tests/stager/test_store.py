@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 import errno
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from pegasus_bb.stager.store import Store
-from tests.support.stager import SERVE, Daemon
-
-
-def refusal(daemon: Daemon) -> str:
-    argv = [sys.executable, "-c", SERVE, "600"]
-    done = subprocess.run(
-        argv, env=daemon.environ, capture_output=True, text=True, timeout=60
-    )
-    assert done.returncode
-    return done.stderr
+from tests.support.stager import Daemon
 
 
 def test_only_its_owner_reads_it(daemon: Daemon) -> None:
@@ -42,7 +31,7 @@ def test_a_damaged_database_is_refused_with_its_path(
         path.write_bytes(b"x" * 5000)
     else:
         daemon.change("UPDATE requests SET line = '{}'")
-    assert f"{path}: " in refusal(daemon)
+    assert f"{path}: " in daemon.refusal()
 
 
 def test_what_was_learned_outlives_the_service(daemon: Daemon) -> None:

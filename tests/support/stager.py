@@ -34,7 +34,8 @@ COPIES = (STAGE_IN, STAGE_OUT)
 SERVE = (
     "import sys; from pegasus_bb.stager.site_config import user_config; "
     "from pegasus_bb.stager.socket_server import run; "
-    "run(user_config()._replace(idle=float(sys.argv[1])))"
+    "idle, workers = float(sys.argv[1]), int(sys.argv[2]); "
+    "run(user_config()._replace(idle=idle, workers=workers))"
 )
 _SITE_OF_ONE = "" if ME == 0 else "capabilities.NEEDED.clear(); "  # its only user is ME
 SERVE_SITE = (
@@ -71,10 +72,27 @@ class Daemon:
         [found] = (self.folder / "state").rglob("tasks.sqlite")
         return found.parent
 
-    def start(self, idle: float = 600, stderr: int | IO[bytes] | None = None) -> Client:
-        argv = [sys.executable, "-c", self.code + SERVE, str(idle)]
+    def start(
+        self,
+        idle: float = 600,
+        stderr: int | IO[bytes] | None = None,
+        workers: int = 2,
+    ) -> Client:
+        argv = [sys.executable, "-c", self.code + SERVE, str(idle), str(workers)]
         self.process = subprocess.Popen(argv, env=self.environ, stderr=stderr)
         return self.connect()
+
+    def launch(self, stderr: int | IO[bytes] | None = None) -> subprocess.Popen[bytes]:
+        argv = [sys.executable, "-m", "pegasus_bb.stager"]
+        self.process = subprocess.Popen(argv, env=self.environ, stderr=stderr)
+        return self.process
+
+    def refusal(self) -> str:
+        """Why it does not start."""
+        process = self.launch(stderr=subprocess.PIPE)
+        _, words = process.communicate(timeout=20)
+        assert process.returncode == 2 and b"Traceback" not in words
+        return words.decode()
 
     def connect(self, name: str = "user") -> Client:
         end = time.monotonic() + 20
@@ -204,13 +222,6 @@ class SiteDaemon(Daemon):
     def serve_again(self) -> None:
         self.kill()
         self.serve()
-
-    def refusal(self) -> str:
-        """Why it does not start."""
-        _, words = self.launch(stderr=subprocess.PIPE).communicate(timeout=20)
-        assert self.process is not None and self.process.returncode == 2
-        assert b"Traceback" not in words
-        return words.decode()
 
 
 class Hooks:

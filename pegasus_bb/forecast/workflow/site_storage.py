@@ -8,7 +8,7 @@ from typing import cast
 
 from pegasus_bb.forecast.kernel import Process, Simulation, Steps
 from pegasus_bb.forecast.server import Lane, ServerShare, SharedServer
-from pegasus_bb.forecast.workflow.moved_files import Copy
+from pegasus_bb.forecast.workflow.work import Copy
 from pegasus_bb.model.speeds import Speed
 
 THREADS = 2  # files that a staging job copies at the same time

@@ -85,7 +85,7 @@ class Metric(Generic[T]):
 
 Tasks = Sequence[Task]
 TaskMetric = Metric[Tasks]
-Transformation = tuple[Kind, str]
+TransformationKey = tuple[Kind, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def off_cpu(task: Task) -> float | None:
     return max(0.0, waited)
 
 
-def on_several_processors(runs: Iterable[Run]) -> frozenset[Transformation]:
+def on_several_processors(runs: Iterable[Run]) -> frozenset[TransformationKey]:
     """Return transformations with a task whose CPU times exceed its run time.
 
     A mean of their other tasks would be a mean of selected ones.
@@ -256,7 +256,7 @@ TASKS: tuple[TaskMetric, ...] = (
 
 
 def metrics(
-    io_wait: IOWait, refused: Collection[Transformation] = ()
+    io_wait: IOWait, refused: Collection[TransformationKey] = ()
 ) -> tuple[TaskMetric, ...]:
     """Return the columns of tasks, in the order of JSON and page.
 

@@ -61,7 +61,7 @@ PARTS = ("wait", "compute", "stage_in", "stage_out", "other")
 WAIT, COMPUTE, STAGE_IN, STAGE_OUT, OTHER = range(len(PARTS))
 
 
-class Clock:
+class PartsClock:
     """Seconds by part: each belongs to the first of PARTS that is under way in it."""
 
     def __init__(self, simulation: Simulation) -> None:
@@ -146,7 +146,7 @@ class Execution:
         rules: Rules,
     ) -> None:
         self.simulation = Simulation()
-        self.clock = Clock(self.simulation)
+        self.clock = PartsClock(self.simulation)
         self.outline, self.work, self.rules = outline, work, rules
         count = len(outline.nodes)
         self.ready = [0.0] * count  # its parents had ended

@@ -11,7 +11,7 @@ from random import Random
 from pegasus_bb.forecast.demands.demand import Demand
 from pegasus_bb.forecast.workflow.execution import Execution, Rules
 from pegasus_bb.forecast.workflow.outline import Outline, outline
-from pegasus_bb.forecast.workflow.prediction import End, Prediction, predicted
+from pegasus_bb.forecast.workflow.prediction import Prediction, SimulatedEnd, predicted
 from pegasus_bb.forecast.workflow.work import NodeWork, Places, Work, off
 from pegasus_bb.forecast.workflow.workload import Workload
 from pegasus_bb.model.modes import OFF, TRANSIENT, RunMode
@@ -125,9 +125,9 @@ class Simulator:
         execution.run()
         return execution
 
-    def _end(self, mode: Mode, demands: Sequence[Demand]) -> End:
+    def _end(self, mode: Mode, demands: Sequence[Demand]) -> SimulatedEnd:
         execution = self.execute(mode, demands)
-        return End(tuple(execution.clock.seconds), byte_hours(mode, execution))
+        return SimulatedEnd(tuple(execution.clock.seconds), byte_hours(mode, execution))
 
     def _work(self, placement: Placement) -> NodeWork:
         sizes = self.planned.work.sizes

@@ -9,16 +9,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pegasus_bb.forecast.workflow.outline import Outline, OutlineNode
-from pegasus_bb.forecast.workflow.workload import Load, Sized
+from pegasus_bb.forecast.workflow.workload import JobLoad, Sized
 from pegasus_bb.model.placement import PFS, JobReservation, PlacedFile, Placement
 from pegasus_bb.model.run import Kind
 from pegasus_bb.model.speeds import Speed, Speeds
 
-Moved = Sequence[tuple[int, int]]  # (place, bytes)
+PlaceBytes = Sequence[tuple[int, int]]  # (place, bytes)
 
 
 @dataclass(slots=True)
-class Copy:
+class StorageCopy:
     source: int  # place
     dest: int
     size: int
@@ -31,20 +31,20 @@ class OwnReservation:
 
     capacity: int  # bytes; 0: nothing is reserved
     by_batch_system: bool  # it stages, before and after the job has its slot
-    stage_in: Sequence[Copy] = ()
-    stage_out: Sequence[Copy] = ()
+    stage_in: Sequence[StorageCopy] = ()
+    stage_out: Sequence[StorageCopy] = ()
 
 
 @dataclass(slots=True)
 class Work:
     """What one node moves."""
 
-    reads: Moved = ()
-    writes: Moved = ()
+    reads: PlaceBytes = ()
+    writes: PlaceBytes = ()
     opening: float = 0.0  # seconds to open its files
     folder: int = 0  # the place on which its operations count
-    copies: Sequence[Copy] = ()  # of a staging node
-    removes: Moved = ()  # (place, files)
+    copies: Sequence[StorageCopy] = ()  # of a staging node
+    removes: PlaceBytes = ()  # (place, files)
     own: OwnReservation | None = None
 
 
@@ -57,7 +57,7 @@ class Places:
         self.pfs = self.number[PFS]
         self._known: dict[tuple[object, ...], Work] = {}
 
-    def task(self, load: Load, at: Mapping[str, int], folder: int) -> Work:
+    def task(self, load: JobLoad, at: Mapping[str, int], folder: int) -> Work:
         reads, opening = self._moved(load.reads, at)
         writes, more = self._moved(load.writes, at)
         key = (reads, writes, opening + more, folder)
@@ -66,7 +66,7 @@ class Places:
             work = self._known[key] = Work(*key)
         return work
 
-    def task_on(self, load: Load, place: int) -> Work:
+    def task_on(self, load: JobLoad, place: int) -> Work:
         """Return ``task`` whose files are all on one place."""
         files = len(load.reads) + len(load.writes)
         key = (load.read, load.written, files, place)
@@ -79,7 +79,7 @@ class Places:
         return work
 
     def transient(
-        self, load: Load, place: int, make: Callable[[], OwnReservation]
+        self, load: JobLoad, place: int, make: Callable[[], OwnReservation]
     ) -> Work:
         """Return ``task_on`` with a reservation of its own."""
         key = (load.read, len(load.reads), load.written, len(load.writes), place)
@@ -89,7 +89,7 @@ class Places:
             self._known[key] = work
         return work
 
-    def _moved(self, files: Sized, at: Mapping[str, int]) -> tuple[Moved, float]:
+    def _moved(self, files: Sized, at: Mapping[str, int]) -> tuple[PlaceBytes, float]:
         sizes: dict[int, int] = {}
         opening = 0.0
         speeds = self.speeds
@@ -149,7 +149,9 @@ class NodeWork:
             for node in self.outline.nodes
         ]
 
-    def _reserved(self, load: Load, own: JobReservation, at: Mapping[str, int]) -> Work:
+    def _reserved(
+        self, load: JobLoad, own: JobReservation, at: Mapping[str, int]
+    ) -> Work:
         """Let the job work on its reservation, beside the shared one."""
         tier = self.placement.job_tier
         number = self.places.number
@@ -171,7 +173,7 @@ class NodeWork:
         return replace(self.places.task(load, there, place), own=reservation)
 
     def _transient(
-        self, load: Load, at: Mapping[str, int], capacity: Callable[[int], int]
+        self, load: JobLoad, at: Mapping[str, int], capacity: Callable[[int], int]
     ) -> Work:
         tier = self.placement.tier
         places = self.places
@@ -180,8 +182,8 @@ class NodeWork:
         out = [size for lfn, size in load.writes if at[lfn] == there]
 
         def own() -> OwnReservation:
-            came = Copy(places.pfs, there, sum(into), len(into))
-            went = Copy(there, places.pfs, sum(out), len(out))
+            came = StorageCopy(places.pfs, there, sum(into), len(into))
+            went = StorageCopy(there, places.pfs, sum(out), len(out))
             size = capacity(came.size + went.size) * tier.is_reserved
             return OwnReservation(size, tier.is_staged, (came,), (went,))
 
@@ -208,9 +210,9 @@ class NodeWork:
             ]
         )
 
-    def _copy(self, lfns: Iterable[str], source: int, dest: int) -> Copy:
+    def _copy(self, lfns: Iterable[str], source: int, dest: int) -> StorageCopy:
         found = [self.sizes.get(lfn, 0) for lfn in lfns]
-        return Copy(source, dest, sum(found), len(found))
+        return StorageCopy(source, dest, sum(found), len(found))
 
 
 def off(files: Mapping[str, PlacedFile], linked: Iterable[str]) -> Iterator[PlacedFile]:

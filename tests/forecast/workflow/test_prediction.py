@@ -5,14 +5,16 @@ from __future__ import annotations
 import pytest
 
 from pegasus_bb.forecast.workflow.mode_choice import choose
-from pegasus_bb.forecast.workflow.prediction import End, Prediction, predicted
+from pegasus_bb.forecast.workflow.prediction import Prediction, SimulatedEnd, predicted
 
 Range = tuple[float, float]  # the pessimistic end, the optimistic one
 GIB = 1 << 30
 
 
 def prediction(mode: str, ends: Range, byte_hours: float = 0.0) -> Prediction:
-    return predicted(mode, [End((0, end, 0, 0, 0), byte_hours) for end in ends])
+    return predicted(
+        mode, [SimulatedEnd((0, end, 0, 0, 0), byte_hours) for end in ends]
+    )
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ from pegasus_bb.decide.decision import PlacementDecision
 from pegasus_bb.model.backends import KINDS
 from pegasus_bb.planner.plan_summary import fit_lines, reservation_lines
 
-Row = tuple[str, str, str, str, str]  # of a table: files, size, tier, how, reason
+TableRow = tuple[str, str, str, str, str]  # of a table: files, size, tier, how, reason
 
 
-def table_lines(rows: Iterator[Row]) -> list[str]:
+def table_lines(rows: Iterator[TableRow]) -> list[str]:
     return columns(rows, right=(1,))
 
 
@@ -37,7 +37,7 @@ def job_reservations(explanation: Explanation) -> Iterator[str]:
         )
 
 
-def group_rows(explanation: Explanation) -> Iterator[Row]:
+def group_rows(explanation: Explanation) -> Iterator[TableRow]:
     """Yield the groups, below a head."""
     yield ("files", "size", "tier", "how", "reason")
     for each in explanation.groups:
@@ -47,7 +47,7 @@ def group_rows(explanation: Explanation) -> Iterator[Row]:
         yield (format_files(each.files), size, each.tier, each.how, each.reason)
 
 
-def file_rows(explanation: Explanation) -> Iterator[Row]:
+def file_rows(explanation: Explanation) -> Iterator[TableRow]:
     yield ("LFN", "size", "tier", "how", "reason")
     for file in explanation.files:
         size = "unknown" if file.size is None else format_size(file.size)

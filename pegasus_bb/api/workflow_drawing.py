@@ -18,7 +18,7 @@ from pegasus_bb.model.placement import PFS as PFS_TIER
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.report.page.charts import BUFFER, LINE, PFS, SOFT, Channel, chart, draw
-from pegasus_bb.report.page.figure import Chart, Column, Dataset, Row
+from pegasus_bb.report.page.figure import Chart, Column, DataRow, Dataset
 
 EACH = 40  # jobs; more share boxes
 INPUTS = "inputs"
@@ -56,7 +56,7 @@ class JobBox:
 
 
 @dataclass(slots=True)
-class Stream:
+class FileStream:
     """All files that go from one box to another and live in one place."""
 
     source: str
@@ -84,7 +84,7 @@ class WorkflowDrawing:
     """Boxes by key, in the order of the workflow, and streams between them."""
 
     groups: Mapping[str, JobBox]
-    streams: list[Stream]
+    streams: list[FileStream]
 
 
 def grouped(workflow: Workflow, graph: Graph, placement: Placement) -> WorkflowDrawing:
@@ -97,11 +97,11 @@ def grouped(workflow: Workflow, graph: Graph, placement: Placement) -> WorkflowD
         keys[ident] = f"job {ident}" if few else f"{level} {job.name}"
         groups.setdefault(keys[ident], JobBox(job.name, level)).members.append(ident)
     groups[RESULTS] = JobBox(RESULTS, max(graph.level.values(), default=0) + 1)
-    streams: dict[tuple[str, str, str, str], Stream] = {}
+    streams: dict[tuple[str, str, str, str], FileStream] = {}
     for lfn, source, dest in dict.fromkeys(_ways(workflow, graph, keys)):
         file = placement.files[lfn]
         key = (source, dest, file.tier, file.how)
-        stream = streams.setdefault(key, Stream(*key))
+        stream = streams.setdefault(key, FileStream(*key))
         stream.size += file.size or 0
         stream.members.append(lfn)
     names = Counter(group.name for group in groups.values())
@@ -173,7 +173,7 @@ def _lines(base: alt.Chart) -> alt.Chart:
     return found
 
 
-def _line(stream: Stream, boxes: Mapping[str, Row]) -> Iterator[Row]:
+def _line(stream: FileStream, boxes: Mapping[str, DataRow]) -> Iterator[DataRow]:
     """Yield four points of a curve that leaves a box and enters one horizontally."""
     source = boxes[stream.source]
     dest = boxes[stream.dest]

@@ -10,21 +10,21 @@ from pegasus_bb.forecast.kernel import Process
 class Slots:
     def __init__(self, count: int) -> None:
         self.free = count
-        self._queue: deque[Turn] = deque()
+        self._queue: deque[SlotRequest] = deque()
 
-    def take(self, count: int = 1) -> Turn:
+    def take(self, count: int = 1) -> SlotRequest:
         """Wait until so many are free and every earlier wish is served."""
-        return Turn(self, count)
+        return SlotRequest(self, count)
 
     def give(self, count: int = 1) -> None:
         self.free += count
         self._serve()
 
-    def enter(self, turn: Turn) -> None:
+    def enter(self, turn: SlotRequest) -> None:
         self._queue.append(turn)
         self._serve()
 
-    def leave(self, turn: Turn) -> None:
+    def leave(self, turn: SlotRequest) -> None:
         if turn.has_come:
             self.give(turn.count)
         else:
@@ -39,7 +39,7 @@ class Slots:
             turn.process.resume()
 
 
-class Turn:
+class SlotRequest:
     __slots__ = ("_slots", "count", "has_come", "process")
 
     def __init__(self, slots: Slots, count: int) -> None:

@@ -1,7 +1,7 @@
 """What the burst buffer saved and what it cost in a whole run, and its break-even.
 
-All seconds are means over repetitions, by the clock (clock.py): what runs beside the
-users' jobs costs nothing. Sentences have their standard errors.
+All seconds are means over repetitions, by the clock (run_clock.py): what runs beside
+the users' jobs costs nothing. Sentences have their standard errors.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BALANCE: Mapping[str, tuple[str, ...]] = {
 }
 _REST = ("other jobs of Pegasus", "queueing", "waiting for a slot", "the engine")
 _UNKNOWN = Pair(None, None)
-Clock = Mapping[str, float]  # clock.PARTS -> seconds; empty: nothing is known
+RunClock = Mapping[str, float]  # run_clock.PARTS -> seconds; empty: unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +207,8 @@ def _differences(parts: Mapping[str, Pair], sign: int, word: str = "") -> Iterat
 
 
 def break_even(
-    pfs: Sequence[Clock],
-    bb: Sequence[Clock],
+    pfs: Sequence[RunClock],
+    bb: Sequence[RunClock],
     footprint: Pair,
     makespan: Pair = _UNKNOWN,
 ) -> BreakEven | None:
@@ -221,7 +221,7 @@ def break_even(
     return BreakEven(balance, known.mean if known else None, makespan)
 
 
-def _pair(parts: Sequence[str], *sides: Sequence[Clock]) -> Pair:
+def _pair(parts: Sequence[str], *sides: Sequence[RunClock]) -> Pair:
     """Pair the sums of each run: their errors are not those of the parts."""
     return Pair(
         *(

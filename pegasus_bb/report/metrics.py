@@ -85,7 +85,7 @@ class Metric(Generic[T]):
 
 Tasks = Sequence[Task]
 TaskMetric = Metric[Tasks]
-Transformation = tuple[Kind, str]
+TransformationKey = tuple[Kind, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def off_cpu(task: Task) -> float | None:
     return max(0.0, waited)
 
 
-def on_several_processors(runs: Iterable[Run]) -> frozenset[Transformation]:
+def on_several_processors(runs: Iterable[Run]) -> frozenset[TransformationKey]:
     """Return transformations with a task whose CPU times exceed its run time.
 
     A mean of their other tasks would be a mean of selected ones.
@@ -134,29 +134,6 @@ def io_wait_of(runs: Iterable[Run]) -> IOWait:
     tasks = [t for run in runs for t in run.tasks if t.kind.value == "compute"]
     measured = bool(tasks) and all(task.iowait is not None for task in tasks)
     return IOWait.MEASURED if measured else IOWait.OFF_CPU
-
-
-def metrics(
-    io_wait: IOWait, refused: Collection[Transformation] = ()
-) -> tuple[TaskMetric, ...]:
-    """Return the columns of tasks, in the order of JSON and page.
-
-    The time off CPU of ``refused`` is unknown in every run.
-    """
-
-    def off_cpu_of(task: Task) -> float | None:
-        return None if (task.kind, task.name) in refused else off_cpu(task)
-
-    waiting = (
-        Metric(
-            "io_wait", "s", _sum(lambda t: t.iowait), "I/O wait\ns", "I/O wait", BOTH
-        )
-        if io_wait is IOWait.MEASURED
-        else Metric(
-            "io_wait", "s", _sum(off_cpu_of), "off CPU\ns", "time off CPU", BOTH
-        )
-    )
-    return (*_BEFORE_WAITING, waiting, *_AFTER_WAITING)
 
 
 def _mean_time(tasks: Tasks) -> float | None:
@@ -219,7 +196,7 @@ def _sum(of: Callable[[Task], float | None]) -> Callable[[Tasks], float | None]:
 TEXT = Shown.TEXT
 JOBS = Shown.JOBS
 BOTH = TEXT | JOBS
-_BEFORE_WAITING: tuple[TaskMetric, ...] = (
+TASKS: tuple[TaskMetric, ...] = (
     Metric("jobs", "jobs", lambda tasks: float(len(tasks)), "jobs", shown=TEXT),
     Metric("run_time", "s", _sum(lambda t: t.duration), "run time\ns", shown=BOTH),
     Metric("mean_time", "s", _mean_time),
@@ -243,8 +220,7 @@ _BEFORE_WAITING: tuple[TaskMetric, ...] = (
     Metric(
         "block_written", "B", _sum(lambda t: t.wbytes), name="bytes to block devices"
     ),
-)
-_AFTER_WAITING: tuple[TaskMetric, ...] = (
+    Metric("io_wait", "s", _sum(lambda t: t.iowait), "I/O wait\ns", "I/O wait", BOTH),
     Metric("io_time", "s", _io_time, "in calls\ns", "time in calls", BOTH),
     Metric(
         "io_rate",
@@ -277,6 +253,25 @@ _AFTER_WAITING: tuple[TaskMetric, ...] = (
         BOTH,
     ),
 )
+
+
+def metrics(
+    io_wait: IOWait, refused: Collection[TransformationKey] = ()
+) -> tuple[TaskMetric, ...]:
+    """Return the columns of tasks, in the order of JSON and page.
+
+    The time off CPU of ``refused`` is unknown in every run.
+    """
+    if io_wait is IOWait.MEASURED:
+        return TASKS
+
+    def off_cpu_of(task: Task) -> float | None:
+        return None if (task.kind, task.name) in refused else off_cpu(task)
+
+    waiting: TaskMetric = Metric(
+        "io_wait", "s", _sum(off_cpu_of), "off CPU\ns", "time off CPU", BOTH
+    )
+    return tuple(waiting if each.key == "io_wait" else each for each in TASKS)
 
 
 def _over(part: float, whole: float) -> float | None:

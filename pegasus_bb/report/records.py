@@ -139,8 +139,8 @@ def load_yaml(text: bytes) -> Any:
 def _parse(record: bytes) -> RecordText:
     # A line that was torn off may have been longer, and its number larger.
     record = record[: record.rfind(b"\n") + 1]
-    said = _DATA.sub(b"", record) if b"data: |" in record else record
-    clean = _UNUSED.sub(b"", said).translate(None, _CONTROL)
+    text = _DATA.sub(b"", record) if b"data: |" in record else record
+    clean = _UNUSED.sub(b"", text).translate(None, _CONTROL)
     if _brackets(clean) > _BRACKETS:
         return RecordText(None, "not a Kickstart record: brackets without end")
     try:
@@ -148,12 +148,12 @@ def _parse(record: bytes) -> RecordText:
     except (ValueError, RecursionError) as error:
         return RecordText(None, f"not YAML: {str(error).splitlines()[0]}")
     if isinstance(loaded, list) and len(loaded) == 1 and isinstance(loaded[0], dict):
-        return RecordText(loaded[0], calls=tuple(_calls(said)))
+        return RecordText(loaded[0], calls=tuple(_calls(text)))
     return RecordText(None, "not a Kickstart record: no mapping under `- invocation`")
 
 
-def _calls(said: bytes) -> Iterator[FileUse]:
-    for match in _FILE.finditer(said) if b"<file" in said else ():
+def _calls(text: bytes) -> Iterator[FileUse]:
+    for match in _FILE.finditer(text) if b"<file" in text else ():
         words = match.group(1).decode("utf-8", errors="replace")
         pairs = _ATTRIBUTE.findall(words)
         yield from counted({name: unescape(value) for name, value in pairs})

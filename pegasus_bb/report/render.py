@@ -91,13 +91,13 @@ def _predicted(run: Run) -> Iterator[str]:
         return
     low, high = run.predicted_range or (run.predicted, run.predicted)
     error = min(max(run.makespan, low), high) / run.makespan - 1
-    said = (
+    expected = (
         f"{low:.1f} to {high:.1f} s" if high - low > 0.1 else f"{run.predicted:.1f} s"
     )
     long = "long" if error > 0 else "short"
     wrong = f"the prediction was {abs(error):.0%} too {long}"
     where = "in the range" if low < run.makespan < high else wrong
-    yield f"  predicted makespan {said}, measured {run.makespan:.1f} s ({where})"
+    yield f"  predicted makespan {expected}, measured {run.makespan:.1f} s ({where})"
 
 
 def _drained(run: Run) -> Iterator[str]:

@@ -196,11 +196,11 @@ def _with_logs(
         yield Problem(str(path), "the program was killed before its log was written")
     logs: list[Log] = []
     try:
-        for said in read_logs(sorted(found.logs)):
-            if isinstance(said, Log):
-                logs.append(said)
+        for entry in read_logs(sorted(found.logs)):
+            if isinstance(entry, Log):
+                logs.append(entry)
             else:
-                yield said
+                yield entry
     except NoPyDarshan as error:
         if not found.records:
             raise

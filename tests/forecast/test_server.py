@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pegasus_bb.forecast.kernel import Process, Simulation, Steps
 from pegasus_bb.forecast.server import Lane, ServerShare, SharedServer
-from tests.forecast.told import Work, ends
+from tests.forecast.simpy_server import Work, ends
 
 Limits = list[tuple[float, float]]
 
@@ -34,7 +34,7 @@ three = st.lists(limits, min_size=3, max_size=3)
 
 
 class Watched(SharedServer):
-    """Adds up what its lanes do, and checks that it is no more than they can."""
+    """A server that adds up what its lanes do, and checks that they can do it."""
 
     def __init__(self, simulation: Simulation, lanes: Sequence[Lane]) -> None:
         super().__init__(simulation, lanes)
@@ -54,7 +54,7 @@ class Watched(SharedServer):
         super().wake(alarm)
 
     def look(self) -> None:
-        """Before anything changes: what was done since the last change."""
+        """Count what was done since the last change."""
         seconds, self.seen = self._simulation.now - self.seen, self._simulation.now
         busy = [lane for lane in self.lanes if lane.count]
         if seconds > 0 and busy:
@@ -67,19 +67,17 @@ class Watched(SharedServer):
 
 
 def served(
-    lanes: Sequence[Lane], works: Sequence[Work], order: Sequence[int] = (0, 1, 2)
-) -> tuple[list[float | None], list[int], Watched]:
-    """When each work was done, in which order, and the server."""
+    lanes: Sequence[Lane], works: Sequence[Work]
+) -> tuple[list[float | None], Watched]:
+    """Return when each work was done, and the server."""
     simulation = Simulation()
-    server = Watched(simulation, [lanes[number] for number in order])
+    server = Watched(simulation, lanes)
     when: list[float | None] = [None] * len(works)
-    sequence: list[int] = []
 
     def ask(number: int, work: Work) -> Steps:
         yield work.start
         yield lanes[work.lane].request(work.units, work.count)
         when[number] = simulation.now
-        sequence.append(number)
 
     def stop(process: Process, work: Work) -> Steps:
         yield work.start
@@ -92,10 +90,10 @@ def served(
             simulation.start(stop(process, work))
     simulation.run()
     assert [lane.count for lane in lanes] == [0, 0, 0]
-    return when, sequence, server
+    return when, server
 
 
-def made(rates: Limits) -> list[Lane]:
+def lanes_of(rates: Limits) -> list[Lane]:
     return [Lane(whole, alone) for whole, alone in rates]
 
 
@@ -104,7 +102,7 @@ PLAIN: Limits = [(10.0, 100.0), (20.0, 100.0), (5.0, 1.0)]
 
 def test_what_a_slow_request_cannot_use_is_for_the_others() -> None:
     """It takes 1 of 5 units a second: the other has four fifths of the server."""
-    when, _, _ = served(made(PLAIN), [Work(0, 2, 10, 1), Work(0, 0, 40, 1)])
+    when, _ = served(lanes_of(PLAIN), [Work(0, 2, 10, 1), Work(0, 0, 40, 1)])
     assert when == pytest.approx([10.0, 5.0])
 
 
@@ -112,18 +110,18 @@ def test_what_a_slow_request_cannot_use_is_for_the_others() -> None:
 def test_bytes_are_conserved_and_no_server_does_more_than_it_can(
     rates: Limits, works: list[Work]
 ) -> None:
-    when, _, server = served(made(rates), works)
+    when, server = served(lanes_of(rates), works)
     assert None not in when
     asked = sum(work.units * work.count for work in works)
     assert server.units == pytest.approx(asked, rel=1e-9)
 
 
 @given(three, st.lists(impatient, max_size=9))
-def test_virtual_time_is_as_good_as_telling_all_at_each_change(
+def test_virtual_time_ends_requests_when_simpy_does(
     rates: Limits, works: list[Work]
 ) -> None:
     expected = ends(rates, works)
-    when, _, _ = served(made(rates), works)
+    when, _ = served(lanes_of(rates), works)
     assert when == [one and pytest.approx(one, rel=1e-9) for one in expected]
 
 

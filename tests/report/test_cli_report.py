@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from pegasus_bb.cli.report import command as report
 from pegasus_bb.core.errors import UsageError
-from tests.report.made import RECORDED
+from tests.report.sample_runs import RECORDED
 
 
 def test_two_submit_directories_are_compared(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from pegasus_bb.model.run import Kind, NodeTimes, Run
 from pegasus_bb.report.run_clock import by_the_clock
-from tests.report.made import a_run, a_task
+from tests.report.sample_runs import a_run, a_task
 
 
 def parts(run: Run) -> dict[str, float]:
@@ -19,7 +19,7 @@ def test_jobs_side_by_side_take_their_time_once() -> None:
     assert parts(run) == {"compute": 10}
 
 
-def test_staging_costs_only_what_nobody_computes_beside() -> None:
+def test_staging_costs_only_seconds_without_a_compute_job() -> None:
     run = a_run(
         a_task(kind=Kind.STAGE_IN, start=0, duration=4),
         a_task(start=3, duration=5),

@@ -10,7 +10,7 @@ from pegasus_bb.model.run import Calls, Kind, LiveBytes, Problem, Run, Task
 from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.report_document import Comparison, Row
-from tests.report.made import a_run, a_task
+from tests.report.sample_runs import a_run, a_task
 
 
 def row(comparison: Comparison, name: str) -> Row:

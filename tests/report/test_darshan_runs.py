@@ -15,7 +15,7 @@ from pegasus_bb.model.run import Problem, Run
 from pegasus_bb.report import darshan_counters
 from pegasus_bb.report.learn import history_of
 from pegasus_bb.report.run_folder import read_run
-from tests.report.made import LOGGED
+from tests.report.sample_runs import LOGGED
 
 # bytes of each of the two files of that kind
 SGT = 24_000_000

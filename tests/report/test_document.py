@@ -12,7 +12,7 @@ from pegasus_bb.model.run import FileUse, JobOnPfs, NodeTimes, Problem
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.encoding import to_document, write_document
 from pegasus_bb.report.run_folder import read_run
-from tests.report.made import LOGGED, a_run, a_task
+from tests.report.sample_runs import LOGGED, a_run, a_task
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "report.md"
 SIDES = ("pfs", "bb")

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.model.run import FileUse, Kind, Task
-from pegasus_bb.report.footprint import declared, footprint, programs
+from pegasus_bb.report.footprint import declared, footprint, programs, staged_in
 from pegasus_bb.report.run_notes import Known
-from tests.report.made import a_task
+from tests.report.sample_runs import a_task
 
 MIB = 1 << 20
 WORKFLOW = """\
@@ -23,26 +23,6 @@ jobs:
     {lfn: mid.txt, type: output}]}
 - {type: job, name: cat, id: B, uses: [
     {lfn: mid.txt, type: input}, {lfn: out.txt, type: output}]}
-"""
-
-
-STAGE_IN = """\
-- invocation: True
-  version: 3.0
-  start: 2026-11-26T23:38:07.014+00:00
-  duration: 0.080
-  transformation: "pegasus::transfer"
-  mainjob:
-    start: 2026-11-26T23:38:07.015+00:00
-    duration: 0.079
-    pid: 7
-    usage: {utime: 0.1, stime: 0.1}
-    status: {raw: 0, regular_exitcode: 0}
-    procs:
-      7: {rchar: 9, wchar: 300000}
-  files:
-    stdout: {size: 119000}
-    stderr: {size: 0}
 """
 
 
@@ -104,3 +84,32 @@ def test_the_size_of_an_input_is_that_of_its_source_and_a_program_is_no_data(
 def test_a_file_that_may_not_have_been_made_is_left_out() -> None:
     files = {"a": Known(100, True, True), "b": Known(None, False, False)}
     assert footprint(files, [a_task()]) == 100
+
+
+COPIED = Known(100, True, True)
+LINKED = Known(7, True, False)
+UNKNOWN = Known(None, True, True)
+
+
+def a_stage_in(written: int | None) -> Task:
+    return a_task(kind=Kind.STAGE_IN, wchar=written)
+
+
+@pytest.mark.parametrize(
+    ("files", "written", "expected"),
+    [
+        ([COPIED, LINKED], MIB, MIB),
+        ([COPIED, LINKED], 2000, 100),  # the file system cloned it
+        ([COPIED, LINKED], None, 100),
+        ([UNKNOWN, LINKED], 2000, None),
+        ([LINKED], 2000, 0),
+        ([], MIB, MIB),
+        ([], 2000, None),
+    ],
+)
+def test_staged_in_bytes_are_those_that_were_copied(
+    files: list[Known], written: int | None, expected: int | None
+) -> None:
+    named = {f"f{number}": file for number, file in enumerate(files)}
+    tasks = [a_stage_in(written), a_task(wchar=5 * MIB)]
+    assert staged_in(named, tasks) == expected

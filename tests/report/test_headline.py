@@ -6,7 +6,7 @@ import pytest
 
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.render import render_text
-from tests.report.made import a_run
+from tests.report.sample_runs import a_run
 
 
 @pytest.mark.parametrize(

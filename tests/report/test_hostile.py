@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from pegasus_bb.cli.report import command as report
 from pegasus_bb.report.run_folder import read_run
-from tests.report.made import record_text
+from tests.report.sample_runs import record_text
 from tests.support.page_html import chart_texts, without_scripts
 
 # What a terminal obeys, what turns the direction of writing, what no output takes.

@@ -9,7 +9,7 @@ import pytest
 from pegasus_bb.model.run import Calls, Kind, Problem, ProcessIdentity, Task
 from pegasus_bb.report.darshan_counters import Log
 from pegasus_bb.report.joining import join
-from tests.report.made import a_task
+from tests.report.sample_runs import a_task
 
 MIX = "/usr/bin/python3 /wf/bin/mix.py a b"
 

@@ -9,7 +9,7 @@ import pytest
 
 from pegasus_bb.model.run import Kind, Problem, Task
 from pegasus_bb.report.kickstart import kind_of, read_tasks
-from tests.report.made import RECORDED, only_problem, only_task, record_text
+from tests.report.sample_runs import RECORDED, only_problem, only_task, record_text
 
 Read = Callable[[str], Iterator["Task | Problem"]]
 

@@ -10,7 +10,7 @@ import pytest
 from pegasus_bb.model.run import Problem, ProcessIdentity, Task
 from pegasus_bb.report import kickstart_xml
 from pegasus_bb.report.kickstart import read_tasks
-from tests.report.made import only_problem, only_task, xml_text
+from tests.report.sample_runs import only_problem, only_task, xml_text
 
 Read = Callable[[str], "list[Task | Problem]"]
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'

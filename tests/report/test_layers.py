@@ -12,7 +12,7 @@ from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.layers import Spent, times
 from pegasus_bb.report.metrics import LAYER_METRICS
-from tests.report.made import a_run, a_task
+from tests.report.sample_runs import a_run, a_task
 
 MIB = 1 << 20
 POSIX = Layer("POSIX", 8 * MIB, 4 * MIB, 4, 4.0, 2.0, 2.0, 5.0, 2.0, 1.0)

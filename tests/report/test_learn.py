@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pegasus_bb.model.history import History, Past
+from pegasus_bb.model.history import Past
 from pegasus_bb.report.learn import history_of
-from tests.report.made import a_run, a_task
+from tests.report.sample_runs import a_run, a_task
 
 
 def test_a_task_that_failed_tells_of_nothing() -> None:
@@ -24,11 +24,8 @@ def test_a_job_has_its_own_past_and_else_that_of_its_kind() -> None:
     assert learned.of("ID9", "cat") is None
 
 
-def on_the_tier(**fields: object) -> History:
-    return history_of(a_run(a_task(), mode="persistent", tier="bb", **fields))
-
-
 def test_the_wait_at_the_gate_is_no_part_of_what_the_jobs_took() -> None:
-    learned = on_the_tier(makespan=100.0, gate_wait=60.0)
+    times = {"makespan": 100.0, "gate_wait": 60.0}
+    learned = history_of(a_run(a_task(), mode="persistent", tier="bb", **times))
     assert (learned.makespan, learned.wait) == (40.0, 60.0)
     assert (learned.place, learned.mode) == ("bb", "persistent")

@@ -11,7 +11,7 @@ import pytest
 from pegasus_bb.model.run import FileUse, Kind, LiveBytes, NodeTimes, Task
 from pegasus_bb.report.live import live_on_jobs, live_on_shared
 from pegasus_bb.report.reserved import Reserved, reservations
-from tests.report.made import a_task
+from tests.report.sample_runs import a_task
 
 SCRATCH = "/bb/name/user/run"
 

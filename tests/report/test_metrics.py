@@ -6,7 +6,7 @@ import pytest
 
 from pegasus_bb.model.run import Task
 from pegasus_bb.report.metrics import IOWait, metrics
-from tests.report.made import a_task
+from tests.report.sample_runs import a_task
 
 
 def number(key: str, *tasks: Task, io_wait: IOWait = IOWait.OFF_CPU) -> float | None:

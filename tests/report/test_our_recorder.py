@@ -10,7 +10,7 @@ import pytest
 
 from pegasus_bb.model.run import Task
 from pegasus_bb.report.kickstart import read_tasks
-from tests.report.made import only_task
+from tests.report.sample_runs import only_task
 
 MIB = 1 << 20
 RECORD = (

@@ -8,7 +8,7 @@ import pytest
 
 from pegasus_bb.report import records
 from pegasus_bb.report.records import parse_records, read_records
-from tests.report.made import record_text
+from tests.report.sample_runs import record_text
 
 
 def names(text: str) -> list[str | None]:

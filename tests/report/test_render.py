@@ -12,7 +12,7 @@ from pegasus_bb.model.run import Kind, Problem, Run
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.render import render_text
 from pegasus_bb.report.report_document import Comparison
-from tests.report.made import a_run, a_task
+from tests.report.sample_runs import a_run, a_task
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -19,7 +19,7 @@ from pegasus_bb.report.run_notes import (
     load_at_start,
     staged_out,
 )
-from tests.report.made import a_run, a_task, record_text
+from tests.report.sample_runs import a_run, a_task, record_text
 
 Sides = tuple[list[Run], list[Run]]
 WHY = "/nvme on n7 has 1.0 GiB free, and this job needs 2.0 GiB"

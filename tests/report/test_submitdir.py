@@ -10,7 +10,7 @@ import pytest
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.run import Kind
 from pegasus_bb.report.run_folder import read_run
-from tests.report.made import RECORDED, record_text
+from tests.report.sample_runs import RECORDED, record_text
 
 
 @pytest.fixture

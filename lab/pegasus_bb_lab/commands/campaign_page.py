@@ -10,10 +10,10 @@ from pegasus_bb.report.page.charts import JOBS, axis, chart, draw
 from pegasus_bb.report.page.figure import (
     Chart,
     Column,
+    DataRow,
     Dataset,
     Figure,
     FigureTable,
-    Row,
 )
 from pegasus_bb.report.page.page_templates import templates
 from pegasus_bb_lab.mix.cases import CAPACITY, NODES, PARITY, PFS, PLACEMENT, REPAIR
@@ -115,7 +115,7 @@ def _of(values: Sequence[str], at: int) -> str:
 
 def _rows(
     key: str, factor: float, measure: str, by: float, results: Sequence[Result]
-) -> Iterator[Row]:
+) -> Iterator[DataRow]:
     """Cases that do not depend on ``key`` are there for each of its values."""
     values = [each.case.settings.get(key) for each in results]
     known = [value for value in dict.fromkeys(values) if value is not None]

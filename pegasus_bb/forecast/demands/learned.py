@@ -26,12 +26,12 @@ from pegasus_bb.model.history import Past
 from pegasus_bb.model.speeds import Speed, Speeds
 
 
-class Point(NamedTuple):
+class RatePoint(NamedTuple):
     each: float  # seconds of one operation on the place
     seconds: float  # of the task, without its bytes
 
 
-def fit(points: Sequence[Point]) -> Demand | None:
+def fit(points: Sequence[RatePoint]) -> Demand | None:
     """Fit the demand that misses the points least. None if they are of one rate, or no
     demand is finite."""
     count = len(points)
@@ -54,7 +54,7 @@ def fit(points: Sequence[Point]) -> Demand | None:
     return Demand(compute, operations) if finite else None
 
 
-def misses_by(demand: Demand, points: Sequence[Point]) -> float:
+def misses_by(demand: Demand, points: Sequence[RatePoint]) -> float:
     """Return the largest error of a run time, as a part of it."""
     return max(
         abs(demand.compute + demand.operations * p.each - p.seconds)
@@ -76,7 +76,7 @@ _NOT_FASTER = "its run times differ, and not as the rates of operations do"
 _AGREE = 0.05  # a fit that misses a run time by less explains it
 
 
-class Seen(NamedTuple):
+class TaskMeasurement(NamedTuple):
     """One measurement of a task."""
 
     past: Past
@@ -151,23 +151,25 @@ def demand_of(
     return _of_places(rated)
 
 
-def _seen(past: Past, place: str, moved: Moved, speeds: Speeds) -> Seen:
+def _seen(past: Past, place: str, moved: Moved, speeds: Speeds) -> TaskMeasurement:
     speed = speeds.places.get(place, speeds.pfs)
     moving = speed.of_job(*moved)
     size = sum(moved) - moved.files
     size = max(size, (past.read or 0) + (past.written or 0))
     pieces = size / _SMALL
     small = max(0.0, (past.calls or 0) - pieces)
-    return Seen(past, speed, moving, max(0.0, past.duration - moving), small, pieces)
+    return TaskMeasurement(
+        past, speed, moving, max(0.0, past.duration - moving), small, pieces
+    )
 
 
-def _of_places(seen: Sequence[Seen]) -> DemandRange:
+def _of_places(seen: Sequence[TaskMeasurement]) -> DemandRange:
     """Fit the run times over all places by least squares; neither part is below
     zero."""
     found = None
     each = [1 / one.rate(0.0) for one in seen]
     for _ in range(_ROUNDS):
-        points = [Point(x, one.rest) for x, one in zip(each, seen, strict=True)]
+        points = [RatePoint(x, one.rest) for x, one in zip(each, seen, strict=True)]
         found = fit(points)
         if found is None:
             break
@@ -183,7 +185,7 @@ def _of_places(seen: Sequence[Seen]) -> DemandRange:
     return DemandRange(found, found, _PAIR, note)
 
 
-def _of_one_place(seen: Sequence[Seen]) -> DemandRange:
+def _of_one_place(seen: Sequence[TaskMeasurement]) -> DemandRange:
     for source in (_darshan, _calls, _kernel):
         for one in seen:
             found = source(one)
@@ -194,7 +196,7 @@ def _of_one_place(seen: Sequence[Seen]) -> DemandRange:
     return DemandRange(whole, whole, "run time", note)
 
 
-def _darshan(seen: Seen) -> DemandRange | None:
+def _darshan(seen: TaskMeasurement) -> DemandRange | None:
     past = seen.past
     if past.metadata is None or past.meta_time is None:
         return None
@@ -203,7 +205,7 @@ def _darshan(seen: Seen) -> DemandRange | None:
     return DemandRange(found, found, "Darshan")
 
 
-def _calls(seen: Seen) -> DemandRange | None:
+def _calls(seen: TaskMeasurement) -> DemandRange | None:
     if seen.past.calls is None or seen.past.kernel is None:
         return None
     counted = seen.own_calls + (seen.past.metadata or 0)
@@ -215,7 +217,7 @@ def _calls(seen: Seen) -> DemandRange | None:
     return DemandRange(seen.split(least), seen.split(most), "system calls")
 
 
-def _kernel(seen: Seen) -> DemandRange | None:
+def _kernel(seen: TaskMeasurement) -> DemandRange | None:
     if seen.past.kernel is None:
         return None
     return DemandRange(seen.split(0.0), seen.split(seen.kernel), "kernel time")

@@ -1,11 +1,11 @@
 """A planned workflow runs in a mode.
 
-* The machine: ``storage`` has a server for each of the ``places``.
+* The machine: ``site_storage`` has a server for each place.
 * The jobs: ``workload`` is what they ask for, ``outline`` the executable workflow,
   ``work`` what its nodes move in a mode.
-* The policy: ``execution`` starts nodes as slots and ``phase_order`` allow.
-* What is measured: ``clock``, ``waits``, ``simulated_run`` (a Run), ``prediction`` and
-  ``choice`` (the mode to take).
+* The policy: ``execution`` starts nodes as slots and phases allow.
+* What is measured: ``waiting_times``, ``simulated_run`` (a Run), ``prediction`` and
+  ``mode_choice``.
 
 ``simulator`` joins them. ``calibration`` simulates an earlier run again.
 """

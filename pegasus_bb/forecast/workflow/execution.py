@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from pegasus_bb.forecast.demands.demand import Demand
 from pegasus_bb.forecast.kernel import Simulation, Steps
-from pegasus_bb.forecast.workflow.moved_files import OwnReservation, Work
 from pegasus_bb.forecast.workflow.outline import PRIORITY, Outline, roots
-from pegasus_bb.forecast.workflow.phase_order import Phases
 from pegasus_bb.forecast.workflow.site_storage import THREADS, Storage
+from pegasus_bb.forecast.workflow.work import OwnReservation, Work
 from pegasus_bb.model.run import Kind
 from pegasus_bb.model.speeds import Speeds, Startup
 
@@ -61,7 +61,7 @@ PARTS = ("wait", "compute", "stage_in", "stage_out", "other")
 WAIT, COMPUTE, STAGE_IN, STAGE_OUT, OTHER = range(len(PARTS))
 
 
-class Clock:
+class PartsClock:
     """Seconds by part: each belongs to the first of PARTS that is under way in it."""
 
     def __init__(self, simulation: Simulation) -> None:
@@ -105,6 +105,35 @@ class Rules:
     phases: Sequence[int] = ()  # the last level of each phase
 
 
+class Phases:
+    """Barriers: a node starts when all of the phases before have ended."""
+
+    def __init__(self, outline: Outline, ends: Sequence[int]) -> None:
+        self._phase = [
+            min(bisect_left(ends, node.level), len(ends) - 1) for node in outline.nodes
+        ]
+        self._left = [0] * len(ends)
+        for phase in self._phase:
+            self._left[phase] += 1
+        self._now = 0
+        self._late: dict[int, list[int]] = {}  # ready but for their phase
+
+    def may_start(self, at: int) -> bool:
+        if self._phase[at] <= self._now:
+            return True
+        self._late.setdefault(self._phase[at], []).append(at)
+        return False
+
+    def ended(self, at: int) -> list[int]:
+        """Return the nodes that may start because ``at`` has ended."""
+        self._left[self._phase[at]] -= 1
+        freed: list[int] = []
+        while self._now < len(self._left) - 1 and not self._left[self._now]:
+            self._now += 1
+            freed += self._late.pop(self._now, [])
+        return freed
+
+
 class Execution:
     """One run. Times are seconds since the start; lists go by node."""
 
@@ -117,7 +146,7 @@ class Execution:
         rules: Rules,
     ) -> None:
         self.simulation = Simulation()
-        self.clock = Clock(self.simulation)
+        self.clock = PartsClock(self.simulation)
         self.outline, self.work, self.rules = outline, work, rules
         count = len(outline.nodes)
         self.ready = [0.0] * count  # its parents had ended

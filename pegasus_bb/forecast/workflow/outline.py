@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pegasus_bb.forecast.workflow.workload import Load, Workload
+from pegasus_bb.forecast.workflow.workload import JobLoad, Workload
 from pegasus_bb.model.placement import PlacedFile
 from pegasus_bb.model.run import Kind
 
@@ -23,7 +23,7 @@ PRIORITY = {Kind.STAGE_IN: 700, Kind.STAGE_OUT: 900, Kind.CLEANUP: 1000}
 class OutlineNode:
     kind: Kind
     level: int  # of the tasks that it serves
-    load: Load | None  # of a task
+    load: JobLoad | None  # of a task
     children: list[int]  # places in Outline.nodes
     parents: int
     lfns: Sequence[str] = ()  # that it brings, saves or removes
@@ -151,7 +151,7 @@ class _Drawing:
         self.nodes[child].parents += 1
 
 
-def _is_result(load: Load, lfn: str) -> bool:
+def _is_result(load: JobLoad, lfn: str) -> bool:
     return any(use.lfn == lfn and use.stage_out for use in load.job.uses)
 
 

@@ -12,7 +12,7 @@ ALIKE = 0.05  # of a makespan: the model is no better than that
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class SimulatedEnd:
     """One simulated run: seconds of execution.PARTS, byte-hours."""
 
     parts: tuple[float, ...]
@@ -79,7 +79,7 @@ class Prediction:
         }
 
 
-def predicted(mode: str, ends: Sequence[End]) -> Prediction:
+def predicted(mode: str, ends: Sequence[SimulatedEnd]) -> Prediction:
     """Combine the pessimistic and the optimistic end; of equal ends one is enough."""
     parts = [
         sum(part) / len(ends) for part in zip(*(e.parts for e in ends), strict=True)

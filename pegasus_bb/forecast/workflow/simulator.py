@@ -10,10 +10,9 @@ from random import Random
 
 from pegasus_bb.forecast.demands.demand import Demand
 from pegasus_bb.forecast.workflow.execution import Execution, Rules
-from pegasus_bb.forecast.workflow.moved_files import Places, Work
 from pegasus_bb.forecast.workflow.outline import Outline, outline
-from pegasus_bb.forecast.workflow.prediction import End, Prediction, predicted
-from pegasus_bb.forecast.workflow.work import off, work_of_shared, work_of_transient
+from pegasus_bb.forecast.workflow.prediction import Prediction, SimulatedEnd, predicted
+from pegasus_bb.forecast.workflow.work import NodeWork, Places, Work, off
 from pegasus_bb.forecast.workflow.workload import Workload
 from pegasus_bb.model.modes import OFF, TRANSIENT, RunMode
 from pegasus_bb.model.placement import PlacedFile, Placement
@@ -97,17 +96,18 @@ class Simulator:
         linked."""
         files = {f.lfn: f for f in off(placement.files, self.planned.linked)}
         on_pfs = Placement(placement.tier, files)
-        return self._mode(OFF, on_pfs, self._shared_work(on_pfs), reserves=False)
+        return self._mode(OFF, on_pfs, self._work(on_pfs).shared(), reserves=False)
 
     def shared(self, placement: Placement, mode: RunMode) -> Mode:
         """Take ``placement`` with one reservation for all jobs: persistent and
         hybrid."""
-        return self._mode(mode, placement, self._shared_work(placement), reserves=True)
+        return self._mode(
+            mode, placement, self._work(placement).shared(), reserves=True
+        )
 
     def transient(self, placement: Placement, capacity: Callable[[int], int]) -> Mode:
         """Give each job a reservation: ``capacity`` of the bytes that it needs."""
-        sizes = self.planned.work.sizes
-        work = work_of_transient(self.outline, sizes, placement, self.places, capacity)
+        work = self._work(placement).transient(capacity)
         return self._mode(TRANSIENT, placement, work, reserves=False)
 
     def predict(self, mode: Mode) -> Prediction:
@@ -125,13 +125,13 @@ class Simulator:
         execution.run()
         return execution
 
-    def _end(self, mode: Mode, demands: Sequence[Demand]) -> End:
+    def _end(self, mode: Mode, demands: Sequence[Demand]) -> SimulatedEnd:
         execution = self.execute(mode, demands)
-        return End(tuple(execution.clock.seconds), byte_hours(mode, execution))
+        return SimulatedEnd(tuple(execution.clock.seconds), byte_hours(mode, execution))
 
-    def _shared_work(self, placement: Placement) -> list[Work]:
+    def _work(self, placement: Placement) -> NodeWork:
         sizes = self.planned.work.sizes
-        return work_of_shared(self.outline, sizes, placement, self.places)
+        return NodeWork(self.outline, sizes, placement, self.places)
 
     def _mode(
         self, kind: RunMode, placement: Placement, work: list[Work], *, reserves: bool

@@ -8,7 +8,7 @@ from typing import cast
 
 from pegasus_bb.forecast.kernel import Process, Simulation, Steps
 from pegasus_bb.forecast.server import Lane, ServerShare, SharedServer
-from pegasus_bb.forecast.workflow.moved_files import Copy
+from pegasus_bb.forecast.workflow.work import StorageCopy
 from pegasus_bb.model.speeds import Speed
 
 THREADS = 2  # files that a staging job copies at the same time
@@ -33,7 +33,7 @@ class Storage:
         self.places = [SharedStorage(simulation, speed) for speed in speeds]
 
     def copy(
-        self, copy: Copy, threads: int = 1, jobs: int = 1, before: float = 0.0
+        self, copy: StorageCopy, threads: int = 1, jobs: int = 1, before: float = 0.0
     ) -> Steps:
         """Read and write at the same time; the slower end decides. ``jobs`` do the same
         at the same time. ``before``: seconds until it begins."""

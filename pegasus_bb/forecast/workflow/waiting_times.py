@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pegasus_bb.forecast.workflow.execution import Execution
-from pegasus_bb.forecast.workflow.moved_files import Work
 from pegasus_bb.forecast.workflow.simulator import Mode
-from pegasus_bb.model.run import Kind
+from pegasus_bb.forecast.workflow.work import Work
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +39,15 @@ def _waits(
     startup = done.rules.startup
     slot = starting = computing = storage = own = 0.0
     for at in nodes:
-        node = done.outline.nodes[at]
-        has_own = work[at].own is not None
-        begin = startup.job if node.kind is Kind.COMPUTE else startup.own
-        began = done.began[at]
-        stopped = done.stopped[at]
-        compute = done.demands[at].compute if node.load is not None else startup.own
-        before = done.started[at] - done.ready[at] - startup.queue
-        staged_first = 0.0
-        if has_own:
-            staged_first = began - done.started[at] - begin
-            own += staged_first + done.ended[at] - stopped
-        slot += max(0.0, before)
-        starting += startup.queue + (begin if node.load is not None else startup.own)
-        computing += compute if node.load is not None else 0.0
-        storage += max(0.0, stopped - began - compute)
+        is_task = done.outline.nodes[at].load is not None
+        begin = startup.job if is_task else startup.own
+        seconds = done.stopped[at] - done.began[at]
+        compute = done.demands[at].compute if is_task else startup.own
+        if work[at].own is not None:
+            own += done.began[at] - done.started[at] - begin
+            own += done.ended[at] - done.stopped[at]
+        slot += max(0.0, done.started[at] - done.ready[at] - startup.queue)
+        starting += startup.queue + begin
+        computing += compute if is_task else 0.0
+        storage += max(0.0, seconds - compute)
     return Waits(name, len(nodes), starting, slot, computing, storage, own)

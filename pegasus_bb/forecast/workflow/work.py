@@ -1,141 +1,218 @@
-"""What each node moves, where a placement has the files."""
+"""What each node moves, and on which place, where a placement has the files.
+
+A place is a number: that of its name in ``Speeds.places``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from pegasus_bb.forecast.workflow.moved_files import Copy, OwnReservation, Places, Work
 from pegasus_bb.forecast.workflow.outline import Outline, OutlineNode
-from pegasus_bb.forecast.workflow.workload import Load
-from pegasus_bb.model.placement import PFS, PlacedFile, Placement
+from pegasus_bb.forecast.workflow.workload import JobLoad, Sized
+from pegasus_bb.model.placement import PFS, JobReservation, PlacedFile, Placement
 from pegasus_bb.model.run import Kind
-from pegasus_bb.model.tiers import Tier
+from pegasus_bb.model.speeds import Speed, Speeds
+
+PlaceBytes = Sequence[tuple[int, int]]  # (place, bytes)
 
 
-def work_of_shared(
-    outline: Outline, sizes: Mapping[str, int], placement: Placement, places: Places
-) -> list[Work]:
-    """Return the work of all nodes, with files where ``placement`` has them: modes off,
-    persistent, hybrid."""
-    number = places.number
-    at = {lfn: number[file.tier] for lfn, file in placement.files.items()}
-    shared = number[placement.tier.name]
-    job_place = number.get(placement.job_tier.name, shared)
-    used = set(at.values())
-    only = used.pop() if len(used) == 1 else None
-    folder = places.pfs if only == places.pfs else shared
-    found = []
-    for node in outline.nodes:
-        load = node.load
-        if load is None:
-            found.append(_auxiliary(node, placement.files, sizes, at, places.pfs))
-            continue
-        own = placement.job_reservations.get(load.job.id)
-        if own is None:
-            found.append(
-                places.task(load, at, folder)
-                if only is None
-                else places.task_on(load, only)
-            )
-            continue
-        here = (*own.stage_in, *own.stage_out, *own.share)
-        there = {**_of(load, at), **dict.fromkeys(here, job_place)}
-        work = replace(places.task(load, there, job_place))
-        back = [_copy(own.stage_out, sizes, job_place, places.pfs)]
-        back += [_copy(own.share, sizes, job_place, shared)]
-        work.own = OwnReservation(
-            own.capacity * placement.job_tier.is_reserved,
-            placement.job_tier.is_staged,
-            [_copy(own.stage_in, sizes, places.pfs, job_place)],
-            back,
+@dataclass(slots=True)
+class StorageCopy:
+    source: int  # place
+    dest: int
+    size: int
+    files: int
+
+
+@dataclass(slots=True)
+class OwnReservation:
+    """A reservation of one job."""
+
+    capacity: int  # bytes; 0: nothing is reserved
+    by_batch_system: bool  # it stages, before and after the job has its slot
+    stage_in: Sequence[StorageCopy] = ()
+    stage_out: Sequence[StorageCopy] = ()
+
+
+@dataclass(slots=True)
+class Work:
+    """What one node moves."""
+
+    reads: PlaceBytes = ()
+    writes: PlaceBytes = ()
+    opening: float = 0.0  # seconds to open its files
+    folder: int = 0  # the place on which its operations count
+    copies: Sequence[StorageCopy] = ()  # of a staging node
+    removes: PlaceBytes = ()  # (place, files)
+    own: OwnReservation | None = None
+
+
+class Places:
+    """The storage of a site. Equal works of tasks are one object."""
+
+    def __init__(self, speeds: Speeds) -> None:
+        self.number = {name: at for at, name in enumerate(speeds.places)}
+        self.speeds: list[Speed] = list(speeds.places.values())
+        self.pfs = self.number[PFS]
+        self._known: dict[tuple[object, ...], Work] = {}
+
+    def task(self, load: JobLoad, at: Mapping[str, int], folder: int) -> Work:
+        reads, opening = self._moved(load.reads, at)
+        writes, more = self._moved(load.writes, at)
+        key = (reads, writes, opening + more, folder)
+        work = self._known.get(key)
+        if work is None:
+            work = self._known[key] = Work(*key)
+        return work
+
+    def task_on(self, load: JobLoad, place: int) -> Work:
+        """Return ``task`` whose files are all on one place."""
+        files = len(load.reads) + len(load.writes)
+        key = (load.read, load.written, files, place)
+        work = self._known.get(key)
+        if work is None:
+            reads = ((place, load.read),) if load.read else ()
+            writes = ((place, load.written),) if load.written else ()
+            opening = files * self.speeds[place].latency
+            work = self._known[key] = Work(reads, writes, opening, place)
+        return work
+
+    def transient(
+        self, load: JobLoad, place: int, make: Callable[[], OwnReservation]
+    ) -> Work:
+        """Return ``task_on`` with a reservation of its own."""
+        key = (load.read, len(load.reads), load.written, len(load.writes), place)
+        work = self._known.get(key)
+        if work is None:
+            work = replace(self.task_on(load, place), own=make())
+            self._known[key] = work
+        return work
+
+    def _moved(self, files: Sized, at: Mapping[str, int]) -> tuple[PlaceBytes, float]:
+        sizes: dict[int, int] = {}
+        opening = 0.0
+        speeds = self.speeds
+        for lfn, size in files:
+            place = at[lfn]
+            opening += speeds[place].latency
+            if size:
+                sizes[place] = sizes.get(place, 0) + size
+        return tuple(sizes.items()), opening
+
+
+@dataclass(frozen=True, slots=True)
+class NodeWork:
+    """The work of all nodes of ``outline``, where ``placement`` has the files."""
+
+    outline: Outline
+    sizes: Mapping[str, int]  # bytes by LFN, of those that are known
+    placement: Placement
+    places: Places
+
+    def shared(self) -> list[Work]:
+        """Return it in modes off, persistent and hybrid."""
+        placement = self.placement
+        places = self.places
+        at = {lfn: places.number[f.tier] for lfn, f in placement.files.items()}
+        shared = places.number[placement.tier.name]
+        used = set(at.values())
+        only = used.pop() if len(used) == 1 else None
+        folder = places.pfs if only == places.pfs else shared
+        found = []
+        for node in self.outline.nodes:
+            load = node.load
+            if load is None:
+                found.append(self._auxiliary(node, at))
+            elif load.job.id in placement.job_reservations:
+                own = placement.job_reservations[load.job.id]
+                found.append(self._reserved(load, own, at))
+            elif only is None:
+                found.append(places.task(load, at, folder))
+            else:
+                found.append(places.task_on(load, only))
+        return found
+
+    def transient(self, capacity: Callable[[int], int]) -> list[Work]:
+        """Return it in mode transient: what a job uses of the tier comes to a
+        reservation of its own, and goes back. ``capacity``: what it reserves for
+        bytes."""
+        pfs = self.places.pfs
+        there = self.places.number[self.placement.tier.name]
+        files = self.placement.files.items()
+        at = {lfn: pfs if file.tier == PFS else there for lfn, file in files}
+        scratch = dict.fromkeys(at, pfs)
+        return [
+            self._auxiliary(node, scratch)
+            if node.load is None
+            else self._transient(node.load, at, capacity)
+            for node in self.outline.nodes
+        ]
+
+    def _reserved(
+        self, load: JobLoad, own: JobReservation, at: Mapping[str, int]
+    ) -> Work:
+        """Let the job work on its reservation, beside the shared one."""
+        tier = self.placement.job_tier
+        number = self.places.number
+        pfs = self.places.pfs
+        shared = number[self.placement.tier.name]
+        place = number.get(tier.name, shared)
+        there = {lfn: at[lfn] for lfn, _ in (*load.reads, *load.writes)}
+        for lfns in (own.stage_in, own.stage_out, own.share):
+            there.update(dict.fromkeys(lfns, place))
+        reservation = OwnReservation(
+            own.capacity * tier.is_reserved,
+            tier.is_staged,
+            [self._copy(own.stage_in, pfs, place)],
+            [
+                self._copy(own.stage_out, place, pfs),
+                self._copy(own.share, place, shared),
+            ],
         )
-        found.append(work)
-    return found
+        return replace(self.places.task(load, there, place), own=reservation)
 
+    def _transient(
+        self, load: JobLoad, at: Mapping[str, int], capacity: Callable[[int], int]
+    ) -> Work:
+        tier = self.placement.tier
+        places = self.places
+        there = places.number[tier.name]
+        into = [size for lfn, size in load.reads if at[lfn] == there]
+        out = [size for lfn, size in load.writes if at[lfn] == there]
 
-def work_of_transient(
-    outline: Outline,
-    sizes: Mapping[str, int],
-    placement: Placement,
-    places: Places,
-    capacity: Callable[[int], int],
-) -> list[Work]:
-    """Do as ``work_of_shared`` in mode transient: what a job uses of the tier comes to
-    a reservation of its own, and goes back. ``capacity``: what it reserves for
-    bytes."""
-    tier = placement.tier
-    pfs = places.pfs
-    there = places.number[tier.name]
-    at = {lfn: pfs if f.tier == PFS else there for lfn, f in placement.files.items()}
-    scratch = dict.fromkeys(at, pfs)
-    found = []
-    for node in outline.nodes:
-        load = node.load
-        if load is None:
-            found.append(_auxiliary(node, placement.files, sizes, scratch, pfs))
-            continue
-        found.append(
-            _with_own(
-                load, at, there, tier=placement.tier, places=places, capacity=capacity
-            )
+        def own() -> OwnReservation:
+            came = StorageCopy(places.pfs, there, sum(into), len(into))
+            went = StorageCopy(there, places.pfs, sum(out), len(out))
+            size = capacity(came.size + went.size) * tier.is_reserved
+            return OwnReservation(size, tier.is_staged, (came,), (went,))
+
+        if not into and not out:
+            return places.task_on(load, places.pfs)
+        if len(into) == len(load.reads) and len(out) == len(load.writes):
+            return places.transient(load, there, own)
+        return replace(places.task(load, at, there), own=own())
+
+    def _auxiliary(self, node: OutlineNode, at: Mapping[str, int]) -> Work:
+        files = self.placement.files
+        pfs = self.places.pfs
+        into = node.kind is Kind.STAGE_IN
+        there: dict[int, list[str]] = {}  # the place of the scratch -> files
+        for lfn in node.lfns:
+            if not into or files[lfn].how == "copy":
+                there.setdefault(at[lfn], []).append(lfn)
+        if node.kind is Kind.CLEANUP:
+            return Work(removes=[(place, len(lfns)) for place, lfns in there.items()])
+        return Work(
+            copies=[
+                self._copy(lfns, pfs, place) if into else self._copy(lfns, place, pfs)
+                for place, lfns in there.items()
+            ]
         )
-    return found
 
-
-def _with_own(
-    load: Load,
-    at: Mapping[str, int],
-    there: int,
-    *,
-    tier: Tier,
-    places: Places,
-    capacity: Callable[[int], int],
-) -> Work:
-    into = [size for lfn, size in load.reads if at[lfn] == there]
-    out = [size for lfn, size in load.writes if at[lfn] == there]
-
-    def own() -> OwnReservation:
-        came = Copy(places.pfs, there, sum(into), len(into))
-        went = Copy(there, places.pfs, sum(out), len(out))
-        size = capacity(came.size + went.size) * tier.is_reserved
-        return OwnReservation(size, tier.is_staged, (came,), (went,))
-
-    if not into and not out:
-        return places.task_on(load, places.pfs)
-    if len(into) == len(load.reads) and len(out) == len(load.writes):
-        return places.transient(load, there, own)
-    return replace(places.task(load, at, there), own=own())
-
-
-def _of(load: Load, at: Mapping[str, int]) -> dict[str, int]:
-    return {lfn: at[lfn] for lfn, _ in (*load.reads, *load.writes)}
-
-
-def _copy(lfns: Iterable[str], sizes: Mapping[str, int], source: int, to: int) -> Copy:
-    found = [sizes.get(lfn, 0) for lfn in lfns]
-    return Copy(source, to, sum(found), len(found))
-
-
-def _auxiliary(
-    node: OutlineNode,
-    files: Mapping[str, PlacedFile],
-    sizes: Mapping[str, int],
-    at: Mapping[str, int],
-    pfs: int,
-) -> Work:
-    there: dict[int, list[str]] = {}  # the place of the scratch -> files
-    for lfn in node.lfns:
-        if node.kind is not Kind.STAGE_IN or files[lfn].how == "copy":
-            there.setdefault(at[lfn], []).append(lfn)
-    if node.kind is Kind.CLEANUP:
-        return Work(removes=[(place, len(lfns)) for place, lfns in there.items()])
-    into = node.kind is Kind.STAGE_IN
-    copies = [
-        _copy(lfns, sizes, *((pfs, place) if into else (place, pfs)))
-        for place, lfns in there.items()
-    ]
-    return Work(copies=copies)
+    def _copy(self, lfns: Iterable[str], source: int, dest: int) -> StorageCopy:
+        found = [self.sizes.get(lfn, 0) for lfn in lfns]
+        return StorageCopy(source, dest, sum(found), len(found))
 
 
 def off(files: Mapping[str, PlacedFile], linked: Iterable[str]) -> Iterator[PlacedFile]:
@@ -143,5 +220,5 @@ def off(files: Mapping[str, PlacedFile], linked: Iterable[str]) -> Iterator[Plac
     ``linked``."""
     links = set(linked)
     for lfn, file in files.items():
-        how = "link" if lfn in links or file.how == "link" else file.how
+        how = "link" if lfn in links else file.how
         yield PlacedFile(lfn, file.role, PFS, how, file.size, file.reason)

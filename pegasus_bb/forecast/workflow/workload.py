@@ -27,7 +27,7 @@ _NOTHING = DemandRange(Demand(0.0), Demand(0.0))
 
 
 @dataclass(slots=True)
-class Load:
+class JobLoad:
     job: Job
     level: int  # in the graph, from 1
     demand: DemandRange
@@ -39,7 +39,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Workload:
-    loads: tuple[Load, ...]  # in the order of the workflow
+    loads: tuple[JobLoad, ...]  # in the order of the workflow
     graph: Graph
     sizes: Mapping[str, int]  # bytes by LFN, of those that are known
     unknown_sizes: tuple[str, ...]  # LFNs; they count as empty
@@ -93,7 +93,7 @@ def workload(
                 demands[key] = demand_of(pasts, moved, speeds)
             demand = demands[key]
         loads.append(
-            Load(job, graph.level[job.id], demand, reads, writes, read, written)
+            JobLoad(job, graph.level[job.id], demand, reads, writes, read, written)
         )
     missing = tuple(lfn for lfn in files if lfn not in sizes)
     return Workload(tuple(loads), graph, sizes, missing, unknown)

@@ -113,8 +113,9 @@ def _is_dropped(handle: int, size: int) -> bool:
     return True
 
 
-Tell = Callable[[str, int, int], None]  # what is next; repetitions done, of how many
-Turn: TypeAlias = tuple[str, Callable[[], None]]
+# Called with what is next, the repetitions done, and how many there are.
+TellProgress = Callable[[str, int, int], None]
+BenchTurn: TypeAlias = tuple[str, Callable[[], None]]
 REPETITIONS = 5  # of every cell
 _FILES = 64  # opened in each repetition
 SECONDS = 0.2  # of operations on small files, at least, in each repetition
@@ -159,7 +160,7 @@ class Session:
         ]
         self.engine: Engine | None = None
 
-    def run(self, tell: Tell = lambda *_: None) -> None:
+    def run(self, tell: TellProgress = lambda *_: None) -> None:
         """Measure, and remove everything that was written. Raises NotMeasured.
 
         The repetitions of a cell lie far apart and tiers take turns, so the load of
@@ -184,7 +185,7 @@ class Session:
 
     def _turns(
         self, engine: Engine, own: BuiltInBenchmark, folders: Sequence[str]
-    ) -> Iterator[Turn]:
+    ) -> Iterator[BenchTurn]:
         """Yield each turn of one repetition: what is next, for a person, and what does
         it."""
         tiers = list(zip(self.tiers, folders, strict=True))

@@ -15,13 +15,12 @@ from pegasus_bb.report.page.drawings import line_chart
 from pegasus_bb.report.page.figure import (
     Chart,
     Column,
+    DataRow,
     Dataset,
     Figure,
-    Row,
     format_quantity,
 )
-from pegasus_bb.report.report_document import Comparison
-from pegasus_bb.report.report_document import Row as WidthRow
+from pegasus_bb.report.report_document import Comparison, Row
 
 _RUNS = "Bandwidth and gain by processes"
 _NO_RUNS = (
@@ -62,7 +61,7 @@ _CELL_COLUMNS = (
 
 def by_processes(comparison: Comparison) -> Figure:
     """Draw bandwidth and gain for each transformation, layer and direction."""
-    found: dict[str, list[Row]] = {}
+    found: dict[str, list[DataRow]] = {}
     for row in comparison.widths:
         for way in ("write", "read"):
             name = f"{row.name}, {row.layer}, {way}"
@@ -79,7 +78,7 @@ def by_processes(comparison: Comparison) -> Figure:
     return Figure("processes", _RUNS, _OF_RUNS, charts, tables, side_by_side=True)
 
 
-def _run_rows(row: WidthRow, way: str) -> Iterator[Row]:
+def _run_rows(row: Row, way: str) -> Iterator[DataRow]:
     gain = row.gains[f"{way}_gain"]
     processes = next(sides(row.cells["processes"]))[1].mean
     for side, rate in sides(row.cells[f"{way}_bandwidth"]):
@@ -93,7 +92,7 @@ def _run_rows(row: WidthRow, way: str) -> Iterator[Row]:
 
 def benchmark(comparison: Comparison) -> Figure:
     """Draw a chart for each mode, layout, direction and block."""
-    found: dict[str, list[Row]] = {}
+    found: dict[str, list[DataRow]] = {}
     for cell in comparison.benchmark.cells if comparison.benchmark else ():
         for way, rate in (("write", cell.write), ("read", cell.read)):
             if rate:
@@ -118,10 +117,10 @@ def _by_block(kind: str, data: Dataset) -> Iterator[Chart]:
         yield line_chart(drawn, title, "bandwidth", "B/s", highest)
 
 
-def _cell_row(cell: BenchCell, rate: Stat) -> Row:
+def _cell_row(cell: BenchCell, rate: Stat) -> DataRow:
     where = {"series": cell.tier, "block": cell.block, "processes": cell.processes}
     return {**where, **_rate(rate)}
 
 
-def _rate(rate: Stat) -> Row:
+def _rate(rate: Stat) -> DataRow:
     return {"bandwidth": rate.mean, "bandwidth_error": rate.error}

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from pegasus_bb.report.metrics import RATIO, TO_ONE
 from pegasus_bb.report.page.charts import ALERT, LINES, SOFT, STAGE_IN, WAIT, sides
 from pegasus_bb.report.page.drawings import paired_bars, stacked_bars
-from pegasus_bb.report.page.figure import Column, Dataset, Figure, Row
-from pegasus_bb.report.report_document import Comparison
-from pegasus_bb.report.report_document import Row as LayerRow
+from pegasus_bb.report.page.figure import Column, DataRow, Dataset, Figure
+from pegasus_bb.report.report_document import Comparison, Row
 
 _TITLE = "Time per process"
 _MISSING = (
@@ -54,7 +53,7 @@ def calls(found: Comparison) -> Figure:
     return Figure("calls", _TITLE, _ABOUT, charts, (data.table("Seconds per process"),))
 
 
-def _rows(layer: LayerRow) -> Iterator[Row]:
+def _rows(layer: Row) -> Iterator[DataRow]:
     for side, short in (("PFS", "PFS"), ("burst buffer", "BB")):
         means = {
             column.key: stats[side].mean

@@ -10,7 +10,7 @@ import altair as alt
 
 from pegasus_bb.model.stat import Pair, Stat
 from pegasus_bb.model.text import readable
-from pegasus_bb.report.page.figure import Chart, Dataset, Row
+from pegasus_bb.report.page.figure import Chart, DataRow, Dataset
 from pegasus_bb.report.report_document import SIDES
 
 Drawing = alt.Chart | alt.LayerChart | alt.FacetChart
@@ -194,7 +194,7 @@ def sides(pair: Pair) -> Iterator[tuple[str, Stat]]:
             yield name, stat
 
 
-def drawn_sides(rows: Sequence[Row]) -> list[str]:
+def drawn_sides(rows: Sequence[DataRow]) -> list[str]:
     return [side for side in NAMES if any(row["series"] == side for row in rows)]
 
 

@@ -14,7 +14,7 @@ ROWS = 200  # of a table; --json has all of them
 FINE = "fine ratio"  # the unit of a ratio near 1; metrics.py has the others
 UNKNOWN = "unknown"
 Legend = tuple[str, str]  # color, what it stands for
-Row = Mapping[str, Any]  # key of a column -> a number of the JSON, or a text
+DataRow = Mapping[str, Any]  # key of a column -> a number of the JSON, or a text
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Number:
     doubt: str = ""  # a mark behind it: Pair.doubt
 
 
-Cell = Number | str
+TableCell = Number | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class FigureTable:
 
     caption: str
     head: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[TableCell, ...], ...]
     more: int = 0  # rows that only --json has
     note: str = ""  # below it
 
@@ -54,7 +54,7 @@ class Dataset:
     """The rows of a chart and of its table; a chart may use more keys."""
 
     columns: tuple[Column, ...]
-    rows: Sequence[Row]
+    rows: Sequence[DataRow]
 
     @property
     def known(self) -> tuple[Column, ...]:
@@ -71,7 +71,7 @@ class Dataset:
         rows = tuple(tuple(self._cells(row)) for row in self.rows[:ROWS])
         return FigureTable(caption, head, rows, max(0, len(self.rows) - ROWS))
 
-    def _cells(self, row: Row) -> Iterator[Cell]:
+    def _cells(self, row: DataRow) -> Iterator[TableCell]:
         for column in self.columns:
             value = row.get(column.key)
             yield Number(value, column.unit) if column.unit else str(value)
@@ -80,7 +80,7 @@ class Dataset:
         """Return the rows for Vega, and beside each number the text of its tooltip."""
         return [{**_printable(row), **self._texts(row)} for row in self.rows]
 
-    def _texts(self, row: Row) -> dict[str, str]:
+    def _texts(self, row: DataRow) -> dict[str, str]:
         cells = zip(self.columns, self._cells(row), strict=True)
         return {f"{column.key}_text": _text(cell) for column, cell in cells}
 
@@ -131,11 +131,11 @@ def _count(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) else format_number(value)
 
 
-def _text(cell: Cell) -> str:
+def _text(cell: TableCell) -> str:
     if isinstance(cell, str):
         return readable(cell)
     return f"{format_quantity(cell.value, cell.unit)} {cell.doubt}".rstrip()
 
 
-def _printable(row: Row) -> Row:
+def _printable(row: DataRow) -> DataRow:
     return {k: readable(v) if isinstance(v, str) else v for k, v in row.items()}

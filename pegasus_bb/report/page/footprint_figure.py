@@ -18,9 +18,8 @@ from pegasus_bb.report.page.charts import (
     shape,
     sides,
 )
-from pegasus_bb.report.page.figure import Chart, Column, Dataset, Figure, Row
-from pegasus_bb.report.report_document import Comparison
-from pegasus_bb.report.report_document import Row as JobRow
+from pegasus_bb.report.page.figure import Chart, Column, DataRow, Dataset, Figure
+from pegasus_bb.report.report_document import Comparison, Row
 
 _TITLE = "Run time and waiting against footprint"
 _MISSING = (
@@ -56,7 +55,7 @@ def footprint(found: Comparison) -> Figure:
     return Figure("footprint", _TITLE, _ABOUT, charts, tables, side_by_side=True)
 
 
-def _rows(job: JobRow) -> Iterator[Row]:
+def _rows(job: Row) -> Iterator[DataRow]:
     found = {key: dict(sides(job.cells[key])) for key in _KEYS}
     for side in NAMES:
         means = {key: stats[side].mean for key, stats in found.items() if side in stats}

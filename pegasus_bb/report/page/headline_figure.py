@@ -21,9 +21,9 @@ from pegasus_bb.report.page.charts import (
 from pegasus_bb.report.page.figure import (
     Chart,
     Column,
+    DataRow,
     Dataset,
     Figure,
-    Row,
     format_quantity,
 )
 from pegasus_bb.report.page.overview import whole_run
@@ -88,7 +88,7 @@ def _caption(found: Comparison) -> str:
     return f"{what}; means of {runs}.{LINES[:-1]} of the makespan."
 
 
-def _rows(found: Comparison, side: str) -> Iterator[Row]:
+def _rows(found: Comparison, side: str) -> Iterator[DataRow]:
     for number, (group, (parts, _)) in enumerate(_GROUPS.items()):
         for part in parts:
             stat = getattr(found.clock[part], side)
@@ -102,11 +102,11 @@ def _rows(found: Comparison, side: str) -> Iterator[Row]:
         yield {**_row(side, _MAKESPAN, makespan), "group": "", **ends}
 
 
-def _row(side: str, what: str, stat: Stat) -> Row:
+def _row(side: str, what: str, stat: Stat) -> DataRow:
     return {"name": SIDES[side], "what": what, "seconds": stat.mean}
 
 
-def _bars(rows: list[Row], caption: str) -> Chart:
+def _bars(rows: list[DataRow], caption: str) -> Chart:
     data = Dataset(_COLUMNS, rows)
     names = list(dict.fromkeys(row["name"] for row in rows))
     longest = max(row.get("high", row["seconds"]) for row in rows)

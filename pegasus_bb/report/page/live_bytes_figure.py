@@ -20,11 +20,11 @@ from pegasus_bb.report.page.charts import (
 from pegasus_bb.report.page.figure import (
     Chart,
     Column,
+    DataRow,
     Dataset,
     Figure,
     FigureTable,
     Legend,
-    Row,
     format_quantity,
 )
 from pegasus_bb.report.report_document import Comparison
@@ -52,7 +52,7 @@ class _Part(NamedTuple):
 
     where: str
     live: LiveBytes
-    rows: Sequence[Row]  # seconds since the run began -> bytes
+    rows: Sequence[DataRow]  # seconds since the run began -> bytes
 
     @property
     def most(self) -> float:
@@ -128,7 +128,7 @@ def _chart(part: _Part, end: float) -> Chart:
     return chart(drawing, label, 220, data=data, title=title)
 
 
-def _drawn(part: _Part, what: str, end: float) -> Iterator[Row]:
+def _drawn(part: _Part, what: str, end: float) -> Iterator[DataRow]:
     """Yield the points of one series, clipped to the run and starting at zero."""
     rows = [row for row in part.rows if row["what"] == what]
     if what == "reserved" and not rows and part.live.capacity:

@@ -16,7 +16,7 @@ from pegasus_bb.report.metrics import (
     Metric,
     ReportedRun,
 )
-from pegasus_bb.report.page.figure import FINE, UNKNOWN, Cell, FigureTable, Number
+from pegasus_bb.report.page.figure import FINE, UNKNOWN, FigureTable, Number, TableCell
 from pegasus_bb.report.report_document import SIDES, Comparison, Row
 
 NONE = "none"  # the side has no such job
@@ -82,8 +82,8 @@ def _table(
 
 
 def _mark_absent(
-    rows: list[tuple[Cell, ...]], absent: set[str], found: Comparison
-) -> Iterator[tuple[Cell, ...]]:
+    rows: list[tuple[TableCell, ...]], absent: set[str], found: Comparison
+) -> Iterator[tuple[TableCell, ...]]:
     """Yield the rows; a side that has no such job says so."""
     step = 2 if found.repeated else 1
     columns = {1 + step * found.sides.index(side) for side in absent}
@@ -104,7 +104,7 @@ def _head(found: Comparison) -> Iterator[str]:
 
 def _cells(
     found: Comparison, metric: Metric[Any], pair: Pair, none: str
-) -> Iterator[Cell]:
+) -> Iterator[TableCell]:
     for side in found.sides:
         stat = getattr(pair, side)
         yield _mean(stat, metric.unit, none if _knows_jobs(found, metric, side) else "")
@@ -128,13 +128,13 @@ def _knows_jobs(found: Comparison, metric: Metric[Any], side: str) -> bool:
     return any(reported.run.tasks for reported in getattr(found, side))
 
 
-def _mean(stat: Stat | None, unit: str, none: str) -> Cell:
+def _mean(stat: Stat | None, unit: str, none: str) -> TableCell:
     if stat is None:
         return none or UNKNOWN
     return Number(stat.mean, unit)
 
 
-def _error(stat: Stat | None, unit: str) -> Cell:
+def _error(stat: Stat | None, unit: str) -> TableCell:
     return Number(stat.error, unit) if stat and stat.error is not None else ""
 
 
@@ -149,7 +149,9 @@ def workflows(comparisons: Mapping[str, Comparison]) -> FigureTable:
     return FigureTable("Makespan of each workflow", ("workflow", *head), tuple(rows))
 
 
-def _workflow(name: str, found: Comparison, sides: Sequence[str]) -> Iterator[Cell]:
+def _workflow(
+    name: str, found: Comparison, sides: Sequence[str]
+) -> Iterator[TableCell]:
     pair = found.workflow["makespan"]
     even = found.break_even
     yield name
@@ -170,7 +172,7 @@ def repetitions(found: Comparison) -> FigureTable:
     return FigureTable("Each run", _RUNS, tuple(rows))
 
 
-def _run(name: str, reported: ReportedRun) -> Iterator[Cell]:
+def _run(name: str, reported: ReportedRun) -> Iterator[TableCell]:
     run = reported.run
     yield name
     yield _moment(reported.time.begun)

@@ -26,7 +26,14 @@ from pegasus_bb.report.page.charts import (
     draw,
     over_time,
 )
-from pegasus_bb.report.page.figure import Chart, Column, Dataset, Figure, Legend, Row
+from pegasus_bb.report.page.figure import (
+    Chart,
+    Column,
+    DataRow,
+    Dataset,
+    Figure,
+    Legend,
+)
 from pegasus_bb.report.report_document import SIDES, Comparison
 
 _GROUPS = ("reservation", "staging", "jobs", "other")  # from top to bottom
@@ -93,7 +100,7 @@ def timeline(found: Comparison) -> Figure:
     return Figure("timeline", "Timeline", about, charts, tables, legend=legend)
 
 
-def _about(found: Comparison, bars: Mapping[str, Sequence[Row]]) -> str:
+def _about(found: Comparison, bars: Mapping[str, Sequence[DataRow]]) -> str:
     about = "Time since the beginning of each run, on one axis."
     if rounded := list(_in_whole_seconds([b for each in bars.values() for b in each])):
         about += f" In whole seconds, as in jobstate.log: {', '.join(rounded)}."
@@ -113,7 +120,7 @@ def _drawn(found: Comparison, side: str) -> str:
     return f"{name} ({format_seconds(makespan)}; mean {format_seconds(stat.mean)})"
 
 
-def _in_whole_seconds(bars: Sequence[Row]) -> Iterator[str]:
+def _in_whole_seconds(bars: Sequence[DataRow]) -> Iterator[str]:
     """Name the waits of which no task tells the fractions of a second."""
     waits = {
         "queueing": [bar["queued"] for bar in bars if bar["queued"]],
@@ -142,7 +149,7 @@ def _name(task: Task) -> str:
     return readable(task.name)
 
 
-def _legend(bars: Sequence[Row], named: Mapping[str, str]) -> Iterator[Legend]:
+def _legend(bars: Sequence[DataRow], named: Mapping[str, str]) -> Iterator[Legend]:
     """Yield what is drawn, and no more."""
     drawn = {bar["what"] for bar in bars}
     for label, color in {**named, _REST: REST, **_COLORS}.items():
@@ -152,7 +159,7 @@ def _legend(bars: Sequence[Row], named: Mapping[str, str]) -> Iterator[Legend]:
         yield _QUEUED
 
 
-def _bars(reported: ReportedRun, named: Mapping[str, str]) -> Iterator[Row]:
+def _bars(reported: ReportedRun, named: Mapping[str, str]) -> Iterator[DataRow]:
     run = reported.run
     start = reported.gate_offset
     if start is not None and run.gate_wait:
@@ -176,7 +183,7 @@ def _bar(
     start: float,
     seconds: float,
     queued: float | None,
-) -> Row:
+) -> DataRow:
     group, what = kind
     times = {"start": start, "end": start + seconds, "seconds": seconds}
     since = max(0.0, start - (queued or 0.0))
@@ -184,14 +191,14 @@ def _bar(
     return {"node": node, "what": what, "group": group, **times, **waited}
 
 
-def _start(bar: Row) -> tuple[float, float, str]:
+def _start(bar: DataRow) -> tuple[float, float, str]:
     """Order bars: of jobs that queue together, the one that starts first is at the
     top."""
     return bar["start"], bar["end"], bar["node"]
 
 
 def _gantt(
-    side: str, bars: Sequence[Row], end: float, colors: Mapping[str, str]
+    side: str, bars: Sequence[DataRow], end: float, colors: Mapping[str, str]
 ) -> Chart:
     """Draw ``bars``, with ``since``, ``start`` and ``end`` in seconds, up to
     ``end``."""
@@ -225,7 +232,7 @@ def _drawing(
     return alt.layer(*layers)
 
 
-def _with_lanes(bars: Sequence[Row]) -> Iterator[Row]:
+def _with_lanes(bars: Sequence[DataRow]) -> Iterator[DataRow]:
     ends: Mapping[str, list[float]] = {group: [] for group in _GROUPS}
     for bar in bars:
         lanes = ends[bar["group"]]
@@ -235,5 +242,5 @@ def _with_lanes(bars: Sequence[Row]) -> Iterator[Row]:
         yield {**bar, "lane": f"{bar['group']} {lane or ''}".strip(), "number": lane}
 
 
-def _lane(bar: Row) -> tuple[int, int]:
+def _lane(bar: DataRow) -> tuple[int, int]:
     return _GROUPS.index(bar["group"]), bar["number"]

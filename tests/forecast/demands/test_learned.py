@@ -30,19 +30,10 @@ def seconds_on(speed: Speed, demand: Demand, moved: Moved = NOTHING) -> float:
     return demand.compute + speed.of_job(*moved) + operating
 
 
-# No history.
-
-
 def test_nothing_is_known_of_a_task_that_never_ran() -> None:
     found = learned()
     assert found.pessimistic == found.optimistic == Demand(0.0)
     assert found.note == "no earlier run knows it"
-
-
-# One run.
-
-
-# Runs on two places.
 
 
 def made(demand: Demand, moved: Moved = NOTHING) -> list[tuple[str, Past]]:

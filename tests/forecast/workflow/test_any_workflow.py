@@ -22,7 +22,7 @@ from pegasus_bb.forecast.workflow.simulator import (
     Simulator,
     demands_of,
 )
-from pegasus_bb.forecast.workflow.workload import Load, Workload
+from pegasus_bb.forecast.workflow.workload import JobLoad, Workload
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.modes import PERSISTENT
 from pegasus_bb.model.placement import PlacedFile, Placement
@@ -134,13 +134,13 @@ def _graph(jobs: list[Job], parents: dict[str, list[str]]) -> Graph:
     return Graph(producer, {}, children, parents, [job.id for job in jobs], level)
 
 
-def _load(draw: st.DrawFn, job: Job, graph: Graph, sizes: dict[str, int]) -> Load:
+def _load(draw: st.DrawFn, job: Job, graph: Graph, sizes: dict[str, int]) -> JobLoad:
     reads = tuple((use.lfn, sizes[use.lfn]) for use in job.inputs())
     writes = tuple((use.lfn, sizes[use.lfn]) for use in job.outputs())
     demand = Demand(draw(SECONDS), draw(SECONDS))
     total = sum(size for _, size in reads), sum(size for _, size in writes)
     both = DemandRange(demand, demand)
-    return Load(job, graph.level[job.id], both, reads, writes, *total)
+    return JobLoad(job, graph.level[job.id], both, reads, writes, *total)
 
 
 def executed(drawn: Drawn, mode: Mode) -> Execution:
@@ -221,7 +221,7 @@ def test_between_the_critical_path_and_all_in_a_row(drawn: Drawn) -> None:
         assert done.makespan <= in_a_row(drawn, mode) + 1e-6
 
 
-def graph_loads(drawn: Drawn) -> tuple[Load, ...]:
+def graph_loads(drawn: Drawn) -> tuple[JobLoad, ...]:
     return drawn.simulator.planned.work.loads
 
 

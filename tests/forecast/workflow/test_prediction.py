@@ -5,66 +5,56 @@ from __future__ import annotations
 import pytest
 
 from pegasus_bb.forecast.workflow.mode_choice import choose
-from pegasus_bb.forecast.workflow.prediction import End, Prediction, predicted
+from pegasus_bb.forecast.workflow.prediction import Prediction, SimulatedEnd, predicted
 
 Range = tuple[float, float]  # the pessimistic end, the optimistic one
 GIB = 1 << 30
 
 
 def prediction(mode: str, ends: Range, byte_hours: float = 0.0) -> Prediction:
-    return predicted(mode, [End((0, end, 0, 0, 0), byte_hours) for end in ends])
+    return predicted(
+        mode, [SimulatedEnd((0, end, 0, 0, 0), byte_hours) for end in ends]
+    )
 
 
 @pytest.mark.parametrize(
-    ("off", "buffer", "mode"),
+    ("off", "buffer", "mode", "reason"),
     [
-        ((100, 100), (60, 60), "persistent"),
-        ((62, 62), (60, 60), "off"),  # about as long, and it reserves nothing
-        ((35, 35), (36, 20), "persistent"),  # loses 3 % at worst, wins 43 % at best
-        ((35, 35), (37, 20), "off"),  # may lose 6 %
-        ((35, 35), (34, 34), "off"),  # never wins more than 5 %
         (
-            (36, 60),
-            (35, 35),
+            (100, 100),
+            (60, 60),
             "persistent",
-        ),  # learned on the tier
-        ((35, 35), (50, 40), "off"),
-    ],
-)
-def test_a_buffer_is_taken_if_it_can_win_and_cannot_lose(
-    off: Range, buffer: Range, mode: str
-) -> None:
-    modes = [prediction("off", off), prediction("persistent", buffer, 5 * GIB)]
-    assert choose(modes).mode == mode
-
-
-@pytest.mark.parametrize(
-    ("off", "buffer", "reason"),
-    [
-        ((100, 100), (60, 60), "1 min 00 s is the shortest, 40% less than on the PFS"),
-        (
+            "1 min 00 s is the shortest, 40% less than on the PFS",
+        ),
+        (  # about as long, and it reserves nothing
             (62, 62),
             (60, 60),
+            "off",
             "1 min 02 s: persistent (1 min 00 s) does not surely win more than 5%, and "
             "it reserves 5.00 GiB hours",
         ),
         (
             (35, 35),
             (36, 20),
+            "persistent",
             "20 to 36 s: at best 43% less than on the PFS alone, at worst 3% more",
         ),
+        ((35, 35), (37, 20), "off", ""),  # may lose 6 %
+        ((35, 35), (34, 34), "off", ""),  # never wins more than 5 %
+        ((36, 60), (35, 35), "persistent", ""),  # learned on the tier
         (
             (35, 35),
             (50, 40),
+            "off",
             "35.0 s is the shortest, and persistent would take 40 to 50 s",
         ),
-        (
-            (35, 35),
-            (35.01, 35.01),
-            "35.0 s, and persistent is no shorter",
-        ),
+        ((35, 35), (35.01, 35.01), "off", "35.0 s, and persistent is no shorter"),
     ],
 )
-def test_the_reason_says_what_is_won(off: Range, buffer: Range, reason: str) -> None:
+def test_a_buffer_is_taken_if_it_can_win_and_cannot_lose(
+    off: Range, buffer: Range, mode: str, reason: str
+) -> None:
     modes = [prediction("off", off), prediction("persistent", buffer, 5 * GIB)]
-    assert choose(modes).reason.startswith(reason)
+    choice = choose(modes)
+    assert choice.mode == mode
+    assert choice.reason.startswith(reason)

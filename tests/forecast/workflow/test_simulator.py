@@ -16,6 +16,12 @@ from .planned import MB, fan, planned
 
 # One stage-in job copies the only input, as fast as one job may write to the PFS.
 IN = 200 / 10
+TIMES = History(jobs={"ID0": Past(10.0), "ID1": Past(50.0), "ID2": Past(40.0)})
+UNEVEN = [
+    job("ID0", use("a", "output", stageOut=False, **sized(0))),
+    job("ID1", use("b", "output", stageOut=False, **sized(0))),
+    job("ID2", use("a", "input"), use("c", "output", stageOut=False, **sized(0))),
+]
 
 
 def test_on_the_pfs(tmp_path: Path) -> None:
@@ -41,24 +47,12 @@ def test_on_the_tier(tmp_path: Path) -> None:
 
 def test_levels_overlap_as_the_edges_allow(tmp_path: Path) -> None:
     """The child of the short job does not wait for the long one beside its parent."""
-    past = {"ID0": Past(10.0), "ID1": Past(50.0), "ID2": Past(40.0)}
-    chain = [
-        job("ID0", use("a", "output", stageOut=False, **sized(0))),
-        job("ID1", use("b", "output", stageOut=False, **sized(0))),
-        job("ID2", use("a", "input"), use("c", "output", stageOut=False, **sized(0))),
-    ]
-    simulator, placement = planned(tmp_path, chain, history=History(jobs=past))
+    simulator, placement = planned(tmp_path, UNEVEN, history=TIMES)
     assert simulator.predict(simulator.off(placement)).makespan == pytest.approx(50)
 
 
 def test_phases_do_not_run_side_by_side(tmp_path: Path) -> None:
-    past = {"ID0": Past(10.0), "ID1": Past(50.0), "ID2": Past(40.0)}
-    jobs = [
-        job("ID0", use("a", "output", stageOut=False, **sized(0))),
-        job("ID1", use("b", "output", stageOut=False, **sized(0))),
-        job("ID2", use("a", "input"), use("c", "output", stageOut=False, **sized(0))),
-    ]
-    simulator, placement = planned(tmp_path, jobs, history=History(jobs=past))
+    simulator, placement = planned(tmp_path, UNEVEN, history=TIMES)
     phases = PlannedPhases(limit=1, ends=(1, 2), peak=1)
     cut = simulator.shared(replace(placement, phases=phases), PERSISTENT)
     assert simulator.predict(cut).makespan == pytest.approx(50 + 40)

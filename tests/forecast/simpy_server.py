@@ -1,4 +1,4 @@
-"""A server in SimPy that tells all its requests at each change: slow, and plain."""
+"""A server in SimPy that wakes all its requests at each change: slow, and plain."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Work:
     patience: float | None = None  # seconds until they are cancelled
 
 
-class Told:
-    """Lanes are (units a second of the whole server, most of one request)."""
+class SimpyServer:
+    """A shared server. Lanes are (units a second of all of it, most of one request)."""
 
     def __init__(
         self, env: simpy.Environment, lanes: Sequence[tuple[float, float]]
@@ -31,12 +31,12 @@ class Told:
         self._changed = env.event()
 
     def do(self, work: Work) -> Generator[Any, Any, float | None]:
-        """When it is done; None if it was cancelled."""
+        """Return when it is done; None if it was cancelled."""
         yield self._env.timeout(work.start)
         until = None if work.patience is None else work.start + work.patience
         left = work.units
         self._at_work.append(work)
-        self._tell()
+        self._wake_all()
         while True:
             rate = self._rate(work)
             since = self._env.now
@@ -48,16 +48,16 @@ class Told:
             if waits[0] in done or (until is not None and waits[2] in done):
                 break
         self._at_work.remove(work)
-        self._tell()
+        self._wake_all()
         return self._env.now if waits[0] in done else None
 
-    def _tell(self) -> None:
+    def _wake_all(self) -> None:
         self._changed.succeed()
         self._changed = self._env.event()
 
     def _rate(self, work: Work) -> float:
-        """Units a second of one request: fill all shares alike until the time is used
-        up; a request that has its most takes part no longer."""
+        """Return the units a second of one request: all shares are filled alike until
+        the time is used up; a request that has its most takes part no longer."""
         most = [min(1.0, alone / whole) for whole, alone in self._lanes]
         wants = sorted(
             (most[each.lane], each.lane)
@@ -74,7 +74,7 @@ class Told:
 
 def ends(lanes: Sequence[tuple[float, float]], works: Sequence[Work]) -> list[Any]:
     env = simpy.Environment()
-    server = Told(env, lanes)
+    server = SimpyServer(env, lanes)
     processes = [env.process(server.do(work)) for work in works]
     env.run()
     return [process.value for process in processes]

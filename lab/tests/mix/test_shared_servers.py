@@ -91,7 +91,9 @@ def one_by_one(rates: Rates, draws: list[Draw]) -> list[float | None]:
 
 
 @given(rates, draws)
-def test_shared_servers_are_as_fast_as_many_single_ones(rates: Rates, draws: list[Draw]) -> None:
+def test_shared_servers_are_as_fast_as_many_single_ones(
+    rates: Rates, draws: list[Draw]
+) -> None:
     expected = one_by_one(rates, draws)
     ends = in_a_bank(rates, draws)
     assert ends == [end and pytest.approx(end, rel=1e-9) for end in expected]

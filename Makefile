@@ -13,16 +13,21 @@ unexport PYTHONDONTWRITEBYTECODE
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-$(VENV)/.installed: pyproject.toml setup.py lab/pyproject.toml lab/setup.py $(wildcard pegasus_bb/*/*/_*.c lab/*/*/_*.c)
+PARTS := pyproject.toml setup.py lab/pyproject.toml lab/setup.py $(wildcard pegasus_bb/*/*/_*.c lab/*/*/_*.c)
+
+$(BIN)/pip:
 	@$(PYTHON) -c '' 2>/dev/null || { echo "$(PYTHON) is no Python that starts; pegasus_bb needs 3.10 or newer. Say make PYTHON=/path/to/python3.11" >&2; exit 2; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "pegasus_bb needs Python 3.10 or newer; $(PYTHON) is older. Say make PYTHON=/path/to/python3.11" >&2; exit 2; }
 	@$(PYTHON) -m venv $(VENV) || { echo "$(PYTHON) cannot make a virtual environment: install python3-venv" >&2; exit 2; }
+
+$(VENV)/.installed: $(PARTS) | $(BIN)/pip
 	$(INSTALL) -e '.[examples,pages]' -e lab
 	@touch $@
 
-$(VENV)/.tools: $(VENV)/.installed testbed/pyproject.toml
+# One call of pip for all; what it has installed is more than setup wants.
+$(VENV)/.tools: $(PARTS) testbed/pyproject.toml | $(BIN)/pip
 	$(INSTALL) -e '.[examples,pages,test,lint,docs]' -e lab -e testbed
-	@touch $@
+	@touch $(VENV)/.installed $@
 
 setup: $(VENV)/.installed  ## make .venv with pegasus-bb and what the examples need
 

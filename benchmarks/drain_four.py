@@ -162,9 +162,9 @@ def killed(
     that are left, and when (epoch) it was."""
     jobs = Jobs(root, pfs, "killed")
     registry = root / "killed" / "registry"
-    for buffer in jobs.buffers:
-        dump(buffer / "step1", size)
     drains = [jobs.drain(n, *rates(limit, registry)) for n in range(RUNS)]
+    for buffer in jobs.buffers:  # now, so that none is done before the last one begins
+        dump(buffer / "step1", size)
     when = kill_one(drains, jobs.segments, wait)
     others = range(1, RUNS)
     while sum(s for _, _, s in jobs.segments(*others)) < (RUNS - 1) * size:

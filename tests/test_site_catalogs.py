@@ -13,9 +13,9 @@ import pytest
 from pegasus_bb.model.catalogs import read_sites
 from pegasus_bb.model.document import load
 from pegasus_bb.model.tiers import read_tiers
-from tests.planner.pegasus_site import write_site
-from tests.planner.real_pegasus import HOME, MARKS, WorkflowRunner
 from tests.support.forked import pegasus_bb
+from tests.support.pegasus_site import write_site
+from tests.support.real_pegasus import HOME, MARKS, WorkflowRunner
 
 FOLDER = Path(__file__).parents[1] / "site-catalogs"
 CATALOGS = sorted(FOLDER.glob("*.yml"))

@@ -24,7 +24,7 @@ from pegasus_bb_testbed.namespace import call, inside
 import tests.support.user_site as end_to_end
 from pegasus_bb.core.process import Finished, ask
 from pegasus_bb.run.engine.jobstate_log import read_history
-from tests.planner.real_pegasus import HOME, MARKS
+from tests.support.real_pegasus import HOME, MARKS
 from tests.support.waiting import until
 
 USER = "wfuser"

@@ -19,9 +19,9 @@ from pegasus_bb.cli import cli
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.report.render import WIDTH
-from tests.decide.user_files import User
 from tests.planner.pegasus_user import User as PegasusUser
 from tests.support.page_html import Balanced
+from tests.support.user_files import User
 
 GIVEN = {"bb_mode": "persistent", "output_sites": "local", "output_dir": "out"}
 RECORDED = Path(__file__).parent.parent / "recorded/kickstart/gated"

@@ -19,8 +19,8 @@ from pegasus_bb.api.workflow_drawing import (
 )
 from pegasus_bb.decide.liveness import live_in_levels
 from pegasus_bb.model.graph import build_graph
-from tests.decide.user_files import User, job, sized, use
 from tests.support.page_html import Balanced, without_scripts
+from tests.support.user_files import User, job, sized, use
 
 MIB = 1 << 20
 

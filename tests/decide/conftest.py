@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.decide.user_files import User, job, sized, use
+from tests.support.user_files import User, job, sized, use
 
 MADE = ("in", "a", "b", "c", "out")
 

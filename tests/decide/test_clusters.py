@@ -12,7 +12,7 @@ from pegasus_bb.decide.job_reservations import (
 )
 from pegasus_bb.decide.lint import job_reservations as job_lint
 from pegasus_bb.model.placement import Placement
-from tests.decide.user_files import User, job, said, sized, use
+from tests.support.user_files import User, job, said, sized, use
 
 ON_DISKS = {"backend": "directory", "path": "/fast", "quota": "9MiB"}
 

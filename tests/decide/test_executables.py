@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.core.errors import CatalogError
-from tests.decide.user_files import User
+from tests.support.user_files import User
 
 
 def program(name: str, site: str, pfn: str, kind: str, **more: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pegasus_bb.cli.explain import command
 from pegasus_bb.cli.plan import command as plan
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.core.units import MIB
-from tests.decide.user_files import User, job, sized, use
+from tests.support.user_files import User, job, sized, use
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from pegasus_bb.api import explaining
 from pegasus_bb.cli.explain import command
 from pegasus_bb.planner import drain_files
-from tests.decide.user_files import User
+from tests.support.user_files import User
 
 SPEEDS = """
 cluster:

@@ -16,7 +16,7 @@ from pegasus_bb.core.units import MIB
 from pegasus_bb.decide.decision import Ending, MovedFiles
 from pegasus_bb.model.placement import PlannedPhases
 from tests.decide.test_liveness import chain
-from tests.decide.user_files import User, said, sized, use
+from tests.support.user_files import User, said, sized, use
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from pegasus_bb.decide.decision import Ending, PlacementDecision
 from pegasus_bb.decide.place_files import place_files
 from pegasus_bb.decide.sizing import automatic_capacity
 from pegasus_bb.model.placement import PFS
-from tests.decide.user_files import User, job, said, sized, use
+from tests.support.user_files import User, job, said, sized, use
 
 
 def makes(lfn: str, size: int, **more: Any) -> dict[str, Any]:

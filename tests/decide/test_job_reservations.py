@@ -11,7 +11,7 @@ from pegasus_bb.core.units import MIB
 from pegasus_bb.decide.lint import job_reservations as job_lint
 from pegasus_bb.model.placement import JobReservation
 from tests.decide.test_hybrid import checkpoint, inner, on_the_submit_host
-from tests.decide.user_files import User, job, said, sized, use
+from tests.support.user_files import User, job, said, sized, use
 
 
 @pytest.fixture

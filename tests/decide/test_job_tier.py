@@ -12,7 +12,7 @@ from pegasus_bb.decide.sizing import automatic_capacity
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.properties import property_of
 from tests.decide.test_hybrid import chain, inner, results_stay
-from tests.decide.user_files import User
+from tests.support.user_files import User
 
 NVME = {"name": "nvme", "backend": "node-local", "path": "/nvme"}
 OTHER = {"name": "other", "backend": "datawarp", "pool": "slow"}

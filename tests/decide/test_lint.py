@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pegasus_bb.core.errors import CatalogError
-from tests.decide.user_files import User, job, sized, use
+from tests.support.user_files import User, job, sized, use
 
 DISK = {"backend": "node-local", "path": "/nvme"}
 

@@ -16,7 +16,7 @@ from pegasus_bb.decide.liveness import (
     live_in_levels,
     phase_ends,
 )
-from tests.decide.user_files import User, job, sized, use
+from tests.support.user_files import User, job, sized, use
 
 
 def chain() -> list[dict[str, object]]:

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from pegasus_bb.cli.explain import command
-from tests.decide.user_files import User
+from tests.support.user_files import User
 
 
 @pytest.mark.parametrize(

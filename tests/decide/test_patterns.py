@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.decide.tier_rules import PlacementPattern
-from tests.decide.user_files import User
+from tests.support.user_files import User
 
 
 @pytest.mark.parametrize(

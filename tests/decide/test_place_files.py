@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pegasus_bb.decide.place_files import place_files
-from tests.decide.user_files import User, job, sized, use
 from tests.support.counting import calls
+from tests.support.user_files import User, job, sized, use
 
 
 def test_thousands_of_jobs_and_hundreds_of_patterns_are_not_tried_one_by_one(

@@ -11,7 +11,7 @@ import pytest
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.decide import pool_choice
 from pegasus_bb.decide.pool_choice import PoolUse, pool_use
-from tests.decide.user_files import User
+from tests.support.user_files import User
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.core.errors import CatalogError
-from tests.decide.user_files import User, job, said, sized, use
+from tests.support.user_files import User, job, said, sized, use
 
 
 def profile(word: str) -> dict[str, Any]:

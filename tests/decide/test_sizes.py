@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.decide.user_files import User, job, sized, use
+from tests.support.user_files import User, job, sized, use
 
 
 def reads(user: User, **more: Any) -> None:

@@ -10,7 +10,7 @@ from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.core.units import MIB
 from pegasus_bb.decide.sizing import automatic_capacity
 from pegasus_bb.model.tiers import Tier
-from tests.decide.user_files import User, job, said, sized, use
+from tests.support.user_files import User, job, said, sized, use
 
 BIG = [job("ID1", use("big", "output", **sized("10MiB")))]
 

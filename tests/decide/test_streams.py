@@ -17,7 +17,7 @@ from pegasus_bb.decide.run_times import times_error
 from pegasus_bb.decide.stream_choice import FileLife, outputs_to_make
 from pegasus_bb.model.history import History, Past
 from pegasus_bb.model.placement import HINTS
-from tests.decide.user_files import User, job, sized, use
+from tests.support.user_files import User, job, sized, use
 
 
 def streams(user: User, policy: str) -> dict[str, str]:

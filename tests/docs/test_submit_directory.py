@@ -11,8 +11,8 @@ import pytest
 
 from pegasus_bb import plan
 from tests.decide.conftest import user
-from tests.decide.user_files import User, job, sized, use
 from tests.planner.pegasus_user import User as PegasusUser
+from tests.support.user_files import User, job, sized, use
 
 __all__ = ["user"]
 ROOT = Path(__file__).resolve().parents[2]

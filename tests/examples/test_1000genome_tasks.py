@@ -4,29 +4,34 @@ from __future__ import annotations
 
 import gzip
 import os
+import runpy
 import subprocess
 import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
+import numpy  # noqa: F401 - loaded once, for all tasks
 import pytest
 
 from tests.examples.genomes import EXAMPLE, read
+from tests.support.forked import forked
 
 
 def attempt(
     task: str, arguments: list[str], cwd: Path, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """Run a task that may fail."""
-    return subprocess.run(
-        [sys.executable, str(EXAMPLE / "bin" / f"{task}.py"), *arguments],
-        cwd=cwd,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    path = EXAMPLE / "bin" / f"{task}.py"
+
+    def program() -> None:
+        os.chdir(cwd)
+        os.environ.update(environment)
+        sys.argv = [str(path), *arguments]
+        sys.path.insert(0, str(path.parent))
+        runpy.run_path(str(path), run_name="__main__")
+
+    return forked(program, [task, *arguments])
 
 
 def run_task(task: str, arguments: list[str], cwd: Path, **environment: str) -> None:

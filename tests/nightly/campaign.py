@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pegasus_bb.model.placement import HINTS, PlacedFile
-from tests.decide.user_files import User, job, sized, use
+from tests.support.user_files import User, job, sized, use
 
 USERS = 8
 LEVELS = 16

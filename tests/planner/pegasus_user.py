@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.planner.pegasus_site import UserFolder
+from tests.support.pegasus_site import UserFolder
 
 FAKE = Path(__file__).parent / "fake_pegasus_plan.py"
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.planner.pegasus_site import GIVEN, UserFolder
-from tests.planner.real_pegasus import CONDOR, HOME, MARKS, STUB
+from tests.support.pegasus_site import GIVEN, UserFolder
+from tests.support.real_pegasus import CONDOR, HOME, MARKS, STUB
 from tests.support.shebang import shebang
 
 IMAGE = "docker://library/busybox:1"

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from pegasus_bb.cli import cli
 from pegasus_bb.core.errors import CatalogError
-from tests.planner.pegasus_site import write_site
+from tests.support.pegasus_site import write_site
 
 GIVEN = ("--sites", "cori", "--output-sites", "local", "--dir", "submit")
 Data = dict[str, Any]

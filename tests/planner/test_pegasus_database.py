@@ -12,7 +12,7 @@ import pytest
 
 from pegasus_bb.planner.pegasus.user_database import make_user_database
 from tests.planner.pegasus_user import FAKE, User
-from tests.planner.real_pegasus import HOME, MARKS
+from tests.support.real_pegasus import HOME, MARKS
 
 # Makes one table, awaits as many callers as the test has, and makes the other table.
 CREATE = """\

@@ -10,7 +10,7 @@ import pytest
 
 from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.planner.pegasus.hook_shell import make_hook_home, shell_command
-from tests.planner.real_pegasus import HOME, MARKS, WorkflowRunner
+from tests.support.real_pegasus import HOME, MARKS, WorkflowRunner
 
 pytestmark = MARKS
 WORKFLOW = """\

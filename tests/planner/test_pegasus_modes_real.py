@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.model.dag.reader import read_dag
-from tests.planner.real_pegasus import MARKS, WorkflowRunner
+from tests.support.real_pegasus import MARKS, WorkflowRunner
 
 pytestmark = MARKS
 SIZES = {"in.txt": 20_000, "mid.txt": 60_000, "out.txt": 60_000}

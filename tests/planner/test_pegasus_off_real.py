@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.planner.pegasus_site import GIVEN
-from tests.planner.real_pegasus import MARKS, WorkflowRunner
+from tests.support.pegasus_site import GIVEN
+from tests.support.real_pegasus import MARKS, WorkflowRunner
 
 pytestmark = MARKS
 # What differs from one planning to the next: names drawn by lot, and moments.

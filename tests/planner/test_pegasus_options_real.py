@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.planner.real_pegasus import MARKS, WorkflowRunner
+from tests.support.real_pegasus import MARKS, WorkflowRunner
 
 pytestmark = MARKS
 

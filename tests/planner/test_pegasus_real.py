@@ -15,7 +15,7 @@ import pytest
 from pegasus_bb.model.dag.blahp import GUARDED_RELEASE
 from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.planner.seal.view import View
-from tests.planner.real_pegasus import MARKS, WorkflowRunner
+from tests.support.real_pegasus import MARKS, WorkflowRunner
 
 pytestmark = MARKS
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.planner.real_pegasus import MARKS, WorkflowRunner
 from tests.stager.conftest import daemon
+from tests.support.real_pegasus import MARKS, WorkflowRunner
 from tests.support.stager import Daemon
 
 __all__ = ["daemon"]

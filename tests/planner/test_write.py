@@ -131,7 +131,7 @@ def test_a_failure_at_any_file_leaves_nothing_behind(
 
 def steps(calls: int) -> Iterator[int]:
     """Every call of few, a good sample of many, the last one always."""
-    yield from range(0, calls, max(1, calls // 80))
+    yield from range(0, calls, max(1, calls // 25))
     yield calls - 1
 
 

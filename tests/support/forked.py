@@ -199,11 +199,14 @@ def _run_program(argv: list[str], env: Mapping[str, str]) -> int:
 
 
 def _is_ours(path: str) -> bool:
+    """Whether it is a program of ``bb/bin`` as planned, for a usual Python."""
     name = Path(path).name
+    if name not in _PROGRAMS:
+        return False
+    pythons = sys.executable, install.default_python()
+    body = install._BODY.format(name=name)
     try:
-        return name in _PROGRAMS and Path(path).read_text().endswith(
-            install._BODY.format(name=name)
-        )
+        return Path(path).read_text() in [install._start(p) + body for p in pythons]
     except OSError:
         return False
 

@@ -29,7 +29,7 @@ FAST = with_buffer(MACHINE, LOCAL, write=500 * GB)
         ),
         (
             replace(MACHINE, nodes=1_000_000),
-            replace(MIX, campaign=24 * HOUR, workflows=1_000_000),
+            replace(MIX, campaign=24 * HOUR, workflows=100_000),
             LOCAL,
             "applications",
         ),

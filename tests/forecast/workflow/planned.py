@@ -13,7 +13,7 @@ from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.speeds import Speed, Speeds, Startup
-from tests.decide.user_files import User, job, sized, use
+from tests.support.user_files import User, job, sized, use
 
 MB = 1_000_000
 PFS = Speed(read=100 * MB, write=50 * MB, job_read=20 * MB, job_write=10 * MB)

@@ -10,7 +10,7 @@ import pytest
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.history import History
 from pegasus_bb.planner.simulations import check_workload
-from tests.decide.user_files import User
+from tests.support.user_files import User
 
 from .planned import MB, fan
 

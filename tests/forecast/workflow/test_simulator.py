@@ -10,7 +10,7 @@ import pytest
 from pegasus_bb.model.history import History, Past
 from pegasus_bb.model.modes import HYBRID, PERSISTENT
 from pegasus_bb.model.placement import JobReservation, PlannedPhases
-from tests.decide.user_files import job, sized, use
+from tests.support.user_files import job, sized, use
 
 from .planned import MB, fan, planned
 

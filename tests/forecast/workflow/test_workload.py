@@ -11,7 +11,7 @@ from pegasus_bb.forecast.workflow.workload import Workload, workload
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History, Past
 from pegasus_bb.model.speeds import Speed, Speeds
-from tests.decide.user_files import User, job, sized, use
+from tests.support.user_files import User, job, sized, use
 
 MB = 1_000_000
 PFS = Speed(100 * MB, 100 * MB, 10 * MB, 10 * MB, ops=1000.0, job_ops=100.0)

@@ -21,9 +21,9 @@ from pegasus_bb.planner.rewrite.job_directives import (
 from pegasus_bb.planner.rewrite.pass_input import Inputs, Target
 from pegasus_bb.planner.rewrite.passes import JOB_PASSES, rewrite
 from pegasus_bb.planner.rewrite.site_directives import add_shared_directives
-from tests.decide.user_files import User
 from tests.planner.rewrite.conftest import HERE, read
 from tests.planner.rewrite.differences import changed
+from tests.support.user_files import User
 
 BBF = "--bbf=/home/me/run0001/bb/nodes/{}.bbf"
 OWN = JobReservation(

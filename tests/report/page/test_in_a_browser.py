@@ -17,9 +17,9 @@ from pegasus_bb.report.encoding import to_document
 from pegasus_bb.report.page import report_page
 from tests.api.test_explained_page import page_of
 from tests.decide.conftest import user
-from tests.decide.user_files import User, job, sized, use
 from tests.report.page.comparisons import a_benchmark, a_comparison
 from tests.support.browser import BROWSER, browse, check
+from tests.support.user_files import User, job, sized, use
 
 __all__ = ["user"]
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="chromium is not installed")

@@ -13,7 +13,7 @@ import pytest
 from pegasus_bb.model.finding import Finding, Level
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.run.check.everything import findings
-from tests.planner.pegasus_site import write_site
+from tests.support.pegasus_site import write_site
 
 RECORDED = Path(__file__).parents[2] / "recorded" / "slurm-24.11"
 GOOD = "show-burst.two-persistent.txt"

@@ -35,7 +35,7 @@ class Plain(Throttled):
 def test_the_limit_is_kept_and_a_dead_one_frees_its_share(tmp_path: Path) -> None:
     skip_if_shared(tmp_path)
     pfs = Plain(tmp_path / "pfs", "as it is")
-    every, others, when = killed(tmp_path, pfs, LIMIT, 10 * MIB, wait=1.5)
+    every, others, when = killed(tmp_path, pfs, LIMIT, 14 * MIB, wait=1.5)
     # The first one has used its slot only at the begin of the second.
     assert speed(every, every[0][1], when) <= 1.05 * LIMIT
     shared = sum(size for _, end, size in others if end <= when)

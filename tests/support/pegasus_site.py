@@ -12,8 +12,8 @@ from typing import Any
 
 from tests.support import forked
 
-GIVEN = ("--sites", "cori", "--output-sites", "local", "--dir", "submit")
-GIVEN += ("--relative-submit-dir", "r")
+SITES = ("--sites", "cori", "--output-sites", "local")
+GIVEN = (*SITES, "--dir", "submit", "--relative-submit-dir", "r")
 
 
 class UserFolder:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.planner.pegasus.home import find_home
-from tests.planner.pegasus_site import UserFolder
+from tests.support.pegasus_site import UserFolder
 
 HOME = find_home(os.environ)
 CONDOR = ("condor_submit_dag", "condor_version", "condor_config_val", "condor_dagman")

@@ -41,7 +41,7 @@ def install_hooks(folder: str, spool: str, *, undo: bool) -> None:
     """Put our burst_buffer.lua beside slurm.conf, after a dry call of each function;
     print the lines for slurm.conf and burst_buffer.conf. Changes neither.
     """
-    click.echo(hooks_done(folder, spool, undo), nl=False)
+    click.echo(hooks_done(folder, spool, undo=undo), nl=False)
 
 
 @command.command("status", short_help="Show what a Slurm site's burst buffer holds.")

@@ -27,7 +27,7 @@ class ResultsGuard:
     """Tells why promised results are not safe. Reads placement and manifest once."""
 
     def __init__(
-        self, bb: BBDir, buffer: str = "", read_all: bool | None = None
+        self, bb: BBDir, buffer: str = "", *, read_all: bool | None = None
     ) -> None:
         """``buffer``: the path of the reservation, if this machine sees it.
 

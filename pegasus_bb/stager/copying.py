@@ -293,7 +293,9 @@ def _lost_a_name(opened: Opened, landed: Landed, now: os.stat_result) -> bool:
     return digest == landed.digest and stamp(os.lstat(path)) == stamp(now)
 
 
-def _parent(task: dict[str, Any], side: str, make: bool = True) -> tuple[Folder, str]:
+def _parent(
+    task: dict[str, Any], side: str, *, make: bool = True
+) -> tuple[Folder, str]:
     """The open folder of its ``source`` or ``dest``, and the name in it."""
     spaces = {name: Dataspace(name, root) for name, root in task["spaces"].items()}
     place = parse_place(task[side], spaces)

@@ -86,7 +86,7 @@ class Dispatch:
             piece = self.targets.piece(tasks)
             worker.send({"do": described, "rate": rate, "piece": piece})
 
-    def pause(self, paused: bool) -> None:
+    def pause(self, *, paused: bool) -> None:
         """Running tasks stop where they are, and none begins; or all goes on."""
         self.is_paused = paused
         for worker in self._pool.workers:

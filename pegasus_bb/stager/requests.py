@@ -65,8 +65,8 @@ class Requests:
         }
         self._control: dict[str, Method] = {
             **self._user,
-            "pause": partial(self._pause, True),
-            "resume": partial(self._pause, False),
+            "pause": partial(self._pause, paused=True),
+            "resume": partial(self._pause, paused=False),
             "drain": self._drain,
             "shutdown": self._shutdown,
             "users": self._users,
@@ -74,10 +74,11 @@ class Requests:
 
     def handle(
         self,
-        is_control: bool,
         connection: Connection,
         message: dict[str, Any],
         raw: bytes,
+        *,
+        is_control: bool,
     ) -> None:
         """Answer a request on the socket ``control``, or ``user``."""
         check_version(message)
@@ -114,7 +115,7 @@ class Requests:
     def _status(self, request: ClientRequest) -> None:
         tasks = self._named(request)
         eta = request.message.get("eta") is True
-        self._answers.send_tasks(request.connection, request.number, tasks, eta)
+        self._answers.send_tasks(request.connection, request.number, tasks, eta=eta)
 
     def _wait(self, request: ClientRequest) -> None:
         tasks = self._named(request)
@@ -161,8 +162,8 @@ class Requests:
         space = request.message.get("space") or ""
         return {"discards": self._service.freed(space)}
 
-    def _pause(self, paused: bool, _: ClientRequest) -> dict[str, Any]:
-        self._service.dispatch.pause(paused)
+    def _pause(self, _: ClientRequest, *, paused: bool) -> dict[str, Any]:
+        self._service.dispatch.pause(paused=paused)
         return {}
 
     def _drain(self, _: ClientRequest) -> dict[str, Any]:
@@ -191,7 +192,7 @@ class Requests:
         everyone = message.get("everyone") is True
         if everyone and uid not in self._config.control_users:
             raise Refused("not-yours", "only root and the Slurm user see all tasks")
-        return self._service.visible(uid, message.get("tasks"), everyone)
+        return self._service.visible(uid, message.get("tasks"), everyone=everyone)
 
 
 class Answers:
@@ -209,6 +210,7 @@ class Answers:
         connection: Connection,
         number: Any,
         tasks: list[StagerTask],
+        *,
         eta: bool = False,
     ) -> None:
         """Answer the request ``number`` with ``tasks`` as they are then."""
@@ -217,24 +219,24 @@ class Answers:
             left = self._service.dispatch.forecast().seconds_left() if eta else None
             connection.answer(number, {"tasks": _shown(tasks, left)})
             return
-        making = asyncio.ensure_future(self._make(connection, number, tasks, eta))
+        making = asyncio.ensure_future(self._make(connection, number, tasks, eta=eta))
         self._making.add(making)
         making.add_done_callback(self._making.discard)
 
     async def _make(
-        self, connection: Connection, number: Any, tasks: list[StagerTask], eta: bool
+        self, connection: Connection, number: Any, tasks: list[StagerTask], *, eta: bool
     ) -> None:
         own = self._one_of.setdefault(connection.uid, asyncio.Lock())
         async with own:
             async with self._one:
                 if connection.is_open:
-                    connection.send(await self._line(number, tasks, eta))
+                    connection.send(await self._line(number, tasks, eta=eta))
             try:
                 await asyncio.wait_for(connection.has_written(), _PATIENCE)
             except asyncio.TimeoutError:
                 connection.close()
 
-    async def _line(self, number: Any, tasks: list[StagerTask], eta: bool) -> bytes:
+    async def _line(self, number: Any, tasks: list[StagerTask], *, eta: bool) -> bytes:
         left = None
         if eta:
             forecast = self._service.dispatch.forecast()

@@ -98,7 +98,7 @@ class Service:
         self._store.write(store.accepted(origin, raw), durable)
 
     def visible(
-        self, uid: int, ids: list[int] | None, everyone: bool = False
+        self, uid: int, ids: list[int] | None, *, everyone: bool = False
     ) -> list[StagerTask]:
         """The tasks ``ids`` of ``uid``, or all for None. Raises Refused, in the same
         words for a task of another user and for none at all."""

@@ -207,7 +207,7 @@ class Server:
     async def _accept(
         self, name: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        handle = partial(self._requests.handle, name == CONTROL_SOCKET)
+        handle = partial(self._requests.handle, is_control=name == CONTROL_SOCKET)
         new = Connection(reader, writer, handle)
         has = sum(connection.uid == new.uid for connection in self._connections)
         if has >= _CONNECTIONS and new.uid not in self._config.control_users:

@@ -69,6 +69,7 @@ def command(context: click.Context, slurm: str, plugin: str) -> None:
 @click.pass_obj
 def up(
     home: Home,
+    *,
     install: bool,
     pool: str,
     shares: tuple[Path, ...],
@@ -80,7 +81,9 @@ def up(
     if size < MIB:
         raise UsageError(f"--pool {pool}: at least 1MiB")
     pegasus = _pegasus() if with_pegasus else None
-    fresh = testbed.up(home, _say, install, size, shares, pegasus)
+    fresh = testbed.up(
+        home, _say, install=install, pool_size=size, shares=shares, pegasus=pegasus
+    )
     took = format_duration(time.monotonic() - begin)
     click.echo(f"up after {took}" if fresh else "was up already")
     click.echo(f"work folder, here and inside: {home.work}")

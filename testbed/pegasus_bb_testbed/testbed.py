@@ -47,6 +47,7 @@ class Status(NamedTuple):
 def up(
     home: Home,
     say: Callable[[str], None],
+    *,
     install: bool = False,
     pool_size: int = 40 << 30,
     shares: Sequence[Path] = (),
@@ -72,7 +73,7 @@ def up(
             if pegasus is not None:
                 share_pegasus(home, pegasus)
             return False
-        check_host(home, install, say)
+        check_host(home, install=install, say=say)
         namespace.check_namespaces()
         if not rootfs.is_whole(home):
             rootfs.build(home, say)
@@ -105,7 +106,7 @@ def check_root() -> None:
         )
 
 
-def check_host(home: Home, install: bool, say: Callable[[str], None]) -> None:
+def check_host(home: Home, *, install: bool, say: Callable[[str], None]) -> None:
     """Raises UsageError where programs are missing that `up` needs, now or to build."""
     has_root = rootfs.is_whole(home) or rootfs.twin_of(home)
     build = () if has_root else ("debootstrap",)
@@ -115,11 +116,11 @@ def check_host(home: Home, install: bool, say: Callable[[str], None]) -> None:
             path = home.folder.parent / "install.lock"
             lock = until_installed.enter_context(path.open("w"))
             fcntl.flock(lock, fcntl.LOCK_EX)
-        check_programs((*_ALWAYS, *build), install, say)
+        check_programs((*_ALWAYS, *build), may_install=install, say=say)
 
 
 def check_programs(
-    wanted: tuple[str, ...], may_install: bool, say: Callable[[str], None]
+    wanted: tuple[str, ...], *, may_install: bool, say: Callable[[str], None]
 ) -> None:
     """Raises UsageError that names the packages to install; installs them if it may."""
     missing = [name for name in wanted if shutil.which(name) is None]

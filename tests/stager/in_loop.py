@@ -23,7 +23,7 @@ def with_service(folder: Path, use: Callable[[Service], Awaitable[None]]) -> Non
     async def talk() -> None:
         config = Config(str(folder), str(folder), {"file": Dataspace("file", "/")})
         service = Service(config, asyncio.get_running_loop())
-        service.dispatch.pause(True)
+        service.dispatch.pause(paused=True)
         try:
             await use(service)
         finally:

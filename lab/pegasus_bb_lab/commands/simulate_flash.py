@@ -22,7 +22,7 @@ SEEDS = 3
 _SHADES = ".:-=+*#%@"  # each a fifth of WAF, from 1 on
 
 
-def show_flash(path: Path, as_json: bool, seeds: int) -> None:
+def show_flash(path: Path, *, as_json: bool, seeds: int) -> None:
     """Read ``path`` (docs/flash.md), simulate every policy with so many loads.
 
     Raises CatalogError.

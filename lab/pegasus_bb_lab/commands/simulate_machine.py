@@ -32,7 +32,7 @@ from pegasus_bb_lab.commands.mix_options import MixOptions, mix_options
 )
 @click.option("--json", "as_json", is_flag=True, help="A document for programs.")
 def command(
-    as_json: bool, provision: Path | None, flash: Path | None, **options: Any
+    *, as_json: bool, provision: Path | None, flash: Path | None, **options: Any
 ) -> None:
     """With --mix: simulate weeks of a machine whose jobs write checkpoints, and compare
     burst buffers: bandwidth of checkpoints, productive time, node-hours lost to faults.
@@ -41,25 +41,27 @@ def command(
     """
     mix = {field.name: options[field.name] for field in fields(MixOptions)}
     if flash is not None:
-        _flash(flash, as_json, {"provision": provision, **mix})
+        _flash(flash, as_json=as_json, others={"provision": provision, **mix})
     elif provision is not None:
-        _provision(provision, as_json, mix)
+        _provision(provision, as_json=as_json, others=mix)
     else:
         from pegasus_bb_lab.commands.simulate_mix import simulate_mix
 
-        simulate_mix(MixOptions(**mix), as_json)
+        simulate_mix(MixOptions(**mix), as_json=as_json)
 
 
-def _provision(path: Path, as_json: bool, others: dict[str, Any]) -> None:
+def _provision(path: Path, *, as_json: bool, others: dict[str, Any]) -> None:
     from pegasus_bb_lab.commands.simulate_provision import show_provisioning
 
-    show_provisioning(path, as_json, _only_seeds("provision", others) or 0)
+    show_provisioning(
+        path, as_json=as_json, seeds=_only_seeds("provision", others) or 0
+    )
 
 
-def _flash(path: Path, as_json: bool, others: dict[str, Any]) -> None:
+def _flash(path: Path, *, as_json: bool, others: dict[str, Any]) -> None:
     from pegasus_bb_lab.commands.simulate_flash import SEEDS, show_flash
 
-    show_flash(path, as_json, _only_seeds("flash", others) or SEEDS)
+    show_flash(path, as_json=as_json, seeds=_only_seeds("flash", others) or SEEDS)
 
 
 def _only_seeds(option: str, others: dict[str, Any]) -> int | None:

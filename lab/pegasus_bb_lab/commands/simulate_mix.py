@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # NumPy is slow to load
     from pegasus_bb_lab.mix.events import Event
 
 
-def simulate_mix(options: MixOptions, as_json: bool) -> None:
+def simulate_mix(options: MixOptions, *, as_json: bool) -> None:
     if options.machine is None:
         raise UsageError("--mix needs a machine: --machine FILE")
     machine = read_machine(options.machine, os.environ)

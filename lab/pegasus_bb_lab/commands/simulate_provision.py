@@ -25,7 +25,7 @@ from pegasus_bb_lab.provision.provision import Provision, Provisioning, provisio
 _RATES = ("bandwidth", "shared", "provisioned")
 
 
-def show_provisioning(path: Path, as_json: bool, seeds: int = 0) -> None:
+def show_provisioning(path: Path, *, as_json: bool, seeds: int = 0) -> None:
     """Read ``path`` (docs/draining.md), print what the storage needs, and what each
     policy does with it in so many simulated runs.
 

@@ -88,7 +88,7 @@ class Campaign:
         productive = sum(each.nodes * each.done for each in self.pipelines)
         is_complete = not self._to_do
         ended = self._ended if is_complete else simulation.now
-        return outcome(self.tally, productive, ended, is_complete)
+        return outcome(self.tally, productive, ended, complete=is_complete)
 
     def _check(self) -> None:
         machine = self.machine

@@ -48,7 +48,9 @@ class Outcome:
         return asdict(self)
 
 
-def outcome(tally: Tally, productive: float, ended: float, complete: bool) -> Outcome:
+def outcome(
+    tally: Tally, productive: float, ended: float, *, complete: bool
+) -> Outcome:
     rates = tally.bandwidths
     allocated = tally.allocated or 1.0
     lost = tally.allocated - productive - tally.dumping - tally.restarting

@@ -111,7 +111,7 @@ def _case(result: Result, base: Result) -> dict[str, Any]:
 
 
 def _json(
-    found: Estimate | None, are_distinct: bool = False
+    found: Estimate | None, *, are_distinct: bool = False
 ) -> Mapping[str, Any] | None:
     if found is None:
         return None

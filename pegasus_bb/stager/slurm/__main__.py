@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--undo", action="store_true", help="take it out again")
     given = parser.parse_args(argv)
     try:
-        print(hooks_done(given.slurm_conf, given.spool, given.undo), end="")
+        print(hooks_done(given.slurm_conf, given.spool, undo=given.undo), end="")
     except PegasusBBError as error:
         print(f"pegasus-bb: {error}", file=sys.stderr)
         return error.exit_code

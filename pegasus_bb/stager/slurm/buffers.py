@@ -196,7 +196,7 @@ class Buffers:
         self._remove_folder(buffer)
         return buffer
 
-    def share(self, uid: int, name: str, user: str, allowed: bool) -> Buffer:
+    def share(self, uid: int, name: str, user: str, *, allowed: bool) -> Buffer:
         """Let ``user`` read the buffer, or no more. Raises Refused, OSError."""
         buffer = self.readable(name, uid)
         _check_owner(uid, buffer)

@@ -43,7 +43,7 @@ burst_buffer.conf, beside it:
 """
 
 
-def hooks_done(folder: str, spool: str, undo: bool) -> str:
+def hooks_done(folder: str, spool: str, *, undo: bool) -> str:
     """Install the hooks, or take them out; what to tell the administrator. Raises
     UsageError, see below."""
     if undo:

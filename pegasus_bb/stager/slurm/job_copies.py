@@ -123,13 +123,18 @@ class JobCopies:
         def all_ended() -> None:
             if self._batches.get(job) is batch:
                 del self._batches[job]
-                ended(_failures(batch, self._service.spaces, job.has_failed), "")
+                ended(
+                    _failures(
+                        batch, self._service.spaces, may_be_absent=job.has_failed
+                    ),
+                    "",
+                )
 
         self._service.wait(batch, all_ended)
 
 
 def _failures(
-    tasks: list[StagerTask], spaces: Dataspaces, may_be_absent: bool
+    tasks: list[StagerTask], spaces: Dataspaces, *, may_be_absent: bool
 ) -> list[str]:
     """A job that has failed need not have made all of its results."""
     return [

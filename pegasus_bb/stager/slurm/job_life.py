@@ -282,7 +282,7 @@ class Jobs:
                 raise Refused("not-copied", abbreviate(why))
             if not job.has_failed:
                 for allowed, name, user in job.directives.shares:
-                    self._buffers.share(job.uid, name, user, allowed)
+                    self._buffers.share(job.uid, name, user, allowed=allowed)
                 for name in job.directives.deletes:
                     self._buffers.delete(job.uid, name)
             self._change(job, STAGED_OUT, "")

@@ -52,8 +52,8 @@ class Questions:
             "status": self._status,
             "delete": self._delete,
             "list": self._list,
-            "share": partial(self._share, True),
-            "unshare": partial(self._share, False),
+            "share": partial(self._share, allowed=True),
+            "unshare": partial(self._share, allowed=False),
             "discard": self._discard,
         }
 
@@ -91,8 +91,10 @@ class Questions:
     def _delete(self, request: HookRequest, name: str, uuid: str = "") -> Any:
         return {"buffer": self._buffers.delete(request.uid, name, uuid)}
 
-    def _share(self, allowed: bool, request: HookRequest, name: str, user: str) -> Any:
-        return {"buffer": self._buffers.share(request.uid, name, user, allowed)}
+    def _share(
+        self, request: HookRequest, name: str, user: str, *, allowed: bool
+    ) -> Any:
+        return {"buffer": self._buffers.share(request.uid, name, user, allowed=allowed)}
 
     def _discard(self, request: HookRequest, job: str) -> Any:
         if not re.fullmatch("[0-9]{1,18}", job):

@@ -190,7 +190,7 @@ def _directives(call: Call) -> list[Directive]:
         return [Directive("jobdw", {})]
 
 
-def _session(accounts: Accounts, call: Call, persistent: bool) -> Session:
+def _session(accounts: Accounts, call: Call, *, persistent: bool) -> Session:
     session = Session(
         id=accounts.number(),
         token=call["token"],

@@ -36,6 +36,7 @@ def install(
     python: str = "/usr/bin/python3",
     seen_as: Path | None = None,
     mounts: Path | None = None,
+    *,
     bind: bool = False,
 ) -> Place:
     """Everything that Slurm needs below ``folder``; what is granted there is kept.

@@ -89,13 +89,17 @@ def install_programs(bb: Path) -> None:
 def program(
     argv: list[str], cwd: Path, environ: Mapping[str, str], stdin: bytes = b""
 ) -> subprocess.CompletedProcess[bytes]:
-    """As subprocess.run would answer for a program of ``bb/bin``."""
+    """As subprocess.run would answer for a program of ``bb/bin``.
+
+    It is a real one if ``environ`` has a word for Python itself.
+    """
 
     def run() -> int:
         os.chdir(cwd)
         return _run_program(argv, environ)
 
-    if _is_ours(argv[0]):
+    for_python = any(name.startswith("PYTHON") for name in environ)
+    if _is_ours(argv[0]) and not for_python:
         return _captured(run, argv, stdin)
     return subprocess.run(
         argv, cwd=cwd, env=environ, input=stdin, capture_output=True, timeout=_PATIENCE

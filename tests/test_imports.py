@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.cli import COMMANDS
+
 PACKAGE = Path(__file__).parent.parent / "pegasus_bb"
 
 # room -> what it may import beside itself
@@ -190,3 +192,12 @@ def test_planning_loads_only_the_modules_that_it_needs(tmp_path: Path) -> None:
     assert not [name for name in ours if name.startswith("pegasus_bb.forecast")]
     assert "htcondor2" not in loaded
     assert len(ours) <= MODULES, ours
+
+
+def test_help_loads_no_command() -> None:
+    story = "import sys; from pegasus_bb.cli import cli; cli(['--help'], "
+    story += "standalone_mode=False); print(*sys.modules, file=sys.stderr)"
+    argv = [sys.executable, "-c", story]
+    done = subprocess.run(argv, capture_output=True, text=True)
+    assert "Run a planned workflow, or continue it." in done.stdout
+    assert not set(COMMANDS.values()) & set(done.stderr.split())

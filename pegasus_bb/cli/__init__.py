@@ -15,18 +15,42 @@ from types import FrameType
 from typing import Any, NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
 from pegasus_bb.core import plugins
 from pegasus_bb.core.errors import BUG, INTERRUPTED, USAGE, PegasusBBError
 
 _NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
 _OWNER = "call it as the owner of that path, or have the path made writable for you"
-# What a person wants -> the commands for it, in the order in which they are met.
+# What a person wants -> the commands for it, in the order in which they are met. The
+# words stand here, so that --help and completion load no command.
 GROUPS = {
-    "Run": ("plan", "run", "status", "explain", "check", "sizes", "stage", "drain"),
-    "Measure": ("report", "simulate", "bench"),
-    "Clean up": ("ls", "gc", "release"),
-    "Administer": ("site", "stager", "hook", "completion"),
+    "Run": {
+        "plan": "Turn an abstract workflow into a submit directory.",
+        "run": "Run a planned workflow, or continue it.",
+        "status": "Show how far a run is.",
+        "explain": "Show where each file would live, and why.",
+        "check": "Check whether WORKFLOW would run on its site.",
+        "sizes": "Show how large the files of an earlier run were.",
+        "stage": "Copy a file or folder, verified; can be resumed.",
+        "drain": "Drain the checkpoints of a running job.",
+    },
+    "Measure": {
+        "report": "Compare runs on the PFS with runs on the buffer.",
+        "simulate": "Simulate a workflow, or a machine.",
+        "bench": "Measure how fast the storage is.",
+    },
+    "Clean up": {
+        "ls": "List your reservations.",
+        "gc": "Give back what ended runs left behind.",
+        "release": "Give a reservation back by hand.",
+    },
+    "Administer": {
+        "site": "Make a Slurm a burst-buffer site.",
+        "stager": "Move files in the background, for jobs and for Slurm.",
+        "hook": "Let pegasus-plan take --bb-mode, in this shell.",
+        "completion": "Let a shell complete commands and options.",
+    },
 }
 # The group of a command that another distribution adds.
 _ADDED = "Administer"
@@ -34,8 +58,6 @@ _ADDED = "Administer"
 COMMANDS = {
     name: f"pegasus_bb.cli.{name}" for names in GROUPS.values() for name in names
 }
-
-
 _ELSEWHERE = {
     "testbed": "pegasus_bb_testbed has it: in a checkout, make tools installs that"
 }
@@ -52,13 +74,24 @@ class _Commands(click.Group):
     def format_commands(
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
-        for group, own in GROUPS.items():
-            names = (*own, *_added()) if group == _ADDED else own
-            commands = [(name, self.get_command(ctx, name)) for name in names]
-            width = formatter.width - 6 - max(map(len, COMMANDS))
-            rows = [(n, c.get_short_help_str(width)) for n, c in commands if c]
+        for group, words in GROUPS.items():
+            rows = list(words.items())
+            if group == _ADDED:
+                rows += self._words_of_added(ctx)
             with formatter.section(group):
                 formatter.write_dl(rows)
+
+    def shell_complete(
+        self, ctx: click.Context, incomplete: str
+    ) -> list[CompletionItem]:
+        rows = [row for words in GROUPS.values() for row in words.items()]
+        rows += self._words_of_added(ctx)
+        found = [CompletionItem(n, help=w) for n, w in rows if n.startswith(incomplete)]
+        return found + click.Command.shell_complete(self, ctx, incomplete)
+
+    def _words_of_added(self, ctx: click.Context) -> list[tuple[str, str]]:
+        commands = ((name, self.get_command(ctx, name)) for name in _added())
+        return [(name, one.get_short_help_str(60)) for name, one in commands if one]
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*COMMANDS, *_added()]

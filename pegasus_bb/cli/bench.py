@@ -18,7 +18,7 @@ from pegasus_bb.report.bench.measured_tier import MeasuredFolder, place
 from pegasus_bb.report.bench.session import Session
 
 
-@click.command("bench", short_help="Measure how fast the storage is.")
+@click.command("bench")
 @click.option(
     "--tier",
     "tiers",

@@ -9,7 +9,7 @@ SHELLS = ("bash", "zsh", "fish")
 _VARIABLE = "_PEGASUS_BB_COMPLETE"  # click reads it
 
 
-@click.command("completion", short_help="Let a shell complete commands and options.")
+@click.command("completion")
 @click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:

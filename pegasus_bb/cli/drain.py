@@ -27,7 +27,7 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _ENDS = (signal.SIG_DFL, signal.default_int_handler)  # an ignored one stays ignored
 
 
-@click.command("drain", short_help="Drain the checkpoints of a running job.")
+@click.command("drain")
 @click.option(
     "--interval",
     default="auto",

@@ -23,9 +23,7 @@ from pegasus_bb.planner.reading import no_collection
 Check = Callable[[WorkflowExplanation], None]
 
 
-@click.command(
-    "explain", cls=PlanCommand, short_help="Show where each file would live, and why."
-)
+@click.command("explain", cls=PlanCommand)
 @options_of_a_look
 @click.option("--files", is_flag=True, help="List every file, not groups of them.")
 @click.option("--html", type=Path, help="Write a page with figures into this file.")

@@ -17,7 +17,7 @@ from pegasus_bb.core.units import format_size
 from pegasus_bb.run.inventory.leftovers import Leftover, give_back, leftovers
 
 
-@click.command("gc", short_help="Give back what ended runs left behind.")
+@click.command("gc")
 @click.option("--yes", is_flag=True, help="Give them back; without it nothing changes.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 def command(*, yes: bool, as_json: bool) -> None:

@@ -17,7 +17,7 @@ from pegasus_bb.planner.pegasus.hook_shell import (
 )
 
 
-@click.command("hook", short_help="Let pegasus-plan take --bb-mode, in this shell.")
+@click.command("hook")
 def command() -> None:
     """Print a line for the shell to evaluate: eval "$(pegasus-bb hook)".
 

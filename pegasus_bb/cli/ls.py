@@ -21,7 +21,7 @@ _HEAD = ("reservation", "site/tier", "backend", "size", "state", "age", "run", "
 _RIGHT = (3, 5)
 
 
-@click.command("ls", short_help="List your reservations.")
+@click.command("ls")
 @click.option("--all", "everything", is_flag=True, help="Include those given back.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 def command(*, everything: bool, as_json: bool) -> None:

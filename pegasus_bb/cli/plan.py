@@ -36,7 +36,6 @@ class _KeepingArguments(PlanCommand):
 @click.command(
     "plan",
     cls=_KeepingArguments,
-    short_help="Turn an abstract workflow into a submit directory.",
 )
 @options_of_a_planning
 @click.option(

@@ -26,7 +26,7 @@ from pegasus_bb.runtime.release_steps import (
 )
 
 
-@click.command("release", short_help="Give a reservation back by hand.")
+@click.command("release")
 @click.option(
     "--discard", is_flag=True, help="Release it even if results are not saved."
 )

@@ -21,7 +21,6 @@ _PATH = click.Path(path_type=Path)
 
 @click.command(
     name="report",
-    short_help="Compare runs on the PFS with runs on the buffer.",
     context_settings={"allow_extra_args": True},  # their error is ours
 )
 @click.option(

@@ -23,7 +23,7 @@ from pegasus_bb.run.engine.submitdir import find_submit_dir
 from pegasus_bb.run.engine.terminal import mute_if_gone, unbreakable
 
 
-@click.command("run", short_help="Run a planned workflow, or continue it.")
+@click.command("run")
 @click.option(
     "--engine",
     type=click.Choice(ENGINES),

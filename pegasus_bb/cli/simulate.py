@@ -38,9 +38,7 @@ class _SimulateCommand(PlanCommand):
         return machine.make_context(info_name, args, parent, **extra)
 
 
-@click.command(
-    "simulate", cls=_SimulateCommand, short_help="Simulate a workflow, or a machine."
-)
+@click.command("simulate", cls=_SimulateCommand)
 @options_of_a_look
 @click.option(
     "--mode",

@@ -17,7 +17,7 @@ from pegasus_bb.stager.slurm.install_hooks import hooks_done
 from pegasus_bb.stager.slurm.slurm_config import SPOOL
 
 
-@click.group("site", short_help="Make a Slurm a burst-buffer site.")
+@click.group("site")
 def command() -> None:
     """For administrators; docs/slurm-lua.md has all steps."""
 

@@ -22,7 +22,7 @@ from pegasus_bb.report.run_folder import read_run
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
-@click.command("sizes", short_help="Show how large the files of an earlier run were.")
+@click.command("sizes")
 @click.argument("submit_dir", type=click.Path(path_type=Path))
 @click.option("--workflow", type=_FILE, help="A workflow that has no sizes yet.")
 @click.option("--output", type=_FILE, help="Where to write WORKFLOW with the sizes.")

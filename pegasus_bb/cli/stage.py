@@ -20,7 +20,7 @@ from pegasus_bb.runtime.staging.stage_journal import StageJournal
 from pegasus_bb.runtime.staging.stage_tree import Stage, check_places
 
 
-@click.command("stage", short_help="Copy a file or folder, verified; can be resumed.")
+@click.command("stage")
 @click.option(
     "--verify",
     type=click.Choice(["none", "size", "digest"]),

@@ -44,9 +44,7 @@ _json = click.option(
 _numbers = click.argument("tasks", nargs=-1, type=int, required=True, metavar="TASK...")
 
 
-@click.group(
-    "stager", short_help="Move files in the background, for jobs and for Slurm."
-)
+@click.group("stager")
 @click.option("--sockets", type=click.Path(), help="Folder of the service's sockets.")
 @click.pass_context
 def command(ctx: click.Context, sockets: str | None) -> None:

@@ -47,7 +47,7 @@ _OVER = "MORE THAN RESERVED, at the cost of other runs on this tier"
 _SHOWN = 8  # names of nodes
 
 
-@click.command("status", short_help="Show how far a run is.")
+@click.command("status")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 @click.argument("submit_dir", type=click.Path(path_type=Path))
 def command(*, as_json: bool, submit_dir: Path) -> None:

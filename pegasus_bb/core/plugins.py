@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 COMMANDS = "pegasus_bb.commands"
 STREAMS = "pegasus_bb.streams"
@@ -13,6 +15,8 @@ STREAMS = "pegasus_bb.streams"
 @cache
 def plugins(group: str) -> dict[str, EntryPoint]:
     """The entry points of ``group`` by name; none of them is loaded."""
+    from importlib.metadata import entry_points  # most commands need none
+
     return {entry.name: entry for entry in entry_points(group=group)}
 
 

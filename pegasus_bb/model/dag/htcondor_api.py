@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import importlib
 import os
+from functools import cache
 from types import ModuleType
 
 
-def _load() -> ModuleType:
+@cache
+def htcondor2() -> ModuleType:
+    """Load it where it is needed first: it takes as long as all else of `ls`."""
     before = os.environ.get("CONDOR_CONFIG")
     os.environ["CONDOR_CONFIG"] = os.devnull
     try:
@@ -21,6 +24,3 @@ def _load() -> ModuleType:
             del os.environ["CONDOR_CONFIG"]
         else:
             os.environ["CONDOR_CONFIG"] = before
-
-
-htcondor2 = _load()

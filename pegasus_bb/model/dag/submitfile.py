@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from pegasus_bb.core.errors import CatalogError, UsageError
 from pegasus_bb.model.dag.htcondor_api import htcondor2
@@ -52,7 +53,7 @@ def read_submit(path: Path, variables: Mapping[str, str]) -> SubmitFile:
     """
     try:
         text = path.read_text(encoding="utf-8")
-        submit = htcondor2.Submit(text)
+        submit = htcondor2().Submit(text)
         for name, value in (_DEFAULTS | dict(variables)).items():
             submit["MY." + name[1:] if name.startswith("+") else name] = value
         return _job(submit)
@@ -60,13 +61,13 @@ def read_submit(path: Path, variables: Mapping[str, str]) -> SubmitFile:
         raise CatalogError(f"cannot be read: {error.strerror}", str(path)) from error
     except UnicodeDecodeError as error:
         raise CatalogError("is not UTF-8 text", str(path)) from error
-    except (UsageError, ValueError, htcondor2.HTCondorException) as error:
+    except (UsageError, ValueError, htcondor2().HTCondorException) as error:
         raise CatalogError(
             "cannot be read as a submit file", str(path), found=str(error)
         ) from error
 
 
-def _job(submit: htcondor2.Submit) -> SubmitFile:  # type: ignore[name-defined]
+def _job(submit: Any) -> SubmitFile:
     keys = {key.lower(): key for key in submit}
 
     def value(name: str) -> str:

@@ -8,7 +8,6 @@ from pathlib import Path
 from pegasus_bb.core import ledger
 from pegasus_bb.core.errors import PegasusBBError, UsageError
 from pegasus_bb.model.reservation import Status
-from pegasus_bb.run.engine.nothing_lost import loses_nothing
 from pegasus_bb.run.engine.submitdir import find_submit_dir
 from pegasus_bb.run.inventory import run_state as runs
 from pegasus_bb.run.inventory.kept_spaces import list_kept_spaces
@@ -118,6 +117,8 @@ def _next(one: LocatedReservation, run: RunState) -> tuple[str, ...]:
 
 
 def _loses_nothing(one: LocatedReservation) -> bool:
+    from pegasus_bb.run.engine.nothing_lost import loses_nothing  # slow to load
+
     if one.bb is None or one.request is None:
         return False
     try:

@@ -155,9 +155,9 @@ class LifeLog:
             if self._source is None:
                 if not self._path.exists():
                     return
-                self._source = htcondor2.JobEventLog(str(self._path))
+                self._source = htcondor2().JobEventLog(str(self._path))
             yield from self._source.events(stop_after=0)
-        except (OSError, ValueError, htcondor2.HTCondorException) as error:
+        except (OSError, ValueError, htcondor2().HTCondorException) as error:
             raise UsageError(
                 f"{self._path}: what became of DAGMan cannot be read ({error}); "
                 "condor_q tells whether it runs"

@@ -34,8 +34,8 @@ _PREDICTED = (
     "error: 0% is in the range; else how much more (+) or less (-) than the run the "
     "nearer end of the range is.",
     "auto takes: what --bb-mode auto chooses with these runs as its history: "
-    "persistent (the burst buffer), off (the PFS) or transient (a reservation for each "
-    "job).",
+    "persistent (the burst buffer), off (the PFS), transient (a reservation for each "
+    "job) or hybrid (both).",
     "loses: how much longer that choice took than the faster side; -: it was not run.",
 )
 _HEAD = ("workflow", "side", "from", "predicted", "was", "error", "auto takes", "loses")

@@ -30,6 +30,7 @@ _DEEPEST = 20  # variables inside variables
 _LONGEST = 1 << 20  # characters of one value
 _LONGEST_TEXT = 1 << 28  # of a file after expansion
 _MOST_NAMES = 20  # of files in an error
+_CATALOGS = ("sites.yml", "replicas.yml", "transformations.yml")
 
 
 @dataclass(frozen=True)
@@ -252,7 +253,8 @@ def _files_beside(path: Path) -> str:
     close = get_close_matches(path.stem, by_stem, 1)
     if close:
         return f"did you mean {by_stem[close[0]]}?"
-    return "one of " + ", ".join(names)
+    others = [name for name in names if name not in _CATALOGS]  # none of them is meant
+    return "one of " + ", ".join(others or names)
 
 
 def as_json(data: Any) -> bytes:

@@ -165,6 +165,9 @@ def of_directory(catalogs: Catalogs, tier: Tier, capacity: int) -> Finding:
         few = f"{there} has {format_size(free)} free, less than {format_size(capacity)}"
         mend = "a path with more space, or a lower --bb-capacity"
         return wrong("tier", f"{at}: {few}", mend)
+    if there != path:
+        what = f"{path} is not there yet; {there} has {format_size(free)} free"
+        return note("tier", what, f"is {there} the right place?")
     return ok("tier", f"{path}: {format_size(free)} free")
 
 

@@ -67,14 +67,7 @@ class Metric(Generic[T]):
 
     @property
     def json_unit(self) -> str:
-        """The unit in JSON: s
-
-        B
-
-        B/s
-
-        1.
-        """
+        """The unit in JSON: s, B, B/s or 1."""
         return self.unit if self.unit in ("s", "B", "B/s") else "1"
 
     @property

@@ -20,6 +20,8 @@ _MADE_BY_SETUP = (
     "lab/pyproject.toml",
     "lab/setup.py",
 )
+# Older than any .venv: else `make setup` would install the copy into that of the tests.
+_LONG_AGO = 1e9
 _COPIED = ("examples", "site-catalogs")
 
 
@@ -32,6 +34,7 @@ def clone(folder: Path) -> Path:
     for name in _MADE_BY_SETUP:
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy2(ROOT / name, folder / name)
+        os.utime(folder / name, (_LONG_AGO, _LONG_AGO))
     (folder / ".venv").symlink_to(sys.prefix)
     return folder
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pegasus_bb.core.errors import PegasusBBError
-from pegasus_bb.core.units import format_files, format_size
+from pegasus_bb.core.units import format_count, format_files, format_size
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.lint.files import lint_replicas
 from pegasus_bb.decide.place_files import with_capacity
@@ -23,7 +23,7 @@ def of_files(
     if decision is None:
         yield note(
             "workflow",
-            f"{jobs} jobs, every file on the PFS: mode off",
+            f"{format_count(jobs, 'job')}, every file on the PFS: mode off",
             "--bb-mode persistent",
         )
         return
@@ -32,8 +32,8 @@ def of_files(
     files = len(placement.files)
     yield ok(
         "workflow",
-        f"{jobs} jobs, {files} files, {here} of them on tier {placement.tier.name} "
-        f"of site {placement.tier.site}",
+        f"{format_count(jobs, 'job')}, {format_files(files)}, {here} of them on tier "
+        f"{placement.tier.name} of site {placement.tier.site}",
     )
     try:
         lint_replicas(given.workflow, given.catalogs, placement.files.values())
@@ -62,13 +62,14 @@ def _reserved(placement: Placement, mode: RunMode) -> str:
     jobs = placement.job_reservations
     if not jobs:
         return f"{size} would be reserved"
+    count = format_count(len(jobs), "job")
     if mode.is_only_for_jobs:
-        return f"up to {size} for each of {len(jobs)} jobs {_granted(placement.tier)}"
+        return f"up to {size} for each of {count} {_granted(placement.tier)}"
     most = format_size(max(own.capacity for own in jobs.values()))
     if placement.job_tier.is_reserved:
-        each = f"up to {most} more for each of {len(jobs)} jobs"
+        each = f"up to {most} more for each of {count}"
         return f"{size}, and {each}, would be reserved"
-    each = f"up to {most} for each of {len(jobs)} jobs {_granted(placement.job_tier)}"
+    each = f"up to {most} for each of {count} {_granted(placement.job_tier)}"
     return f"{size} would be reserved, and {each},"
 
 

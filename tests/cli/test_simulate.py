@@ -85,7 +85,7 @@ def test_json_has_every_seed_and_every_difference(work: Path) -> None:
     base = found["cases"][0]["measures"]["productive"]["mean"]
     apart = rest["differences"]["productive"]
     assert apart["mean"] == pytest.approx(mean - base)
-    assert apart["are_distinct"] is (abs(apart["mean"]) > apart["half"])
+    assert apart["told_apart"] is (abs(apart["mean"]) > apart["half"])
 
 
 @pytest.mark.parametrize(

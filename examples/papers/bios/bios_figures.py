@@ -103,5 +103,7 @@ def on_devices(wanted: FlashInput, devices: int) -> FlashInput:
 
 
 def with_load(wanted: FlashInput, **changes: Any) -> FlashInput:
-    kind = replace(wanted.load.kind, **changes)
-    return replace(wanted, load=replace(wanted.load, kind=kind))
+    """``changes`` of what writes: the users, or the workflows."""
+    name = "users" if wanted.load.users else "workflows"
+    load = replace(wanted.load, **{name: replace(wanted.load.kind, **changes)})
+    return replace(wanted, load=load)

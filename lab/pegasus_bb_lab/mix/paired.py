@@ -18,7 +18,7 @@ class Estimate:
     n: int
 
     @property
-    def are_distinct(self) -> bool | None:
+    def told_apart(self) -> bool | None:
         """Whether a difference lies outside its interval, so that it is one."""
         return None if self.half is None else abs(self.mean) > self.half
 

@@ -104,16 +104,16 @@ def _case(result: Result, base: Result) -> dict[str, Any]:
         differences = {key: result.against(base, key) for key in MEASURES}
         found["against"] = base.case.name
         found["differences"] = {
-            key: _json(each, are_distinct=True) for key, each in differences.items()
+            key: _json(each, told_apart=True) for key, each in differences.items()
         }
     found["outcomes"] = [outcome.to_json() for outcome in result.outcomes]
     return found
 
 
 def _json(
-    found: Estimate | None, *, are_distinct: bool = False
+    found: Estimate | None, *, told_apart: bool = False
 ) -> Mapping[str, Any] | None:
     if found is None:
         return None
-    more = {"are_distinct": found.are_distinct} if are_distinct else {}
+    more = {"told_apart": found.told_apart} if told_apart else {}
     return {**asdict(found), **more}

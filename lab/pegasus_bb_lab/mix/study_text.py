@@ -58,6 +58,6 @@ def _figure(found: Estimate | None, decimals: int, factor: float) -> str:
 def _verdict(found: Estimate | None) -> str:
     if found is None:
         return ""
-    if found.are_distinct is None:
+    if found.told_apart is None:
         return "one seed says nothing of chance"
-    return "" if found.are_distinct else "not told apart"
+    return "" if found.told_apart else "not told apart"

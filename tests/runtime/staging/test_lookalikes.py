@@ -45,7 +45,7 @@ def test_two_files_that_are_one_there_fail_every_call(
 
 
 @KINDS
-def test_lookalikes_arrive_where_they_are_are_distinct(
+def test_lookalikes_arrive_where_they_are_told_apart(
     copier: str, trees: TwoTrees, kind: str
 ) -> None:
     _, one, other = FOLDS[kind]

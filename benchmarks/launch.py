@@ -18,7 +18,7 @@ from shutil import which
 MS = 60.0
 MIB = 25.0
 POLL_MS = 100.0  # processor time of one poll
-ANSWER = "recorded/slurm-24.11/show-burst.persistent-and-jobs.txt"
+ANSWER = "tests/recorded/slurm-24.11/show-burst.persistent-and-jobs.txt"
 
 
 def prepare(root: str) -> None:

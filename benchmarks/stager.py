@@ -25,7 +25,7 @@ from pegasus_bb.runtime.stager_client.task import Origin, StagerTask
 from pegasus_bb.stager.task_queue import TaskQueue
 
 REQUEST_MS = 1.0  # p50 and p99 of a request
-TASKS = 200_000  # durable tasks a second, in batches
+TASKS = 100_000  # durable tasks a second, in batches
 MEMORY = 64  # MiB with WAITING tasks
 WAITING = 100_000
 BATCH = 1_000

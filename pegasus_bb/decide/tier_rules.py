@@ -254,7 +254,7 @@ def _narrow_rules(
 def _other_job_tier(given: PlanningInput, tier: Tier) -> Tier | None:
     """The tier of job reservations in mode hybrid, if it is not ``tier``. Mode auto may
     select mode hybrid."""
-    if not (given.settings.mode.is_both or given.settings.mode.is_chosen):
+    if not given.settings.mode.may_be_both:
         return None
     try:
         other = job_tier(given.catalogs, given.settings, tier)

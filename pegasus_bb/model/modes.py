@@ -37,6 +37,12 @@ class RunMode:
     def is_both(self) -> bool:
         return self.is_shared and self.has_job_reservations
 
+    @property
+    def may_be_both(self) -> bool:
+        """Whether job reservations may be on another tier than files that jobs
+        share."""
+        return self.is_both or self.is_chosen
+
 
 OFF = RunMode("off", "the PFS alone")
 PERSISTENT = RunMode("persistent", "one reservation", is_shared=True)

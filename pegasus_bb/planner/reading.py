@@ -201,8 +201,8 @@ def check_fallback_applies(options: PlanOptions, settings: Settings) -> None:
 
 def check_job_tier_applies(options: PlanOptions, settings: Settings) -> None:
     """Raises UsageError if --bb-job-tier is given for a run without a second tier."""
-    may_use_two = settings.mode.is_both or settings.mode.is_chosen
-    if property_of("job_tier") in options.bb_options and not may_use_two:
+    is_given = property_of("job_tier") in options.bb_options
+    if is_given and not settings.mode.may_be_both:
         raise UsageError(
             "--bb-job-tier is for --bb-mode hybrid, where job reservations may be on "
             f"another tier than the files that jobs share; this is mode {settings.mode}"

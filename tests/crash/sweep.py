@@ -78,7 +78,7 @@ class Story(ABC):
         return self.traced
 
     def run_again(self) -> subprocess.CompletedProcess[bytes]:
-        """To its end, and nobody looks at its calls."""
+        """Run it to its end, without a trace of its calls."""
         return program(self.argv, self.watched, self.environ, self.stdin)
 
 

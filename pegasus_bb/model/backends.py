@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+# What Slurm's plugins set where a job has a space of its own.
+JOB_SPACES = ("BB_JOB", "DW_JOB_STRIPED", "DW_JOB_PRIVATE")
+
 
 @dataclass(frozen=True)
 class BackendKind:

@@ -15,6 +15,7 @@ from pathlib import Path
 from pegasus_bb.core.errors import PegasusBBError, UsageError
 from pegasus_bb.core.files import read_json, write_json
 from pegasus_bb.core.process import ask, start
+from pegasus_bb_testbed import blahp
 from pegasus_bb_testbed.home import Home
 from pegasus_bb_testbed.namespace import holder_of, mounted_below
 
@@ -78,7 +79,7 @@ def _install(home: Home, say: Callable[[str], None]) -> None:
     _run(home, [*apt, "apt-get", "install", "-y", "--no-install-recommends", *packages])
     _run(home, [*apt, "apt-get", "clean"])
     if home.flavour.htcondor:
-        _mend_blahp(home.part / "usr/libexec/blahp/blah.py")
+        blahp.mend(home.part / "usr/libexec/blahp/blah.py")
 
 
 def remove(root: Path) -> None:
@@ -131,9 +132,3 @@ def _prepare(root: Path) -> None:
     resolv = Path("/etc/resolv.conf")
     if resolv.exists():
         shutil.copyfile(resolv, root / "etc/resolv.conf")
-
-
-def _mend_blahp(script: Path) -> None:
-    """Its status script calls what Python 3.12 took away: every job would stay idle."""
-    text = script.read_text()
-    script.write_text(text.replace("self.readfp(", "self.read_file("))

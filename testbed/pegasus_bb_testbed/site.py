@@ -14,8 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.files import write_text
 from pegasus_bb.core.units import MIB
-from pegasus_bb.run.check import htcondor
-from pegasus_bb_testbed import lua
+from pegasus_bb_testbed import blahp, lua
 from pegasus_bb_testbed.datawarp.install import install
 from pegasus_bb_testbed.datawarp.place import Place, Pool
 from pegasus_bb_testbed.holder import HOST, MOUNTS
@@ -26,7 +25,6 @@ USERS = {"wfuser": 1000, "other": 1001}
 DATAWARP = Path("/opt/dw")  # inside
 POOL = "wlm_pool"
 _MEMORY = _DISK = 1 << 20  # MiB of the node: Slurm counts them, nothing limits them
-_ATTRIBUTES = "slurm_local_submit_attributes.sh"  # real sites, too
 _SLURM_CONF = "etc/slurm/slurm.conf"
 _SLURM_FILES = {
     "slurm.conf.j2": _SLURM_CONF,
@@ -69,40 +67,12 @@ def configure(home: Home, pool_size: int) -> None:
         (home.root / place).parent.mkdir(parents=True, exist_ok=True)
         (home.root / place).write_text(text)
     if home.flavour.htcondor:
-        _let_blahp_pass_arguments(home.root / "etc/blahp")
-    _quicken_blahp(home.root / "usr/libexec/blahp/slurm_status.py")
-    _calm_blahp(home.root / "etc/slurm", home.root / "etc/blah.config")
+        slurm_conf = (home.root / _SLURM_CONF).read_text()
+        blahp.configure(home.root, _with_patience(slurm_conf, 60))
     if home.flavour.plugin == "lua":
         lua.configure(home, pool_size)
     else:
         empty_datawarp(home, pool_size)
-
-
-def _let_blahp_pass_arguments(folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(
-        Path(htcondor.__file__).with_name(_ATTRIBUTES), folder / _ATTRIBUTES
-    )
-
-
-def _quicken_blahp(script: Path) -> None:
-    """It believes for a minute what squeue said: every job would seem to take one."""
-    if script.exists():
-        text = script.read_text()
-        script.write_text(text.replace("cache_timeout = 60", "cache_timeout = 0"))
-
-
-def _calm_blahp(slurm: Path, blahp: Path) -> None:
-    """On a busy machine slurmctld takes a job after sbatch has given up, and HTCondor
-    then holds it for ever: blahp's sbatch waits longer than people would."""
-    if not blahp.exists():
-        return
-    text = (slurm / "slurm.conf").read_text()
-    (slurm / "blahp.conf").write_text(_with_patience(text, 60))
-    line = "export SLURM_CONF=/etc/slurm/blahp.conf\n"
-    said = blahp.read_text()
-    if line not in said:
-        blahp.write_text(said + line)
 
 
 def empty_datawarp(home: Home, pool_size: int) -> Place:

@@ -162,6 +162,20 @@ class TestByTheSystem:
         assert done.returncode == RESERVATION_FAILED
         assert words in done.stderr
 
+    def test_a_job_with_the_directives_of_another_does_not_start_and_can_be_staged_out(
+        self, datawarp: JobSite
+    ) -> None:
+        """blahp mixes up two jobs that it submits in the same microsecond."""
+        done = datawarp.launch("touch started", PEGASUS_DAG_JOB_ID="clean_up")
+        assert done.returncode == RESERVATION_FAILED
+        assert b"sbatch got the directives of another job" in done.stderr
+        assert not (datawarp.scratch / "started").exists()
+        assert (datawarp.fast / "results").is_dir()
+        without = datawarp.launch(
+            "true", PEGASUS_DAG_JOB_ID="clean_up", DW_JOB_STRIPED="/no/such"
+        )
+        assert without.returncode == 0, without.stderr
+
     def test_a_folder_where_nothing_is_mounted_is_refused(
         self, datawarp: JobSite
     ) -> None:

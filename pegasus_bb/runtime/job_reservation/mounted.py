@@ -6,11 +6,14 @@ import os
 import shutil
 import stat
 import time
+from collections.abc import Mapping
 
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.core.refusals import keep_mode
 from pegasus_bb.core.removal import remove
+from pegasus_bb.model.backends import JOB_SPACES
 from pegasus_bb.model.reservation import Request
+from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.job_reservation.planned import PlannedReservation, landing_of
 from pegasus_bb.runtime.job_reservation.space import (
     Space,
@@ -54,6 +57,27 @@ def private_space(
     base = job_space(request, environ)
     remove(os.path.join(base, "run"))  # of this job before it was requeued
     return fill(request, reservation, base, time.time())
+
+
+def refuse_space_of_another(bb: BBDir, environ: Mapping[str, str]) -> None:
+    """Raises ReservationFailed where a job that is planned without a space has one.
+
+    HTCondor's blahp names the requirements of a job after the microsecond: of two jobs
+    that it submits in the same one, both get the directives of the second. Slurm stages
+    this job out, too, so its folder of results is made: else it stays in the queue.
+    """
+    given = [
+        environ[name] for name in JOB_SPACES if os.path.isdir(environ.get(name, ""))
+    ]
+    if not (given and bb.is_transient and bb.transient().kind.is_slurm):
+        return
+    for path in given:
+        os.makedirs(os.path.join(path, "results"), exist_ok=True)
+    raise ReservationFailed(
+        f"Slurm has given this job {given[0]}, but the plan gives it no space: sbatch "
+        "got the directives of another job, which HTCondor's blahp mixes up where it "
+        "submits two in the same microsecond; DAGMan tries the node again"
+    )
 
 
 def job_space(request: Request, environ: dict[str, str]) -> str:

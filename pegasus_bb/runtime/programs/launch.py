@@ -13,6 +13,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from pegasus_bb.core.errors import BUG, PegasusBBError, UsageError
+from pegasus_bb.model.backends import JOB_SPACES
 from pegasus_bb.runtime.bbdir import BBDir, NodeNeeds
 from pegasus_bb.runtime.bind import Binding, shared_binding
 from pegasus_bb.runtime.links import Link, checked_path, planned_links, pool_links
@@ -48,6 +49,10 @@ def launch(bb: BBDir, argv: list[str], environ: dict[str, str]) -> int:
         )
 
         return run_on_reservation(bb, node, argv, environ)
+    if any(name in environ for name in JOB_SPACES):
+        from pegasus_bb.runtime.job_reservation.mounted import refuse_space_of_another
+
+        refuse_space_of_another(bb, environ)
     binding = shared_binding(bb, environ)
     if binding is None:
         lock_node(bb, environ)

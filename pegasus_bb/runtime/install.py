@@ -27,6 +27,7 @@ PROGRAMS = (
     "delete",
     "exitcode",
     "await_stage_out",
+    "fork_server",
 )
 OLDEST_PYTHON = (3, 9)
 # All files for compute nodes; a test compares this list with the imports.

@@ -9,10 +9,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from types import FrameType
 from typing import IO, Any
 
 from pegasus_bb.core import process
+from pegasus_bb.run.engine.forked_jobs import ForkedJobs
 from pegasus_bb.run.engine.processes import Processes, kill_marked
 
 # Seconds between two polls where the kernel has no pidfd to wait for.
@@ -28,16 +30,19 @@ class Child:
     kind: str  # job | pre | post
     mark: str  # in its environment: lets a later engine find it
     output: IO[bytes] | None = None  # of a script
-    running: Any = None  # subprocess.Popen
+    running: Any = None  # subprocess.Popen, Forked
     handle: int = -1  # pidfd, -1 where there is none
+    is_polled: bool = False  # the kernel has no pidfd
 
 
 class Children:
     """Starts processes and tells when one of them, a timer or a signal is due."""
 
-    def __init__(self, processes: Processes) -> None:
+    def __init__(self, processes: Processes, programs: Path) -> None:
+        """``programs``: the folder of those that may be forked."""
         self._processes = processes
         self._selector = selectors.DefaultSelector()
+        self._forked = ForkedJobs(programs, processes, self.watch)
         self._alive: dict[int, Child] = {}
         self._without_pidfd = 0  # children without a pidfd
 
@@ -62,10 +67,12 @@ class Children:
         """Start ``argv`` as ``child``. Raises OSError where it cannot be started."""
         mark = child.mark
         self._processes.starting(mark)
-        child.running = process.start(
+        env = {**env, self._processes.VARIABLE: mark}
+        forked = self._forked.start(argv, cwd, env, files)
+        child.running = forked or process.start(
             argv,
             cwd=cwd,
-            env={**env, self._processes.VARIABLE: mark},
+            env=env,
             stdin=files[0],
             stdout=files[1],
             stderr=files[2],
@@ -74,11 +81,16 @@ class Children:
         pid = child.running.pid
         self._processes.started(mark, pid)
         self._alive[pid] = child
+        if forked is None:
+            self._wait_for(child)
+
+    def _wait_for(self, child: Child) -> None:
         try:
-            child.handle = os.pidfd_open(pid)
+            child.handle = os.pidfd_open(child.running.pid)
             self._selector.register(child.handle, selectors.EVENT_READ, child)
         except (AttributeError, OSError):
             self._without_pidfd += 1
+            child.is_polled = True
 
     def wait(self, timeout: float | None) -> list[tuple[Child, int]]:
         """Children that have ended, with exit status or minus the signal.
@@ -87,11 +99,15 @@ class Children:
         """
         if self._without_pidfd:
             timeout = _POLL if timeout is None else min(timeout, _POLL)
+        if self._forked.has_ended:
+            timeout = 0
         ready = self._selector.select(timeout)
         if self._without_pidfd:
+            self._forked.ended()
             candidates = list(self._alive.values())
         else:
             candidates = [key.data for key, _ in ready if key.data is not None]
+            candidates += [self._alive[pid] for pid in self._forked.ended()]
         ended = []
         for child in candidates:
             status = child.running.poll()
@@ -122,13 +138,13 @@ class Children:
     def _forget(self, child: Child) -> None:
         del self._alive[child.running.pid]
         self._processes.ended(child.running.pid)
-        if child.handle < 0:
-            self._without_pidfd -= 1
-            return
-        self._selector.unregister(child.handle)
-        os.close(child.handle)
+        self._without_pidfd -= child.is_polled
+        if child.handle >= 0:
+            self._selector.unregister(child.handle)
+            os.close(child.handle)
 
     def close(self) -> None:
+        self._forked.close()
         self._selector.close()
 
 

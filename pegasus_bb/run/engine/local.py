@@ -115,7 +115,7 @@ class _Run:
     def _run_nodes(self, prepared: Preparation, grace: float) -> None:
         journal = JobstateLog(self._place.journal)
         processes = Processes(self._place.processes)
-        children = Children(processes)
+        children = Children(processes, self._place.bb / "bin")
         try:
             with Signals() as signals:
                 children.watch(signals.handle)

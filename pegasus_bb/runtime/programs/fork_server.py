@@ -1,0 +1,152 @@
+"""Forks the other programs of a run for the embedded engine, which is our stdin.
+
+A start of Python costs more than a short task. This process has the programs loaded; a
+fork of it is a job as a fresh start would be: its own session, folder, environment,
+descriptors and signals. The engine sends a JSON list of argv, cwd and environment with
+the descriptors 0, 1 and 2; it reads ["started", pid], and later ["ended", pid, status].
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, NoReturn
+
+from pegasus_bb.core.errors import USAGE
+
+LARGEST = 100_000  # bytes of a request; a socket takes twice as much
+_PROGRAMS = "pegasus_bb.runtime.programs"
+# What a program loads only where it needs it, and every job does.
+_ALWAYS = {"launch": ("pegasus_bb.runtime.proc", f"{_PROGRAMS}.record", "ctypes")}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Serve until the engine closes the socket; its jobs run on."""
+    try:
+        engine = socket.socket(fileno=os.dup(0))
+    except OSError:
+        print("fork_server: pegasus-bb run starts it, not a person", file=sys.stderr)
+        return USAGE
+    serve(engine)
+    return 0
+
+
+def serve(engine: socket.socket) -> None:
+    """Answer requests and report ends until the other side of ``engine`` is closed."""
+    wakeup, write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+    poll = select.poll()
+    poll.register(engine, select.POLLIN)
+    poll.register(wakeup, select.POLLIN)
+    while True:
+        due = {handle for handle, _ in poll.poll()}
+        if wakeup in due:
+            with contextlib.suppress(BlockingIOError):
+                os.read(wakeup, 4096)
+            _report_ends(engine)
+        if engine.fileno() in due:
+            data, files, _, _ = socket.recv_fds(engine, LARGEST, 3)
+            if not data:
+                return
+            _answer(engine, json.loads(data), files)
+
+
+def _report_ends(engine: socket.socket) -> None:
+    while True:
+        try:
+            pid, raw = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if not pid:
+            return
+        status = -os.WTERMSIG(raw) if os.WIFSIGNALED(raw) else os.WEXITSTATUS(raw)
+        _say(engine, "ended", pid, status)
+
+
+def _answer(engine: socket.socket, request: Any, files: list[int]) -> None:
+    argv, cwd, environ = request
+    program = _load(os.path.basename(argv[0]))
+    try:
+        pid = os.fork()
+    except OSError as error:
+        _say(engine, "failed", error.errno)
+    else:
+        if pid == 0:
+            _be(program, argv, cwd, environ, files)
+        _say(engine, "started", pid)
+    for handle in files:
+        os.close(handle)
+
+
+def _load(name: str) -> Any:
+    """The module of program ``name``: loaded once, before the fork."""
+    full = f"{_PROGRAMS}.{name}"
+    if full not in sys.modules:
+        for module in (full, *_ALWAYS.get(name, ())):
+            import_module(module)
+        gc.collect()
+        gc.freeze()  # a collection in a child would copy all of it
+    return sys.modules[full]
+
+
+def _be(
+    program: Any, argv: list[str], cwd: str, environ: dict[str, str], files: list[int]
+) -> NoReturn:
+    """Be the program in this process, which is new, and end it."""
+    status = 1
+    try:
+        _start_afresh(cwd, environ, files)
+        sys.argv = argv
+        status = program.main()
+    except SystemExit as end:
+        status = _status_of(end)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(_finish(status))
+
+
+def _start_afresh(cwd: str, environ: dict[str, str], files: list[int]) -> None:
+    os.setsid()
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for number, handle in enumerate(files):
+        os.dup2(handle, number)
+    os.closerange(3, max(64, *files) + 64)
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(environ)
+
+
+def _status_of(end: SystemExit) -> int:
+    if end.code is None or isinstance(end.code, int):
+        return end.code or 0
+    print(end.code, file=sys.stderr)
+    return 1
+
+
+def _finish(status: int) -> int:
+    """What a Python does at its end; 120, as its, where the output is not written."""
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        return 120
+    return status & 0xFF
+
+
+def _say(engine: socket.socket, *words: object) -> None:
+    with contextlib.suppress(OSError):  # the engine is gone; its jobs run on
+        engine.send(json.dumps(words).encode())

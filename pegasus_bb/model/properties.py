@@ -269,6 +269,11 @@ class Settings:
     python: str = _setting(
         "", _program, "PATH", "The Python of the compute nodes.", "the system's"
     )
+    node_cache: str = _choice_setting(
+        "on",
+        ("on", "off"),
+        "off: nodes keep no copy of our code; each start reads bb/runtime.zip.",
+    )
     check: str = _choice_setting(
         "on",
         ("on", "off"),

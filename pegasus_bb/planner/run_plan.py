@@ -52,6 +52,7 @@ class RunPlan:
     poll: int = 10  # seconds between two runs of a deferred gate
     predicted: Predicted | None = None  # None if the speed of the storage is unknown
     python: str = ""  # the Python of compute nodes; empty: the system's own
+    is_kept: bool = True  # nodes keep a copy of our code
     darshan: str = ""  # the library that tasks preload; empty: none
     drain: DrainPlan | None = None  # None: results leave as soon as they are there
     cwd: Path = Path()  # where the command line was typed
@@ -156,6 +157,7 @@ def plan_run(
         drain=drain,
         poll=settings.poll,
         python=check_python(properties, settings.python),
+        is_kept=settings.node_cache == "on",
         darshan=check_darshan(properties, settings.darshan),
     )
 

@@ -1,4 +1,4 @@
-"""Copies the programs of a run to <submit>/bb: bin/ and lib/.
+"""Writes the programs of a run into <submit>/bb: bin/, and runtime.zip with the code.
 
 Planning calls it on the submit host. A run keeps using its copy when the package is
 upgraded.
@@ -6,13 +6,15 @@ upgraded.
 
 from __future__ import annotations
 
-import contextlib
+import hashlib
+import io
+import marshal
 import os
 import py_compile
 import re
-import shutil
 import struct
 from importlib.util import MAGIC_NUMBER, cache_from_source
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.refusals import keep_mode
@@ -49,15 +51,48 @@ FILES = (
 FOLDERS = ("runtime",)
 _LEFT_OUT = ("runtime/install.py",)
 
+ARCHIVE = "runtime.zip"
+_HEADER = 16  # bytes of a .pyc before its code
+_UNCHECKED = MAGIC_NUMBER + struct.pack("<I", 1)  # Python looks at no source
+# The text of every program: it finds the code, and becomes the program of its name.
+# What a node keeps has a folder of the user's own, closed to all others.
 _BODY = """\
 import os, sys
 if sys.version_info < (3, 9):
     sys.exit("%s: %s is Python %d.%d, and 3.9 or newer is needed: name one with the property pegasus.bb.python" % ((sys.argv[0], sys.executable) + tuple(sys.version_info[:2])))
-_bb = os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[0])))
-sys.path.insert(0, os.path.join(_bb, "lib"))
-from pegasus_bb.runtime.programs.{name} import main
-sys.exit(main())
+import _imp, marshal
+bb = os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[0])))
+digest, bases = "{digest}", {bases}
+archive = bb + "/runtime.zip"
+name = "%s.%s-%x" % (digest, sys.implementation.cache_tag, sys.hexversion)
+places = ["%s/pegasus-bb-%d" % (base, os.geteuid()) for base in bases if base[:1] == "/"]
+def kept(place):
+    try:
+        folder = os.lstat(place)
+        if folder.st_uid != os.geteuid() or folder.st_mode & 0o170077 != 0o040000:
+            return False
+        with open(place + "/" + name, "rb") as file:
+            image = memoryview(file.read())
+    except OSError:
+        return False
+    end = 16 + int.from_bytes(image[:8], "little")
+    if _imp.source_hash(0, image[16:end]) != image[8:16]:
+        return False
+    first, index = marshal.loads(image[16:end])
+    scope = {{"__name__": "pegasus_bb.runtime.kept_code"}}
+    exec(marshal.loads(first), scope)
+    scope["use"](index, image[end:], place + "/" + digest)
+    return True
+if not any(map(kept, places)):
+    sys.path.insert(0, archive)
+    from pegasus_bb.runtime import node_cache
+    node_cache.unpack(archive, digest, places, name)
+    any(map(kept, places))
+program = "pegasus_bb.runtime.programs." + os.path.basename(sys.argv[0])
+__import__(program)
+sys.exit(sys.modules[program].main())
 """  # noqa: E501
+_BASES = 'os.environ.get("XDG_RUNTIME_DIR", ""), "/tmp", os.environ.get("TMPDIR", "")'
 # -I ignores PYTHONPATH, the user's site and the current folder; -S starts faster. The
 # shell is needed because a `#!` line has at most one option, and `env -S` needs
 # coreutils 8.30: RHEL 7 and the first SLES 15 are older.
@@ -69,32 +104,62 @@ exec {python} -I -S "$0" "$@"
 """
 
 
-def install_runtime(bb_path: str, python: str = "") -> None:
-    """Write bin/ and lib/ of the bb folder ``bb_path``, replacing existing files.
+def install_runtime(bb_path: str, python: str = "", *, is_kept: bool = True) -> None:
+    """Write bin/ and runtime.zip of the bb folder ``bb_path``, replacing both.
 
     ``python``: a full path, or ``/usr/bin/env NAME`` for the NAME on a job's PATH;
-    empty: ``default_python``. Raises UsageError otherwise.
+    empty: ``default_python``. ``is_kept``: nodes keep the code in a folder of their
+    own. Raises UsageError.
     """
-    start = _start(python or default_python())
-    copy_code(os.path.join(bb_path, "lib"))
+    data = make_archive()
+    text = program_text(python, data, is_kept=is_kept)
     folder = os.path.join(bb_path, "bin")
     os.makedirs(folder, exist_ok=True)
-    for name in PROGRAMS:
-        path = os.path.join(folder, name)
-        part = path + ".part"
-        text = start + _BODY.format(name=name)
-        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o755)
-        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape") as out:
-            out.write(text)
-            keep_mode(handle, 0o755, path)  # others run it, on compute nodes too
-        os.replace(part, path)
+    _write(os.path.join(bb_path, ARCHIVE), data, 0o644)
+    for name in PROGRAMS:  # others run it, on compute nodes too
+        _write(os.path.join(folder, name), text.encode(errors="surrogateescape"), 0o755)
 
 
-def copy_code(lib: str) -> None:
-    """Copy and compile the modules for compute nodes below the folder ``lib``."""
+def program_text(python: str, archive: bytes, *, is_kept: bool = True) -> str:
+    """The text of every program of ``archive``. Raises UsageError."""
+    bases = f"({_BASES})" if is_kept else "()"
+    digest = hashlib.sha256(archive).hexdigest()
+    return _start(python or default_python()) + _BODY.format(digest=digest, bases=bases)
+
+
+def _write(path: str, data: bytes, mode: int) -> None:
+    part = path + ".part"
+    handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+    with os.fdopen(handle, "wb") as out:
+        out.write(data)
+        keep_mode(handle, mode, path)
+    os.replace(part, path)
+
+
+def make_archive() -> bytes:
+    """The modules for compute nodes with their byte code, and the compiled helper."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    for name in travelling_files(package):
-        _copy(os.path.join(package, name), os.path.join(lib, "pegasus_bb", name))
+    data = io.BytesIO()
+    with ZipFile(data, "w", ZIP_DEFLATED, compresslevel=1) as archive:
+        for name in travelling_files(package):
+            source = os.path.join(package, name)
+            _add(archive, f"pegasus_bb/{name}", _content(source))
+            if name.endswith(".py"):
+                code = _UNCHECKED + bytes(8) + _code(source)
+                _add(archive, f"pegasus_bb/{name}c", code)
+    return data.getvalue()
+
+
+def _add(archive: ZipFile, name: str, data: bytes) -> None:
+    """Without a time: one package always makes one archive."""
+    entry = ZipInfo(name)
+    entry.compress_type = ZIP_DEFLATED
+    archive.writestr(entry, data)
+
+
+def _content(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
 
 
 def default_python(system: str = "/usr/bin/python3") -> str:
@@ -138,26 +203,16 @@ def _start(python: str) -> str:
     return _THROUGH_SHELL.format(python=f'"{name}"' if "/" in name else name)
 
 
-def _copy(source: str, dest: str) -> None:
-    os.makedirs(os.path.dirname(dest), exist_ok=True)
-    shutil.copyfile(source, dest)
-    if dest.endswith(".py"):
-        _compile(source, dest)
-
-
-def _compile(source: str, dest: str) -> None:
-    """Compile once for all runs: the result stays next to ``source``."""
-    status = os.stat(source)
-    with contextlib.suppress(OSError):  # Python compiles anew where that is refused
-        os.utime(dest, ns=(status.st_atime_ns, status.st_mtime_ns))
+def _code(source: str) -> bytes:
+    """The byte code of ``source``, which stays next to it for the next plan."""
     compiled = cache_from_source(source)
-    try:
-        if not _is_current(compiled, status):
+    if not _is_current(compiled, os.stat(source)):
+        try:
             py_compile.compile(source, compiled, doraise=True, quiet=1)
-        os.makedirs(os.path.dirname(cache_from_source(dest)), exist_ok=True)
-        shutil.copyfile(compiled, cache_from_source(dest))
-    except OSError:  # the package belongs to another user
-        py_compile.compile(dest, doraise=True, quiet=1)
+        except OSError:  # the package belongs to another user
+            code = compile(_content(source), source, "exec", dont_inherit=True)
+            return marshal.dumps(code)
+    return _content(compiled)[_HEADER:]
 
 
 def _is_current(compiled: str, source: os.stat_result) -> bool:
@@ -166,5 +221,5 @@ def _is_current(compiled: str, source: os.stat_result) -> bool:
     try:
         with open(compiled, "rb") as file:
             return file.read(len(wanted)) == wanted
-    except FileNotFoundError:
+    except OSError:
         return False

@@ -189,7 +189,7 @@ def directives(submit_dir: Path) -> list[str]:
     return [
         line
         for file in submit_dir.rglob("*")
-        if file.is_file() and "lib" not in file.parts
+        if file.is_file() and file.suffix != ".zip"
         for line in file.read_text(errors="replace").splitlines()
         if re.match(r"\s*#(BB|DW|SBATCH)", line)
     ]

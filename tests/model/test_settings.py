@@ -44,6 +44,7 @@ def test_every_setting() -> None:
         "headroom": ("25", 25),
         "name": ("cyber", "cyber"),
         "python": ("/opt/python3.9", "/opt/python3.9"),
+        "node_cache": ("off", "off"),
         "check": ("off", "off"),
         "counters": ("off", "off"),
         "darshan": ("auto", "auto"),

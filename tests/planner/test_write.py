@@ -48,7 +48,7 @@ def test_everything_that_planning_made_is_there(here: Any) -> None:
             assert json.loads(Path(submit.input).read_text()) != []
     assert {p.name for p in (folder / "bb").iterdir()} >= {
         "bin",
-        "lib",
+        "runtime.zip",
         "plan.json",
         "request.json",
         "placement.json",

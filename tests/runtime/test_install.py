@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
@@ -26,12 +27,6 @@ def bb(tmp_path: Path) -> Path:
     return tmp_path / "bb"
 
 
-def modules(lib: Path) -> Iterator[tuple[str, Path]]:
-    for path in sorted(lib.rglob("*.py")):
-        parts = path.relative_to(lib).with_suffix("").parts
-        yield ".".join(part for part in parts if part != "__init__"), path
-
-
 def test_every_program_is_there_and_starts(bb: Path) -> None:
     assert sorted(path.name for path in (bb / "bin").iterdir()) == sorted(PROGRAMS)
     for path in (bb / "bin").iterdir():
@@ -42,18 +37,29 @@ def test_every_program_is_there_and_starts(bb: Path) -> None:
         assert "Traceback" not in done.stderr, path.name
 
 
-def test_every_module_loads_from_lib_alone(bb: Path) -> None:
-    names = [name for name, _ in modules(bb / "lib")]
+@pytest.mark.parametrize("compiled", [True, False])
+def test_every_module_loads_from_the_archive_alone(
+    tmp_path: Path, compiled: bool
+) -> None:
+    """Also by another Python, to which our byte code means nothing."""
+    names = {}
+    with ZipFile(tmp_path / "one.zip", "w") as copy:
+        made = ZipFile(io.BytesIO(install.make_archive()))
+        for file in made.namelist():
+            if compiled or not file.endswith(".pyc"):
+                copy.writestr(file, made.read(file))
+            if file.endswith(".py"):
+                names[file] = file[:-3].removesuffix("/__init__").replace("/", ".")
+    assert len(names) > 80
     code = (
         "import sys, json, importlib; sys.path.insert(0, sys.argv[1])\n"
         "for name in json.loads(sys.argv[2]):\n"
         "    module = importlib.import_module(name)\n"
         "    assert module.__file__.startswith(sys.argv[1]), module.__file__\n"
     )
+    argv = [str(tmp_path / "one.zip"), json.dumps(list(names.values()))]
     done = subprocess.run(
-        [sys.executable, "-IS", "-c", code, str(bb / "lib"), json.dumps(names)],
-        capture_output=True,
-        text=True,
+        [sys.executable, "-IS", "-c", code, *argv], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
 
@@ -130,10 +136,15 @@ def test_a_node_that_may_not_write_the_submit_folder(bb: Path) -> None:
     assert os.access(bb, os.R_OK)
 
 
-@pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def test_one_package_makes_one_archive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else each plan would be kept on nodes anew. Also without the right to compile."""
+    assert install.make_archive() == install.make_archive()
     copy = tmp_path / "pegasus_bb"
-    leave = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(Path(install.__file__).parent.parent, copy, ignore=leave)
+    shutil.copytree(Path(install.__file__).parent.parent, copy)
+    for folder in copy.rglob("__pycache__"):
+        shutil.rmtree(folder)
+        folder.write_text("a file is in the way")
     monkeypatch.setattr(install, "__file__", str(copy / "runtime" / "install.py"))
-    return copy
+    assert install.make_archive() == install.make_archive()

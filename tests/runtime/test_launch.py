@@ -277,7 +277,7 @@ def test_a_job_pays_for_no_module_that_it_does_not_need(site: Site) -> None:
             "-IS",
             "-c",
             code,
-            str(site.bb / "lib"),
+            str(site.bb / "runtime.zip"),
             site.program("launch"),
             site.program("record"),
             "true",

@@ -30,7 +30,6 @@ _PROGRAMS = {
     for name in install.PROGRAMS
 }
 _start, _execve = process.start, os.execve
-_code = tempfile.TemporaryDirectory(prefix="pegasus-bb-code-")  # for all plans
 _replaced: list[Any] = []  # streams of the parent: dropped, they would be flushed
 for _module in COMMANDS.values():
     importlib.import_module(_module)
@@ -44,11 +43,11 @@ def pegasus_bb(
     An engine forks the programs of ``bb/bin`` as well.
     """
 
-    code = link_to_shared_code()
+    shared_archive()
 
     def command() -> None:
         process.start = _start_program  # type: ignore[assignment]
-        install.copy_code = code  # type: ignore[assignment]
+        install.make_archive = shared_archive
         _have_command(arguments, cwd, environ)
         main()
 
@@ -71,18 +70,16 @@ def start_pegasus_bb(
 
 
 @cache
-def link_to_shared_code() -> Callable[[str], None]:
-    """A ``copy_code`` that makes a link: the modules that travel are copied once."""
-    folder = Path(_code.name)
-    folder.chmod(0o755)
-    install.copy_code(str(folder))
-    return lambda lib: Path(lib).symlink_to(folder)
+def shared_archive() -> bytes:
+    """What ``make_archive`` makes, once for all plans."""
+    return install.make_archive()
 
 
 def install_programs(bb: Path) -> None:
-    """As install_runtime, with a link to the code that all tests share."""
+    """As install_runtime, with the archive that all tests share."""
+    archive = shared_archive()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(install, "copy_code", link_to_shared_code())
+        patch.setattr(install, "make_archive", lambda: archive)
         install.install_runtime(str(bb), sys.executable)
 
 
@@ -207,12 +204,16 @@ def _is_ours(path: str) -> bool:
     name = Path(path).name
     if name not in _PROGRAMS:
         return False
-    pythons = sys.executable, install.default_python()
-    body = install._BODY.format(name=name)
     try:
-        return Path(path).read_text() in [install._start(p) + body for p in pythons]
+        return Path(path).read_text() in _planned_texts()
     except OSError:
         return False
+
+
+@cache
+def _planned_texts() -> list[str]:
+    pythons = sys.executable, install.default_python()
+    return [install.program_text(python, shared_archive()) for python in pythons]
 
 
 def _have_command(arguments: list[str], cwd: Path, environ: Mapping[str, str]) -> None:

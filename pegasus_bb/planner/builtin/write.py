@@ -66,7 +66,7 @@ def write(
 
         def write_the_rest() -> None:
             write_dag(executable.dag, part / executable.dag_name)
-            install_runtime(str(part / "bb"), run.python)
+            install_runtime(str(part / "bb"), run.python, is_kept=run.is_kept)
 
         with_worker = len(executable.jobs) >= JOBS_FOR_A_WORKER
         folders = _folders(executable, run)

@@ -69,7 +69,7 @@ class PegasusPlanner:
     ) -> tuple[PegasusWorkflow, RunPlan]:
         folder = planned_folder(run.submit_dir)
         write_inputs(rewritten, folder)
-        install_runtime(str(folder.parent), run.python)
+        install_runtime(str(folder.parent), run.python, is_kept=run.is_kept)
         make_user_database(self.home, given.catalogs.properties)
         printed = run_planner(self._argv(run), folder, run.cwd)
         planned = replace(read_planned(run), printed=printed)

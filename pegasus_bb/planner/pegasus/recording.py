@@ -68,9 +68,9 @@ def counting_folder(base: Path, python: str) -> Path:
 
 
 def _digest(folder: Path) -> str:
-    """A digest of the programs and their Python, without the times of the files."""
+    """A digest of the programs and their Python, with the digest of the code."""
     digest = hashlib.sha256()
-    for file in sorted(p for p in folder.rglob("*") if p.suffix in ("", ".py")):
+    for file in sorted(folder.rglob("*")):
         if file.is_file():
             digest.update(f"{file.relative_to(folder)}\0".encode() + file.read_bytes())
     return digest.hexdigest()[:16]

@@ -1,0 +1,153 @@
+"""A node keeps the code of a run in a folder of the user's own, and trusts no other."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.core.errors import USAGE
+from pegasus_bb.runtime.install import install_runtime
+
+OWN = f"pegasus-bb-{os.getuid()}"
+THERE = "the task ran"
+
+
+class Node:
+    """A node with its own folders, and a submit directory that it can only read."""
+
+    def __init__(self, root: Path) -> None:
+        self.bb = root / "submit" / "bb"
+        self.local = root / "local"
+        self.other = root / "other"
+        self.local.mkdir()
+        self.other.mkdir()
+        self.install()
+
+    def install(self, *, is_kept: bool = True) -> None:
+        """With another folder for /tmp, where the tests of others keep theirs."""
+        install_runtime(str(self.bb), sys.executable, is_kept=is_kept)
+        for program in (self.bb / "bin").iterdir():
+            text = program.read_text().replace('"/tmp"', f'"{self.local}/tmp"')
+            program.write_text(text)
+
+    @property
+    def kept(self) -> list[Path]:
+        found = (self.local / OWN).glob("*.cpython-*")
+        return [path for path in found if not path.name.endswith(".part")]
+
+    def command(self, *argv: str) -> tuple[list[str], dict[str, str]]:
+        argv = argv or ("echo", THERE)
+        places = {"XDG_RUNTIME_DIR": str(self.local), "TMPDIR": str(self.other)}
+        return [str(self.bb / "bin" / "record"), *argv], {**os.environ, **places}
+
+    def run(self, *argv: str) -> subprocess.CompletedProcess[str]:
+        words, environ = self.command(*argv)
+        return subprocess.run(words, env=environ, capture_output=True, text=True)
+
+    def runs(self) -> bool:
+        done = self.run()
+        assert done.returncode == 0, done.stderr
+        return THERE in done.stdout
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Node:
+    return Node(tmp_path)
+
+
+def test_later_starts_read_their_own_program_and_the_node_s_file(node: Node) -> None:
+    assert node.runs()
+    assert len(node.kept) == 1
+    (node.bb / "runtime.zip").unlink()
+    assert node.runs()
+
+
+def test_what_a_plan_adds_for_running_are_some_files(node: Node) -> None:
+    assert sum(path.is_file() for path in node.bb.rglob("*")) <= 12
+
+
+def test_forty_starts_at_once_leave_one_copy(node: Node) -> None:
+    with ThreadPoolExecutor(40) as pool:
+        done = list(pool.map(lambda _: node.runs(), range(40)))
+    assert all(done)
+    assert len(node.kept) == 1
+    assert [p for p in (node.local / OWN).iterdir() if "part" in p.name] == []
+
+
+def test_a_start_that_is_killed_while_it_unpacks_is_no_trouble(node: Node) -> None:
+    words, environ = node.command()
+    for pause in (0.03, 0.06, 0.09, 0.12, 0.15):
+        started = subprocess.Popen(words, env=environ, stdout=subprocess.DEVNULL)
+        time.sleep(pause)
+        started.kill()
+        started.wait()
+    assert node.runs() and node.runs()
+    assert len(node.kept) == 1
+
+
+@pytest.mark.parametrize("trap", ["another user's", "open to others", "a link"])
+def test_a_folder_that_is_not_ours_alone_is_not_used(node: Node, trap: str) -> None:
+    """An attacker who makes the name first gets nothing run."""
+    assert node.runs()
+    ours = node.local / OWN
+    bad = b"raise SystemExit('attacked')"
+    for file in node.kept:
+        file.write_bytes(bad + file.read_bytes())
+    if trap == "another user's":
+        os.chown(ours, 12345, -1)
+    elif trap == "open to others":
+        ours.chmod(0o770)
+    else:
+        ours.rename(node.local / "elsewhere")
+        ours.symlink_to(node.local / "elsewhere")
+    assert node.runs()
+    assert len(list((node.other / OWN).glob("*.cpython-*"))) == 1
+
+
+def test_a_damaged_copy_is_made_again_or_named(node: Node) -> None:
+    assert node.runs()
+    (file,) = node.kept
+    whole = file.read_bytes()
+    file.write_bytes(b"\0" * len(whole))
+    assert node.runs()
+    assert file.read_bytes() == whole
+    file.write_bytes(whole[: len(whole) // 2])
+    done = node.run()
+    assert done.returncode == 0 or "is damaged; remove it" in done.stderr
+
+
+def test_without_a_place_it_runs_from_the_archive(node: Node) -> None:
+    for place in (node.local, node.other):
+        (place / OWN).write_text("a file is in the way")
+    assert node.runs()
+
+
+def test_off_keeps_nothing(node: Node) -> None:
+    node.install(is_kept=False)
+    assert node.runs()
+    assert not (node.local / OWN).exists()
+
+
+def test_an_archive_that_was_changed_is_refused(node: Node) -> None:
+    with (node.bb / "runtime.zip").open("ab") as archive:
+        archive.write(b"\0")
+    done = node.run()
+    assert done.returncode == USAGE
+    assert "Traceback" not in done.stderr
+    assert "runtime.zip: was changed since the plan was made" in done.stderr
+
+
+def test_two_versions_share_a_node_and_old_ones_go(node: Node) -> None:
+    assert node.runs()
+    (first,) = node.kept
+    os.utime(first, (1, 1))
+    digest = first.name.partition(".")[0]
+    first.rename(first.with_name("0" * 64 + ".cpython-311-x"))
+    assert node.runs()
+    assert [path.name.partition(".")[0] for path in node.kept] == [digest]

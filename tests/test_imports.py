@@ -31,7 +31,7 @@ MAY_IMPORT = {
 MAY_IMPORT["cli"] = {*MAY_IMPORT, "api"}
 # Files that travel to compute nodes: the standard library, and these only.
 TRAVELS = [f"core/{name}.py" for name in ("errors", "units", "process", "files")]
-TRAVELS += [f"core/{name}.py" for name in ("ledger", "max_min", "paths", "refusals")]
+TRAVELS += [f"core/{name}.py" for name in ("ledger", "paths", "refusals")]
 TRAVELS += ["core/removal.py"]
 TRAVELS_TOO = ["model/backends.py", "model/reservation.py"]
 TRAVELS_TOO += ["runtime/**/*.py", "stager/**/*.py"]

@@ -15,7 +15,7 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import abbreviate
 from pegasus_bb.runtime.stager_client.dataspace import Dataspaces
 from pegasus_bb.runtime.stager_client.protocol import Refused
-from pegasus_bb.stager.nodes.conflicts import conflicts, divide
+from pegasus_bb.stager.nodes.contents import conflicts, divide
 from pegasus_bb.stager.nodes.job_record import GONE, IN, LIST, OUT, NodesRecord
 from pegasus_bb.stager.nodes.names import expand
 from pegasus_bb.stager.nodes.nodes_config import NodesConfig

@@ -1,16 +1,24 @@
-"""Time per process in I/O calls, and user to system time (Ferreira da Silva et al.
-2019, Figs. 12 to 15)."""
+"""The time of transformations: as they ran, in I/O calls, in user and system mode.
+
+Ferreira da Silva et al. 2019, Figs. 12 to 15, have the last two.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pegasus_bb.model.stat import Pair
 from pegasus_bb.report.metrics import RATIO, TO_ONE
 from pegasus_bb.report.page.charts import ALERT, LINES, SOFT, STAGE_IN, WAIT, sides
 from pegasus_bb.report.page.drawings import paired_bars, stacked_bars
 from pegasus_bb.report.page.figure import Column, DataRow, Dataset, Figure
+from pegasus_bb.report.page.overview import each_kind
 from pegasus_bb.report.report_document import Comparison, Row
 
+_RUN_TITLE = "Run time by transformation"
+_NO_RUNS = "Left out: no record is of a compute job."
+_RUN_ABOUT = "Seconds of all jobs of a transformation, added up."
+_MOST = 20  # transformations that are drawn
 _TITLE = "Time per process"
 _MISSING = (
     "Left out: there is no Darshan log of these runs. Put logs anywhere below the "
@@ -41,6 +49,26 @@ _CPU_ABOUT = (
     "its time a job spends on input and output."
 )
 _CPU_LABEL = "User to system time of each transformation; the table has the numbers"
+
+
+def transformations(found: Comparison) -> Figure:
+    """Draw those that took longest; the tables have all."""
+    pairs = {row.name: row.cells["run_time"] for row in found.compute}
+    longest = sorted(pairs, key=lambda name: -_seconds(pairs[name]))[:_MOST]
+    if not longest:
+        return Figure("transformations", _RUN_TITLE, _NO_RUNS)
+    shown = {name: pairs[name] for name in pairs if name in longest}
+    label = "Run time of each transformation; the tables have the numbers"
+    _, bars = paired_bars("transformation", "run time", "s", shown, label)
+    about = _RUN_ABOUT + (LINES if found.repeated else "")
+    if len(pairs) > _MOST:
+        about += f" The {_MOST} that took longest are drawn."
+    tables = each_kind(found)
+    return Figure("transformations", _RUN_TITLE, about, (bars,), tables)
+
+
+def _seconds(pair: Pair) -> float:
+    return max((stat.mean for stat in (pair.pfs, pair.bb) if stat), default=0.0)
 
 
 def calls(found: Comparison) -> Figure:

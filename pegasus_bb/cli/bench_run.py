@@ -15,7 +15,7 @@ import click
 
 from pegasus_bb.cli import cleanly_ended
 from pegasus_bb.cli.progress_bar import described_progress
-from pegasus_bb.core.columns import columns, printable
+from pegasus_bb.core.text import columns, printable
 from pegasus_bb.core.units import MIB, format_size
 from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.bench.bench_document import after, before, to_document

@@ -10,8 +10,8 @@ import orjson
 
 from pegasus_bb.cli.output import echo_lines
 from pegasus_bb.cli.plan_options import PlanCommand, options_of_a_look, plan_options
-from pegasus_bb.core.columns import printable
 from pegasus_bb.core.errors import USAGE
+from pegasus_bb.core.text import printable
 from pegasus_bb.model.finding import Finding, Level
 from pegasus_bb.run.check.everything import findings
 

@@ -11,8 +11,8 @@ from types import FrameType
 import click
 
 from pegasus_bb.cli.stage import journal_path
-from pegasus_bb.core.columns import printable
 from pegasus_bb.core.errors import DONE, NOT_COPIED, UsageError
+from pegasus_bb.core.text import printable
 from pegasus_bb.core.units import format_files, format_size, parse_duration
 from pegasus_bb.model.drain_settings import read_rule
 from pegasus_bb.runtime.draining.buffer import ALL, WatchedBuffer

@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.planner.pegasus.home import PLAN, PegasusHome, find_home
+from pegasus_bb.planner.pegasus_home import PLAN, PegasusHome, find_home
 
 _SIBLINGS = ("lib", "lib64", "share", "etc")
 

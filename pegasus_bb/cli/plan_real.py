@@ -15,9 +15,9 @@ from pegasus_bb.model.properties import Properties, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.call import become, plain_argv, run, run_argv
-from pegasus_bb.planner.pegasus.home import PegasusHome, planner_line
 from pegasus_bb.planner.pegasus.planner import PegasusPlanner
 from pegasus_bb.planner.pegasus.user_database import make_user_database
+from pegasus_bb.planner.pegasus_home import PegasusHome, planner_line
 from pegasus_bb.planner.plan_summary import unused_tier_notes
 from pegasus_bb.planner.planning import plan
 

@@ -10,7 +10,7 @@ import click
 import orjson
 
 from pegasus_bb.cli.output import echo_lines
-from pegasus_bb.core.columns import columns, one_line
+from pegasus_bb.core.text import columns, one_line
 from pegasus_bb.core.units import format_duration, format_size
 from pegasus_bb.run.inventory.site_status import SiteStatus, SpaceUse, site_status
 from pegasus_bb.stager.slurm.install_hooks import hooks_done

@@ -14,8 +14,8 @@ import orjson
 
 from pegasus_bb.cli.fallback import fallback_of, pfs_lines
 from pegasus_bb.cli.output import echo_lines
-from pegasus_bb.core.columns import columns
 from pegasus_bb.core.errors import PegasusBBError
+from pegasus_bb.core.text import columns
 from pegasus_bb.core.units import (
     abbreviate,
     format_duration,

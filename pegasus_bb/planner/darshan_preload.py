@@ -23,13 +23,11 @@ _PLAIN = re.compile(r"[^\s:]+")  # ld.so takes blanks and colons for the next li
 
 
 def check_darshan(properties: Properties, setting: str) -> str:
-    """The library that ``setting`` (off, auto or a path) selects; empty: none.
+    """The library that ``setting`` (auto or a path) selects; empty: none.
 
     A path that exists only on compute nodes is not tested, as with a Python. Raises
     CatalogError if the library does not work on this machine.
     """
-    if setting == "off":
-        return ""
     if setting == "auto":
         return next((path for path in _candidates() if not darshan_fault(path)), "")
     if not setting.startswith("/") or not _PLAIN.fullmatch(setting):
@@ -38,16 +36,6 @@ def check_darshan(properties: Properties, setting: str) -> str:
     if is_there(setting) and (why := darshan_fault(setting)):
         raise properties.error(_KEY, f"it does not work here: {why}", _WOULD_DO)
     return setting
-
-
-def missing_darshan_note(setting: str, library: str) -> list[str]:
-    """A note if ``auto`` has selected no ``library``; else nothing."""
-    if setting != "auto" or library:
-        return []
-    return [
-        f"darshan:  auto found no {_NAME} here that works without MPI: no task is "
-        "logged; --bb-darshan PATH names one"
-    ]
 
 
 def _candidates() -> Iterator[str]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import is_there
-from pegasus_bb.core.process import Finished, ask
+
+if TYPE_CHECKING:
+    from pegasus_bb.core.process import Finished
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.runtime.install import OLDEST_PYTHON, default_python
 
@@ -65,6 +68,8 @@ def _is_here(name: str) -> bool:
 
 def _version(command: list[str]) -> tuple[int, int]:
     """Raises UsageError if ``command`` does not start as a Python."""
+    from pegasus_bb.core.process import ask  # the system's own Python is not tried
+
     done = ask([*command, "-E", "-S", "-c", _VERSION], timeout=20)
     found = re.fullmatch(r"(\d+) (\d+)", done.out.strip())
     if done.status or found is None:

@@ -16,17 +16,16 @@ from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.modes import PLANNED
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.model.properties import Settings
+from pegasus_bb.model.properties import Properties, Settings
 from pegasus_bb.model.reservation import Request, check_reservation_name
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.planner.darshan_preload import check_darshan
-from pegasus_bb.planner.drain_plan import DrainPlan
 from pegasus_bb.planner.node_python import check_python
 from pegasus_bb.planner.options import PlanOptions, RunDirectories, run_directories
 from pegasus_bb.planner.rewrite.pass_input import Target
 
-if TYPE_CHECKING:  # most plannings predict nothing
+if TYPE_CHECKING:  # most plannings predict and pace nothing
     from pegasus_bb.forecast.workflow.mode_choice import Predicted
+    from pegasus_bb.planner.drain_plan import DrainPlan
 
 
 @dataclass(frozen=True)
@@ -156,8 +155,16 @@ def plan_run(
         drain=drain,
         poll=settings.poll,
         python=check_python(properties, settings.python),
-        darshan=check_darshan(properties, settings.darshan),
+        darshan=_darshan(properties, settings.darshan),
     )
+
+
+def _darshan(properties: Properties, setting: str) -> str:
+    if setting == "off":
+        return ""
+    from pegasus_bb.planner.darshan_preload import check_darshan  # few tasks are logged
+
+    return check_darshan(properties, setting)
 
 
 def _job_request(

@@ -8,8 +8,8 @@ from dataclasses import replace
 from itertools import accumulate
 from statistics import fmean, median
 
+from pegasus_bb.model.history import DEFAULT_STARTUP, Startup
 from pegasus_bb.model.run import Kind, NodeTimes, Run, Task
-from pegasus_bb.model.speeds import DEFAULT_STARTUP, Startup
 
 _FEW = 4  # nodes: of fewer, whole seconds of a job state log tell nothing
 _OWN = (Kind.CREATE_DIR, Kind.CLEANUP)  # the planner's own that move nothing

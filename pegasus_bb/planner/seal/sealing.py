@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pegasus_bb.core.errors import NotSealed
 from pegasus_bb.decide.liveness import sizes
@@ -18,10 +18,11 @@ from pegasus_bb.model.dag.roles import Role, role_of
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal.dag_rules import AFTER, BEFORE, Rule
-from pegasus_bb.planner.seal.live_bytes import check_phases
 from pegasus_bb.planner.seal.lives import read_lives, removals
-from pegasus_bb.planner.seal.phases import SealedPhases, in_phases
 from pegasus_bb.planner.seal.view import BUILT_IN, DEFERRED, View
+
+if TYPE_CHECKING:  # most runs have no phases
+    from pegasus_bb.planner.seal.phases import SealedPhases
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +68,8 @@ def complete(planned: AnyWorkflow, workflow: Workflow, run: RunPlan) -> AnyWorkf
     view, phases = _in_phases(view, planned, workflow, run)
     dag = seal(view, run.poll, run.gate_retries)
     if phases is not None:
+        from pegasus_bb.planner.seal.live_bytes import check_phases
+
         check_phases(dag, phases)
     return replace(planned, dag=dag, phases=phases)
 
@@ -101,6 +104,8 @@ def _in_phases(
         return view, None
     if len(view.gated) != 1:
         return view, None  # ``seal`` refuses this DAG
+    from pegasus_bb.planner.seal.phases import in_phases
+
     made: dict[str, list[str]] = {}
     for ident, node in planned.jobs_nodes():
         job = workflow.jobs.get(ident)

@@ -17,7 +17,7 @@ from pegasus_bb.model.properties import property_of
 from pegasus_bb.planner.local_files import of_output, of_scratch
 from pegasus_bb.planner.node_python import check_python, python_of_nodes
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus.home import PegasusHome, resolve_home
+from pegasus_bb.planner.pegasus_home import PegasusHome, resolve_home
 from pegasus_bb.planner.predictions import choose_mode
 from pegasus_bb.planner.reading import (
     UserInput,

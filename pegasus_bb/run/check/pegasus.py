@@ -13,8 +13,8 @@ from pegasus_bb.core.files import is_dir, is_file
 from pegasus_bb.core.process import ask
 from pegasus_bb.model.catalogs import Site
 from pegasus_bb.model.finding import Finding, note, ok, wrong
-from pegasus_bb.planner.pegasus.home import PegasusHome
 from pegasus_bb.planner.pegasus.pegasus_limits import check_kickstart
+from pegasus_bb.planner.pegasus_home import PegasusHome
 from pegasus_bb.planner.reading import UserInput
 from pegasus_bb.planner.rewrite.pass_input import Inputs
 from pegasus_bb.run.engine.dagman.queue import SUBMIT

@@ -12,8 +12,8 @@ from pegasus_bb.planner.builtin.planner import BuiltInPlanner
 from pegasus_bb.planner.existing_submit_dir import check_existing
 from pegasus_bb.planner.local_files import of_submit_dir
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus.home import PegasusHome
 from pegasus_bb.planner.pegasus.pegasus_limits import check_style, check_sub_workflows
+from pegasus_bb.planner.pegasus_home import PegasusHome
 from pegasus_bb.planner.plan_summary import omission_notes
 from pegasus_bb.planner.planning import plan_notes
 from pegasus_bb.planner.reading import no_collection

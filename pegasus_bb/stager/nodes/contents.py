@@ -22,7 +22,7 @@ from pegasus_bb.runtime.stager_client.dataspace import (
     parse_place,
 )
 from pegasus_bb.runtime.stager_client.protocol import Refused
-from pegasus_bb.stager.worker import become
+from pegasus_bb.stager.capabilities import become
 
 _PIECE = 1 << 20
 _NICE = 15  # as of workers: other jobs may compute here

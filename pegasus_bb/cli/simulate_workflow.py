@@ -76,7 +76,9 @@ def simulate_workflow(
         else:
             _print(found, compared)
         if html is not None:
-            from pegasus_bb.report.page import report_page  # templates are slow to load
+            from pegasus_bb.report.page.reported import (
+                report_page,  # templates are slow to load
+            )
 
             write_page(html, report_page(compared))
             if not as_json:

@@ -1,17 +1,36 @@
-"""The time of transformations: as they ran, in I/O calls, in user and system mode.
+"""The time of transformations and jobs: as they ran, by footprint, in I/O calls, in
+user and system mode.
 
-Ferreira da Silva et al. 2019, Figs. 12 to 15, have the last two.
+Ferreira da Silva et al. 2019, Figs. 7 and 12 to 15, have all but the first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+import altair as alt
+
 from pegasus_bb.model.stat import Pair
 from pegasus_bb.report.metrics import RATIO, TO_ONE
-from pegasus_bb.report.page.charts import ALERT, LINES, SOFT, STAGE_IN, WAIT, sides
+from pegasus_bb.report.page.charts import (
+    ALERT,
+    LINES,
+    NAMES,
+    SOFT,
+    STAGE_IN,
+    WAIT,
+    axis,
+    byte_axis,
+    chart,
+    color,
+    draw,
+    drawn_sides,
+    log_byte_axis,
+    shape,
+    sides,
+)
 from pegasus_bb.report.page.drawings import paired_bars, stacked_bars
-from pegasus_bb.report.page.figure import Column, DataRow, Dataset, Figure
+from pegasus_bb.report.page.figure import Chart, Column, DataRow, Dataset, Figure
 from pegasus_bb.report.page.overview import each_kind
 from pegasus_bb.report.report_document import Comparison, Row
 
@@ -49,6 +68,19 @@ _CPU_ABOUT = (
     "its time a job spends on input and output."
 )
 _CPU_LABEL = "User to system time of each transformation; the table has the numbers"
+_FOOTPRINT = "Run time and waiting against footprint"
+_NO_FOOTPRINT = (
+    "Left out: no record has the bytes that its job read and wrote. Records of our "
+    "launcher, of Kickstart with -t, and Darshan logs have them."
+)
+_OF_FOOTPRINT = (
+    "Each compute job by the bytes that it read and wrote; means over repetitions. "
+    "Lower is better."
+)
+_BYTES = "bytes read and written"
+_MOST_POINTS = 4000  # jobs with the largest footprints
+_WIDE = 50.0  # from this on, largest to smallest, an axis is logarithmic
+_KEYS = ("bytes_moved", "run_time", "io_wait")
 
 
 def transformations(found: Comparison) -> Figure:
@@ -107,3 +139,50 @@ def processors(found: Comparison) -> Figure:
     tables = (data.table("User to system"),)
     about = _CPU_ABOUT + (LINES if found.repeated else "")
     return Figure("processors", _CPU_TITLE, about, (bars,), tables)
+
+
+def footprint(found: Comparison) -> Figure:
+    """Draw a point for each job and side, a chart for each kind of time."""
+    rows = [row for job in found.jobs for row in _points(job)]
+    rows.sort(key=lambda row: -float(row["bytes_moved"]))
+    metrics = {metric.key: metric for metric in found.metrics}
+    moved, *times = (
+        Column(key, metrics[key].title, metrics[key].unit) for key in _KEYS
+    )
+    job = Column("job", "job"), Column("series", "side")
+    data = Dataset((*job, moved, *times), rows[:_MOST_POINTS])
+    charts = tuple(
+        _chart(data, time) for time in times if any(time.key in row for row in rows)
+    )
+    if not charts:
+        return Figure("footprint", _FOOTPRINT, _NO_FOOTPRINT)
+    tables = (data.table("Each job"),)
+    return Figure(
+        "footprint", _FOOTPRINT, _OF_FOOTPRINT, charts, tables, side_by_side=True
+    )
+
+
+def _points(job: Row) -> Iterator[DataRow]:
+    found = {key: dict(sides(job.cells[key])) for key in _KEYS}
+    for side in NAMES:
+        means = {key: stats[side].mean for key, stats in found.items() if side in stats}
+        if means.get("bytes_moved"):  # a logarithm needs more than 0
+            yield {"job": f"{job.name} {job.job}", "series": side, **means}
+
+
+def _chart(data: Dataset, time: Column) -> Chart:
+    moved = [row["bytes_moved"] for row in data.rows]
+    low = min(moved)
+    high = max(moved)
+    names = drawn_sides(data.rows)
+    marks = draw(data).mark_point(filled=True, opacity=0.6, size=60)
+    drawing = marks.encode(
+        x=log_byte_axis(alt.X, "bytes_moved", low, high, _BYTES)
+        if high >= _WIDE * low
+        else byte_axis(alt.X, "bytes_moved", high, title=_BYTES),
+        y=axis(alt.Y, time.key, "s"),
+        color=color(names),
+        shape=shape(names),
+    )
+    label = f"{time.title} of each job against its footprint; the table has the numbers"
+    return chart(drawing, label, 240, data=data, title=time.title)

@@ -14,8 +14,7 @@ from pegasus_bb.decide.place_files import place, place_by_rules, reserve
 from pegasus_bb.decide.sizing import automatic_capacity
 from pegasus_bb.decide.survey import INPUT
 from pegasus_bb.decide.tier_choice import choose_tier, lint_tier
-from pegasus_bb.forecast.demands.learned_rates import fitted_speeds
-from pegasus_bb.forecast.workflow.calibration import calibrated
+from pegasus_bb.forecast.workflow.calibration import calibrated, fitted_speeds
 from pegasus_bb.forecast.workflow.mode_choice import Compared, Predicted, choose
 from pegasus_bb.forecast.workflow.prediction import Prediction
 from pegasus_bb.forecast.workflow.simulator import Mode, PlannedWorkflow, Simulator

@@ -16,10 +16,10 @@ from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.modes import PLANNED
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.model.properties import Properties, Settings
+from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.reservation import Request, check_reservation_name
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.planner.node_python import check_python
+from pegasus_bb.planner.node_programs import check_darshan, check_python
 from pegasus_bb.planner.options import PlanOptions, RunDirectories, run_directories
 from pegasus_bb.planner.rewrite.pass_input import Target
 
@@ -155,16 +155,8 @@ def plan_run(
         drain=drain,
         poll=settings.poll,
         python=check_python(properties, settings.python),
-        darshan=_darshan(properties, settings.darshan),
+        darshan=check_darshan(properties, settings.darshan),
     )
-
-
-def _darshan(properties: Properties, setting: str) -> str:
-    if setting == "off":
-        return ""
-    from pegasus_bb.planner.darshan_preload import check_darshan  # few tasks are logged
-
-    return check_darshan(properties, setting)
 
 
 def _job_request(

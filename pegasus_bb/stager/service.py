@@ -14,10 +14,10 @@ from typing import Any, Callable
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.runtime.stager_client.task import Origin, StagerTask, check_specs
 from pegasus_bb.stager import store
-from pegasus_bb.stager.discard import Discards
 from pegasus_bb.stager.dispatch import Dispatch
 from pegasus_bb.stager.held_tasks import Retention, TasksEnded, Waiters
 from pegasus_bb.stager.moving import note_path
+from pegasus_bb.stager.programs import Discards
 from pegasus_bb.stager.site_config import Config
 from pegasus_bb.stager.store import Store
 

@@ -26,7 +26,7 @@ sys.path.append(str(Path(__file__).resolve().parent))
 
 from genome import write_inputs
 
-from pegasus_bb.planner.pegasus.home import PegasusHome, find_home
+from pegasus_bb.planner.pegasus_home import PegasusHome, find_home
 
 LIMIT = 15.0  # per cent
 CONDOR = ("condor_submit_dag", "condor_version", "condor_config_val", "condor_dagman")

@@ -40,7 +40,7 @@ from demo_words import SIDES, conclude, how_to_repeat, introduce  # noqa: E402
 from pegasus_bb.core.errors import UsageError  # noqa: E402
 from pegasus_bb.planner.options import check_folder  # noqa: E402
 from pegasus_bb.report.compare import compare  # noqa: E402
-from pegasus_bb.report.page import report_page  # noqa: E402
+from pegasus_bb.report.page.reported import report_page  # noqa: E402
 from pegasus_bb.report.report_document import Comparison  # noqa: E402
 from pegasus_bb.report.run_folder import read_run  # noqa: E402
 

@@ -10,7 +10,7 @@ from typing import Any
 from demo_folders import Storage
 from demo_shell import Shell, columns, folded, say, tell
 
-from pegasus_bb.core.columns import columns as columns_of
+from pegasus_bb.core.text import columns as columns_of
 
 SIDES = {"pfs": "off", "bb": "persistent"}  # in this order; folder -> --bb-mode
 Row = tuple[str, ...]

@@ -9,9 +9,8 @@ part of its time that each job computes.
 
 from random import Random
 
-from pegasus_bb.forecast.kernel import Simulation, Steps
+from pegasus_bb.forecast.kernel import Simulation, Slots, Steps
 from pegasus_bb.forecast.server import Lane, SharedServer
-from pegasus_bb.forecast.slots import Slots
 
 SEED = 42
 DAY = 24 * 3600.0  # seconds

@@ -52,7 +52,9 @@ class RunComparison:
     def to_page(self) -> str:
         """Return the page of ``report --html``. Raises UsageError without the extra
         ``pages``."""
-        from pegasus_bb.report.page import report_page  # templates are slow to load
+        from pegasus_bb.report.page.reported import (
+            report_page,  # templates are slow to load
+        )
 
         return report_page({"": self.comparison})
 

@@ -22,8 +22,8 @@ from pegasus_bb.report.page.figure import (
     Figure,
     format_quantity,
 )
-from pegasus_bb.report.page.live_bytes_figure import live_legend
 from pegasus_bb.report.page.page_templates import templates
+from pegasus_bb.report.page.tier_figures import live_legend
 
 ROWS = 2_000  # files in the table; all of them are in --json
 _LEVELS = (

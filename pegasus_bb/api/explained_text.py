@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pegasus_bb.api.explanation import Explanation
-from pegasus_bb.core.columns import columns
+from pegasus_bb.core.text import columns
 from pegasus_bb.core.units import abbreviate, format_files, format_size
 from pegasus_bb.decide.decision import PlacementDecision
 from pegasus_bb.model.backends import KINDS

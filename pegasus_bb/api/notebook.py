@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from pegasus_bb.model.text import readable
+from pegasus_bb.core.text import readable
 
 ROWS = 100  # of a table; the data has all of them
 _LEFT = ' style="text-align:left"'

@@ -17,7 +17,6 @@ from typing import Any, NoReturn
 import click
 from click.shell_completion import CompletionItem
 
-from pegasus_bb.core import plugins
 from pegasus_bb.core.errors import BUG, INTERRUPTED, USAGE, PegasusBBError
 
 _NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -65,6 +64,8 @@ _ELSEWHERE = {
 
 def _added() -> list[str]:
     """Commands of other distributions; those that no person types have a hyphen."""
+    from pegasus_bb.core import plugins
+
     return [name for name in plugins.plugins(plugins.COMMANDS) if "-" not in name]
 
 
@@ -100,6 +101,8 @@ class _Commands(click.Group):
         if cmd_name in COMMANDS:
             command = importlib.import_module(COMMANDS[cmd_name]).command
         else:
+            from pegasus_bb.core import plugins
+
             command = plugins.plugin(plugins.COMMANDS, cmd_name)
         if command is not None and not isinstance(command, click.Command):
             raise TypeError(f"{cmd_name} is {command!r}, which is not a command")

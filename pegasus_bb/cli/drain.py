@@ -10,9 +10,8 @@ from types import FrameType
 
 import click
 
-from pegasus_bb.cli.stage import journal_path
-from pegasus_bb.core.columns import printable
 from pegasus_bb.core.errors import DONE, NOT_COPIED, UsageError
+from pegasus_bb.core.text import printable
 from pegasus_bb.core.units import format_files, format_size, parse_duration
 from pegasus_bb.model.drain_settings import read_rule
 from pegasus_bb.runtime.draining.buffer import ALL, WatchedBuffer
@@ -21,6 +20,7 @@ from pegasus_bb.runtime.draining.dumps import Bursts, Interval
 from pegasus_bb.runtime.draining.pace import DrainTargetPace
 from pegasus_bb.runtime.draining.safe import Arrivals
 from pegasus_bb.runtime.draining.watching import Watching
+from pegasus_bb.runtime.staging.stage_journal import journal_path
 from pegasus_bb.runtime.staging.stage_tree import check_places
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)

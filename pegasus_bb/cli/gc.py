@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from pegasus_bb.cli.output import echo_lines
-from pegasus_bb.core.columns import one_line
 from pegasus_bb.core.errors import DONE
+from pegasus_bb.core.text import one_line
 from pegasus_bb.core.units import format_size
 from pegasus_bb.run.inventory.leftovers import Leftover, give_back, leftovers
 

@@ -11,7 +11,7 @@ from dataclasses import asdict
 import click
 
 from pegasus_bb.cli.output import terminal_width
-from pegasus_bb.core.columns import columns, one_line
+from pegasus_bb.core.text import columns, one_line
 from pegasus_bb.core.units import format_duration, format_size
 from pegasus_bb.model.reservation import State
 from pegasus_bb.run.inventory.listing import list_reservations

@@ -11,8 +11,8 @@ from typing import Any, TextIO
 import click
 import orjson
 
-from pegasus_bb.core.columns import folded
 from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.text import folded
 
 
 def terminal_width(out: TextIO) -> int | None:

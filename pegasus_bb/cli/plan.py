@@ -16,7 +16,7 @@ from pegasus_bb.cli.plan_options import (
 )
 from pegasus_bb.planner.chosen_mode import ResolvedOptions, resolve_options
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus.home import planner_line
+from pegasus_bb.planner.pegasus_home import planner_line
 
 if TYPE_CHECKING:
     from pegasus_bb.planner.builtin.executable import BuiltInExecutable

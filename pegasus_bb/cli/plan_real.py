@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import shutil
 import sys
+import tempfile
+from pathlib import Path
 
 import click
 from click.core import ParameterSource
 
 from pegasus_bb.cli import cleanly_ended
 from pegasus_bb.cli.plan_options import only_of_pegasus
-from pegasus_bb.core.errors import PegasusBBError
+from pegasus_bb.core.errors import PegasusBBError, UsageError
 from pegasus_bb.model.catalogs import declared_tiers
 from pegasus_bb.model.properties import Properties, Settings
 from pegasus_bb.model.tiers import Tier
+from pegasus_bb.planner.node_programs import check_python
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus.call import become, plain_argv, run, run_argv
-from pegasus_bb.planner.pegasus.home import PegasusHome, planner_line
+from pegasus_bb.planner.pegasus.call import become, plain, plain_argv, run, run_argv
 from pegasus_bb.planner.pegasus.planner import PegasusPlanner
 from pegasus_bb.planner.pegasus.user_database import make_user_database
+from pegasus_bb.planner.pegasus_home import PegasusHome, planner_line
 from pegasus_bb.planner.plan_summary import unused_tier_notes
 from pegasus_bb.planner.planning import plan
+from pegasus_bb.planner.reading import properties_of
+from pegasus_bb.runtime.install import install_runtime
 
 # Not --input-dir: its files are in the replica catalog that is given to pegasus-plan.
 _VALUES = ("sites", "output_sites", "output_dir", "cleanup")
 _FLAGS = ("force", "as_json", "verbose", "quiet")
 _NAMES = {"as_json": "--json"}
+LAUNCHER = "pegasus.gridstart.launcher"
+FOLDER = ".pegasus-bb"  # below --dir: one launcher for all its runs
 
 
 def plan_real(
@@ -43,8 +53,6 @@ def plan_real(
             for declared in tiers.values():
                 for note in unused_tier_notes(declared, settings):
                     click.echo(note, err=True)
-        from pegasus_bb.planner.pegasus.recording import counting_options
-
         make_user_database(home, properties)
         first, *rest = plain_argv(home, argv)
         become(
@@ -101,3 +109,51 @@ def passed(ctx: click.Context) -> tuple[str, ...]:
 
 def _option(name: str) -> str:
     return _NAMES.get(name, "--" + name.replace("_", "-"))
+
+
+def counting_options(
+    options: PlanOptions, settings: Settings, *, declared: bool
+) -> list[str]:
+    """The options of pegasus-plan that make Kickstart's jobs count; none if they could
+    disturb a job. A site's own launcher takes precedence."""
+    properties = properties_of(options)
+    if settings.counters == "off" or not declared or not _can_count(properties):
+        return []
+    try:
+        base = options.absolute(options.base_dir)
+        plain(str(base), "the folder of submit directories")
+        bb = counting_folder(base, check_python(properties, settings.python))
+    except (UsageError, OSError):
+        return []  # a plain plan never fails because of counters
+    return [f"-D{LAUNCHER}={bb / 'bin' / 'launch'}"]
+
+
+def _can_count(properties: Properties) -> bool:
+    shared = properties.get("pegasus.data.configuration", "").lower() == "sharedfs"
+    kickstart = properties.get("pegasus.gridstart", "kickstart").lower() == "kickstart"
+    return shared and kickstart and LAUNCHER not in properties
+
+
+def counting_folder(base: Path, python: str) -> Path:
+    """A bb folder below ``base`` that belongs to no run, made once. Raises OSError."""
+    home = base / FOLDER
+    home.mkdir(parents=True, exist_ok=True)
+    part = Path(tempfile.mkdtemp(prefix=".part-", dir=home))
+    try:
+        install_runtime(str(part), python)
+        folder = home / _digest(part)
+        if not folder.exists():
+            part.chmod(0o755)
+            os.rename(part, folder)  # noqa: PTH104 - fails if the target exists
+    except OSError:
+        if not folder.exists():  # else another plan was faster
+            raise
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return folder
+
+
+def _digest(folder: Path) -> str:
+    """A digest of a program: its text has its Python, and the digest of the code."""
+    program = (folder / "bin" / "launch").read_bytes()
+    return hashlib.sha256(program).hexdigest()[:16]

@@ -15,8 +15,8 @@ import orjson
 from pegasus_bb.cli.output import echo_lines, write_page, write_trace
 from pegasus_bb.cli.plan_options import plan_options
 from pegasus_bb.cli.progress_bar import progress
-from pegasus_bb.core.columns import columns
 from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.text import columns
 from pegasus_bb.core.units import format_duration
 from pegasus_bb.forecast.workflow.prediction_text import shown
 from pegasus_bb.forecast.workflow.waiting_times import Waits
@@ -76,7 +76,9 @@ def simulate_workflow(
         else:
             _print(found, compared)
         if html is not None:
-            from pegasus_bb.report.page import report_page  # templates are slow to load
+            from pegasus_bb.report.page.reported import (
+                report_page,  # templates are slow to load
+            )
 
             write_page(html, report_page(compared))
             if not as_json:

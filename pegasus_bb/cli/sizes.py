@@ -12,8 +12,8 @@ import orjson
 import yaml
 
 from pegasus_bb.cli.output import write_page
-from pegasus_bb.core.columns import columns
 from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.text import columns
 from pegasus_bb.core.units import format_files, format_size
 from pegasus_bb.model.document import load
 from pegasus_bb.report.learn import sizes_of

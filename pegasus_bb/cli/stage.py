@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import hashlib
 import json
 import os
 import sys
@@ -11,12 +10,11 @@ import time
 
 import click
 
-from pegasus_bb.core import ledger
 from pegasus_bb.core.errors import DONE, INTERRUPTED, NOT_COPIED, UsageError
 from pegasus_bb.core.units import format_duration, format_files, format_size
 from pegasus_bb.runtime.staging.digests import SHA256, Digest
 from pegasus_bb.runtime.staging.failures import CopyFailed
-from pegasus_bb.runtime.staging.stage_journal import StageJournal
+from pegasus_bb.runtime.staging.stage_journal import StageJournal, journal_path
 from pegasus_bb.runtime.staging.stage_tree import Stage, check_places
 
 
@@ -130,13 +128,6 @@ def _digest() -> Digest:
 
 def _say(failure: CopyFailed) -> None:
     click.echo(f"pegasus-bb: {failure}", err=True)
-
-
-def journal_path(source: str, dest: str) -> str:
-    """One per pair of places, beside the ledger."""
-    pair = f"{os.path.realpath(source)}\0{os.path.realpath(dest)}"
-    name = hashlib.sha256(os.fsencode(pair)).hexdigest()[:16]
-    return os.path.join(os.path.dirname(ledger.path()), "stage", f"{name}.jsonl")
 
 
 def _summary(stage: Stage, seconds: float) -> str:

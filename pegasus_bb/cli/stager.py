@@ -14,8 +14,8 @@ from typing import Any, TextIO
 import click
 
 from pegasus_bb.cli.output import echo_lines
-from pegasus_bb.core.columns import columns, printable
 from pegasus_bb.core.errors import DONE, NOT_COPIED, UsageError
+from pegasus_bb.core.text import columns, printable
 from pegasus_bb.core.units import (
     format_duration,
     format_size,

@@ -10,7 +10,7 @@ from typing import Any
 from rich.live import Live
 from rich.text import Text
 
-from pegasus_bb.core.columns import columns, printable
+from pegasus_bb.core.text import columns, printable
 from pegasus_bb.core.units import format_size
 from pegasus_bb.runtime.stager_client.task import ENDS, PENDING, RUNNING
 

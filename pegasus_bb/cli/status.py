@@ -14,8 +14,8 @@ import orjson
 
 from pegasus_bb.cli.fallback import fallback_of, pfs_lines
 from pegasus_bb.cli.output import echo_lines
-from pegasus_bb.core.columns import columns
 from pegasus_bb.core.errors import PegasusBBError
+from pegasus_bb.core.text import columns
 from pegasus_bb.core.units import (
     abbreviate,
     format_duration,
@@ -26,9 +26,9 @@ from pegasus_bb.model.reservation import Request, Reservation, State
 from pegasus_bb.report.reserved import reserved_byte_hours
 from pegasus_bb.report.run_notes import count_job_reservations, jobs_on_pfs
 from pegasus_bb.run.engine.dagman.job_waits import wait_messages
-from pegasus_bb.run.engine.run_status import RunStatus, run_status
 from pegasus_bb.run.engine.submitdir import find_submit_dir
 from pegasus_bb.run.engine.tier_usage import bytes_below
+from pegasus_bb.run.inventory.run_state import RunStatus, run_status
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.backends.backend_table import open_backend
 from pegasus_bb.runtime.bbdir import BBDir

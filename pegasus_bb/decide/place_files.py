@@ -6,12 +6,11 @@ from dataclasses import replace
 
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.lint.files import lint_links, lint_names
-from pegasus_bb.decide.lint.tiers import lint_tier
 from pegasus_bb.decide.liveness import lives_of
 from pegasus_bb.decide.run_times import LevelClock
 from pegasus_bb.decide.sizing import reserve_shared, wanted_capacity
 from pegasus_bb.decide.survey import survey
-from pegasus_bb.decide.tier_choice import choose_tier, rule_of
+from pegasus_bb.decide.tier_choice import choose_tier, lint_tier, rule_of
 from pegasus_bb.decide.tier_rules import JOB, homes
 from pegasus_bb.model.drain_settings import OFF
 from pegasus_bb.model.placement import PFS, PlacedFile, Placement

@@ -1,9 +1,4 @@
-"""The clock of a simulation, and the processes that live by it.
-
-A process is a generator. It yields what it waits for: a number of seconds, or anything
-with a ``wait`` method, such as a share of a server. The same start and the same random
-numbers give the same events in the same order.
-"""
+"""A discrete-event simulation: the clock, processes, and the slots they wait for."""
 
 from __future__ import annotations
 
@@ -144,3 +139,50 @@ class Process:
         watchers, self._watchers = self._watchers, []
         for process in watchers:
             process.resume()
+
+
+class Slots:
+    def __init__(self, count: int) -> None:
+        self.free = count
+        self._queue: deque[SlotRequest] = deque()
+
+    def take(self, count: int = 1) -> SlotRequest:
+        """Wait until so many are free and every earlier wish is served."""
+        return SlotRequest(self, count)
+
+    def give(self, count: int = 1) -> None:
+        self.free += count
+        self._serve()
+
+    def enter(self, turn: SlotRequest) -> None:
+        self._queue.append(turn)
+        self._serve()
+
+    def leave(self, turn: SlotRequest) -> None:
+        if turn.has_come:
+            self.give(turn.count)
+        else:
+            self._queue.remove(turn)
+            self._serve()
+
+    def _serve(self) -> None:
+        while self._queue and self._queue[0].count <= self.free:
+            turn = self._queue.popleft()
+            self.free -= turn.count
+            turn.has_come = True
+            turn.process.resume()
+
+
+class SlotRequest:
+    __slots__ = ("_slots", "count", "has_come", "process")
+
+    def __init__(self, slots: Slots, count: int) -> None:
+        self._slots, self.count, self.has_come = slots, count, False
+        self.process: Process
+
+    def wait(self, process: Process) -> None:
+        self.process = process
+        self._slots.enter(self)
+
+    def cancel(self, process: Process) -> None:
+        self._slots.leave(self)

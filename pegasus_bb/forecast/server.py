@@ -119,7 +119,7 @@ class SharedServer:
             self._set_alarm()
 
     def share_time(self) -> None:
-        """Give each lane its max-min fair share, as ``core.max_min`` defines it. One
+        """Give each lane its max-min fair share, as ``stager.forecast`` defines it. One
         pass, because each event needs it: a lane whose requests cannot use an equal
         share leaves the rest to the others."""
         free = 1.0

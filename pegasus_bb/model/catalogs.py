@@ -13,9 +13,7 @@ from typing import Any
 from pegasus_bb.core.errors import CatalogError, UsageError
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.model.document import Data, Document, Entry, Key, load, plain
-from pegasus_bb.model.pegasus4 import conversion
 from pegasus_bb.model.properties import Properties
-from pegasus_bb.model.speeds import KEY as SPEEDS
 from pegasus_bb.model.tiers import KEY as TIERS
 from pegasus_bb.model.tiers import Tier, read_tiers
 from pegasus_bb.model.transformations import (
@@ -30,6 +28,7 @@ SOURCES = {
     "replica": ("replicas.yml", "replicaCatalog"),
     "transformation": ("transformations.yml", "transformationCatalog"),
 }
+SPEEDS = "x-storage-speeds"
 SCRATCH = ("sharedScratch", "shared-scratch")
 # What pegasus-transfer knows; any other is left to it, unless it looks like a slip.
 _SCHEMES = (
@@ -250,6 +249,8 @@ def _document(
     file = f"pegasus.catalog.{kind}.file"
     form = properties.get(f"pegasus.catalog.{kind}", "YAML")
     if form != "YAML":
+        from pegasus_bb.model.document_faults import conversion
+
         converter = conversion(kind, properties.get(file, "FILE"))
         raise properties.error(
             f"pegasus.catalog.{kind}",

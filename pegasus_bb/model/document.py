@@ -59,7 +59,7 @@ class Document:
         return Entry(self, keys, value)
 
     def line(self, keys: Sequence[object]) -> int:
-        from pegasus_bb.model.lines import line_of  # slow to import
+        from pegasus_bb.model.document_faults import line_of  # slow to import
 
         return line_of(self.text, (*self.root, *keys))
 
@@ -231,7 +231,7 @@ def load_value(path: Path, variables: Mapping[str, str]) -> tuple[Any, str]:
 
 def _refuse_old(text: str, path: Path) -> None:
     """Raises CatalogError for a file of Pegasus 4."""
-    from pegasus_bb.model.pegasus4 import old_form  # for errors only
+    from pegasus_bb.model.document_faults import old_form  # for errors only
 
     old = old_form(text, str(path))
     if old is not None:
@@ -335,7 +335,7 @@ def parse(text: str, path: Path) -> Any:
         # The fast parser does not apply YAML 1.1's merge keys.
         return _merged(data) if "<<" in text else data
     except (InvalidYamlError, ValueError, TypeError, RecursionError) as error:
-        from pegasus_bb.model.lines import fault_line  # slow to import
+        from pegasus_bb.model.document_faults import fault_line  # slow to import
 
         _refuse_old(text, path)
         message = str(error) or "nested too deeply"

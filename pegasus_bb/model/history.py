@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 
 from pegasus_bb.model.modes import OFF
 from pegasus_bb.model.placement import PFS
-from pegasus_bb.model.speeds import Startup
 from pegasus_bb.model.workflow import Job
 
 _LONGEST = 1e9  # seconds; sums of such times are finite
@@ -27,6 +26,19 @@ class Past:
     metadata: int | None = None  # calls that open, close, stat, sync, rename: Darshan's
     meta_time: float | None = None  # seconds in those, of all processes: Darshan's
     concurrency: float | None = None  # tasks that ran at the same time, on average
+
+
+@dataclass(frozen=True, slots=True)
+class Startup:
+    """The overhead of a job around its task, in seconds. The defaults are those of
+    the local engine on two idle cores."""
+
+    queue: float = 0.0  # from ready until a job has its slot
+    job: float = 0.1  # in the slot, around a task: shell, launcher and recorder
+    own: float = 0.2  # in the slot, an auxiliary job without its transfers
+
+
+DEFAULT_STARTUP = Startup()
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from pegasus_bb.model.pools import Pool
 from pegasus_bb.model.tiers import Tier
+
+if TYPE_CHECKING:
+    from pegasus_bb.model.pools import Pool
 
 PFS = "pfs"
 # Stream -> write hint of the kernel: RWH_WRITE_LIFE_SHORT and so on, linux/fcntl.h.

@@ -20,7 +20,6 @@ from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.quantities import count, rate, short_time
 from pegasus_bb.model.records import key, read_record
 
-KEY = "x-storage-speeds"
 SLOTS = "slots"
 _COUNT = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?) ?/s")
 
@@ -60,19 +59,6 @@ class Speed:
 
     def of_all(self, read: int, written: int) -> float:
         return read / self.read + written / self.write
-
-
-@dataclass(frozen=True, slots=True)
-class Startup:
-    """The overhead of a job around its task, in seconds. The defaults are those of
-    the local engine on two idle cores."""
-
-    queue: float = 0.0  # from ready until a job has its slot
-    job: float = 0.1  # in the slot, around a task: shell, launcher and recorder
-    own: float = 0.2  # in the slot, an auxiliary job without its transfers
-
-
-DEFAULT_STARTUP = Startup()
 
 
 @dataclass(frozen=True)

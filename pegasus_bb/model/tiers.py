@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.paths import NAME_VARIABLES, PATH_VARIABLES, node_path_fault
@@ -12,7 +12,9 @@ from pegasus_bb.core.units import MIB, parse_duration
 from pegasus_bb.model.backends import KINDS, BackendKind
 from pegasus_bb.model.document import Document, Entry, one_of
 from pegasus_bb.model.drain_settings import TierDrain, read_drain
-from pegasus_bb.model.pools import Pool, read_pools
+
+if TYPE_CHECKING:
+    from pegasus_bb.model.pools import Pool
 
 KEY = "x-storage-tiers"
 
@@ -137,11 +139,17 @@ def _read_tier(entry: Entry, site: str) -> Tier:
         site=site,
         capacity=_capacity(entry, values.get("capacity", "auto")),
         granularity=_size(entry, "granularity", "such as 4MiB") or 4 * MIB,
-        pools=read_pools(entry),
+        pools=_pools(entry) if _POOLS in entry.data else (),
         settings={key: values[key] for key in own if key in values},
         drain=read_drain(entry.below(_DRAIN)) if _DRAIN in entry.data else None,
         **{k: v for k, v in values.items() if k in CHOICES or k in ("name", "pool")},
     )
+
+
+def _pools(entry: Entry) -> tuple[Pool, ...]:
+    from pegasus_bb.model.pools import read_pools  # few tiers have them
+
+    return read_pools(entry)
 
 
 def _text(entry: Entry) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pegasus_bb.model.properties import Properties, Settings, read_settings
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus.home import PegasusHome, resolve_home
+from pegasus_bb.planner.pegasus_home import PegasusHome, resolve_home
 from pegasus_bb.planner.reading import (
     check_fallback_applies,
     check_job_tier_applies,

@@ -29,13 +29,9 @@ _FORECAST = 0.76
 _WORTH = 0.95  # a paced peak above this part of the unpaced one is no gain
 
 
-def plan_drain(
-    given: PlanningInput, decision: PlacementDecision | None
-) -> DrainPlan | None:
+def plan_drain(given: PlanningInput, decision: PlacementDecision) -> DrainPlan | None:
     """The drain plan; None if results leave as soon as they are written. Raises
     CatalogError, and UsageError for results that cannot be paced."""
-    if decision is None:
-        return None
     placement = decision.placement
     settings = given.settings
     rule = rule_of(settings, placement.tier)

@@ -127,10 +127,13 @@ def of_scratch(
 ) -> Iterator[Finding]:
     """``is_watched``: this machine looks there for results of job reservations."""
     path = Path(site.scratch.path if site.scratch else "")
-    at = _place(catalogs.sites.document, ["sites", site.index, "directories"])
+
+    def at() -> str:
+        return _place(catalogs.sites.document, ["sites", site.index, "directories"])
+
     there = _nearest(path)
     if file := _file_at(path):
-        yield wrong("scratch", f"{at}: {file} is no folder", "another sharedScratch")
+        yield wrong("scratch", f"{at()}: {file} is no folder", "another sharedScratch")
     elif there == path:
         yield ok("scratch", f"{path} is seen from here")
     elif not is_watched:
@@ -138,7 +141,7 @@ def of_scratch(
     elif there == Path("/"):
         yield wrong(
             "scratch",
-            f"{at}: {path} is not seen from this machine, where every "
+            f"{at()}: {path} is not seen from this machine, where every "
             "job's results have to be seen under that path before the next job starts",
             "a submit host that mounts it, or --bb-mode persistent",
         )
@@ -151,20 +154,24 @@ def of_scratch(
 def of_directory(catalogs: Catalogs, tier: Tier, capacity: int) -> Finding:
     """Whether a folder with ``capacity`` bytes can be made on ``tier``."""
     entry = catalogs.tier_entry(tier)
-    at = f"{_place(entry.document, [*entry.at, 'path'])}: tier {tier.name}"
     path = Path(tier.settings.get("path", ""))
+
+    def refused(what: str, would_do: str) -> Finding:
+        at = _place(entry.document, [*entry.at, "path"])
+        return wrong("tier", f"{at}: tier {tier.name}: {what}", would_do)
+
     if file := _file_at(path):
-        return wrong("tier", f"{at}: {file} is no folder", "a folder, as its path")
+        return refused(f"{file} is no folder", "a folder, as its path")
     there = _nearest(path)
     if not os.access(there, os.W_OK | os.X_OK):
-        what = f"{at}: {path} cannot be made: you may not write to {there}"
-        return wrong("tier", what, "a path of your own, or another mode of the folder")
+        what = f"{path} cannot be made: you may not write to {there}"
+        return refused(what, "a path of your own, or another mode of the folder")
     found = os.statvfs(there)
     free = found.f_bavail * found.f_frsize
     if capacity > free:
         few = f"{there} has {format_size(free)} free, less than {format_size(capacity)}"
         mend = "a path with more space, or a lower --bb-capacity"
-        return wrong("tier", f"{at}: {few}", mend)
+        return refused(few, mend)
     if there != path:
         what = f"{path} is not there yet; {there} has {format_size(free)} free"
         return note("tier", what, f"is {there} the right place?")

@@ -20,7 +20,7 @@ from pegasus_bb.model.properties import AUTO, PREFIX, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.planner.builtin.argument_words import loses_text
-from pegasus_bb.planner.node_python import untested_python_note
+from pegasus_bb.planner.node_programs import untested_python_note
 from pegasus_bb.planner.settings_left_out import settings_left_out, unknown_settings
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Generic, Protocol
 
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.place_files import decide
-from pegasus_bb.model.speeds import KEY
-from pegasus_bb.planner.darshan_preload import missing_darshan_note
-from pegasus_bb.planner.drain_files import plan_drain
+from pegasus_bb.decide.tier_choice import rule_of
+from pegasus_bb.model.catalogs import SPEEDS
+from pegasus_bb.model.drain_settings import NOW
 from pegasus_bb.planner.existing_submit_dir import check_existing
 from pegasus_bb.planner.local_files import check_local_files
 from pegasus_bb.planner.options import PlanOptions
@@ -24,6 +24,7 @@ from pegasus_bb.planner.seal.sealing import AnyWorkflow, complete
 
 if TYPE_CHECKING:
     from pegasus_bb.forecast.workflow.mode_choice import Predicted
+    from pegasus_bb.planner.drain_plan import DrainPlan
 
 
 class Planner(Protocol[AnyWorkflow]):
@@ -120,16 +121,31 @@ def _name_run(
     decision: PlacementDecision | None,
     predicted: Predicted | None,
 ) -> RunPlan:
-    drain = plan_drain(given, decision)
+    drain = _plan_drain(given, decision)
     run = plan_run(options, given, decision, predicted, drain)
     check_existing(run.submit_dir, force=options.force)
     return run
 
 
+def _plan_drain(
+    given: PlanningInput, decision: PlacementDecision | None
+) -> DrainPlan | None:
+    if decision is None:
+        return None
+    if rule_of(given.settings, decision.placement.tier).when == NOW:
+        return None
+    from pegasus_bb.planner.drain_files import plan_drain  # most results leave at once
+
+    return plan_drain(given, decision)
+
+
 def _predict(
     given: PlanningInput, decision: PlacementDecision | None
 ) -> Predicted | None:
-    if given.settings.speeds is None and KEY not in given.catalogs.sites.document.data:
+    if (
+        given.settings.speeds is None
+        and SPEEDS not in given.catalogs.sites.document.data
+    ):
         return None
     from pegasus_bb.planner.predictions import predict  # slow to load
 
@@ -139,7 +155,12 @@ def _predict(
 def plan_notes(given: PlanningInput, run: RunPlan, *, is_builtin: bool) -> list[str]:
     """Notes on parts of the user's input that the planner ignores."""
     notes = omission_notes(given, is_builtin=is_builtin)
-    return notes + missing_darshan_note(given.settings.darshan, run.darshan)
+    if given.settings.darshan == "auto" and not run.darshan:
+        notes.append(
+            "darshan:  auto found no libdarshan.so here that works without MPI: no "
+            "task is logged; --bb-darshan PATH names one"
+        )
+    return notes
 
 
 def check_can_be_planned(

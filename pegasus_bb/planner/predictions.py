@@ -10,20 +10,18 @@ from pegasus_bb.core.errors import CatalogError, UsageError
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.hybrid_mode import apply_hybrid_mode
 from pegasus_bb.decide.job_reservations import capacity_maker
-from pegasus_bb.decide.lint.tiers import lint_tier
 from pegasus_bb.decide.place_files import place, place_by_rules, reserve
 from pegasus_bb.decide.sizing import automatic_capacity
 from pegasus_bb.decide.survey import INPUT
-from pegasus_bb.decide.tier_choice import choose_tier
-from pegasus_bb.forecast.demands.learned_rates import fitted_speeds
-from pegasus_bb.forecast.workflow.calibration import calibrated
+from pegasus_bb.decide.tier_choice import choose_tier, lint_tier
+from pegasus_bb.forecast.workflow.calibration import calibrated, fitted_speeds
 from pegasus_bb.forecast.workflow.mode_choice import Compared, Predicted, choose
 from pegasus_bb.forecast.workflow.prediction import Prediction
 from pegasus_bb.forecast.workflow.simulator import Mode, PlannedWorkflow, Simulator
 from pegasus_bb.forecast.workflow.workload import workload
-from pegasus_bb.model.catalogs import environment
+from pegasus_bb.model.catalogs import SPEEDS, environment
 from pegasus_bb.model.document import Key, load
-from pegasus_bb.model.history import History
+from pegasus_bb.model.history import DEFAULT_STARTUP, History
 from pegasus_bb.model.modes import (
     MODES,
     PERSISTENT,
@@ -33,7 +31,7 @@ from pegasus_bb.model.modes import (
     recorded_mode,
 )
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.model.speeds import DEFAULT_STARTUP, KEY, Speeds, read_speeds
+from pegasus_bb.model.speeds import Speeds, read_speeds
 from pegasus_bb.planner.fork_worker import JOBS_FOR_A_WORKER, in_worker
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.reading import read
@@ -249,9 +247,9 @@ def _speeds(given: PlanningInput) -> Speeds | None:
     file = given.settings.speeds
     site = given.site.name
     if file is None:
-        return read_speeds(given.catalogs.sites.document, (KEY,), site)
+        return read_speeds(given.catalogs.sites.document, (SPEEDS,), site)
     document = load(file, environment(given.catalogs.properties))
-    root: tuple[Key, ...] = (KEY,) if KEY in document.data else ()
+    root: tuple[Key, ...] = (SPEEDS,) if SPEEDS in document.data else ()
     speeds = read_speeds(document, root, site)
     if speeds is None:
         raise document.error(
@@ -317,6 +315,6 @@ def without_speeds(given: PlanningInput, what: str) -> CatalogError:
     return given.catalogs.sites.document.error(
         f"{what} compares how long a run would take, and no speeds are declared of the "
         f"storage of site {given.site.name}",
-        [KEY],
-        would_do=f"declare {KEY}, or --bb-speeds FILE (docs/prediction.md)",
+        [SPEEDS],
+        would_do=f"declare {SPEEDS}, or --bb-speeds FILE (docs/prediction.md)",
     )

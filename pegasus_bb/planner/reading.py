@@ -122,9 +122,11 @@ def _history(settings: Settings) -> History:
     usable record."""
     if not settings.history:
         return History()
-    from pegasus_bb.report.learn import history_of  # most plannings learn nothing
+    from pegasus_bb.report.learn import (
+        history_of,  # most plannings learn nothing
+        startup_of,  # most plannings learn nothing
+    )
     from pegasus_bb.report.run_folder import read_run  # most plannings learn nothing
-    from pegasus_bb.report.startup import startup_of  # most plannings learn nothing
 
     histories = []
     for path in settings.history:

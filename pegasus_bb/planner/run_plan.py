@@ -19,14 +19,13 @@ from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.reservation import Request, check_reservation_name
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.planner.darshan_preload import check_darshan
-from pegasus_bb.planner.drain_plan import DrainPlan
-from pegasus_bb.planner.node_python import check_python
+from pegasus_bb.planner.node_programs import check_darshan, check_python
 from pegasus_bb.planner.options import PlanOptions, RunDirectories, run_directories
 from pegasus_bb.planner.rewrite.pass_input import Target
 
-if TYPE_CHECKING:  # most plannings predict nothing
+if TYPE_CHECKING:  # most plannings predict and pace nothing
     from pegasus_bb.forecast.workflow.mode_choice import Predicted
+    from pegasus_bb.planner.drain_plan import DrainPlan
 
 
 @dataclass(frozen=True)

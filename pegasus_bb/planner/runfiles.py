@@ -18,11 +18,8 @@ from pegasus_bb.planner.rewrite.job_directives import directives_of, linked_sour
 from pegasus_bb.planner.rewrite.lifecycle import JobFiles, links, pools_of_jobs
 from pegasus_bb.planner.rewrite.site_directives import directive_files
 from pegasus_bb.planner.run_plan import RunPlan
-from pegasus_bb.planner.seal.phases import PHASES, phases_json
 from pegasus_bb.planner.seal.sealing import ExecutableWorkflow
-from pegasus_bb.runtime import darshan_preload
 from pegasus_bb.runtime.bbdir import NODES, VERSION
-from pegasus_bb.runtime.job_reservation.planned import landing_of
 
 File = tuple[str, bytes]  # path, content
 
@@ -35,6 +32,8 @@ def run_files(
     yield "plan.json", as_json(_plan(planned, run))
     yield PLANNED_BY, planned_by(given, run)
     if run.darshan:
+        from pegasus_bb.runtime import darshan_preload
+
         yield darshan_preload.NOTE, as_json({"library": run.darshan})
         yield darshan_preload.SETTINGS, darshan_preload.CONFIGURATION
     placement = run.placement
@@ -64,6 +63,8 @@ def run_files(
         windows = drain.to_json(run.uuid, planned.dag.nodes, planned.entries)
         yield "drain.json", as_json(windows)
     if planned.phases is not None:
+        from pegasus_bb.planner.seal.phases import PHASES, phases_json
+
         yield PHASES, as_json(phases_json(planned.phases))
     if request is None or run.rewriting is None:
         return
@@ -95,6 +96,8 @@ def _reservation_files(
             own = {"job": job, **_fields(reservation)}
             yield _node_file(node, {"reservation": own})
             if request.kind.is_slurm:
+                from pegasus_bb.runtime.job_reservation.planned import landing_of
+
                 landing = str(Path(landing_of(request.prefix, node, "0")).parent)
                 text = directives_of(request, reservation, landing, sources, shared)
                 yield f"{NODES}/{job}.bbf", text.encode()

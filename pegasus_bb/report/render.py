@@ -12,9 +12,9 @@ from rich import box
 from rich.console import Console
 from rich.markup import escape
 
+from pegasus_bb.core.text import readable
 from pegasus_bb.core.units import format_reserved, format_size
 from pegasus_bb.model.run import Run
-from pegasus_bb.model.text import readable
 from pegasus_bb.report.probe import sentences
 from pegasus_bb.report.report_document import Comparison
 from pegasus_bb.report.tables import MOST, PLAIN, tables

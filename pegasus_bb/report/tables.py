@@ -11,9 +11,9 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
+from pegasus_bb.core.text import readable
 from pegasus_bb.core.units import format_number, format_size
 from pegasus_bb.model.stat import Pair, Stat
-from pegasus_bb.model.text import readable
 from pegasus_bb.report.metrics import (
     CLOCK,
     LAYER_METRICS,

@@ -8,7 +8,10 @@ leaves, as the inheritable ones, the worker gives up itself.
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import os
+import pwd
 
 from pegasus_bb.core.errors import UsageError
 
@@ -21,6 +24,16 @@ NEEDED = {  # name -> number in linux/capability.h
     "CAP_SETUID": 7,
 }
 
+
+_NO_GROUP = 65534  # nogroup
+_LATER = [
+    "hashlib",
+    "resource",
+    "ctypes",
+    "tempfile",
+    "pegasus_bb.runtime.staging.hashing",
+    "pegasus_bb.runtime.staging.helper",
+]
 
 _VERSION_3 = 0x20080522  # of capset(2): _LINUX_CAPABILITY_VERSION_3
 
@@ -64,3 +77,28 @@ def check_powerless() -> None:
     """Raises PermissionError where this process has kept a capability."""
     if held(b"CapPrm", b"CapEff", b"CapAmb", b"CapInh"):
         raise PermissionError("a worker has kept capabilities of the service")
+
+
+def become(uid: int) -> None:
+    """From now on have the rights of ``uid`` only, and no capability. Raises OSError.
+
+    Everything that is imported later elsewhere is imported first: the user may not be
+    let read the Python of root.
+    """
+    if os.getuid() == uid and not held(b"CapAmb"):
+        return
+    for name in _LATER:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    os.setuid(0)  # who leaves root's number loses all capabilities
+    try:
+        user = pwd.getpwuid(uid)
+        os.initgroups(user.pw_name, user.pw_gid)
+        os.setgid(user.pw_gid)
+    except KeyError:  # a number without a name has no groups
+        os.setgroups([])
+        os.setgid(_NO_GROUP)
+    os.setuid(uid)
+    if uid != 0:
+        drop()
+        check_powerless()

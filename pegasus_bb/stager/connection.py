@@ -9,7 +9,7 @@ import struct
 from typing import Any, Callable
 
 from pegasus_bb.runtime.stager_client.protocol import Refused, decode, encode
-from pegasus_bb.stager.task_waits import TasksEnded
+from pegasus_bb.stager.held_tasks import TasksEnded
 
 _UNANSWERED = 16  # requests; the next one waits until one of them is answered
 _BEHIND = 1 << 20  # bytes of answers that were not read; the next request waits

@@ -14,13 +14,12 @@ from typing import Any, Callable
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.runtime.stager_client.task import Origin, StagerTask, check_specs
 from pegasus_bb.stager import store
-from pegasus_bb.stager.discard import Discards
 from pegasus_bb.stager.dispatch import Dispatch
+from pegasus_bb.stager.held_tasks import Retention, TasksEnded, Waiters
 from pegasus_bb.stager.moving import note_path
-from pegasus_bb.stager.retention import Retention
+from pegasus_bb.stager.programs import Discards
 from pegasus_bb.stager.site_config import Config
 from pegasus_bb.stager.store import Store
-from pegasus_bb.stager.task_waits import TasksEnded, Waiters
 
 _CANCELLED_AT_ONCE = 1_000  # tasks: some 20 ms
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

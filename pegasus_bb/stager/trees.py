@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import os
-from typing import Callable
+import stat
+from typing import Callable, NamedTuple
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.paths import is_below
 from pegasus_bb.runtime.staging.digests import SHA256
 from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.staging.hints import NO_HINT
-from pegasus_bb.runtime.staging.items import Folder
+from pegasus_bb.runtime.staging.items import Folder, stamp
 from pegasus_bb.runtime.staging.stage_journal import StageJournal
 from pegasus_bb.runtime.staging.stage_tree import Stage
-from pegasus_bb.stager.emptying import Emptying
+from pegasus_bb.runtime.staging.tree import keep_mode_of, mode_of
 
 _SHOWN = 3  # failures in a message; the rest is counted
+_NEAR = 8  # folders that stay open while one in them is emptied
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+
+Sides = tuple[Folder, Folder]  # of the source and of its copy
 
 
 def copy_tree(
@@ -70,3 +75,137 @@ def _check_apart(source: Folder, dest: Folder) -> None:
     real, copy = (os.readlink(f"/proc/self/fd/{f.fd}") for f in (source, dest))
     if source.is_same(dest) or is_below(real, copy) or is_below(copy, real):
         raise UsageError(f"{source.path} -> {dest.path}: one lies in the other")
+
+
+class _Level:
+    """A folder that is being emptied, or one on the way to it."""
+
+    def __init__(self, name: str, sides: Sides) -> None:
+        """Names can be taken out of it from now on, if it is the user's own."""
+        self.name, self.stays = name, ""  # the first path that has to stay
+        self.names = os.listdir(sides[0].fd)
+        self.mode = mode_of(sides[0])
+        keep_mode_of(sides[0], self.mode | 0o700)
+        self.sides: Sides | None = sides
+        self._identity = _identity(sides)
+
+    def opened_from(self, inner: Sides) -> Sides:
+        """Return its folders, opened again if need be. Raises CopyFailed where
+        that was moved meanwhile."""
+        if self.sides is None:
+            above = _above(inner[0]), _above(inner[1])
+            if _identity(above) != self._identity:
+                why = "it was moved while it was emptied; all that was copied is whole"
+                raise CopyFailed(f"{inner[0].path}: {why}")
+            self.sides = above
+        return self.sides
+
+
+class _Linked(NamedTuple):
+    """A file of several names, of which one went."""
+
+    before: os.stat_result  # when it was copied
+    now: list[int]  # its stamp
+    copy: list[int]  # that of the copy of the name that went
+
+
+class Emptying:
+    """Removes what was copied of one tree, however deep; few folders are open."""
+
+    def __init__(self, journal: StageJournal) -> None:
+        self._journal = journal
+        # By device and inode. Each name of a file that goes changes the file, and the
+        # journal may have one of the names only.
+        self._linked: dict[tuple[int, int], _Linked] = {}
+
+    def run(self, source: Folder, dest: Folder) -> str:
+        """The first path below ``source`` that has to stay; empty if there is none."""
+        left = self._empty((source, dest))
+        if left and self._linked:  # names that were met before the journal's
+            left = self._empty((source, dest))
+        return left
+
+    def _empty(self, top: Sides) -> str:
+        levels = [_Level("", top)]
+        sides = top
+        while True:
+            level = levels[-1]
+            if level.names:
+                inner = self._take(levels, sides, level.names.pop())
+                if inner is not None:
+                    sides = inner
+                    levels.append(_Level(os.path.basename(inner[0].path), inner))
+                    if len(levels) > _NEAR:
+                        levels[-_NEAR - 1].sides = None
+                continue
+            levels.pop()
+            if level.stays:
+                keep_mode_of(sides[0], level.mode)
+            if not levels:
+                return level.stays
+            sides = levels[-1].opened_from(sides)
+            levels[-1].stays = levels[-1].stays or level.stays
+            if not level.stays:
+                os.rmdir(level.name, dir_fd=sides[0].fd)
+
+    def _take(self, levels: list[_Level], sides: Sides, name: str) -> Sides | None:
+        """Remove file ``name`` or note that it stays; a folder is returned."""
+        source, dest = sides
+        path = "/".join([*(level.name for level in levels[1:]), name])
+        found = os.stat(name, dir_fd=source.fd, follow_symlinks=False)
+        try:
+            if stat.S_ISDIR(found.st_mode):
+                return source.enter(name), dest.enter(name)
+            copy = os.stat(name, dir_fd=dest.fd, follow_symlinks=False)
+            is_copied = self._is_copied(sides, name, path, found, copy)
+        except OSError:
+            is_copied = False
+        if is_copied:
+            self._unlink(source, name, found, copy)
+        else:
+            levels[-1].stays = levels[-1].stays or path
+        return None
+
+    def _is_copied(
+        self,
+        sides: Sides,
+        name: str,
+        path: str,
+        found: os.stat_result,
+        copy: os.stat_result,
+    ) -> bool:
+        if stat.S_ISLNK(found.st_mode):
+            targets = [os.readlink(name, dir_fd=side.fd) for side in sides]
+            return targets[0] == targets[1]
+        known = self._linked.get((found.st_dev, found.st_ino))
+        if known is not None and known.now == stamp(found):
+            if known.copy == stamp(copy):
+                return True
+            found = known.before
+        return self._journal.has(path, found, copy, digest=True)
+
+    def _unlink(
+        self, source: Folder, name: str, found: os.stat_result, copy: os.stat_result
+    ) -> None:
+        if found.st_nlink == 1 or not stat.S_ISREG(found.st_mode):
+            os.unlink(name, dir_fd=source.fd)
+            return
+        handle = os.open(name, os.O_PATH | os.O_NOFOLLOW, dir_fd=source.fd)
+        try:
+            os.unlink(name, dir_fd=source.fd)
+            now = os.fstat(handle)
+        finally:
+            os.close(handle)
+        if (now.st_size, stamp(now)[:3]) == (found.st_size, stamp(found)[:3]):
+            key = found.st_dev, found.st_ino
+            before = self._linked[key].before if key in self._linked else found
+            self._linked[key] = _Linked(before, stamp(now), stamp(copy))
+
+
+def _identity(sides: Sides) -> list[tuple[int, int]]:
+    return [(side.device, side.inode) for side in sides]
+
+
+def _above(folder: Folder) -> Folder:
+    handle = os.open("..", _FOLDER, dir_fd=folder.fd)
+    return Folder(handle, os.path.dirname(folder.path))

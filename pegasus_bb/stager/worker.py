@@ -15,11 +15,8 @@ stdin.
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 import json
 import os
-import pwd
 import sys
 import threading
 import time
@@ -29,23 +26,13 @@ from typing import Any, Callable
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.refusals import WARNINGS
 from pegasus_bb.runtime.stager_client.task import BY_USER, CANCELLED, DONE, FAILED
-from pegasus_bb.stager import capabilities
+from pegasus_bb.stager.capabilities import become
 from pegasus_bb.stager.copying import Copying, Stopped
 from pegasus_bb.stager.messages import message_of
 from pegasus_bb.stager.pacing import OwnRate, SharedRate, Stopwatch
 
 _OFTEN = 0.25  # seconds between two messages about the bytes of a task
 _NICE = 19  # a copy has 1.5 % of a processor that a job or slurmctld wants, else all
-_NO_GROUP = 65534  # nogroup
-_LATER = [
-    "hashlib",
-    "resource",
-    "ctypes",
-    "tempfile",
-    "pegasus_bb.runtime.staging.hashing",
-]
-_LATER += ["pegasus_bb.runtime.staging.helper"]
-
 Say = Callable[[dict[str, Any]], None]
 
 
@@ -198,31 +185,6 @@ class Worker:
             if moved:
                 self._say({"moved": moved})
         self._control.moved(tasks, size)
-
-
-def become(uid: int) -> None:
-    """From now on have the rights of ``uid`` only, and no capability. Raises OSError.
-
-    Everything that is imported later elsewhere is imported first: the user may not be
-    let read the Python of root.
-    """
-    if os.getuid() == uid and not capabilities.held(b"CapAmb"):
-        return
-    for name in _LATER:
-        with contextlib.suppress(ImportError):
-            importlib.import_module(name)
-    os.setuid(0)  # who leaves root's number loses all capabilities
-    try:
-        user = pwd.getpwuid(uid)
-        os.initgroups(user.pw_name, user.pw_gid)
-        os.setgid(user.pw_gid)
-    except KeyError:  # a number without a name has no groups
-        os.setgroups([])
-        os.setgid(_NO_GROUP)
-    os.setuid(uid)
-    if uid != 0:
-        capabilities.drop()
-        capabilities.check_powerless()
 
 
 def main(uid: str, sign: str) -> int:

@@ -6,7 +6,7 @@ import re
 import shutil
 from pathlib import Path
 
-from pegasus_bb.run.check import htcondor
+from pegasus_bb.run.check import software
 
 _ATTRIBUTES = "slurm_local_submit_attributes.sh"  # real sites, too
 _CONF = "etc/slurm/blahp.conf"
@@ -45,7 +45,7 @@ def configure(root: Path, slurm_conf: str) -> None:
 def _let_it_pass_arguments(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(
-        Path(htcondor.__file__).with_name(_ATTRIBUTES), folder / _ATTRIBUTES
+        Path(software.__file__).with_name(_ATTRIBUTES), folder / _ATTRIBUTES
     )
 
 

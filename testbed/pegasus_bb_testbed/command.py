@@ -11,7 +11,7 @@ import click
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import MIB, format_duration, parse_size
-from pegasus_bb.planner.pegasus.home import find_home
+from pegasus_bb.planner.pegasus_home import find_home
 from pegasus_bb_testbed import testbed
 from pegasus_bb_testbed.home import DEFAULT, FLAVOURS, Home, flavour
 from pegasus_bb_testbed.sharing import Installed, find_installed

@@ -15,8 +15,9 @@ from typing import NamedTuple
 import pytest
 
 from pegasus_bb.core.errors import DONE, INTERRUPTED, USAGE
+from pegasus_bb.model.catalogs import SPEEDS
 from pegasus_bb.model.document import load
-from pegasus_bb.model.speeds import KEY, read_speeds
+from pegasus_bb.model.speeds import read_speeds
 from pegasus_bb.report.bench.measured_tier import PREFIX
 from tests.support.forked import pegasus_bb
 
@@ -66,7 +67,7 @@ def bench(work: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def test_the_speeds_can_be_planned_with(measured: Measured) -> None:
     work, _, done = measured
     assert "explain --sites cluster --bb-speeds speeds.yml" in done.stderr
-    found = read_speeds(load(work / "speeds.yml", {}), (KEY,), "cluster")
+    found = read_speeds(load(work / "speeds.yml", {}), (SPEEDS,), "cluster")
     assert found is not None and set(found.places) == {"pfs", "fast"}
     assert found.slots == len(os.sched_getaffinity(0))
     assert (

@@ -10,7 +10,7 @@ import pytest
 
 from pegasus_bb.model.properties import Properties, Setting
 from pegasus_bb.model.run import Kind
-from pegasus_bb.planner.darshan_preload import check_darshan
+from pegasus_bb.planner.node_programs import check_darshan
 from pegasus_bb.report.learn import history_of
 from pegasus_bb.report.run_folder import read_run
 from tests.support.user_site import Site, expected

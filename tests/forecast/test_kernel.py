@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pegasus_bb.forecast.kernel import Process, Simulation, Steps
-from pegasus_bb.forecast.slots import Slots
+from pegasus_bb.forecast.kernel import Process, Simulation, Slots, Steps
 
 Log = list[tuple[str, float]]
 

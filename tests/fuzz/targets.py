@@ -21,9 +21,9 @@ from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.files import read_journal
 from pegasus_bb.decide.tier_rules import read_placement_file
 from pegasus_bb.model.catalogs import read_replicas, read_sites
+from pegasus_bb.model.dag.htcondor_api import read_submit
 from pegasus_bb.model.dag.nodes import Dag, Node
 from pegasus_bb.model.dag.reader import read_dag
-from pegasus_bb.model.dag.submitfile import read_submit
 from pegasus_bb.model.document import load
 from pegasus_bb.model.properties import read_properties
 from pegasus_bb.model.reservation import Request

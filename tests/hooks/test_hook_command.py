@@ -7,12 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.planner.pegasus.home import PegasusHome
-from pegasus_bb.planner.pegasus.hook_shell import (
-    hook_script,
-    make_hook_home,
-    shell_command,
-)
+from pegasus_bb.cli.hook import hook_script, make_hook_home, shell_command
+from pegasus_bb.planner.pegasus_home import PegasusHome
 
 
 @pytest.fixture

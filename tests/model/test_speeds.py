@@ -9,16 +9,17 @@ import pytest
 import yaml
 
 from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.model.catalogs import SPEEDS
 from pegasus_bb.model.document import load
-from pegasus_bb.model.speeds import KEY, Speed, Speeds, read_speeds
+from pegasus_bb.model.speeds import Speed, Speeds, read_speeds
 
 PFS = {"read": "8GB/s", "write": "6GB/s", "job_read": "400MB/s", "latency": "2ms"}
 
 
 def read(folder: Path, data: Any, site: str = "cluster") -> Speeds | None:
     path = folder / "sites.yml"
-    path.write_text(yaml.safe_dump({KEY: data}, sort_keys=False))
-    return read_speeds(load(path, {}), (KEY,), site)
+    path.write_text(yaml.safe_dump({SPEEDS: data}, sort_keys=False))
+    return read_speeds(load(path, {}), (SPEEDS,), site)
 
 
 def test_a_site_says_how_fast_its_places_are(tmp_path: Path) -> None:
@@ -54,5 +55,5 @@ def test_a_mistake_is_named_with_its_key(
 ) -> None:
     with pytest.raises(CatalogError, match=words) as caught:
         read(tmp_path, {"cluster": said})
-    assert caught.value.key == f"{KEY}.{key}".rstrip(".")
+    assert caught.value.key == f"{SPEEDS}.{key}".rstrip(".")
     assert caught.value.line >= 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pegasus_bb.model.dag.submitfile import SubmitFile, read_submit
+from pegasus_bb.model.dag.htcondor_api import SubmitFile, read_submit
 from pegasus_bb.planner.builtin.submit_files import SubmitFiles
 
 Data = dict[str, Any]

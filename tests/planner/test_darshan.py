@@ -8,8 +8,8 @@ import pytest
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.properties import Properties, Setting
-from pegasus_bb.planner import darshan_preload
-from pegasus_bb.planner.darshan_preload import check_darshan, missing_darshan_note
+from pegasus_bb.planner import node_programs
+from pegasus_bb.planner.node_programs import check_darshan
 
 
 def tried(said: str) -> str:
@@ -23,7 +23,7 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     path = tmp_path / "libdarshan.so"
     path.write_text("no library")
     monkeypatch.setenv("LD_LIBRARY_PATH", f"relative::{tmp_path}")
-    monkeypatch.setattr(darshan_preload, "_SYSTEM", ())
+    monkeypatch.setattr(node_programs, "_FOLDERS", ())
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     return str(path)
 
@@ -33,17 +33,14 @@ def test_off_is_none() -> None:
 
 
 def test_auto_finds_none_where_none_works(broken: str) -> None:
-    assert list(darshan_preload._candidates()) == [broken]
+    assert list(node_programs._candidates()) == [broken]
     assert tried("auto") == ""
-    (note,) = missing_darshan_note("auto", "")
-    assert "auto found no libdarshan.so" in note
-    assert missing_darshan_note("off", "") == missing_darshan_note("auto", broken) == []
 
 
 def test_auto_takes_the_first_that_works(
     broken: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(darshan_preload, "darshan_fault", lambda path: "")
+    monkeypatch.setattr(node_programs, "darshan_fault", lambda path: "")
     assert tried("auto") == broken
 
 

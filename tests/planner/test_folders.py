@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.planner.builtin.small_files_writer import fill_folders
-from pegasus_bb.planner.fork_worker import fork_worker
+from pegasus_bb.planner.fork_worker import fill_folders, fork_worker
 
 WANTED = {f"{n}/{k}.sub": f"{n} {k}".encode() for n in range(6) for k in range(3)}
 # A process of pytest-xdist has threads, and so no worker. Newer Pythons warn if a fork
@@ -22,7 +21,7 @@ PYTHON = (sys.executable, "-W", "error")
 FILL = """\
 import os, sys, time
 from pathlib import Path
-from pegasus_bb.planner.builtin.small_files_writer import fill_folders
+from pegasus_bb.planner.fork_worker import fill_folders
 
 mine, (root, how) = os.getpid(), sys.argv[1:]
 

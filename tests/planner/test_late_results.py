@@ -14,7 +14,7 @@ from pegasus_bb.model.dag.roles import Role, role_of
 from pegasus_bb.model.drain_settings import DrainRule
 from pegasus_bb.model.placement import PlannedPhases
 from pegasus_bb.planner.drain_plan import DrainPlan
-from pegasus_bb.planner.seal.late_results import with_late_results
+from pegasus_bb.planner.seal.sealing import with_late_results
 from tests.planner.conftest import new_job
 from tests.planner.orders import any_order, workflows
 from tests.planner.test_cleanup_order import QUIET, any_runner, with_jobs

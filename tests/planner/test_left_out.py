@@ -213,7 +213,7 @@ def test_a_darshan_that_auto_does_not_find(
     work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "pegasus_bb.planner.darshan_preload._candidates", lambda: iter(())
+        "pegasus_bb.planner.node_programs._candidates", lambda: iter(())
     )
     words = ["plan", *GIVEN, "--bb-planner", "builtin", "--bb-darshan"]
     found = CliRunner().invoke(cli, [*words, "auto", "workflow.yml"])

@@ -8,7 +8,7 @@ import pytest
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.properties import Properties, Setting
-from pegasus_bb.planner.node_python import (
+from pegasus_bb.planner.node_programs import (
     check_python,
     python_of_nodes,
     untested_python_note,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.cli.hook import make_hook_home, shell_command
 from pegasus_bb.model.dag.reader import read_dag
-from pegasus_bb.planner.pegasus.hook_shell import make_hook_home, shell_command
 from tests.support.real_pegasus import HOME, MARKS, WorkflowRunner
 
 pytestmark = MARKS

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.cli.plan_real import counting_folder, counting_options
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus.recording import counting_folder, counting_options
 
 SHAREDFS = "pegasus.data.configuration=sharedfs"
 

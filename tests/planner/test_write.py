@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.model.dag.submitfile import read_submit
+from pegasus_bb.model.dag.htcondor_api import read_submit
 from pegasus_bb.model.document import load
 from pegasus_bb.model.placement import PlacedFile
 from pegasus_bb.planner.builtin.executable import PlannedJob

@@ -10,7 +10,7 @@ import pytest
 
 from pegasus_bb.model.run import JobOnPfs, Run
 from pegasus_bb.report.compare import compare
-from pegasus_bb.report.page import report_page
+from pegasus_bb.report.page.reported import report_page
 from pegasus_bb.report.render import render_text
 from pegasus_bb.report.run_folder import read_run
 from pegasus_bb.report.run_notes import (

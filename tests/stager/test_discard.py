@@ -11,8 +11,8 @@ import pytest
 
 from pegasus_bb.runtime.stager_client.dataspace import Dataspace
 from pegasus_bb.runtime.stager_client.protocol import Refused
-from pegasus_bb.stager import discard
-from pegasus_bb.stager.discard import Discards
+from pegasus_bb.stager import programs
+from pegasus_bb.stager.programs import Discards
 from tests.support.run_programs import Run, words
 from tests.support.stager import SiteDaemon, SlurmSite
 from tests.support.waiting import until
@@ -152,7 +152,7 @@ def test_removals_while_one_runs_have_one_more_together(
             running.pop()
             return ""
 
-        monkeypatch.setattr(discard, "_trim", trim)
+        monkeypatch.setattr(programs, "_trim", trim)
         discards = Discards({"bb": Dataspace("bb", "/bb", discard=0.001)})
         assert discards.freed("bb")
         await begun.wait()
@@ -175,8 +175,8 @@ def test_a_reason_is_told_once_until_it_works_again(
         async def trim(root: str) -> str:
             return reasons.pop(0)
 
-        monkeypatch.setattr(discard, "_trim", trim)
-        monkeypatch.setattr(discard, "complain", told.append)
+        monkeypatch.setattr(programs, "_trim", trim)
+        monkeypatch.setattr(programs, "complain", told.append)
         discards = Discards({"bb": Dataspace("bb", "/bb", discard=0.001)})
         while reasons:
             discards.freed("bb")

@@ -13,7 +13,7 @@ from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.stager_client.protocol import encode
 from pegasus_bb.runtime.stager_client.task import DONE, Origin, StagerTask
 from pegasus_bb.stager.connection import Connection
-from pegasus_bb.stager.task_waits import TasksEnded, Waiters
+from pegasus_bb.stager.held_tasks import TasksEnded, Waiters
 from tests.support.stager import Daemon
 
 

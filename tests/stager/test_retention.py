@@ -12,8 +12,8 @@ import pytest
 
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.runtime.stager_client.task import Origin, StagerTask
-from pegasus_bb.stager import retention as module
-from pegasus_bb.stager.retention import Retention
+from pegasus_bb.stager import held_tasks as module
+from pegasus_bb.stager.held_tasks import Retention
 from pegasus_bb.stager.service import Service
 from tests.stager.in_loop import SPEC, submitted, until_ended, with_service
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.planner.pegasus.home import find_home
+from pegasus_bb.planner.pegasus_home import find_home
 from tests.support.pegasus_site import UserFolder
 
 HOME = find_home(os.environ)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pegasus_bb.core.columns import columns
+from pegasus_bb.core.text import columns
 from pegasus_bb_lab.mix.study import Result
 from pegasus_bb_lab.mix.study_text import case_rows, difference_rows
 

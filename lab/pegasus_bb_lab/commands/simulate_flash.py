@@ -12,7 +12,7 @@ import click
 import orjson
 
 from pegasus_bb.cli.progress_bar import progress
-from pegasus_bb.core.columns import columns
+from pegasus_bb.core.text import columns
 from pegasus_bb.core.units import format_duration, format_size
 from pegasus_bb_lab.flash.flash_outcome import Outcome
 from pegasus_bb_lab.flash.flash_study import Study, study

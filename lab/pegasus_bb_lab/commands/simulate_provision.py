@@ -15,7 +15,7 @@ import click
 import orjson
 
 from pegasus_bb.cli.progress_bar import progress
-from pegasus_bb.core.columns import columns
+from pegasus_bb.core.text import columns
 from pegasus_bb.core.units import format_duration, format_number
 from pegasus_bb_lab.model.applications import AGGRESSIVE, DrainingInput, read_draining
 from pegasus_bb_lab.provision.comparison import PolicyFigures, simulate_policies

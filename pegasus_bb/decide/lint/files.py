@@ -16,6 +16,8 @@ from pegasus_bb.model.workflow import Workflow
 
 # URLs and submit files quote these in different ways.
 _UNQUOTED = re.compile(r"""[\s"'`\\%$?#]""")
+# A value on a #DW line ends at a blank, and Slurm interprets % and \.
+_ON_A_LINE = re.compile(r"[A-Za-z0-9._/+=@,:~-]+")
 
 
 def lint_names(
@@ -35,6 +37,11 @@ def lint_names(
             if above is not None:
                 what = f"the file {above} would have to be a folder as well"
                 raise _name_error(workflow, catalogs, lfn, what)
+
+
+def fits_on_directive_line(text: str) -> bool:
+    """Whether every reader of #DW lines takes ``text`` literally."""
+    return _ON_A_LINE.fullmatch(text) is not None
 
 
 def _folders(lfn: str) -> Iterable[str]:

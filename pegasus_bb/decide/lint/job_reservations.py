@@ -9,14 +9,13 @@ from typing import Any
 
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.decide.lint.files import fits_on_directive_line
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import JobReservation, Placement
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job, Workflow
 
 MOST_FILES = 200_000  # of a job; with more DataWarp's staging times out
-# A value on a #DW line ends at a blank, and Slurm interprets % and \.
-_ON_A_LINE = re.compile(r"[A-Za-z0-9._/+=@,:~-]+")
 _ON_THE_PFS = "bb.tier: pfs for this file"
 _KEYS = ("nodes", "glite.arguments")
 _OPTION = re.compile(r"(?:^|\s)(?:-N ?|--nodes[= ])(\d+)(?:-(\d+))?(?=\s|$)")
@@ -107,11 +106,6 @@ def _check_names(workflow: Workflow, job: Job, reservation: JobReservation) -> N
         repr(bad),
         f"a name of letters, digits and . _ / + = @ , : ~ -, or {_ON_THE_PFS}",
     )
-
-
-def fits_on_directive_line(text: str) -> bool:
-    """Whether every reader of #DW lines takes ``text`` literally."""
-    return _ON_A_LINE.fullmatch(text) is not None
 
 
 def _check_folders(

@@ -12,8 +12,9 @@ from pegasus_bb.forecast.kernel import Simulation, Steps
 from pegasus_bb.forecast.workflow.outline import PRIORITY, Outline, roots
 from pegasus_bb.forecast.workflow.site_storage import THREADS, Storage
 from pegasus_bb.forecast.workflow.work import OwnReservation, Work
+from pegasus_bb.model.history import Startup
 from pegasus_bb.model.run import Kind
-from pegasus_bb.model.speeds import Speeds, Startup
+from pegasus_bb.model.speeds import Speeds
 
 
 class ReadyQueue:

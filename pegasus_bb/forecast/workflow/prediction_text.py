@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pegasus_bb.core.columns import columns
+from pegasus_bb.core.text import columns
 from pegasus_bb.core.units import (
     abbreviate,
     format_duration,

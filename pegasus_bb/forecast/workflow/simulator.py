@@ -14,9 +14,10 @@ from pegasus_bb.forecast.workflow.outline import Outline, outline
 from pegasus_bb.forecast.workflow.prediction import Prediction, SimulatedEnd, predicted
 from pegasus_bb.forecast.workflow.work import NodeWork, Places, Work, off
 from pegasus_bb.forecast.workflow.workload import Workload
+from pegasus_bb.model.history import DEFAULT_STARTUP, Startup
 from pegasus_bb.model.modes import OFF, TRANSIENT, RunMode
 from pegasus_bb.model.placement import PlacedFile, Placement
-from pegasus_bb.model.speeds import DEFAULT_STARTUP, Speeds, Startup
+from pegasus_bb.model.speeds import Speeds
 
 SCATTER = 0.05  # of the computing of equal tasks: the sigma of a log-normal factor
 

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from pegasus_bb.core.errors import UnplacedError, UsageError
+from pegasus_bb.core.text import WOULD_DO, is_plain
 from pegasus_bb.model.catalogs import Site
 from pegasus_bb.model.dag.blahp import GRID, GUARDED_RELEASE, PERIODIC_RELEASE
 from pegasus_bb.model.dag.quoting import quote_environment
 from pegasus_bb.model.document import plain
-from pegasus_bb.model.text import WOULD_DO, is_plain
 
 # namespace -> key -> value, merged from every source and checked
 Profiles = Mapping[str, Mapping[str, str]]

@@ -25,15 +25,15 @@ from pegasus_bb.planner.builtin.executable import (
     compact,
     properties_file,
 )
-from pegasus_bb.planner.builtin.small_files_writer import (
+from pegasus_bb.planner.builtin.submit_files import SubmitFiles
+from pegasus_bb.planner.existing_submit_dir import move_existing
+from pegasus_bb.planner.fork_worker import (
+    JOBS_FOR_A_WORKER,
     File,
     Folders,
     fill,
     fill_folders,
 )
-from pegasus_bb.planner.builtin.submit_files import SubmitFiles
-from pegasus_bb.planner.existing_submit_dir import move_existing
-from pegasus_bb.planner.fork_worker import JOBS_FOR_A_WORKER
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.runtime.bbdir import NODES
 from pegasus_bb.runtime.install import install_runtime

@@ -1,1 +1,1 @@
-"""The real pegasus-plan as a planner: found, called, and its DAG sealed."""
+"""The real pegasus-plan as a planner: called, and its DAG sealed."""

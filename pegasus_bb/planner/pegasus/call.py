@@ -16,8 +16,8 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.process import start
 from pegasus_bb.model.properties import PREFIX
 from pegasus_bb.planner.pegasus.exclusive_folder import PRINTED
-from pegasus_bb.planner.pegasus.home import PLAN, PegasusHome
 from pegasus_bb.planner.pegasus.pegasus_inputs import PROPERTIES, WORKFLOW
+from pegasus_bb.planner.pegasus_home import PLAN, PegasusHome
 from pegasus_bb.planner.run_plan import RunPlan
 
 # pegasus-plan is a shell script that puts its arguments together without quotes.

@@ -11,7 +11,6 @@ from pegasus_bb.planner.options import runs_folder
 from pegasus_bb.planner.pegasus.call import plan_argv, run_planner
 from pegasus_bb.planner.pegasus.complete_submit_dir import with_clusters, write_planned
 from pegasus_bb.planner.pegasus.exclusive_folder import claim, planned_folder
-from pegasus_bb.planner.pegasus.home import PegasusHome
 from pegasus_bb.planner.pegasus.pegasus_inputs import for_pegasus, write_inputs
 from pegasus_bb.planner.pegasus.pegasus_limits import (
     check_clusters,
@@ -23,6 +22,7 @@ from pegasus_bb.planner.pegasus.pegasus_limits import (
 )
 from pegasus_bb.planner.pegasus.read_submit_dir import PegasusWorkflow, read_planned
 from pegasus_bb.planner.pegasus.user_database import make_user_database
+from pegasus_bb.planner.pegasus_home import PegasusHome
 from pegasus_bb.planner.rewrite.pass_input import Inputs
 from pegasus_bb.planner.rewrite.passes import rewrite_inputs
 from pegasus_bb.planner.run_plan import RunPlan

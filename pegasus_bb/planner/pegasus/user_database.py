@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pegasus_bb.core.process import ask
-from pegasus_bb.planner.pegasus.home import PegasusHome
+from pegasus_bb.planner.pegasus_home import PegasusHome
 
 _ELSEWHERE = ("pegasus.catalog.master.url", "pegasus.dashboard.output")
 _NAME = "workflow.db"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.decide.lint.job_reservations import fits_on_directive_line
+from pegasus_bb.decide.lint.files import fits_on_directive_line
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import JobReservation, Placement
 from pegasus_bb.model.reservation import Request

@@ -1,24 +1,93 @@
-"""The passes, in the order in which they run."""
+"""The passes, in the order in which they run; among them the small ones.
+
+The profile gridstart.launcher puts a program before each Kickstart of the site, also in
+auxiliary jobs. A job with another launcher, or without Kickstart, would start with the
+planned prefix as its scratch, so both are refused.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from pegasus_bb.model.catalogs import SCRATCH
 from pegasus_bb.model.document import Data
 from pegasus_bb.planner.rewrite.job_directives import add_directives, add_job_directives
-from pegasus_bb.planner.rewrite.launcher import add_launcher, add_launcher_to_jobs
 from pegasus_bb.planner.rewrite.lifecycle import add_lifecycle_jobs
 from pegasus_bb.planner.rewrite.pass_input import (
     Inputs,
+    ProfileSetting,
     Target,
+    job_profiles,
     site_index,
+    site_profile,
+    transformation_profiles,
     with_values,
 )
-from pegasus_bb.planner.rewrite.transfer_tools import share_files, transfer_on_the_site
+from pegasus_bb.planner.rewrite.transfer_tools import (
+    share_files,
+    transfer_on_the_site,
+    with_tools,
+)
 from pegasus_bb.planner.run_plan import RunPlan
+
+LAUNCHER = "gridstart.launcher"
+
+
+def add_launcher(inputs: Inputs, plan: Target) -> Inputs:
+    """Raises CatalogError if the user has set a launcher already."""
+    _refuse_other_launchers(inputs, plan.site)
+    at = ("sites", site_index(inputs.sites, plan.site), "profiles", "pegasus")
+    launch = str(plan.bin / "launch")
+    return replace(
+        inputs,
+        sites=with_values(inputs.sites, {(*at, LAUNCHER): launch}),
+        transformations=inputs.transformations.with_data(with_tools(inputs, plan)),
+    )
+
+
+def add_launcher_to_jobs(inputs: Inputs, plan: Target) -> Inputs:
+    """``add_launcher`` for mode transient: without a staging service transfers stay
+    unchanged.
+
+    Raises CatalogError if the user has set a launcher already.
+    """
+    added = add_launcher(inputs, plan)
+    return added if plan.request.service else replace(inputs, sites=added.sites)
+
+
+def _refuse_other_launchers(inputs: Inputs, site: str) -> None:
+    for key in (LAUNCHER, f"{LAUNCHER}.arguments"):
+        for setting in _all_settings(inputs, site, key):
+            raise setting.error(
+                "the launcher is how a job finds the buffer, so there can be no other",
+                "take it out, or plan with --bb-mode off",
+            )
+        if f"pegasus.{key}" in inputs.properties:
+            raise inputs.properties.error(
+                f"pegasus.{key}",
+                "the launcher is how a job finds the buffer, so there can be no other",
+                "take it out, or plan with --bb-mode off",
+            )
+    for setting in _all_settings(inputs, site, "gridstart"):
+        if setting.value.lower() != "kickstart":
+            raise setting.error(_NO_KICKSTART, "gridstart: kickstart, or leave it out")
+    if inputs.properties.get("pegasus.gridstart", "kickstart").lower() != "kickstart":
+        raise inputs.properties.error(
+            "pegasus.gridstart", _NO_KICKSTART, "Kickstart, or leave it out"
+        )
+
+
+_NO_KICKSTART = "without Kickstart a job has no launcher and does not find the buffer"
+
+
+def _all_settings(inputs: Inputs, site: str, key: str) -> Iterator[ProfileSetting]:
+    own = site_profile(inputs, site, key)
+    if own is not None:
+        yield own
+    yield from transformation_profiles(inputs, key)
+    yield from job_profiles(inputs, key)
 
 
 def move_scratch(inputs: Inputs, plan: Target) -> Inputs:

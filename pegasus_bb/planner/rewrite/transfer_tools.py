@@ -1,4 +1,4 @@
-"""Sets properties so that transfers run on the site, whose nodes alone see the buffer.
+"""Transfers run our tool, on the site, whose nodes alone see the buffer.
 With a staging service they run on the submit host, and no node is allocated for them.
 
 No setting of the user is dropped, and one that contradicts the buffer is refused. The
@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
-from pegasus_bb.model.document import Document
+from pegasus_bb.model.document import Data, Document
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.planner.rewrite.pass_input import (
@@ -28,6 +29,7 @@ _REMOTE = re.compile(r"pegasus\.transfer\.(\*|\w+)\.remote\.sites")
 CONFIGURATION = "pegasus.data.configuration"
 LINKS = "pegasus.transfer.links"
 AUXILIARY_LOCAL = "auxillary.local"
+AUXILIARIES = ("transfer", "dirmanager", "cleanup")
 
 
 def transfer_on_the_site(inputs: Inputs, plan: Target) -> Inputs:
@@ -135,3 +137,35 @@ def _check_links(properties: Properties, placement: Placement) -> None:
             f"{linked.lfn} should be a link to the PFS ({linked.reason})",
             "true, or inputs: stage in the tier",
         )
+
+
+def with_tools(inputs: Inputs, plan: Target) -> Data:
+    """The transformation catalog, with our program in the place of Pegasus's."""
+    data = inputs.transformations.data
+    pfn = str(plan.bin / "transfer")
+    known: list[Data] = list(data.get("transformations") or [])
+    for name in AUXILIARIES:
+        places = [i for i, entry in enumerate(known) if _is_pegasus_tool(entry, name)]
+        for place in places:
+            known[place] = _on_site(known[place], plan.transfer_site, pfn)
+        if not places:
+            entry = {"namespace": "pegasus", "name": name}
+            known.append(_on_site(entry, plan.transfer_site, pfn))
+    return {**data, "transformations": known}
+
+
+def _is_pegasus_tool(entry: Data, name: str) -> bool:
+    return entry.get("namespace") == "pegasus" and entry.get("name") == name
+
+
+def _on_site(entry: Data, site: str, pfn: str) -> Data:
+    """``entry`` with our program on ``site``; its other keys are unchanged."""
+    ours: dict[str, Any] = {"name": site, "pfn": pfn, "type": "installed"}
+    sites = list(entry.get("sites") or [])
+    for place, known in enumerate(sites):
+        if known.get("name") == site:
+            sites[place] = {**known, **ours}
+            break
+    else:
+        sites.append(ours)
+    return {**entry, "sites": sites}

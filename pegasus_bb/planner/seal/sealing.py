@@ -8,20 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pegasus_bb.core.errors import NotSealed
 from pegasus_bb.decide.liveness import sizes
 from pegasus_bb.model.dag.joblists import Entries
 from pegasus_bb.model.dag.nodes import Dag, Script
-from pegasus_bb.model.dag.roles import Role, role_of
+from pegasus_bb.model.dag.roles import RESERVATION, Role, of_role, role_of
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal.dag_rules import AFTER, BEFORE, Rule
-from pegasus_bb.planner.seal.live_bytes import check_phases
 from pegasus_bb.planner.seal.lives import read_lives, removals
-from pegasus_bb.planner.seal.phases import SealedPhases, in_phases
-from pegasus_bb.planner.seal.view import BUILT_IN, DEFERRED, View
+from pegasus_bb.planner.seal.view import (
+    BUILT_IN,
+    DEFERRED,
+    View,
+    abbreviated,
+    reachable,
+)
+
+if TYPE_CHECKING:
+    from pegasus_bb.planner.seal.phases import SealedPhases
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +62,6 @@ def complete(planned: AnyWorkflow, workflow: Workflow, run: RunPlan) -> AnyWorkf
     NotSealed."""
     dag = _await_stage_outs(planned, run)
     if run.drain is not None and run.drain.is_late:
-        from pegasus_bb.planner.seal.late_results import with_late_results  # few are
-
         tasks = (node for _, node in planned.jobs_nodes())
         dag = with_late_results(dag, tasks, planned.entries)
     if run.request is None:
@@ -67,6 +72,8 @@ def complete(planned: AnyWorkflow, workflow: Workflow, run: RunPlan) -> AnyWorkf
     view, phases = _in_phases(view, planned, workflow, run)
     dag = seal(view, run.poll, run.gate_retries)
     if phases is not None:
+        from pegasus_bb.planner.seal.live_bytes import check_phases
+
         check_phases(dag, phases)
     return replace(planned, dag=dag, phases=phases)
 
@@ -101,6 +108,8 @@ def _in_phases(
         return view, None
     if len(view.gated) != 1:
         return view, None  # ``seal`` refuses this DAG
+    from pegasus_bb.planner.seal.phases import in_phases
+
     made: dict[str, list[str]] = {}
     for ident, node in planned.jobs_nodes():
         job = workflow.jobs.get(ident)
@@ -191,3 +200,29 @@ def _gate_sub_workflows(view: View) -> View:
     (gated,) = view.gated
     children = {**dag.children, gated: [*dag.children.get(gated, ()), *early]}
     return replace(view, dag=replace(dag, children=children))
+
+
+def with_late_results(
+    dag: Dag, tasks: Iterable[str], entries: Callable[[str], Entries]
+) -> Dag:
+    """``dag`` with these edges; ``tasks`` are the nodes that run jobs of the user.
+    Linear. Raises NotSealed if a task waits for a stage-out."""
+    users = {name for name in tasks if role_of(name) not in RESERVATION}
+    stage_outs = of_role(dag.nodes, Role.STAGE_OUT)
+    early = reachable(stage_outs, dag.children) & users
+    if early:
+        raise NotSealed(
+            f"--bb-drain off: {abbreviated(early)} would wait for a stage-out that "
+            "waits for all jobs; --bb-drain now"
+        )
+    if not stage_outs:
+        return dag
+    first = min(stage_outs, key=lambda name: len(entries(name)))
+    children = dict(dag.children)
+    for name in users:
+        below = children.get(name, [])
+        if first not in below and not users.intersection(below):
+            children[name] = [*below, first]
+    others = [name for name in stage_outs if name != first]
+    children[first] = [*children.get(first, ()), *others]
+    return replace(dag, children=children)

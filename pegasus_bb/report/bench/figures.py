@@ -10,8 +10,9 @@ from pathlib import Path
 from pegasus_bb.core.errors import NotMeasured, UsageError
 from pegasus_bb.core.files import write_text
 from pegasus_bb.core.units import KIB, MIB, format_size
+from pegasus_bb.model.catalogs import SPEEDS
 from pegasus_bb.model.placement import PFS
-from pegasus_bb.model.speeds import KEY, SLOTS
+from pegasus_bb.model.speeds import SLOTS
 from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.bench.cells import Cell, Measurement
 from pegasus_bb.report.bench.session import TierSession
@@ -124,7 +125,7 @@ def write_speeds(
     )
     figures = {name: dict(speeds) for name, speeds in places.items()}
     text = yaml.safe_dump(
-        {KEY: {site: {SLOTS: slots, **figures}}},
+        {SPEEDS: {site: {SLOTS: slots, **figures}}},
         sort_keys=False,
         default_flow_style=None,  # a place in a line
         allow_unicode=True,

@@ -1,12 +1,8 @@
 """A comparison of runs as one HTML file: figures and tables."""
 
+from importlib.util import find_spec
+
 from pegasus_bb.core.optional import not_installed
 
-try:
-    from pegasus_bb.report.page.reported import report_page
-except ModuleNotFoundError as missing:
-    if missing.name not in ("altair", "vl_convert"):
-        raise
-    raise not_installed("a page", "altair", "vl-convert-python") from missing
-
-__all__ = ["report_page"]
+if not (find_spec("altair") and find_spec("vl_convert")):
+    raise not_installed("a page", "altair", "vl-convert-python")

@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeVar
 
 import altair as alt
 
+from pegasus_bb.core.text import readable
 from pegasus_bb.model.stat import Pair, Stat
-from pegasus_bb.model.text import readable
 from pegasus_bb.report.page.figure import Chart, DataRow, Dataset
 from pegasus_bb.report.report_document import SIDES
 

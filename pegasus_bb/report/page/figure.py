@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pegasus_bb.core.text import readable
 from pegasus_bb.core.units import format_number, format_seconds, format_size
-from pegasus_bb.model.text import readable
 from pegasus_bb.report.metrics import RATIO, TO_ONE
 
 ROWS = 200  # of a table; --json has all of them

@@ -9,13 +9,13 @@ import vl_convert
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from pegasus_bb.core.text import readable
 from pegasus_bb.core.units import (
     format_duration,
     format_gib_hours,
     format_reserved,
     format_size,
 )
-from pegasus_bb.model.text import readable
 from pegasus_bb.report.page.charts import CONFIG
 from pegasus_bb.report.page.figure import format_quantity
 

@@ -6,16 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pegasus_bb.report.page.bandwidth import benchmark, by_processes
-from pegasus_bb.report.page.calls import calls, processors
-from pegasus_bb.report.page.drain_figure import drain, probe
 from pegasus_bb.report.page.figure import Figure, FigureTable
-from pegasus_bb.report.page.footprint_figure import footprint
 from pegasus_bb.report.page.headline_figure import where_time_went
-from pegasus_bb.report.page.live_bytes_figure import live
 from pegasus_bb.report.page.overview import repetitions, workflows
 from pegasus_bb.report.page.page_templates import templates
+from pegasus_bb.report.page.tier_figures import drain, live, probe
+from pegasus_bb.report.page.time_figures import (
+    calls,
+    footprint,
+    processors,
+    transformations,
+)
 from pegasus_bb.report.page.timeline import timeline
-from pegasus_bb.report.page.transformations import transformations
 from pegasus_bb.report.report_document import Comparison
 
 # From top to bottom.

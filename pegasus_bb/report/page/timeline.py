@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import altair as alt
 
+from pegasus_bb.core.text import readable
 from pegasus_bb.core.units import format_seconds
 from pegasus_bb.model.run import Kind, Task
-from pegasus_bb.model.text import readable
 from pegasus_bb.report.metrics import ReportedRun
 from pegasus_bb.report.page.charts import (
     ALERT,

@@ -1,4 +1,4 @@
-"""Whether it could be planned: all that a planning looks at before it writes."""
+"""Whether it could be planned: the workflow, its files, the capacity, the catalogs."""
 
 from __future__ import annotations
 
@@ -6,20 +6,101 @@ from collections.abc import Iterator
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.paths import local_path
+from pegasus_bb.core.units import format_count, format_files, format_size
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
+from pegasus_bb.decide.lint.files import lint_replicas
+from pegasus_bb.decide.place_files import with_capacity
 from pegasus_bb.model.finding import Finding, note, ok, wrong
+from pegasus_bb.model.modes import RunMode
+from pegasus_bb.model.placement import Placement
+from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.builtin.planner import BuiltInPlanner
 from pegasus_bb.planner.existing_submit_dir import check_existing
-from pegasus_bb.planner.local_files import of_submit_dir
+from pegasus_bb.planner.local_files import of_programs, of_replicas, of_submit_dir
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.planner.pegasus.home import PegasusHome
 from pegasus_bb.planner.pegasus.pegasus_limits import check_style, check_sub_workflows
+from pegasus_bb.planner.pegasus_home import PegasusHome
 from pegasus_bb.planner.plan_summary import omission_notes
 from pegasus_bb.planner.planning import plan_notes
 from pegasus_bb.planner.reading import no_collection
 from pegasus_bb.planner.rewrite.pass_input import Inputs
 from pegasus_bb.planner.rewrite.passes import rewrite_inputs
 from pegasus_bb.planner.run_plan import RunPlan, plan_run
+
+
+def of_files(
+    given: PlanningInput, decision: PlacementDecision | None
+) -> Iterator[Finding]:
+    jobs = len(given.workflow.jobs)
+    if decision is None:
+        yield note(
+            "workflow",
+            f"{format_count(jobs, 'job')}, every file on the PFS: mode off",
+            "--bb-mode persistent",
+        )
+        return
+    placement = decision.placement
+    here = sum(placement.on_tier(lfn) for lfn in placement.files)
+    files = len(placement.files)
+    yield ok(
+        "workflow",
+        f"{format_count(jobs, 'job')}, {format_files(files)}, {here} of them on tier "
+        f"{placement.tier.name} of site {placement.tier.site}",
+    )
+    try:
+        lint_replicas(given.workflow, given.catalogs, placement.files.values())
+    except PegasusBBError as error:
+        yield wrong("replicas", str(error))
+        return
+    yield from of_replicas(given)
+    yield from of_programs(given)
+
+
+def of_size(
+    given: PlanningInput, decision: PlacementDecision
+) -> tuple[Finding, PlacementDecision | None]:
+    """The finding, and the decision with its capacity."""
+    try:
+        decided = with_capacity(given, decision)
+    except PegasusBBError as error:
+        return wrong("capacity", str(error)), None
+    reserved = _reserved(decided.placement, given.settings.mode)
+    return ok("capacity", f"{reserved} {_for_what(decided)}"), decided
+
+
+def _reserved(placement: Placement, mode: RunMode) -> str:
+    """What would be reserved, or has to be free: a node's disk is not reserved."""
+    size = format_size(placement.capacity)
+    jobs = placement.job_reservations
+    if not jobs:
+        return f"{size} would be reserved"
+    count = format_count(len(jobs), "job")
+    if mode.is_only_for_jobs:
+        return f"up to {size} for each of {count} {_granted(placement.tier)}"
+    most = format_size(max(own.capacity for own in jobs.values()))
+    if placement.job_tier.is_reserved:
+        each = f"up to {most} more for each of {count}"
+        return f"{size}, and {each}, would be reserved"
+    each = f"up to {most} for each of {count} {_granted(placement.job_tier)}"
+    return f"{size} would be reserved, and {each},"
+
+
+def _granted(tier: Tier) -> str:
+    if tier.is_reserved:
+        return "would be reserved"
+    return f"would have to be free on its node (tier {tier.name})"
+
+
+def _for_what(decision: PlacementDecision) -> str:
+    placement = decision.placement
+    need = f"for {format_size(placement.need)} of files"
+    if placement.unknown:
+        need += f" and {len(placement.unknown)} of unknown size"
+    if placement.phases is not None and placement.phases.count > 1:
+        need += f", in {placement.phases.count} phases"
+    if decision.moved is not None:
+        need += f", and {format_files(len(decision.moved.lfns))} more on the PFS"
+    return need
 
 
 def of_planning(

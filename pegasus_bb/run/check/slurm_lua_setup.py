@@ -14,9 +14,13 @@ from pegasus_bb.core.units import abbreviate, format_size
 from pegasus_bb.model.finding import Finding, note, ok, wrong
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.run.check.site_folders import of_folders
 from pegasus_bb.run.check.slurm_setup import of_pool
-from pegasus_bb.run.check.stager_service import of_answer, of_sockets, site_here
+from pegasus_bb.run.check.stager_service import (
+    of_answer,
+    of_folders,
+    of_sockets,
+    site_here,
+)
 from pegasus_bb.runtime.backends.base import PoolSpace
 from pegasus_bb.runtime.backends.scontrol import JobSpace
 from pegasus_bb.runtime.backends.slurm import Slurm

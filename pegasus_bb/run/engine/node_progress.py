@@ -3,18 +3,62 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import TextIO
 
-from pegasus_bb.core.units import format_duration
-from pegasus_bb.run.engine.over_use import OverUse
+from pegasus_bb.core.errors import PegasusBBError
+from pegasus_bb.core.units import format_duration, format_size
 from pegasus_bb.run.engine.terminal import unbreakable
+from pegasus_bb.run.engine.tier_usage import bytes_below
+from pegasus_bb.runtime.backends.backend_table import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.programs.gate import waiting_reason
 
+_SHARE = 20  # of the time, one part is spent on looking
+_LEAST = 1.0  # seconds between two looks
+_LONGEST = 2.0  # seconds of one look
 # Beyond this many nodes a log gets a line per percent and per failure, not per node.
 _LINES = 500
 _SHORTEST = 4  # letters of a node's name that are always shown
+
+
+class OverUse:
+    """Looks at the tier from time to time, and speaks once."""
+
+    def __init__(self, submit_dir: Path | None) -> None:
+        self._bb = BBDir(str(submit_dir / "bb")) if submit_dir else None
+        self._next = 0.0
+
+    def message(self) -> str:
+        """Empty unless it is due, this machine sees the tier, and it holds too much."""
+        began = time.monotonic()
+        if self._bb is None or began < self._next:
+            return ""
+        message = _over_use(self._bb)
+        took = time.monotonic() - began
+        self._next = began + max(_LEAST, _SHARE * took)
+        if message:
+            self._bb = None
+        return message
+
+
+def _over_use(bb: BBDir) -> str:
+    try:
+        if not bb.has_request or bb.reservation() is None:
+            return ""
+        request = bb.request()
+        path = open_backend(request.backend, request.settings).path(request, os.environ)
+    except PegasusBBError:  # not up yet, given back, or not seen from here
+        return ""
+    used, _ = bytes_below(Path(path), _LONGEST)
+    if used <= request.capacity:
+        return ""
+    return (
+        f"MORE THAN RESERVED: {format_size(used)} of {format_size(request.capacity)} "
+        f"are used on {request.name}, at the cost of other runs on this tier; next "
+        "time plan with a larger --bb-capacity"
+    )
 
 
 class Watcher:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import IO
 
 from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.model.dag.htcondor_api import SubmitFile, read_submit
 from pegasus_bb.model.dag.nodes import Node, Script
-from pegasus_bb.model.dag.submitfile import SubmitFile, read_submit
 from pegasus_bb.run.engine.children import Child, Children
 from pegasus_bb.run.engine.table import NodeEntry, NodeState, NodeTable
 

@@ -32,7 +32,6 @@ from pegasus_bb.runtime.backends.base import (
     Unstaged,
     no_listing,
 )
-from pegasus_bb.runtime.backends.queue_reasons import advice
 from pegasus_bb.runtime.backends.scontrol import PersistentBuffer, Plugin, SpaceJob
 from pegasus_bb.runtime.backends.slurm import (
     STAGE_OUT_FAILED,
@@ -40,6 +39,7 @@ from pegasus_bb.runtime.backends.slurm import (
     create_line,
     destroy_line,
 )
+from pegasus_bb.runtime.backends.squeue import advice
 
 
 class DataWarp(Backend):

@@ -28,7 +28,7 @@ from pegasus_bb.model.reservation import (
     Status,
     check_reservation_name,
 )
-from pegasus_bb.runtime.backends import identity, root
+from pegasus_bb.runtime.backends import identity
 from pegasus_bb.runtime.backends.base import (
     Backend,
     Listing,
@@ -71,7 +71,7 @@ class FolderBackend(Backend):
             if entry is None:
                 self._check_size(grants, request)
                 make_pool_folders(self._pools(request))
-                root.mark(self.root)
+                identity.mark_root(self.root)
                 entry = grants.entries[name] = self._entry(request)
                 grants.grant()
                 grants.save()  # before the folder exists, so that it is always listed
@@ -92,7 +92,7 @@ class FolderBackend(Backend):
         return self.list_reservations([request]).statuses[0]
 
     def settle(self) -> None:
-        if root.read(self.root):  # else it was never used, or is not mounted
+        if identity.root_id(self.root):  # else it was never used, or is not mounted
             with contextlib.suppress(SchedulerUnreachable), open_grants(self.root):
                 pass  # it repairs and grants
 
@@ -110,10 +110,10 @@ class FolderBackend(Backend):
         return repr(sorted(settings.items()))
 
     def storage_id(self) -> str:
-        return root.read(self.root)
+        return identity.root_id(self.root)
 
     def why_other_storage(self, storage_id: str) -> str:
-        return root.why_other_storage(self.root, storage_id)
+        return identity.why_other_storage(self.root, storage_id)
 
     def is_uninitialised(self) -> bool:
         return not os.path.lexists(self.root)
@@ -144,7 +144,7 @@ class FolderBackend(Backend):
                 return
             self._check_ours(entry, request)
             self._identity(request)
-            root.mark(self.root)
+            identity.mark_root(self.root)
             identity.mark_deleting(self._folder(request))
         self._empty(request, until)
         with open_grants(self.root) as grants:

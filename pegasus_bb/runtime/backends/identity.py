@@ -1,7 +1,10 @@
-"""The identity file on the tier: the run that a reservation belongs to.
+"""Marks on the tier: of the run that a reservation belongs to, and of the tier itself.
 
-A name can be reused and a mount can be missing, but the uuid in this file is either
-this run's or another's.
+A name can be reused and a mount can be missing, but the uuid in a reservation's file is
+either this run's or another's. ``.pegasus_bb_root`` tells a tier's folder from its
+empty mount point: the first reservation makes it, and it is never removed. Without it,
+an empty mount point would answer "no such reservation" while the storage is not
+mounted.
 """
 
 from __future__ import annotations
@@ -12,13 +15,15 @@ import pwd
 import stat
 from typing import Any
 
-from pegasus_bb.core.errors import ReservationFailed
-from pegasus_bb.core.files import write_json
+from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
+from pegasus_bb.core.files import write_json, write_text
 from pegasus_bb.model.reservation import Request
 
 FILE = ".pegasus_bb"
 DELETING = ".pegasus_bb.doomed"  # its name while the reservation is deleted
 _LONGEST = 1 << 16  # bytes; an identity is never longer
+ROOT_FILE = ".pegasus_bb_root"
+_LONGEST_ID = 100  # bytes; no id is longer
 
 
 def user_name() -> str:
@@ -114,3 +119,39 @@ def check(path: str, request: Request) -> dict[str, Any]:
             f"not of this run ({request.uuid}); nothing is read or written there"
         )
     return known
+
+
+def mark_root(root: str) -> None:
+    """Give folder ``root`` an id, if it has none. The caller holds the grants' lock."""
+    if root_id(root):
+        return
+    path = os.path.join(root, ROOT_FILE)
+    try:
+        mode = os.stat(root).st_mode & 0o666
+        write_text(path, os.urandom(8).hex() + "\n", mode | 0o600)
+    except OSError as error:
+        raise SchedulerUnreachable(
+            f"{path} cannot be written ({error.strerror})"
+        ) from error
+
+
+def root_id(root: str) -> str:
+    """The id of folder ``root``; empty if it has none or cannot be read."""
+    try:
+        with open(os.path.join(root, ROOT_FILE), "rb") as source:
+            return source.read(_LONGEST_ID).decode("ascii", "replace").strip()
+    except OSError:
+        return ""
+
+
+def why_other_storage(root: str, known: str) -> str:
+    """Why ``root`` is not the folder with the id ``known``; empty if it is.
+
+    If ``known`` is empty, any id is accepted.
+    """
+    current = root_id(root)
+    if current and known in ("", current):
+        return ""
+    has = f"has the id {current}, not {known}" if current else "is not there"
+    path = os.path.join(root, ROOT_FILE)
+    return f"{root} is not the folder that the reservation was made in ({path} {has})"

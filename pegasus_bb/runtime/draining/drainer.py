@@ -13,11 +13,10 @@ from typing import Callable, NamedTuple
 
 from pegasus_bb.core.units import format_duration, format_files, format_size
 from pegasus_bb.runtime.draining.buffer import WatchedBuffer
-from pegasus_bb.runtime.draining.dumps import Dump, Interval
+from pegasus_bb.runtime.draining.dumps import Dump, Interval, Waiting
 from pegasus_bb.runtime.draining.pace import Drain, DrainTargetPace, Pace
 from pegasus_bb.runtime.draining.safe import Arrivals
 from pegasus_bb.runtime.draining.scan import Say, Version, version_of
-from pegasus_bb.runtime.draining.waiting import Waiting
 from pegasus_bb.runtime.staging.digests import SHA256
 from pegasus_bb.runtime.staging.failures import CopyFailed, explained
 from pegasus_bb.runtime.staging.items import Folder

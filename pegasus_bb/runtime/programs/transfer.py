@@ -25,7 +25,6 @@ from pegasus_bb.runtime.transfers.copies import Copies
 from pegasus_bb.runtime.transfers.file_transfers import FileTransfers
 from pegasus_bb.runtime.transfers.folder_jobs import Remover, make_folder
 from pegasus_bb.runtime.transfers.input_links import UserInputs
-from pegasus_bb.runtime.transfers.other import hand_over
 from pegasus_bb.runtime.transfers.scratch import Scratch
 from pegasus_bb.runtime.transfers.transfer_jobs import (
     Job,
@@ -34,7 +33,11 @@ from pegasus_bb.runtime.transfers.transfer_jobs import (
     Transfer,
     read_jobs,
 )
-from pegasus_bb.runtime.transfers.transfer_methods import Done, NeedsOtherTool
+from pegasus_bb.runtime.transfers.transfer_methods import (
+    Done,
+    NeedsOtherTool,
+    hand_over,
+)
 
 _MOST_THREADS = 4  # more copiers only compete for the disk
 _NUMBER = re.compile("[0-9]{1,9}")

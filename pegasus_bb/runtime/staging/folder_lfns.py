@@ -12,7 +12,7 @@ from pegasus_bb.core.refusals import SYMBOLIC_LINK, keep_mode, warn_refused
 from pegasus_bb.core.removal import remove
 from pegasus_bb.runtime.staging.digests import is_by_blocks
 from pegasus_bb.runtime.staging.failures import CopyFailed, explained, not_a_file
-from pegasus_bb.runtime.staging.folderlinks import Links
+from pegasus_bb.runtime.staging.folder_links import Links
 from pegasus_bb.runtime.staging.lookalikes import one_name
 from pegasus_bb.runtime.staging.onefile import Copied, copy_file, digest_file
 from pegasus_bb.runtime.staging.parts import part_name
@@ -65,7 +65,7 @@ def copy_tree(
     vanishing: Sequence[str] = (),
     writing: Writing = DEFAULT_WRITING,
 ) -> Copied:
-    """Copy folder ``source`` to ``dest``; folderlinks.py says what happens to its
+    """Copy folder ``source`` to ``dest``; folder_links.py says what happens to its
     links.
 
     Raises CopyFailed, also if ``dest`` is a folder with other contents and ``replace``

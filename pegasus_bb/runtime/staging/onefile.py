@@ -5,7 +5,7 @@ fsync, rename, fsync of the folder) or not at all. A source that changes during 
 is refused. A link at the destination is replaced, never written through. Links in the
 source path are followed; mode bits are kept; holes stay holes. Times, extended
 attributes and ACLs are not copied: a scratch might purge a copy as old as its source at
-once. A FIFO, socket or device is refused. folder.py copies folders, folderlinks.py
+once. A FIFO, socket or device is refused. folder.py copies folders, folder_links.py
 their links.
 """
 

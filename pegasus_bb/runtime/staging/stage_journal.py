@@ -22,6 +22,7 @@ from json.encoder import (
 )
 from typing import Any
 
+from pegasus_bb.core import ledger
 from pegasus_bb.core.errors import UsageError, advice_on
 from pegasus_bb.core.files import read_journal
 from pegasus_bb.runtime.staging.durable import JournalPace
@@ -30,6 +31,13 @@ from pegasus_bb.runtime.staging.items import Landed, stamp
 from pegasus_bb.runtime.staging.parts import is_tag
 
 _MANY = 5000  # lines per write
+
+
+def journal_path(source: str, dest: str) -> str:
+    """One per pair of places, beside the ledger."""
+    pair = f"{os.path.realpath(source)}\0{os.path.realpath(dest)}"
+    name = hashlib.sha256(os.fsencode(pair)).hexdigest()[:16]
+    return os.path.join(os.path.dirname(ledger.path()), "stage", f"{name}.jsonl")
 
 
 class StageJournal:

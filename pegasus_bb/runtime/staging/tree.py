@@ -19,7 +19,7 @@ from pegasus_bb.runtime.staging.failures import (
     not_a_file,
     on_a_line,
 )
-from pegasus_bb.runtime.staging.hard_links import HardLink, HardLinks
+from pegasus_bb.runtime.staging.folder_links import HardLink, HardLinks
 from pegasus_bb.runtime.staging.items import Folder, Item, item_of, stamp
 from pegasus_bb.runtime.staging.lookalikes import Lookalikes, one_name, one_there
 from pegasus_bb.runtime.staging.parts import part_of, remove_parts

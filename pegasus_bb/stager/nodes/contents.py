@@ -1,7 +1,10 @@
-"""What lies below places of a node, looked at with the rights of the job's user.
+"""What lies below places of nodes, and who copies it where several nodes have results.
 
-A program of its own, which node_attendant.py starts: it becomes the user before it
-opens anything, and prints JSON.
+As a program of its own, which node_attendant.py starts, it looks with the rights of the
+job's user: it becomes the user before it opens anything, and prints JSON.
+
+A result may be on any of the job's nodes. A folder gets the files of all of them. A
+file that two nodes have must be the same on both, else nothing is copied.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import json
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pegasus_bb.runtime.stager_client.dataspace import (
     Dataspace,
@@ -19,13 +22,17 @@ from pegasus_bb.runtime.stager_client.dataspace import (
     parse_place,
 )
 from pegasus_bb.runtime.stager_client.protocol import Refused
-from pegasus_bb.stager.worker import become
+from pegasus_bb.stager.capabilities import become
 
 _PIECE = 1 << 20
 _NICE = 15  # as of workers: other jobs may compute here
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 Files = dict[str, str]  # digest by path; a file itself has the path ""
+Copy = Sequence[str]  # source, destination
+Found = dict[str, dict[str, Files]]  # by node, by source; absent: it is not there
+
+_SHOWN = 3
 
 
 def main(argv: list[str]) -> None:
@@ -83,3 +90,35 @@ def _digest(folder: int, name: str) -> str:
         for piece in iter(lambda: file.read(_PIECE), b""):
             hasher.update(piece)
     return hasher.hexdigest()
+
+
+def divide(found: Found, copies: Sequence[Copy]) -> dict[str, list[Copy]]:
+    """Return what each node copies. A source on no node is left to the first one,
+    which says so."""
+    todo: dict[str, list[Copy]] = {node: [] for node in found}
+    for copy in copies:
+        having = [node for node in found if copy[0] in found[node]]
+        for node in having or list(found)[:1]:
+            todo[node].append(copy)
+    return todo
+
+
+def conflicts(found: Found, copies: Sequence[Copy]) -> list[str]:
+    """Return a sentence for each file that is not the same on all nodes with it."""
+    why = []
+    for source, _ in copies:
+        seen: dict[str, tuple[str, str]] = {}  # (node, digest) by path
+        for node, sources in found.items():
+            for path, digest in sources.get(source, {}).items():
+                other, same = seen.setdefault(path, (node, digest))
+                if same != digest:
+                    where = f"{source}/{path}" if path else source
+                    why.append(_sentence(where, other, node))
+        if "" in seen and len(seen) > 1:
+            why.append(f"{source} is a file on {seen[''][0]} and a folder elsewhere")
+    rest = [f"and {len(why) - _SHOWN} more"] if len(why) > _SHOWN else []
+    return [*why[:_SHOWN], *rest]
+
+
+def _sentence(where: str, one: str, other: str) -> str:
+    return f"{where} differs on {one} and {other}: let each node write names of its own"

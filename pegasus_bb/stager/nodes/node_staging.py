@@ -15,11 +15,11 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import abbreviate
 from pegasus_bb.runtime.stager_client.dataspace import Dataspaces
 from pegasus_bb.runtime.stager_client.protocol import Refused
-from pegasus_bb.stager.nodes.conflicts import conflicts, divide
+from pegasus_bb.stager.nodes.contents import conflicts, divide
 from pegasus_bb.stager.nodes.job_record import GONE, IN, LIST, OUT, NodesRecord
+from pegasus_bb.stager.nodes.mailbox import Orders
 from pegasus_bb.stager.nodes.names import expand
 from pegasus_bb.stager.nodes.nodes_config import NodesConfig
-from pegasus_bb.stager.nodes.orders import Orders
 from pegasus_bb.stager.slurm.directives import is_on_node
 from pegasus_bb.stager.slurm.hook_request import HookRequest
 from pegasus_bb.stager.slurm.job import SlurmJob

@@ -10,9 +10,9 @@ from pegasus_bb.forecast.demands.demand import Demand, DemandRange
 from pegasus_bb.forecast.workflow.simulator import PlannedWorkflow, Simulator
 from pegasus_bb.forecast.workflow.workload import workload
 from pegasus_bb.model.graph import build_graph
-from pegasus_bb.model.history import History
+from pegasus_bb.model.history import History, Startup
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.model.speeds import Speed, Speeds, Startup
+from pegasus_bb.model.speeds import Speed, Speeds
 from tests.support.user_files import User, job, sized, use
 
 MB = 1_000_000

@@ -24,10 +24,11 @@ from pegasus_bb.forecast.workflow.simulator import (
 )
 from pegasus_bb.forecast.workflow.workload import JobLoad, Workload
 from pegasus_bb.model.graph import Graph
+from pegasus_bb.model.history import Startup
 from pegasus_bb.model.modes import PERSISTENT
 from pegasus_bb.model.placement import PlacedFile, Placement
 from pegasus_bb.model.run import Kind
-from pegasus_bb.model.speeds import Speed, Speeds, Startup
+from pegasus_bb.model.speeds import Speed, Speeds
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job, Use
 

@@ -8,9 +8,9 @@ import pytest
 
 from pegasus_bb.forecast.workflow.simulated_run import run_of
 from pegasus_bb.forecast.workflow.simulator import demands_of
+from pegasus_bb.model.history import Startup
 from pegasus_bb.model.modes import PERSISTENT
 from pegasus_bb.model.run import Kind, Run
-from pegasus_bb.model.speeds import Startup
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.encoding import to_document
 from pegasus_bb.report.render import render_text

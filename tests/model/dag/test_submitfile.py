@@ -9,12 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pegasus_bb.core.errors import CatalogError, UsageError
-from pegasus_bb.model.dag.submitfile import (
-    SubmitFile,
-    quote_arguments,
-    quote_environment,
-    read_submit,
-)
+from pegasus_bb.model.dag.htcondor_api import SubmitFile, read_submit
+from pegasus_bb.model.dag.quoting import quote_arguments, quote_environment
 
 RECORDED = Path(__file__).parent / "recorded"
 GATED = RECORDED.parents[2] / "recorded" / "pegasus-5.1.2" / "gated" / "00" / "00"

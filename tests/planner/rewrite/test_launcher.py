@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from pegasus_bb.core.errors import CatalogError
-from pegasus_bb.planner.rewrite.launcher import add_launcher
 from pegasus_bb.planner.rewrite.pass_input import Inputs, Target
+from pegasus_bb.planner.rewrite.passes import add_launcher
 from tests.planner.rewrite.differences import changed
 
 BIN = "/home/me/run0001/bb/bin"

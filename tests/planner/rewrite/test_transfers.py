@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from pegasus_bb.core.errors import CatalogError
-from pegasus_bb.planner.rewrite.launcher import add_launcher, add_launcher_to_jobs
 from pegasus_bb.planner.rewrite.pass_input import Inputs, Target, site_profile
-from pegasus_bb.planner.rewrite.passes import Pass
+from pegasus_bb.planner.rewrite.passes import Pass, add_launcher, add_launcher_to_jobs
 from pegasus_bb.planner.rewrite.transfer_tools import share_files, transfer_on_the_site
 from tests.planner.rewrite.differences import changed
 

@@ -8,8 +8,9 @@ import pytest
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import MIB
+from pegasus_bb.model.catalogs import SPEEDS
 from pegasus_bb.model.document import load
-from pegasus_bb.model.speeds import KEY, Speed, read_speeds
+from pegasus_bb.model.speeds import Speed, read_speeds
 from pegasus_bb.report.bench.cells import Cell, Measurement, Operations
 from pegasus_bb.report.bench.figures import Figures, check_speeds, figures, write_speeds
 from pegasus_bb.report.bench.measured_tier import MeasuredFolder
@@ -57,7 +58,7 @@ def test_the_cost_model_reads_what_was_written(tmp_path: Path) -> None:
     speeds = Figures(*rates, cell(1), *done).as_speeds()
     check_speeds(path, ["pfs", "bb"])
     write_speeds(path, "a: site", {"pfs": speeds, "bb": speeds}, "measured")
-    found = read_speeds(load(path, {}), (KEY,), "a: site")
+    found = read_speeds(load(path, {}), (SPEEDS,), "a: site")
     assert found is not None
     assert found.pfs == found.places["bb"] == Speed(*rates, *done)
     assert path.read_text().startswith("# measured\n")

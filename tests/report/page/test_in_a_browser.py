@@ -14,7 +14,7 @@ from lab.tests.test_campaigns import results
 from pegasus_bb.core.units import format_seconds
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.encoding import to_document
-from pegasus_bb.report.page import report_page
+from pegasus_bb.report.page.reported import report_page
 from tests.api.test_explained_page import page_of
 from tests.decide.conftest import user
 from tests.report.page.comparisons import a_benchmark, a_comparison

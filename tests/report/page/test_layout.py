@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from pegasus_bb.report.compare import compare
-from pegasus_bb.report.page import report_page
 from pegasus_bb.report.page.overview import whole_run
+from pegasus_bb.report.page.reported import report_page
 from pegasus_bb.report.report_document import Comparison
 from tests.report.page.comparisons import a_benchmark, a_comparison
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pegasus_bb.report.page.live_bytes_figure import live
+from pegasus_bb.report.page.tier_figures import live
 from pegasus_bb.report.report_document import Comparison
 from tests.report.page.comparisons import a_comparison
 

@@ -12,9 +12,8 @@ import pytest
 
 from pegasus_bb.report.encoding import to_document
 from pegasus_bb.report.metrics import RATIO, TO_ONE
-from pegasus_bb.report.page import report_page
 from pegasus_bb.report.page.figure import FINE, format_quantity
-from pegasus_bb.report.page.reported import FIGURES
+from pegasus_bb.report.page.reported import FIGURES, report_page
 from pegasus_bb.report.report_document import Comparison
 from tests.report.page.comparisons import a_benchmark, a_comparison
 from tests.support.page_html import Balanced, without_scripts

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from pegasus_bb.cli.check import findings
 from pegasus_bb.model.finding import Finding, Level
 from pegasus_bb.planner.options import PlanOptions
-from pegasus_bb.run.check.everything import findings
 from tests.support.pegasus_site import write_site
 
 RECORDED = Path(__file__).parents[2] / "recorded" / "slurm-24.11"

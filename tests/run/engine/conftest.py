@@ -18,7 +18,7 @@ from pegasus_bb.core.errors import RunFailed
 from pegasus_bb.core.files import write_json
 from pegasus_bb.core.units import MIB
 from pegasus_bb.model.dag.nodes import Dag, Node, Script
-from pegasus_bb.model.dag.submitfile import quote_arguments
+from pegasus_bb.model.dag.quoting import quote_arguments
 from pegasus_bb.model.dag.writer import write_dag
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.run.engine.jobstate_log import read_history

@@ -10,8 +10,8 @@ import pytest
 
 from pegasus_bb.core.files import write_json
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.run.engine.run_status import run_status
 from pegasus_bb.run.engine.submitdir import find_submit_dir
+from pegasus_bb.run.inventory.run_state import run_status
 from pegasus_bb.runtime.backends.backend_table import open_backend
 from pegasus_bb.runtime.bbdir import BBDir
 

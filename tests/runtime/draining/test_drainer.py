@@ -12,10 +12,9 @@ import pytest
 from pegasus_bb.runtime.draining import drainer as module
 from pegasus_bb.runtime.draining.buffer import ALL, WatchedBuffer
 from pegasus_bb.runtime.draining.drainer import Drainer, Route
-from pegasus_bb.runtime.draining.dumps import Bursts, Interval
+from pegasus_bb.runtime.draining.dumps import Bursts, Interval, Waiting
 from pegasus_bb.runtime.draining.safe import Arrivals
 from pegasus_bb.runtime.draining.scan import scan
-from pegasus_bb.runtime.draining.waiting import Waiting
 from pegasus_bb.runtime.staging.items import Landed, stamp
 from tests.runtime.draining.virtual import Clock
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.runtime.staging.hard_links import HardLinks
+from pegasus_bb.runtime.staging.folder_links import HardLinks
 
 from .conftest import TwoTrees
 

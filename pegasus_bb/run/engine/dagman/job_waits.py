@@ -12,8 +12,8 @@ from pegasus_bb.core.units import abbreviate
 from pegasus_bb.run.engine.dagman import queue
 from pegasus_bb.run.engine.submitdir import SubmitDir
 from pegasus_bb.run.engine.table import NodeState, NodeTable
-from pegasus_bb.runtime.backends.queue_reasons import advice, is_looked_at
 from pegasus_bb.runtime.backends.slurm import Slurm
+from pegasus_bb.runtime.backends.squeue import advice, is_looked_at
 from pegasus_bb.runtime.bbdir import BBDir
 
 _POLLS = 6  # intervals of the gate

@@ -7,9 +7,9 @@ import os
 import pytest
 from pytest import MonkeyPatch
 
+from pegasus_bb.cli.run import choose_engine
 from pegasus_bb.core.errors import RunFailed, UsageError
 from pegasus_bb.run.engine.dagman import running
-from pegasus_bb.run.engine.engine_choice import choose_engine
 from pegasus_bb.run.engine.submitdir import SubmitDir
 from tests.run.engine.dagman.conftest import Tools
 

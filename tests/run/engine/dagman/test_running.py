@@ -14,8 +14,8 @@ from pegasus_bb.core.errors import (
 )
 from pegasus_bb.run.engine.dagman import running
 from pegasus_bb.run.engine.local import run as run_locally
-from pegasus_bb.run.engine.run_status import run_status
 from pegasus_bb.run.engine.submitdir import SubmitDir
+from pegasus_bb.run.inventory.run_state import run_status
 from tests.run.engine.dagman.conftest import RECORDED, Listener, Tools, write_log
 
 

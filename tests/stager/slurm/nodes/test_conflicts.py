@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pegasus_bb.stager.nodes.conflicts import Found, conflicts, divide
+from pegasus_bb.stager.nodes.contents import Found, conflicts, divide
 
 OUT = ("node://out", "/lus/out")
 

@@ -1,4 +1,4 @@
-"""Lines for a terminal: tables as columns, and text that a terminal would obey."""
+"""Text for a terminal, a page or a shell: tables as columns, and what is safe there."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 _GAP = re.compile("  +(?=[^ ])")  # between columns
+_SHELL_WORDS = re.compile(
+    r"[A-Za-z0-9_./+=@,:%&|()-]+(?: +[A-Za-z0-9_./+=@,:%&|()-]+)*"
+)
+WOULD_DO = "letters, digits, blanks and _ . / + = @ , : % & | ( ) -"
 
 
 def columns(rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> list[str]:
@@ -67,3 +71,24 @@ def _width(text: str) -> int:
     from rich.cells import cell_len  # loads rich: names are rarely in other alphabets
 
     return cell_len(text)
+
+
+def is_plain(text: str) -> bool:
+    """Whether shell scripts pass ``text`` on unchanged.
+
+    blahp writes the requirements of a job into a shell script in double quotes, and
+    echoes them without quotes.
+    """
+    return not text or _SHELL_WORDS.fullmatch(text) is not None
+
+
+def readable(text: str) -> str:
+    r"""``text`` with \xNN or \uNNNN for characters that a reader would not see: control
+    characters, marks of the writing direction, and lone surrogates."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else _escaped(c) for c in text)
+
+
+def _escaped(char: str) -> str:
+    return char.encode("unicode_escape").decode("ascii")

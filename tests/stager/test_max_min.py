@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.core.max_min import max_min_rates
 from pegasus_bb.forecast.kernel import Simulation
 from pegasus_bb.forecast.server import Lane, SharedServer
+from pegasus_bb.stager.forecast import max_min_rates
 
 TARGETS = ("lustre", "bb", "home")
 SPEEDS = st.floats(1, 1e10)

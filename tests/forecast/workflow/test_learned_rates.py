@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pegasus_bb.forecast.demands.demand import Moved
 from pegasus_bb.forecast.demands.learned import demand_of
-from pegasus_bb.forecast.demands.learned_rates import fitted_speeds
+from pegasus_bb.forecast.workflow.calibration import fitted_speeds
 from pegasus_bb.model.history import History, Past, combine
 from pegasus_bb.model.speeds import Speed, Speeds
 

@@ -44,6 +44,7 @@ class Keywords(TypedDict, total=False):
     bb_headroom: int  # per cent
     bb_name: str
     bb_python: str
+    bb_node_cache: str
     bb_check: str
     bb_counters: str
     bb_darshan: str

@@ -54,7 +54,7 @@ _LEFT_OUT = ("runtime/install.py",)
 ARCHIVE = "runtime.zip"
 _HEADER = 16  # bytes of a .pyc before its code
 _UNCHECKED = MAGIC_NUMBER + struct.pack("<I", 1)  # Python looks at no source
-# The text of every program: it finds the code, and becomes the program of its name.
+# The text of a program: it finds the code, and becomes the program.
 # What a node keeps has a folder of the user's own, closed to all others.
 _BODY = """\
 import os, sys
@@ -88,9 +88,8 @@ if not any(map(kept, places)):
     from pegasus_bb.runtime import node_cache
     node_cache.unpack(archive, digest, places, name)
     any(map(kept, places))
-program = "pegasus_bb.runtime.programs." + os.path.basename(sys.argv[0])
-__import__(program)
-sys.exit(sys.modules[program].main())
+from pegasus_bb.runtime.programs.{program} import main
+sys.exit(main())
 """  # noqa: E501
 _BASES = 'os.environ.get("XDG_RUNTIME_DIR", ""), "/tmp", os.environ.get("TMPDIR", "")'
 # -I ignores PYTHONPATH, the user's site and the current folder; -S starts faster. The
@@ -112,19 +111,25 @@ def install_runtime(bb_path: str, python: str = "", *, is_kept: bool = True) -> 
     own. Raises UsageError.
     """
     data = make_archive()
-    text = program_text(python, data, is_kept=is_kept)
+    texts = program_texts(python, data, is_kept=is_kept)
     folder = os.path.join(bb_path, "bin")
     os.makedirs(folder, exist_ok=True)
     _write(os.path.join(bb_path, ARCHIVE), data, 0o644)
-    for name in PROGRAMS:  # others run it, on compute nodes too
+    for name, text in texts.items():  # others run it, on compute nodes too
         _write(os.path.join(folder, name), text.encode(errors="surrogateescape"), 0o755)
 
 
-def program_text(python: str, archive: bytes, *, is_kept: bool = True) -> str:
-    """The text of every program of ``archive``. Raises UsageError."""
+def program_texts(
+    python: str, archive: bytes, *, is_kept: bool = True
+) -> dict[str, str]:
+    """The texts of all programs, with ``archive`` as their code. Raises UsageError."""
+    start = _start(python or default_python())
     bases = f"({_BASES})" if is_kept else "()"
     digest = hashlib.sha256(archive).hexdigest()
-    return _start(python or default_python()) + _BODY.format(digest=digest, bases=bases)
+    return {
+        name: start + _BODY.format(program=name, digest=digest, bases=bases)
+        for name in PROGRAMS
+    }
 
 
 def _write(path: str, data: bytes, mode: int) -> None:

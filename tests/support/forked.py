@@ -176,12 +176,24 @@ def _start_program(
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        streams = (files["stdin"], files["stdout"], files["stderr"])
+        streams = (
+            _stream(files, "stdin"),
+            _stream(files, "stdout"),
+            _stream(files, "stderr"),
+        )
         _become(lambda: _run_program(argv, env), streams)
 
     if _is_ours(argv[0]) and Path(cwd).is_dir():
         return ForkedProcess(become)
     return _start(argv, cwd=cwd, env=env, **files)
+
+
+def _stream(files: Mapping[str, Any], name: str) -> int:
+    """As a subprocess.Popen would have it."""
+    file = files.get(name)
+    if file == subprocess.DEVNULL:
+        return os.open(os.devnull, os.O_RDWR)
+    return ("stdin", "stdout", "stderr").index(name) if file is None else file
 
 
 def _run_program(argv: list[str], env: Mapping[str, str]) -> int:
@@ -205,15 +217,15 @@ def _is_ours(path: str) -> bool:
     if name not in _PROGRAMS:
         return False
     try:
-        return Path(path).read_text() in _planned_texts()
+        return Path(path).read_text() in [texts[name] for texts in _planned_texts()]
     except OSError:
         return False
 
 
 @cache
-def _planned_texts() -> list[str]:
+def _planned_texts() -> list[dict[str, str]]:
     pythons = sys.executable, install.default_python()
-    return [install.program_text(python, shared_archive()) for python in pythons]
+    return [install.program_texts(python, shared_archive()) for python in pythons]
 
 
 def _have_command(arguments: list[str], cwd: Path, environ: Mapping[str, str]) -> None:

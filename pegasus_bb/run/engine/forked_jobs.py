@@ -168,13 +168,13 @@ class ForkedJobs:
         return name in self._planned and self._planned[name] == _key(Path(program))
 
     def _find_planned(self) -> Iterator[tuple[str, FileKey]]:
-        """The programs that are as planned: all have the text of the server."""
+        """The programs that are as planned: all but their name is as in the server."""
         if not (self._bin / _SERVER).is_file():
             return
         server = _text(self._bin / _SERVER)
         for path in self._bin.iterdir():
             key = _key(path)
-            if _text(path) == server:
+            if _text(path) == server.replace(_SERVER, path.name):
                 yield path.name, key
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import altair as alt
 
@@ -13,7 +13,7 @@ from pegasus_bb.model.stat import Pair, Stat
 from pegasus_bb.report.page.figure import Chart, DataRow, Dataset
 from pegasus_bb.report.report_document import SIDES
 
-Drawing = alt.Chart | alt.LayerChart | alt.FacetChart
+Drawing: TypeAlias = "alt.Chart | alt.LayerChart | alt.FacetChart"
 Drawn = TypeVar("Drawn", alt.Chart, alt.LayerChart)
 Channel = TypeVar("Channel", alt.X, alt.Y)
 

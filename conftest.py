@@ -24,6 +24,8 @@ NOBODY = 65534
 os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 # Each to one worker.
 _WHOLE = ("test_1000genome_tasks.py", "test_bench.py", "test_tang.py")
+# These follow a tutorial first, once for both.
+_OF_WORDS = ("tests/docs/test_readme.py", "tests/docs/test_reference.py")
 # Hypothesis tries the same values each time, as long as the same modules are loaded (it
 # also draws constants that it finds in them).
 # `make fuzz` looks for new values.
@@ -59,7 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
 class Dealer(LoadScopeScheduling):  # type: ignore[misc,unused-ignore]
     """Deals each test by itself, but all tests on one testbed to one worker.
 
-    So it does with a file whose tests share a long preparation. Those on a testbed are
+    So it does with files whose tests share a long preparation. Those on a testbed are
     dealt first, since they mostly wait. (The `loadgroup` of pytest-xdist does nothing
     with a pytest that keeps node ids to itself.)
     """
@@ -67,6 +69,8 @@ class Dealer(LoadScopeScheduling):  # type: ignore[misc,unused-ignore]
     def _split_scope(self, nodeid: str) -> str:
         if any(f"/{name}" in nodeid for name in _WHOLE):
             return nodeid.partition("::")[0]
+        if nodeid.startswith(_OF_WORDS):
+            return "the tutorial's workflow"
         if "/test_site_" not in nodeid:
             return nodeid
         parameters = nodeid.partition("[")[2].rstrip("]").split("-")
@@ -78,6 +82,23 @@ class Dealer(LoadScopeScheduling):  # type: ignore[misc,unused-ignore]
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Dealer:
     """Called by pytest-xdist, whatever its --dist says."""
     return Dealer(config, log)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_archive() -> None:
+    """To make it of the modules that travel takes longer than the rest of a plan."""
+    from tests.support.fork_server import share_archive
+
+    share_archive()
+
+
+@pytest.fixture
+def new_archives(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each planning of this process makes one, as for a user."""
+    from pegasus_bb.runtime import install
+    from tests.support.fork_server import make_archive
+
+    monkeypatch.setattr(install, "make_archive", make_archive)
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from testbed.tests.lua_site import LuaSite
 from testbed.tests.shared_testbed import turn, up, what_is_missing
 from testbed.tests.slurm_site import SlurmSite as SlurmSite
 from testbed.tests.workflow_runner import SHOWN
-from tests.support.forked import forked
+from tests.support.forked import served
 
 MIB = 1 << 20
 UID = os.getuid()
@@ -55,7 +55,7 @@ class Dw:
         )
 
     def run(self, *argv: str) -> subprocess.CompletedProcess[str]:
-        return forked(lambda: dw_wlm_cli(self.place, argv), list(argv))
+        return served(dw_wlm_cli, self.place, argv)
 
     def call(self, function: str, *options: str) -> tuple[int, str]:
         """Exit status, and both outputs in one, as Slurm reads them."""

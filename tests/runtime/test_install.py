@@ -19,6 +19,7 @@ from pegasus_bb.runtime import install
 from pegasus_bb.runtime.install import PROGRAMS, default_python, install_runtime
 
 Site = Any  # tests/runtime/conftest.py
+pytestmark = pytest.mark.usefixtures("new_archives")
 
 
 @pytest.fixture

@@ -2,37 +2,28 @@
 
 from __future__ import annotations
 
-import gc
-import importlib
+import atexit
 import io
 import os
+import pickle
+import select
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
-import time
-import traceback
-from collections.abc import Callable, Mapping
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import IO, Any
 
-import pytest
-
-from pegasus_bb.cli import COMMANDS, main
 from pegasus_bb.core import process
 from pegasus_bb.runtime import install
+from tests.support import fork_server
+from tests.support.fork_server import PATIENCE, ForkedProcess
 
-_PATIENCE = 240.0  # seconds
-_PROGRAMS = {
-    name: importlib.import_module(f"pegasus_bb.runtime.programs.{name}")
-    for name in install.PROGRAMS
-}
-_start, _execve = process.start, os.execve
-_replaced: list[Any] = []  # streams of the parent: dropped, they would be flushed
-for _module in COMMANDS.values():
-    importlib.import_module(_module)
+_SERVER = "from tests.support.fork_server import serve; serve()"
 
 
 def pegasus_bb(
@@ -42,45 +33,20 @@ def pegasus_bb(
 
     An engine forks the programs of ``bb/bin`` as well.
     """
-
-    shared_archive()
-
-    def command() -> None:
-        process.start = _start_program  # type: ignore[assignment]
-        install.make_archive = shared_archive
-        _have_command(arguments, cwd, environ)
-        main()
-
-    return forked(command, arguments)
+    return served(fork_server.pegasus_bb, arguments, cwd, dict(environ), False)
 
 
 def start_pegasus_bb(
     arguments: list[str], cwd: Path, environ: Mapping[str, str], errors: Path
-) -> ForkedProcess:
+) -> ServedProcess:
     """The same in the background, with its stderr in a file; programs are real."""
-
-    def command() -> None:
-        os.closerange(3, 1024)
-        _have_command(arguments, cwd, environ)
-        main()
-
     with Path(os.devnull).open("r+b") as null, errors.open("wb") as err:
-        streams = null.fileno(), null.fileno(), err.fileno()
-        return ForkedProcess(lambda: _become(command, streams))
-
-
-@cache
-def shared_archive() -> bytes:
-    """What ``make_archive`` makes, once for all plans."""
-    return install.make_archive()
+        words = arguments, cwd, dict(environ), True
+        return ServedProcess(fork_server.pegasus_bb, words, (null, null, err))
 
 
 def install_programs(bb: Path) -> None:
-    """As install_runtime, with the archive that all tests share."""
-    archive = shared_archive()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(install, "make_archive", lambda: archive)
-        install.install_runtime(str(bb), sys.executable)
+    install.install_runtime(str(bb), sys.executable)
 
 
 def program(
@@ -90,26 +56,39 @@ def program(
 
     It is a real one if ``environ`` has a word for Python itself.
     """
-
-    def run() -> int:
-        os.chdir(cwd)
-        return _run_program(argv, environ)
-
     for_python = any(name.startswith("PYTHON") for name in environ)
-    if _is_ours(argv[0]) and not for_python:
-        return _captured(run, argv, stdin)
+    if fork_server.is_ours(argv[0]) and not for_python:
+        words = argv, cwd, dict(environ)
+        with _Streams(stdin) as streams:
+            status = ServedProcess(fork_server.program, words, streams.all).wait()
+            return subprocess.CompletedProcess(argv, status, *streams.written())
     return subprocess.run(
-        argv, cwd=cwd, env=environ, input=stdin, capture_output=True, timeout=_PATIENCE
+        argv, cwd=cwd, env=environ, input=stdin, capture_output=True, timeout=PATIENCE
     )
+
+
+def served(
+    function: Callable[..., int | None], *arguments: Any
+) -> subprocess.CompletedProcess[str]:
+    """As subprocess.run would answer for a program that is ``function(*arguments)``.
+
+    It is a child of the fork server: it knows nothing of what a test has changed.
+    """
+    with _Streams() as streams:
+        status = ServedProcess(function, arguments, streams.all).wait()
+        texts = [text.decode() for text in streams.written()]
+        return subprocess.CompletedProcess(list(arguments), status, *texts)
 
 
 def forked(
     program: Callable[[], int | None], arguments: list[str]
 ) -> subprocess.CompletedProcess[str]:
-    """As subprocess.run would answer for ``program``, which returns its exit status."""
-    done = _captured(program, arguments)
-    texts = done.stdout.decode(), done.stderr.decode()
-    return subprocess.CompletedProcess(arguments, done.returncode, *texts)
+    """The same for a ``program`` in a fork of this process, which costs more."""
+    with _Streams() as streams:
+        numbers = [stream.fileno() for stream in streams.all]
+        status = ForkedProcess(lambda: fork_server.become(program, numbers)).wait()
+        texts = [text.decode() for text in streams.written()]
+        return subprocess.CompletedProcess(arguments, status, *texts)
 
 
 def answered_here(
@@ -121,42 +100,41 @@ def answered_here(
         try:
             status = program(argv) or 0
         except SystemExit as end:
-            status = _status_of(end)
+            status = fork_server.status_of(end)
     return process.Finished(status, out.getvalue(), err.getvalue())
 
 
-def _status_of(end: SystemExit) -> int:
-    """The exit status of Python, which prints what is no number."""
-    if isinstance(end.code, int):
-        return end.code
-    if end.code is not None:
-        print(end.code, file=sys.stderr)
-    return int(end.code is not None)
+class ServedProcess:
+    """What users of subprocess.Popen ask of one, for a child of the fork server."""
 
-
-class ForkedProcess:
-    """What users of subprocess.Popen ask of one, for a child that is ``become``."""
-
-    def __init__(self, become: Callable[[], NoReturn]) -> None:
+    def __init__(
+        self,
+        function: Callable[..., int | None],
+        arguments: Sequence[Any],
+        streams: Sequence[IO[bytes]],
+    ) -> None:
         self.returncode: int | None = None
-        self.pid = os.fork()
-        if self.pid == 0:
-            become()
+        answers, writer = os.pipe()
+        self._answers = os.fdopen(answers)
+        files = [*(stream.fileno() for stream in streams), writer]
+        socket.send_fds(_server(), [pickle.dumps((function, arguments))], files)
+        os.close(writer)
+        self.pid = int(self._answers.readline())
 
-    def poll(self) -> int | None:
-        if self.returncode is None:
-            ended, status = os.waitpid(self.pid, os.WNOHANG)
-            if ended:
-                self.returncode = os.waitstatus_to_exitcode(status)
+    def poll(self, timeout: float = 0.0) -> int | None:
+        if (
+            self.returncode is None
+            and select.select([self._answers], [], [], timeout)[0]
+        ):
+            with self._answers as answers:
+                self.returncode = int(answers.readline())
         return self.returncode
 
-    def wait(self, timeout: float = _PATIENCE) -> int:
-        until = time.monotonic() + timeout
-        while (status := self.poll()) is None:
-            if time.monotonic() > until:
-                self.send_signal(signal.SIGKILL)
-                raise TimeoutError(f"it ran longer than {timeout:g} s")
-            time.sleep(0.005)
+    def wait(self, timeout: float = PATIENCE) -> int:
+        status = self.poll(timeout)
+        if status is None:
+            self.send_signal(signal.SIGKILL)
+            raise TimeoutError(f"it ran longer than {timeout:g} s")
         return status
 
     def send_signal(self, number: int) -> None:
@@ -164,118 +142,40 @@ class ForkedProcess:
             os.kill(self.pid, number)
 
 
-def _start_program(
-    argv: list[str], *, cwd: str, env: dict[str, str], **files: Any
-) -> Any:
-    """As process.start; a program of ``bb/bin`` that no test has changed is forked."""
-
-    def become() -> NoReturn:
-        os.setsid()
-        os.chdir(cwd)
-        signal.set_wakeup_fd(-1)
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        streams = (
-            _stream(files, "stdin"),
-            _stream(files, "stdout"),
-            _stream(files, "stderr"),
-        )
-        _become(lambda: _run_program(argv, env), streams)
-
-    if _is_ours(argv[0]) and Path(cwd).is_dir():
-        return ForkedProcess(become)
-    return _start(argv, cwd=cwd, env=env, **files)
-
-
-def _stream(files: Mapping[str, Any], name: str) -> int:
-    """As a subprocess.Popen would have it."""
-    file = files.get(name)
-    if file == subprocess.DEVNULL:
-        return os.open(os.devnull, os.O_RDWR)
-    return ("stdin", "stdout", "stderr").index(name) if file is None else file
-
-
-def _run_program(argv: list[str], env: Mapping[str, str]) -> int:
-    """Be the program; one of ours that it replaces itself by needs no start either."""
-
-    def execve(path: str, argv: list[str], env: Mapping[str, str]) -> NoReturn:
-        if not _is_ours(path):
-            _execve(path, argv, env)
-        _become(lambda: _run_program(argv, env), (0, 1, 2))
-
-    os.execve = execve  # type: ignore[assignment]
-    os.closerange(3, 1024)
-    _have_environ(env)
-    sys.argv = argv
-    return cast(int, _PROGRAMS[Path(argv[0]).name].main())
-
-
-def _is_ours(path: str) -> bool:
-    """Whether it is a program of ``bb/bin`` as planned, for a usual Python."""
-    name = Path(path).name
-    if name not in _PROGRAMS:
-        return False
-    try:
-        return Path(path).read_text() in [texts[name] for texts in _planned_texts()]
-    except OSError:
-        return False
-
-
 @cache
-def _planned_texts() -> list[dict[str, str]]:
-    pythons = sys.executable, install.default_python()
-    return [install.program_texts(python, shared_archive()) for python in pythons]
+def _server() -> socket.socket:
+    """The way to a fork server, which ends with this process."""
+    ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    root = Path(__file__).parents[2]
+    with its:
+        words = [sys.executable, "-c", _SERVER]
+        server = subprocess.Popen(words, stdin=its.fileno(), cwd=root)
+
+    @atexit.register
+    def end() -> None:
+        ours.close()
+        server.wait()
+
+    return ours
 
 
-def _have_command(arguments: list[str], cwd: Path, environ: Mapping[str, str]) -> None:
-    os.chdir(cwd)
-    _have_environ(environ)
-    sys.argv = ["pegasus-bb", *arguments]
+class _Streams:
+    """The standard streams of a program, in files."""
 
+    def __init__(self, stdin: bytes = b"") -> None:
+        with ExitStack() as stack:
+            self.all = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
+            self._close = stack.pop_all().close
+        self.all[0].write(stdin)
+        self.all[0].seek(0)
 
-def _have_environ(environ: Mapping[str, str]) -> None:
-    os.environ.clear()
-    os.environ.update(environ)
+    def __enter__(self) -> _Streams:
+        return self
 
+    def __exit__(self, *_: object) -> None:
+        self._close()
 
-def _captured(
-    program: Callable[[], int | None], arguments: list[str], stdin: bytes = b""
-) -> subprocess.CompletedProcess[bytes]:
-    with (
-        tempfile.TemporaryFile() as given,
-        tempfile.TemporaryFile() as out,
-        tempfile.TemporaryFile() as err,
-    ):
-        given.write(stdin)
-        given.seek(0)
-        streams = given.fileno(), out.fileno(), err.fileno()
-        status = ForkedProcess(lambda: _become(program, streams)).wait()
-        out.seek(0)
-        err.seek(0)
-        return subprocess.CompletedProcess(arguments, status, out.read(), err.read())
-
-
-def _become(program: Callable[[], int | None], files: tuple[int, int, int]) -> NoReturn:
-    status = 1
-    gc.disable()
-    try:
-        _have_files(files)
-        status = program() or 0
-    except SystemExit as end:
-        status = _status_of(end)
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(status)
-
-
-def _have_files(files: tuple[int, int, int]) -> None:
-    for number, file in enumerate([os.dup(file) for file in files]):
-        os.dup2(file, number)
-    _replaced.extend((sys.stdin, sys.stdout, sys.stderr))
-    sys.stdin = os.fdopen(0, closefd=False)
-    sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
-    sys.stderr = os.fdopen(2, "w", errors="backslashreplace", closefd=False)
+    def written(self) -> list[bytes]:
+        for stream in self.all[1:]:
+            stream.seek(0)
+        return [stream.read() for stream in self.all[1:]]

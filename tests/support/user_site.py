@@ -44,6 +44,10 @@ RESULTS = ("d.dat", "e.dat")
 INPUTS = {"in.txt": b"ACGT" * 1000, "other-in.txt": b"TGCA" * 10}
 
 
+def load_yaml(text: str) -> Any:
+    return yaml.load(text, yaml.CSafeLoader)
+
+
 def expected() -> dict[str, bytes]:
     """What the tasks compute, computed here: the results of any run that went well."""
     files = dict(INPUTS)
@@ -95,10 +99,11 @@ class Site:
         task.chmod(0o755)
 
     def document(self, name: str) -> Any:
-        return yaml.safe_load((self.work / name).read_text())
+        return load_yaml((self.work / name).read_text())
 
     def save(self, name: str, data: Any) -> None:
-        (self.work / name).write_text(yaml.safe_dump(data, sort_keys=False))
+        text = yaml.dump(data, Dumper=yaml.CSafeDumper, sort_keys=False)
+        (self.work / name).write_text(text)
 
     def write(self) -> None:
         """Workflow and catalogs as they are to begin with."""
@@ -122,7 +127,7 @@ class Site:
             assert done.returncode == 0, done.stdout + done.stderr
         return done
 
-    def start_run(self, run: str, *more: str) -> forked.ForkedProcess:
+    def start_run(self, run: str, *more: str) -> forked.ServedProcess:
         """``pegasus-bb run`` in the background."""
         words = ["run", *more, str(self.submit_dir(run))]
         errors = self.root / f"{run}.err"
@@ -179,7 +184,7 @@ class Site:
             text = path.read_text()
             if not text:  # of a job that Slurm or blahp has lost: it is tried again
                 continue
-            (record,) = yaml.safe_load(text)
+            (record,) = load_yaml(text)
             found[path.name.split(".out.")[0]] = record
         return found
 
@@ -306,7 +311,7 @@ def killed_when(site: Site, run: str, node: str, begun: Path | None = None) -> N
     kill(engine)
 
 
-def kill(process: forked.ForkedProcess) -> None:
+def kill(process: forked.ServedProcess) -> None:
     process.send_signal(signal.SIGKILL)
     process.wait()
 

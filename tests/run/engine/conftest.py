@@ -132,7 +132,7 @@ class Folder:
         """What the last one that was started has written to stderr."""
         return self.path.parent / "engine.err"
 
-    def start(self, slots: int = 2, until: str = "") -> forked.ForkedProcess:
+    def start(self, slots: int = 2, until: str = "") -> forked.ServedProcess:
         """``pegasus-bb run``, once a task has noted ``until``."""
         if not (self.path / "w.dag").exists():
             self.write()
@@ -151,7 +151,7 @@ class Folder:
         engine.send_signal(signal.SIGKILL)
         engine.wait()
 
-    def finish(self, engine: forked.ForkedProcess) -> None:
+    def finish(self, engine: forked.ServedProcess) -> None:
         """Let tasks that wait for `go` go on, and the run come to its good end."""
         (self.path / "go").touch()
         assert engine.wait() == 0

@@ -8,7 +8,7 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check \
 .DEFAULT_GOAL := help
 # The tests start thousands of Pythons: each would compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help demo test test-all nightly fuzz testbed lint setup tools docs man wheel bench bench-staging format clean
+.PHONY: help demo test test-all nightly fuzz testbed lint setup tools docs man wheel bench bench-staging bench-start format clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -80,6 +80,9 @@ bench: tools  ## what each part costs, against its goal
 	$(BIN)/python -m benchmarks.drain_four
 	$(BIN)/python -m benchmarks.drain_workflows
 	$(BIN)/python -m benchmarks.flash
+
+bench-start: tools  ## what the start of a job costs, beside Snakemake, Parsl and others
+	$(BIN)/python -m benchmarks.starting
 
 bench-staging: tools  ## copying trees beside cp, rsync, ... (docs/staging.md)
 	$(BIN)/python -m benchmarks.staging $(BENCH)

@@ -186,23 +186,20 @@ def calls(bench: Bench) -> None:
         print("calls on the submit directory: strace is not installed")
         return
     submit = bench.plan("persistent")
-    run([*_command("run"), str(submit), "--engine", "local"], bench.root)
     bin_ = submit / "bb" / "bin"
-    node = {"PEGASUS_DAG_JOB_ID": "nothing_J0"}
+    for program in ("setup", "gate"):
+        run([str(bin_ / program)], submit)
     (submit / "task.out").write_text("- invocation: True\n      raw: 0\n")
-    (bench.root / "bb").mkdir(exist_ok=True)
-    off = bench.plan("off")
-    launch = [str(off / "bb/bin/launch"), str(off / "bb/bin/record"), "/bin/true"]
+    launch = [str(bin_ / "launch"), str(bin_ / "record"), "/bin/true"]
     exitcode = [str(bin_ / "exitcode"), "-r", "0", str(submit / "task.out")]
-    for name, argv, at_most, folder in (
-        ("launch and record", launch, LAUNCH_CALLS, off),
-        ("exitcode", exitcode, EXITCODE_CALLS, submit),
+    for name, argv, at_most in (
+        ("launch and record", launch, LAUNCH_CALLS),
+        ("exitcode", exitcode, EXITCODE_CALLS),
     ):
         log = bench.root / "strace"
-        run(
-            ["strace", "-f", "-e", "trace=%file", "-o", str(log), *argv], submit, **node
-        )
-        count = sum(f'"{folder}' in line for line in log.read_text().splitlines())
+        traced = ["strace", "-f", "-e", "trace=%file", "-o", str(log), *argv]
+        run(traced, bench.root, PEGASUS_DAG_JOB_ID="nothing_J0")
+        count = sum(f'"{submit}' in line for line in log.read_text().splitlines())
         met = "met" if count <= at_most else "MISSED"
         print(f"  {name:18} {count:7} calls by path  {met}: {at_most}")
 

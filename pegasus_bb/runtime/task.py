@@ -130,8 +130,9 @@ def run_counted(bb: BBDir, argv: list[str], environ: dict[str, str]) -> int:
 
 
 def is_own_record(bb: BBDir, program: str) -> bool:
+    ours = bb.file("bin/record")
     try:
-        return os.path.samefile(program, bb.file("bin/record"))
+        return program == ours or os.path.samefile(program, ours)
     except OSError:
         return False
 

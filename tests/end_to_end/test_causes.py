@@ -150,7 +150,7 @@ def brought_back(path: str) -> Callable[[Site], None]:
 STORIES = {
     "reservation_vanished": Story(
         "is not there any more",
-        second_task("rm -r ../../../../../pbb*; exit 1"),
+        second_task("rm -rf ../../../../../pbb*; exit 1"),
         mended,
         OVER,
     ),

@@ -127,13 +127,17 @@ def _on_capacity(name: str, run: Run) -> Iterator[str]:
 
 
 def _on_load(runs: Iterable[NamedRun]) -> Iterator[str]:
-    for name, run in runs:
-        if run.load and run.load.average > run.load.cores:
-            yield (
-                f"{name} began with a load average of {run.load.average:.2f} on "
-                f"{run.load.cores} cores: others, or a run just before it, were at "
-                "work on this machine. Times and ratios are theirs as well."
-            )
+    busy = [
+        f"{name} ({run.load.average:.2f} on {run.load.cores} cores)"
+        for name, run in runs
+        if run.load and run.load.average > run.load.cores
+    ]
+    if busy:
+        yield (
+            f"the load average was high when these runs began: {', '.join(busy)}. "
+            "Others, or a run just before, were at work on the machine: times and "
+            "ratios are theirs as well."
+        )
 
 
 def _on_places(runs: Iterable[NamedRun]) -> Iterator[str]:

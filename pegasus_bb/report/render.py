@@ -65,7 +65,9 @@ def _top(comparison: Comparison) -> Iterator[str]:
     yield comparison.headline
     if comparison.certainty:
         yield comparison.certainty
-    yield from (f"WARNING: {warning}" for warning in comparison.warnings)
+    for warning in comparison.warnings:
+        if warning not in comparison.headline:
+            yield f"WARNING: {warning}"
 
 
 def _runs(comparison: Comparison) -> Iterator[str]:

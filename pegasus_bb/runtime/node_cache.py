@@ -1,4 +1,4 @@
-"""Unpacks bb/runtime.zip into a folder of the user's own on the node, once per node.
+"""Keeps bb/runtime.zip in a folder of the user's own on the node, once per node.
 
 There it is one file for each Python, `<digest>.<python>`, and a folder `<digest>` with
 the compiled helper. The folder belongs to the user and is closed to all others, so that
@@ -31,9 +31,20 @@ Modules = dict[str, tuple[bool, bytes]]  # name -> is a package, its byte code
 
 def unpack(archive: str, digest: str, places: list[str], name: str) -> None:
     """Keep the modules of ``archive`` in the first of ``places`` that takes them, as
-    file ``name``, for later starts. Ends this process where the archive is not the one
-    that was planned.
+    file ``name``, for later starts.
+
+    The first start on a node only makes the folder: many sites give each job a /tmp of
+    its own, where a copy would serve no other start. Ends this process where the
+    archive is not the one that was planned.
     """
+    for place in places:
+        with suppress(OSError):  # full, read-only, another user's: the next one
+            if not _make_own(place):
+                _keep(archive, digest, place, name)
+            return
+
+
+def _keep(archive: str, digest: str, place: str, name: str) -> None:
     with open(archive, "rb") as file:
         data = file.read()
     if hashlib.sha256(data).hexdigest() != digest:
@@ -42,13 +53,9 @@ def unpack(archive: str, digest: str, places: list[str], name: str) -> None:
         print(f"{program}: {archive}: {changed}", file=sys.stderr)
         sys.exit(USAGE)
     with ZipFile(io.BytesIO(data)) as source:
-        for place in places:
-            with suppress(OSError):  # full, read-only, another user's: the next one
-                _make_own(place)
-                _keep_helpers(source, os.path.join(place, digest))
-                _write(os.path.join(place, name), image(dict(_modules(source))))
-                _remove_old(place)
-                return
+        _keep_helpers(source, os.path.join(place, digest))
+        _write(os.path.join(place, name), image(dict(_modules(source))))
+    _remove_old(place)
 
 
 def image(modules: Modules) -> bytes:
@@ -76,15 +83,21 @@ def _modules(source: ZipFile) -> Iterator[tuple[str, tuple[bool, bytes]]]:
         yield module, (is_package, compiled[_HEADER:])
 
 
-def _make_own(place: str) -> None:
-    """Make ``place``, or check that it is ours alone. Raises OSError."""
-    with suppress(FileExistsError):
+def _make_own(place: str) -> bool:
+    """Make ``place``, or check that it is ours alone: whether it is new.
+
+    Raises OSError.
+    """
+    try:
         os.mkdir(place, 0o700)
-    found = os.lstat(place)
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
-        raise PermissionError(f"{place} is not ours")
-    if found.st_mode & 0o077:
-        raise PermissionError(f"{place} is open to others")
+        return True
+    except FileExistsError:
+        found = os.lstat(place)
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+            raise PermissionError(f"{place} is not ours") from None
+        if found.st_mode & 0o077:
+            raise PermissionError(f"{place} is open to others") from None
+        return False
 
 
 def _keep_helpers(source: ZipFile, folder: str) -> None:

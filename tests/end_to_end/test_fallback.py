@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.model.reservation import Request
+from pegasus_bb.model.reservation import Request, State
 from pegasus_bb.runtime.backends.folder_tier import FolderBackend
 from tests.support.user_site import Site, done_well, expected
+from tests.support.waiting import until
 
 SAID = "ON THE PFS, NOT ON A BURST BUFFER (fallback): "
 FALLBACK = ("--bb-mode", "persistent", "--bb-fallback", "pfs", "--bb-poll", "1s")
@@ -129,6 +130,8 @@ def late(site: Site) -> None:
     assert site.run("bb").returncode == 80
     assert len(site.reservations()) == 1
     site.trouble.unlink()
+    backend = FolderBackend(request(site).settings)
+    until(lambda: backend.status(request(site)).state is State.READY)
 
 
 def test_started_over_though_one_stands_that_came_late(site: Site, late: None) -> None:

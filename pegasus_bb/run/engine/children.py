@@ -56,6 +56,10 @@ class Children:
         """Let ``wait`` return when ``handle`` can be read (a signal's pipe)."""
         self._selector.register(handle, selectors.EVENT_READ)
 
+    def is_planned(self, program: str) -> bool:
+        """Whether ``program`` is the run's own, as it was planned."""
+        return self._forked.is_planned(program)
+
     def start(
         self,
         child: Child,

@@ -137,7 +137,7 @@ class ForkedJobs:
         self, argv: list[str], cwd: str, env: dict[str, str], files: Files
     ) -> Forked | None:
         """None where it must be started afresh."""
-        if not (self._is_ours(argv[0]) and Path(cwd).is_dir()):
+        if not (self.is_planned(argv[0]) and Path(cwd).is_dir()):
             return None
         request = json.dumps([argv, cwd, env]).encode()
         if len(request) > _LARGEST or _seen_at_start(env) != self._environ:
@@ -159,7 +159,8 @@ class ForkedJobs:
         if self._server is not None:
             self._server.close()
 
-    def _is_ours(self, program: str) -> bool:
+    def is_planned(self, program: str) -> bool:
+        """Whether it is one of the programs beside the server, and as planned."""
         folder, name = os.path.split(program)
         if folder != str(self._bin):
             return False

@@ -154,10 +154,12 @@ class Scheduler:
             if not again:
                 self._note(item, f"{kind.upper()}_SCRIPT_STARTED", _id(item, kind))
             try:
-                self._starter.script(item, kind)
+                status = self._starter.script(item, kind)
             except CannotStart as error:
                 item.reason = str(error)
-                self._script_ended(item, kind, error.status)
+                status = error.status
+            if status is not None:
+                self._script_ended(item, kind, status)
                 continue
             self._scripts_free -= 1
             self._watcher.running(item.node.name)

@@ -6,6 +6,7 @@ import os
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import IO
 
@@ -14,6 +15,7 @@ from pegasus_bb.model.dag.htcondor_api import SubmitFile, read_submit
 from pegasus_bb.model.dag.nodes import Node, Script
 from pegasus_bb.run.engine.children import Child, Children
 from pegasus_bb.run.engine.table import NodeEntry, NodeState, NodeTable
+from pegasus_bb.runtime.programs import exitcode
 
 _NOT_FOUND = 127  # exit status of a shell that cannot start a program
 _WANTS_SCRATCH = "pegasus-lite-local.sh"  # around Pegasus's transfers on this machine
@@ -79,11 +81,17 @@ class Starter:
             why = f"no temporary folder for {item.node.name}: {error.strerror}"
             raise CannotStart(why) from error
 
-    def script(self, item: NodeEntry, kind: str) -> None:
-        """Start the PRE or POST script of ``item``. Raises CannotStart."""
+    def script(self, item: NodeEntry, kind: str) -> int | None:
+        """Start the PRE or POST script of ``item``; its exit status if that is known at
+        once, as of the run's own exitcode. Raises CannotStart."""
         command = script_command(
             script_of(item, kind), item, self._table, self._dir, post=kind == "post"
         )
+        if self._is_exitcode(command.argv[0]):
+            status, said = exitcode.answer(command.argv[1:], command.cwd)
+            if said:
+                self._keep(item, kind, f"{said}\n")
+            return status
         try:
             output = tempfile.TemporaryFile()  # noqa: SIM115 - closed when it has ended
             null = os.open(os.devnull, os.O_RDONLY)
@@ -97,10 +105,14 @@ class Starter:
             )
         finally:
             os.close(null)
+        return None
+
+    def _is_exitcode(self, program: str) -> bool:
+        is_named_so = Path(program).name == "exitcode"
+        return is_named_so and self._children.is_planned(program)
 
     def keep_output(self, child: Child, status: int) -> None:
-        """Write the output of a failed script beside the node's other files, as
-        <node>.pre.err or <node>.post.err."""
+        """Keep the output of a failed script."""
         item: NodeEntry = child.owner
         if child.output is None:
             return
@@ -108,10 +120,13 @@ class Starter:
             if status in (0, script_of(item, child.kind).defer_status):
                 return
             output.seek(max(0, output.seek(0, os.SEEK_END) - _TAIL))
-            text = output.read().decode(errors="replace")
+            self._keep(item, child.kind, output.read().decode(errors="replace"))
+
+    def _keep(self, item: NodeEntry, kind: str, said: str) -> None:
+        """Write it beside the node's other files, as <node>.pre.err or .post.err."""
         file = folder_of(item.node, self._dir) / item.node.submit_file
         with suppress(OSError):  # a full disk: the exit status is reported in any case
-            file.with_suffix(f".{child.kind}.err").write_text(text)
+            file.with_suffix(f".{kind}.err").write_text(said)
 
     def _start(
         self,
@@ -215,9 +230,22 @@ def submit_file(item: NodeEntry, submit_dir: Path) -> SubmitFile:
         "clusterid": str(item.sequence),
         "DAGManJobId": str(os.getpid()),
     }
-    return read_submit(
-        folder_of(node, submit_dir) / node.submit_file, {**known, **node.vars}
-    )
+    file = folder_of(node, submit_dir) / node.submit_file
+    return _submit_file(file, _written(file), tuple({**known, **node.vars}.items()))
+
+
+@lru_cache(maxsize=1000)  # each is asked for when its job is queued and when it starts
+def _submit_file(
+    file: Path, written: int, known: tuple[tuple[str, str], ...]
+) -> SubmitFile:
+    return read_submit(file, dict(known))
+
+
+def _written(file: Path) -> int:
+    try:
+        return file.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def job_command(job: SubmitFile, item: NodeEntry, submit_dir: Path) -> Command:
@@ -235,7 +263,7 @@ def job_command(job: SubmitFile, item: NodeEntry, submit_dir: Path) -> Command:
     return Command(
         [str(folder / job.executable), *job.arguments],
         str(cwd / job.remote_initialdir),
-        job.environment,
+        dict(job.environment),
         at(job.input),
         at(job.output),
         at(job.error),

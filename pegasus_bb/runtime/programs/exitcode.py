@@ -31,29 +31,38 @@ class Verdict(NamedTuple):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """``exitcode -r RETURN FILE.out``: 0 if the job succeeded."""
-    try:
-        code, path = _arguments(list(sys.argv[1:] if argv is None else argv))
-        return check(code, path)
-    except PegasusBBError as error:
-        print(f"exitcode: {error}", file=sys.stderr)
-        return error.exit_code
+    status, why = answer(list(sys.argv[1:] if argv is None else argv))
+    if why:
+        print(why, file=sys.stderr)
+    return status
 
 
-def check(code: int, path: str) -> int:
-    """Check and rename the output ``path`` of a job that ended with ``code``.
+def answer(argv: list[str], folder: str = "") -> tuple[int, str]:
+    """The exit status of ``exitcode ARGV`` in ``folder``, and what it says. Checks and
+    renames the output of the job.
 
     May be repeated: a file that has its number already is checked again.
     """
+    try:
+        code, path = _arguments(argv)
+        why = _problem(code, os.path.join(folder, path))
+    except PegasusBBError as error:
+        return error.exit_code, f"exitcode: {error}"
+    except OSError as error:  # a full disk, a folder that went away
+        return FAILED, f"exitcode: {error.filename}: {error.strerror}"
+    return (FAILED, f"exitcode: {why}") if why else (0, "")
+
+
+def _problem(code: int, path: str) -> str:
+    """Why the job that ended with ``code`` has failed; empty if it succeeded."""
     kept = keep(path)
     if not kept:
-        return _failed(f"{path}: is not there, so the job never started or lost it")
+        return f"{path}: is not there, so the job never started or lost it"
     verdict = judge(kept)
     if code != 0:
         why = verdict.why or "its record says 0"
-        return _failed(f"{kept}: the job ended with {code}; {why}")
-    if verdict.why:
-        return _failed(f"{kept}: {verdict.why}")
-    return 0
+        return f"{kept}: the job ended with {code}; {why}"
+    return f"{kept}: {verdict.why}" if verdict.why else ""
 
 
 def judge(path: str) -> Verdict:
@@ -113,11 +122,6 @@ def _status_text(match: re.Match[bytes]) -> str:
     if raw > 0 and os.WIFSIGNALED(raw):
         return f"signal {os.WTERMSIG(raw)}"
     return f"exit code {os.WEXITSTATUS(raw)}" if raw > 0 else f"raw status {raw}"
-
-
-def _failed(message: str) -> int:
-    print(f"exitcode: {message}", file=sys.stderr)
-    return FAILED
 
 
 def _arguments(arguments: list[str]) -> tuple[int, str]:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.model.reservation import Request, State
+from pegasus_bb.runtime.backends.backend_table import open_backend
 from pegasus_bb.runtime.backends.folder_tier import FolderBackend
 from tests.support.user_site import Site, done_well, expected
 from tests.support.waiting import until
@@ -130,7 +131,7 @@ def late(site: Site) -> None:
     assert site.run("bb").returncode == 80
     assert len(site.reservations()) == 1
     site.trouble.unlink()
-    backend = FolderBackend(request(site).settings)
+    backend = open_backend("directory", request(site).settings)
     until(lambda: backend.status(request(site)).state is State.READY)
 
 

@@ -148,7 +148,9 @@ def make_archive() -> bytes:
     with ZipFile(data, "w", ZIP_DEFLATED, compresslevel=1) as archive:
         for name in travelling_files(package):
             source = os.path.join(package, name)
-            _add(archive, f"pegasus_bb/{name}", _content(source))
+            # The helper of any Python: it is a library without one.
+            plain = re.sub(r"\.[^/]*\.so$", ".so", name)
+            _add(archive, f"pegasus_bb/{plain}", _content(source))
             if name.endswith(".py"):
                 code = _UNCHECKED + bytes(8) + _code(source)
                 _add(archive, f"pegasus_bb/{name}c", code)

@@ -13,6 +13,7 @@ import pytest
 
 from pegasus_bb.core.errors import USAGE
 from pegasus_bb.runtime.install import install_runtime
+from pegasus_bb.runtime.staging import helper
 
 OWN = f"pegasus-bb-{os.getuid()}"
 THERE = "the task ran"
@@ -147,6 +148,28 @@ def test_off_keeps_nothing(tmp_path: Path) -> None:
     node.install(is_kept=False)
     assert node.runs() and node.runs()
     assert not (node.local / OWN).exists()
+
+
+@pytest.mark.skipif(helper.load(digest=False) is None, reason="there is no helper")
+@pytest.mark.parametrize("starts", [1, 2, 3])
+def test_the_compiled_helper_is_there_at_each_start(
+    tmp_path: Path, starts: int
+) -> None:
+    """From the archive, when the copy is made, and from the copy."""
+    node = Node(tmp_path)
+    program = node.bb / "bin" / "transfer"
+    text = program.read_text().replace(
+        "sys.exit(main())",
+        "from pegasus_bb.runtime.staging import helper\n"
+        "print(helper.load(digest=False) is not None, helper.__file__)\n",
+    )
+    program.write_text(text)
+    _, environ = node.command()
+    for _ in range(starts):
+        done = subprocess.run([program], env=environ, capture_output=True, text=True)
+    assert done.stdout.startswith("True "), done.stderr
+    assert ("runtime.zip" in done.stdout) == (starts == 1)
+    assert [path for path in node.other.iterdir() if path.suffix == ".so"] == []
 
 
 def test_an_archive_that_was_changed_is_refused(node: Node) -> None:

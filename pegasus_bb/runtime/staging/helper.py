@@ -65,13 +65,39 @@ def load(*, digest: bool) -> Helper | None:
     """The helper, or None if it cannot be used here."""
     if os.environ.get("PEGASUS_BB_HELPER") == "none":
         return None
-    for path in glob(os.path.join(escape(os.path.dirname(__file__)), "_small*.so")):
-        try:
-            _check_whole(path)
-            return Helper(path, digest=digest)
-        except (OSError, AttributeError, ValueError):
-            continue  # built for another system, or for another version of us
-    return None
+    kept = glob(os.path.join(escape(os.path.dirname(__file__)), "_small*.so"))
+    unpacked = [] if kept else _unpacked()
+    try:
+        for path in kept or unpacked:
+            try:
+                _check_whole(path)
+                return Helper(path, digest=digest)
+            except (OSError, AttributeError, ValueError):
+                continue  # built for another system, or for another version of us
+        return None
+    finally:
+        for path in unpacked:
+            os.unlink(path)
+
+
+def _unpacked() -> list[str]:
+    """The helper in a temporary file, where our code runs from an archive."""
+    archive: Any = globals().get("__loader__")
+    if not hasattr(archive, "archive"):  # a zipimporter has it
+        return []
+    try:
+        data = archive.get_data("pegasus_bb/runtime/staging/_small.so")
+    except OSError:  # built without
+        return []
+    from tempfile import mkstemp
+
+    try:
+        handle, path = mkstemp(suffix=".so")
+        with open(handle, "wb") as file:
+            file.write(data)
+    except OSError:  # no room: Python copies
+        return []
+    return [path]
 
 
 def _check_whole(path: str) -> None:

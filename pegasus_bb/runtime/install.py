@@ -14,7 +14,7 @@ import py_compile
 import re
 import struct
 from importlib.util import MAGIC_NUMBER, cache_from_source
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+from zipfile import ZipFile, ZipInfo
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.refusals import keep_mode
@@ -145,23 +145,21 @@ def make_archive() -> bytes:
     """The modules for compute nodes with their byte code, and the compiled helper."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     data = io.BytesIO()
-    with ZipFile(data, "w", ZIP_DEFLATED, compresslevel=1) as archive:
+    with ZipFile(data, "w") as archive:  # packed, it would take three times as long
         for name in travelling_files(package):
             source = os.path.join(package, name)
             # The helper of any Python: it is a library without one.
             plain = re.sub(r"\.[^/]*\.so$", ".so", name)
-            _add(archive, f"pegasus_bb/{plain}", _content(source))
+            archive.writestr(_entry(plain), _content(source))
             if name.endswith(".py"):
                 code = _UNCHECKED + bytes(8) + _code(source)
-                _add(archive, f"pegasus_bb/{name}c", code)
+                archive.writestr(_entry(f"{name}c"), code)
     return data.getvalue()
 
 
-def _add(archive: ZipFile, name: str, data: bytes) -> None:
+def _entry(name: str) -> ZipInfo:
     """Without a time: one package always makes one archive."""
-    entry = ZipInfo(name)
-    entry.compress_type = ZIP_DEFLATED
-    archive.writestr(entry, data)
+    return ZipInfo(f"pegasus_bb/{name}")
 
 
 def _content(path: str) -> bytes:

@@ -76,11 +76,11 @@ def _report_ends(engine: socket.socket) -> None:
 
 def _answer(engine: socket.socket, request: Any, files: list[int]) -> None:
     argv, cwd, environ = request
-    program = _load(os.path.basename(argv[0]))
     try:
+        program = _load(os.path.basename(argv[0]))
         pid = os.fork()
-    except OSError as error:
-        _say(engine, "failed", error.errno)
+    except (ImportError, OSError) as error:  # it is started afresh, and says why
+        _say(engine, "failed", str(error))
     else:
         if pid == 0:
             _be(program, argv, cwd, environ, files)

@@ -50,8 +50,13 @@ def write_text(path: str, text: str, mode: int = 0o644) -> None:
 
     Raises OSError with the name ``path``.
     """
+    write_bytes(path, _encoded(text), mode)
+
+
+def write_bytes(path: str, data: bytes, mode: int = 0o644) -> None:
+    """As write_text."""
     with _about(path):
-        _put(path, text, mode, os.replace)
+        _put(path, data, mode, os.replace)
 
 
 def create_text(path: str, text: str) -> bool:
@@ -62,7 +67,7 @@ def create_text(path: str, text: str) -> bool:
     """
     with _about(path):
         try:
-            _put(path, text, 0o644, _link)
+            _put(path, _encoded(text), 0o644, _link)
         except FileExistsError:
             return False
         return True
@@ -73,7 +78,11 @@ def _link(part: str, path: str) -> None:
     os.unlink(part)
 
 
-def _put(path: str, text: str, mode: int, name: Callable[[str, str], None]) -> None:
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _put(path: str, data: bytes, mode: int, name: Callable[[str, str], None]) -> None:
     import tempfile  # 3 ms that a job which only reads does not pay
 
     folder = os.path.dirname(os.path.abspath(path))
@@ -81,8 +90,8 @@ def _put(path: str, text: str, mode: int, name: Callable[[str, str], None]) -> N
         prefix="." + os.path.basename(path) + ".", suffix=".part", dir=folder
     )
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape") as out:
-            out.write(text)
+        with os.fdopen(handle, "wb") as out:
+            out.write(data)
             out.flush()
             keep_mode(out.fileno(), mode)
             os.fsync(out.fileno())

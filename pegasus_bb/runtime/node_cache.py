@@ -21,6 +21,7 @@ from importlib.util import MAGIC_NUMBER
 from zipfile import ZipFile
 
 from pegasus_bb.core.errors import USAGE
+from pegasus_bb.core.files import write_bytes
 from pegasus_bb.core.removal import remove
 
 _KEPT = 30 * 86400.0  # seconds that a file stays; one in use is made again
@@ -54,7 +55,7 @@ def _keep(archive: str, digest: str, place: str, name: str) -> None:
         sys.exit(USAGE)
     with ZipFile(io.BytesIO(data)) as source:
         _keep_helpers(source, os.path.join(place, digest))
-        _write(os.path.join(place, name), image(dict(_modules(source))))
+        write_bytes(os.path.join(place, name), image(dict(_modules(source))), 0o600)
     _remove_old(place)
 
 
@@ -111,21 +112,6 @@ def _keep_helpers(source: ZipFile, folder: str) -> None:
                 os.rename(part, folder)
     finally:
         remove(part)
-
-
-def _write(path: str, data: bytes) -> None:
-    part = f"{path}.{os.getpid()}.part"
-    try:
-        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(handle, "wb") as out:
-            out.write(data)
-            out.flush()
-            os.fsync(handle)  # a full disk may say so only now
-        os.rename(part, path)
-    except OSError:
-        with suppress(OSError):
-            os.unlink(part)
-        raise
 
 
 def _remove_old(place: str) -> None:

@@ -13,12 +13,11 @@ from typing import Any
 
 from pegasus_bb.core import process
 from pegasus_bb.run.engine.processes import Processes
+from pegasus_bb.runtime.programs.fork_server import LARGEST
 
 _SERVER = "fork_server"
-_LARGEST = 100_000  # bytes of a request that the server reads
 # Python looks at these when it starts, so a fork would not see a change.
 _AT_START = ("LC_", "LANG", "LD_", "PYTHON", "GLIBC_", "MALLOC_", "TZ")
-_DEVNULL = -3  # subprocess.DEVNULL
 Files = tuple[int, int, int]
 FileKey = tuple[int, int, int]
 
@@ -50,7 +49,7 @@ class ForkServer:
                     cwd="/",
                     env={**os.environ, processes.VARIABLE: mark},
                     stdin=theirs.fileno(),
-                    stdout=_DEVNULL,
+                    stdout=process.DEVNULL,
                     new_session=True,
                 )
             except OSError:
@@ -140,7 +139,7 @@ class ForkedJobs:
         if not (self.is_planned(argv[0]) and Path(cwd).is_dir()):
             return None
         request = json.dumps([argv, cwd, env]).encode()
-        if len(request) > _LARGEST or _seen_at_start(env) != self._environ:
+        if len(request) > LARGEST or _seen_at_start(env) != self._environ:
             return None
         try:
             if self._server is None:

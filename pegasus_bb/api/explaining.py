@@ -27,6 +27,7 @@ from pegasus_bb.forecast.workflow.prediction_text import shown
 from pegasus_bb.planner.drain_files import drain_gain, gain_line, plan_drain
 from pegasus_bb.planner.drain_plan import DrainPlan
 from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.plan_summary import folders_line
 from pegasus_bb.planner.predictions import compare, without_speeds
 from pegasus_bb.planner.reading import no_collection, note_on_mode, read
 from pegasus_bb.planner.run_plan import output_site
@@ -67,6 +68,7 @@ class WorkflowExplanation:
             yield from ("", *shown(self.predicted))
         if self.drain is not None:
             yield gain_line(self.drain)
+        yield folders_line(self.given)
 
     def notes(self) -> Iterator[str]:
         """Yield what else a reader must know."""

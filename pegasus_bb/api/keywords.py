@@ -45,6 +45,8 @@ class Keywords(TypedDict, total=False):
     bb_name: str
     bb_python: str
     bb_node_cache: str
+    bb_private: str
+    bb_copy_below: str | int
     bb_check: str
     bb_counters: str
     bb_darshan: str

@@ -7,6 +7,7 @@ library only and Python 3.9: this file travels to compute nodes.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
@@ -78,6 +79,23 @@ def set_mode(handle: int | str, mode: int, path: str = "") -> Refusal:
 
 def _mode_of(handle: int | str) -> int:
     return stat.S_IMODE(os.stat(handle).st_mode)
+
+
+_CLOSED = stat.S_ISVTX  # on a file: its owner's right to write is taken, for now
+
+
+def close_to_writing(path: str, mode: int) -> None:
+    """Take the owner's right to write from the file ``path``, whose mode is ``mode``.
+    Copies get it back (``original_mode``). Ignored where the file system, or another
+    owner, refuses it."""
+    if mode & stat.S_IWUSR:
+        with contextlib.suppress(OSError):
+            os.chmod(path, stat.S_IMODE(mode) & ~stat.S_IWUSR | _CLOSED)
+
+
+def original_mode(mode: int) -> int:
+    """The bits 0777 of a file as its maker left them."""
+    return mode & 0o777 | (stat.S_IWUSR if mode & _CLOSED else 0)
 
 
 def sync_folder(handle: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from pegasus_bb.model.catalogs import Catalogs, Site
+from pegasus_bb.model.data_configuration import DataConfiguration, data_configuration
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.history import History
 from pegasus_bb.model.modes import RunMode
@@ -33,6 +34,10 @@ class PlanningInput:
     site: Site  # of the tasks
     ending: Ending
     history: History = field(default_factory=History)
+
+    @property
+    def data_configuration(self) -> DataConfiguration:
+        return data_configuration(self.catalogs, self.site)
 
     @property
     def scratch(self) -> str:

@@ -274,6 +274,19 @@ class Settings:
         ("on", "off"),
         "off: nodes keep no copy of our code; each start reads bb/runtime.zip.",
     )
+    private: str = _choice_setting(
+        "tier",
+        ("tier", "node"),
+        "Where jobs have their private folders; node: on the disk of their node.",
+    )
+    # Bytes.
+    copy_below: int = _setting(
+        65536,
+        parse_size,
+        "SIZE",
+        "Inputs up to this size are copied into a private folder, others are links.",
+        "64KiB",
+    )
     check: str = _choice_setting(
         "on",
         ("on", "off"),

@@ -30,7 +30,8 @@ CHOICES = {
 # these are not single values
 _DRAIN = "drain"
 _POOLS = "pools"
-KEYS = ("name", *CHOICES, "pool", "capacity", "granularity", _DRAIN)
+KEYS = ("name", *CHOICES, "pool", "capacity", "granularity", "scratch", _DRAIN)
+_TEXTS = ("name", "pool", "scratch")
 _RESERVED = ("pfs", "link")  # other words that may follow bb.tier:
 
 
@@ -52,6 +53,7 @@ class Tier:
     pools: tuple[Pool, ...] = ()  # in the order of preference
     settings: dict[str, str] = field(default_factory=dict)  # the backend's own keys
     drain: TierDrain | None = None  # how results leave it; None: at once
+    scratch: str = ""  # the site's folder on the PFS, if it has no sharedScratch
 
     @property
     def kind(self) -> BackendKind:
@@ -132,6 +134,7 @@ def _read_tier(entry: Entry, site: str) -> Tier:
     entry.check_keys(keys_of(backend), f"a {backend} tier")
     _check_path(entry, KINDS[backend], values.get("path", ""))
     _check_pool(entry, KINDS[backend], values.get("pool", ""))
+    _check_scratch(entry, values.get("scratch", "/"))
     _check_name(entry.below("name"), values["name"])
     _check_settings(entry, values)
     own = KINDS[backend].keys
@@ -142,7 +145,7 @@ def _read_tier(entry: Entry, site: str) -> Tier:
         pools=_pools(entry) if _POOLS in entry.data else (),
         settings={key: values[key] for key in own if key in values},
         drain=read_drain(entry.below(_DRAIN)) if _DRAIN in entry.data else None,
-        **{k: v for k, v in values.items() if k in CHOICES or k in ("name", "pool")},
+        **{k: v for k, v in values.items() if k in (*CHOICES, *_TEXTS)},
     )
 
 
@@ -184,6 +187,15 @@ def _check_path(entry: Entry, kind: BackendKind, path: str) -> None:
             path or "(nothing)",
             f"path: /nvme; it may begin with one of {_listed(PATH_VARIABLES)}, and "
             f"have {_listed(NAME_VARIABLES)} in it, without braces",
+        )
+
+
+def _check_scratch(entry: Entry, path: str) -> None:
+    if not path.startswith("/"):
+        raise entry.below("scratch").error(
+            "the site's folder on the parallel file system is a full path",
+            path,
+            "scratch: /scratch/project",
         )
 
 

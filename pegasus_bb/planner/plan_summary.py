@@ -33,9 +33,11 @@ def summary(
     site = given.site.name
     mode = f"mode:     {settings.mode} ({_origin(catalogs, 'mode') or 'the default'})"
     python = untested_python_note(settings.python)
+    folders = folders_line(given)
     if decision is None:
         return (
             mode,
+            folders,
             *unused_tier_notes(catalogs.tiers.get(site, []), settings),
             *python,
         )
@@ -45,6 +47,7 @@ def summary(
     return (
         mode,
         f"tier:     {tier.name} of site {site}, {tier.backend} ({chosen})",
+        folders,
         _capacity(catalogs, settings, placement),
         *fit_lines(decision),
         *reservation_lines(decision),
@@ -53,6 +56,18 @@ def summary(
         *_unknown_sizes(placement),
         *python,
     )
+
+
+def folders_line(given: PlanningInput) -> str:
+    """Say where the jobs work, and which setting decides that."""
+    configuration = given.data_configuration
+    if not configuration.is_private:
+        how = "all jobs work in the workflow directory"
+    elif given.settings.private == "node":
+        how = "each job has a private folder on its node"
+    else:
+        how = "each job has a private folder"
+    return f"folders:  {how} (data.configuration: {configuration})"
 
 
 def _pools_and_streams(decision: PlacementDecision) -> Iterator[str]:

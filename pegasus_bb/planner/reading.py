@@ -11,7 +11,8 @@ from pathlib import Path
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.decide.decision import Ending, PlanningInput
 from pegasus_bb.decide.lint.files import lint_pfns
-from pegasus_bb.model.catalogs import Catalogs, Site, load_inputs
+from pegasus_bb.model.catalogs import Catalogs, Site, load_inputs, read_sites
+from pegasus_bb.model.data_configuration import data_configuration
 from pegasus_bb.model.document import Document, suggestion
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History, combine
@@ -25,9 +26,11 @@ from pegasus_bb.model.properties import (
 )
 from pegasus_bb.model.workflow import Workflow, read_workflow
 from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.rewrite.pass_input import with_values
 from pegasus_bb.planner.runfiles import containers_file
 
 _MODE = f"{PREFIX}mode"
+_SCRATCH = "wf-scratch"  # as Pegasus names it
 _NO_MODE = "no --bb-mode given"  # the origin of a command's own default mode
 
 
@@ -88,7 +91,7 @@ def read_planning(options: PlanOptions, user: UserInput) -> PlanningInput:
     leave_out_absent(workflow, catalogs.replicas.replicas)
     graph = build_graph(workflow)
     lint_pfns(graph, catalogs)
-    site = execution_site(options, catalogs)
+    catalogs, site = _with_scratch(options, catalogs, execution_site(options, catalogs))
     for name in options.output_sites:
         named_site(catalogs, "--output-sites", name)
     history = _history(settings)
@@ -169,13 +172,36 @@ def execution_site(options: PlanOptions, catalogs: Catalogs) -> Site:
             "with a burst buffer, or with the built-in planner, the tasks of a "
             "workflow run on one site; say --sites with one of " + ", ".join(known)
         )
-    if sites[0].scratch is None:
-        raise catalogs.sites.document.error(
-            f"site {sites[0].name} has no sharedScratch directory to run in",
-            ["sites", sites[0].index, "directories"],
+    return sites[0]
+
+
+def _with_scratch(
+    options: PlanOptions, catalogs: Catalogs, site: Site
+) -> tuple[Catalogs, Site]:
+    """The catalogs with a sharedScratch for ``site``, and the site with it.
+
+    Where jobs have private folders, Pegasus needs none. Here the reservation stands
+    for it, and what lives on the PFS has the folder that a tier of the site names, or
+    one beside the submit directories. Raises CatalogError where jobs share it.
+    """
+    if site.scratch is not None:
+        return catalogs, site
+    document = catalogs.sites.document
+    at = ("sites", site.index, "directories")
+    if not data_configuration(catalogs, site).is_private:
+        raise document.error(
+            f"site {site.name} has no sharedScratch directory to run in",
+            at,
             would_do="add a directory of type sharedScratch",
         )
-    return sites[0]
+    named = (tier.scratch for tier in catalogs.tiers.get(site.name, ()))
+    beside = options.absolute(options.base_dir) / _SCRATCH / site.name
+    path = next(filter(None, named), str(beside))
+    server = {"url": f"file://{path}", "operation": "all"}
+    entry = {"type": "sharedScratch", "path": path, "fileServers": [server]}
+    known = site.data.get("directories") or []
+    sites = read_sites(with_values(document, {at: [*known, entry]}))
+    return replace(catalogs, sites=sites), sites.site(site.name)
 
 
 def named_site(catalogs: Catalogs, option: str, name: str) -> Site:

@@ -56,6 +56,7 @@ class RunPlan:
     drain: DrainPlan | None = None  # None: results leave as soon as they are there
     cwd: Path = Path()  # where the command line was typed
     force: bool = False  # a run in the submit directory is moved aside
+    is_private: bool = False  # each job has a folder of its own
 
     @property
     def placement(self) -> Placement | None:
@@ -149,6 +150,7 @@ def plan_run(
         arguments=options.arguments,
         cwd=options.cwd,
         force=options.force,
+        is_private=given.data_configuration.is_private,
         request=None if settings.mode.is_only_for_jobs else request,
         transient=transient,
         decision=decision,

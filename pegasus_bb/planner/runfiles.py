@@ -76,7 +76,7 @@ def node_files(
     planned: ExecutableWorkflow, given: PlanningInput, run: RunPlan
 ) -> Iterator[File]:
     """The files of single nodes, by path below bb/. Raises UsageError."""
-    yield from _link_files(planned, given, run)
+    yield from _shared_files(planned, given, run)
     yield from _reservation_files(planned, given, run)
 
 
@@ -143,14 +143,35 @@ def _file(placed: PlacedFile) -> dict[str, Any]:
     return entry
 
 
-def _link_files(
+def _shared_files(
     planned: ExecutableWorkflow, given: PlanningInput, run: RunPlan
 ) -> Iterator[File]:
-    """A cluster has the links of all its tasks. A job with a job reservation is left
-    out: it makes its links from that reservation."""
+    """What jobs without a job reservation need: links, pools, hints and their private
+    folder. A cluster has those of all its tasks."""
+    placement = run.placement
+    reserved = placement.job_reservations if placement else {}
+    wanted = _placed_elsewhere(planned, given, run)
+    by_node: dict[str, dict[str, dict[str, Any]]] = {}
+    for job, node in planned.jobs_nodes() if any(wanted.values()) else ():
+        for key, jobs in wanted.items():
+            if job in jobs and job not in reserved:
+                by_node.setdefault(node, {}).setdefault(key, {}).update(jobs[job])
+    if run.is_private:
+        from pegasus_bb.planner.private_folders import needs_by_node
+
+        for node, needs in needs_by_node(planned, given, reserved).items():
+            by_node.setdefault(node, {})["private"] = needs
+    for node, found in by_node.items():
+        yield _node_file(node, found)
+
+
+def _placed_elsewhere(
+    planned: ExecutableWorkflow, given: PlanningInput, run: RunPlan
+) -> dict[str, JobFiles[Any]]:
+    """Key of a node's file -> job -> LFN -> where it goes, or how."""
     placement = run.placement
     if placement is None or run.request is None:
-        return
+        return {}
     on_the_pfs = pfs_scratch(planned, given, run)
     wanted: dict[str, JobFiles[Any]] = {
         "links": links(given.workflow, placement, on_the_pfs),
@@ -160,13 +181,7 @@ def _link_files(
         from pegasus_bb.decide.stream_choice import outputs_to_make  # few tiers
 
         wanted["hints"] = outputs_to_make(given, placement)
-    by_node: dict[str, dict[str, dict[str, Any]]] = {}
-    for job, node in planned.jobs_nodes() if any(wanted.values()) else ():
-        for key, jobs in wanted.items():
-            if job in jobs and job not in placement.job_reservations:
-                by_node.setdefault(node, {}).setdefault(key, {}).update(jobs[job])
-    for node, found in by_node.items():
-        yield _node_file(node, found)
+    return wanted
 
 
 def _node_file(node: str, data: dict[str, Any]) -> File:

@@ -18,8 +18,9 @@ from pegasus_bb.planner.rewrite.pass_input import Keys, ProfileSetting
 _DONE = """
     bb.* catalog.replica catalog.replica.file catalog.site catalog.site.file
     catalog.transformation catalog.transformation.file container.arguments cores
-    diskspace glite.arguments gpus gridstart.launcher gridstart.launcher.arguments
-    memory mode nodes ppn project queue runtime style transfer.links transfer.threads
+    data.configuration diskspace glite.arguments gpus gridstart.launcher
+    gridstart.launcher.arguments memory mode nodes ppn project queue runtime style
+    transfer.links transfer.threads
 """
 # These change nothing that a run with the built-in planner has: clustering, which is
 # refused, services of Pegasus, its own programs, logs and credentials.
@@ -50,7 +51,6 @@ _LEFT_OUT = """
 ONLY = {
     "catalog.transformation.mapper": ("all",),
     "code.generator": ("condor",),
-    "data.configuration": ("sharedfs",),
     "condor.arguments.quote": ("true", "yes", "on", "1"),
     "dir.storage.deep": ("false", "no", "off", "0"),
     "dir.storage.mapper": ("flat",),

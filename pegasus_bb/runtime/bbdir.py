@@ -26,6 +26,7 @@ class NodeNeeds(NamedTuple):
     reservation: Mapping[str, Any]  # its job reservation; empty if it has none
     pools: Mapping[str, str] = {}  # LFN -> pool of the tier
     hints: Mapping[str, int] = {}  # LFN of an output that launch creates -> hint
+    private: Mapping[str, Any] = {}  # of its private folder; empty if it has none
 
 
 class BBDir:
@@ -86,6 +87,7 @@ class BBDir:
             data.get("reservation", {}),
             data.get("pools", {}),
             data.get("hints", {}),
+            data.get("private", {}),
         )
 
     def node_of_job(self, environ: Mapping[str, str]) -> NodeNeeds:

@@ -9,9 +9,18 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from pegasus_bb.core.errors import PegasusBBError
-from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.bbdir import BBDir, NodeNeeds
 from pegasus_bb.runtime.bind import Binding
-from pegasus_bb.runtime.links import Link, LinkFailed, is_stray, make_link, move_stray
+from pegasus_bb.runtime.links import (
+    Link,
+    LinkFailed,
+    checked_path,
+    is_stray,
+    make_link,
+    move_stray,
+    planned_links,
+    pool_links,
+)
 from pegasus_bb.runtime.stream_hints import run_with_hints
 
 KICKSTART = "pegasus-kickstart"
@@ -43,6 +52,24 @@ def run_task(
         _tell(unmade_message(links))
         note_absent(bb, binding, environ.get("PEGASUS_DAG_JOB_ID", ""))
     return move_strays(links, status)
+
+
+def task_files(
+    bb: BBDir, node: NodeNeeds, binding: Binding, shared: str = ""
+) -> tuple[list[Link], Mapping[str, int]]:
+    """The links of the task, and the outputs to create before it (path -> hint).
+    ``shared``: the workflow directory, of a task in a private folder."""
+    if not (node.links or node.pools or node.hints):
+        return [], {}
+    placement = bb.placement()
+    here = binding.text(placement["scratch"])
+    on_pfs = placement["pfs_scratch"]
+    if (shared or here) == on_pfs:  # the run has fallen back to the PFS
+        return [] if shared else list(planned_links(node.links, here, on_pfs)), {}
+    links = list(planned_links(node.links, here, on_pfs))
+    links += pool_links(node.pools, here, placement.get("pools", {}))
+    paths = ((checked_path(here, lfn), hint) for lfn, hint in node.hints.items())
+    return links, dict(paths)
 
 
 def wants_stdin(argv: Sequence[str]) -> bool:

@@ -65,3 +65,43 @@ class JobWithAFolder(Job):
 
     def made(self) -> str:
         return (self.home / "f").read_text()
+
+
+class PrivateJob(Job):
+    """It has a folder of its own: a link, a copy, a checkpoint and two outputs."""
+
+    task = (
+        "cat big.dat > tmp; mv big.dat gone; cat in.txt in.txt > out.txt; "
+        "echo 1 > sub/x; echo saved > saved.txt"
+    )
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        scratch = self.site.scratch
+        (scratch / "big.dat").write_text("large\n" * 100)
+        (scratch / "in.txt").write_text("input\n")
+        self.home = scratch / "out.txt"
+        private = {
+            "scratch": SCRATCH,
+            "below": 10,
+            "inputs": ["big.dat", "in.txt"],
+            "outputs": ["out.txt", "sub/x"],
+            "checkpoints": ["saved.txt"],
+            "read": ["out.txt"],
+        }
+        (scratch / "sub").mkdir()
+        self.site.write(f"nodes/{NODE}.json", {"version": 2, "private": private})
+
+    def check_left(self) -> None:
+        super().check_left()
+        assert (self.site.scratch / "big.dat").read_text() == "large\n" * 100
+
+    def check_done(self) -> None:
+        self.check_left()
+        assert self.made() == MADE
+        left = sorted(str(p.relative_to(self.site.scratch)) for p in self.files())
+        assert left == ["big.dat", "in.txt", "out.txt", "saved.txt", "sub/x"]
+        assert list((self.site.scratch / ".jobs").iterdir()) == []
+
+    def files(self) -> list[Path]:
+        return [p for p in self.site.scratch.rglob("*") if p.is_file()]

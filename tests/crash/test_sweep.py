@@ -32,6 +32,7 @@ STORIES: list[type[Story]] = [
     slurm.DeleteOnSlurm,
     launch.Job,
     launch.JobWithAFolder,
+    launch.PrivateJob,
     transfer.StageIn,
     transfer.StageOut,
     transfer.Folders,

@@ -19,9 +19,11 @@ class Way:
     tiers: str  # of bb (shared by all nodes) and nvme (a disk of each node)
     own: str = ""  # jobs with a reservation, or a folder on the disk, of their own
     shared: bool = False  # the other jobs share a reservation; else they are on the PFS
+    private: bool = False  # each job has a folder of its own, wherever it works
 
     def __str__(self) -> str:
-        return f"{self.mode} on {self.tiers}".replace(" ", "-")
+        private = " in private" if self.private else ""
+        return f"{self.mode} on {self.tiers}{private}".replace(" ", "-")
 
     @property
     def reservations(self) -> int:
@@ -40,6 +42,8 @@ class Way:
             "nvme": {**nvme, "mount": "any", "granularity": "1MiB"},
         }
         sites["x-storage-tiers"]["cluster"] = [known[t] for t in self.tiers.split()]
+        if self.private:
+            del sites["sites"][1]["profiles"]["pegasus"]["data.configuration"]
         site.save("sites.yml", sites)
         return site.planned("bb", "--bb-mode", self.mode, "--bb-poll", "1s", *more)
 
@@ -51,8 +55,16 @@ WAYS = [
     Way("transient", "nvme", own="ABCDE"),
     Way("hybrid", "bb", own="E", shared=True),
     Way("hybrid", "bb nvme", own="E", shared=True),
+    Way("off", "bb", private=True),
+    Way("persistent", "bb", shared=True, private=True),
+    Way("transient", "nvme", own="ABCDE", private=True),
+    Way("hybrid", "bb", own="E", shared=True, private=True),
 ]
-HALVES = ("transient-on-nvme", "hybrid-on-bb")  # each half is that of another way
+HALVES = (  # each half is that of another way
+    "transient-on-nvme",
+    "hybrid-on-bb",
+    "transient-on-nvme-in-private",
+)
 REPEATED = (
     "off-on-bb",
     "transient-on-bb",
@@ -101,7 +113,9 @@ def check_places(site: Site, submit: Path, way: Way) -> None:
     places = {job: task["cwd"] for job, task in site.tasks("bb").items()}
     for job, place in places.items():
         assert place.startswith(str(own if job in way.own else f"{shared}/"))
-        assert (list(places.values()).count(place) == 1) == (job in way.own)
+        is_alone = list(places.values()).count(place) == 1
+        assert is_alone == (way.private or job in way.own)
+        assert (".jobs" in place) == (way.private and job not in way.own)
     landed = {p.stem for p in (submit / "bb/stage_out").glob("*.json")}
     assert landed == {f"mix_{job}" for job in way.own}
 

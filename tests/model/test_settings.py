@@ -45,6 +45,8 @@ def test_every_setting() -> None:
         "name": ("cyber", "cyber"),
         "python": ("/opt/python3.9", "/opt/python3.9"),
         "node_cache": ("off", "off"),
+        "private": ("node", "node"),
+        "copy_below": ("1MiB", 1 << 20),
         "check": ("off", "off"),
         "counters": ("off", "off"),
         "darshan": ("auto", "auto"),

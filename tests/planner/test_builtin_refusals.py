@@ -63,8 +63,6 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("site/profiles/pegasus/style", "ssh", "no grid with contact and scheduler"),
     ("site/directories", [], "no sharedScratch"),
     ("sites/sites/0/directories", [], "no storage directory for results"),
-    ("properties/pegasus.data.configuration", "condorio", "such data.configuration"),
-    ("site/profiles/pegasus/data.configuration", "nonsharedfs", "such data.configur"),
     ("properties/pegasus.dir.storage.mapper", "Replica", "no such dir.storage.mapper"),
     ("properties/pegasus.dir.storage.deep", "Yes", "no such dir.storage.deep"),
     ("properties/pegasus.transfer.links", "often", "transfer.links is true or false"),

@@ -260,7 +260,7 @@ def test_without_a_pegasus_the_planner_does_not_change_in_silence(
         (["--job-prefix", "x"], "renames every node"),
         (["--staging-site", "cori=other"], "--staging-site"),
         (["--basename", "a b"], "splits its arguments"),
-        (["-Dpegasus.data.configuration=condorio"], "sharedfs"),
+        (["-Dpegasus.data.configuration=share"], "did you mean sharedfs"),
         (["-Dpegasus.gridstart.path=/bin/true"], "only Kickstart's record says how"),
     ],
 )

@@ -238,7 +238,9 @@ class Site:
                 {
                     "name": "cluster",
                     "directories": [directory("sharedScratch", self.root / "pfs")],
-                    "profiles": {"pegasus": {"style": "condor"}},
+                    "profiles": {
+                        "pegasus": {"style": "condor", "data.configuration": "sharedfs"}
+                    },
                 },
             ],
         }

@@ -15,7 +15,7 @@ from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.dag.joblists import Entry, TransferSource
 from pegasus_bb.model.dag.roles import Role, role_of
 from pegasus_bb.model.graph import Graph
-from pegasus_bb.model.transformations import Transformation
+from pegasus_bb.model.transformations import Transformation, staged_lfn
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.planner.builtin.profiles import merge, plain_text
 from pegasus_bb.planner.builtin.value_lines import ValueLines
@@ -115,7 +115,7 @@ class Programs:
                 mend = "/absolute/path or a URL"
                 raise catalog.error(transformation, what, repr(pfn), mend)
             url = pfn if path is None else f"file://{path}"
-            lfn = "-".join(p for p in (known.namespace, known.name, known.version) if p)
+            lfn = staged_lfn(known)
             staged.append(StagedProgram(lfn, (TransferSource(found.site, url),)))
             pfn = f"{self._scratch}/{lfn}"
         else:

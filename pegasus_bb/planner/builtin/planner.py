@@ -53,8 +53,8 @@ class BuiltInPlanner:
         _check_overlap(executable, given, run)
         few = run_files(executable, given, run)
         many = partial(node_files, executable, given, run)
-        on_tier = run.decision is not None
-        write(executable, run, few, many if on_tier else None)
+        has_many = run.decision is not None or run.is_private
+        write(executable, run, few, many if has_many else None)
 
     def check_plan(self, given: PlanningInput, run: RunPlan) -> None:
         _check_overlap(self.in_memory(given, run), given, run)

@@ -165,7 +165,12 @@ class SubmitFiles:
     ) -> tuple[str, list[str]]:
         """The executable, and the arguments before the recorder's options."""
         pegasus = profiles.get("pegasus", {})
-        needed = self._run.request is not None or planned.program.container
+        is_task = planned.job is not None
+        needed = (
+            self._run.request is not None
+            or planned.program.container
+            or (self._run.is_private and is_task)
+        )
         default = f"{self._run.bin}/launch" if needed else ""
         launcher = pegasus.get("gridstart.launcher", default)
         if not launcher:

@@ -12,6 +12,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
+from pegasus_bb.model.data_configuration import KEY, PROPERTY, SHARED
 from pegasus_bb.model.document import Data, Document
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import Properties
@@ -26,7 +27,7 @@ from pegasus_bb.planner.rewrite.pass_input import (
 # Pegasus adds the lists for stagein, inter and stageout to this one.
 REMOTE = "pegasus.transfer.*.remote.sites"
 _REMOTE = re.compile(r"pegasus\.transfer\.(\*|\w+)\.remote\.sites")
-CONFIGURATION = "pegasus.data.configuration"
+_SHARED = {PROPERTY: SHARED}
 LINKS = "pegasus.transfer.links"
 AUXILIARY_LOCAL = "auxillary.local"
 AUXILIARIES = ("transfer", "dirmanager", "cleanup")
@@ -36,7 +37,6 @@ def transfer_on_the_site(inputs: Inputs, plan: Target) -> Inputs:
     """Raises CatalogError if properties or the site contradict this."""
     if plan.request.service:
         return _transfer_on_submit_host(inputs, plan.site)
-    _check_site(inputs, plan.site)
     _check_links(inputs.properties, plan.placement)
     return replace(
         inputs,
@@ -52,37 +52,33 @@ def share_files(inputs: Inputs, plan: Target) -> Inputs:
     """
     if plan.request.service:
         return _transfer_on_submit_host(inputs, plan.site)
-    _check_site(inputs, plan.site)
-    added = _configuration(inputs.properties)
-    properties = inputs.properties.with_values(added, "pegasus-bb")
-    return replace(inputs, properties=properties)
+    properties = inputs.properties.with_values(_SHARED, "pegasus-bb")
+    sites = _shared_site(inputs, plan.site)
+    return replace(inputs, sites=sites, properties=properties)
 
 
 def properties_on_the_site(properties: Properties, site: str) -> Properties:
     """The changed properties, the same for every workflow. Raises CatalogError."""
-    added = {**_remote_sites(properties, site), **_configuration(properties)}
+    added = {**_remote_sites(properties, site), **_SHARED}
     return properties.with_values(
         {**added, LINKS: properties.get(LINKS, "true")}, "pegasus-bb"
     )
 
 
-def _check_site(inputs: Inputs, site: str) -> None:
-    setting = site_profile(inputs, site, "data.configuration")
-    if setting is not None and setting.value != "sharedfs":
-        raise setting.error(
-            "the jobs of a workflow find each other's files on the buffer only with "
-            "the data configuration sharedfs",
-            "data.configuration: sharedfs, or leave it out; tasks with a container "
-            "run inside of it there as well",
-        )
+def _shared_site(inputs: Inputs, site: str) -> Document:
+    """The site catalog with the data configuration sharedfs: all jobs find the files
+    on the buffer, and launch makes private folders of its own."""
+    setting = site_profile(inputs, site, KEY)
+    if setting is None or setting.value == SHARED:
+        return inputs.sites
+    return with_values(inputs.sites, {setting.keys: SHARED})
 
 
 def _transfer_on_submit_host(inputs: Inputs, site: str) -> Inputs:
     """Turn off pegasus-plan's links, which it makes on the site: the placement has
     ours."""
-    _check_site(inputs, site)
     _check_not_remote(inputs.properties, site)
-    added = {**_configuration(inputs.properties), LINKS: "false"}
+    added = {**_SHARED, LINKS: "false"}
     return replace(
         inputs,
         sites=_with_local_auxiliaries(inputs, site, "true"),
@@ -104,29 +100,18 @@ def _check_not_remote(properties: Properties, site: str) -> None:
 def _with_local_auxiliaries(inputs: Inputs, site: str, wanted: str) -> Document:
     """The site catalog with auxillary.local of ``site`` set to ``wanted``, true or
     false; it is false by default."""
+    sites = _shared_site(inputs, site)
     setting = site_profile(inputs, site, AUXILIARY_LOCAL)
     if (setting.value.lower() if setting else "false") == wanted:
-        return inputs.sites
+        return sites
     index = site_index(inputs.sites, site)
     at = ("sites", index, "profiles", "pegasus", AUXILIARY_LOCAL)
-    return with_values(inputs.sites, {at: wanted})
+    return with_values(sites, {at: wanted})
 
 
 def _remote_sites(properties: Properties, site: str) -> dict[str, str]:
     known = [name for name in properties.get(REMOTE, "").split(",") if name]
     return {REMOTE: ",".join(dict.fromkeys([*known, site]))}
-
-
-def _configuration(properties: Properties) -> dict[str, str]:
-    if properties.get(CONFIGURATION, "sharedfs") != "sharedfs":
-        raise properties.error(
-            CONFIGURATION,
-            "the jobs of a workflow find each other's files on the buffer only with "
-            "the data configuration sharedfs",
-            "sharedfs, or leave it out; tasks with a container run inside of it there "
-            "as well",
-        )
-    return {CONFIGURATION: "sharedfs"}
 
 
 def _check_links(properties: Properties, placement: Placement) -> None:

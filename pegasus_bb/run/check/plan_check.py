@@ -20,7 +20,7 @@ from pegasus_bb.planner.local_files import of_programs, of_replicas, of_submit_d
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.pegasus_limits import check_style, check_sub_workflows
 from pegasus_bb.planner.pegasus_home import PegasusHome
-from pegasus_bb.planner.plan_summary import omission_notes
+from pegasus_bb.planner.plan_summary import folders_line, omission_notes
 from pegasus_bb.planner.planning import plan_notes
 from pegasus_bb.planner.reading import no_collection
 from pegasus_bb.planner.rewrite.pass_input import Inputs
@@ -32,6 +32,7 @@ def of_files(
     given: PlanningInput, decision: PlacementDecision | None
 ) -> Iterator[Finding]:
     jobs = len(given.workflow.jobs)
+    yield ok("folders", folders_line(given).partition(":")[2].strip())
     if decision is None:
         yield note(
             "workflow",

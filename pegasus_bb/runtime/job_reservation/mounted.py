@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 import time
 from collections.abc import Mapping
 
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
-from pegasus_bb.core.refusals import keep_mode
+from pegasus_bb.core.refusals import keep_mode, original_mode
 from pegasus_bb.core.removal import remove
 from pegasus_bb.model.backends import JOB_SPACES
 from pegasus_bb.model.reservation import Request
@@ -119,7 +118,7 @@ def _check_staged_in(request: Request, space: Space, lfn: str) -> None:
             f"{lfn}: was not staged in whole: {here} has {copied.st_size} bytes, "
             f"{there} {wanted.st_size}"
         )
-    keep_mode(here, stat.S_IMODE(wanted.st_mode) & 0o777, here)  # programs are such
+    keep_mode(here, original_mode(wanted.st_mode), here)  # programs are such
 
 
 def _why_no_path(request: Request, environ: dict[str, str]) -> str:

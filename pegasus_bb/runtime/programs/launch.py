@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from pegasus_bb.core.errors import BUG, PegasusBBError, UsageError
 from pegasus_bb.model.backends import JOB_SPACES
-from pegasus_bb.runtime.bbdir import BBDir, NodeNeeds
-from pegasus_bb.runtime.bind import Binding, shared_binding
-from pegasus_bb.runtime.links import Link, checked_path, planned_links, pool_links
+from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.bind import shared_binding
 from pegasus_bb.runtime.node_lock import lock_node
-from pegasus_bb.runtime.task import run_command, run_task
+from pegasus_bb.runtime.task import run_command, run_task, task_files
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -54,28 +53,15 @@ def launch(bb: BBDir, argv: list[str], environ: dict[str, str]) -> int:
 
         refuse_space_of_another(bb, environ)
     binding = shared_binding(bb, environ)
+    if node.private:
+        from pegasus_bb.runtime.private_folder import run_in_private_folder
+
+        return run_in_private_folder(bb, node, binding, argv, environ)
     if binding is None:
         lock_node(bb, environ)
         return run_command(bb, argv, environ)
     argv = binding.argv(argv)
     environ = binding.environ(environ)
-    links, hinted = _files(bb, node, binding)
+    links, hinted = task_files(bb, node, binding)
     lock_node(bb, environ)
     return run_task(bb, binding, argv, environ, links=links, hinted=hinted)
-
-
-def _files(
-    bb: BBDir, node: NodeNeeds, binding: Binding
-) -> tuple[list[Link], Mapping[str, int]]:
-    """The links of the task, and the outputs to create before it (path -> hint)."""
-    if not (node.links or node.pools or node.hints):
-        return [], {}
-    placement = bb.placement()
-    scratch = binding.text(placement["scratch"])
-    on_pfs = placement["pfs_scratch"]
-    links = list(planned_links(node.links, scratch, on_pfs))
-    if scratch == on_pfs:  # the run has fallen back to the PFS
-        return links, {}
-    links += pool_links(node.pools, scratch, placement.get("pools", {}))
-    paths = ((checked_path(scratch, lfn), hint) for lfn, hint in node.hints.items())
-    return links, dict(paths)

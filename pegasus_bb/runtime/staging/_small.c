@@ -128,6 +128,7 @@ static int fill(int out, const struct stat *source, const char *buffer, size_t s
                 struct result *result) {
   struct stat made;
   mode_t mode = source->st_mode & 0777;
+  if (source->st_mode & S_ISVTX) mode |= 0200; /* closed to writing, for now */
   while (size > 0) {
     ssize_t put = write(out, buffer, size);
     if (put < 0 && errno == EINTR) continue;

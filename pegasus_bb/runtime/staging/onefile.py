@@ -17,7 +17,7 @@ import time
 from typing import NamedTuple
 
 from pegasus_bb.core.files import sync_directory
-from pegasus_bb.core.refusals import MODE, keep_mode, warn_refused
+from pegasus_bb.core.refusals import MODE, keep_mode, original_mode, warn_refused
 from pegasus_bb.runtime.staging.digests import SHA256, Digest, is_by_blocks
 from pegasus_bb.runtime.staging.failures import (
     CopyFailed,
@@ -139,7 +139,7 @@ def copy_into(
 
     Raises OSError, Changed; ``part`` is removed then.
     """
-    mode = stat.S_IMODE(before.st_mode) & 0o777
+    mode = original_mode(before.st_mode)
     out = os.open(part, _WRITE, mode | 0o200, dir_fd=folder)  # as _small.c does
     try:
         try:

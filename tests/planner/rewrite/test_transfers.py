@@ -55,19 +55,16 @@ def test_sharedfs_may_be_set_already(edited: Any, plan: Target) -> None:
 
 
 @pytest.mark.parametrize("other", ["condorio", "nonsharedfs"])
-def test_a_property_that_insists_on_another_is_refused(
-    inputs: Inputs, plan: Target, other: str
+def test_a_planner_sees_one_shared_folder_whatever_is_stated(
+    edited: Any, plan: Target, other: str
 ) -> None:
-    with pytest.raises(CatalogError, match="sharedfs") as error:
-        transfer_on_the_site(saying(inputs, pegasus_data_configuration=other), plan)
-    assert (error.value.file, error.value.found) == ("-D", other)
-
-
-def test_a_site_that_insists_on_another_is_refused(edited: Any, plan: Target) -> None:
+    """Launch makes the private folders in it."""
     at = ("sites", 1, "profiles", "pegasus", "data.configuration")
-    with pytest.raises(CatalogError, match="sharedfs") as error:
-        transfer_on_the_site(edited("sites", {at: "condorio"}), plan)
-    assert error.value.key == "sites.1.profiles.pegasus.data.configuration"
+    inputs = saying(edited("sites", {at: other}), pegasus_data_configuration=other)
+    after = transfer_on_the_site(inputs, plan)
+    assert after.properties["pegasus.data.configuration"] == "sharedfs"
+    profiles = after.sites.data["sites"][1]["profiles"]["pegasus"]
+    assert profiles["data.configuration"] == "sharedfs"
 
 
 def test_another_site_may_have_its_own_way(edited: Any, plan: Target) -> None:

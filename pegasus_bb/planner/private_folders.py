@@ -1,0 +1,140 @@
+"""What launch needs to make the private folder of a job: bb/nodes/<node>.json."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.transformations import staged_lfn
+from pegasus_bb.model.workflow import Job
+from pegasus_bb.planner.seal.sealing import ExecutableWorkflow
+
+COPY = "bb.inputs"  # pegasus profile of a job or a transformation
+_CHOICES = ("link", "copy")
+_LINKS = "pegasus.transfer.links"
+_DISK = ("localScratch", "local-scratch")
+_DISK_VARIABLE = "PEGASUS_WN_TMP"
+
+Needs = dict[str, Any]  # as runtime.private_folder.PrivateNeeds has it
+
+
+def needs_by_node(
+    planned: ExecutableWorkflow, given: PlanningInput, reserved: Collection[str]
+) -> dict[str, Needs]:
+    """Node -> what its private folder needs; none for jobs that have a reservation,
+    which is their folder. Raises CatalogError."""
+    by_job = _PrivateFolders(given, planned.scratch).of_all()
+    by_node: dict[str, Needs] = {}
+    for job, node in planned.jobs_nodes():
+        if job in by_job and job not in reserved:
+            known = by_node.get(node)
+            by_node[node] = _merged(known, by_job[job]) if known else by_job[job]
+    return by_node
+
+
+def _merged(one: Needs, other: Needs) -> Needs:
+    """The needs of a cluster: it has one folder, and its later jobs find there what
+    its earlier ones have made."""
+    both = {**one, **other}
+    for key in ("outputs", "checkpoints", "copied", "read"):
+        both[key] = list(dict.fromkeys((*one.get(key, ()), *other.get(key, ()))))
+    made = set(both["outputs"])
+    inputs = dict.fromkeys((*one["inputs"], *other["inputs"]))
+    both["inputs"] = [lfn for lfn in inputs if lfn not in made]
+    return both
+
+
+class _PrivateFolders:
+    def __init__(self, given: PlanningInput, scratch: str) -> None:
+        self._given = given
+        self._common: Needs = {"scratch": scratch, "below": given.settings.copy_below}
+        self._staged: dict[str, list[str]] = {}
+        properties = given.catalogs.properties
+        self._copies_all = not properties.flag(_LINKS, default=True)
+        disk = _disk(given)
+        if disk is not None:
+            self._common["disk"] = disk
+
+    def of_all(self) -> dict[str, Needs]:
+        site = self._given.site.name
+        jobs = self._given.workflow.jobs.values()
+        return {job.id: self._of(job) for job in jobs if job.runs_on(site)}
+
+    def _of(self, job: Job) -> Needs:
+        inputs = [use.lfn for use in job.inputs()]
+        outputs = [use.lfn for use in job.outputs()]
+        checkpoints = [use.lfn for use in job.uses if use.kind == "checkpoint"]
+        if self._copies_all or _wants_copies(self._given, job):
+            copied = inputs
+        else:
+            made = set(outputs)
+            copied = [lfn for lfn in inputs if lfn in made]
+        readers = self._given.graph.consumers
+        lists = {
+            "checkpoints": checkpoints,
+            "copied": copied,
+            "read": [lfn for lfn in outputs if lfn in readers],
+        }
+        needs = {
+            **self._common,
+            "inputs": [*inputs, *self._programs(job)],
+            "outputs": outputs,
+        }
+        return {**needs, **{key: lfns for key, lfns in lists.items() if lfns}}
+
+    @property
+    def _site(self) -> str:
+        return self._given.site.name
+
+    def _programs(self, job: Job) -> list[str]:
+        name = job.transformation
+        if name not in self._staged:
+            catalogs = self._given.catalogs
+            self._staged[name] = _staged_programs(catalogs, name, self._site)
+        return self._staged[name]
+
+
+def _staged_programs(catalogs: Catalogs, name: str, site: str) -> list[str]:
+    """The LFNs of the programs that a job of transformation ``name`` has staged."""
+    catalog = catalogs.transformations
+    known = catalog.transformations.get(name)
+    found = catalog.executable(name, site)
+    if known is None or found is None:
+        return []  # the planner refuses it
+    staged = [
+        lfn
+        for other in known.requires
+        for lfn in _staged_programs(catalogs, other, site)
+    ]
+    return [*staged, staged_lfn(known)] if found.kind == "stageable" else staged
+
+
+def _wants_copies(given: PlanningInput, job: Job) -> bool:
+    """Whether the profile of the job, else of its program, says so."""
+    catalog = given.catalogs.transformations
+    name = job.transformation
+    program = catalog.executable(name, given.site.name)
+    known = (program, catalog.transformations.get(name))
+    for profiles in (job.data.get("profiles"), *(p.profiles for p in known if p)):
+        value = ((profiles or {}).get("pegasus") or {}).get(COPY)
+        if value is not None and str(value) not in _CHOICES:
+            raise given.workflow.document.error(
+                f"job {job.id} or its program has an odd profile {COPY}",
+                ["jobs", job.index],
+                str(value),
+                "copy: the job may write to its inputs; or link",
+            )
+        if value is not None:
+            return str(value) == "copy"
+    return False
+
+
+def _disk(given: PlanningInput) -> str | None:
+    """The folder on the disk of every node that is to have the private folders, ""
+    for the one that a job finds there; None: they are in the workflow directory."""
+    site = given.site
+    local = next((d.path for d in site.directories if d.kind in _DISK), None)
+    disk = local or site.profile("env", _DISK_VARIABLE)
+    return "" if disk is None and given.settings.private == "node" else disk

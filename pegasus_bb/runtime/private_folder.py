@@ -1,0 +1,258 @@
+"""A folder of its own for each try of a job, as condorio and nonsharedfs have it.
+
+    <workflow directory>/.jobs/<node>.<try>/     0700
+
+It has the inputs of the job and nothing else. An input is a link to its file in the
+workflow directory, which is closed to writing, or a copy (private_inputs.py). When the
+task has ended, its declared outputs are renamed to the workflow directory, and all else
+goes with the folder. The source of these rules is Pegasus's guide, "Data Staging
+Configuration"; there every input is a copy.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from pegasus_bb.core.errors import PegasusBBError, UsageError
+from pegasus_bb.core.refusals import close_to_writing
+from pegasus_bb.runtime.bbdir import NODES, BBDir, NodeNeeds
+from pegasus_bb.runtime.bind import Binding
+from pegasus_bb.runtime.links import Link, checked_path
+from pegasus_bb.runtime.node_lock import lock_node
+from pegasus_bb.runtime.private_inputs import LinkedInputs, bring
+from pegasus_bb.runtime.task import run_command, run_task, task_files
+
+FOLDER = ".jobs"
+_INSIDE = "PEGASUS_BB_PRIVATE_FOLDER"  # in the environment of the tasks of a cluster
+_MOST_TRIES = 1000  # folders of killed tries that could not be removed
+_SHOWN = 10  # names in a message
+_NODE_FOLDERS = ("PEGASUS_WN_TMP", "_CONDOR_SCRATCH_DIR", "TMPDIR")
+
+
+class PrivateNeeds(NamedTuple):
+    """What planning has noted for the private folder of a node. Files are LFNs."""
+
+    scratch: str  # the workflow directory, as planned
+    inputs: Sequence[str]
+    outputs: Sequence[str]
+    checkpoints: Sequence[str] = ()
+    copied: Sequence[str] = ()  # inputs that are copied whatever their size
+    read: Sequence[str] = ()  # outputs that other jobs read
+    below: int = 0  # bytes: inputs up to this size are copied
+    disk: Any = None  # path on the node, "" for the job's own; None: the tier
+
+
+def private_needs(bb: BBDir, node: NodeNeeds) -> PrivateNeeds:
+    """Raises UsageError."""
+    try:
+        return PrivateNeeds(**node.private)
+    except TypeError as error:
+        file = bb.file(f"{NODES}/{node.name}.json")
+        raise UsageError(f"{file}: cannot be used ({error}); plan again") from error
+
+
+def run_in_private_folder(
+    bb: BBDir,
+    node: NodeNeeds,
+    shared: Binding | None,
+    argv: list[str],
+    environ: dict[str, str],
+) -> int:
+    """Run ``argv`` in a folder of its own; returns its exit status, or 1 if an output
+    is missing or an input was changed in place.
+
+    Raises UsageError, and OSError or PegasusBBError before anything was started.
+    """
+    needs = private_needs(bb, node)
+    if environ.get(_INSIDE) == node.name:  # the cluster has the folder
+        return run_command(bb, argv, environ)
+    lock_node(bb, environ)
+    scratch = shared.text(needs.scratch) if shared else needs.scratch
+    home = _home(needs, scratch, environ)
+    folder = _make_folder(home, node.name)
+    try:
+        linked = _fill(needs, scratch, folder)
+        binding = Binding(needs.scratch, folder, shared)
+        bound = {**binding.environ(environ), _INSIDE: node.name}
+        links, hinted = task_files(bb, node, binding, scratch)
+        argv = binding.argv(argv)
+        status = run_task(bb, binding, argv, bound, links=links, hinted=hinted)
+        return _finish(needs, folder, scratch, linked, links, status)
+    finally:
+        _discard(folder)
+
+
+def _home(needs: PrivateNeeds, scratch: str, environ: Mapping[str, str]) -> str:
+    """The folder of the private folders: on the tier, or on the disk of the node."""
+    if needs.disk is None:
+        return os.path.join(scratch, FOLDER)
+    from pegasus_bb.core.paths import node_path
+
+    if needs.disk:
+        disk = node_path(needs.disk, environ)
+    else:
+        known = (environ.get(name, "") for name in _NODE_FOLDERS)
+        disk = next(filter(None, known), "/tmp")  # noqa: S108 - as Pegasus does
+    return os.path.join(disk, f"pegasus-bb-jobs-{os.getuid()}")
+
+
+def _make_folder(home: str, node: str) -> str:
+    """A new folder; those that killed tries of ``node`` have left are removed."""
+    left = []
+    for number in range(_MOST_TRIES):
+        folder = os.path.join(home, f"{node}.{number}")
+        try:
+            _mkdir(folder)
+        except FileExistsError:
+            left.append(folder)
+            continue
+        for path in left:
+            _discard(path)
+        return folder
+    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), left[0])
+
+
+def _mkdir(folder: str) -> None:
+    try:
+        os.mkdir(folder, 0o700)
+    except FileNotFoundError:
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(os.path.dirname(folder), 0o700)
+        os.mkdir(folder, 0o700)
+
+
+def _fill(needs: PrivateNeeds, scratch: str, folder: str) -> LinkedInputs:
+    """Bring the inputs, and the checkpoints that there are. Raises LinkFailed."""
+    names = (*needs.inputs, *needs.outputs, *needs.checkpoints)
+    for inner in {os.path.dirname(lfn) for lfn in names if "/" in lfn}:
+        os.makedirs(checked_path(folder, inner), exist_ok=True)
+    linked = LinkedInputs()
+    copied = set(needs.copied)
+
+    def fetch(lfn: str, *, whole: bool) -> None:
+        source, here = place(scratch, lfn), place(folder, lfn)
+        bring(lfn, source, here, linked, below=needs.below, whole=whole)
+
+    for lfn in needs.inputs:
+        fetch(lfn, whole=lfn in copied)
+    for lfn in needs.checkpoints:
+        if os.path.exists(place(scratch, lfn)):
+            fetch(lfn, whole=True)
+    return linked
+
+
+def place(folder: str, lfn: str) -> str:
+    """The path of ``lfn`` in ``folder``. Raises UsageError if it leads outside."""
+    if "/" in lfn or lfn in ("", ".", ".."):
+        return checked_path(folder, lfn)
+    return os.path.join(folder, lfn)
+
+
+def _finish(
+    needs: PrivateNeeds,
+    folder: str,
+    scratch: str,
+    linked: LinkedInputs,
+    links: Sequence[Link],
+    status: int,
+) -> int:
+    """Give checkpoints and outputs back; returns the exit status of the job."""
+    made = [lfn for lfn in needs.checkpoints if os.path.lexists(place(folder, lfn))]
+    status = _give_back(made, folder, scratch, status)
+    if status:
+        _tell(linked.advice())
+        return status
+    _tell(why := linked.changed() or _missing(needs, folder))
+    if why:
+        return 1
+    planned = {link.lfn for link in links}
+    return _give_back(
+        needs.outputs, folder, scratch, status, read=needs.read, planned=planned
+    )
+
+
+def _missing(needs: PrivateNeeds, folder: str) -> str:
+    lost = [n for n in needs.outputs if not os.path.lexists(place(folder, n))]
+    if not lost:
+        return ""
+    from pegasus_bb.core.units import abbreviate
+
+    return (
+        f"{abbreviate(lost, _SHOWN)}: the task ended well, but has not made what the "
+        "workflow says it makes"
+    )
+
+
+def _give_back(
+    lfns: Sequence[str],
+    folder: str,
+    scratch: str,
+    status: int,
+    *,
+    read: Sequence[str] = (),
+    planned: Any = (),
+) -> int:
+    closed = set(read)
+    for lfn in lfns:
+        try:
+            made = place(folder, lfn)
+            dest = place(scratch, lfn)
+            _move(made, dest, is_read=lfn in closed, is_link=lfn in planned)
+        except PegasusBBError as error:
+            _tell(str(error))
+            status = status or 1
+        except OSError as error:
+            _tell(f"{error.filename or lfn}: {error.strerror}")
+            status = status or 1
+    return status
+
+
+def _move(made: str, dest: str, *, is_read: bool, is_link: bool) -> None:
+    """Rename ``made`` to ``dest``. A task's own link is copied as what it leads to, and
+    so is what lies on another file system."""
+    found = os.lstat(made)
+    if stat.S_ISLNK(found.st_mode) and not is_link:
+        _copy_back(made, dest)
+        return
+    if is_read and stat.S_ISREG(found.st_mode):
+        close_to_writing(made, found.st_mode)
+    try:
+        os.rename(made, dest)
+    except OSError as error:
+        if error.errno == errno.EXDEV:
+            _copy_back(made, dest)
+            return
+        if error.errno not in (errno.EISDIR, errno.ENOTEMPTY, errno.EEXIST):
+            raise
+        from pegasus_bb.core.removal import remove
+
+        remove(dest)  # of an earlier try; nothing can be renamed over a folder
+        os.rename(made, dest)
+
+
+def _copy_back(made: str, dest: str) -> None:
+    from pegasus_bb.runtime.staging.folder_lfns import copy_path
+
+    vanishing = (os.path.dirname(made),)
+    copy_path(made, dest, digest=False, replace=True, vanishing=vanishing)
+
+
+def _discard(folder: str) -> None:
+    """Remove a private folder. One that stays costs space only."""
+    from pegasus_bb.core.removal import remove
+
+    try:
+        remove(folder)
+    except (PegasusBBError, OSError) as error:
+        _tell(f"{folder} was not removed: {error}")
+
+
+def _tell(note: str) -> None:
+    if note:
+        print(f"launch: {note}", file=sys.stderr)

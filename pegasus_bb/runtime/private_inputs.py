@@ -1,0 +1,127 @@
+"""The inputs in a job's private folder: links to closed files, or copies.
+
+Many jobs read one file, and a copy for each would cost the tier what it is to win. So
+an input is a link to the file in the workflow directory, and that file loses its
+owner's right to write: a task may list, rename or delete the link, and one that writes
+to it fails. Root may write all the same, so each file is looked at again afterwards.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import NamedTuple
+
+from pegasus_bb.core.refusals import close_to_writing, original_mode
+from pegasus_bb.runtime.links import LinkFailed
+
+_SMALL = 1 << 20  # bytes, read at once
+_COPY = (
+    "the pegasus profile `bb.inputs: copy` of the job or its transformation gives it a "
+    "copy of its own"
+)
+
+
+class _State(NamedTuple):
+    device: int
+    inode: int
+    size: int
+    changed: int  # ns
+
+    @classmethod
+    def of(cls, found: os.stat_result) -> _State:
+        return cls(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+class LinkedInputs:
+    """The inputs that are links, and what their files were before the task."""
+
+    def __init__(self) -> None:
+        self._before: dict[str, _State] = {}
+
+    def add(self, source: str, found: os.stat_result) -> None:
+        if not stat.S_ISDIR(found.st_mode):  # its time tells of new names only
+            self._before[source] = _State.of(found)
+
+    def changed(self) -> str:
+        """A message about inputs that the task has changed in place, or empty."""
+        names = [path for path, before in self._before.items() if _now(path) != before]
+        if not names:
+            return ""
+        from pegasus_bb.core.units import abbreviate
+
+        listed = abbreviate([os.path.basename(name) for name in names])
+        return (
+            f"{listed}: the task has changed its input in place, which other jobs may "
+            f"read as well; {_COPY}"
+        )
+
+    def advice(self) -> str:
+        """For a task that has failed: perhaps it could not write to an input."""
+        if not self._before:
+            return ""
+        return f"if it was refused to write to an input: {_COPY}"
+
+
+def _now(path: str) -> _State | None:
+    try:
+        return _State.of(os.stat(path))
+    except OSError:
+        return None
+
+
+def bring(
+    lfn: str, source: str, here: str, linked: LinkedInputs, *, below: int, whole: bool
+) -> None:
+    """Make ``here`` a copy of ``source`` if ``whole`` is set, or if it is a file of at
+    most ``below`` bytes; else a link to it. Raises LinkFailed."""
+    try:
+        own = found = os.lstat(source)
+        if stat.S_ISLNK(own.st_mode):
+            found = os.stat(source)
+        if whole or (stat.S_ISREG(found.st_mode) and found.st_size <= below):
+            _copy(source, here, found)
+            return
+        if stat.S_ISREG(own.st_mode):
+            close_to_writing(source, own.st_mode)
+        os.symlink(source, here)
+    except OSError as error:
+        raise LinkFailed(
+            f"{lfn}: the input cannot be brought: {error.filename or source}: "
+            f"{error.strerror}"
+        ) from error
+    linked.add(source, found)
+
+
+def _copy(source: str, here: str, found: os.stat_result) -> None:
+    """Copy a file or a folder with its mode and times; it need not last. Raises
+    OSError."""
+    if not stat.S_ISREG(found.st_mode):
+        from pegasus_bb.runtime.staging.folder_lfns import copy_path
+
+        copy_path(source, here, digest=False)
+        return
+    if found.st_size > _SMALL:
+        _copy_large(source, here)
+    else:
+        with open(source, "rb", buffering=0) as file:
+            data = file.read()
+        with open(here, "xb", buffering=0) as copy:
+            copy.write(data)
+    os.chmod(here, original_mode(found.st_mode))
+    os.utime(here, ns=(found.st_atime_ns, found.st_mtime_ns))
+
+
+def _copy_large(source: str, here: str) -> None:
+    """Copy by a reflink where the file system has them."""
+    from pegasus_bb.runtime.staging.onefile import open_source
+    from pegasus_bb.runtime.staging.pour import is_sparse, pour
+
+    handle = open_source(source)
+    try:
+        found = os.fstat(handle)
+        with open(here, "xb", buffering=0) as copy:
+            sparse = is_sparse(found)
+            pour(handle, copy.fileno(), found.st_size, sparse=sparse, digest=None)
+    finally:
+        os.close(handle)

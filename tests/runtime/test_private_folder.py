@@ -1,0 +1,329 @@
+"""A job in a folder of its own finds its inputs there, and leaves its outputs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.runtime.install import install_runtime
+from tests.support.job_lists import SCRATCH
+from tests.support.run_site import NODE, Site
+from tests.support.waiting import until
+
+LARGE = b"large\n" * 100_000
+
+
+class PrivateJob:
+    """A job that reads big.dat and small.txt, and makes out.txt."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self.scratch = site.scratch
+        self.jobs = site.scratch / ".jobs"
+        (self.scratch / "big.dat").write_bytes(LARGE)
+        (self.scratch / "small.txt").write_text("small\n")
+        (self.scratch / "other.txt").write_text("of another job\n")
+        self.needs: dict[str, Any] = {
+            "scratch": SCRATCH,
+            "below": 65536,
+            "inputs": ["big.dat", "small.txt"],
+            "outputs": ["out.txt"],
+        }
+
+    def run(
+        self, task: str, *, works_in: str = SCRATCH, **environ: str
+    ) -> subprocess.CompletedProcess[bytes]:
+        self.note()
+        argv = self.argv(task, works_in)[1:]
+        return self.site.start("launch", *argv, **environ)
+
+    def note(self, **more: Any) -> None:
+        data = {"version": 2, "private": self.needs, **more}
+        self.site.write(f"nodes/{NODE}.json", data)
+
+    def argv(self, task: str, works_in: str = SCRATCH) -> list[str]:
+        record = [self.site.program("record"), "-w", works_in]
+        return [self.site.program("launch"), *record, "sh", "-e", "-c", task]
+
+    def made(self, lfn: str = "out.txt") -> str:
+        return (self.scratch / lfn).read_text()
+
+
+@pytest.fixture
+def job(site: Site) -> PrivateJob:
+    return PrivateJob(site)
+
+
+def ended(done: subprocess.CompletedProcess[bytes], status: int = 0) -> str:
+    """What it said, after it ended with ``status``."""
+    assert done.returncode == status, done.stderr + done.stdout
+    return done.stderr.decode()
+
+
+class TestTheFolder:
+    def test_has_the_inputs_and_nothing_else(self, job: PrivateJob) -> None:
+        ended(job.run("there=$(ls -A; pwd); echo $there > out.txt"))
+        *names, place = job.made().split()
+        assert names == ["big.dat", "small.txt"]
+        assert place == str(job.jobs / f"{NODE}.0")
+        assert list(job.jobs.iterdir()) == []
+
+    def test_is_where_the_workflow_directory_is_named(self, job: PrivateJob) -> None:
+        job.needs["inputs"] = ["small.txt"]
+        ended(job.run(f"cat {SCRATCH}/small.txt > out.txt"))
+        assert job.made() == "small\n"
+
+    def test_has_inputs_and_outputs_in_their_folders(self, job: PrivateJob) -> None:
+        (job.scratch / "a/b").mkdir(parents=True)
+        (job.scratch / "c").mkdir()
+        (job.scratch / "a/b/deep.dat").write_bytes(LARGE)
+        job.needs.update(inputs=["a/b/deep.dat"], outputs=["c/out.txt"])
+        ended(job.run("wc -c < a/b/deep.dat > c/out.txt"))
+        assert int(job.made("c/out.txt")) == len(LARGE)
+
+    def test_goes_with_all_that_nobody_declared(self, job: PrivateJob) -> None:
+        many = "seq 1 2000 | xargs touch; mkdir -p deep/er; echo x > deep/er/x"
+        ended(job.run(f"{many}; echo done > out.txt"))
+        assert sorted(p.name for p in job.scratch.iterdir()) == [
+            ".jobs",
+            "big.dat",
+            "other.txt",
+            "out.txt",
+            "small.txt",
+        ]
+        assert list(job.jobs.iterdir()) == []
+
+    @pytest.mark.parametrize("task", ["exit 3", "rm -rf *; exit 3", "cd /; exit 3"])
+    def test_goes_after_a_failure_too(self, job: PrivateJob, task: str) -> None:
+        ended(job.run(task), 3)
+        assert list(job.jobs.iterdir()) == []
+        assert not (job.scratch / "out.txt").exists()
+
+    def test_goes_after_sigterm(self, job: PrivateJob) -> None:
+        job.run("true")
+        task = "touch begun; exec sleep 60"
+        begun = job.jobs / f"{NODE}.0" / "begun"
+        environ = {**os.environ, "PEGASUS_DAG_JOB_ID": NODE}
+        with subprocess.Popen(
+            job.argv(task),
+            env=environ,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+        ) as launch:
+            until(begun.exists)
+            launch.send_signal(signal.SIGTERM)
+            assert launch.wait() == 128 + signal.SIGTERM
+        assert list(job.jobs.iterdir()) == []
+
+    def test_of_a_killed_try_goes_when_the_next_one_starts(
+        self, job: PrivateJob
+    ) -> None:
+        killed = job.jobs / f"{NODE}.0"
+        killed.mkdir(parents=True)
+        (killed / "out.txt").write_text("half")
+        other = job.jobs / "other_ID1.0"
+        other.mkdir()
+        ended(job.run("pwd > out.txt"))
+        assert job.made() == f"{job.jobs}/{NODE}.1\n"
+        assert list(job.jobs.iterdir()) == [other]
+
+    def test_is_on_the_disk_of_the_node_where_that_is_wanted(
+        self, job: PrivateJob, tmp_path: Path
+    ) -> None:
+        (tmp_path / "disk").mkdir()
+        job.needs["disk"] = "$TMPDIR"
+        ended(job.run("pwd; pwd > out.txt", TMPDIR=str(tmp_path / "disk")))
+        home = tmp_path / "disk" / f"pegasus-bb-jobs-{os.getuid()}"
+        assert job.made() == f"{home}/{NODE}.0\n"
+        assert list(home.iterdir()) == []
+        assert not job.jobs.exists()
+
+    def test_is_there_for_a_run_without_a_tier(
+        self, site_without_reservation: Site
+    ) -> None:
+        site = site_without_reservation
+        site.scratch.mkdir(parents=True)
+        job = PrivateJob(site)
+        site.plan_without_buffer(site.scratch)
+        job.needs["scratch"] = str(site.scratch)
+        ended(job.run("cat small.txt > out.txt", works_in=str(site.scratch)))
+        assert job.made() == "small\n"
+
+
+class TestInputs:
+    def test_are_links_from_a_size_on(self, job: PrivateJob) -> None:
+        ended(job.run("find . -type l > out.txt"))
+        assert job.made().split() == ["./big.dat"]
+
+    def test_may_be_listed_renamed_and_deleted(self, job: PrivateJob) -> None:
+        task = "for f in *; do mv $f x-$f; done; cat x-* | wc -c > out.txt; rm x-*"
+        ended(job.run(task))
+        assert int(job.made()) == len(LARGE) + len("small\n")
+        assert (job.scratch / "big.dat").read_bytes() == LARGE
+        assert job.made("small.txt") == "small\n"
+
+    def test_a_small_one_is_the_job_s_own(self, job: PrivateJob) -> None:
+        ended(job.run("echo more >> small.txt; cat small.txt > out.txt"))
+        assert job.made() == "small\nmore\n"
+        assert job.made("small.txt") == "small\n"
+
+    def test_a_copy_has_the_mode_and_the_time(self, job: PrivateJob) -> None:
+        (job.scratch / "small.txt").chmod(0o750)
+        os.utime(job.scratch / "small.txt", (1, 1_000_000_000))
+        ended(job.run("stat -c '%a %Y' small.txt > out.txt"))
+        assert job.made() == "750 1000000000\n"
+
+    def test_one_that_is_to_be_copied_is_the_job_s_own(self, job: PrivateJob) -> None:
+        job.needs["copied"] = ["big.dat"]
+        ended(job.run("echo more >> big.dat; tail -n 1 big.dat > out.txt"))
+        assert job.made() == "more\n"
+        assert (job.scratch / "big.dat").read_bytes() == LARGE
+
+    def test_a_folder_may_be_copied_too(self, job: PrivateJob) -> None:
+        (job.scratch / "tree").mkdir()
+        (job.scratch / "tree/leaf").write_text("leaf\n")
+        job.needs.update(inputs=["tree"], copied=["tree"])
+        ended(job.run("echo more >> tree/leaf; cat tree/leaf > out.txt"))
+        assert job.made() == "leaf\nmore\n"
+        assert job.made("tree/leaf") == "leaf\n"
+
+    def test_a_link_is_closed_to_its_owner_s_writing(self, job: PrivateJob) -> None:
+        (job.scratch / "big.dat").chmod(0o664)
+        ended(job.run("stat -L -c %a big.dat > out.txt"))
+        assert job.made() == "1464\n"
+
+    @pytest.mark.skipif(os.getuid() != 0, reason="others are refused by the kernel")
+    @pytest.mark.parametrize(
+        "writes",
+        ["echo more >> big.dat", "cat small.txt > big.dat", "rm $(realpath big.dat)"],
+    )
+    def test_one_that_root_changes_in_place_fails_the_job(
+        self, job: PrivateJob, writes: str
+    ) -> None:
+        said = ended(job.run(f"{writes}; echo done > out.txt"), 1)
+        assert "big.dat: the task has changed its input in place" in said
+        assert "`bb.inputs: copy`" in said
+        assert not (job.scratch / "out.txt").exists()
+
+    @pytest.mark.skipif(os.getuid() != 0, reason="only root becomes another user")
+    @pytest.mark.usefixtures("new_archives")
+    def test_a_user_cannot_write_to_one_and_is_told_what_lets_him(self) -> None:
+        with tempfile.TemporaryDirectory(prefix="pegasus-bb-user-") as folder:
+            Path(folder).chmod(0o755)
+            site = Site(Path(folder) / "site", reserved=False)
+            site.scratch.mkdir(parents=True)
+            site.plan_without_buffer(site.scratch)
+            job = PrivateJob(site)
+            job.needs["scratch"] = str(site.scratch)
+            install_runtime(str(job.site.bb), "/usr/bin/python3")
+            job.note()
+            for path in Path(folder).rglob("*"):
+                os.chown(path, 1000, 1000, follow_symlinks=False)
+            done = subprocess.run(
+                job.argv("echo more >> big.dat; echo > out.txt", str(site.scratch)),
+                env={"PATH": os.environ["PATH"], "PEGASUS_DAG_JOB_ID": NODE},
+                user=1000,
+                group=1000,
+                extra_groups=[],
+                cwd="/",
+                capture_output=True,
+                check=False,
+            )
+            assert "`bb.inputs: copy`" in ended(done, 2)
+            assert (job.scratch / "big.dat").read_bytes() == LARGE
+
+    def test_one_that_is_not_there_is_named(self, job: PrivateJob) -> None:
+        (job.scratch / "big.dat").unlink()
+        said = ended(job.run("echo done > out.txt"), 1)
+        assert "big.dat: the input cannot be brought" in said
+        assert list(job.jobs.iterdir()) == []
+
+
+class TestOutputs:
+    def test_one_that_is_missing_fails_the_job(self, job: PrivateJob) -> None:
+        job.needs["outputs"] = ["out.txt", "second.txt"]
+        said = ended(job.run("echo done > out.txt"), 1)
+        assert "second.txt: the task ended well, but has not made" in said
+        assert not (job.scratch / "out.txt").exists()
+
+    def test_they_replace_what_an_earlier_try_has_left(self, job: PrivateJob) -> None:
+        (job.scratch / "out.txt").write_text("older")
+        (job.scratch / "tree").mkdir()
+        (job.scratch / "tree/old").touch()
+        job.needs["outputs"] = ["out.txt", "tree"]
+        ended(job.run("echo new > out.txt; mkdir tree; echo new > tree/new"))
+        assert job.made() == "new\n"
+        assert [p.name for p in (job.scratch / "tree").iterdir()] == ["new"]
+
+    def test_one_that_others_read_is_closed_to_writing(self, job: PrivateJob) -> None:
+        job.needs["read"] = ["out.txt"]
+        ended(job.run("umask 002; echo done > out.txt"))
+        assert (job.scratch / "out.txt").stat().st_mode & 0o7777 == 0o1464
+
+    @pytest.mark.parametrize(
+        "task",
+        [
+            "echo done > real; ln -s real out.txt",
+            "echo done > real; ln real out.txt",
+            "echo done > $PWD/real; ln -s $PWD/real out.txt",
+        ],
+    )
+    def test_a_link_is_what_it_leads_to(self, job: PrivateJob, task: str) -> None:
+        ended(job.run(task))
+        assert not (job.scratch / "out.txt").is_symlink()
+        assert job.made() == "done\n"
+
+    def test_an_input_that_is_renamed_to_it_stays(self, job: PrivateJob) -> None:
+        ended(job.run("mv big.dat out.txt"))
+        assert (job.scratch / "out.txt").read_bytes() == LARGE
+        assert (job.scratch / "big.dat").read_bytes() == LARGE
+
+    def test_a_link_that_leads_nowhere_fails_the_job(self, job: PrivateJob) -> None:
+        said = ended(job.run("ln -s nothing out.txt"), 1)
+        assert "out.txt" in said
+
+    def test_an_input_that_is_an_output_too_is_replaced(self, job: PrivateJob) -> None:
+        job.needs.update(outputs=["big.dat"], copied=["big.dat"])
+        ended(job.run("echo new > big.dat"))
+        assert job.made("big.dat") == "new\n"
+
+    def test_one_that_lives_on_the_pfs_gets_there(self, job: PrivateJob) -> None:
+        home = job.site.pfs_scratch / "out.txt"
+        job.site.place({"out.txt": "pfs write"})
+        job.note(links={"out.txt": str(home)})
+        argv = job.argv("echo done > tmp; mv tmp out.txt")[1:]
+        ended(job.site.start("launch", *argv))
+        assert home.read_text() == "done\n"
+        assert (job.scratch / "out.txt").readlink() == home
+
+
+class TestCheckpoints:
+    def test_each_try_goes_on_where_the_last_one_ended(self, job: PrivateJob) -> None:
+        job.needs["checkpoints"] = ["saved.txt"]
+        task = (
+            "echo step >> saved.txt; [ $(wc -l < saved.txt) = 3 ]; cp saved.txt out.txt"
+        )
+        assert [job.run(task).returncode for _ in range(3)] == [1, 1, 0]
+        assert job.made().split() == ["step"] * 3
+
+    def test_one_that_is_not_made_is_no_fault(self, job: PrivateJob) -> None:
+        job.needs["checkpoints"] = ["saved.txt"]
+        ended(job.run("echo done > out.txt"))
+        assert not (job.scratch / "saved.txt").exists()
+
+
+def test_a_cluster_has_one_folder(job: PrivateJob) -> None:
+    """Its tasks are started below its launch, and find what earlier ones have made."""
+    job.needs["outputs"] = ["first.txt", "out.txt"]
+    inner = f"{job.site.program('launch')} {job.site.program('record')} -w {SCRATCH}"
+    first = f"{inner} sh -c 'pwd > first.txt'"
+    second = f"{inner} sh -c 'cat first.txt > out.txt; pwd >> out.txt'"
+    ended(job.run(f"{first} >&2; {second} >&2"))
+    one, other = job.made().split()
+    assert one == other == f"{job.jobs}/{NODE}.0"

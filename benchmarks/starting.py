@@ -9,8 +9,10 @@ python -m benchmarks.starting [tasks] [rounds]
 
 from __future__ import annotations
 
+import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,6 +28,8 @@ MODES = ("persistent", "off")
 LAUNCH_CALLS, EXITCODE_CALLS = 10, 12
 TASK_SECONDS = {"persistent": 0.015, "off": 0.012}
 FRESH_SECONDS = 0.030
+PRIVATE_SECONDS, PRIVATE_CALLS = 0.005, 10  # that a private folder adds to a start
+SHARED, PRIVATE = "sharedfs", "nonsharedfs"
 TASKS_A_SECOND = {"persistent": 100, "off": 120}
 
 _SITES = """\
@@ -78,14 +82,15 @@ class Bench:
         jobs = "".join(job.format(number) for number in range(tasks))
         (root / "workflow.yml").write_text(f'pegasus: "5.0"\nname: n\njobs:\n{jobs}')
 
-    def ours(self, mode: str) -> list[str]:
-        return [*_command("run"), str(self.plan(mode)), "--engine", "local"]
+    def ours(self, mode: str, folders: str = SHARED) -> list[str]:
+        return [*_command("run"), str(self.plan(mode, folders)), "--engine", "local"]
 
-    def plan(self, mode: str) -> Path:
+    def plan(self, mode: str, folders: str = SHARED) -> Path:
         self.turn += 1
         folder = self.root / f"submit{self.turn}"
         words = "--bb-planner builtin --cleanup none --quiet --output-sites local"
         plan = [*_command("plan"), *words.split(), "--bb-mode", mode]
+        plan.append(f"-Dpegasus.data.configuration={folders}")
         run([*plan, "--dir", str(folder)], self.root)
         (dag,) = folder.rglob("*.dag")
         return dag.parent
@@ -140,6 +145,7 @@ def engines(bench: Bench, rounds: int) -> None:
         f"ours, {mode}": lambda mode=mode: bench.ours(mode)  # type: ignore[misc]
         for mode in MODES
     }
+    kinds["ours, private"] = lambda: bench.ours("persistent", PRIVATE)
     kinds |= bench.others()
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in kinds}
     for _ in range(rounds):
@@ -163,6 +169,9 @@ def fresh_starts(bench: Bench, rounds: int) -> None:
     bb = bench.plan("off") / "bb"
     record = [str(bb / "bin/record"), "/bin/true"]
     kinds = {"launch and record": [str(bb / "bin/launch"), *record]}
+    private = bench.plan("off", PRIVATE) / "bb"
+    Path(json.loads((private / "plan.json").read_text())["scratch"]).mkdir(parents=True)
+    kinds["in private"] = [str(private / "bin/launch"), *record]
     kickstart = which("pegasus-kickstart")
     if kickstart:
         kinds["pegasus-kickstart"] = [kickstart, "/bin/true"]
@@ -179,29 +188,46 @@ def fresh_starts(bench: Bench, rounds: int) -> None:
             met = "met" if median(values) <= FRESH_SECONDS else "MISSED"
             goal = f"{met}: {1000 * FRESH_SECONDS:.0f} ms"
         print(f"  {name:18} {1000 * median(values):7.1f}  {goal}")
+    more = median(found["in private"]) - median(found["launch and record"])
+    met = "met" if more <= PRIVATE_SECONDS else "MISSED"
+    print(f"  private adds {1000 * more:12.1f}  {met}: {1000 * PRIVATE_SECONDS:.0f} ms")
 
 
 def calls(bench: Bench) -> None:
     if not which("strace"):
         print("calls on the submit directory: strace is not installed")
         return
-    submit = bench.plan("persistent")
+    shared = _traced(bench, SHARED, "launch and record", LAUNCH_CALLS)
+    private = _traced(bench, PRIVATE, "in private")
+    met = "met" if private - shared <= PRIVATE_CALLS else "MISSED"
+    print(f"  private adds       {private - shared:7} calls by path  {met}")
+
+
+def _traced(bench: Bench, folders: str, name: str, at_most: int = 0) -> int:
+    """Calls by path on the submit directory and the tier; goals are of the first."""
+    submit = bench.plan("persistent", folders)
     bin_ = submit / "bb" / "bin"
     for program in ("setup", "gate"):
         run([str(bin_ / program)], submit)
+    (tier,) = (p for p in (bench.root / "bb").iterdir() if p.name.startswith("pbb"))
+    scratch = json.loads((submit / "bb/plan.json").read_text())["scratch"]
+    (tier / scratch.split("/", 3)[3]).mkdir(parents=True)
     (submit / "task.out").write_text("- invocation: True\n      raw: 0\n")
     launch = [str(bin_ / "launch"), str(bin_ / "record"), "/bin/true"]
     exitcode = [str(bin_ / "exitcode"), "-r", "0", str(submit / "task.out")]
-    for name, argv, at_most in (
-        ("launch and record", launch, LAUNCH_CALLS),
-        ("exitcode", exitcode, EXITCODE_CALLS),
-    ):
+    rows = [(name, launch, at_most), ("exitcode", exitcode, EXITCODE_CALLS)]
+    total = 0
+    for what, argv, goal in rows if at_most else rows[:1]:
         log = bench.root / "strace"
         traced = ["strace", "-f", "-e", "trace=%file", "-o", str(log), *argv]
         run(traced, bench.root, PEGASUS_DAG_JOB_ID="nothing_J0")
-        count = sum(f'"{submit}' in line for line in log.read_text().splitlines())
-        met = "met" if count <= at_most else "MISSED"
-        print(f"  {name:18} {count:7} calls by path  {met}: {at_most}")
+        lines = log.read_text().splitlines()
+        count = sum(f'"{submit}' in line for line in lines)
+        total = total or count + sum(f'"{tier}' in line for line in lines)
+        met = f"{'met' if count <= goal else 'MISSED'}: {goal}" if goal else ""
+        print(f"  {what:18} {count:7} calls by path  {met}")
+    shutil.rmtree(tier)
+    return total
 
 
 def main() -> int:

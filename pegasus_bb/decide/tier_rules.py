@@ -87,12 +87,24 @@ def homes(
     narrow = _narrow_rules(given, tier, files)
     classes = _class_rules(tier)
     program = _program_rule(tier)
+    saved = _checkpoints(given)
     found: list[FileHome] = []
     for lfn, file in files.items():
-        rule = narrow.get(lfn) or (program if file.executable else classes[file.role])
+        rule = narrow.get(lfn) or saved.get(lfn)
+        rule = rule or (program if file.executable else classes[file.role])
         on, how = tier_and_access(rule.where, file.role, tier)
         found.append(FileHome(file, on, how, rule, lfn in narrow))
     return found
+
+
+def _checkpoints(given: PlanningInput) -> dict[str, Rule]:
+    """Mode transient: a job's reservation goes with the job, and its checkpoint is for
+    the next try."""
+    if not given.settings.mode.is_only_for_jobs:
+        return {}
+    rule = Rule(PFS, "a checkpoint: the next try of its job continues it")
+    jobs = given.workflow.jobs.values()
+    return {u.lfn: rule for job in jobs for u in job.uses if u.kind == "checkpoint"}
 
 
 def tier_and_access(where: str, role: str, tier: Tier) -> tuple[str, str]:

@@ -93,12 +93,6 @@ class Transformation:
         return full_name(self.namespace, self.name, self.version)
 
 
-def staged_lfn(program: Transformation) -> str:
-    """The name under which a stageable program is an input of its jobs."""
-    parts = (program.namespace, program.name, program.version)
-    return "-".join(part for part in parts if part)
-
-
 def full_name(namespace: str, name: str, version: str) -> str:
     space = f"{namespace}::" if namespace else ""
     return f"{space}{name}" + (f":{version}" if version else "")

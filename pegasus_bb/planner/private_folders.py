@@ -6,8 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from pegasus_bb.decide.decision import PlanningInput
-from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.model.transformations import staged_lfn
+from pegasus_bb.decide.survey import staged_with
 from pegasus_bb.model.workflow import Job
 from pegasus_bb.planner.seal.sealing import ExecutableWorkflow
 
@@ -50,7 +49,8 @@ class _PrivateFolders:
     def __init__(self, given: PlanningInput, scratch: str) -> None:
         self._given = given
         self._common: Needs = {"scratch": scratch, "below": given.settings.copy_below}
-        self._staged: dict[str, list[str]] = {}
+        catalog = given.catalogs.transformations
+        self._programs = staged_with(given.workflow, catalog, given.site.name)
         properties = given.catalogs.properties
         self._copies_all = not properties.flag(_LINKS, default=True)
         disk = _disk(given)
@@ -79,36 +79,10 @@ class _PrivateFolders:
         }
         needs = {
             **self._common,
-            "inputs": [*inputs, *self._programs(job)],
+            "inputs": [*inputs, *self._programs[job.transformation]],
             "outputs": outputs,
         }
         return {**needs, **{key: lfns for key, lfns in lists.items() if lfns}}
-
-    @property
-    def _site(self) -> str:
-        return self._given.site.name
-
-    def _programs(self, job: Job) -> list[str]:
-        name = job.transformation
-        if name not in self._staged:
-            catalogs = self._given.catalogs
-            self._staged[name] = _staged_programs(catalogs, name, self._site)
-        return self._staged[name]
-
-
-def _staged_programs(catalogs: Catalogs, name: str, site: str) -> list[str]:
-    """The LFNs of the programs that a job of transformation ``name`` has staged."""
-    catalog = catalogs.transformations
-    known = catalog.transformations.get(name)
-    found = catalog.executable(name, site)
-    if known is None or found is None:
-        return []  # the planner refuses it
-    staged = [
-        lfn
-        for other in known.requires
-        for lfn in _staged_programs(catalogs, other, site)
-    ]
-    return [*staged, staged_lfn(known)] if found.kind == "stageable" else staged
 
 
 def _wants_copies(given: PlanningInput, job: Job) -> bool:

@@ -107,13 +107,26 @@ def folder(user: User) -> None:
     user.defines.append("pegasus.bb.capacity=1GiB")
 
 
+def pinned_checkpoint(user: User) -> None:
+    checkpoint(user)
+    user.jobs[0]["uses"][-1]["metadata"]["bb.tier"] = "bb"
+
+
+def test_a_checkpoint_goes_to_the_pfs(per_job: User) -> None:
+    """The next try of its job finds it there."""
+    checkpoint(per_job)
+    placed = per_job.placed("state")
+    assert (placed.tier, placed.how) == ("pfs", "write")
+    assert "the next try" in placed.reason
+
+
 @pytest.mark.parametrize(
     ("spoil", "key", "words"),
     [
         (private_folder, "x-storage-tiers.cluster.0.access", "all nodes see"),
         (odd_name, "jobs.0.uses.0.lfn", "#DW stage_in line cannot carry"),
         (inner, "jobs.2.type", "reservations of their own"),
-        (checkpoint, "jobs.0.uses.3.type", "gone with the job"),
+        (pinned_checkpoint, "jobs.0.uses.3.type", "gone with the job"),
         (folder, "jobs.0.uses.0.lfn", "in.d is a folder"),
     ],
 )

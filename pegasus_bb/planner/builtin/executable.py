@@ -11,11 +11,12 @@ from typing import Any
 
 from pegasus_bb.core.errors import CatalogError, UnplacedError
 from pegasus_bb.core.paths import local_path
+from pegasus_bb.decide.survey import staged_name
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.dag.joblists import Entry, TransferSource
 from pegasus_bb.model.dag.roles import Role, role_of
 from pegasus_bb.model.graph import Graph
-from pegasus_bb.model.transformations import Transformation, staged_lfn
+from pegasus_bb.model.transformations import Transformation
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.planner.builtin.profiles import merge, plain_text
 from pegasus_bb.planner.builtin.value_lines import ValueLines
@@ -115,7 +116,7 @@ class Programs:
                 mend = "/absolute/path or a URL"
                 raise catalog.error(transformation, what, repr(pfn), mend)
             url = pfn if path is None else f"file://{path}"
-            lfn = staged_lfn(known)
+            lfn = staged_name(known)
             staged.append(StagedProgram(lfn, (TransferSource(found.site, url),)))
             pfn = f"{self._scratch}/{lfn}"
         else:

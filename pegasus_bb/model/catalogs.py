@@ -4,7 +4,7 @@ sites, replicas and transformations over the whole documents."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 
 from pegasus_bb.core.errors import CatalogError, UsageError
 from pegasus_bb.core.paths import local_path
+from pegasus_bb.model.default_sites import STORAGE, with_default_sites
 from pegasus_bb.model.document import Data, Document, Entry, Key, load, plain
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.model.tiers import KEY as TIERS
@@ -28,6 +29,7 @@ SOURCES = {
     "replica": ("replicas.yml", "replicaCatalog"),
     "transformation": ("transformations.yml", "transformationCatalog"),
 }
+_NEED_NOT_BE = {"site": "sites", "replica": "replicas"}  # kind -> key of its list
 SPEEDS = "x-storage-speeds"
 SCRATCH = ("sharedScratch", "shared-scratch")
 # What pegasus-transfer knows; any other is left to it, unless it looks like a slip.
@@ -76,7 +78,6 @@ _OF_A_DIRECTORY = (
 _OF_A_SERVER = ("url", "operation", "profiles")
 _OF_A_REPLICA = ("lfn", "pfns", "regex", "checksum", "metadata")
 _OF_A_PFN = ("site", "pfn")
-STORAGE = ("localStorage", "sharedStorage", "local-storage", "shared-storage")
 
 
 @dataclass(frozen=True)
@@ -200,15 +201,16 @@ def load_inputs(
     properties: Properties,
     cwd: Path,
     input_dirs: Sequence[Path] = (),
+    named: Collection[str] = (),
 ) -> tuple[Document, Catalogs]:
-    """The document of the abstract workflow, and its catalogs. Raises CatalogError and
-    UsageError."""
+    """The document of the abstract workflow, and its catalogs. Sites that are ``named``
+    by options exist if Pegasus would make them. Raises CatalogError and UsageError."""
     variables = environment(properties)
     workflow = load(workflow_file, variables)
     documents = {
         kind: _document(kind, workflow, properties, cwd, variables) for kind in SOURCES
     }
-    sites = read_sites(documents["site"])
+    sites = read_sites(with_default_sites(documents["site"], cwd, named))
     replicas = read_replicas(documents["replica"])
     for folder in reversed(input_dirs):
         if not folder.is_dir():
@@ -263,8 +265,8 @@ def _document(
         return workflow.below(key)
     if (cwd / name).is_file():
         return load(cwd / name, variables)
-    if kind == "replica":
-        return Document(cwd / name, {"pegasus": "5.0", "replicas": []})
+    if kind in _NEED_NOT_BE:
+        return Document(cwd / name, {"pegasus": "5.0", _NEED_NOT_BE[kind]: []})
     raise CatalogError(
         f"there is no {kind} catalog",
         file=str(cwd / name),

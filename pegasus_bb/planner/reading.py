@@ -69,9 +69,9 @@ def read_user_input(options: PlanOptions) -> UserInput:
     properties = properties_of(options)
     settings = read_settings(properties, options.cwd)
     folders = [options.absolute(folder) for folder in options.input_dir]
-    workflow, catalogs = load_inputs(
-        options.absolute(options.workflow), properties, options.cwd, folders
-    )
+    file = options.absolute(options.workflow)
+    named = {*options.sites, *options.output_sites}
+    workflow, catalogs = load_inputs(file, properties, options.cwd, folders, named)
     return UserInput(workflow, catalogs, settings)
 
 
@@ -208,10 +208,12 @@ def named_site(catalogs: Catalogs, option: str, name: str) -> Site:
     """The site ``name``, which ``option`` names. Raises UsageError."""
     known = catalogs.sites.sites
     if name not in known:
-        raise UsageError(
-            f"{option} {name}: {catalogs.sites.document.path.name} declares no such "
-            f"site; {suggestion(name, known)}"
+        document = catalogs.sites.document
+        file = document.path.name
+        why = (
+            f"{file} declares no such site" if document.text else f"there is no {file}"
         )
+        raise UsageError(f"{option} {name}: {why}; {suggestion(name, known)}")
     return known[name]
 
 

@@ -43,22 +43,21 @@ def sites(folder: Path, *defines: str) -> list[str]:
 def test_a_property_comes_before_the_workflow_and_that_before_the_directory(
     folder: Path,
 ) -> None:
-    assert sites(folder) == ["cwd"]
+    assert sites(folder) == ["cwd", "local"]
     inline = "siteCatalog: {" + SITES.replace("NAME", "inline").strip() + "}\n"
     (folder / "workflow.yml").write_text(WORKFLOW + inline)
-    assert sites(folder) == ["inline"]
+    assert sites(folder) == ["inline", "local"]
     (folder / "other.yml").write_text(SITES.replace("NAME", "property"))
     for path in ("other.yml", f"{folder}/other.yml"):
-        assert sites(folder, f"pegasus.catalog.site.file={path}") == ["property"]
+        named = sites(folder, f"pegasus.catalog.site.file={path}")
+        assert named == ["property", "local"]
 
 
-@pytest.mark.parametrize("kind", ["site", "transformation"])
-def test_the_others_are_needed(folder: Path, kind: str) -> None:
-    name = {"site": "sites.yml", "transformation": "transformations.yml"}[kind]
-    (folder / name).unlink()
-    with pytest.raises(CatalogError, match=f"there is no {kind} catalog") as error:
+def test_a_workflow_has_a_transformation_catalog(folder: Path) -> None:
+    (folder / "transformations.yml").unlink()
+    with pytest.raises(CatalogError, match="no transformation catalog") as error:
         read(folder)
-    assert f"-Dpegasus.catalog.{kind}.file=FILE" in error.value.would_do
+    assert "-Dpegasus.catalog.transformation.file=FILE" in error.value.would_do
 
 
 def test_files_of_input_dirs_come_before_those_of_the_catalog(folder: Path) -> None:

@@ -35,6 +35,7 @@ class Keywords(TypedDict, total=False):
     check: bool  # False: as --no-check
     bb_mode: str  # off | persistent | transient | hybrid | auto
     bb_planner: str  # auto | builtin | pegasus
+    bb_tiers: FilePath
     bb_tier: str
     bb_job_tier: str
     bb_capacity: str | int  # 700GiB, bytes, or auto

@@ -87,7 +87,8 @@ def _tiers(options: PlanOptions, properties: Properties) -> dict[str, list[Tier]
     """Those that the sites of the plan declare. A catalog that we cannot read is
     pegasus-plan's to judge."""
     try:
-        declared = declared_tiers(properties, options.cwd)
+        workflow = options.absolute(options.workflow)
+        declared = declared_tiers(workflow, properties, options.cwd)
     except PegasusBBError:
         return {}
     sites = options.sites or declared

@@ -24,9 +24,9 @@ def choose_tier(catalogs: Catalogs, settings: Settings, site: str) -> Tier:
     """The tier that the user named, or the site's first. Raises UsageError."""
     tiers = catalogs.tiers.get(site, [])
     if not tiers:
-        raise catalogs.sites.document.error(
+        raise catalogs.storage_document(KEY).error(
             f"site {site} declares no storage tier, so there is no burst buffer to use",
-            [KEY] if KEY in catalogs.sites.document.data else [],
+            [KEY] if KEY in catalogs.storage else [],
             would_do=_tier_to_use(catalogs, site),
         )
     if not settings.tier:

@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from pegasus_bb.core.errors import CatalogError, UsageError
+from pegasus_bb.core.files import is_file
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.model.default_sites import STORAGE, with_default_sites
 from pegasus_bb.model.document import Data, Document, Entry, Key, load, plain
-from pegasus_bb.model.properties import Properties
+from pegasus_bb.model.properties import PREFIX, Properties
 from pegasus_bb.model.tiers import KEY as TIERS
 from pegasus_bb.model.tiers import Tier, read_tiers
 from pegasus_bb.model.transformations import (
@@ -29,8 +30,10 @@ SOURCES = {
     "replica": ("replicas.yml", "replicaCatalog"),
     "transformation": ("transformations.yml", "transformationCatalog"),
 }
+TIERS_FILE = f"{PREFIX}tiers"  # a property
 _NEED_NOT_BE = {"site": "sites", "replica": "replicas"}  # kind -> key of its list
 SPEEDS = "x-storage-speeds"
+STORAGE_FILE = "bb.yml"  # beside the workflow
 SCRATCH = ("sharedScratch", "shared-scratch")
 # What pegasus-transfer knows; any other is left to it, unless it looks like a slip.
 _SCHEMES = (
@@ -177,10 +180,17 @@ class Catalogs:
     replicas: ReplicaCatalog
     transformations: TransformationCatalog
     tiers: dict[str, list[Tier]]  # by site
+    # The file of TIERS, and that of SPEEDS, if there are any.
+    storage: Mapping[str, Document] = field(default_factory=dict)
+
+    def storage_document(self, key: str) -> Document:
+        """The file of ``key``; where nothing has it, the site catalog, to add it."""
+        return self.storage.get(key, self.sites.document)
 
     def tier_entry(self, tier: Tier) -> Entry:
         names = [known.name for known in self.tiers[tier.site]]
-        return self.sites.document.entry(TIERS, tier.site, names.index(tier.name))
+        document = self.storage_document(TIERS)
+        return document.entry(TIERS, tier.site, names.index(tier.name))
 
     def link_target(self, site: str, lfn: str) -> str | None:
         """The path of the first replica on ``site`` that has one, or None."""
@@ -210,7 +220,8 @@ def load_inputs(
     documents = {
         kind: _document(kind, workflow, properties, cwd, variables) for kind in SOURCES
     }
-    sites = read_sites(with_default_sites(documents["site"], cwd, named))
+    storage = _storage(documents["site"], workflow_file, properties, cwd)
+    sites, tiers = _sites_and_tiers(documents["site"], storage, cwd, named)
     replicas = read_replicas(documents["replica"])
     for folder in reversed(input_dirs):
         if not folder.is_dir():
@@ -221,16 +232,52 @@ def load_inputs(
         sites,
         replicas,
         read_transformations(documents["transformation"]),
-        read_tiers(sites.document, sites.sites),
+        tiers,
+        storage,
     )
 
 
-def declared_tiers(properties: Properties, cwd: Path) -> dict[str, list[Tier]]:
+def declared_tiers(
+    workflow_file: Path, properties: Properties, cwd: Path
+) -> dict[str, list[Tier]]:
     """Tiers by site, without those of a catalog inside the workflow, which is not read.
     Raises CatalogError."""
     nothing = Document(cwd, {})
     sites = _document("site", nothing, properties, cwd, environment(properties))
-    return read_tiers(sites, read_sites(sites).sites)
+    storage = _storage(sites, workflow_file, properties, cwd)
+    return _sites_and_tiers(sites, storage, cwd)[1]
+
+
+def _sites_and_tiers(
+    document: Document,
+    storage: Mapping[str, Document],
+    cwd: Path,
+    named: Collection[str] = (),
+) -> tuple[SiteCatalog, dict[str, list[Tier]]]:
+    """A site that a tier is for is named as well."""
+    of_tiers = storage.get(TIERS, Document(cwd, {}))
+    with_tiers = of_tiers.data.get(TIERS)
+    with_tiers = with_tiers if isinstance(with_tiers, dict) else {}
+    named = {*named, *with_tiers}
+    sites = read_sites(with_default_sites(document, cwd, named))
+    return sites, read_tiers(of_tiers, sites.sites)
+
+
+def _storage(
+    sites: Document, workflow_file: Path, properties: Properties, cwd: Path
+) -> Mapping[str, Document]:
+    """The document that has our tiers, and the one that has our speeds. Raises
+    CatalogError."""
+    keys = (TIERS, SPEEDS)
+    named = properties.get(TIERS_FILE)
+    file = cwd / named if named else workflow_file.with_name(STORAGE_FILE)
+    if not (named or is_file(file)):
+        return {key: sites for key in keys if key in sites.data}
+    from pegasus_bb.model.storage_file import documents_of  # most tiers are of a site
+
+    own = load(file, environment(properties))
+    _check_ours(own)
+    return documents_of(sites, own, keys, is_named=bool(named))
 
 
 def environment(properties: Mapping[str, str]) -> dict[str, str]:
@@ -263,7 +310,7 @@ def _document(
         return load(cwd / properties[file], variables)
     if key in workflow.data:
         return workflow.below(key)
-    if (cwd / name).is_file():
+    if is_file(cwd / name):
         return load(cwd / name, variables)
     if kind in _NEED_NOT_BE:
         return Document(cwd / name, {"pegasus": "5.0", _NEED_NOT_BE[kind]: []})

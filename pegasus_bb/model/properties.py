@@ -225,6 +225,9 @@ class Settings:
     planner: str = _choice_setting(
         "auto", PLANNERS, "pegasus: a real pegasus-plan; auto: if found."
     )
+    tiers: Path | None = _setting(
+        None, Path, "FILE", "Tiers of the sites, in place of the site catalog's."
+    )
     # Empty: the site's first.
     tier: str = _setting(
         "", str, "NAME", "The tier, if the site declares several.", "the first"
@@ -373,7 +376,7 @@ def read_settings(properties: Properties, cwd: Path) -> Settings:
             values[name] = SETTINGS[name].read(properties[key])
         except UsageError as error:
             raise properties.error(key, str(error)) from error
-    for name in ("placement", "speeds"):
+    for name in ("placement", "speeds", "tiers"):
         if values.get(name):
             values[name] = cwd / values[name]
     if "history" in values:

@@ -1,4 +1,4 @@
-"""The storage tiers that the site catalog declares under ``x-storage-tiers``."""
+"""The storage tiers of sites: ``x-storage-tiers`` of the site catalog, or of bb.yml."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _read_site(
     entry = sites.entry(KEY, site)
     if site not in known_sites:
         raise entry.error(
-            f"{KEY} names a site that this catalog does not have",
+            f"{KEY} names a site that the site catalog does not have",
             site,
             "one of " + ", ".join(known_sites),
         )

@@ -17,7 +17,7 @@ from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.drain_settings import OFF, PACED
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import AUTO, PREFIX, Settings
-from pegasus_bb.model.tiers import Tier
+from pegasus_bb.model.tiers import KEY, Tier
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.planner.builtin.argument_words import loses_text
 from pegasus_bb.planner.node_programs import untested_python_note
@@ -43,7 +43,7 @@ def summary(
         )
     placement = decision.placement
     tier = decision.placement.tier
-    chosen = _origin(catalogs, "tier") or f"the first of {_sites(catalogs)}"
+    chosen = _origin(catalogs, "tier") or f"the first of {_tier_file(catalogs)}"
     return (
         mode,
         f"tier:     {tier.name} of site {site}, {tier.backend} ({chosen})",
@@ -85,7 +85,7 @@ def _pools_and_streams(decision: PlacementDecision) -> Iterator[str]:
 def _draining(catalogs: Catalogs, settings: Settings, tier: Tier) -> Iterator[str]:
     """Lines if results do not leave at once."""
     rule = rule_of(settings, tier)
-    origin = _origin(catalogs, "drain") or f"tier {tier.name} in {_sites(catalogs)}"
+    origin = _origin(catalogs, "drain") or f"tier {tier.name} in {_tier_file(catalogs)}"
     how = {OFF: "when the last job has computed", PACED: "paced"}
     if rule.rate:
         yield f"draining: at most {format_size(rule.rate)}/s ({origin})"
@@ -111,7 +111,9 @@ def _capacity(catalogs: Catalogs, settings: Settings, placement: Placement) -> s
         return _per_job(catalogs, settings, placement)
     size = placement.capacity
     tier = placement.tier
-    origin = _origin(catalogs, "capacity") or f"tier {tier.name} in {_sites(catalogs)}"
+    origin = (
+        _origin(catalogs, "capacity") or f"tier {tier.name} in {_tier_file(catalogs)}"
+    )
     if wanted_capacity(tier, settings) == AUTO:
         headroom = _origin(catalogs, "headroom") or "the default"
         origin = (
@@ -127,7 +129,9 @@ def _per_job(catalogs: Catalogs, settings: Settings, placement: Placement) -> st
     if not sizes:
         return "capacity: none: no job has a file on the tier"
     tier = placement.tier
-    origin = _origin(catalogs, "capacity") or f"tier {tier.name} in {_sites(catalogs)}"
+    origin = (
+        _origin(catalogs, "capacity") or f"tier {tier.name} in {_tier_file(catalogs)}"
+    )
     is_auto = wanted_capacity(tier, settings) == AUTO
     how = "auto: files of the job" if is_auto else "as given"
     each = f"{_span_of(sizes)} for each of {len(sizes)} jobs"
@@ -218,9 +222,9 @@ def _origin(catalogs: Catalogs, name: str) -> str:
     return catalogs.properties.origin(PREFIX + name)
 
 
-def _sites(catalogs: Catalogs) -> str:
-    """The site catalog as a person would name it from where he is."""
-    path = catalogs.sites.document.path
+def _tier_file(catalogs: Catalogs) -> str:
+    """The file of the tiers as a person would name it from where he is."""
+    path = catalogs.storage_document(KEY).path
     inside = path.is_relative_to(Path.cwd())
     return str(path.relative_to(Path.cwd()) if inside else path)
 

@@ -30,6 +30,7 @@ def planned_by(given: PlanningInput, run: RunPlan) -> bytes:
         catalogs.sites.document,
         catalogs.replicas.document,
         catalogs.transformations.document,
+        *catalogs.storage.values(),
     )
     settings = given.settings
     files = [

@@ -142,10 +142,7 @@ def _plan_drain(
 def _predict(
     given: PlanningInput, decision: PlacementDecision | None
 ) -> Predicted | None:
-    if (
-        given.settings.speeds is None
-        and SPEEDS not in given.catalogs.sites.document.data
-    ):
+    if given.settings.speeds is None and SPEEDS not in given.catalogs.storage:
         return None
     from pegasus_bb.planner.predictions import predict  # slow to load
 

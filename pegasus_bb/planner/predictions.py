@@ -247,7 +247,8 @@ def _speeds(given: PlanningInput) -> Speeds | None:
     file = given.settings.speeds
     site = given.site.name
     if file is None:
-        return read_speeds(given.catalogs.sites.document, (SPEEDS,), site)
+        document = given.catalogs.storage_document(SPEEDS)
+        return read_speeds(document, (SPEEDS,), site)
     document = load(file, environment(given.catalogs.properties))
     root: tuple[Key, ...] = (SPEEDS,) if SPEEDS in document.data else ()
     speeds = read_speeds(document, root, site)

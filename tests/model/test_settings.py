@@ -35,6 +35,7 @@ def test_every_setting() -> None:
     said: dict[str, tuple[str, object]] = {
         "mode": ("persistent", PERSISTENT),
         "planner": ("builtin", "builtin"),
+        "tiers": ("bb.yml", Path("/home/me/bb.yml")),
         "tier": ("bb", "bb"),
         "job_tier": ("nvme", "nvme"),
         "capacity": ("700GiB", 700 * GIB),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import partial
 
 from pegasus_bb.decide.decision import PlanningInput
-from pegasus_bb.model.catalogs import Catalogs, read_sites
+from pegasus_bb.model.catalogs import read_sites
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import read_workflow
@@ -77,12 +78,11 @@ def _check_overlap(
 def _parse(rewritten: Inputs, given: PlanningInput, run: RunPlan) -> RewrittenWorkflow:
     if run.rewriting is None:
         return RewrittenWorkflow(given.workflow, given.graph, given.catalogs)
-    catalogs = Catalogs(
-        rewritten.properties,
-        read_sites(rewritten.sites),
-        given.catalogs.replicas,  # no pass changes it, and --input-dir is in it
-        read_transformations(rewritten.transformations),
-        given.catalogs.tiers,
+    catalogs = replace(  # no pass changes the replicas, and --input-dir is in them
+        given.catalogs,
+        properties=rewritten.properties,
+        sites=read_sites(rewritten.sites),
+        transformations=read_transformations(rewritten.transformations),
     )
     workflow = read_workflow(rewritten.workflow, given.workflow)
     leave_out_absent(workflow, given.catalogs.replicas.replicas)

@@ -75,6 +75,7 @@ class WorkflowExplanation:
         mode = note_on_mode(self.given.catalogs.properties)
         if mode:
             yield mode
+        yield from self.given.notes
 
     def to_page(self) -> str:
         """Return the page of ``explain --html``. Raises UsageError without the extra

@@ -25,6 +25,7 @@ class Keywords(TypedDict, total=False):
     properties: Mapping[str, str]  # as -D
     sites: str | Sequence[str]
     output_sites: str | Sequence[str]
+    staging_sites: Mapping[str, str]  # execution site -> staging site
     input_dirs: FilePath | Sequence[FilePath]
     output_dir: FilePath
     dir: FilePath
@@ -74,6 +75,8 @@ def options_of(
         property_of(n): _text(v) for n, v in settings.items() if v is not None
     }
     defines = given.pop("properties", {})
+    staging = given.pop("staging_sites", {})
+    given["staging_site"] = tuple(f"{site}={at}" for site, at in staging.items())
     renamed = {_NAMES.get(name, name): value for name, value in given.items()}
     return PlanOptions(
         workflow=Path(workflow),

@@ -29,7 +29,6 @@ _REAL_ONLY = {
     (_RANDOM, "-r"): True,
     ("--rescue",): True,
     ("--reuse", "-R"): True,
-    ("--staging-site",): True,
     ("--transformations-dir", "-t"): True,
     ("--deferred", "-z"): False,
     ("--nocleanup", "-n"): False,
@@ -59,6 +58,11 @@ _OPTIONS = (
         "--output-site",
         default="",
         help="Sites for the results.",
+    ),
+    click.option(
+        "--staging-site",
+        default="",
+        help="SITE, or EXECUTION=SITE: the reservation takes its place.",
     ),
     click.option(
         "-O", "--output-dir", type=Path, help="In place of the site's storage."
@@ -132,7 +136,7 @@ def plan_options(options: dict[str, Any], mode: str = "") -> PlanOptions:
     for name in (name for name, row in SETTINGS.items() if row.several):
         given[name] = ",".join(given[name]) or None
     ours = {property_of(name): text for name, text in given.items() if text is not None}
-    for name in ("sites", "output_sites"):
+    for name in ("sites", "output_sites", "staging_site"):
         options[name] = _listed(options[name])
     options["input_dir"] = tuple(map(Path, _listed(options["input_dir"])))
     return PlanOptions(

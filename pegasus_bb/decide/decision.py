@@ -34,6 +34,7 @@ class PlanningInput:
     site: Site  # of the tasks
     ending: Ending
     history: History = field(default_factory=History)
+    notes: tuple[str, ...] = ()  # for the user, on options that planning adapts
 
     @property
     def data_configuration(self) -> DataConfiguration:

@@ -25,6 +25,7 @@ class PlanOptions:
     origin: str = "command line"  # of ``bb_options``
     sites: tuple[str, ...] = ()
     output_sites: tuple[str, ...] = ()
+    staging_site: tuple[str, ...] = ()  # SITE, or EXECUTION_SITE=STAGING_SITE
     output_dir: Path | None = None
     input_dir: tuple[Path, ...] = ()
     base_dir: Path = Path()

@@ -235,7 +235,8 @@ _PRODUCTION = "production"  # Pegasus's default
 
 def omission_notes(given: PlanningInput, *, is_builtin: bool) -> list[str]:
     """Notes on parts of the user's workflow that the planner ignores."""
-    notes = [*_checkpoints(given, is_builtin=is_builtin), *unknown_settings(given)]
+    notes = [*given.notes, *_checkpoints(given, is_builtin=is_builtin)]
+    notes += unknown_settings(given)
     notes += _workflow_profiles(given.workflow)
     for find in _BUILTIN if is_builtin else ():
         notes += find(given)

@@ -106,7 +106,18 @@ def read_planning(options: PlanOptions, user: UserInput) -> PlanningInput:
         site=site,
         ending=Ending(options.cleanup, delivered),
         history=history,
+        notes=_staging_notes(options, settings, site),
     )
+
+
+def _staging_notes(
+    options: PlanOptions, settings: Settings, site: Site
+) -> tuple[str, ...]:
+    if not options.staging_site:
+        return ()
+    from pegasus_bb.planner.staging_site import staging_notes  # few plannings name one
+
+    return staging_notes(options.staging_site, site.name, settings.mode)
 
 
 def leave_out_absent(workflow: Workflow, replicas: Collection[str]) -> None:

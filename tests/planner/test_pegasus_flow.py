@@ -258,7 +258,7 @@ def test_without_a_pegasus_the_planner_does_not_change_in_silence(
     ("words", "why"),
     [
         (["--job-prefix", "x"], "renames every node"),
-        (["--staging-site", "cori=other"], "--staging-site"),
+        (["--staging-site", "cori=other"], "a third site would not be on the reserv"),
         (["--basename", "a b"], "splits its arguments"),
         (["-Dpegasus.data.configuration=share"], "did you mean sharedfs"),
         (["-Dpegasus.gridstart.path=/bin/true"], "only Kickstart's record says how"),
@@ -271,6 +271,13 @@ def test_what_would_lead_off_the_buffer_is_refused(
     assert done.returncode == 2
     assert why in " ".join(done.stderr.split())
     assert not (user.root / "calls").exists()
+
+
+def test_the_reservation_takes_the_place_of_a_staging_site(user: User) -> None:
+    done = user.on_tier("--staging-site", "cori=local")
+    assert done.returncode == 0, done.stderr
+    assert "local: the reservation takes its place" in done.stderr
+    assert "--staging-site" not in user.calls()
 
 
 def test_datawarp_in_an_htcondor_pool_is_refused(user: User) -> None:

@@ -9,6 +9,8 @@ import pytest
 
 from tests.support.pegasus_site import SITES, UserFolder
 
+BUILT_IN = ("--bb-planner", "builtin")
+
 
 @pytest.fixture
 def user(tmp_path: Path) -> UserFolder:
@@ -20,7 +22,7 @@ def test_results_go_to_wf_output_if_nobody_declares_site_local(
 ) -> None:
     with user.edited("sites.yml") as sites:
         del sites["sites"][0]
-    user.plan("persistent", "--bb-planner", "builtin")
+    user.plan("persistent", *BUILT_IN)
     done = user.bb("run", str(user.submit))
     assert done.returncode == 0, done.stdout + done.stderr
     assert (user.work / "wf-output" / "out.txt").read_text() == "hello\n"
@@ -28,7 +30,7 @@ def test_results_go_to_wf_output_if_nobody_declares_site_local(
 
 def test_a_site_that_no_catalog_declares_is_named(user: UserFolder) -> None:
     (user.work / "sites.yml").unlink()
-    done = user.try_plan("off", "--bb-planner", "builtin")
+    done = user.try_plan("off", *BUILT_IN)
     assert done.returncode == 2
     assert (
         "--sites cori: there is no sites.yml; one of local, condorpool" in done.stderr
@@ -39,7 +41,7 @@ def test_check_finds_condorpool_where_there_is_no_site_catalog(
     user: UserFolder,
 ) -> None:
     (user.work / "sites.yml").unlink()
-    done = user.bb("check", "--bb-planner", "builtin", "workflow.yml")
+    done = user.bb("check", *BUILT_IN, "workflow.yml")
     assert "ok    files" in done.stdout
     assert "site condorpool" in done.stdout
 
@@ -50,7 +52,7 @@ def test_the_tier_may_stand_in_bb_yml_and_the_summary_says_so(
     with user.edited("sites.yml") as sites:
         tiers = {"x-storage-tiers": sites.pop("x-storage-tiers")}
     (user.work / "bb.yml").write_text(json.dumps(tiers))
-    done = user.try_plan("persistent", "--bb-planner", "builtin")
+    done = user.try_plan("persistent", *BUILT_IN)
     assert done.returncode == 0, done.stderr
     assert "directory (the first of bb.yml)" in done.stderr
     assert str(user.work / "bb.yml") in user.read("planned_by.json")["read"]
@@ -63,3 +65,37 @@ def test_a_file_of_speeds_may_stand_there_as_well(user: UserFolder) -> None:
     done = user.bb("explain", *SITES, "workflow.yml")
     assert "persistent" in done.stdout
     assert "transient" in done.stdout, "the modes are compared"
+
+
+@pytest.mark.parametrize("words", ["local", "cori=local", "cori", "far=x,cori=cori"])
+def test_the_reservation_takes_the_place_of_the_staging_site(
+    user: UserFolder, words: str
+) -> None:
+    done = user.try_plan("persistent", *BUILT_IN, "--staging-site", words)
+    assert done.returncode == 0, done.stderr
+    site = words.rpartition("=")[2]
+    note = f"--staging-site {site}: the reservation takes its place"
+    assert done.stderr.splitlines().count(note) == 1
+    for command in ("check", "explain"):
+        told = user.bb(command, *SITES, "--staging-site", words, *BUILT_IN)
+        assert told.returncode == 0, told.stderr
+        assert note in " ".join((told.stdout + told.stderr).split())
+
+
+@pytest.mark.parametrize("mode", ["off", "transient"])
+def test_without_a_shared_reservation_the_scratch_of_the_site_does(
+    user: UserFolder, mode: str
+) -> None:
+    told = user.try_plan(mode, *BUILT_IN, "--staging-site", "local").stderr
+    assert "local: the scratch of site cori takes its place" in told
+    own = user.try_plan(mode, *BUILT_IN, "--force", "--staging-site", "cori").stderr
+    assert "--staging-site" not in own
+
+
+def test_a_third_staging_site_is_refused_with_its_reason(user: UserFolder) -> None:
+    for command in ("plan", "check", "explain"):
+        done = user.bb(command, *SITES, "--staging-site", "cori=osn", *BUILT_IN)
+        assert done.returncode == 2
+        text = " ".join((done.stdout + done.stderr).split())
+        assert "--staging-site osn: files on a third site would not be on" in text
+        assert "or say --staging-site cori" in text

@@ -52,20 +52,14 @@ def check_style(site: Site, catalogs: Catalogs, backend: str) -> None:
         )
 
 
-def check_passed(passed: tuple[str, ...], site: str) -> None:
-    """Raises UsageError for options that move the files elsewhere, or rename nodes."""
-    for word, value in zip(passed, (*passed[1:], ""), strict=True):
-        if word == "--job-prefix":
-            raise UsageError(
-                "--job-prefix renames every node, and create_dir, bb_setup and "
-                "bb_delete are found by their names; leave it out, or plan with "
-                "--bb-mode off"
-            )
-        if word == "--staging-site" and value not in (site, f"{site}={site}"):
-            raise UsageError(
-                f"--staging-site {value}: on a buffer the jobs of {site} share their "
-                f"files on {site} itself; leave it out, or plan with --bb-mode off"
-            )
+def check_passed(passed: tuple[str, ...]) -> None:
+    """Raises UsageError for an option that renames nodes."""
+    if "--job-prefix" in passed:
+        raise UsageError(
+            "--job-prefix renames every node, and create_dir, bb_setup and "
+            "bb_delete are found by their names; leave it out, or plan with "
+            "--bb-mode off"
+        )
 
 
 def check_node_names(workflow: Workflow) -> None:

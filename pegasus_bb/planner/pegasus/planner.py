@@ -46,7 +46,7 @@ class PegasusPlanner:
             check_style(given.site, given.catalogs, tier.backend)
         check_kickstart(Inputs.of(given.workflow.document, given.catalogs), run.site)
         check_node_names(given.workflow)
-        check_passed(self.passed, run.site)
+        check_passed(self.passed)
         if run.request is None:
             return []
         if placement.job_reservations:

@@ -10,7 +10,7 @@ from typing import Any
 from pegasus_bb.model.document import Data, Document, Entry, Key, plain, suggestion
 from pegasus_bb.model.transformations import full_name
 
-_WORD = re.compile(r"[A-Za-z0-9._+@=-]+")
+_WORD = re.compile(r"(?:[A-Za-z0-9._+@=-]|[^\x00-\x7f])+")
 # Any other key is a mistake: pegasus-plan refuses it as well.
 _KEYS_OF_A_JOB = {
     "type",
@@ -204,11 +204,11 @@ def _read_job(entry: Entry, index: int, lfns: dict[str, str]) -> Job:
 
 
 def _check_word(entry: Entry, word: str, key: str) -> None:
-    """Names and ids become node names, file names and DAG lines."""
-    if _WORD.fullmatch(word) is None:
+    """Names and ids become parts of node names and file names."""
+    if _WORD.fullmatch(word) is None or not word.isprintable():
         raise entry.below(key).error(
-            "only letters, digits and ._-+@= can stand here: it becomes the name of "
-            "a DAG node",
+            "only letters, digits and ._-+@= can stand here: it becomes part of the "
+            "name of a DAG node",
             repr(word),
             "these characters alone",
         )

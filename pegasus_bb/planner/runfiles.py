@@ -9,6 +9,7 @@ from typing import Any
 
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.model.catalogs import Catalogs, Site
+from pegasus_bb.model.dag.roles import id_in_names
 from pegasus_bb.model.document import as_json
 from pegasus_bb.model.placement import HINTS, JobReservation, PlacedFile, Placement
 from pegasus_bb.model.transformations import containers_for
@@ -100,7 +101,7 @@ def _reservation_files(
 
                 landing = str(Path(landing_of(request.prefix, node, "0")).parent)
                 text = directives_of(request, reservation, landing, sources, shared)
-                yield f"{NODES}/{job}.bbf", text.encode()
+                yield f"{NODES}/{id_in_names(job)}.bbf", text.encode()
 
 
 def pfs_scratch(planned: ExecutableWorkflow, given: PlanningInput, run: RunPlan) -> str:

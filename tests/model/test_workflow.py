@@ -95,7 +95,7 @@ EDGE = ONE + "jobDependencies:\n  - "
         ("name: w\njobs:\n  - {id: 'A B', name: a}\n", 3, "jobs.0.id", "DAG node"),
         ('name: w\njobs:\n  - {id: "A\\n", name: a}\n', 3, "jobs.0.id", "DAG node"),
         ("name: w\njobs:\n  - {id: A, name: 'a;b'}\n", 3, "jobs.0.name", "DAG node"),
-        ("name: w\njobs:\n  - {id: Ä, name: a}\n", 3, "jobs.0.id", "DAG node"),
+        ("name: w\njobs:\n  - {id: \u00a0, name: a}\n", 3, "jobs.0.id", "DAG node"),
         (ONE + "jobDependencies: [x]\n", 4, "jobDependencies.0", "needs an id"),
         (EDGE + "{id: A, children: [B]}\n", 5, "jobDependencies.0", "names a job that"),
         (EDGE + "{id: C, children: [A]}\n", 5, "jobDependencies.0", "names a job that"),

@@ -1,7 +1,7 @@
 """The role of a node in a DAG, derived from its name.
 
 Pegasus and the built-in planner name their own nodes alike; a task's node is called
-<name of the job>_<id>. No other module interprets such names.
+<name of the job>_<id>. No other module makes or interprets such names.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from enum import Enum
+from hashlib import blake2b
 
 
 class Role(Enum):
@@ -35,6 +36,26 @@ TRANSFERS = (Role.STAGE_IN, Role.STAGE_INTER, Role.STAGE_WORKER, Role.STAGE_OUT)
 
 _NAMES = "|".join(re.escape(role.value) for role in Role if role.value)
 _NODE = re.compile(rf"({_NAMES})_.")
+# DAGMan reserves . + and =.
+_NOT_IN_NODE_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+
+
+def node_word(text: str) -> str:
+    """Return ``text`` as a part of a node's name, with _ for other characters."""
+    return _NOT_IN_NODE_NAMES.sub("_", text)
+
+
+def id_in_names(ident: str) -> str:
+    """Return a job's id as a part of the names of files and nodes. A digest keeps two
+    ids apart that differ in letters outside of ASCII."""
+    if ident.isascii():
+        return ident
+    return f"{node_word(ident)}_{blake2b(ident.encode(), digest_size=4).hexdigest()}"
+
+
+def node_of_task(name: str, ident: str) -> str:
+    """Return the name of the node of the job ``ident`` that is called ``name``."""
+    return node_word(f"{name}_{id_in_names(ident)}")
 
 
 def role_of(node: str) -> Role:
@@ -49,7 +70,8 @@ def of_role(nodes: Iterable[str], *roles: Role) -> list[str]:
 def folder_nodes(nodes: Iterable[str], role: Role, site: str) -> list[str]:
     """The nodes that make or remove the run's folder on ``site``:
     ``<role>_<workflow>_<number>_<site>``."""
-    either = f"{re.escape(site)}|{re.escape(site.replace('.', '_'))}"
+    names = site, site.replace(".", "_"), node_word(site)
+    either = "|".join(map(re.escape, names))
     form = re.compile(rf"{role.value}_.+_[0-9]+_(?:{either})")
     return [name for name in of_role(nodes, role) if form.fullmatch(name)]
 

@@ -14,7 +14,7 @@ from pegasus_bb.core.paths import local_path
 from pegasus_bb.decide.survey import staged_name
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.dag.joblists import Entry, TransferSource
-from pegasus_bb.model.dag.roles import Role, role_of
+from pegasus_bb.model.dag.roles import Role, node_of_task, node_word, role_of
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.transformations import Transformation
 from pegasus_bb.model.workflow import Job, Workflow
@@ -25,8 +25,6 @@ from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal.sealing import ExecutableWorkflow
 
 VERSION = version("pegasus_bb")
-# DAGMan reserves . + and =.
-_NOT_IN_NODE_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST_NAME = 255 - 20  # room for .out.000, or for a dot in front and .<pid>.part
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 
@@ -34,7 +32,7 @@ _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 def node_name(job: Job, *, is_ours: bool = False) -> str:
     """The name of ``job``'s node; ``is_ours``: planning has added the job. A user's job
     gets no name that has the role of a planner's own node."""
-    name = _NOT_IN_NODE_NAMES.sub("_", f"{job.name}_{job.id}")
+    name = node_of_task(job.name, job.id)
     is_plain = is_ours or role_of(name) in (Role.TASK, Role.CLUSTER)
     return name if is_plain else f"task_{name}"
 
@@ -215,7 +213,7 @@ class Draft:
 
     @property
     def site_in_names(self) -> str:
-        return self.site.replace(".", "_")
+        return node_word(self.site)
 
     def url(self, lfn: str) -> str:
         return f"file://{self.scratch}/{lfn}"
@@ -261,8 +259,7 @@ class Draft:
         self, word: str, role: PegasusRole, program: Program, entries: list[Entry]
     ) -> str:
         """Add the node that makes or removes the run's folder; return its name."""
-        label = _NOT_IN_NODE_NAMES.sub("_", self.run.label)
-        name = f"{word}_{label}_0_{self.site_in_names}"
+        name = f"{word}_{node_word(self.run.label)}_0_{self.site_in_names}"
         self.auxiliary(name, role, program).extend(entries)
         return name
 

@@ -18,7 +18,7 @@ from pegasus_bb.planner.run_plan import RunPlan
 
 _PLAIN_PATH = re.compile(r"/[^\s\"'\\$%\x00-\x20\x7f]*")
 _LABEL = re.compile(r"[^\s\"'\\$%/\x00-\x20\x7f]+")
-_SITE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_SITE_NAME = re.compile(r"(?:[A-Za-z0-9]|[^\x00-\x7f])(?:[A-Za-z0-9_.-]|[^\x00-\x7f])*")
 _STREAMS = {"stdin", "stdout", "stderr"}
 
 
@@ -35,7 +35,7 @@ def check_run(run: RunPlan) -> None:
             f"the workflow's name {run.label!r} becomes part of file names and "
             "submit files: use no blanks, quotes, slashes, $ and %"
         )
-    if _SITE_NAME.fullmatch(run.site) is None:
+    if _SITE_NAME.fullmatch(run.site) is None or not run.site.isprintable():
         raise UsageError(
             f"the site name {run.site!r} becomes part of node names: use letters, "
             "digits, _ . and -"

@@ -14,6 +14,7 @@ from typing import Any
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.decide.lint.files import fits_on_directive_line
 from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.dag.roles import id_in_names
 from pegasus_bb.model.placement import JobReservation, Placement
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.rewrite.pass_input import (
@@ -41,7 +42,8 @@ _PROPERTY = f"pegasus.{ARGUMENTS}"
 
 def directives_option(submit_dir: Path, job: str) -> str:
     """The option of sbatch for job ``job``. Raises UsageError."""
-    return f"--bbf={checked_path(str(submit_dir / 'bb/nodes' / f'{job}.bbf'))}"
+    file = submit_dir / "bb/nodes" / f"{id_in_names(job)}.bbf"
+    return f"--bbf={checked_path(str(file))}"
 
 
 def add_job_directives(inputs: Inputs, plan: Target) -> Inputs:

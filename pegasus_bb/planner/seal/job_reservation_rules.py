@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pegasus_bb.core.errors import CatalogError, NotSealed
 from pegasus_bb.model.dag.nodes import Dag, Node
+from pegasus_bb.model.dag.roles import id_in_names
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.seal.post_rules import (
     EXITCODES,
@@ -61,7 +62,8 @@ def _job_node(
     node = dag.nodes.get(name)
     option = ""
     if request.kind.is_slurm:
-        file = bb.file(f"{NODES}/{bb.node(name).reservation['job']}.bbf")
+        job = str(bb.node(name).reservation["job"])
+        file = bb.file(f"{NODES}/{id_in_names(job)}.bbf")
         option = f"--bbf={file}"
         if not Path(file).is_file():
             raise CatalogError("is not there", file, would_do="plan again")

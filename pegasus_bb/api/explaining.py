@@ -30,7 +30,7 @@ from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.plan_summary import folders_line
 from pegasus_bb.planner.predictions import compare, without_speeds
 from pegasus_bb.planner.reading import no_collection, note_on_mode, read
-from pegasus_bb.planner.run_plan import output_site
+from pegasus_bb.planner.run_plan import output_sites
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -129,7 +129,7 @@ def explained(options: PlanOptions, *, elsewhere: bool = False) -> WorkflowExpla
     decision = place(given)
     if decision is None:
         raise UsageError("with --bb-mode off every file lives on the PFS")
-    output_site(options, given.catalogs)
+    output_sites(options, given.catalogs)
     drain: DrainPlan | None = None
     refused: UsageError | None = None
     try:

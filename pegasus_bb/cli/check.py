@@ -34,7 +34,7 @@ from pegasus_bb.planner.reading import (
     read_planning,
     read_user_input,
 )
-from pegasus_bb.planner.run_plan import output_site
+from pegasus_bb.planner.run_plan import output_sites
 from pegasus_bb.run.check.plan_check import of_files, of_planning, of_size
 from pegasus_bb.run.check.software import of_htcondor, of_pegasus
 from pegasus_bb.run.check.stager_service import of_service
@@ -111,7 +111,7 @@ def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
     try:
         read = read_planning(options, user)
         placed = place(read)
-        output_site(options, read.catalogs)
+        output_sites(options, read.catalogs)
     except PegasusBBError as error:
         yield wrong("workflow", str(error))
     else:

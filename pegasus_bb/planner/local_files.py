@@ -116,10 +116,11 @@ def has_htcondor() -> bool:
 def of_output(options: PlanOptions, given: PlanningInput) -> Iterator[Finding]:
     """Where results go, as far as that is on this machine."""
     sites = given.catalogs.sites
-    storage = [sites.site(name).storage for name in options.output_sites[:1]]
-    folder = options.output_dir or next((s.path for s in storage if s), None)
-    if folder and (file := _file_at(options.absolute(Path(folder)))):
-        yield wrong("output", f"{file} is no folder", "another --output-dir")
+    storage = [sites.site(name).storage for name in options.output_sites]
+    of_sites = [Path(each.path) for each in storage if each]
+    for folder in [options.output_dir] if options.output_dir else of_sites:
+        if file := _file_at(options.absolute(folder)):
+            yield wrong("output", f"{file} is no folder", "another --output-dir")
 
 
 def of_scratch(

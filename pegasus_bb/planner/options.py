@@ -64,10 +64,11 @@ class PlanOptions:
             raise UsageError(
                 f"--cleanup {self.cleanup} {why}; one of {', '.join(CLEANUPS)}"
             )
-        if len(self.output_sites) > 1:
+        if len(self.output_sites) > 1 and self.output_dir is not None:
             raise UsageError(
-                f"--output-sites {','.join(self.output_sites)}: the built-in planner "
-                "stages results to one site; name one"
+                f"--output-dir {self.output_dir} is one folder, and --output-sites "
+                f"names {len(self.output_sites)} sites; name one of them, or leave out "
+                "--output-dir"
             )
 
 

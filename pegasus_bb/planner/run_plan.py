@@ -40,7 +40,7 @@ class RunPlan:
     base_dir: Path  # of --dir; submit_dir lies below it
     relative_dir: str  # below the site's scratch: user/pegasus/label/run0001
     site: str  # where the tasks run
-    output_site: str  # where results go; empty: they stay in scratch
+    output_sites: tuple[str, ...]  # where results go; empty: they stay in scratch
     output_dir: Path | None  # --output-dir, in place of the output site's storage
     cleanup: str  # none | leaf | inplace
     arguments: tuple[str, ...]  # the command line, for braindump.yml
@@ -144,7 +144,7 @@ def plan_run(
         base_dir=directories.base_dir,
         relative_dir=directories.relative_dir,
         site=given.site.name,
-        output_site=output_site(options, given.catalogs),
+        output_sites=output_sites(options, given.catalogs),
         output_dir=options.absolute(folder) if folder else None,
         cleanup=options.cleanup,
         arguments=options.arguments,
@@ -205,15 +205,22 @@ def make_request(
     )
 
 
-def output_site(options: PlanOptions, catalogs: Catalogs) -> str:
+def output_sites(options: PlanOptions, catalogs: Catalogs) -> tuple[str, ...]:
     """Where results are staged to; empty where they stay. Raises CatalogError."""
-    if not options.output_sites:
-        return "local" if options.output_dir else ""
-    site = catalogs.sites.site(options.output_sites[0])
-    if site.storage is None and options.output_dir is None:
+    if options.output_dir is not None:
+        return options.output_sites or ("local",)
+    for name in options.output_sites:
+        storage_of(catalogs, name)
+    return tuple(dict.fromkeys(options.output_sites))
+
+
+def storage_of(catalogs: Catalogs, name: str) -> str:
+    """The folder for results on site ``name``. Raises CatalogError."""
+    site = catalogs.sites.site(name)
+    if site.storage is None:
         raise catalogs.sites.document.error(
             f"site {site.name} has no storage directory for results",
             ["sites", site.index, "directories"],
             would_do="add a directory of type localStorage, or say --output-dir",
         )
-    return site.name
+    return site.storage.path.rstrip("/")

@@ -223,7 +223,7 @@ def runner() -> WorkflowRunner:
         base_dir=Path("/home/wfuser/submit"),
         relative_dir="wfuser/pegasus/demo/run0001",
         site="cori",
-        output_site="local",
+        output_sites=("local",),
         output_dir=None,
         cleanup="inplace",
         arguments=("--sites", "cori", "workflow.yml"),

@@ -157,6 +157,6 @@ def test_a_submit_directory_that_dagman_would_split_is_refused(
 
 def test_results_that_would_vanish_with_the_buffer_are_refused(runner: Any) -> None:
     runner.persistent()
-    runner.change(output_site="")
+    runner.change(output_sites=())
     with pytest.raises(UsageError, match=r"'out.txt' of job ID3 would vanish"):
         runner.plan()

@@ -127,7 +127,7 @@ def test_without_cleanup_nothing_is_removed(runner: Any) -> None:
 
 @pytest.mark.parametrize("cleanup", ["leaf", "inplace"])
 def test_results_without_an_output_site_are_kept(runner: Any, cleanup: str) -> None:
-    runner.change(cleanup=cleanup, output_site="")
+    runner.change(cleanup=cleanup, output_sites=())
     planned = runner.plan()
     assert "cleanup_demo_0_cori" not in planned.jobs
     assert "out.txt" not in removed(planned)

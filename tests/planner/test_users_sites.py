@@ -99,3 +99,41 @@ def test_a_third_staging_site_is_refused_with_its_reason(user: UserFolder) -> No
         text = " ".join((done.stdout + done.stderr).split())
         assert "--staging-site osn: files on a third site would not be on" in text
         assert "or say --staging-site cori" in text
+
+
+@pytest.mark.parametrize("mode", ["off", "persistent", "transient"])
+def test_results_go_to_every_output_site(user: UserFolder, mode: str) -> None:
+    with user.edited("sites.yml") as sites:
+        storage = {"type": "sharedStorage", "path": str(user.work / "kept")}
+        sites["sites"][1]["directories"].append(storage)
+    words = ("--output-sites", "local,cori", *BUILT_IN)
+    done = user.try_plan(mode, *words)
+    assert done.returncode == 0, done.stderr
+    assert user.run() == "hello\n"
+    assert (user.work / "kept" / "out.txt").read_text() == "hello\n"
+    if mode != "off":
+        assert not user.standing, "the reservation was given back"
+
+
+def test_one_folder_cannot_be_that_of_two_output_sites(user: UserFolder) -> None:
+    words = ("--output-sites", "local,cori", *BUILT_IN)
+    done = user.try_plan("persistent", "--output-dir", "results", *words)
+    assert "names 2 sites; name one of them" in done.stderr
+    done = user.try_plan("persistent", *words)
+    assert "site cori has no storage directory for results" in done.stderr
+
+
+def test_no_result_takes_the_place_of_an_input_on_any_output_site(
+    user: UserFolder,
+) -> None:
+    with user.edited("sites.yml") as sites:
+        storage = {"type": "sharedStorage", "path": str(user.work)}
+        sites["sites"][1]["directories"].append(storage)
+    with user.edited("workflow.yml") as workflow:
+        workflow["jobs"][1]["uses"][1]["lfn"] = "cat1.sh"
+    with user.edited("replicas.yml") as replicas:
+        replicas["replicas"][0]["pfns"][0]["pfn"] = str(user.work / "cat1.sh")
+    words = ("--output-sites", "local,cori", *BUILT_IN)
+    done = user.try_plan("persistent", *words)
+    assert done.returncode == 2
+    assert "would take the place of the input 'in.txt'" in done.stderr

@@ -23,6 +23,7 @@ from pegasus_bb.planner.builtin.executable import (
     StagedProgram,
 )
 from pegasus_bb.planner.builtin.profiles import plain_text
+from pegasus_bb.planner.run_plan import storage_of
 
 TRANSFERS_PER_LEVEL = 4  # nodes
 CLEAN_UPS_PER_LEVEL = 2
@@ -46,7 +47,7 @@ def add_auxiliary(draft: Draft) -> None:
 
 def results_stay(draft: Draft) -> bool:
     """Whether results stay in scratch, where the user will look for them."""
-    return not draft.run.output_site and any(
+    return not draft.run.output_sites and any(
         use.stage_out for job in draft.on_site for use in job.outputs()
     )
 
@@ -160,13 +161,13 @@ def _rank(replica: Replica, site: str) -> int:
 
 
 def _stage_out(draft: Draft, program: Program) -> None:
-    """Every result goes to the output site as soon as its level is done."""
-    there = draft.run.output_site
-    if not there:
+    """Every result goes to each output site as soon as its level is done. bb_delete
+    looks for it on the first; it waits for the copies to all of them."""
+    folders = _output_folders(draft)
+    if not folders:
         return
     bundles = _transfers(draft, STAGE_OUT, "stage_out", program)
     writers: dict[str, list[str]] = {}  # stage-out node -> the jobs of its results
-    folder = _output_folder(draft)
     for job in draft.on_site:
         results = (use.lfn for use in job.outputs() if use.stage_out)
         lfns = [lfn for lfn in dict.fromkeys(results) if lfn not in draft.results]
@@ -175,28 +176,23 @@ def _stage_out(draft: Draft, program: Program) -> None:
         node, entries = bundles.next(draft.level[job.id] - 1)
         writers.setdefault(node, []).append(draft.names[job.id])
         for lfn in lfns:
-            path = f"{folder}/{lfn}"
             url = draft.url(lfn)
-            to = f"file://{path}"
-            entries.append(joblists.deliver(lfn, draft.site, url, there, to))
+            for folder, there in folders.items():
+                path = f"{folder}/{lfn}"
+                to = f"file://{path}"
+                entries.append(joblists.deliver(lfn, draft.site, url, there, to))
+                draft.outputs.setdefault(lfn, path)
             draft.results[lfn] = node
-            draft.outputs[lfn] = path
     for name, jobs in writers.items():
         draft.edges(jobs, name)
 
 
-def _output_folder(draft: Draft) -> str:
+def _output_folders(draft: Draft) -> dict[str, str]:
+    """Each folder that results go to -> its site."""
     run = draft.run
     if run.output_dir is not None:
-        return str(run.output_dir)
-    site = draft.catalogs.sites.site(run.output_site)
-    if site.storage is None:
-        raise draft.catalogs.sites.document.error(
-            f"site {site.name} has no storage directory for results",
-            ["sites", site.index, "directories"],
-            would_do="add a directory of type localStorage, or say --output-dir",
-        )
-    return site.storage.path.rstrip("/")
+        return {str(run.output_dir): run.output_sites[0]}
+    return {storage_of(draft.catalogs, name): name for name in run.output_sites}
 
 
 def _create_dir(draft: Draft, program: Program) -> None:

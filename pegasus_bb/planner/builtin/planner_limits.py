@@ -12,7 +12,7 @@ from pegasus_bb.core.paths import local_path
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.workflow import Job, Workflow, lfn_fault
-from pegasus_bb.planner.builtin.executable import STAGE_IN, BuiltInExecutable
+from pegasus_bb.planner.builtin.executable import STAGE_IN, STAGE_OUT, BuiltInExecutable
 from pegasus_bb.planner.builtin.profiles import REAL_PLANNER, plain_text
 from pegasus_bb.planner.run_plan import RunPlan
 
@@ -92,7 +92,7 @@ def _check_stream(workflow: Workflow, job: Job, stream: str) -> None:
 def check_results_survive(workflow: Workflow, run: RunPlan) -> None:
     """Raises UsageError for a result that would stay on the buffer and be lost."""
     placement = run.placement
-    if run.output_site or run.request is None or placement is None:
+    if run.output_sites or run.request is None or placement is None:
         return
     for job in workflow.jobs.values():
         for use in job.outputs():
@@ -124,7 +124,7 @@ def check_path_overlap(
     """
     paths = _Paths(executable.scratch, run_folder)
     results: dict[str, str] = {}  # destination -> LFN
-    for lfn, path in executable.outputs.items():
+    for lfn, path in _results(executable):
         real = paths.real(path)
         if paths.is_removed(real):
             raise UsageError(
@@ -160,6 +160,13 @@ def _inputs(executable: BuiltInExecutable) -> Iterator[tuple[str, str]]:
                 path = local_path(source["url"])
                 if path is not None:
                     yield entry["lfn"], path
+
+
+def _results(executable: BuiltInExecutable) -> Iterator[tuple[str, str]]:
+    """Each LFN that is staged out, with each of its destinations."""
+    for planned in executable.jobs.values():
+        for entry in planned.entries or () if planned.role is STAGE_OUT else ():
+            yield entry["lfn"], local_path(entry["dest_urls"][0]["url"]) or ""
 
 
 class _Paths:

@@ -27,6 +27,7 @@ class Keywords(TypedDict, total=False):
     output_sites: str | Sequence[str]
     staging_sites: Mapping[str, str]  # execution site -> staging site
     input_dirs: FilePath | Sequence[FilePath]
+    transformations_dir: FilePath | Sequence[FilePath]
     output_dir: FilePath
     dir: FilePath
     relative_dir: str
@@ -92,7 +93,7 @@ def options_of(
 def _typed(name: str, value: Any) -> Any:
     if name in _PATHS:
         return Path(value)
-    if name == "input_dir":
+    if name in ("input_dir", "transformations_dir"):
         return tuple(map(Path, _listed(value)))
     return _listed(value) if name in _LISTS else value
 

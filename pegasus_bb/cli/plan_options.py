@@ -29,7 +29,6 @@ _REAL_ONLY = {
     (_RANDOM, "-r"): True,
     ("--rescue",): True,
     ("--reuse", "-R"): True,
-    ("--transformations-dir", "-t"): True,
     ("--deferred", "-z"): False,
     ("--nocleanup", "-n"): False,
     ("-X",): True,
@@ -43,6 +42,9 @@ _OPTIONS = (
     click.option("-D", "defines", multiple=True, metavar="KEY=VALUE", help="Property."),
     click.option("-s", "--sites", default="", help="Execution sites."),
     click.option("-I", "--input-dir", default="", help="Folders with inputs."),
+    click.option(
+        "-t", "--transformations-dir", default="", help="Folders with programs."
+    ),
     *(
         click.option(
             f"--bb-{name.replace('_', '-')}",
@@ -138,7 +140,8 @@ def plan_options(options: dict[str, Any], mode: str = "") -> PlanOptions:
     ours = {property_of(name): text for name, text in given.items() if text is not None}
     for name in ("sites", "output_sites", "staging_site"):
         options[name] = _listed(options[name])
-    options["input_dir"] = tuple(map(Path, _listed(options["input_dir"])))
+    for name in ("input_dir", "transformations_dir"):
+        options[name] = tuple(map(Path, _listed(options[name])))
     return PlanOptions(
         cwd=Path.cwd(),
         bb_options=ours,

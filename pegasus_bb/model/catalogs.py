@@ -31,7 +31,6 @@ SOURCES = {
     "transformation": ("transformations.yml", "transformationCatalog"),
 }
 TIERS_FILE = f"{PREFIX}tiers"  # a property
-_NEED_NOT_BE = {"site": "sites", "replica": "replicas"}  # kind -> key of its list
 SPEEDS = "x-storage-speeds"
 STORAGE_FILE = "bb.yml"  # beside the workflow
 SCRATCH = ("sharedScratch", "shared-scratch")
@@ -212,6 +211,7 @@ def load_inputs(
     cwd: Path,
     input_dirs: Sequence[Path] = (),
     named: Collection[str] = (),
+    program_dirs: Sequence[Path] = (),
 ) -> tuple[Document, Catalogs]:
     """The document of the abstract workflow, and its catalogs. Sites that are ``named``
     by options exist if Pegasus would make them. Raises CatalogError and UsageError."""
@@ -220,6 +220,7 @@ def load_inputs(
     documents = {
         kind: _document(kind, workflow, properties, cwd, variables) for kind in SOURCES
     }
+    programs = _programs(documents["transformation"], program_dirs)
     storage = _storage(documents["site"], workflow_file, properties, cwd)
     sites, tiers = _sites_and_tiers(documents["site"], storage, cwd, named)
     replicas = read_replicas(documents["replica"])
@@ -231,10 +232,28 @@ def load_inputs(
         properties,
         sites,
         replicas,
-        read_transformations(documents["transformation"]),
+        read_transformations(programs),
         tiers,
         storage,
     )
+
+
+def _programs(document: Document, folders: Sequence[Path]) -> Document:
+    """The transformation catalog with the programs of ``folders``. Raises CatalogError
+    if there is neither."""
+    if folders:
+        from pegasus_bb.model.program_folders import with_programs  # few plans have any
+
+        return with_programs(document, folders)
+    if not document.text:
+        key = "pegasus.catalog.transformation.file"
+        raise CatalogError(
+            "there is no transformation catalog",
+            file=str(document.path),
+            key=key,
+            would_do=f"put {document.path.name} there, or say -D{key}=FILE",
+        )
+    return document
 
 
 def declared_tiers(
@@ -312,14 +331,7 @@ def _document(
         return workflow.below(key)
     if is_file(cwd / name):
         return load(cwd / name, variables)
-    if kind in _NEED_NOT_BE:
-        return Document(cwd / name, {"pegasus": "5.0", _NEED_NOT_BE[kind]: []})
-    raise CatalogError(
-        f"there is no {kind} catalog",
-        file=str(cwd / name),
-        key=file,
-        would_do=f"put {name} there, or say -D{file}=FILE",
-    )
+    return Document(cwd / name, {"pegasus": "5.0", f"{kind}s": []})  # has no text
 
 
 def read_sites(document: Document) -> SiteCatalog:

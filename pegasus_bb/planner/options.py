@@ -28,6 +28,7 @@ class PlanOptions:
     staging_site: tuple[str, ...] = ()  # SITE, or EXECUTION_SITE=STAGING_SITE
     output_dir: Path | None = None
     input_dir: tuple[Path, ...] = ()
+    transformations_dir: tuple[Path, ...] = ()
     base_dir: Path = Path()
     relative_dir: str | None = None
     relative_submit_dir: str | None = None

@@ -68,10 +68,14 @@ def read_user_input(options: PlanOptions) -> UserInput:
     options.check()
     properties = properties_of(options)
     settings = read_settings(properties, options.cwd)
-    folders = [options.absolute(folder) for folder in options.input_dir]
-    file = options.absolute(options.workflow)
-    named = {*options.sites, *options.output_sites}
-    workflow, catalogs = load_inputs(file, properties, options.cwd, folders, named)
+    workflow, catalogs = load_inputs(
+        options.absolute(options.workflow),
+        properties,
+        options.cwd,
+        [options.absolute(folder) for folder in options.input_dir],
+        {*options.sites, *options.output_sites},
+        [options.absolute(folder) for folder in options.transformations_dir],
+    )
     return UserInput(workflow, catalogs, settings)
 
 

@@ -137,3 +137,19 @@ def test_no_result_takes_the_place_of_an_input_on_any_output_site(
     done = user.try_plan("persistent", *words)
     assert done.returncode == 2
     assert "would take the place of the input 'in.txt'" in done.stderr
+
+
+def test_executable_files_of_a_folder_are_programs(user: UserFolder) -> None:
+    (user.work / "transformations.yml").unlink()
+    (user.work / "programs").mkdir()
+    (user.work / "cat1.sh").rename(user.work / "programs" / "cat1.sh")
+    (user.work / "programs" / "readme.txt").write_text("cat1 is a program")
+    user.plan("persistent", *BUILT_IN, "--transformations-dir", "programs")
+    assert user.run() == "hello\n"
+
+
+def test_a_folder_of_programs_that_is_not_there_is_named(user: UserFolder) -> None:
+    for command in ("plan", "check"):
+        done = user.bb(command, *SITES, *BUILT_IN, "-t", "nowhere")
+        assert done.returncode == 2
+        assert "work/nowhere: there is no such folder" in done.stdout + done.stderr

@@ -191,10 +191,10 @@ exit {code}
         self, site: Site, given: Path
     ) -> None:
         near = transfer("in.txt", given, f"{SCRATCH}/in.txt")
-        far = transfer("far.dat", "scp://me@host/far", f"{SCRATCH}/far.dat")
+        far = transfer("far.dat", "s3://me@host/far", f"{SCRATCH}/far.dat")
         done = do(site, far, near)
         assert done.returncode == 1
-        assert b"far.dat (scp://me@host/far" in done.stderr
+        assert b"far.dat (s3://me@host/far" in done.stderr
         assert (site.scratch / "in.txt").exists()
 
     def test_what_belongs_on_the_pfs_comes_to_its_home(

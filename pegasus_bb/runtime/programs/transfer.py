@@ -31,12 +31,14 @@ from pegasus_bb.runtime.transfers.transfer_jobs import (
     Mkdir,
     Remove,
     Transfer,
+    Url,
     read_jobs,
 )
 from pegasus_bb.runtime.transfers.transfer_methods import (
     Done,
     NeedsOtherTool,
     hand_over,
+    wrong_checksums,
 )
 
 _MOST_THREADS = 4  # more copiers only compete for the disk
@@ -96,7 +98,11 @@ def run(
     drains = _drains(bb, scratch.vanishing, environ)
     arguments = roots, scratch.vanishing, manifest_path, uuid, threads, drains
     copies = _copies(bb, arguments)
-    transfers = FileTransfers(scratch, inputs, copies, links=options.symlink)
+    remote = any(not url.is_local for job in jobs for url in _sources(job))
+    schemes = _own_schemes(environ) if remote else ()
+    transfers = FileTransfers(
+        scratch, inputs, copies, links=options.symlink, schemes=schemes
+    )
     keep = [bb.path, environ.get("HOME") or "/"]
     guard = ResultsGuard(bb, scratch.prefix).why_unsafe
     remover = Remover(scratch, roots, inputs, guard, keep)
@@ -110,6 +116,16 @@ def run(
         _other(scratch, others, threads, environ, failures)
         others.clear()
     return _report(jobs, failures)
+
+
+def _sources(job: Job) -> Sequence[Url]:
+    return job.sources if isinstance(job, Transfer) else ()
+
+
+def _own_schemes(environ: Mapping[str, str]) -> tuple[str, ...]:
+    from pegasus_bb.runtime.transfers.remote_files import own_schemes  # few lists
+
+    return own_schemes(environ)
 
 
 def _copies(bb: BBDir, arguments: tuple[Any, ...]) -> Copies:
@@ -188,6 +204,7 @@ def _other(
         return
     try:
         hand_over(scratch, jobs, threads, environ)
+        failures.extend(wrong_checksums(scratch, jobs))
     except (PegasusBBError, OSError) as error:
         failures.extend(Done(job, "", error) for job in jobs)
 

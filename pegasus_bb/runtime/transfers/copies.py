@@ -20,6 +20,7 @@ from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.scratch_root import Roots
 from pegasus_bb.runtime.staging.digests import SHA256
 from pegasus_bb.runtime.staging.durable import JournalPace
+from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.staging.folder_lfns import copy_path
 from pegasus_bb.runtime.staging.items import Folder, Item, Landed, item_of, stamp
 from pegasus_bb.runtime.staging.lookalikes import Made
@@ -28,6 +29,7 @@ from pegasus_bb.runtime.staging.onefile import same_file
 from pegasus_bb.runtime.staging.parts import parts_in
 from pegasus_bb.runtime.staging.segments import Segments
 from pegasus_bb.runtime.staging.writing import Writing
+from pegasus_bb.runtime.transfers.checksums import check_digest
 from pegasus_bb.runtime.transfers.transfer_methods import Way
 
 if TYPE_CHECKING:
@@ -65,6 +67,7 @@ class Copies:
     def copy(self, ways: Sequence[Way]) -> Iterator[Copied]:
         """Copy all; yields the outcome of each, in any order."""
         alone: list[Way] = []
+        remote: list[Way] = []
         files: list[Way] = []
         for way in ways:
             try:
@@ -73,6 +76,9 @@ class Copies:
                 self._made.check(way.target)
                 if was_copied:
                     yield way, os.path.getsize(way.target), None
+                elif way.is_remote:
+                    self._make_room(way)
+                    remote.append(way)
                 elif os.path.isdir(way.source) or _is_there(way):
                     alone.append(way)
                 else:
@@ -80,16 +86,37 @@ class Copies:
                     files.append(way)
             except (PegasusBBError, OSError) as error:
                 yield way, 0, error
+        yield from self._fetch(remote)
         with self._pace([*alone, *files]) as pace:
             for way in alone:
                 yield self._try_one(way, pace if self._leaves(way) else None)
             groups: dict[tuple[bool, bool], list[Way]] = {}
             for way in files:
-                groups.setdefault((way.promised, self._leaves(way)), []).append(way)
-            for (promised, leaves), group in groups.items():
+                digest = way.promised or bool(way.checksum)
+                groups.setdefault((digest, self._leaves(way)), []).append(way)
+            for (digest, leaves), group in groups.items():
                 yield from self._copy_many(
-                    group, digest=promised, segments=pace if leaves else None
+                    group, digest=digest, segments=pace if leaves else None
                 )
+
+    def _fetch(self, ways: Sequence[Way]) -> Iterator[Copied]:
+        """Fetch files of other hosts, several at once."""
+        if not ways:
+            return
+        from concurrent.futures import ThreadPoolExecutor, as_completed
+
+        from pegasus_bb.runtime.transfers.remote_files import fetch_file  # few inputs
+
+        with ThreadPoolExecutor(self._threads or len(ways)) as pool:
+            running = {pool.submit(fetch_file, way): way for way in ways}
+            for done in as_completed(running):
+                way = running[done]
+                try:
+                    landed = _make_executable(way, done.result())
+                    self._made.add(way.target)
+                    yield way, landed.size, None
+                except (PegasusBBError, OSError) as error:
+                    yield way, 0, error
 
     @contextlib.contextmanager
     def _pace(self, ways: Sequence[Way]) -> Iterator[Segments | None]:
@@ -121,6 +148,8 @@ class Copies:
             vanishing=self._vanishing(way),
             writing=Writing(segments, way.hint),
         )
+        if not os.path.isdir(way.source):
+            check_digest(way.source, way.target, way.checksum, copied.digest)
         source = stamp(os.stat(way.source))
         landed = Landed(copied.size, copied.digest, stamp(copied.stat), source)
         self._note([(way, _make_executable(way, landed))])
@@ -137,9 +166,10 @@ class Copies:
                 if not isinstance(result, Landed):
                     yield way, 0, result
                     continue
+                _check_copy(way, result)
                 landed.append((way, _make_executable(way, result)))
                 self._made.add(way.target)
-            except OSError as error:
+            except (PegasusBBError, OSError) as error:
                 yield way, 0, error
                 continue
             if pace.is_due(len(landed), landed[-1][1].size):
@@ -228,7 +258,8 @@ class Copies:
         """Remove the complete copy of a killed attempt: the buffer has no room for two.
         The source exists, and no job reads the copy before this job has ended."""
         if self._is_on_tier(way.target) and not self._is_on_tier(way.source):
-            os.stat(way.source)
+            if not way.is_remote:
+                os.stat(way.source)
             with contextlib.suppress(FileNotFoundError):
                 if stat.S_ISREG(os.lstat(way.target).st_mode):
                     os.unlink(way.target)
@@ -265,6 +296,16 @@ def _place(path: str, opened: dict[str, Folder]) -> tuple[Folder, str]:
 def _is_there(way: Way) -> bool:
     """Whether source and copy are one file. Raises OSError if there is no source."""
     return same_file(os.stat(way.source), way.target) is not None
+
+
+def _check_copy(way: Way, landed: Landed) -> None:
+    """Remove a copy that is not what the catalog declares. Raises CopyFailed,
+    OSError."""
+    try:
+        check_digest(way.source, way.target, way.checksum, landed.digest)
+    except CopyFailed:
+        os.unlink(way.target)
+        raise
 
 
 def _make_executable(way: Way, landed: Landed) -> Landed:

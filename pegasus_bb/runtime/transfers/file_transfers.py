@@ -8,13 +8,14 @@ failed, and so on. Links and folders are made at once.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.paths import plain_path
 from pegasus_bb.runtime.links import put_link
 from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.staging.lookalikes import folded_path
+from pegasus_bb.runtime.transfers.checksums import check_digest
 from pegasus_bb.runtime.transfers.copies import Copies
 from pegasus_bb.runtime.transfers.input_links import UserInputs
 from pegasus_bb.runtime.transfers.scratch import PFS, Scratch
@@ -36,12 +37,15 @@ class FileTransfers:
         copies: Copies,
         *,
         links: bool = False,
+        schemes: Container[str] = (),
     ) -> None:
-        """``links``: --symlink, make links where possible."""
+        """``links``: --symlink, make links where possible. ``schemes``: what we fetch
+        of other hosts."""
         self._scratch = scratch
         self._inputs = inputs
         self._copies = copies
         self._links = links
+        self._schemes = schemes
         self._real: dict[str, str] = {}  # folder -> its real path
 
     def move(self, jobs: Sequence[Transfer]) -> Iterator[Done]:
@@ -49,7 +53,7 @@ class FileTransfers:
 
         An error is CopyFailed with the reason of each try, or NeedsOtherTool.
         """
-        tries = [Try(job, ways_of(job)) for job in jobs]
+        tries = [Try(job, ways_of(job, self._schemes)) for job in jobs]
         while tries:
             again: list[Try] = []
             for done in self._round(tries):
@@ -58,7 +62,8 @@ class FileTransfers:
                 else:
                     yield done
             tries = [each for each in again if each.ways]
-            yield from (give_up(each) for each in again if not each.ways)
+            failed = [each for each in again if not each.ways]
+            yield from (give_up(each, self._schemes) for each in failed)
 
     def _round(self, tries: Sequence[Try]) -> Iterator[Done | Try]:
         """Try the first way of each; yields those that are done and those to try again.
@@ -117,14 +122,13 @@ class FileTransfers:
         """Make a link, or prepare a copy. Raises PegasusBBError, OSError."""
         job = attempt.job
         (source, dest) = attempt.ways[0]
-        from_path = os.path.abspath(self._scratch.real(source.path))
+        from_path = self._source(source)
         to_path = plain_path(self._scratch.real(dest.path))
-        if not os.path.exists(from_path):
-            raise CopyFailed(f"{from_path}: is not there")
         lfn = self._scratch.lfn_of(to_path)
         self._check_no_input(from_path, to_path)
         os.makedirs(os.path.dirname(to_path), exist_ok=True)
-        if self._wants_link(lfn, dest):
+        if source.is_local and self._wants_link(lfn, dest):
+            check_digest(from_path, from_path, job.checksum)
             return Done(job, self._link(from_path, to_path))
         home = self._scratch.home(lfn)
         if home:
@@ -133,6 +137,15 @@ class FileTransfers:
         promised = not home and self._is_promised(job.lfn, to_path)
         hint = self._scratch.hint(lfn)
         return Way(attempt, from_path, to_path, home or to_path, promised, hint)
+
+    def _source(self, source: Url) -> str:
+        """Its path, or its URL if it is of another host. Raises CopyFailed."""
+        if not source.is_local:
+            return source.text
+        path = os.path.abspath(self._scratch.real(source.path))
+        if not os.path.exists(path):
+            raise CopyFailed(f"{path}: is not there")
+        return path
 
     def _wants_link(self, lfn: object, dest: Url) -> bool:
         """The placement decides; for a file that it does not have, the URL."""

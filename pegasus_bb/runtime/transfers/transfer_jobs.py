@@ -35,6 +35,7 @@ class Transfer(NamedTuple):
     dests: tuple[Url, ...]
     executable: bool
     entry: Mapping[str, Any]  # as the list has it
+    checksum: str = ""  # that a catalog declares, sha256:...
 
 
 class Mkdir(NamedTuple):
@@ -108,7 +109,9 @@ def _job(entry: dict[str, Any]) -> Job:
         if not sources or not dests:
             raise ValueError("a transfer needs a source and a destination")
         lfn = str(entry.get("lfn") or "")
-        return Transfer(lfn, sources, dests, _flag(entry.get("executable")), entry)
+        executable = _flag(entry.get("executable"))
+        checksum = str(entry.get("checksum") or "")
+        return Transfer(lfn, sources, dests, executable, entry, checksum)
     if kind not in ("mkdir", "remove"):
         raise ValueError(f"type {kind!r} is not one of transfer, mkdir, remove")
     target = entry["target"]

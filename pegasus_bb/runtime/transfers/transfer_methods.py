@@ -1,5 +1,6 @@
 """The ways to do a transfer, best first, and their outcomes. Other schemes than local
-paths (http, scp, gsiftp, ...) are the real pegasus-transfer's work.
+paths (http, scp, gsiftp, ...) are the real pegasus-transfer's work; without one we
+fetch some ourselves (remote_files.py).
 """
 
 from __future__ import annotations
@@ -8,14 +9,16 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.paths import plain_path
 from pegasus_bb.core.process import ask
+from pegasus_bb.core.removal import remove
 from pegasus_bb.runtime.links import put_link
 from pegasus_bb.runtime.staging.failures import CopyFailed, explained
+from pegasus_bb.runtime.transfers.checksums import check_digest
 from pegasus_bb.runtime.transfers.scratch import Scratch
 from pegasus_bb.runtime.transfers.transfer_jobs import Job, Mkdir, Remove, Transfer, Url
 
@@ -49,18 +52,28 @@ class Try(NamedTuple):
 
 class Way(NamedTuple):
     attempt: Try
-    source: str
+    source: str  # a path, or the URL of a file of another host
     dest: str  # as the job names it
     target: str  # where the bytes are stored
     promised: bool
     hint: int = 0  # write hint: runtime/staging/hints.py
 
+    @property
+    def is_remote(self) -> bool:
+        return not self.source.startswith("/")
+
+    @property
+    def checksum(self) -> str:
+        """The declared one; empty if there is none."""
+        return self.attempt.job.checksum
+
     def is_same_copy(self, other: Way) -> bool:
         """Whether one copy, and one line in the manifest, serve both."""
         job = self.attempt.job
         same = other.attempt.job
-        wanted = (job.lfn, job.executable) == (same.lfn, same.executable)
-        return wanted and self[1:] == other[1:]
+        wanted = (job.lfn, job.executable, job.checksum)
+        also = (same.lfn, same.executable, same.checksum)
+        return wanted == also and self[1:] == other[1:]
 
     def what(self, size: int) -> str:
         if self.target == self.dest:
@@ -68,15 +81,20 @@ class Way(NamedTuple):
         return f"{size} bytes to {self.target}, linked from {self.dest}"
 
 
-def ways_of(job: Transfer) -> tuple[tuple[Url, Url], ...]:
-    pairs = ((source, dest) for dest in job.dests for source in job.sources)
-    return tuple(pair for pair in pairs if all(url.is_local for url in pair))
+def ways_of(job: Transfer, schemes: Container[str]) -> tuple[tuple[Url, Url], ...]:
+    """``schemes``: what we fetch of other hosts."""
+    return tuple(
+        (source, dest)
+        for dest in job.dests
+        for source in job.sources
+        if dest.is_local and (source.is_local or source.scheme in schemes)
+    )
 
 
-def give_up(attempt: Try) -> Done:
+def give_up(attempt: Try, schemes: Container[str]) -> Done:
     job = attempt.job
     reasons = "; ".join(attempt.reasons)
-    if all(url.is_local for url in job.sources + job.dests):
+    if len(ways_of(job, schemes)) == len(job.sources) * len(job.dests):
         return Done(job, "", CopyFailed(reasons))
     return Done(job, "", NeedsOtherTool(reasons))
 
@@ -120,6 +138,21 @@ def hand_over(
         _link_home(scratch, job)
 
 
+def wrong_checksums(scratch: Scratch, jobs: Sequence[Job]) -> Iterator[Done]:
+    """Those of ``jobs``, which pegasus-transfer has done, that brought another file
+    than the catalog declares; it is removed."""
+    for job in jobs:
+        if not isinstance(job, Transfer) or not job.checksum:
+            continue
+        for dest in job.dests if job.dests[0].is_local else ():
+            path = _target(scratch, dest)
+            try:
+                check_digest(job.sources[0].text, path, job.checksum)
+            except (PegasusBBError, OSError) as error:
+                remove(path)
+                yield Done(job, "", error)
+
+
 def _named(job: Job) -> str:
     if isinstance(job, Transfer):
         return f"{job.lfn} ({job.sources[0].text} -> {job.dests[0].text})"
@@ -127,7 +160,7 @@ def _named(job: Job) -> str:
 
 
 def _entry(scratch: Scratch, job: Job) -> dict[str, Any]:
-    entry = dict(job.entry)
+    entry = {key: value for key, value in job.entry.items() if key != "checksum"}
     if isinstance(job, (Mkdir, Remove)):
         return entry
     if all(url.is_local for url in job.dests):

@@ -1,0 +1,61 @@
+"""Files of other hosts, where no pegasus-transfer fetches them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Mapping
+from typing import Callable
+
+from pegasus_bb.core.files import sync_directory
+from pegasus_bb.runtime.staging.hints import set_hint
+from pegasus_bb.runtime.staging.items import Landed, stamp
+from pegasus_bb.runtime.staging.parts import part_name
+from pegasus_bb.runtime.transfers.checksums import check_digest
+from pegasus_bb.runtime.transfers.transfer_methods import Way, find_tool
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+def own_schemes(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The schemes, apart from local ones, that we fetch in this job: none if
+    pegasus-transfer is there."""
+    if find_tool(environ):
+        return ()
+    scp = ("scp",) if shutil.which("scp", path=environ.get("PATH")) else ()
+    return "http", "https", *scp
+
+
+def fetch_file(way: Way, sleep: Callable[[float], None] = time.sleep) -> Landed:
+    """Bring ``way`` from its URL to its target, complete and durable. Raises
+    CopyFailed, OSError; the target is then unchanged."""
+    part = part_name(way.target)
+    out = os.open(part, _NEW, 0o666)
+    try:
+        try:
+            set_hint(out, way.hint)
+            digest = _fetch(way, part, out, sleep)
+            os.fsync(out)
+        finally:
+            os.close(out)
+        check_digest(way.source, part, way.checksum, digest)
+        os.replace(part, way.target)
+    except BaseException:
+        os.unlink(part)
+        raise
+    sync_directory(os.path.dirname(way.target))
+    status = os.lstat(way.target)
+    return Landed(status.st_size, digest, stamp(status), [])
+
+
+def _fetch(way: Way, part: str, out: int, sleep: Callable[[float], None]) -> str:
+    """The digest, or empty if it is not known."""
+    if way.source.lower().startswith("scp:"):
+        from pegasus_bb.runtime.transfers import scp
+
+        scp.fetch(way.source, part, shutil.which("scp") or "scp", sleep)
+        return ""
+    from pegasus_bb.runtime.transfers import web  # slow to load
+
+    return web.fetch(way.source, out, sleep)

@@ -1,0 +1,207 @@
+"""Inputs of other hosts come without pegasus-transfer, and as the catalog declares."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.job_lists import PREFIX, SCRATCH, Site, do, names, transfer
+from tests.support.shebang import shebang
+from tests.support.web_server import WebServer, code, cut, rest, serving, whole
+
+BODY = b"input data" * 1000
+GOOD = f"sha256:{hashlib.sha256(BODY).hexdigest()}"
+BAD = f"sha256:{'0' * 64}"
+HOLE = 64 << 20  # bytes
+
+
+@pytest.fixture
+def server() -> Iterator[WebServer]:
+    with serving() as server:
+        server.answers = [whole(BODY)]
+        yield server
+
+
+class TestWeb:
+    @pytest.mark.parametrize("how", ["bb copy", "pfs copy"])
+    def test_an_input_comes_as_it_is_placed(
+        self, site: Site, server: WebServer, how: str
+    ) -> None:
+        site.place({"in.txt": how})
+        server.answers = [cut(BODY, 700, ETag='"1"'), rest(BODY, ETag='"1"')]
+        job = transfer("in.txt", server.url(), f"{SCRATCH}/in.txt", checksum=GOOD)
+        done = do(site, job)
+        assert done.returncode == 0, done.stderr
+        come = site.scratch / "in.txt"
+        assert come.read_bytes() == BODY
+        assert come.is_symlink() is (how == "pfs copy")
+        assert stat.S_IMODE(come.stat().st_mode) == 0o644
+        assert f"{len(BODY)} bytes to ".encode() in done.stdout
+        assert server.ranges == [None, "bytes=700-"]
+
+    def test_a_program_can_be_started(self, site: Site, server: WebServer) -> None:
+        url = server.url()
+        do(site, transfer("run.sh", url, f"{SCRATCH}/run.sh", executable=True))
+        assert os.access(site.scratch / "run.sh", os.X_OK)
+
+    def test_many_come_and_one_that_does_not_is_named(
+        self, site: Site, server: WebServer
+    ) -> None:
+        server.answers = [code(404), whole(BODY)]
+        jobs = [
+            transfer(f"f{n}", server.url(f"/f{n}"), f"{SCRATCH}/f{n}") for n in range(9)
+        ]
+        done = do(site, *jobs)
+        assert done.returncode == 1
+        assert b"8 of 9 jobs" in done.stdout
+        assert b"the server answered 404 Not Found" in done.stderr
+        assert len(names(site.scratch)) == 8  # and no temporary file
+
+    def test_a_wrong_file_takes_no_name(self, site: Site, server: WebServer) -> None:
+        job = transfer("in.txt", server.url(), f"{SCRATCH}/in.txt", checksum=BAD)
+        done = do(site, job)
+        assert done.returncode == 1
+        for part in (server.url(), GOOD, BAD, "sha256sum FILE", "checking = none"):
+            assert part.encode() in done.stderr
+        assert names(site.scratch) == []
+
+    def test_a_second_source_serves_where_the_first_does_not(
+        self, site: Site, server: WebServer, given: Path
+    ) -> None:
+        server.answers = [code(404)]
+        both = [server.url(), str(given)]
+        assert do(site, transfer("in.txt", both, f"{SCRATCH}/in.txt")).returncode == 0
+        assert (site.scratch / "in.txt").read_text() == "input data"
+
+    def test_an_earlier_copy_makes_room_for_its_next_try(
+        self, site: Site, server: WebServer
+    ) -> None:
+        stale = site.scratch / "in.txt"
+        stale.write_text("of an earlier try")
+        server.answers = [code(404)]
+        do(site, transfer("in.txt", server.url(), f"{SCRATCH}/in.txt"))
+        assert names(site.scratch) == []
+
+    def test_an_input_of_the_user_is_not_replaced(
+        self, site: Site, server: WebServer, given: Path
+    ) -> None:
+        lists = site.bb.parent / "stage_in_local_0.in"
+        lists.write_text(json.dumps([transfer("in.txt", given, f"{PREFIX}/x")]))
+        done = do(site, transfer("in.txt", server.url(), given))
+        assert b"is an input of this workflow" in done.stderr
+        assert given.read_text() == "input data"
+
+
+class TestScp:
+    @pytest.fixture
+    def scp(self, site: Site) -> dict[str, str]:
+        """In the place of scp: notes its arguments and copies /far of this machine."""
+        path = site.root / "tools" / "scp"
+        path.parent.mkdir()
+        path.write_text(
+            f"{shebang()}\nimport os, shutil, sys\n"
+            f"open({str(site.root / 'seen')!r}, 'a').write(' '.join(sys.argv[1:]))\n"
+            f"source = {str(site.root)!r} + sys.argv[-2].partition(':')[2]\n"
+            "try: shutil.copyfile(source, sys.argv[-1])\n"
+            "except OSError as error: sys.exit(str(error))\n"
+        )
+        path.chmod(0o755)
+        return {"PATH": f"{path.parent}:{os.environ['PATH']}"}
+
+    def test_a_file_comes_without_a_shell_and_a_password(
+        self, site: Site, scp: dict[str, str]
+    ) -> None:
+        (site.root / "far.dat").write_bytes(BODY)
+        url = "scp://me@host.org:2222/far.dat"
+        job = transfer("far", url, f"{SCRATCH}/far", checksum=GOOD)
+        done = do(site, job, **scp)
+        assert done.returncode == 0, done.stderr
+        assert (site.scratch / "far").read_bytes() == BODY
+        words = (site.root / "seen").read_text().split()
+        assert "-B" in words
+        assert words[-4:-1] == ["2222", "--", "me@host.org:/far.dat"]
+
+    @pytest.mark.parametrize(
+        "url", ["scp://-oProxyCommand=x/f", "scp://h/a;b", "scp://h/$(x)", "scp://h"]
+    )
+    def test_what_a_shell_or_scp_would_misread_is_refused(
+        self, site: Site, scp: dict[str, str], url: str
+    ) -> None:
+        done = do(site, transfer("far", url, f"{SCRATCH}/far"), **scp)
+        assert b"not of the form scp://USER@HOST" in done.stderr
+        assert not (site.root / "seen").exists()
+
+    def test_what_scp_says_is_passed_on(self, site: Site, scp: dict[str, str]) -> None:
+        done = do(site, transfer("far", "scp://h/gone", f"{SCRATCH}/far"), **scp)
+        assert done.returncode == 1
+        assert b"scp ended with 1: " in done.stderr
+        assert b"No such file" in done.stderr
+        assert names(site.scratch) == []
+
+
+class TestDeclaredChecksums:
+    """Of inputs with a path."""
+
+    def bring(self, site: Site, source: Path, checksum: str) -> Any:
+        dest = f"{SCRATCH}/in.txt"
+        return do(site, transfer("in.txt", source, dest, checksum=checksum))
+
+    @pytest.fixture
+    def given(self, site: Site) -> Path:
+        path: Path = site.pfs / "in.txt"
+        path.write_bytes(BODY)
+        return path
+
+    @pytest.mark.parametrize("how", ["bb copy", "pfs copy", "pfs link"])
+    def test_a_damaged_input_fails_with_both_digests(
+        self, site: Site, given: Path, how: str
+    ) -> None:
+        site.place({"in.txt": how})
+        done = self.bring(site, given, BAD)
+        assert done.returncode == 1
+        for part in (str(given), GOOD, BAD, "sha256sum FILE", "checking = none"):
+            assert part.encode() in done.stderr
+        assert not os.path.lexists(site.scratch / "in.txt")
+        assert given.read_bytes() == BODY
+        assert self.bring(site, given, GOOD).returncode == 0
+        assert (site.scratch / "in.txt").read_bytes() == BODY
+
+    def test_an_input_that_is_in_its_place_already_is_kept(
+        self, site: Site, given: Path
+    ) -> None:
+        os.link(given, site.scratch / "in.txt")
+        assert self.bring(site, given, BAD).returncode == 1
+        assert (site.scratch / "in.txt").read_bytes() == BODY
+
+    def test_holes_are_read_as_zeros(self, site: Site, given: Path) -> None:
+        with given.open("r+b") as sparse:
+            sparse.truncate(HOLE)
+        hasher = hashlib.sha256(BODY)
+        hasher.update(bytes(HOLE - len(BODY)))
+        done = self.bring(site, given, f"sha256:{hasher.hexdigest()}")
+        assert done.returncode == 0, done.stderr
+
+    @pytest.mark.parametrize("checksum", [GOOD, BAD])
+    def test_what_pegasus_transfer_brings_is_checked_as_well(
+        self, site: Site, checksum: str
+    ) -> None:
+        tool = site.root / "tools" / "pegasus-transfer"
+        tool.parent.mkdir()
+        come = site.scratch / "far"
+        data = site.root / "data"
+        data.write_bytes(BODY)
+        seen = site.root / "seen"
+        tool.write_text(f"#!/bin/sh\ncat > {seen}\ncp {data} {come}\n")
+        tool.chmod(0o755)
+        path = f"{tool.parent}:{os.environ['PATH']}"
+        job = transfer("far", "http://host/far", f"{SCRATCH}/far", checksum=checksum)
+        assert do(site, job, PATH=path).returncode == (checksum == BAD)
+        assert come.exists() is (checksum == GOOD)
+        assert "checksum" not in seen.read_text()

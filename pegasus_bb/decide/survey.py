@@ -1,11 +1,12 @@
-"""The files of a workflow, each described once from all its uses, and the programs that
-are staged with the data, which need space on the tier as well."""
+"""The files of a workflow, each described once from all its uses, and the programs and
+images that are staged with the data, which need space on the tier as well."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.core.paths import local_path
@@ -18,9 +19,14 @@ from pegasus_bb.model.transformations import (
 )
 from pegasus_bb.model.workflow import Job, Use, Workflow
 
+if TYPE_CHECKING:
+    from pegasus_bb.model.images import StagedImage
+
 INPUT = "input"  # no job makes it
 INTERMEDIATE = "intermediate"  # a job makes it, it is not staged out
 OUTPUT = "output"  # a job makes it and it is staged out, read by others or not
+
+Staged: TypeAlias = "Executable | StagedImage"
 
 
 @dataclass(slots=True)
@@ -33,6 +39,7 @@ class File:
     declared_by: str = ""  # the job with that metadata
     maker: str = ""  # the job that writes it
     executable: str = ""  # the program's path, if the file is a staged program
+    image: bool = False  # that program is the image of a container
 
 
 def survey(given: PlanningInput, site: str) -> dict[str, File]:
@@ -56,8 +63,11 @@ def survey(given: PlanningInput, site: str) -> dict[str, File]:
             if use.tier:
                 _note_tier(workflow, file, job, use)
     programs = staged_executables(workflow, catalogs.transformations, site)
-    for lfn, executable in programs.items():
-        files.setdefault(lfn, File(lfn, executable=executable.pfn))
+    for lfn, staged in programs.items():
+        file = files.setdefault(lfn, File(lfn, executable=staged.pfn))
+        if not isinstance(staged, Executable) and file.executable:
+            file.image = True
+            file.size = staged.size
     for file in files.values():
         if file.size is None and file.role == INPUT:
             file.size = _size_of(file, catalogs.replicas, site)
@@ -138,8 +148,8 @@ def staged_name(transformation: Transformation) -> str:
 
 def staged_executables(
     workflow: Workflow, catalog: TransformationCatalog, site: str
-) -> dict[str, Executable]:
-    """LFN -> program, for every program that is staged for jobs on ``site``."""
+) -> dict[str, Staged]:
+    """LFN -> program, for every one that is staged for jobs on ``site``."""
     names = dict.fromkeys(
         job.transformation for job in workflow.jobs.values() if job.runs_on(site)
     )
@@ -148,13 +158,14 @@ def staged_executables(
 
 def staged_for(
     names: Iterable[str], catalog: TransformationCatalog, site: str
-) -> dict[str, Executable]:
-    """LFN -> program, for every program that is staged for these transformations, with
-    the programs that they require.
+) -> dict[str, Staged]:
+    """LFN -> program, for every one that is staged for these transformations: with
+    their images, and the programs that they require. Raises CatalogError.
     """
     waiting = list(names)
     seen = set(waiting)
-    staged: dict[str, Executable] = {}
+    run = frozenset(waiting)
+    staged: dict[str, Staged] = {}
     for name in waiting:
         transformation = catalog.transformations.get(name)
         if transformation is None:
@@ -162,6 +173,12 @@ def staged_for(
         executable = catalog.executable(name, site)
         if executable is not None and executable.kind == "stageable":
             staged[staged_name(transformation)] = executable
+        if executable is not None and executable.container and name in run:
+            from pegasus_bb.model.containers import staged_image  # few have images
+
+            image = staged_image(catalog, executable, site)
+            if image is not None:
+                staged[image.lfn] = image
         waiting.extend(n for n in transformation.requires if n not in seen)
         seen.update(transformation.requires)
     return staged
@@ -170,16 +187,27 @@ def staged_for(
 def staged_with(
     workflow: Workflow, catalog: TransformationCatalog, site: str
 ) -> dict[str, tuple[str, ...]]:
-    """Transformation -> LFNs of the programs that its jobs on ``site`` need there."""
+    """Transformation -> LFNs of the programs that its jobs on ``site`` need in their
+    folders. Images are none of them: jobs start those where all jobs find them."""
+    staged = _staged_by_name(workflow, catalog, site)
+    return {
+        name: tuple(n for n, each in files.items() if isinstance(each, Executable))
+        for name, files in staged.items()
+    }
+
+
+def _staged_by_name(
+    workflow: Workflow, catalog: TransformationCatalog, site: str
+) -> dict[str, dict[str, Staged]]:
     names = {job.transformation for job in workflow.jobs.values() if job.runs_on(site)}
-    return {name: tuple(staged_for([name], catalog, site)) for name in names}
+    return {name: staged_for([name], catalog, site) for name in names}
 
 
 def program_users(
     workflow: Workflow, catalog: TransformationCatalog, site: str
 ) -> dict[str, list[str]]:
-    """LFN of each staged program -> the jobs on ``site`` that have it staged."""
-    programs = staged_with(workflow, catalog, site)
+    """LFN of each staged program, or image -> the jobs on ``site`` that need it."""
+    programs = _staged_by_name(workflow, catalog, site)
     users: dict[str, list[str]] = {}
     for job in workflow.jobs.values():
         if job.runs_on(site):

@@ -3,7 +3,7 @@
 A job's profile ``pegasus: bb.tier`` places the files that the job writes. It places an
 input only if every job that reads the input has the profile with the same value,
 because a file lives in one place. ``link`` is for inputs only, so jobs cannot use it.
-Staged programs belong to no job; metadata and the placement file place them.
+Staged programs and images belong to no job; the placement file places them.
 
 The metadata ``bb.tier`` of a file may be in any use of it; uses that contradict each
 other are refused.
@@ -29,6 +29,7 @@ from pegasus_bb.decide.tier_choice import job_tier
 from pegasus_bb.model.catalogs import environment
 from pegasus_bb.model.document import Document, Key, load_value
 from pegasus_bb.model.graph import Graph
+from pegasus_bb.model.modes import RunMode
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job, Workflow
@@ -79,6 +80,14 @@ def _program_rule(tier: Tier) -> Rule:
     return Rule(where, reason.replace("an input", "a program that is staged", 1))
 
 
+def _image_rule(tier: Tier, mode: RunMode) -> Rule:
+    """An image is placed as a program is, but no job copies it for itself alone."""
+    if mode.is_only_for_jobs:
+        return Rule(PFS, "the image of a container, which jobs share")
+    where, reason = _program_rule(tier)
+    return Rule(where, reason.replace("a program", "an image", 1))
+
+
 def homes(
     given: PlanningInput, tier: Tier, files: Mapping[str, File]
 ) -> list[FileHome]:
@@ -87,11 +96,15 @@ def homes(
     narrow = _narrow_rules(given, tier, files)
     classes = _class_rules(tier)
     program = _program_rule(tier)
+    mode = given.settings.mode
+    image = _image_rule(tier, mode)
     saved = _checkpoints(given)
     found: list[FileHome] = []
     for lfn, file in files.items():
-        rule = narrow.get(lfn) or saved.get(lfn)
-        rule = rule or (program if file.executable else classes[file.role])
+        of_class = program if file.executable else classes[file.role]
+        rule = narrow.get(lfn) or (image if file.image else saved.get(lfn, of_class))
+        if file.image and mode.is_only_for_jobs:
+            rule = image  # no reservation outlives a job, whatever else is said
         on, how = tier_and_access(rule.where, file.role, tier)
         found.append(FileHome(file, on, how, rule, lfn in narrow))
     return found

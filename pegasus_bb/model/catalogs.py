@@ -134,6 +134,7 @@ class Replica:
     pfn: str  # a URL or a path
     site: str
     size: int | None = None  # bytes, if the catalog says
+    checksum: str = ""  # sha256:..., if the catalog says
 
 
 @dataclass(frozen=True)
@@ -154,6 +155,11 @@ class ReplicaCatalog:
         entries = enumerate(self.document.data.get("replicas") or ())
         index = next((n for n, entry in entries if str(entry["lfn"]) == lfn), None)
         return ("replicas",) if index is None else ("replicas", index)
+
+    def checksum(self, lfn: str) -> str:
+        """What every replica of ``lfn`` must have; empty if none is declared."""
+        known = self.replicas.get(lfn, ())
+        return next((each.checksum for each in known if each.checksum), "")
 
     def with_directory(self, folder: Path) -> ReplicaCatalog:
         """These replicas, preceded by every file below ``folder`` (--input-dir)."""
@@ -409,12 +415,19 @@ def read_replicas(document: Document) -> ReplicaCatalog:
         size = None
         if declared is not None:
             size = entry.below("metadata", "size").size("a file's size: ")
+        checksum = _checksum(entry) if entry.data.get("checksum") else ""
         for pfn in entry.entries("pfns", "a replica", "pfn"):
             pfn.check_keys(_OF_A_PFN, "a place of a replica")
             site = str(pfn.data.get("site", "local"))
-            replica = Replica(lfn, str(pfn.data["pfn"]), site, size)
+            replica = Replica(lfn, str(pfn.data["pfn"]), site, size, checksum)
             replicas.setdefault(lfn, []).append(replica)
     return ReplicaCatalog(document, replicas)
+
+
+def _checksum(entry: Entry) -> str:
+    from pegasus_bb.model.checksums import read_checksum  # few files have one
+
+    return read_checksum(entry)
 
 
 def _entries_with(known: Iterable[Data], files: dict[str, str]) -> Iterator[Data]:

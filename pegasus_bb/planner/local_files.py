@@ -16,10 +16,12 @@ from pegasus_bb.core.files import is_dir, is_file, is_there
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.core.units import abbreviate, format_size
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
+from pegasus_bb.decide.survey import staged_executables
 from pegasus_bb.model.catalogs import Catalogs, Replica, Site
 from pegasus_bb.model.document import Document, Key
 from pegasus_bb.model.finding import Finding, Level, note, ok, wrong
 from pegasus_bb.model.tiers import Tier
+from pegasus_bb.model.transformations import Executable
 from pegasus_bb.planner.options import PlanOptions
 
 _LONGEST_LINE = 256  # that Linux reads for an interpreter
@@ -44,6 +46,7 @@ def of_local_files(
 ) -> Iterator[Finding]:
     yield from of_replicas(given)
     yield from of_programs(given)
+    yield from of_images(given)
     yield from of_output(options, given)
     yield from of_scratch(given.catalogs, given.site, is_watched=False)
     placement = decision.placement if decision else None
@@ -107,6 +110,18 @@ def of_programs(given: PlanningInput) -> Iterator[Finding]:
         interpreter = _interpreter(next(iter(lost.values())).pfn)
         what = listed(f"its first line names {interpreter}, which is not here", lost)
         yield wrong("programs", what, "its first line, or the pfn")
+
+
+def of_images(given: PlanningInput) -> Iterator[Finding]:
+    """Whether images that are staged from this machine are there."""
+    catalog = given.catalogs.transformations
+    staged = staged_executables(given.workflow, catalog, given.site.name).values()
+    images = [each for each in staged if not isinstance(each, Executable)]
+    gone = [each.pfn for each in images if not _is_file_here(each.pfn)]
+    if gone:
+        at = _place(catalog.document, ["containers"])
+        what = f"{at}: images not where the catalog says: {abbreviate(gone)}"
+        yield wrong("images", what, "the path on this machine")
 
 
 def has_htcondor() -> bool:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from pegasus_bb.core.paths import local_path
 from pegasus_bb.core.units import abbreviate, format_files, format_size
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput, Selection
 from pegasus_bb.decide.sizing import wanted_capacity
@@ -241,33 +238,6 @@ def omission_notes(given: PlanningInput, *, is_builtin: bool) -> list[str]:
     for find in _BUILTIN if is_builtin else ():
         notes += find(given)
     return notes
-
-
-def check_can_be_fetched(given: PlanningInput) -> None:
-    """Raises CatalogError for an input that needs pegasus-transfer if there is none:
-    before anything is reserved."""
-    if _has_pegasus_transfer(given):
-        return
-    replicas = given.catalogs.replicas.replicas
-    for lfn in given.graph.consumers:
-        sources = () if lfn in given.graph.producer else replicas.get(lfn, ())
-        if sources and all(local_path(source.pfn) is None for source in sources):
-            document = given.catalogs.replicas.document
-            raise document.error(
-                f"the input {lfn!r} can only be fetched by pegasus-transfer, which is "
-                "neither on PATH nor in a PEGASUS_HOME of the site",
-                ["replicas"],
-                sources[0].pfn,
-                f"a copy of it in a file, or PEGASUS_HOME in the env profile of site "
-                f"{given.site.name}",
-            )
-
-
-def _has_pegasus_transfer(given: PlanningInput) -> bool:
-    home = os.environ.get("PEGASUS_HOME", "")
-    path = os.pathsep.join([os.environ.get("PATH", ""), f"{home}/bin" if home else ""])
-    of_site = given.site.profile("env", "PEGASUS_HOME")
-    return bool(of_site) or shutil.which("pegasus-transfer", path=path) is not None
 
 
 def _checkpoints(given: PlanningInput, *, is_builtin: bool) -> Iterator[str]:

@@ -12,7 +12,6 @@ from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.dag.roles import id_in_names
 from pegasus_bb.model.document import as_json
 from pegasus_bb.model.placement import HINTS, JobReservation, PlacedFile, Placement
-from pegasus_bb.model.transformations import containers_for
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.planner.planned_by import PLANNED_BY, planned_by
 from pegasus_bb.planner.rewrite.job_directives import directives_of, linked_sources
@@ -40,7 +39,8 @@ def run_files(
     placement = run.placement
     request = run.request
     read = given.workflow, given.catalogs, given.site
-    yield from containers_file(*read, run.pool_folders.values()).items()
+    pools = run.pool_folders.values()
+    yield from containers_file(*read, pools, planned.scratch).items()
     if placement is None:
         return
     prefix = ""
@@ -205,19 +205,27 @@ _MOST_FOLDERS = 64  # each is one more argument of the container's program
 
 
 def containers_file(
-    workflow: Workflow, catalogs: Catalogs, site: Site, pools: Iterable[str] = ()
+    workflow: Workflow,
+    catalogs: Catalogs,
+    site: Site,
+    pools: Iterable[str] = (),
+    scratch: str = "",
 ) -> dict[str, bytes]:
     """The name and contents of the file; empty if no task has a container. ``pools``
-    are the run's folders in pools of the tier.
+    are the run's folders in pools of the tier, ``scratch`` is that of its files.
 
     Raises CatalogError if a container cannot be started.
     """
     names = {job.transformation for job in workflow.jobs.values()}
     if any(job.kind != "job" for job in workflow.jobs.values()):
         names |= catalogs.transformations.transformations.keys()
-    found = containers_for(catalogs.transformations, names, site.name)
-    if not found:
+    known = catalogs.transformations
+    programs = (known.executable(name, site.name) for name in names)
+    if not any(program and program.container for program in programs):
         return {}
+    from pegasus_bb.model.containers import containers_for  # few workflows have some
+
+    found = containers_for(known, names, site.name, scratch)
     for job in workflow.jobs.values():
         if job.transformation in found:
             _check_job(workflow, job)

@@ -19,7 +19,8 @@ _DONE = """
     bb.* catalog.replica catalog.replica.file catalog.site catalog.site.file
     catalog.transformation catalog.transformation.file container.arguments cores
     data.configuration diskspace glite.arguments gpus gridstart.launcher
-    gridstart.launcher.arguments memory mode nodes ppn project queue runtime style
+    gridstart.launcher.arguments integrity.checking memory mode nodes ppn project
+    queue runtime style
     transfer.links transfer.threads
 """
 # These change nothing that a run with the built-in planner has: clustering, which is
@@ -43,7 +44,7 @@ _LEFT_OUT = """
     catalog.site.sites.* chain.stagein checkpoint.time condor.concurrency.limits
     container.launcher container.launcher.arguments data.reuse.scope dir.create*
     dir.exec dir.staging.mapper* dir.useTimestamp estimator* exitcode.* file.cleanup.*
-    gridstart.* group integrity.checking job.priority* maxwalltime pegasus_lite_*
+    gridstart.* group job.priority* maxwalltime pegasus_lite_*
     remote.scheduler.* selector.* transfer.* workdir
 """
 # The built-in planner does these in one way only; another would give other results or

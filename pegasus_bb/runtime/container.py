@@ -7,6 +7,7 @@ in arguments and links are valid inside and outside.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 from typing import Any, NamedTuple
@@ -15,11 +16,15 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import read_json
 from pegasus_bb.core.refusals import keep_mode
 from pegasus_bb.runtime.bbdir import BBDir
+from pegasus_bb.runtime.bind import shared_binding
 from pegasus_bb.runtime.proc import ProgramNotStarted, find_program
 from pegasus_bb.runtime.records.kickstart_options import Options, parse_options
 
 FOLDERS = "PEGASUS_BB_FOLDERS"  # real folders on the tier; launch sets it for its job
 _FILE = "containers.json"
+_ARCHIVE = re.compile(r"\.(?:tgz|tar(?:\.\w+)?)$")  # as docker save writes it
+_LOADED = re.compile(r"^Loaded image(?: ID)?: *(\S+)", re.MULTILINE)
+_LONGEST_LOAD = 3600.0  # seconds
 # Docker containers get the job's environment without these, which describe the node.
 _OF_THE_NODE = {"HOME", "HOSTNAME", "PATH", "PWD", "SHELL", "TEMP", "TMP", "TMPDIR"}
 
@@ -33,13 +38,17 @@ class ContainedTask(NamedTuple):
 def in_container(bb: BBDir, argv: list[str], environ: dict[str, str]) -> list[str]:
     """``argv`` of a recorder, with its task in a container if it has one.
 
-    Adds to ``environ`` what the container needs. Raises UsageError, CannotStart.
+    Adds to ``environ`` what the container needs. Raises UsageError, ReservationFailed,
+    CannotStart.
     """
     planned = read_json(bb.file(_FILE))
     options = parse_options(argv[1:])
     container = planned["transformations"].get(options.value("transformation"))
     if container is None:
         return argv
+    if container["image"].startswith("/"):
+        image = _real_path(bb, container["image"], environ)
+        container = {**container, "image": image}
     place = len(argv) - len(options.argv)
     task = _task(planned["folders"], container, options, environ)
     before = argv[:place]
@@ -76,17 +85,27 @@ def _mount(path: str) -> str:
     return f"{path}:{path}"
 
 
+def _real_path(bb: BBDir, image: str, environ: dict[str, str]) -> str:
+    """The place of an image file. One that was staged is where all jobs find it, and
+    not in a folder of the job's own. Raises UsageError, ReservationFailed."""
+    binding = shared_binding(bb, environ)
+    path = binding.text(image) if binding else image
+    if not os.path.exists(path):
+        raise UsageError(
+            f"{path}: the image of this task's container is not on "
+            f"{os.uname().nodename}; copy it to a folder that every node sees"
+        )
+    return path
+
+
 def _apptainer(
     container: dict[str, Any], task: ContainedTask, environ: dict[str, str]
 ) -> list[str]:
     """The working directory is also the home directory, as in Pegasus."""
     for name, value in container["env"].items():
         environ[f"APPTAINERENV_{name}"] = environ[f"SINGULARITYENV_{name}"] = value
-    if container["image"].startswith("/") and not os.path.exists(container["image"]):
-        raise UsageError(
-            f"{container['image']}: the image of this task's container is not on "
-            f"{os.uname().nodename}; copy it to a folder that every node sees"
-        )
+    image = container["image"]
+    is_archive = image.startswith("/") and _ARCHIVE.search(image)
     return [
         _apptainer_program(environ),
         "exec",
@@ -94,7 +113,7 @@ def _apptainer(
         *_each("--bind", task.mounts),
         *("--pwd", task.folder),
         *container["arguments"],
-        container["image"],
+        f"docker-archive:{image}" if is_archive else image,
         *task.argv,
     ]
 
@@ -105,8 +124,10 @@ def _docker(
     """The container runs as the job's user, who then owns the files that it makes."""
     passed = sorted(environ.keys() - _OF_THE_NODE - container["env"].keys())
     values = {"HOME": task.folder, **container["env"]}
+    program = find_program("docker", environ)
+    image = container["image"]
     return [
-        find_program("docker", environ),
+        program,
         *("run", "--rm", "--interactive"),
         *("--user", f"{os.getuid()}:{os.getgid()}"),
         *_each("--volume", task.mounts),
@@ -115,9 +136,23 @@ def _docker(
         *_each("--env", [f"{name}={value}" for name, value in values.items()]),
         *("--entrypoint", task.argv[0]),
         *container["arguments"],
-        container["image"],
+        _loaded(program, image, environ) if image.startswith("/") else image,
         *task.argv[1:],
     ]
+
+
+def _loaded(program: str, path: str, environ: dict[str, str]) -> str:
+    """The name of the image in the archive ``path``, which Docker has then. Raises
+    UsageError."""
+    from pegasus_bb.core.process import ask  # most images are pulled
+
+    argv = [program, "load", "--input", path]
+    done = ask(argv, timeout=_LONGEST_LOAD, env=environ)
+    names = _LOADED.findall(done.out)
+    if done.status or not names:
+        why = (done.err or done.out).strip() or "it names no image"
+        raise UsageError(f"docker load --input {path} ended with {done.status}: {why}")
+    return str(names[-1])
 
 
 def _shifter(

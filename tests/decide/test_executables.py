@@ -60,3 +60,43 @@ def test_a_program_may_be_placed_by_name_but_not_as_a_link(staged: User) -> None
     staged.placement = "work: link\n"
     with pytest.raises(CatalogError, match="always a copy, never a link"):
         staged.decide()
+
+
+@pytest.fixture
+def imaged(staged: User) -> User:
+    """Jobs run in an image of 70 bytes, which is on the submit host."""
+    (staged.folder / "box.sif").write_bytes(b"i" * 70)
+    box = {"name": "box", "type": "singularity", "image.site": "local"}
+    staged.containers = [{**box, "image": f"{staged.folder}/box.sif"}]
+    staged.transformations[0]["sites"][0]["container"] = "box"
+    return staged
+
+
+def test_a_staged_image_needs_its_space(imaged: User) -> None:
+    placed = imaged.placed("box.sif")
+    assert (placed.tier, placed.how, placed.size) == ("bb", "copy", 70)
+    assert "an image that is staged" in placed.reason
+    first, last = placed.cohort - placed.lifetime + 1, placed.cohort
+    assert (first, last) == (1, 2)
+
+
+def test_an_image_has_the_size_that_its_container_declares(imaged: User) -> None:
+    imaged.containers[0].update(image="https://far/a.sif", metadata={"size": "1KiB"})
+    assert imaged.placed("box.sif").size == 1024
+
+
+def test_an_image_of_unknown_size_leaves_no_automatic_capacity(imaged: User) -> None:
+    imaged.containers[0]["image"] = "https://far/a.sif"
+    imaged.tier["capacity"] = "auto"
+    with pytest.raises(CatalogError, match=r"not known for 1: box\.sif"):
+        imaged.decide()
+
+
+def test_no_job_copies_an_image_for_itself(imaged: User) -> None:
+    imaged.defines = ["pegasus.bb.mode=transient"]
+    imaged.placement = "box.sif: bb\n"
+    placement = imaged.decide()
+    assert placement.files["box.sif"].tier == "pfs"
+    own = placement.job_reservations["ID1"]
+    assert "work" in own.stage_in
+    assert "box.sif" not in (*own.stage_in, *own.read)

@@ -94,12 +94,12 @@ def test_every_task_runs_in_its_container(
 def test_an_image_that_no_job_can_start_is_refused(
     runner: WorkflowRunner, planner: str, command: str
 ) -> None:
-    runner.container["image"] = "https://example.org/box.sif"
+    runner.container["image"] = "box.sif"
     done = runner.contain(planner, do=command)
     said = done.stdout + done.stderr
     assert done.returncode != 0
     assert "transformations.yml" in said
-    assert "nothing fetches images" in said
+    assert "it is no file to stage" in said
     assert "docker://NAME" in said
     assert not runner.submit.exists()
 
@@ -110,8 +110,8 @@ def test_an_image_that_no_job_can_start_is_refused(
         ("type", "podman", "type: singularity, docker, shifter"),
         ("name", "other", "names a container that the catalog does not have"),
         ("image", "file:///images/box.sif", ""),
-        ("image", "docker://a b", "nothing fetches images"),
-        ("image", "box", "nothing fetches images"),
+        ("image", "docker://a b", "it is no file to stage"),
+        ("image", "box", "it is no file to stage"),
         ("image.site", "summit", ""),
         ("mounts", ["data"], "SOURCE:TARGET"),
         ("mounts", ["/a:/b,/c:/d"], "SOURCE:TARGET"),

@@ -113,8 +113,8 @@ def loses_an_empty_argument() -> None:
         (a_program_has_hooks, "does not run the shell hooks of transformation cat1"),
         (loses_an_empty_argument, "job ID1 loses empty arguments"),
         (
-            property_is("pegasus.integrity.checking = full"),
-            "leaves out pegasus.integrity.checking",
+            property_is("pegasus.file.cleanup.scope = deferred"),
+            "leaves out pegasus.file.cleanup.scope",
         ),
         (
             property_is("pegasus.dir.strage.mapper = Flat"),
@@ -175,14 +175,14 @@ def test_an_optional_input_that_is_nowhere_is_left_out(work: Path) -> None:
         assert not any("maybe.cfg" in file.read_text() for file in lists)
 
 
-def fetched_by_http(replicas: Data) -> None:
-    replicas["replicas"][0]["pfns"][0]["pfn"] = "http://data.example/in.txt"
+def fetched_from_s3(replicas: Data) -> None:
+    replicas["replicas"][0]["pfns"][0]["pfn"] = "s3://me@amazon/bucket/in.txt"
 
 
 def test_an_input_that_only_pegasus_transfer_fetches_is_refused_without_one(
     work: Path,
 ) -> None:
-    edit("replicas.yml", fetched_by_http)
+    edit("replicas.yml", fetched_from_s3)
     edit("sites.yml", lambda s: s["sites"][1]["profiles"].pop("env"))
     planned = call("plan")
     assert isinstance(planned.exception, CatalogError)
@@ -193,8 +193,20 @@ def test_an_input_that_only_pegasus_transfer_fetches_is_refused_without_one(
     )
 
 
+def test_a_program_that_only_pegasus_transfer_fetches_is_refused_as_well(
+    work: Path,
+) -> None:
+    def from_s3(programs: Data) -> None:
+        (place,) = programs["transformations"][0]["sites"]
+        place.update(pfn="s3://me@amazon/bucket/cat1", type="stageable")
+
+    edit("transformations.yml", from_s3)
+    edit("sites.yml", lambda s: s["sites"][1]["profiles"].pop("env"))
+    assert "the program 'cat1' can only be fetched" in str(call("plan").exception)
+
+
 def test_a_site_with_a_pegasus_fetches_it(work: Path) -> None:
-    edit("replicas.yml", fetched_by_http)
+    edit("replicas.yml", fetched_from_s3)
     assert call("plan").exit_code == 0
 
 

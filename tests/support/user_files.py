@@ -64,6 +64,7 @@ class User:
     replicas: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     replica_metadata: dict[str, dict[str, Any]] = field(default_factory=dict)
     transformations: list[dict[str, Any]] = field(default_factory=list)
+    containers: list[dict[str, Any]] = field(default_factory=list)
     placement: str = ""  # text of a placement file
     defines: list[str] = field(default_factory=list)
     ending: Ending = field(default_factory=Ending)
@@ -123,10 +124,11 @@ class User:
             },
         )
         self._dump("replicas.yml", {"pegasus": "5.0", "replicas": self._replicas()})
-        self._dump(
-            "transformations.yml",
-            {"pegasus": "5.0", "transformations": self.transformations},
-        )
+        programs = {
+            "transformations": self.transformations,
+            "containers": self.containers,
+        }
+        self._dump("transformations.yml", {"pegasus": "5.0", **programs})
 
     def _replicas(self) -> list[dict[str, Any]]:
         return [

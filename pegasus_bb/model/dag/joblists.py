@@ -74,12 +74,21 @@ class TransferSource:
     url: str
 
 
-def fetch(lfn: str, sources: Sequence[TransferSource], site: str, url: str) -> Entry:
+def fetch(
+    lfn: str,
+    sources: Sequence[TransferSource],
+    site: str,
+    url: str,
+    *,
+    checksum: str = "",
+) -> Entry:
+    """``checksum``: what the file must have, as sha256:...; empty: unknown."""
     ranked = [
         {"site_label": s.site, "url": s.url, "priority": max(_FIRST_PRIORITY - n, 0)}
         for n, s in enumerate(sources)
     ]
-    return _transfer("input", lfn, ranked, {"site_label": site, "url": url})
+    entry = _transfer("input", lfn, ranked, {"site_label": site, "url": url})
+    return {**entry, "checksum": checksum} if checksum else entry
 
 
 def fetch_program(

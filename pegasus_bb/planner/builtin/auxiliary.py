@@ -91,12 +91,14 @@ def _needs(draft: Draft, job: Job) -> dict[str, StagedProgram | None]:
     for part in draft.jobs[draft.names[job.id]].program.staged:
         if part.lfn in made or part.lfn in draft.graph.consumers:
             first = draft.workflow.first_use([part.lfn])
+            what = "container" if part.is_image else "transformation"
             raise draft.workflow.document.error(
-                f"the executable of {job.transformation} is staged into scratch under "
-                "a name that a file of the workflow has",
+                f"the {'image' if part.is_image else 'executable'} of "
+                f"{job.transformation} is staged into scratch under a name that a file "
+                "of the workflow has",
                 [*first[1], "lfn"] if first else ["jobs", job.index],
                 part.lfn,
-                "rename the file or the transformation",
+                f"rename the file or the {what}",
             )
         needs[part.lfn] = part
     return needs
@@ -106,12 +108,37 @@ def _fetch(
     draft: Draft, job: Job, lfn: str, part: StagedProgram | None
 ) -> joblists.Entry:
     url = draft.url(lfn)
+    if part is not None and part.is_image:
+        checksum = part.checksum if _checks_integrity(draft) else ""
+        return joblists.fetch(lfn, part.sources, draft.site, url, checksum=checksum)
     if part is not None:
         return joblists.fetch_program(lfn, part.sources, draft.site, url)
     sources = _sources_of(draft, job, lfn)
     if _can_be_linked(draft, sources[0]):
         url = url.replace("file://", "symlink://", 1)
-    return joblists.fetch(lfn, sources, draft.site, url)
+    checksum = _checksum_to_check(draft, lfn, url)
+    return joblists.fetch(lfn, sources, draft.site, url, checksum=checksum)
+
+
+def _checksum_to_check(draft: Draft, lfn: str, url: str) -> str:
+    """The declared checksum; empty if pegasus.integrity.checking is none, or is
+    nosymlink and the input comes as a link."""
+    checksum = draft.catalogs.replicas.checksum(lfn)
+    if not checksum or not _checks_integrity(draft):
+        return ""
+    placement = draft.run.placement
+    placed = placement.files.get(lfn) if placement else None
+    is_link = placed.how == "link" if placed else url.startswith("symlink:")
+    return "" if is_link and _checking(draft) == "nosymlink" else checksum
+
+
+def _checks_integrity(draft: Draft) -> bool:
+    return _checking(draft) != "none"
+
+
+def _checking(draft: Draft) -> str:
+    key = "pegasus.integrity.checking"
+    return draft.catalogs.properties.get(key, "full").strip().lower()
 
 
 def _can_be_linked(draft: Draft, source: TransferSource) -> bool:

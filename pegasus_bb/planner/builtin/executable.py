@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from importlib.metadata import version
@@ -16,7 +16,7 @@ from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.dag.joblists import Entry, TransferSource
 from pegasus_bb.model.dag.roles import Role, node_of_task, node_word, role_of
 from pegasus_bb.model.graph import Graph
-from pegasus_bb.model.transformations import Transformation
+from pegasus_bb.model.transformations import Executable, Transformation
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.planner.builtin.profiles import merge, plain_text
 from pegasus_bb.planner.builtin.value_lines import ValueLines
@@ -61,6 +61,8 @@ class RewrittenWorkflow:
 class StagedProgram:
     lfn: str
     sources: tuple[TransferSource, ...]
+    is_image: bool = False
+    checksum: str = ""  # sha256:..., if the catalog says
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ class Program:
     pfn: str  # the path that is started
     staged: tuple[StagedProgram, ...] = ()  # programs that scratch has to have
     profiles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    container: str = ""  # in mode off; in other modes the launcher starts it
+    container: str = ""  # its name; the launcher starts it
 
 
 class Programs:
@@ -103,7 +105,8 @@ class Programs:
         if known is None or found is None:
             raise self._missing(transformation, site, job, known)
         required = [self.program(name, site, job) for name in known.requires]
-        staged = [part for program in required for part in program.staged]
+        parts = [part for program in required for part in program.staged]
+        staged = [part for part in parts if not part.is_image]
         profiles = merge(known.profiles, found.profiles)
         plain_text(transformation, "the name of a transformation", ("name",))
         pfn = plain_text(found.pfn, f"the PFN of {transformation}", ("pfn",))
@@ -119,7 +122,19 @@ class Programs:
             pfn = f"{self._scratch}/{lfn}"
         else:
             pfn = self._expanded(pfn, site, profiles)
+        if found.container:
+            staged += self._images(found, site)
         return Program(transformation, pfn, tuple(staged), profiles, found.container)
+
+    def _images(self, found: Executable, site: str) -> Iterator[StagedProgram]:
+        from pegasus_bb.model.containers import staged_image  # few programs have one
+
+        image = staged_image(self._catalogs.transformations, found, site)
+        if image is not None:
+            source = TransferSource(image.site, image.pfn)
+            yield StagedProgram(
+                image.lfn, (source,), is_image=True, checksum=image.checksum
+            )
 
     def _expanded(self, pfn: str, site: str, profiles: Mapping[str, Any]) -> str:
         """``pfn`` with variables such as $PEGASUS_HOME expanded from env profiles."""

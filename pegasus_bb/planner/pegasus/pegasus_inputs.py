@@ -35,10 +35,12 @@ def for_pegasus(inputs: Inputs, run: RunPlan, folder: Path) -> Inputs:
     site = run.site
     inline = {key for _, key in SOURCES.values()}  # catalogs, which are files now
     workflow = {k: v for k, v in inputs.workflow.data.items() if k not in inline}
+    programs = inputs.transformations
     inputs = replace(
         inputs,
         sites=_with_change_dir(inputs.sites, site),
         workflow=inputs.workflow.with_data(workflow),
+        transformations=programs.with_data(without_containers(programs.data, site)),
         properties=_with_catalogs(inputs.properties, folder),
     )
     if run.request is None:
@@ -138,6 +140,29 @@ def _by_path(pfn: Data) -> Data:
     if pfn.get("site", LOCAL) != LOCAL or path in (None, pfn["pfn"]):
         return pfn
     return {**pfn, "pfn": path}
+
+
+def without_containers(data: Data, site: str) -> Data:
+    """The transformation catalog ``data`` without containers, which the launcher
+    starts: with sharedfs pegasus-plan would stage images, and start no container.
+
+    A program that an image has, whatever the site, is one of ``site``.
+    """
+    kept = {key: value for key, value in data.items() if key != "containers"}
+    return _each(kept, "transformations", lambda entry: _bare(entry, site))
+
+
+def _bare(entry: Data, site: str) -> Data:
+    is_here = any(place.get("name") == site for place in entry.get("sites") or ())
+
+    def bare(place: Data) -> Data:
+        if not place.get("container"):
+            return place
+        own = {key: value for key, value in place.items() if key != "container"}
+        is_staged = place.get("type") == "stageable"
+        return own if is_here or is_staged else {**own, "name": site}
+
+    return _each(entry, "sites", bare)
 
 
 def programs_on_site(data: Data, site: str) -> Data:

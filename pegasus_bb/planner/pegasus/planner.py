@@ -14,6 +14,7 @@ from pegasus_bb.planner.pegasus.exclusive_folder import claim, planned_folder
 from pegasus_bb.planner.pegasus.pegasus_inputs import for_pegasus, write_inputs
 from pegasus_bb.planner.pegasus.pegasus_limits import (
     check_clusters,
+    check_images,
     check_kickstart,
     check_node_names,
     check_passed,
@@ -46,6 +47,7 @@ class PegasusPlanner:
             check_style(given.site, given.catalogs, tier.backend)
         check_kickstart(Inputs.of(given.workflow.document, given.catalogs), run.site)
         check_node_names(given.workflow)
+        check_images(given)
         check_passed(self.passed)
         if run.request is None:
             return []

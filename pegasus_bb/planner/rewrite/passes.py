@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
 
 from pegasus_bb.model.catalogs import SCRATCH
-from pegasus_bb.model.document import Data
 from pegasus_bb.planner.rewrite.job_directives import add_directives, add_job_directives
 from pegasus_bb.planner.rewrite.lifecycle import add_lifecycle_jobs
 from pegasus_bb.planner.rewrite.pass_input import (
@@ -113,30 +111,6 @@ def move_scratch(inputs: Inputs, plan: Target) -> Inputs:
     return replace(inputs, sites=sites)
 
 
-def leave_containers_to_launcher(inputs: Inputs, plan: Target) -> Inputs:
-    known = inputs.transformations.data.get("transformations") or []
-    if not any("container" in site for entry in known for site in _sites(entry)):
-        return inputs
-    entries = [_without_container(entry) for entry in known]
-    data = {**inputs.transformations.data, "transformations": entries}
-    data.pop("containers", None)
-    return replace(inputs, transformations=inputs.transformations.with_data(data))
-
-
-def _without_container(entry: Data) -> Data:
-    if not any("container" in site for site in _sites(entry)):
-        return entry
-    sites = [
-        {key: value for key, value in site.items() if key != "container"}
-        for site in _sites(entry)
-    ]
-    return {**entry, "sites": sites}
-
-
-def _sites(entry: Data) -> list[dict[str, Any]]:
-    return entry.get("sites") or []
-
-
 Pass = Callable[[Inputs, Target], Inputs]
 
 WORKFLOW_PASSES: tuple[Pass, ...] = (
@@ -145,7 +119,6 @@ WORKFLOW_PASSES: tuple[Pass, ...] = (
     add_launcher,
     add_directives,
     transfer_on_the_site,
-    leave_containers_to_launcher,
 )
 
 # Mode transient: scratch stays on the PFS, no reservation is shared.
@@ -153,7 +126,6 @@ JOB_PASSES: tuple[Pass, ...] = (
     add_launcher_to_jobs,
     add_job_directives,
     share_files,
-    leave_containers_to_launcher,
 )
 
 

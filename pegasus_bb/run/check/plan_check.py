@@ -16,7 +16,12 @@ from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.builtin.planner import BuiltInPlanner
 from pegasus_bb.planner.existing_submit_dir import check_existing
-from pegasus_bb.planner.local_files import of_programs, of_replicas, of_submit_dir
+from pegasus_bb.planner.local_files import (
+    of_images,
+    of_programs,
+    of_replicas,
+    of_submit_dir,
+)
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.pegasus_limits import check_style, check_sub_workflows
 from pegasus_bb.planner.pegasus_home import PegasusHome
@@ -55,6 +60,7 @@ def of_files(
         return
     yield from of_replicas(given)
     yield from of_programs(given)
+    yield from of_images(given)
 
 
 def of_size(

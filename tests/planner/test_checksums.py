@@ -1,0 +1,91 @@
+"""A checksum of the replica catalog travels to the node that brings the file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.pegasus_site import UserFolder
+from tests.support.web_server import serving, whole
+
+HELLO = hashlib.sha256(b"hello\n").hexdigest()
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> UserFolder:
+    user = UserFolder(tmp_path)
+    with user.edited("sites.yml") as sites:
+        del sites["sites"][1]["profiles"]["env"]  # no Pegasus
+    return user
+
+
+def declare(user: UserFolder, checksum: object, **more: Any) -> None:
+    with user.edited("replicas.yml") as data:
+        data["replicas"][0].update(checksum=checksum, **more)
+
+
+BUILT_IN = ("--bb-planner", "builtin")
+
+
+@pytest.mark.parametrize("mode", ["off", "persistent", "transient"])
+def test_a_changed_input_ends_the_run_before_any_task(
+    user: UserFolder, mode: str
+) -> None:
+    declare(user, {"sha256": HELLO.upper()})
+    (user.work / "in.txt").write_text("HELLO\n")
+    user.plan(mode, *BUILT_IN)
+    done = user.bb("run", str(user.submit))
+    assert done.returncode != 0
+    texts = [path.read_text() for path in user.submit.glob("0*/*/stage_in*.out*")]
+    assert any(f"declares sha256:{HELLO}" in text for text in texts), done.stdout
+    (user.work / "in.txt").write_text("hello\n")
+    assert user.run() == "hello\n"
+
+
+@pytest.mark.parametrize(
+    ("checking", "links", "is_checked"),
+    [
+        ("full", "true", True),
+        ("none", "false", False),
+        ("nosymlink", "true", False),
+        ("nosymlink", "false", True),
+    ],
+)
+def test_integrity_checking_says_what_is_checked(
+    user: UserFolder, checking: str, links: str, is_checked: bool
+) -> None:
+    here = [{"site": "cori", "pfn": str(user.work / "in.txt")}]
+    declare(user, {"sha256": HELLO}, pfns=here)
+    properties = (
+        f"-Dpegasus.integrity.checking={checking}",
+        f"-Dpegasus.transfer.links={links}",
+    )
+    user.plan("off", *BUILT_IN, *properties)
+    lists = user.submit.glob("0*/*/stage_in*.in")
+    entries = [entry for path in lists for entry in json.loads(path.read_text())]
+    assert [entry.get("checksum", "") for entry in entries] == [
+        f"sha256:{HELLO}" if is_checked else ""
+    ]
+
+
+@pytest.mark.parametrize("checksum", [{"md5": "0"}, {"sha256": "abc"}, "abc"])
+def test_what_is_no_checksum_is_refused(user: UserFolder, checksum: object) -> None:
+    declare(user, checksum)
+    done = user.try_plan("off", *BUILT_IN)
+    assert done.returncode == 2
+    assert "replicas.yml" in done.stderr
+
+
+@pytest.mark.parametrize("mode", ["off", "persistent", "transient"])
+def test_an_input_of_a_web_server_needs_no_pegasus(user: UserFolder, mode: str) -> None:
+    with serving() as server:
+        server.answers = [whole(b"hello\n")]
+        pfns = [{"site": "web", "pfn": server.url()}]
+        declare(user, {"sha256": HELLO}, pfns=pfns)
+        user.plan(mode, *BUILT_IN)
+        assert user.run() == "hello\n"
+        assert len(server.seen) == 1

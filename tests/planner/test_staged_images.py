@@ -1,0 +1,181 @@
+"""An image that nodes do not have is staged once, and started by its path."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.pegasus_site import GIVEN, UserFolder
+from tests.support.shebang import shebang
+
+# In the place of a container's program: notes its call and the image that it can read,
+# and runs the task.
+FAKE = f"""{shebang()}
+import json, os, sys
+argv = sys.argv[1:]
+if argv[0] == "load":
+    with open(argv[2]) as archive:
+        print("Loaded image:", archive.read())
+    sys.exit()
+at = next(n for n, word in enumerate(argv) if word in ("v1", "v2") or "/box." in word)
+path = argv[at].split(":")[-1]
+text = open(path).read() if path.startswith("/") else path
+task = argv[at + 1 :]
+if "--entrypoint" in argv:
+    task.insert(0, argv[argv.index("--entrypoint") + 1])
+with open({{log!r}}, "a") as log:
+    log.write(json.dumps([argv[at], text]) + "\\n")
+os.execv(task[0], task)
+"""
+
+
+class ImageUser(UserFolder):
+    """The chain of ``write_site``; its program runs in a container."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.log = root / "calls"
+        for name in ("apptainer", "docker"):
+            self.program("programs", name, FAKE.format(log=str(self.log)))
+        path = f"{root / 'programs'}:{os.environ['PATH']}"
+        self.environment["PATH"] = path
+        with self.edited("sites.yml") as sites:
+            sites["sites"][1]["profiles"]["env"] = {"PATH": path}
+
+    def contain(self, image: object, kind: str = "singularity", **more: Any) -> None:
+        container = {"name": "box", "type": kind, "image": str(image), **more}
+        with self.edited("transformations.yml") as data:
+            data["containers"] = [container]
+            data["transformations"][0]["sites"][0]["container"] = "box"
+
+    def file(self, name: str, text: str = "v1") -> Path:
+        path = self.root / "images" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        return path
+
+    @property
+    def calls(self) -> list[list[str]]:
+        return [json.loads(line) for line in self.log.read_text().splitlines()]
+
+    @property
+    def staged(self) -> list[dict[str, Any]]:
+        """The transfers that bring an image, of all job lists."""
+        lists = self.submit.glob("0*/*/stage_in*.in")
+        entries = [entry for name in lists for entry in json.loads(name.read_text())]
+        return [entry for entry in entries if entry["lfn"].startswith("box.")]
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> ImageUser:
+    return ImageUser(tmp_path)
+
+
+@pytest.mark.parametrize("configuration", ["sharedfs", "condorio"])
+@pytest.mark.parametrize("mode", ["off", "persistent", "transient"])
+def test_an_image_file_of_the_submit_host_comes_once_for_all_tasks(
+    user: ImageUser, mode: str, configuration: str
+) -> None:
+    user.contain(user.file("tool-1.2.sif"), **{"image.site": "local"})
+    configured = f"-Dpegasus.data.configuration={configuration}"
+    user.plan(mode, "--bb-planner", "builtin", configured)
+    assert user.run() == "hello\n"
+    (entry,) = user.staged
+    assert "executable" not in entry
+    assert [text for _, text in user.calls] == ["v1", "v1"]
+    (path,) = {path for path, _ in user.calls}  # in no folder of a single job
+    assert Path(path).name == "box.sif"
+    assert path.startswith(str(user.work))
+    assert not Path(path).exists()  # cleaned up after its last task
+    assert (user.root / "images" / "tool-1.2.sif").exists()
+
+
+def test_docker_loads_an_archive_and_runs_the_image_in_it(user: ImageUser) -> None:
+    user.contain(user.file("a.tar.gz", "v2"), "docker", **{"image.site": "local"})
+    user.plan("persistent", "--bb-planner", "builtin")
+    assert user.run() == "hello\n"
+    assert user.calls == [["v2", "v2"], ["v2", "v2"]]
+    assert [entry["lfn"] for entry in user.staged] == ["box.tar.gz"]
+
+
+def test_apptainer_runs_an_archive_of_docker(user: ImageUser) -> None:
+    user.contain(user.file("a.tar"), **{"image.site": "local"})
+    user.plan("persistent", "--bb-planner", "builtin")
+    assert user.run() == "hello\n"
+    assert all(image.startswith("docker-archive:/") for image, _ in user.calls)
+
+
+@pytest.mark.parametrize("said", [{}, {"image.site": "cori"}])
+def test_an_image_that_nodes_have_stays_where_it_is(
+    user: ImageUser, said: dict[str, str]
+) -> None:
+    image = user.file("box.sif")
+    user.contain(image, **said)
+    user.plan("persistent", "--bb-planner", "builtin")
+    assert user.staged == []
+    assert user.run() == "hello\n"
+    assert user.calls == [[str(image), "v1"]] * 2
+
+
+@pytest.mark.parametrize("mode", ["off", "persistent", "transient"])
+@pytest.mark.parametrize("kind", ["installed", "stageable"])
+def test_a_program_in_an_image_is_one_of_every_site(
+    user: ImageUser, mode: str, kind: str
+) -> None:
+    user.contain(user.file("box.sif"))
+    with user.edited("transformations.yml") as data:
+        (place,) = data["transformations"][0]["sites"]
+        place.update(name="insidecontainer", type=kind)
+    user.plan(mode, "--bb-planner", "builtin")
+    assert user.run() == "hello\n"
+    assert len(user.calls) == 2
+
+
+def test_a_program_without_an_image_is_of_its_site_alone(user: ImageUser) -> None:
+    with user.edited("transformations.yml") as data:
+        data["transformations"][0]["sites"][0]["name"] = "summit"
+    done = user.try_plan("persistent", "--bb-planner", "builtin")
+    assert "the transformation catalog does not have it there" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["plan", "check"])
+@pytest.mark.parametrize(
+    ("image", "said", "words"),
+    [
+        ("scp://me@far/box.sif", {}, "scp or pegasus-transfer"),
+        (
+            "s3://me@amazon/bucket/box.sif",
+            {},
+            "can only be fetched by pegasus-transfer",
+        ),
+        ("/no/box.sif", {"image.site": "local"}, "not where the catalog says"),
+        ("https://far/a.sif", {"name": "a box"}, "which must be that of a file"),
+        ("https://far/a.sif", {"metadata": {"size": "big"}}, "its size"),
+        ("https://far/a.sif", {"checksum": {"md5": "1"}}, "of the kind sha256"),
+        ("https://far/a.sif", {"type": "shifter"}, "does not find it by that name"),
+    ],
+)
+def test_an_image_that_cannot_come_is_refused(
+    user: ImageUser, command: str, image: str, said: dict[str, Any], words: str
+) -> None:
+    user.environment["PATH"] = str(user.root / "programs")  # without scp
+    user.contain(image, **said)
+    with user.edited("transformations.yml") as data:
+        data["transformations"][0]["sites"][0]["container"] = said.get("name", "box")
+    mode = ("--bb-planner", "builtin", "--bb-mode", "persistent")
+    done = user.bb(command, *GIVEN, *mode, "workflow.yml")
+    assert done.returncode != 0
+    assert words in " ".join((done.stdout + done.stderr).split())
+
+
+def test_an_image_may_not_take_the_name_of_a_file(user: ImageUser) -> None:
+    user.contain(user.file("a.sif"), **{"image.site": "local"})
+    with user.edited("workflow.yml") as data:
+        data["jobs"][1]["uses"].append({"lfn": "box.sif", "type": "output"})
+    done = user.try_plan("persistent", "--bb-planner", "builtin")
+    assert "the image of cat1 is staged into scratch under a name" in done.stderr
+    assert "rename the file or the container" in done.stderr

@@ -1,63 +1,47 @@
-"""Refuses files that nothing on this site can fetch, before anything is reserved."""
+"""Files that only a tool of others can fetch."""
 
 from __future__ import annotations
 
 import os
 import shutil
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from pegasus_bb.core.paths import local_path
+from pegasus_bb.core.units import abbreviate
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.decide.survey import staged_executables
-from pegasus_bb.model.document import Document
-from pegasus_bb.model.transformations import Executable
 
 _OUR_OWN = ("http", "https")  # runtime/transfers/web.py
 
 
-class _Wanted(NamedTuple):
-    what: str
-    pfns: list[str]  # any of them will do
-    document: Document
-    key: str
-
-
-def check_can_be_fetched(given: PlanningInput) -> None:
-    """Raises CatalogError for an input, a program or an image that needs
-    pegasus-transfer, or scp, if there is none."""
+def tools_to_fetch(given: PlanningInput) -> Iterator[str]:
+    """A note on inputs, programs and images that another tool than ours fetches, if
+    this machine does not have it: the nodes may."""
     if _has_pegasus_transfer(given):
         return
-    for what, pfns, document, key in _wanted(given):
-        if any(map(_has_way, pfns)):
-            continue
-        tools = "pegasus-transfer"
-        if any(_scheme(pfn) == "scp" for pfn in pfns):
-            tools = "scp or pegasus-transfer"
-        raise document.error(
-            f"{what} can only be fetched by {tools}, which is neither on PATH nor in a "
-            "PEGASUS_HOME of the site",
-            [key],
-            pfns[0],
-            "a copy of it in a file or on a web server, or PEGASUS_HOME in the env "
-            f"profile of site {given.site.name}",
+    far: dict[str, list[str]] = {}  # scheme -> what it brings
+    for what, pfns in _wanted(given):
+        if not any(map(_has_way, pfns)):
+            far.setdefault(_scheme(pfns[0]), []).append(what)
+    for scheme, names in far.items():
+        tools = "scp or pegasus-transfer" if scheme == "scp" else "pegasus-transfer"
+        yield (
+            f"{abbreviate(names)}: only {tools} fetches {scheme}://, and this machine "
+            f"has none: the nodes of site {given.site.name} need it on PATH or in a "
+            "PEGASUS_HOME (env profile of the site)"
         )
 
 
-def _wanted(given: PlanningInput) -> Iterator[_Wanted]:
-    catalog = given.catalogs.replicas
+def _wanted(given: PlanningInput) -> Iterator[tuple[str, list[str]]]:
+    """What is brought, and the PFNs of which any will do."""
+    replicas = given.catalogs.replicas.replicas
     for lfn in given.graph.consumers:
-        known = () if lfn in given.graph.producer else catalog.replicas.get(lfn, ())
+        known = () if lfn in given.graph.producer else replicas.get(lfn, ())
         if known:
-            pfns = [replica.pfn for replica in known]
-            yield _Wanted(f"the input {lfn!r}", pfns, catalog.document, "replicas")
+            yield lfn, [replica.pfn for replica in known]
     programs = given.catalogs.transformations
     staged = staged_executables(given.workflow, programs, given.site.name)
-    for lfn, each in staged.items():
-        is_program = isinstance(each, Executable)
-        what = f"the {'program' if is_program else 'image'} {lfn!r}"
-        key = "transformations" if is_program else "containers"
-        yield _Wanted(what, [each.pfn], programs.document, key)
+    yield from ((lfn, [each.pfn]) for lfn, each in staged.items())
 
 
 def _has_way(pfn: str) -> bool:

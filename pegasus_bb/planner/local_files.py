@@ -98,12 +98,16 @@ def of_programs(given: PlanningInput) -> Iterator[Finding]:
         what = listed("no programs that you may run", closed)
         yield wrong("programs", what, f"chmod +x {path}")
     all_here = not has_htcondor()  # every job runs on this machine
-    needed = [name for name, p in gone.items() if all_here or p.site == "local"]
+    needed = [
+        name
+        for name, p in gone.items()
+        if (all_here or p.site == "local") and not _is_of_pegasus(p.pfn)
+    ]
     mend = "the pfn in the transformation catalog"
     if needed:
         yield wrong("programs", listed("not on this machine", needed), mend)
     elif gone:
-        mend = f"none if site {site} has them; else {mend}"
+        mend = f"none if site {site} has them; else {mend}, or a Pegasus for its own"
         yield note("programs", listed("not on this machine", gone), mend)
     lost = {n: p for n, p in known.items() if all_here and _interpreter(p.pfn)}
     if lost:
@@ -220,6 +224,11 @@ def _is_here(pfn: str) -> bool:
 def _is_file_here(pfn: str) -> bool:
     path = _path(pfn)
     return not path or is_file(path)
+
+
+def _is_of_pegasus(pfn: str) -> bool:
+    """Whether an installation of Pegasus brings it; planning does without one."""
+    return Path(_path(pfn)).name.startswith("pegasus-")
 
 
 def _interpreter(pfn: str) -> str:

@@ -146,12 +146,6 @@ def test_a_program_without_an_image_is_of_its_site_alone(user: ImageUser) -> Non
 @pytest.mark.parametrize(
     ("image", "said", "words"),
     [
-        ("scp://me@far/box.sif", {}, "scp or pegasus-transfer"),
-        (
-            "s3://me@amazon/bucket/box.sif",
-            {},
-            "can only be fetched by pegasus-transfer",
-        ),
         ("/no/box.sif", {"image.site": "local"}, "not where the catalog says"),
         ("https://far/a.sif", {"name": "a box"}, "which must be that of a file"),
         ("https://far/a.sif", {"metadata": {"size": "big"}}, "its size"),
@@ -162,7 +156,6 @@ def test_a_program_without_an_image_is_of_its_site_alone(user: ImageUser) -> Non
 def test_an_image_that_cannot_come_is_refused(
     user: ImageUser, command: str, image: str, said: dict[str, Any], words: str
 ) -> None:
-    user.environment["PATH"] = str(user.root / "programs")  # without scp
     user.contain(image, **said)
     with user.edited("transformations.yml") as data:
         data["transformations"][0]["sites"][0]["container"] = said.get("name", "box")

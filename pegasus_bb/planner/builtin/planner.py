@@ -15,7 +15,7 @@ from pegasus_bb.planner.builtin.build import build
 from pegasus_bb.planner.builtin.executable import BuiltInExecutable, RewrittenWorkflow
 from pegasus_bb.planner.builtin.planner_limits import check_path_overlap
 from pegasus_bb.planner.builtin.write import check_files, write
-from pegasus_bb.planner.fetchable import check_can_be_fetched
+from pegasus_bb.planner.fetchable import tools_to_fetch
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.reading import leave_out_absent
 from pegasus_bb.planner.rewrite.pass_input import Inputs
@@ -34,7 +34,7 @@ class BuiltInPlanner:
         options.check_builtin()
 
     def check(self, given: PlanningInput, run: RunPlan) -> list[str]:
-        return []
+        return list(tools_to_fetch(given))
 
     def rewrite(self, given: PlanningInput, run: RunPlan) -> Inputs:
         return rewrite_inputs(Inputs.of(given.workflow.document, given.catalogs), run)
@@ -45,7 +45,6 @@ class BuiltInPlanner:
     def plan(
         self, rewritten: Inputs, given: PlanningInput, run: RunPlan
     ) -> tuple[BuiltInExecutable, RunPlan]:
-        check_can_be_fetched(given)
         return build(_parse(rewritten, given, run), run), run
 
     def write(

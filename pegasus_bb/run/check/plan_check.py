@@ -138,9 +138,11 @@ def _of_builtin(
     options: PlanOptions, given: PlanningInput, run: RunPlan
 ) -> Iterator[Finding]:
     _check_styles(given, run)
-    planned = BuiltInPlanner(options).in_memory(given, run)
+    planner = BuiltInPlanner(options)
+    planned = planner.in_memory(given, run)
     yield ok("catalogs", f"planning works; the DAG has {len(planned.jobs)} nodes")
     notes = plan_notes(given, run, is_builtin=True)
+    notes += planner.check(given, run)
     yield from (note("planner", text) for text in (*notes, *planned.notes))
 
 

@@ -101,6 +101,8 @@ def _capacity(explanation: Explanation) -> str:
 
 def _origin(explanation: Explanation) -> str:
     given = explanation.given
+    if given is None and explanation.unknown:
+        return f"{explanation.share} % of what is free, because sizes are not known"
     if given is None:
         return f"{explanation.headroom} % headroom"
     return (

@@ -37,6 +37,7 @@ class Explanation:
     any_order: int  # peak in any order of the jobs: all of them
     planned_order: int  # peak if jobs run level by level, with clean-ups at once
     headroom: int | None  # per cent; None if the capacity was given
+    share: int | None  # of the free tier, per cent; None if all sizes are known
     given: int | None  # bytes, before they are rounded up; None: auto
     capacity: int | None  # to reserve; None if unknown
     granularity: int
@@ -83,6 +84,7 @@ def explain(
         any_order=placement.need,
         planned_order=planned_order,
         headroom=settings.headroom if given == AUTO else None,
+        share=settings.share if given == AUTO and placement.unknown else None,
         given=None if given == AUTO else given,
         capacity=placement.capacity or None,
         granularity=tier.granularity,

@@ -45,6 +45,7 @@ class Keywords(TypedDict, total=False):
     bb_wait: str | int  # 2h, or seconds
     bb_poll: str | int
     bb_headroom: int  # per cent
+    bb_share: int  # per cent
     bb_name: str
     bb_python: str
     bb_node_cache: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from pegasus_bb.model.catalogs import Catalogs, Site
@@ -11,6 +12,7 @@ from pegasus_bb.model.history import History
 from pegasus_bb.model.modes import RunMode
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import Settings
+from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Workflow
 
 
@@ -21,6 +23,10 @@ class Ending:
     cleanup: str = "inplace"  # none | leaf | inplace | constraint
     delivered: bool = True  # results are staged out, so their copies can be removed
     late: bool = False  # results are staged out after the last job has computed
+
+
+def _not_known(tier: Tier) -> int | None:
+    return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +41,7 @@ class PlanningInput:
     ending: Ending
     history: History = field(default_factory=History)
     notes: tuple[str, ...] = ()  # for the user, on options that planning adapts
+    free_on: Callable[[Tier], int | None] = _not_known  # bytes; None: not known
 
     @property
     def data_configuration(self) -> DataConfiguration:

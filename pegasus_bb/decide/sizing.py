@@ -27,12 +27,14 @@ from pegasus_bb.decide.liveness import (
     sizes,
 )
 from pegasus_bb.decide.survey import program_users, searched_pfns
-from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.placement import PFS, PlacedFile, Placement, PlannedPhases
 from pegasus_bb.model.properties import AUTO, Settings
 from pegasus_bb.model.tiers import Tier
+from pegasus_bb.model.workflow import Workflow
 
 _PROPERTY = "pegasus.bb.capacity"
+_HISTORY = "pegasus.bb.history"
 _LIMIT = 1 << 62  # Slurm counts in 64 bits, and adds requests up
 
 
@@ -84,15 +86,43 @@ def choose_capacity(
     """
     wanted = wanted_capacity(tier, given.settings)
     if wanted == AUTO:
-        if unknown:
-            raise unknown_sizes(given, tier, unknown, need)
         capacity = automatic_capacity(tier, given.settings.headroom, need)
+        if unknown:
+            share = share_of_free(given, tier)
+            if share is None:
+                raise unknown_sizes(given, tier, unknown, need)
+            capacity = max(capacity, share)
     else:
         if wanted < need:
             raise too_small(given, tier, need)
         capacity = wanted
     _check_limits(given, tier, capacity)
     return capacity
+
+
+def needs_sizes(
+    catalogs: Catalogs, settings: Settings, workflow: Workflow, site: Site
+) -> bool:
+    """Whether a capacity depends on sizes that the workflow does not have."""
+    if not settings.mode.uses_tier or settings.capacity not in (None, AUTO):
+        return False
+    if _HISTORY in catalogs.properties:
+        return False
+    tiers = catalogs.tiers.get(site.name, ())
+    is_auto = settings.capacity == AUTO or any(tier.capacity is None for tier in tiers)
+    jobs = workflow.jobs.values()
+    return is_auto and any(u.size is None for job in jobs for u in job.outputs())
+
+
+def share_of_free(given: PlanningInput, tier: Tier) -> int | None:
+    """What an automatic capacity is where sizes are not known: a share of what the
+    tier has free, in whole granules. None where that is not known, and for job
+    reservations, which many jobs have at a time."""
+    free = None if given.settings.mode.is_only_for_jobs else given.free_on(tier)
+    if free is None:
+        return None
+    wanted = free * given.settings.share // 100
+    return wanted // tier.granularity * tier.granularity or tier.granularity
 
 
 def _error(

@@ -23,6 +23,7 @@ PREFIX = "pegasus.bb."
 PLANNERS = ("auto", "builtin", "pegasus")
 _TRUE = ("true", "yes", "on", "1")
 _FALSE = ("false", "no", "off", "0")
+NONE = "none"  # of the history: no run, not even the last one
 AUTO = 0  # a capacity from the sizes of the files, whatever the tier says
 
 
@@ -170,6 +171,8 @@ def _name(text: str) -> str:
 
 
 def _paths(text: str) -> tuple[Path, ...]:
+    if text == NONE:
+        return ()
     return tuple(Path(word.strip()) for word in text.split(",") if word.strip())
 
 
@@ -265,6 +268,13 @@ class Settings:
         "Added to an automatic capacity.",
         "10",
     )
+    share: int = _setting(
+        50,
+        _between(1, 100, _whole),
+        "PERCENT",
+        "Of the free tier: an automatic capacity, where sizes are not known.",
+        "50",
+    )
     name: str = _setting(
         "pbb", _name, "TEXT", "First letters of the reservation's name.", "pbb"
     )
@@ -315,7 +325,8 @@ class Settings:
         _paths,
         "PATH",
         "Submit directory (or Darshan log) of an earlier run, to learn from; several "
-        "times: a run on the PFS and one on the tier.",
+        "times: a run on the PFS and one on the tier; none: of no run.",
+        "the last run, where sizes are not known",
         several=True,
     )
     fallback: str = _choice_setting(

@@ -111,7 +111,14 @@ def _capacity(catalogs: Catalogs, settings: Settings, placement: Placement) -> s
     origin = (
         _origin(catalogs, "capacity") or f"tier {tier.name} in {_tier_file(catalogs)}"
     )
-    if wanted_capacity(tier, settings) == AUTO:
+    is_auto = wanted_capacity(tier, settings) == AUTO
+    if is_auto and placement.unknown:
+        origin = (
+            f"auto: {settings.share} % of what the tier has free "
+            f"({_origin(catalogs, 'share') or 'the default of pegasus.bb.share'}), "
+            f"because {len(placement.unknown)} sizes are not known; {origin}"
+        )
+    elif is_auto:
         headroom = _origin(catalogs, "headroom") or "the default"
         origin = (
             f"auto: {format_size(placement.need)} of files and {settings.headroom} % "

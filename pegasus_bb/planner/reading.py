@@ -11,11 +11,12 @@ from pathlib import Path
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.decide.decision import Ending, PlanningInput
 from pegasus_bb.decide.lint.files import lint_pfns
+from pegasus_bb.decide.sizing import needs_sizes
 from pegasus_bb.model.catalogs import Catalogs, Site, load_inputs, read_sites
 from pegasus_bb.model.data_configuration import data_configuration
 from pegasus_bb.model.document import Document, suggestion
 from pegasus_bb.model.graph import build_graph
-from pegasus_bb.model.history import History, combine
+from pegasus_bb.model.history import History
 from pegasus_bb.model.properties import (
     PREFIX,
     Properties,
@@ -24,6 +25,7 @@ from pegasus_bb.model.properties import (
     read_properties,
     read_settings,
 )
+from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Workflow, read_workflow
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.rewrite.pass_input import with_values
@@ -98,7 +100,7 @@ def read_planning(options: PlanOptions, user: UserInput) -> PlanningInput:
     catalogs, site = _with_scratch(options, catalogs, execution_site(options, catalogs))
     for name in options.output_sites:
         named_site(catalogs, "--output-sites", name)
-    history = _history(settings)
+    history, notes = _history(options, catalogs, settings, workflow, site)
     check_fallback(settings, site)
     containers_file(workflow, catalogs, site)  # refuses what cannot be started
     delivered = bool(options.output_sites or options.output_dir)
@@ -110,7 +112,8 @@ def read_planning(options: PlanOptions, user: UserInput) -> PlanningInput:
         site=site,
         ending=Ending(options.cleanup, delivered),
         history=history,
-        notes=_staging_notes(options, settings, site),
+        notes=(*notes, *_staging_notes(options, settings, site)),
+        free_on=_free_on,
     )
 
 
@@ -135,29 +138,29 @@ def leave_out_absent(workflow: Workflow, replicas: Collection[str]) -> None:
         job.uses = [u for u in job.uses if not (u.optional and u.lfn in absent)]
 
 
-def _history(settings: Settings) -> History:
-    """What earlier runs have recorded. Raises UsageError if one is missing or has no
-    usable record."""
-    if not settings.history:
-        return History()
-    from pegasus_bb.report.learn import (
-        history_of,  # most plannings learn nothing
-        startup_of,  # most plannings learn nothing
-    )
-    from pegasus_bb.report.run_folder import read_run  # most plannings learn nothing
+def _free_on(tier: Tier) -> int | None:
+    from pegasus_bb.planner.free_space import free_on  # most sizes are known
 
-    histories = []
-    for path in settings.history:
-        run = read_run(path)
-        history = replace(history_of(run), startup=startup_of(run))
-        if not history.has_times and not history.sizes:
-            why = [f"; {p.file}: {p.why}" for p in run.problems[:1]]
-            raise UsageError(
-                f"--bb-history {path}: no task that ended well has a record there"
-                + "".join(why)
-            )
-        histories.append(history)
-    return combine(histories)
+    return free_on(tier)
+
+
+def _history(
+    options: PlanOptions,
+    catalogs: Catalogs,
+    settings: Settings,
+    workflow: Workflow,
+    site: Site,
+) -> tuple[History, tuple[str, ...]]:
+    """What earlier runs have recorded, and notes for the user. Raises UsageError."""
+    if settings.history:
+        from pegasus_bb.planner.earlier_runs import named_history  # few name one
+
+        return named_history(settings), ()
+    if not needs_sizes(catalogs, settings, workflow, site):
+        return History(), ()
+    from pegasus_bb.planner.earlier_runs import last_history  # most sizes are known
+
+    return last_history(options, workflow)
 
 
 @contextmanager

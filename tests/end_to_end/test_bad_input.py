@@ -152,7 +152,11 @@ MISTAKES: dict[str, tuple[Mistake, list[str], list[str]]] = {
         ["capacity", "is below what"],
     ),
     "larger than the quota": (nothing, ["--bb-capacity", "1GiB"], ["quota", "64"]),
-    "size unknown": (in_output("B", metadata={}), [], ["b.dat", "--bb-capacity"]),
+    "size unknown": (
+        in_output("B", metadata={}),
+        ["--bb-mode", "transient"],
+        ["b.dat", "--bb-capacity"],
+    ),
     "name with a keyword": (nothing, ["--bb-name", "hurryup"], ["hurry"]),
     "tier's name": (in_tier(name="b b"), [], ["b b"]),
     "missing replica": (no_replicas, [], ["in.txt", "has no replica"]),

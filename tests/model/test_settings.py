@@ -43,6 +43,7 @@ def test_every_setting() -> None:
         "wait": ("2h", 7200),
         "poll": ("30s", 30),
         "headroom": ("25", 25),
+        "share": ("80", 80),
         "name": ("cyber", "cyber"),
         "python": ("/opt/python3.9", "/opt/python3.9"),
         "node_cache": ("off", "off"),

@@ -1,0 +1,60 @@
+"""What planning learns from earlier runs: those that the user names, else the last run
+of the same workflow, if sizes are needed and not known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from pegasus_bb.core.errors import PegasusBBError, UsageError
+from pegasus_bb.model.history import History, combine
+from pegasus_bb.model.properties import NONE, Settings
+from pegasus_bb.model.workflow import Workflow
+from pegasus_bb.planner.options import PlanOptions, runs_folder
+
+_TRIED = 2  # runs: the last one may have failed before it recorded anything
+
+
+def named_history(settings: Settings) -> History:
+    """Raises UsageError if a run of ``--bb-history`` is missing, or has no usable
+    record."""
+    return combine([_of_run(path) for path in settings.history])
+
+
+def last_history(
+    options: PlanOptions, workflow: Workflow
+) -> tuple[History, tuple[str, ...]]:
+    """The history of the last run, with a note for the user; empty without one."""
+    folder = options.absolute(options.base_dir) / runs_folder(workflow.name)
+    runs = sorted(folder.glob("run[0-9]*"), key=_number, reverse=True)
+    for run in runs[:_TRIED]:
+        try:
+            found = _of_run(run)
+        except (PegasusBBError, OSError):
+            continue
+        if found.sizes:
+            note = (
+                f"sizes are those of the last run of this workflow, {run}; "
+                f"--bb-history {NONE} does without"
+            )
+            return found, (note,)
+    return History(), ()
+
+
+def _of_run(path: Path) -> History:
+    from pegasus_bb.report.learn import history_of, startup_of
+    from pegasus_bb.report.run_folder import read_run
+
+    run = read_run(path)
+    history = replace(history_of(run), startup=startup_of(run))
+    if history.has_times or history.sizes:
+        return history
+    why = "".join(f"; {p.file}: {p.why}" for p in run.problems[:1])
+    raise UsageError(
+        f"--bb-history {path}: no task that ended well has a record there{why}"
+    )
+
+
+def _number(run: Path) -> int:
+    digits = run.name[len("run") :]
+    return int(digits) if digits.isdigit() else -1

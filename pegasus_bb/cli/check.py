@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import click
@@ -13,7 +13,7 @@ import orjson
 
 from pegasus_bb.cli.output import echo_lines
 from pegasus_bb.cli.plan_options import PlanCommand, options_of_a_look, plan_options
-from pegasus_bb.core.errors import USAGE, PegasusBBError
+from pegasus_bb.core.errors import USAGE, PegasusBBError, SeveralObstacles, UsageError
 from pegasus_bb.core.text import printable
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.place_files import place
@@ -91,7 +91,8 @@ def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
     try:
         user = read_user_input(options)
     except PegasusBBError as error:
-        yield wrong("files", str(error))
+        found = _refusals(error, options)
+        yield from (replace(each, about="files") for each in found)
         return
     yield ok("files", f"{user.workflow.path} and its catalogs can be read")
     note = note_on_mode(user.catalogs.properties)
@@ -113,7 +114,7 @@ def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
         placed = place(read)
         output_sites(options, read.catalogs)
     except PegasusBBError as error:
-        yield wrong("workflow", str(error))
+        yield from _refusals(error, options)
     else:
         yield from of_files(read, placed)
         yield from of_output(options, read)
@@ -144,6 +145,18 @@ def _findings(options: PlanOptions, seen: set[Level]) -> Iterator[Finding]:
             other = placement.other_tier if placement else None
             if placement and other and placement.job_reservations:
                 yield from of_tier(user.catalogs, other, TRANSIENT, None)
+
+
+def _refusals(error: PegasusBBError, options: PlanOptions) -> Iterator[Finding]:
+    """``error``, and what else a planning would meet after it."""
+    from pegasus_bb.planner.obstacles import with_all_obstacles  # few are refused
+
+    found: list[PegasusBBError] = [error]
+    if isinstance(error, UsageError):
+        error = with_all_obstacles(error, options)
+        if isinstance(error, SeveralObstacles):
+            found = list(error.errors)
+    yield from (wrong("workflow", str(each)) for each in found)
 
 
 def _of_planner(

@@ -13,6 +13,7 @@ from pegasus_bb.api.explaining import WorkflowExplanation, explained
 from pegasus_bb.cli.output import echo_lines, write_page
 from pegasus_bb.cli.plan_options import (
     PlanCommand,
+    all_obstacles,
     only_of_pegasus,
     options_of_a_look,
     plan_options,
@@ -45,7 +46,16 @@ def command(
     wanted = plan_options(options, mode="persistent")
     if html is not None:
         import pegasus_bb.report.page  # noqa: F401 - fails at once if it is not installed
-    show(ctx, wanted, as_json=as_json, files=files, html=html)
+    show(ctx, wanted, as_json=as_json, files=files, html=html, check=_check(wanted))
+
+
+def _check(options: PlanOptions) -> Check:
+    def check(found: WorkflowExplanation) -> None:
+        from pegasus_bb.planner.obstacles import check_explained
+
+        check_explained(options, found.given)
+
+    return check
 
 
 def show(
@@ -59,7 +69,7 @@ def show(
 ) -> None:
     """Print it, then raise the UsageError of a plan that would be refused. ``check``
     looks for more that would be."""
-    with no_collection():
+    with no_collection(), all_obstacles(options):
         elsewhere = _is_given(ctx, "--cache", "--inherited-rc-files")
         found = explained(options, elsewhere=elsewhere)
         if html is not None:

@@ -10,6 +10,7 @@ from pegasus_bb.cli import cleanly_ended
 from pegasus_bb.cli.output import echo_lines
 from pegasus_bb.cli.plan_options import (
     PlanCommand,
+    all_obstacles,
     only_of_pegasus,
     options_of_a_planning,
     plan_options,
@@ -88,8 +89,9 @@ def _show(ctx: click.Context, chosen: ResolvedOptions) -> None:
         decision = found.decision
         if chosen.home is None:
             _check_only_of_pegasus(ctx)
-            planner = BuiltInPlanner(options)
-            check_can_be_planned(options, given, decision, planner)
+            with all_obstacles(options):
+                planner = BuiltInPlanner(options)
+                check_can_be_planned(options, given, decision, planner)
             return
         from pegasus_bb.cli.plan_real import passed
         from pegasus_bb.planner.pegasus.planner import PegasusPlanner
@@ -115,7 +117,7 @@ def _plan(ctx: click.Context, options: PlanOptions) -> None:
     _check_only_of_pegasus(ctx)
     as_json = bool(ctx.params["as_json"])
     quiet = bool(ctx.params["quiet"])
-    with cleanly_ended():
+    with cleanly_ended(), all_obstacles(options):
         planned = plan(options, BuiltInPlanner(options))
     if as_json:
         click.echo(planned.as_json())

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.properties import SETTINGS, property_of
 from pegasus_bb.planner.options import CLEANUPS, PlanOptions
 
@@ -149,6 +151,17 @@ def plan_options(options: dict[str, Any], mode: str = "") -> PlanOptions:
         mode=mode,
         **options,
     )
+
+
+@contextmanager
+def all_obstacles(options: PlanOptions) -> Iterator[None]:
+    """Raise a UsageError with all others that would come after it."""
+    try:
+        yield
+    except UsageError as error:
+        from pegasus_bb.planner.obstacles import with_all_obstacles  # few are refused
+
+        raise with_all_obstacles(error, options) from error
 
 
 def _listed(text: str) -> tuple[str, ...]:

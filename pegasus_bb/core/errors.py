@@ -58,6 +58,19 @@ class UsageError(PegasusBBError):
     exit_code = USAGE
 
 
+class SeveralObstacles(UsageError):
+    """Several mistakes, in the order in which to mend them."""
+
+    def __init__(self, errors: Sequence[UsageError]) -> None:
+        lines = [f"{len(errors)} obstacles, in the order in which to mend them"]
+        for number, error in enumerate(errors, 1):
+            first, *more = str(error).splitlines()
+            lines.append(f"{number}. {first}")
+            lines += [f"   {line}" for line in more]
+        super().__init__("\n".join(lines))
+        self.errors = tuple(errors)
+
+
 class NotSealed(UsageError):
     """An executable DAG breaks a rule of the seal, so it is not submitted."""
 

@@ -122,9 +122,9 @@ def _staging_notes(
 ) -> tuple[str, ...]:
     if not options.staging_site:
         return ()
-    from pegasus_bb.planner.staging_site import staging_notes  # few plannings name one
+    from pegasus_bb.planner.staging_site import notes_on  # few plannings name one
 
-    return staging_notes(options.staging_site, site.name, settings.mode)
+    return notes_on(options.staging_site, site.name, settings.mode)
 
 
 def leave_out_absent(workflow: Workflow, replicas: Collection[str]) -> None:

@@ -12,7 +12,7 @@ from pegasus_bb.model.default_sites import LOCAL
 from pegasus_bb.model.modes import RunMode
 
 
-def staging_notes(words: Sequence[str], site: str, mode: RunMode) -> tuple[str, ...]:
+def notes_on(words: Sequence[str], site: str, mode: RunMode) -> tuple[str, ...]:
     """Return a line that says what takes the place of the staging site of ``site``.
 
     ``words`` are SITE, or EXECUTION_SITE=STAGING_SITE, as pegasus-plan takes them.

@@ -124,8 +124,11 @@ class User:
             },
         )
         self._dump("replicas.yml", {"pegasus": "5.0", "replicas": self._replicas()})
+        known = {each["name"] for each in self.transformations}
+        work = {"name": "cluster", "pfn": "/usr/bin/true", "type": "installed"}
+        plain = [] if "work" in known else [{"name": "work", "sites": [work]}]
         programs = {
-            "transformations": self.transformations,
+            "transformations": [*self.transformations, *plain],
             "containers": self.containers,
         }
         self._dump("transformations.yml", {"pegasus": "5.0", **programs})

@@ -1,0 +1,158 @@
+"""All that stands in the way of a planning, in the order in which to mend it.
+
+A planning ends at the first mistake, and a user who meets one a time mends six times.
+So after a refusal each check is made for itself, as far as what it needs can be read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TypeVar
+
+from pegasus_bb.core.errors import SeveralObstacles, UsageError
+from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.decide.place_files import decide
+from pegasus_bb.model.catalogs import Catalogs, Site
+from pegasus_bb.model.graph import build_graph
+from pegasus_bb.model.properties import Settings, read_settings
+from pegasus_bb.model.workflow import Workflow, read_workflow
+from pegasus_bb.planner.builtin.executable import Programs
+from pegasus_bb.planner.builtin.planner import BuiltInPlanner
+from pegasus_bb.planner.builtin.planner_limits import check_job
+from pegasus_bb.planner.builtin.value_lines import ValueLines
+from pegasus_bb.planner.local_files import check_local_files
+from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.pegasus_home import resolve_home
+from pegasus_bb.planner.reading import (
+    UserInput,
+    execution_site,
+    leave_out_absent,
+    named_site,
+    properties_of,
+    read_planning,
+    read_user_input,
+)
+from pegasus_bb.planner.run_plan import output_sites, plan_run
+from pegasus_bb.planner.settings_left_out import check_settings
+from pegasus_bb.planner.staging_site import notes_on
+
+T = TypeVar("T")
+_MOST = 20  # that a person reads; more of one kind say nothing new
+
+
+class _Obstacles:
+    def __init__(self) -> None:
+        self.errors: list[UsageError] = []
+
+    def meet(self, check: Callable[[], T]) -> T | None:
+        """What ``check`` returns; None if it is an obstacle, which is noted once."""
+        try:
+            return check()
+        except UsageError as error:
+            known = (str(other) for other in self.errors)
+            if len(self.errors) < _MOST and str(error) not in known:
+                self.errors.append(error)
+            return None
+
+
+def with_all_obstacles(error: UsageError, options: PlanOptions) -> UsageError:
+    """``error`` of a planning, or all that it would meet one after the other."""
+    found = find_obstacles(options)
+    texts = {str(each) for each in found}
+    if str(error) not in texts:
+        found.insert(0, error)
+    return error if len(found) == 1 else SeveralObstacles(found)
+
+
+def find_obstacles(options: PlanOptions) -> list[UsageError]:
+    """Every refusal of a planning with ``options``; writes nothing."""
+    found = _Obstacles()
+    found.meet(options.check)
+    properties = found.meet(lambda: properties_of(options))
+    if properties is None:
+        return found.errors
+    settings = found.meet(lambda: read_settings(properties, options.cwd))
+    is_builtin = settings is not None and _is_builtin(settings)
+    if is_builtin:
+        found.meet(options.check_builtin)
+    if settings is not None and options.staging_site and len(options.sites) == 1:
+        words = options.staging_site, options.sites[0], settings.mode
+        found.meet(lambda: notes_on(*words))
+    user = found.meet(lambda: read_user_input(options))
+    if user is not None:
+        _of_user(found, options, user, is_builtin=is_builtin)
+    return found.errors
+
+
+def _is_builtin(settings: Settings) -> bool:
+    """Whether the built-in planner plans, which has limits of its own."""
+    try:
+        return resolve_home(settings.planner, os.environ) is None
+    except UsageError:  # there is no Pegasus where one is asked for
+        return False
+
+
+def check_explained(options: PlanOptions, given: PlanningInput) -> None:
+    """Raises UsageError with all that the built-in planner, if that plans, would refuse
+    of a workflow that can be placed. What this machine has is not looked at."""
+    found = _Obstacles()
+    if not _is_builtin(given.settings):
+        return
+    found.meet(options.check_builtin)
+    _of_jobs(found, given.workflow, given.catalogs, given.site)
+    found.meet(lambda: check_settings(given.workflow, given.catalogs, given.site.name))
+    if len(found.errors) > 1:
+        raise SeveralObstacles(found.errors)
+    if found.errors:
+        raise found.errors[0]
+
+
+def _of_user(
+    found: _Obstacles, options: PlanOptions, user: UserInput, *, is_builtin: bool
+) -> None:
+    catalogs = user.catalogs
+    site = found.meet(lambda: execution_site(options, catalogs))
+    for name in options.output_sites:
+        found.meet(lambda: named_site(catalogs, "--output-sites", name))  # noqa: B023
+    found.meet(lambda: output_sites(options, catalogs))
+    workflow = found.meet(lambda: read_workflow(user.workflow))
+    if workflow is None:
+        return
+    leave_out_absent(workflow, catalogs.replicas.replicas)
+    if is_builtin:
+        _of_jobs(found, workflow, catalogs, site)
+        if site is not None:
+            found.meet(lambda: check_settings(workflow, catalogs, site.name))
+    given = found.meet(lambda: read_planning(options, user))
+    if given is not None:
+        _of_planning(found, options, given, is_builtin=is_builtin)
+
+
+def _of_jobs(
+    found: _Obstacles, workflow: Workflow, catalogs: Catalogs, site: Site | None
+) -> None:
+    """What the built-in planner does not plan, and programs that are nowhere."""
+    graph = found.meet(lambda: build_graph(workflow))
+    if graph is None:
+        return
+    programs = Programs(ValueLines(workflow, catalogs), "/")
+    seen: set[str] = set()
+    for job in workflow.jobs.values():
+        found.meet(lambda: check_job(workflow, graph, job))  # noqa: B023
+        name = job.transformation
+        if site is not None and job.runs_on(site.name) and name not in seen:
+            seen.add(name)
+            found.meet(lambda: programs.program(name, site.name, job.id))  # noqa: B023
+
+
+def _of_planning(
+    found: _Obstacles, options: PlanOptions, given: PlanningInput, *, is_builtin: bool
+) -> None:
+    decision = found.meet(lambda: decide(given))
+    found.meet(lambda: check_local_files(options, given, decision))
+    if found.errors or not is_builtin:
+        return
+    run = found.meet(lambda: plan_run(options, given, decision))
+    if run is not None:
+        found.meet(lambda: BuiltInPlanner(options).check_plan(given, run))

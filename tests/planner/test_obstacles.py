@@ -1,0 +1,60 @@
+"""All mistakes are told at once, in the order in which to mend them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.user_site import Site
+
+WORDS = ("--sites", "cluster", "--output-sites", "local", "--bb-mode", "persistent")
+
+
+@pytest.fixture
+def wrong(tmp_path: Path) -> Site:
+    """A site where a program, a site and the configuration are wrong."""
+    site = Site(tmp_path)
+    workflow = site.document("workflow.yml")
+    workflow["jobs"][0]["name"] = "unheard-of"
+    workflow["jobs"][1]["stdin"] = "nowhere.txt"
+    site.save("workflow.yml", workflow)
+    return site
+
+
+@pytest.mark.parametrize("command", ["plan", "explain"])
+def test_each_is_told_with_its_place(wrong: Site, command: str) -> None:
+    words = ("--staging-site", "elsewhere", *WORDS)
+    done = wrong.bb(command, *words, "workflow.yml")
+    assert done.returncode == 2
+    said = done.stderr.splitlines()
+    (head,) = (line for line in said if "obstacles" in line)
+    assert head.endswith("3 obstacles, in the order in which to mend them")
+    first, second, third = (line for line in said if line[:2] in ("1.", "2.", "3."))
+    assert "--staging-site elsewhere" in first
+    assert "unheard-of" in second
+    assert "workflow.yml:" in third
+    assert "stdin of job" in third
+
+
+def test_check_has_a_line_for_each(wrong: Site) -> None:
+    done = wrong.bb("check", "--staging-site", "elsewhere", *WORDS, "workflow.yml")
+    assert done.returncode == 2
+    lines = [line for line in done.stdout.splitlines() if line.startswith("no ")]
+    assert len(lines) == 3
+
+
+def test_one_alone_is_told_as_it_is(wrong: Site) -> None:
+    workflow = wrong.document("workflow.yml")
+    del workflow["jobs"][1]["stdin"]
+    wrong.save("workflow.yml", workflow)
+    done = wrong.bb("plan", *WORDS, "workflow.yml")
+    assert "obstacles" not in done.stderr
+    assert "unheard-of" in done.stderr
+
+
+def test_explain_refuses_what_plan_refuses_after_its_table(wrong: Site) -> None:
+    done = wrong.bb("explain", *WORDS, "workflow.yml")
+    assert done.returncode == 2
+    assert "capacity:" in done.stdout
+    assert "unheard-of" in done.stderr

@@ -322,6 +322,10 @@ def _document(
     name, key = SOURCES[kind]
     file = f"pegasus.catalog.{kind}.file"
     form = properties.get(f"pegasus.catalog.{kind}", "YAML")
+    if (kind, form) == ("replica", "File") and file in properties:
+        from pegasus_bb.model.replica_file import load_replicas  # of Pegasus 4
+
+        return load_replicas(cwd / properties[file], variables)
     if form != "YAML":
         from pegasus_bb.model.document_faults import conversion
 

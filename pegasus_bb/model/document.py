@@ -212,6 +212,12 @@ def load(path: Path, variables: Mapping[str, str]) -> Document:
 
 def load_value(path: Path, variables: Mapping[str, str]) -> tuple[Any, str]:
     """The value in ``path``, of any type, and its text. Raises as ``load`` does."""
+    text = read_text(path, variables)
+    return parse(text, path), text
+
+
+def read_text(path: Path, variables: Mapping[str, str]) -> str:
+    """The text in ``path``, with variables expanded. Raises as ``load`` does."""
     try:
         text = path.read_text(encoding="utf-8-sig")  # editors may put a BOM in front
     except OSError as error:
@@ -225,8 +231,7 @@ def load_value(path: Path, variables: Mapping[str, str]) -> tuple[Any, str]:
         raise CatalogError("is not UTF-8 text", file=str(path)) from error
     except ValueError as error:  # NUL, or half a surrogate pair
         raise CatalogError("is not the name of a file", repr(str(path))) from error
-    text = expand(text, variables, str(path))
-    return parse(text, path), text
+    return expand(text, variables, str(path))
 
 
 def _refuse_old(text: str, path: Path) -> None:

@@ -153,3 +153,11 @@ def test_a_folder_of_programs_that_is_not_there_is_named(user: UserFolder) -> No
         done = user.bb(command, *SITES, *BUILT_IN, "-t", "nowhere")
         assert done.returncode == 2
         assert "work/nowhere: there is no such folder" in done.stdout + done.stderr
+
+
+def test_a_replica_catalog_of_lines_is_read_as_it_is(user: UserFolder) -> None:
+    (user.work / "replicas.yml").unlink()
+    (user.work / "rc.data").write_text(f'in.txt {user.work}/in.txt site="local"\n')
+    form = "-Dpegasus.catalog.replica=File"
+    user.plan("persistent", *BUILT_IN, form, "-Dpegasus.catalog.replica.file=rc.data")
+    assert user.run() == "hello\n"

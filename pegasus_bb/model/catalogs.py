@@ -31,6 +31,7 @@ SOURCES = {
     "transformation": ("transformations.yml", "transformationCatalog"),
 }
 TIERS_FILE = f"{PREFIX}tiers"  # a property
+REPOSITORY = "pegasus.catalog.site.repo.file"  # a property: sites below the user's own
 SPEEDS = "x-storage-speeds"
 STORAGE_FILE = "bb.yml"  # beside the workflow
 SCRATCH = ("sharedScratch", "shared-scratch")
@@ -227,6 +228,7 @@ def load_inputs(
         kind: _document(kind, workflow, properties, cwd, variables) for kind in SOURCES
     }
     programs = _programs(documents["transformation"], program_dirs)
+    documents["site"] = _with_repository(documents["site"], properties, cwd)
     storage = _storage(documents["site"], workflow_file, properties, cwd)
     sites, tiers = _sites_and_tiers(documents["site"], storage, cwd, named)
     replicas = read_replicas(documents["replica"])
@@ -269,8 +271,17 @@ def declared_tiers(
     Raises CatalogError."""
     nothing = Document(cwd, {})
     sites = _document("site", nothing, properties, cwd, environment(properties))
+    sites = _with_repository(sites, properties, cwd)
     storage = _storage(sites, workflow_file, properties, cwd)
     return _sites_and_tiers(sites, storage, cwd)[1]
+
+
+def _with_repository(sites: Document, properties: Properties, cwd: Path) -> Document:
+    if REPOSITORY not in properties:
+        return sites
+    from pegasus_bb.model.site_repository import with_repository  # few plans have one
+
+    return with_repository(sites, cwd / properties[REPOSITORY], environment(properties))
 
 
 def _sites_and_tiers(

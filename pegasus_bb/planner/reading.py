@@ -12,7 +12,13 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.decide.decision import Ending, PlanningInput
 from pegasus_bb.decide.lint.files import lint_pfns
 from pegasus_bb.decide.sizing import needs_sizes
-from pegasus_bb.model.catalogs import Catalogs, Site, load_inputs, read_sites
+from pegasus_bb.model.catalogs import (
+    REPOSITORY,
+    Catalogs,
+    Site,
+    load_inputs,
+    read_sites,
+)
 from pegasus_bb.model.data_configuration import data_configuration
 from pegasus_bb.model.document import Document, suggestion
 from pegasus_bb.model.graph import build_graph
@@ -112,19 +118,23 @@ def read_planning(options: PlanOptions, user: UserInput) -> PlanningInput:
         site=site,
         ending=Ending(options.cleanup, delivered),
         history=history,
-        notes=(*notes, *_staging_notes(options, settings, site)),
+        notes=(*notes, *_notes(options, user, site)),
         free_on=_free_on,
     )
 
 
-def _staging_notes(
-    options: PlanOptions, settings: Settings, site: Site
-) -> tuple[str, ...]:
-    if not options.staging_site:
-        return ()
-    from pegasus_bb.planner.staging_site import notes_on  # few plannings name one
+def _notes(options: PlanOptions, user: UserInput, site: Site) -> Iterator[str]:
+    """Notes on what planning takes otherwise than the user said. Raises UsageError."""
+    properties = user.catalogs.properties
+    if options.staging_site:
+        from pegasus_bb.planner.staging_site import notes_on  # few name one
 
-    return notes_on(options.staging_site, site.name, settings.mode)
+        mode = user.settings.mode
+        yield from notes_on(options.staging_site, site.name, mode)
+    if REPOSITORY in properties:
+        from pegasus_bb.model.site_repository import missing_repository  # few have one
+
+        yield from missing_repository(options.cwd, properties[REPOSITORY])
 
 
 def leave_out_absent(workflow: Workflow, replicas: Collection[str]) -> None:

@@ -17,6 +17,7 @@ from pegasus_bb.planner.rewrite.pass_input import Keys, ProfileSetting
 # The built-in planner does what these say.
 _DONE = """
     bb.* catalog.replica catalog.replica.file catalog.site catalog.site.file
+    catalog.site.repo.file
     catalog.transformation catalog.transformation.file container.arguments cores
     data.configuration diskspace glite.arguments gpus gridstart.launcher
     gridstart.launcher.arguments integrity.checking memory mode nodes ppn project
@@ -40,7 +41,7 @@ _WITHOUT_EFFECT = """
 """
 # The built-in planner does not do these, and says so.
 _LEFT_OUT = """
-    bundle.stagein catalog.replica.directory* catalog.replica.mrc* catalog.site.repo*
+    bundle.stagein catalog.replica.directory* catalog.replica.mrc*
     catalog.site.sites.* chain.stagein checkpoint.time condor.concurrency.limits
     container.launcher container.launcher.arguments data.reuse.scope dir.create*
     dir.exec dir.staging.mapper* dir.useTimestamp estimator* exitcode.* file.cleanup.*

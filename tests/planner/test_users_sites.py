@@ -161,3 +161,16 @@ def test_a_replica_catalog_of_lines_is_read_as_it_is(user: UserFolder) -> None:
     form = "-Dpegasus.catalog.replica=File"
     user.plan("persistent", *BUILT_IN, form, "-Dpegasus.catalog.replica.file=rc.data")
     assert user.run() == "hello\n"
+
+
+def test_a_site_of_a_repository_catalog_runs_the_tasks(user: UserFolder) -> None:
+    define = "-Dpegasus.catalog.site.repo.file=machines.yml"
+    done = user.try_plan("off", *BUILT_IN, define)
+    assert f"there is no {user.work}/machines.yml" in done.stderr
+    with user.edited("sites.yml") as sites:
+        machines = {"pegasus": "5.0", "sites": [sites["sites"].pop()]}
+    (user.work / "machines.yml").write_text(json.dumps(machines))
+    done = user.try_plan("persistent", *BUILT_IN, "--force", define)
+    assert done.returncode == 0, done.stderr
+    assert "machines.yml" not in done.stderr
+    assert user.run() == "hello\n"

@@ -1,0 +1,64 @@
+"""Sites of a repository catalog stand below the user's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.model.document import Document
+from pegasus_bb.model.site_repository import missing_repository, with_repository
+
+REPOSITORY = """
+sites:
+  - name: expanse
+    arch: x86_64
+    directories: [{type: sharedScratch, path: /expanse/scratch}]
+    profiles:
+      pegasus: {style: glite, queue: compute}
+      env: {PEGASUS_HOME: /opt/pegasus}
+  - {name: other}
+"""
+OWN = {
+    "name": "expanse",
+    "profiles": {"pegasus": {"queue": "debug"}, "condor": {"a": 1}},
+}
+
+
+def merge(folder: Path, text: str = REPOSITORY) -> Document:
+    (folder / "repo.yml").write_text(text)
+    own = Document(folder / "sites.yml", {"sites": [{"name": "local"}, OWN]})
+    return with_repository(own, folder / "repo.yml", {})
+
+
+def test_what_the_user_says_of_a_site_wins_and_the_rest_is_added(
+    tmp_path: Path,
+) -> None:
+    local, expanse, other = merge(tmp_path).data["sites"]
+    assert (local, other) == ({"name": "local"}, {"name": "other"})
+    assert expanse == {
+        "name": "expanse",
+        "arch": "x86_64",
+        "directories": [{"type": "sharedScratch", "path": "/expanse/scratch"}],
+        "profiles": {
+            "pegasus": {"style": "glite", "queue": "debug"},
+            "env": {"PEGASUS_HOME": "/opt/pegasus"},
+            "condor": {"a": 1},
+        },
+    }
+
+
+def test_a_mistake_in_the_repository_is_named_there(tmp_path: Path) -> None:
+    with pytest.raises(CatalogError, match="a site needs: name") as error:
+        merge(tmp_path, "sites:\n  - {arch: x}\n")
+    assert (error.value.file, error.value.line) == (str(tmp_path / "repo.yml"), 2)
+
+
+def test_a_repository_of_pegasus_itself_is_left_to_pegasus(tmp_path: Path) -> None:
+    own = Document(tmp_path / "sites.yml", {"sites": [OWN]})
+    assert with_repository(own, tmp_path / "repo.yml", {}) is own
+    (note,) = missing_repository(tmp_path, "repo.yml")
+    assert f"there is no {tmp_path}/repo.yml; its sites are left out" in note
+    merge(tmp_path)
+    assert missing_repository(tmp_path, "repo.yml") == ()

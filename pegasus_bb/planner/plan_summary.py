@@ -18,6 +18,8 @@ from pegasus_bb.model.tiers import KEY, Tier
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.planner.builtin.argument_words import loses_text
 from pegasus_bb.planner.node_programs import untested_python_note
+from pegasus_bb.planner.rewrite.gridstart import gridstart_note
+from pegasus_bb.planner.rewrite.pass_input import Inputs
 from pegasus_bb.planner.settings_left_out import settings_left_out, unknown_settings
 
 
@@ -241,6 +243,8 @@ def omission_notes(given: PlanningInput, *, is_builtin: bool) -> list[str]:
     """Notes on parts of the user's workflow that the planner ignores."""
     notes = [*given.notes, *_checkpoints(given, is_builtin=is_builtin)]
     notes += unknown_settings(given)
+    inputs = Inputs.of(given.workflow.document, given.catalogs)
+    notes += gridstart_note(inputs, given.site.name)
     notes += _workflow_profiles(given.workflow)
     for find in _BUILTIN if is_builtin else ():
         notes += find(given)

@@ -12,6 +12,7 @@ from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.document import Document, plain
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.planner.builtin.profiles import REAL_PLANNER
+from pegasus_bb.planner.rewrite.gridstart import KICKSTART, REPLACED
 from pegasus_bb.planner.rewrite.pass_input import Keys, ProfileSetting
 
 # The built-in planner does what these say.
@@ -58,7 +59,7 @@ ONLY = {
     "dir.storage.mapper": ("flat",),
     "exitcode.failuremsg": (),
     "exitcode.successmsg": (),
-    "gridstart": ("kickstart",),
+    "gridstart": (KICKSTART, *REPLACED),
 }
 # Namespace of profiles -> whether the built-in planner leaves it out.
 NAMESPACES = {

@@ -67,7 +67,7 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("properties/pegasus.dir.storage.deep", "Yes", "no such dir.storage.deep"),
     ("properties/pegasus.transfer.links", "often", "transfer.links is true or false"),
     (f"{OWN}/pegasus/exitcode.successmsg", "done", "no such exitcode.successmsg"),
-    ("properties/pegasus.gridstart", "NoGridStart", "no such gridstart"),
+    ("properties/pegasus.gridstart", "Distribute", "no such gridstart"),
     ("jobs/0/uses/0/registerReplica", "no", "registerReplica is true or false"),
     ("jobs/0/uses/0/optional", "yes", "optional is true or false"),
     ("sites/sites/0/directores", [], "did you mean directories"),

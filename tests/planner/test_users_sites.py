@@ -174,3 +174,16 @@ def test_a_site_of_a_repository_catalog_runs_the_tasks(user: UserFolder) -> None
     assert done.returncode == 0, done.stderr
     assert "machines.yml" not in done.stderr
     assert user.run() == "hello\n"
+
+
+@pytest.mark.parametrize("mode", ["off", "persistent", "transient"])
+def test_a_task_that_wants_no_kickstart_finds_its_files_all_the_same(
+    user: UserFolder, mode: str
+) -> None:
+    with user.edited("workflow.yml") as workflow:
+        for job, value in zip(workflow["jobs"], ("none", "pegasuslite"), strict=True):
+            job["profiles"] = {"pegasus": {"gridstart": value}}
+    done = user.try_plan(mode, *BUILT_IN)
+    assert done.returncode == 0, done.stderr
+    assert "gridstart none, pegasuslite: launch and the recorder start" in done.stderr
+    assert user.run() == "hello\n"

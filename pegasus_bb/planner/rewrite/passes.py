@@ -1,26 +1,23 @@
 """The passes, in the order in which they run; among them the small ones.
 
 The profile gridstart.launcher puts a program before each Kickstart of the site, also in
-auxiliary jobs. A job with another launcher, or without Kickstart, would start with the
-planned prefix as its scratch, so both are refused.
+auxiliary jobs. A job with another launcher would start with the planned prefix as its
+scratch, so it is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 from pegasus_bb.model.catalogs import SCRATCH
+from pegasus_bb.planner.rewrite.gridstart import all_settings, start_with_kickstart
 from pegasus_bb.planner.rewrite.job_directives import add_directives, add_job_directives
 from pegasus_bb.planner.rewrite.lifecycle import add_lifecycle_jobs
 from pegasus_bb.planner.rewrite.pass_input import (
     Inputs,
-    ProfileSetting,
     Target,
-    job_profiles,
     site_index,
-    site_profile,
-    transformation_profiles,
     with_values,
 )
 from pegasus_bb.planner.rewrite.transfer_tools import (
@@ -57,7 +54,7 @@ def add_launcher_to_jobs(inputs: Inputs, plan: Target) -> Inputs:
 
 def _refuse_other_launchers(inputs: Inputs, site: str) -> None:
     for key in (LAUNCHER, f"{LAUNCHER}.arguments"):
-        for setting in _all_settings(inputs, site, key):
+        for setting in all_settings(inputs, site, key):
             raise setting.error(
                 "the launcher is how a job finds the buffer, so there can be no other",
                 "take it out, or plan with --bb-mode off",
@@ -68,24 +65,6 @@ def _refuse_other_launchers(inputs: Inputs, site: str) -> None:
                 "the launcher is how a job finds the buffer, so there can be no other",
                 "take it out, or plan with --bb-mode off",
             )
-    for setting in _all_settings(inputs, site, "gridstart"):
-        if setting.value.lower() != "kickstart":
-            raise setting.error(_NO_KICKSTART, "gridstart: kickstart, or leave it out")
-    if inputs.properties.get("pegasus.gridstart", "kickstart").lower() != "kickstart":
-        raise inputs.properties.error(
-            "pegasus.gridstart", _NO_KICKSTART, "Kickstart, or leave it out"
-        )
-
-
-_NO_KICKSTART = "without Kickstart a job has no launcher and does not find the buffer"
-
-
-def _all_settings(inputs: Inputs, site: str, key: str) -> Iterator[ProfileSetting]:
-    own = site_profile(inputs, site, key)
-    if own is not None:
-        yield own
-    yield from transformation_profiles(inputs, key)
-    yield from job_profiles(inputs, key)
 
 
 def move_scratch(inputs: Inputs, plan: Target) -> Inputs:
@@ -116,6 +95,7 @@ Pass = Callable[[Inputs, Target], Inputs]
 WORKFLOW_PASSES: tuple[Pass, ...] = (
     add_lifecycle_jobs,
     move_scratch,
+    start_with_kickstart,
     add_launcher,
     add_directives,
     transfer_on_the_site,
@@ -123,6 +103,7 @@ WORKFLOW_PASSES: tuple[Pass, ...] = (
 
 # Mode transient: scratch stays on the PFS, no reservation is shared.
 JOB_PASSES: tuple[Pass, ...] = (
+    start_with_kickstart,
     add_launcher_to_jobs,
     add_job_directives,
     share_files,

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.planner.rewrite.gridstart import gridstart_note, start_with_kickstart
 from pegasus_bb.planner.rewrite.pass_input import Inputs, Target
-from pegasus_bb.planner.rewrite.passes import add_launcher
+from pegasus_bb.planner.rewrite.passes import add_launcher, rewrite
 from tests.planner.rewrite.differences import changed
 
 BIN = "/home/me/run0001/bb/bin"
@@ -77,17 +78,42 @@ def test_another_launcher_is_refused_wherever_it_is_set(
 
 
 @pytest.mark.parametrize("document", PLACES)
-def test_jobs_without_kickstart_are_refused(
+@pytest.mark.parametrize("value", ["none", "NoGridStart", "PegasusLite"])
+def test_jobs_that_want_no_kickstart_start_with_it_all_the_same(
+    edited: Any, plan: Target, document: str, value: str
+) -> None:
+    at = (*PLACES[document], "gridstart")
+    inputs = edited(document, {at: value})
+    after = start_with_kickstart(inputs, plan)
+    path = "/".join(map(str, (document, *at)))
+    assert changed(inputs, after) == {path: "kickstart"}
+    (note,) = gridstart_note(inputs, "cori")
+    assert note.startswith(f"gridstart {value}: launch and the recorder start these")
+
+
+@pytest.mark.parametrize("document", PLACES)
+def test_another_program_in_the_place_of_kickstart_is_refused(
     edited: Any, plan: Target, document: str
 ) -> None:
-    inputs = edited(document, {(*PLACES[document], "gridstart"): "none"})
+    inputs = edited(document, {(*PLACES[document], "gridstart"): "distribute"})
     with pytest.raises(CatalogError, match="without Kickstart"):
-        add_launcher(inputs, plan)
+        start_with_kickstart(inputs, plan)
 
 
 def test_kickstart_itself_may_be_named(edited: Any, plan: Target) -> None:
     inputs = edited("sites", {(*PLACES["sites"], "gridstart"): "Kickstart"})
-    add_launcher(inputs, plan)
+    assert changed(inputs, start_with_kickstart(inputs, plan)) == {}
+    assert list(gridstart_note(inputs, "cori")) == []
+
+
+def test_a_property_without_kickstart_is_changed_for_the_planner(
+    inputs: Inputs, plan: Target
+) -> None:
+    properties = inputs.properties.with_values({"pegasus.gridstart": "None"}, "-D")
+    inputs = replace(inputs, properties=properties)
+    after = start_with_kickstart(inputs, plan)
+    assert after.properties["pegasus.gridstart"] == "kickstart"
+    assert len(list(gridstart_note(inputs, "cori"))) == 1
 
 
 def test_a_job_of_the_submit_host_may_have_its_own_launcher(
@@ -99,12 +125,12 @@ def test_a_job_of_the_submit_host_may_have_its_own_launcher(
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("pegasus.gridstart.launcher", "jsrun"), ("pegasus.gridstart", "None")],
+    [("pegasus.gridstart.launcher", "jsrun"), ("pegasus.gridstart", "Distribute")],
 )
 def test_a_property_that_insists_on_another_is_refused(
     inputs: Inputs, plan: Target, key: str, value: str
 ) -> None:
     properties = inputs.properties.with_values({key: value}, "-D")
     with pytest.raises(CatalogError) as error:
-        add_launcher(replace(inputs, properties=properties), plan)
+        rewrite(replace(inputs, properties=properties), plan)
     assert (error.value.file, error.value.key) == ("-D", key)

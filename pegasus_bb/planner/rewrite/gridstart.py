@@ -1,0 +1,73 @@
+"""The profile gridstart: which program of Pegasus starts a task.
+
+The launcher is how a job finds the tier, and Kickstart or our recorder says how it
+ended. So a task that the user starts without them starts with them all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from pegasus_bb.planner.rewrite.pass_input import (
+    Inputs,
+    Keys,
+    ProfileSetting,
+    Target,
+    job_profiles,
+    site_profile,
+    transformation_profiles,
+    with_values,
+)
+
+KEY = "gridstart"
+PROPERTY = f"pegasus.{KEY}"
+KICKSTART = "kickstart"
+# The user's own task alone, or in a script that our launcher stands for.
+REPLACED = ("none", "nogridstart", "pegasuslite")
+
+
+def start_with_kickstart(inputs: Inputs, plan: Target) -> Inputs:
+    """Raises CatalogError for a program that would take Kickstart's place."""
+    what = "without Kickstart a job has no launcher and does not find the buffer"
+    changes: dict[int, dict[Keys, str]] = {}
+    for setting in all_settings(inputs, plan.site, KEY):
+        value = setting.value.lower()
+        if value not in (KICKSTART, *REPLACED):
+            raise setting.error(what, "gridstart: kickstart, or leave it out")
+        if value in REPLACED:
+            changes.setdefault(id(setting.document), {})[setting.keys] = KICKSTART
+    of_all = inputs.properties.get(PROPERTY, KICKSTART).lower()
+    if of_all not in (KICKSTART, *REPLACED):
+        raise inputs.properties.error(PROPERTY, what, "Kickstart, or leave it out")
+    properties = inputs.properties
+    if of_all in REPLACED:
+        properties = properties.with_values({PROPERTY: KICKSTART}, "pegasus-bb")
+    parts = ("sites", "transformations", "workflow")
+    documents = {name: getattr(inputs, name) for name in parts}
+    changed = {
+        name: with_values(document, changes.get(id(document), {}))
+        for name, document in documents.items()
+    }
+    return replace(inputs, properties=properties, **changed)
+
+
+def gridstart_note(inputs: Inputs, site: str) -> Iterator[str]:
+    """Yield a line if the user starts tasks without Kickstart."""
+    words = [setting.value for setting in all_settings(inputs, site, KEY)]
+    words.append(inputs.properties.get(PROPERTY, KICKSTART))
+    found = dict.fromkeys(word for word in words if word.lower() in REPLACED)
+    if found:
+        yield (
+            f"gridstart {', '.join(found)}: launch and the recorder start these tasks "
+            "all the same: the launcher is how a job finds its files"
+        )
+
+
+def all_settings(inputs: Inputs, site: str, key: str) -> Iterator[ProfileSetting]:
+    """Yield the pegasus profile ``key`` wherever a job of ``site`` may have it."""
+    own = site_profile(inputs, site, key)
+    if own is not None:
+        yield own
+    yield from transformation_profiles(inputs, key)
+    yield from job_profiles(inputs, key)

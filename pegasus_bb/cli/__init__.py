@@ -25,6 +25,7 @@ _OWNER = "call it as the owner of that path, or have the path made writable for 
 # words stand here, so that --help and completion load no command.
 GROUPS = {
     "Run": {
+        "init": "Write bb.yml, which declares the fast storage.",
         "plan": "Turn an abstract workflow into a submit directory.",
         "run": "Run a planned workflow, or continue it.",
         "status": "Show how far a run is.",

@@ -44,7 +44,10 @@ def choose_tier(catalogs: Catalogs, settings: Settings, site: str) -> Tier:
 def _tier_to_use(catalogs: Catalogs, site: str) -> str:
     """The fix if ``site`` declares no tier."""
     if not catalogs.tiers:
-        return f"add under {KEY}: {site}: a list with - name: bb, backend: ..."
+        return (
+            f"add under {KEY}: {site}: a list with - name: bb, backend: ...; "
+            f"pegasus-bb init {site} writes it into a file of its own"
+        )
     other = next(iter(catalogs.tiers))
     return (
         f"site {other} declares one: --sites {other}; or declare one for {site} under "

@@ -264,14 +264,18 @@ def _programs(document: Document, folders: Sequence[Path]) -> Document:
     return document
 
 
+def site_document(workflow: Document, properties: Properties, cwd: Path) -> Document:
+    """The site catalog for ``workflow`` as the user has it. Raises CatalogError."""
+    sites = _document("site", workflow, properties, cwd, environment(properties))
+    return _with_repository(sites, properties, cwd)
+
+
 def declared_tiers(
     workflow_file: Path, properties: Properties, cwd: Path
 ) -> dict[str, list[Tier]]:
     """Tiers by site, without those of a catalog inside the workflow, which is not read.
     Raises CatalogError."""
-    nothing = Document(cwd, {})
-    sites = _document("site", nothing, properties, cwd, environment(properties))
-    sites = _with_repository(sites, properties, cwd)
+    sites = site_document(Document(workflow_file, {}), properties, cwd)
     storage = _storage(sites, workflow_file, properties, cwd)
     return _sites_and_tiers(sites, storage, cwd)[1]
 

@@ -185,6 +185,22 @@ def test_inline_catalogs_become_files(user: User) -> None:
     assert "siteCatalog" not in user.read("planned/workflow.yml")
 
 
+def test_what_pegasus_takes_inside_a_workflow_it_takes_in_a_file(user: User) -> None:
+    """The schema of a file needs a version, and text where YAML has a number."""
+    with user.edited("sites.yml") as sites, user.edited("workflow.yml") as workflow:
+        workflow["siteCatalog"] = sites
+        del workflow["siteCatalog"]["pegasus"]
+        sites["sites"][0].update({"os.release": "rhel", "os.version": 8})
+    assert user.on_tier().returncode == 0
+    planned = user.read("planned/sites.yml")
+    assert planned["pegasus"] == "5.0"
+    assert planned["sites"][0]["os.version"] == "8"
+    programs = user.read("planned/transformations.yml")["transformations"]
+    (setup,) = (entry for entry in programs if entry["name"] == "bb_setup")
+    assert setup["sites"][0]["os.release"] == "rhel"
+    assert setup["sites"][0]["os.version"] == "8"
+
+
 def test_no_catalog_points_to_a_file_that_goes_with_the_buffer(user: User) -> None:
     user.on_tier()
     uses = [u for j in user.read("planned/workflow.yml")["jobs"] for u in j["uses"]]

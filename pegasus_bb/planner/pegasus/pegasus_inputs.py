@@ -15,8 +15,9 @@ import orjson
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.model.catalogs import SCRATCH, SOURCES
 from pegasus_bb.model.dag.blahp import GRID, GUARDED_RELEASE
-from pegasus_bb.model.document import Data, Document
+from pegasus_bb.model.document import Data, Document, plain
 from pegasus_bb.model.properties import Properties
+from pegasus_bb.model.transformations import OS
 from pegasus_bb.planner.rewrite.pass_input import (
     LOCAL,
     Inputs,
@@ -194,9 +195,24 @@ def write_inputs(inputs: Inputs, folder: Path) -> None:
     folder.mkdir(parents=True)
     documents = inputs.sites, inputs.replicas, inputs.transformations
     for document, (name, _) in zip(documents, SOURCES.values(), strict=True):
-        (folder / name).write_bytes(_text(document.data))
+        (folder / name).write_bytes(_text(_as_file(document.data)))
     (folder / PROPERTIES).write_text(inputs.properties.to_text(), encoding="utf-8")
     (folder / WORKFLOW).write_bytes(_text(inputs.workflow.data))
+
+
+def _as_file(data: Data) -> Data:
+    """The catalog ``data``, which may have stood in the workflow, as pegasus-plan takes
+    it in a file: with the version of its form, and text for the parts of a system."""
+    data = _each(data, "sites", _with_text)
+    data = _each(data, "transformations", lambda e: _each(e, "sites", _with_text))
+    return {"pegasus": "5.0", **data}
+
+
+def _with_text(site: Data) -> Data:
+    numbers = {
+        key: plain(site[key]) for key in OS if isinstance(site.get(key), float | int)
+    }
+    return {**site, **numbers} if numbers else site
 
 
 def _text(data: Data) -> bytes:

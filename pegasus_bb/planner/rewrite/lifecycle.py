@@ -13,8 +13,9 @@ from typing import Any, TypeVar
 
 from pegasus_bb.model.document import Data, Document
 from pegasus_bb.model.placement import PFS, Placement
+from pegasus_bb.model.transformations import OS
 from pegasus_bb.model.workflow import Workflow
-from pegasus_bb.planner.rewrite.pass_input import Inputs, Target
+from pegasus_bb.planner.rewrite.pass_input import LOCAL, Inputs, Target
 
 T = TypeVar("T")
 JobFiles = dict[str, dict[str, T]]  # job id -> LFN -> value
@@ -27,9 +28,10 @@ def add_lifecycle_jobs(inputs: Inputs, plan: Target) -> Inputs:
     """Raises CatalogError if one of the names is taken."""
     _check_names(inputs)
     setup, delete = _free_ids(inputs.workflow.data["jobs"])
+    system = _system_of_local(inputs.sites)
     programs = [
-        _transformation(SETUP, str(plan.bin / "setup")),
-        _transformation(DELETE, str(plan.bin / "delete")),
+        _transformation(SETUP, str(plan.bin / "setup"), system),
+        _transformation(DELETE, str(plan.bin / "delete"), system),
     ]
     return Inputs(
         workflow=inputs.workflow.with_data(_workflow(inputs, setup, delete)),
@@ -78,8 +80,15 @@ def _job(name: str, ident: str) -> Data:
     }
 
 
-def _transformation(name: str, pfn: str) -> Data:
-    site = {"name": "local", "pfn": pfn, "type": "installed"}
+def _system_of_local(sites: Document) -> Data:
+    """What the catalog says of the system of site local: pegasus-plan runs there only
+    programs of just that system."""
+    known = (site for site in sites.data["sites"] if site["name"] == LOCAL)
+    return {key: site[key] for site in known for key in ("arch", *OS) if key in site}
+
+
+def _transformation(name: str, pfn: str, system: Data) -> Data:
+    site = {"name": LOCAL, "pfn": pfn, "type": "installed", **system}
     return {"name": name, "sites": [site]}
 
 

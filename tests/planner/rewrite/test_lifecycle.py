@@ -38,6 +38,17 @@ def test_two_jobs_of_the_submit_host_come_last(inputs: Inputs, plan: Target) -> 
     }
 
 
+def test_they_are_programs_of_the_system_of_site_local(
+    edited: Any, plan: Target
+) -> None:
+    system = {"arch": "ppc64le", "os.release": "rhel", "os.version": 8}
+    changes = {("sites", 0, key): value for key, value in system.items()}
+    after = add_lifecycle_jobs(edited("sites", changes), plan)
+    for entry in after.transformations.data["transformations"][-2:]:
+        (site,) = entry["sites"]
+        assert system.items() <= site.items()
+
+
 def test_ids_that_are_taken_are_left_alone(edited: Any, plan: Target) -> None:
     inputs = edited(
         "workflow", {("jobs", 2, "id"): "BB0000001", ("jobDependencies",): []}

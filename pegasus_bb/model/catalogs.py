@@ -434,19 +434,13 @@ def read_replicas(document: Document) -> ReplicaCatalog:
         size = None
         if declared is not None:
             size = entry.below("metadata", "size").size("a file's size: ")
-        checksum = _checksum(entry) if entry.data.get("checksum") else ""
+        checksum = entry.checksum()
         for pfn in entry.entries("pfns", "a replica", "pfn"):
             pfn.check_keys(_OF_A_PFN, "a place of a replica")
             site = str(pfn.data.get("site", "local"))
             replica = Replica(lfn, str(pfn.data["pfn"]), site, size, checksum)
             replicas.setdefault(lfn, []).append(replica)
     return ReplicaCatalog(document, replicas)
-
-
-def _checksum(entry: Entry) -> str:
-    from pegasus_bb.model.checksums import read_checksum  # few files have one
-
-    return read_checksum(entry)
 
 
 def _entries_with(known: Iterable[Data], files: dict[str, str]) -> Iterator[Data]:

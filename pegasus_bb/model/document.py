@@ -151,6 +151,21 @@ class Entry:
             )
         return value
 
+    def checksum(self) -> str:
+        """The digest that the file of this entry must have, as sha256:...; empty if
+        none is declared."""
+        declared = self.mapping("checksum")
+        if not declared:
+            return ""
+        (kind, value), *more = declared.items()
+        known = str(kind).lower() == "sha256" and not more
+        if not known or re.fullmatch("[0-9a-fA-F]{64}", str(value)) is None:
+            raise self.below("checksum").error(
+                "a checksum is of the kind sha256, with 64 hexadecimal digits",
+                would_do="checksum: {sha256: ...}, which `sha256sum FILE` prints",
+            )
+        return f"sha256:{str(value).lower()}"
+
     def profiles(self) -> Data:
         profiles = self.data.get("profiles")
         if profiles is None:

@@ -7,7 +7,6 @@ import re
 from dataclasses import dataclass
 
 from pegasus_bb.core.paths import local_path
-from pegasus_bb.model.checksums import read_checksum
 from pegasus_bb.model.document import Entry
 
 # Container type -> URL schemes that its program pulls, and how that names them.
@@ -88,7 +87,7 @@ def _staged(entry: Entry, kind: str, site: str, pfn: str) -> StagedImage:
         None
         if declared is None
         else entry.below("metadata", "size").size("its size: "),
-        read_checksum(entry),
+        entry.checksum(),
     )
 
 

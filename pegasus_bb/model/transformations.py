@@ -55,6 +55,7 @@ class Transformation:
     profiles: Mapping[str, Mapping[str, Any]]
     requires: tuple[str, ...]
     data: Data
+    checksum: str = ""  # of a program that is staged: sha256:..., if the catalog says
 
     @property
     def full_name(self) -> str:
@@ -139,6 +140,7 @@ def _transformation(entry: Entry) -> Transformation:
         profiles=entry.profiles(),
         requires=tuple(map(str, entry.items("requires"))),
         data=data,
+        checksum=entry.checksum(),
     )
 
 

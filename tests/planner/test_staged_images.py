@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from tests.support.pegasus_site import GIVEN, UserFolder
 from tests.support.shebang import shebang
+from tests.support.web_server import serving, whole
 
 # In the place of a container's program: notes its call and the image that it can read,
 # and runs the task.
@@ -92,6 +94,19 @@ def test_an_image_file_of_the_submit_host_comes_once_for_all_tasks(
     assert path.startswith(str(user.work))
     assert not Path(path).exists()  # cleaned up after its last task
     assert (user.root / "images" / "tool-1.2.sif").exists()
+
+
+def test_an_image_of_a_web_server_comes_once_and_is_checked(user: ImageUser) -> None:
+    digest = hashlib.sha256(b"v2").hexdigest()
+    with serving() as server:
+        server.answers = [whole(b"v2")]
+        said = {"image.site": "web", "checksum": {"sha256": digest}}
+        user.contain(server.url("/images/a.sif?version=2"), **said)
+        user.plan("persistent", "--bb-planner", "builtin")
+        assert user.run() == "hello\n"
+        assert len(server.seen) == 1
+    assert [text for _, text in user.calls] == ["v2", "v2"]
+    assert user.staged[0]["checksum"] == f"sha256:{digest}"
 
 
 def test_docker_loads_an_archive_and_runs_the_image_in_it(user: ImageUser) -> None:

@@ -91,12 +91,6 @@ def fetch(
     return {**entry, "checksum": checksum} if checksum else entry
 
 
-def fetch_program(
-    lfn: str, sources: Sequence[TransferSource], site: str, url: str
-) -> Entry:
-    return {**fetch(lfn, sources, site, url), "executable": True}
-
-
 def deliver(lfn: str, site: str, url: str, output_site: str, to: str) -> Entry:
     here = {"site_label": site, "url": url}
     there = {"site_label": output_site}

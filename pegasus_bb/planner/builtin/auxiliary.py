@@ -108,11 +108,10 @@ def _fetch(
     draft: Draft, job: Job, lfn: str, part: StagedProgram | None
 ) -> joblists.Entry:
     url = draft.url(lfn)
-    if part is not None and part.is_image:
-        checksum = part.checksum if _checks_integrity(draft) else ""
-        return joblists.fetch(lfn, part.sources, draft.site, url, checksum=checksum)
     if part is not None:
-        return joblists.fetch_program(lfn, part.sources, draft.site, url)
+        checksum = part.checksum if _checks_integrity(draft) else ""
+        entry = joblists.fetch(lfn, part.sources, draft.site, url, checksum=checksum)
+        return entry if part.is_image else {**entry, "executable": True}
     sources = _sources_of(draft, job, lfn)
     if _can_be_linked(draft, sources[0]):
         url = url.replace("file://", "symlink://", 1)

@@ -118,7 +118,8 @@ class Programs:
                 raise catalog.error(transformation, what, repr(pfn), mend)
             url = pfn if path is None else f"file://{path}"
             lfn = staged_name(known)
-            staged.append(StagedProgram(lfn, (TransferSource(found.site, url),)))
+            sources = (TransferSource(found.site, url),)
+            staged.append(StagedProgram(lfn, sources, checksum=known.checksum))
             pfn = f"{self._scratch}/{lfn}"
         else:
             pfn = self._expanded(pfn, site, profiles)

@@ -45,7 +45,7 @@ def fetch(url: str, out: int, sleep: Callable[[float], None] = time.sleep) -> st
             most = max(most, download.done)
             if tries >= _TRIES:
                 what = f"{on_a_line(url)}: {error}; tried {_TRIES} times"
-                raise CopyFailed(what) from error
+                raise CopyFailed(what + download.advice) from error
         sleep(min(_LONGEST_PAUSE, 2.0 ** (tries - 1)))
 
 
@@ -59,6 +59,7 @@ class _Download:
         self._out = out
         self._opener = _opener()
         self._size: int | None = None  # what the server says
+        self._answered = False
         self._forget()
 
     def _forget(self) -> None:
@@ -71,6 +72,18 @@ class _Download:
     @property
     def digest(self) -> str:
         return SHA256.text(self._hasher)
+
+    @property
+    def advice(self) -> str:
+        """For a host that has never answered."""
+        if self._answered:
+            return ""
+        node = os.uname().nodename
+        return (
+            f". Does {node} reach that host? The environment variables http_proxy and "
+            "https_proxy name a way out; else put a copy of the file where nodes see "
+            "it, and name that in the catalog"
+        )
 
     def go_on(self) -> None:
         """Fetch what is missing. Raises _Interrupted, CopyFailed, OSError."""
@@ -103,8 +116,10 @@ class _Download:
         try:
             request = urllib.request.Request(self._url, headers=headers)  # noqa: S310
             answer: IO[bytes] = self._opener.open(request, timeout=_SILENCE)
+            self._answered = True
             return answer
         except urllib.error.HTTPError as error:
+            self._answered = True
             error.close()
             what = f"the server answered {error.code} {error.reason}"
             if error.code == _NO_SUCH_RANGE and self.done:

@@ -80,6 +80,20 @@ class TestWeb:
         assert do(site, transfer("in.txt", both, f"{SCRATCH}/in.txt")).returncode == 0
         assert (site.scratch / "in.txt").read_text() == "input data"
 
+    def test_what_an_earlier_try_has_fetched_is_not_fetched_again(
+        self, site: Site, server: WebServer
+    ) -> None:
+        dest = f"{SCRATCH}/run.sh"
+        job = transfer("run.sh", server.url(), dest, checksum=GOOD, executable=True)
+        for _ in range(2):
+            assert do(site, job).returncode == 0
+            assert os.access(site.scratch / "run.sh", os.X_OK)
+            (site.scratch / "run.sh").chmod(0o644)  # as if it was killed here
+        assert len(server.seen) == 1
+        (site.scratch / "run.sh").write_bytes(BODY + b"damaged")
+        assert do(site, job).returncode == 0
+        assert (site.scratch / "run.sh").read_bytes() == BODY
+
     def test_an_earlier_copy_makes_room_for_its_next_try(
         self, site: Site, server: WebServer
     ) -> None:

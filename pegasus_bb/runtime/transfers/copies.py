@@ -76,6 +76,10 @@ class Copies:
                 self._made.check(way.target)
                 if was_copied:
                     yield way, os.path.getsize(way.target), None
+                elif way.is_remote and _has_come(way):
+                    if way.attempt.job.executable:
+                        _set_executable(way)
+                    yield way, os.path.getsize(way.target), None
                 elif way.is_remote:
                     self._make_room(way)
                     remote.append(way)
@@ -298,6 +302,16 @@ def _is_there(way: Way) -> bool:
     return same_file(os.stat(way.source), way.target) is not None
 
 
+def _has_come(way: Way) -> bool:
+    """Whether an earlier try has fetched just what the catalog declares."""
+    try:
+        is_file = stat.S_ISREG(os.lstat(way.target).st_mode)
+        check_digest(way.source, way.target, way.checksum)
+    except (PegasusBBError, OSError):
+        return False
+    return is_file and bool(way.checksum)
+
+
 def _check_copy(way: Way, landed: Landed) -> None:
     """Remove a copy that is not what the catalog declares. Raises CopyFailed,
     OSError."""
@@ -312,6 +326,10 @@ def _make_executable(way: Way, landed: Landed) -> Landed:
     """Make the copy executable if the job asks for it. Raises OSError."""
     if not way.attempt.job.executable:
         return landed
+    _set_executable(way)
+    return landed._replace(stamp=stamp(os.lstat(way.target)))
+
+
+def _set_executable(way: Way) -> None:
     mode = os.lstat(way.target).st_mode & 0o777
     keep_mode(way.target, mode | (mode & 0o444) >> 2, way.target)
-    return landed._replace(stamp=stamp(os.lstat(way.target)))

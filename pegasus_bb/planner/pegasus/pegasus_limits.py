@@ -7,12 +7,10 @@ from collections.abc import Iterator, Set
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.decide.sizing import example_option, wanted_capacity
-from pegasus_bb.decide.survey import staged_executables
 from pegasus_bb.model.backends import KINDS
 from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.dag.blahp import GRID
 from pegasus_bb.model.dag.roles import Role, role_of
-from pegasus_bb.model.images import StagedImage
 from pegasus_bb.model.placement import PFS, Placement
 from pegasus_bb.model.properties import AUTO
 from pegasus_bb.model.workflow import Job, Workflow
@@ -52,23 +50,6 @@ def check_style(site: Site, catalogs: Catalogs, backend: str) -> None:
             style,
             "style: glite, and the condor profile grid_resource: batch slurm",
         )
-
-
-def check_images(given: PlanningInput) -> None:
-    """Raises CatalogError for an image that nodes do not have: pegasus-plan sees no
-    containers, and so stages no images."""
-    catalog = given.catalogs.transformations
-    programs = staged_executables(given.workflow, catalog, given.site.name)
-    for image in programs.values():
-        if isinstance(image, StagedImage):
-            raise catalog.document.error(
-                "with pegasus-plan the launcher starts containers, and nothing brings "
-                "the image of this one",
-                ["containers"],
-                image.pfn,
-                "--bb-planner builtin, or a copy of the image in a folder that the "
-                f"nodes of {given.site.name} see, with image.site: {given.site.name}",
-            )
 
 
 def check_passed(passed: tuple[str, ...]) -> None:

@@ -11,10 +11,10 @@ from pegasus_bb.planner.options import runs_folder
 from pegasus_bb.planner.pegasus.call import plan_argv, run_planner
 from pegasus_bb.planner.pegasus.complete_submit_dir import with_clusters, write_planned
 from pegasus_bb.planner.pegasus.exclusive_folder import claim, planned_folder
+from pegasus_bb.planner.pegasus.image_inputs import check_images, with_images
 from pegasus_bb.planner.pegasus.pegasus_inputs import for_pegasus, write_inputs
 from pegasus_bb.planner.pegasus.pegasus_limits import (
     check_clusters,
-    check_images,
     check_kickstart,
     check_node_names,
     check_passed,
@@ -57,7 +57,7 @@ class PegasusPlanner:
 
     def rewrite(self, given: PlanningInput, run: RunPlan) -> Inputs:
         inputs = Inputs.of(given.workflow.document, given.catalogs)
-        rewritten = rewrite_inputs(inputs, run)
+        rewritten = with_images(rewrite_inputs(inputs, run), given)
         self._argv(run)  # refuses what pegasus-plan's script would misread
         return for_pegasus(rewritten, run, planned_folder(run.submit_dir))
 

@@ -1,0 +1,87 @@
+"""Images that are staged, as inputs of their jobs.
+
+pegasus-plan sees no containers, because the launcher starts them, so it would bring no
+image. As an input an image comes once, and is removed after its last job.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.model.containers import staged_image
+from pegasus_bb.model.document import Data
+from pegasus_bb.model.images import StagedImage
+from pegasus_bb.planner.rewrite.pass_input import Inputs
+
+
+def with_images(inputs: Inputs, given: PlanningInput) -> Inputs:
+    """``inputs``, in which each job has its image as an input, with a replica."""
+    images = _images(given)
+    if not images:
+        return inputs
+    names = {job.id: job.transformation for job in given.workflow.jobs.values()}
+
+    def with_image(job: Data) -> Data:
+        image = images.get(names.get(str(job.get("id")), ""))
+        if image is None:
+            return job
+        use = {"lfn": image.lfn, "type": "input"}
+        return {**job, "uses": [*(job.get("uses") or ()), use]}
+
+    workflow = inputs.workflow.data
+    jobs = [with_image(job) for job in workflow["jobs"]]
+    replicas = inputs.replicas.data
+    found = {image.lfn: image for image in images.values()}
+    entries = [*(replicas.get("replicas") or ()), *map(_replica, found.values())]
+    return replace(
+        inputs,
+        workflow=inputs.workflow.with_data({**workflow, "jobs": jobs}),
+        replicas=inputs.replicas.with_data({**replicas, "replicas": entries}),
+    )
+
+
+def check_images(given: PlanningInput) -> None:
+    """Raises CatalogError for an image with the name of a file, and for one that the
+    jobs of a sub-workflow may need: those jobs are not known."""
+    catalog = given.catalogs.transformations
+    images = _images(given)
+    for name, image in images.items():
+        first = given.workflow.first_use([image.lfn])
+        if first is not None:
+            raise given.workflow.document.error(
+                f"the image of {name} is staged into scratch under a name that a file "
+                "of the workflow has",
+                [*first[1], "lfn"],
+                image.lfn,
+                "rename the file or the container",
+            )
+        if given.has_sub_workflows:
+            raise catalog.document.error(
+                f"the jobs of a sub-workflow may run {name}, and nothing brings them "
+                "the image of its container",
+                ["containers"],
+                image.pfn,
+                "a copy of the image in a folder that the nodes of "
+                f"{given.site.name} see, with image.site: {given.site.name}",
+            )
+
+
+def _images(given: PlanningInput) -> dict[str, StagedImage]:
+    """Transformation -> the image that its jobs have staged."""
+    catalog = given.catalogs.transformations
+    site = given.site.name
+    names = {job.transformation for job in given.workflow.jobs.values()}
+    if given.has_sub_workflows:
+        names |= catalog.transformations.keys()
+    found = {}
+    for name in sorted(names):
+        program = catalog.executable(name, site)
+        image = staged_image(catalog, program, site) if program else None
+        if image is not None:
+            found[name] = image
+    return found
+
+
+def _replica(image: StagedImage) -> Data:
+    return {"lfn": image.lfn, "pfns": [{"site": image.site, "pfn": image.pfn}]}

@@ -23,7 +23,7 @@ from pegasus_bb.runtime.records.kickstart_options import Options, parse_options
 FOLDERS = "PEGASUS_BB_FOLDERS"  # real folders on the tier; launch sets it for its job
 _FILE = "containers.json"
 _ARCHIVE = re.compile(r"\.(?:tgz|tar(?:\.\w+)?)$")  # as docker save writes it
-_LOADED = re.compile(r"^Loaded image(?: ID)?: *(\S+)", re.MULTILINE)
+_LOADED = re.compile(r"^Loaded image(?: ID|\(s\))?: *(\S+)", re.MULTILINE)
 _LONGEST_LOAD = 3600.0  # seconds
 # Docker containers get the job's environment without these, which describe the node.
 _OF_THE_NODE = {"HOME", "HOSTNAME", "PATH", "PWD", "SHELL", "TEMP", "TMP", "TMPDIR"}

@@ -44,6 +44,7 @@ def for_pegasus(inputs: Inputs, run: RunPlan, folder: Path) -> Inputs:
         transformations=programs.with_data(without_containers(programs.data, site)),
         properties=_with_catalogs(inputs.properties, folder),
     )
+    inputs = _with_recorder(inputs, site, str(run.bin / "record"))
     if run.request is None:
         return inputs
     inputs = replace(
@@ -78,6 +79,36 @@ def _with_change_dir(sites: Document, site: str) -> Document:
         at = ("sites", index, "profiles", "condor", "periodic_release")
         change[at] = GUARDED_RELEASE
     return with_values(sites, change)
+
+
+def _with_recorder(inputs: Inputs, site: str, record: str) -> Inputs:
+    """``inputs`` with our recorder in the place of pegasus-kickstart, for a site that
+    names no Pegasus: with sharedfs pegasus-plan would not know where to find one."""
+    programs = inputs.transformations
+    known = programs.data.get("transformations") or []
+    own = [entry for entry in known if _is_kickstart(entry)]
+    if own or _has_pegasus(inputs, site):
+        return inputs
+    place = {"name": site, "pfn": record, "type": "installed"}
+    entry = {"namespace": "pegasus", "name": "kickstart", "sites": [place]}
+    data = {**programs.data, "transformations": [*known, entry]}
+    return replace(inputs, transformations=programs.with_data(data))
+
+
+def _is_kickstart(entry: Data) -> bool:
+    return (entry.get("namespace"), entry.get("name")) == ("pegasus", "kickstart")
+
+
+def _has_pegasus(inputs: Inputs, site: str) -> bool:
+    """Whether the site, or a worker package that is wanted, brings pegasus-kickstart."""
+    profiles = inputs.sites.data["sites"][site_index(inputs.sites, site)]
+    profiles = profiles.get("profiles") or {}
+    of_site = "PEGASUS_HOME" in (profiles.get("env") or {})
+    properties = inputs.properties
+    brought = properties.flag("pegasus.transfer.worker.package", default=False)
+    path = "gridstart.path"
+    named = f"pegasus.{path}" in properties or path in (profiles.get("pegasus") or {})
+    return of_site or brought or named or "env.PEGASUS_HOME" in properties
 
 
 def _with_catalogs(properties: Properties, folder: Path) -> Properties:

@@ -19,6 +19,7 @@ from pegasus_bb.model.properties import PREFIX, Properties
 from pegasus_bb.model.tiers import KEY as TIERS
 from pegasus_bb.model.tiers import Tier, read_tiers
 from pegasus_bb.model.transformations import (
+    MAPPER,
     OS,
     TransformationCatalog,
     read_transformations,
@@ -240,10 +241,23 @@ def load_inputs(
         properties,
         sites,
         replicas,
-        read_transformations(programs),
+        read_programs(programs, properties),
         tiers,
         storage,
     )
+
+
+def read_programs(
+    document: Document, properties: Mapping[str, str]
+) -> TransformationCatalog:
+    """The typed view of ``document``, for the mapper of ``properties``. Raises
+    CatalogError."""
+    catalog = read_transformations(document)
+    if MAPPER not in properties:
+        return catalog
+    from pegasus_bb.model.transformation_mapper import mapped  # few plans name one
+
+    return mapped(catalog, properties)
 
 
 def _programs(document: Document, folders: Sequence[Path]) -> Document:

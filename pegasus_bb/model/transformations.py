@@ -9,6 +9,7 @@ from typing import Any
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.document import Data, Document, Entry, Key
 
+MAPPER = "pegasus.catalog.transformation.mapper"  # a property: programs that are taken
 OS = ("os.type", "os.release", "os.version")
 # Any other key is a mistake, but for extensions (x-): pegasus-plan refuses it as well.
 _OF_A_TRANSFORMATION = (

@@ -52,7 +52,7 @@ _LEFT_OUT = """
 # The built-in planner does these in one way only; another would give other results or
 # another judgement of a task. Setting -> the values that say that way.
 ONLY = {
-    "catalog.transformation.mapper": ("all",),
+    "catalog.transformation.mapper": ("all", "installed", "staged", "submit"),
     "code.generator": ("condor",),
     "condor.arguments.quote": ("true", "yes", "on", "1"),
     "dir.storage.deep": ("false", "no", "off", "0"),

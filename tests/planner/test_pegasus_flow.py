@@ -354,3 +354,17 @@ def test_a_program_in_the_place_of_kickstart_is_refused(
 def test_a_kickstart_elsewhere_may_be_named(user: User) -> None:
     other = "-Dpegasus.gridstart.path=/opt/other/bin/pegasus-kickstart"
     assert user.on_tier(other).returncode == 0
+
+
+def test_pegasus_gets_the_programs_that_the_mapper_of_the_user_takes(
+    user: User,
+) -> None:
+    """With a mapper of its own it would find no program for bb_setup."""
+    key = "pegasus.catalog.transformation.mapper"
+    with user.edited("transformations.yml") as data:
+        data["transformations"][0]["sites"][0]["type"] = "stageable"
+    assert user.on_tier(f"-D{key}=Staged").returncode == 0
+    programs = user.read("planned/transformations.yml")["transformations"]
+    assert {"cat1", "bb_setup", "bb_delete"} <= {each["name"] for each in programs}
+    properties = user.submit / "bb" / "planned" / "pegasus.properties"
+    assert f"{key}=All" in properties.read_text()

@@ -187,3 +187,22 @@ def test_a_task_that_wants_no_kickstart_finds_its_files_all_the_same(
     assert done.returncode == 0, done.stderr
     assert "gridstart none, pegasuslite: launch and the recorder start" in done.stderr
     assert user.run() == "hello\n"
+
+
+def test_a_program_that_is_installed_is_staged_if_the_mapper_says_so(
+    user: UserFolder,
+) -> None:
+    with user.edited("transformations.yml") as data:
+        sites = data["transformations"][0]["sites"]
+        sites.append({**sites[0], "name": "local", "type": "stageable"})
+        sites[0]["pfn"] = "/bin/false"
+    staged = "-Dpegasus.catalog.transformation.mapper=Staged"
+    user.plan("persistent", *BUILT_IN, staged)
+    assert user.run() == "hello\n"
+
+
+def test_a_mapper_that_pegasus_does_not_have_is_refused(user: UserFolder) -> None:
+    define = "-Dpegasus.catalog.transformation.mapper=Stage"
+    done = user.try_plan("persistent", *BUILT_IN, define)
+    assert done.returncode == 2
+    assert "no such catalog.transformation.mapper" in done.stderr

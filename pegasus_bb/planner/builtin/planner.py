@@ -7,9 +7,8 @@ from dataclasses import replace
 from functools import partial
 
 from pegasus_bb.decide.decision import PlanningInput
-from pegasus_bb.model.catalogs import read_sites
+from pegasus_bb.model.catalogs import read_programs, read_sites
 from pegasus_bb.model.graph import build_graph
-from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.planner.builtin.build import build
 from pegasus_bb.planner.builtin.executable import BuiltInExecutable, RewrittenWorkflow
@@ -81,7 +80,7 @@ def _parse(rewritten: Inputs, given: PlanningInput, run: RunPlan) -> RewrittenWo
         given.catalogs,
         properties=rewritten.properties,
         sites=read_sites(rewritten.sites),
-        transformations=read_transformations(rewritten.transformations),
+        transformations=read_programs(rewritten.transformations, rewritten.properties),
     )
     workflow = read_workflow(rewritten.workflow, given.workflow)
     leave_out_absent(workflow, given.catalogs.replicas.replicas)

@@ -17,7 +17,7 @@ from pegasus_bb.model.catalogs import SCRATCH, SOURCES
 from pegasus_bb.model.dag.blahp import GRID, GUARDED_RELEASE
 from pegasus_bb.model.document import Data, Document, plain
 from pegasus_bb.model.properties import Properties
-from pegasus_bb.model.transformations import OS
+from pegasus_bb.model.transformations import MAPPER, OS
 from pegasus_bb.planner.rewrite.pass_input import (
     LOCAL,
     Inputs,
@@ -45,6 +45,8 @@ def for_pegasus(inputs: Inputs, run: RunPlan, folder: Path) -> Inputs:
         properties=_with_catalogs(inputs.properties, folder),
     )
     inputs = _with_recorder(inputs, site, str(run.bin / "record"))
+    if MAPPER in inputs.properties:
+        inputs = _with_mapped(inputs)
     if run.request is None:
         return inputs
     inputs = replace(
@@ -61,6 +63,16 @@ def for_pegasus(inputs: Inputs, run: RunPlan, folder: Path) -> Inputs:
         replicas=replicas.with_data(replicas_by_path(replicas.data)),
         transformations=programs.with_data(programs_on_site(programs.data, site)),
     )
+
+
+def _with_mapped(inputs: Inputs) -> Inputs:
+    """``inputs`` with the programs that the user's mapper takes, and a mapper that
+    takes all of them: bb_setup is installed."""
+    from pegasus_bb.model.transformation_mapper import mapped_document  # few name one
+
+    programs = mapped_document(inputs.transformations, inputs.properties)
+    properties = inputs.properties.with_values({MAPPER: "All"}, "pegasus-bb")
+    return replace(inputs, transformations=programs, properties=properties)
 
 
 def _with_change_dir(sites: Document, site: str) -> Document:

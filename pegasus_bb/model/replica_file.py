@@ -62,6 +62,9 @@ def _entry(line: str, path: Path, number: int) -> Data:
     entry: dict[str, Any] = {"lfn": _unquoted(match[1]), "pfns": [pfn]}
     if attributes.pop("regex", "false").lower() == "true":
         entry["regex"] = True
+    kind = attributes.pop("checksum.type", "sha256")
+    if "checksum.value" in attributes:
+        entry["checksum"] = {kind: attributes.pop("checksum.value")}
     return {**entry, "metadata": attributes} if attributes else entry
 
 

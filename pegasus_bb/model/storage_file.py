@@ -17,9 +17,11 @@ def documents_of(
     """Return for each of ``keys`` that is declared the document that has it: ``sites``,
     the site catalog, or the user's ``own`` file. One that is named wins.
 
-    Raises CatalogError: another key, or a key that both have.
+    Raises CatalogError: another key, a key that both have, no key in a named file.
     """
     own.entry().check_keys((*keys, *_OF_PEGASUS), "a file of tiers")
+    if is_named and not own.data.keys() & set(keys):
+        raise own.error("declares nothing", would_do=f"one of {', '.join(keys)}")
     for key in keys if not is_named else ():
         if key in own.data and key in sites.data:
             raise _declared_twice(sites, own, key)

@@ -40,6 +40,13 @@ def test_every_line_is_a_replica(file: Path) -> None:
     assert found["f.in"][0].size == 120
 
 
+def test_a_checksum_is_that_of_the_file(file: Path) -> None:
+    digest = "0a" * 32
+    line = f'f /data/f site="x" checksum.type="sha256" checksum.value="{digest}"\n'
+    (found,) = read(file, line).replicas["f"]
+    assert found.checksum == f"sha256:{digest}"
+
+
 def test_an_error_about_a_replica_names_its_line(file: Path) -> None:
     catalog = read(file, TEXT)
     lines = {lfn: catalog.error(lfn, "is wrong").line for lfn in catalog.replicas}

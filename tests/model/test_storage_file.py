@@ -98,6 +98,14 @@ def test_a_named_file_wins_over_all_others(folder: Path) -> None:
     assert [each.name for each in declared["cluster"]] == ["three"]
 
 
+def test_a_named_file_declares_something(folder: Path) -> None:
+    (folder / "mine.yml").write_text("pegasus: '5.0'\n")
+    with pytest.raises(CatalogError, match="declares nothing") as error:
+        read(folder, "pegasus.bb.tiers=mine.yml")
+    assert error.value.file == str(folder / "mine.yml")
+    assert "x-storage-tiers" in error.value.would_do
+
+
 @pytest.mark.parametrize(
     ("text", "what", "line"),
     [

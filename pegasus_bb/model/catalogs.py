@@ -32,6 +32,7 @@ SOURCES = {
     "transformation": ("transformations.yml", "transformationCatalog"),
 }
 TIERS_FILE = f"{PREFIX}tiers"  # a property
+_OF_SITES = "pegasus.catalog.site.sites."  # properties: profiles of sites
 REPOSITORY = "pegasus.catalog.site.repo.file"  # a property: sites below the user's own
 SPEEDS = "x-storage-speeds"
 STORAGE_FILE = "bb.yml"  # beside the workflow
@@ -229,7 +230,7 @@ def load_inputs(
         kind: _document(kind, workflow, properties, cwd, variables) for kind in SOURCES
     }
     programs = _programs(documents["transformation"], program_dirs)
-    documents["site"] = _with_repository(documents["site"], properties, cwd)
+    documents["site"] = _completed(documents["site"], properties, cwd)
     storage = _storage(documents["site"], workflow_file, properties, cwd)
     sites, tiers = _sites_and_tiers(documents["site"], storage, cwd, named)
     replicas = read_replicas(documents["replica"])
@@ -281,7 +282,7 @@ def _programs(document: Document, folders: Sequence[Path]) -> Document:
 def site_document(workflow: Document, properties: Properties, cwd: Path) -> Document:
     """The site catalog for ``workflow`` as the user has it. Raises CatalogError."""
     sites = _document("site", workflow, properties, cwd, environment(properties))
-    return _with_repository(sites, properties, cwd)
+    return _completed(sites, properties, cwd)
 
 
 def declared_tiers(
@@ -294,12 +295,18 @@ def declared_tiers(
     return _sites_and_tiers(sites, storage, cwd)[1]
 
 
-def _with_repository(sites: Document, properties: Properties, cwd: Path) -> Document:
-    if REPOSITORY not in properties:
-        return sites
-    from pegasus_bb.model.site_repository import with_repository  # few plans have one
+def _completed(sites: Document, properties: Properties, cwd: Path) -> Document:
+    """``sites`` with what properties say of sites. Raises CatalogError."""
+    if REPOSITORY in properties:
+        from pegasus_bb.model.site_repository import with_repository  # few have one
 
-    return with_repository(sites, cwd / properties[REPOSITORY], environment(properties))
+        file = cwd / properties[REPOSITORY]
+        sites = with_repository(sites, file, environment(properties))
+    if any(key.startswith(_OF_SITES) for key in properties):
+        from pegasus_bb.model.site_properties import with_site_properties  # few
+
+        sites = with_site_properties(sites, properties)
+    return sites
 
 
 def _sites_and_tiers(

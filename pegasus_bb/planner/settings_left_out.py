@@ -18,7 +18,7 @@ from pegasus_bb.planner.rewrite.pass_input import Keys, ProfileSetting
 # The built-in planner does what these say.
 _DONE = """
     bb.* catalog.replica catalog.replica.file catalog.site catalog.site.file
-    catalog.site.repo.file
+    catalog.site.repo.file catalog.site.sites.*.profiles.*
     catalog.transformation catalog.transformation.file container.arguments cores
     data.configuration diskspace glite.arguments gpus gridstart.launcher
     gridstart.launcher.arguments integrity.checking memory mode nodes ppn project

@@ -206,3 +206,12 @@ def test_a_mapper_that_pegasus_does_not_have_is_refused(user: UserFolder) -> Non
     done = user.try_plan("persistent", *BUILT_IN, define)
     assert done.returncode == 2
     assert "no such catalog.transformation.mapper" in done.stderr
+
+
+def test_a_property_is_a_profile_of_a_site(user: UserFolder) -> None:
+    key = "pegasus.catalog.site.sites.cori.profiles.env.GREETING"
+    done = user.try_plan("persistent", *BUILT_IN, f"-D{key}=hello-there")
+    assert done.returncode == 0, done.stderr
+    assert "leaves out" not in done.stderr
+    (submit_file,) = user.submit.glob("00/00/cat1_ID1.sub")
+    assert "GREETING=hello-there" in submit_file.read_text()

@@ -17,7 +17,7 @@ def user(tmp_path: Path) -> UserFolder:
     return UserFolder(tmp_path)
 
 
-def test_results_go_to_wf_output_if_nobody_declares_site_local(
+def test_results_go_to_wf_output_without_a_site_local_in_the_catalog(
     user: UserFolder,
 ) -> None:
     with user.edited("sites.yml") as sites:
@@ -113,6 +113,24 @@ def test_results_go_to_every_output_site(user: UserFolder, mode: str) -> None:
     assert (user.work / "kept" / "out.txt").read_text() == "hello\n"
     if mode != "off":
         assert not user.standing, "the reservation was given back"
+
+
+def test_a_copy_that_is_missing_on_any_output_site_keeps_the_reservation(
+    user: UserFolder,
+) -> None:
+    kept = user.work / "kept"
+    with user.edited("sites.yml") as sites:
+        storage = {"type": "sharedStorage", "path": str(kept)}
+        sites["sites"][1]["directories"].append(storage)
+    user.plan("persistent", "--output-sites", "local,cori", *BUILT_IN)
+    kept.write_text("no folder")
+    failed = user.bb("run", str(user.submit))
+    assert failed.returncode != 0
+    assert user.standing
+    kept.unlink()
+    assert user.run() == "hello\n"
+    assert (kept / "out.txt").read_text() == "hello\n"
+    assert not user.standing
 
 
 def test_one_folder_cannot_be_that_of_two_output_sites(user: UserFolder) -> None:

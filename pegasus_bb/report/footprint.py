@@ -99,13 +99,13 @@ def _most_read(tasks: Iterable[Task]) -> dict[str, int]:
 
 
 def programs(lists: Mapping[str, Path], tasks: Iterable[Task]) -> set[str]:
-    """Return the LFNs of programs that staging in has brought: no data of the
-    workflow."""
+    """Return the LFNs of programs and images that staging in has brought: no data of
+    the workflow."""
     return {
         str(entry.get("lfn"))
         for task in tasks
         for entry in job_list(lists, task, Kind.STAGE_IN)
-        if entry.get("executable")
+        if entry.get("executable") or entry.get("image")
     }
 
 

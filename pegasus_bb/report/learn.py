@@ -33,7 +33,7 @@ def history_of(run: Run) -> History:
         jobs={task.job: _past([task], together) for task in recorded if task.job},
         transformations=_by_name(recorded, together),
         programs=_by_name(logged, together),
-        sizes=sizes_of(tasks),
+        sizes={**run.fetched, **sizes_of(tasks)},
         planned_sizes=run.planned_sizes,
         brought=run.brought,
         mode=OFF.name if on_pfs else run.mode or PERSISTENT.name,

@@ -37,6 +37,7 @@ from pegasus_bb.report.reserved import reservations
 from pegasus_bb.report.run_clock import begun, exact_makespan, gate_wait
 from pegasus_bb.report.run_notes import (
     count_job_reservations,
+    fetched,
     jobs_on_pfs,
     load_at_start,
     staged_out,
@@ -143,6 +144,7 @@ def _with_notes(run: Run, folder: Path, found: RunFiles, workflow: Path) -> Run:
         gate_wait=gate_wait(run),
         brought=staged_in(known, run.tasks),
         planned_sizes={n: f.size for n, f in files.items() if f.size is not None},
+        fetched=fetched(folder),
         saved=results.size if results else None,
         safe=results.last - start if results and start is not None else None,
         footprint=footprint(files, run.tasks),

@@ -87,6 +87,13 @@ def staged_out(folder: Path) -> StagedOut | None:
     return StagedOut(sum(part.size for part in parts), max(part.last for part in parts))
 
 
+def fetched(folder: Path) -> dict[str, int]:
+    """LFN -> bytes, of the files that came from other hosts."""
+    entries = _entries(folder / "bb" / "fetched.jsonl")
+    sizes = ((entry.get("lfn"), size_of(entry)) for entry in entries)
+    return {str(lfn): size for lfn, size in sizes if lfn and size is not None}
+
+
 def jobs_on_pfs(folder: Path) -> tuple[tuple[JobOnPfs, ...], tuple[Problem, ...]]:
     """Return the jobs that worked on the PFS because their tier had no room, by node.
 
@@ -118,19 +125,24 @@ def _load(path: Path) -> Any:
 
 
 def _manifest(folder: Path) -> Iterator[tuple[str, Any, StagedOut]]:
-    """Yield LFN, the run's uuid, and the result; torn lines are skipped."""
-    for line in _lines(folder / "bb" / "manifest.jsonl"):
-        try:
-            entry = orjson.loads(line)
-        except ValueError:
-            continue
-        if not isinstance(entry, dict):
-            continue
+    """Yield LFN, the run's uuid, and the result."""
+    for entry in _entries(folder / "bb" / "manifest.jsonl"):
         lfn = entry.get("lfn")
         size = size_of(entry)
         time = entry.get("time")
         if isinstance(lfn, str) and size is not None and isinstance(time, (int, float)):
             yield lfn, entry.get("uuid"), StagedOut(size, float(time))
+
+
+def _entries(path: Path) -> Iterator[Note]:
+    """Yield the entries of a journal; torn lines are skipped."""
+    for line in _lines(path):
+        try:
+            entry = orjson.loads(line)
+        except ValueError:
+            continue
+        if isinstance(entry, dict):
+            yield entry
 
 
 def _lines(path: Path) -> Iterator[bytes]:

@@ -104,3 +104,17 @@ def test_an_input_of_a_web_server_needs_no_pegasus(user: UserFolder, mode: str) 
         user.plan(mode, *BUILT_IN)
         assert user.run() == "hello\n"
         assert len(server.seen) == 1
+
+
+def test_a_later_planning_knows_the_size_of_what_came(user: UserFolder) -> None:
+    with serving() as server:
+        server.answers = [whole(b"hello\n")]
+        declare(user, None, pfns=[{"site": "web", "pfn": server.url()}])
+        user.plan("persistent", *BUILT_IN)
+        user.run()
+    words = ("--sites", "cori", "--output-sites", "local", "--bb-mode", "transient")
+    auto = ("--bb-capacity", "auto", "--bb-history", "submit/r", "--json")
+    done = user.bb("explain", *BUILT_IN, *words, *auto, "workflow.yml")
+    assert done.returncode == 0, done.stderr
+    files = {file["lfn"]: file for file in json.loads(done.stdout)["files"]}
+    assert files["in.txt"]["size"] == 6

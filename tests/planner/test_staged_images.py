@@ -107,6 +107,8 @@ def test_an_image_of_a_web_server_comes_once_and_is_checked(user: ImageUser) -> 
         assert len(server.seen) == 1
     assert [text for _, text in user.calls] == ["v2", "v2"]
     assert user.staged[0]["checksum"] == f"sha256:{digest}"
+    noted = (user.submit / "bb" / "fetched.jsonl").read_text()
+    assert json.loads(noted) == {"lfn": "box.sif", "size": 2}
 
 
 def test_docker_loads_an_archive_and_runs_the_image_in_it(user: ImageUser) -> None:

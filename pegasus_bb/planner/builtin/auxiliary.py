@@ -111,7 +111,7 @@ def _fetch(
     if part is not None:
         checksum = part.checksum if _checks_integrity(draft) else ""
         entry = joblists.fetch(lfn, part.sources, draft.site, url, checksum=checksum)
-        return entry if part.is_image else {**entry, "executable": True}
+        return {**entry, "image" if part.is_image else "executable": True}
     sources = _sources_of(draft, job, lfn)
     if _can_be_linked(draft, sources[0]):
         url = url.replace("file://", "symlink://", 1)

@@ -9,6 +9,7 @@ at the end, and the exit code is then 1.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import os
 import re
@@ -17,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Union
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
+from pegasus_bb.core.files import append_all
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.results_guard import ResultsGuard
 from pegasus_bb.runtime.scratch_root import Roots
@@ -31,7 +33,6 @@ from pegasus_bb.runtime.transfers.transfer_jobs import (
     Mkdir,
     Remove,
     Transfer,
-    Url,
     read_jobs,
 )
 from pegasus_bb.runtime.transfers.transfer_methods import (
@@ -98,7 +99,7 @@ def run(
     drains = _drains(bb, scratch.vanishing, environ)
     arguments = roots, scratch.vanishing, manifest_path, uuid, threads, drains
     copies = _copies(bb, arguments)
-    remote = any(not url.is_local for job in jobs for url in _sources(job))
+    remote = [job for job in jobs if isinstance(job, Transfer) and job.is_remote]
     schemes = _own_schemes(environ) if remote else ()
     transfers = FileTransfers(
         scratch, inputs, copies, links=options.symlink, schemes=schemes
@@ -115,11 +116,21 @@ def run(
         _sort_out(_folders(scratch, roots, remover, folders), failures, others)
         _other(scratch, others, threads, environ, failures)
         others.clear()
+    failed = {id(done.job) for done in failures}
+    _note_sizes(bb, scratch, [job for job in remote if id(job) not in failed])
     return _report(jobs, failures)
 
 
-def _sources(job: Job) -> Sequence[Url]:
-    return job.sources if isinstance(job, Transfer) else ()
+def _note_sizes(bb: BBDir, scratch: Scratch, jobs: Iterable[Transfer]) -> None:
+    """Note the sizes of files of other hosts: a later planning has them from there."""
+    lines = []
+    for job in jobs:
+        with contextlib.suppress(PegasusBBError, OSError):  # a note that none waits for
+            size = os.stat(scratch.real(job.dests[0].path)).st_size
+            lines.append({"lfn": job.lfn, "size": size})
+    if lines:
+        with contextlib.suppress(OSError):
+            append_all(bb.file("fetched.jsonl"), lines)
 
 
 def _own_schemes(environ: Mapping[str, str]) -> tuple[str, ...]:

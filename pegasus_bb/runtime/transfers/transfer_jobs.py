@@ -37,6 +37,12 @@ class Transfer(NamedTuple):
     entry: Mapping[str, Any]  # as the list has it
     checksum: str = ""  # that a catalog declares, sha256:...
 
+    @property
+    def is_remote(self) -> bool:
+        """Whether it brings a file that may come from another host."""
+        there = any(not url.is_local for url in self.sources)
+        return there and self.dests[0].is_local
+
 
 class Mkdir(NamedTuple):
     url: Url

@@ -22,6 +22,7 @@ from pegasus_bb.runtime.transfers.checksums import check_digest
 from pegasus_bb.runtime.transfers.scratch import Scratch
 from pegasus_bb.runtime.transfers.transfer_jobs import Job, Mkdir, Remove, Transfer, Url
 
+_OURS = ("checksum", "image")  # keys of an entry that pegasus-transfer does not have
 _WEEK = 7 * 86400.0  # the batch system's limit is the one that counts
 
 
@@ -160,7 +161,7 @@ def _named(job: Job) -> str:
 
 
 def _entry(scratch: Scratch, job: Job) -> dict[str, Any]:
-    entry = {key: value for key, value in job.entry.items() if key != "checksum"}
+    entry = {key: value for key, value in job.entry.items() if key not in _OURS}
     if isinstance(job, (Mkdir, Remove)):
         return entry
     if all(url.is_local for url in job.dests):

@@ -34,6 +34,7 @@ STORIES: list[type[Story]] = [
     launch.JobWithAFolder,
     launch.PrivateJob,
     transfer.StageIn,
+    transfer.FromTheWeb,
     transfer.StageOut,
     transfer.Folders,
     transfer.CleanUp,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import threading
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ from pegasus_bb.runtime.staging.folder_lfns import digest_path
 from tests.support.forked import install_programs
 from tests.support.job_lists import SCRATCH, folder, transfer
 from tests.support.run_site import NODE, Site
+from tests.support.web_server import WebServer, whole
 
 from .sweep import Story, no_parts_below
 
@@ -89,6 +93,38 @@ class StageIn(JobList):
         assert (place / "home").readlink() == home
         assert os.access(self.site.scratch / "run", os.X_OK)
         no_parts_below(self.site.scratch, self.site.pfs)
+
+
+_BODY = b"what the web server has" * 100
+
+
+@cache
+def web_server() -> WebServer:
+    """One for all tries; it ends with the tests."""
+    server = WebServer()
+    server.answers = [whole(_BODY)]
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+class FromTheWeb(JobList):
+    """A file of a web server, with the checksum that its catalog declares."""
+
+    def given(self) -> list[dict[str, Any]]:
+        digest = f"sha256:{hashlib.sha256(_BODY).hexdigest()}"
+        url = web_server().url()
+        run = transfer("run", url, f"{SCRATCH}/run", executable=True, checksum=digest)
+        return [transfer("file", url, f"{SCRATCH}/sub/file"), run]
+
+    def check_left(self) -> None:
+        for path in (self.site.scratch / "run", self.site.scratch / "sub" / "file"):
+            assert not path.exists() or path.read_bytes() == _BODY
+
+    def check_done(self) -> None:
+        self.check_left()
+        assert (self.site.scratch / "sub" / "file").exists()
+        assert os.access(self.site.scratch / "run", os.X_OK)
+        no_parts_below(self.site.scratch)
 
 
 class StageOut(JobList):

@@ -107,20 +107,18 @@ class Copies:
         """Fetch files of other hosts, several at once."""
         if not ways:
             return
-        from concurrent.futures import ThreadPoolExecutor, as_completed
+        from pegasus_bb.runtime.transfers.remote_files import fetch_all  # few inputs
 
-        from pegasus_bb.runtime.transfers.remote_files import fetch_file  # few inputs
-
-        with ThreadPoolExecutor(self._threads or len(ways)) as pool:
-            running = {pool.submit(fetch_file, way): way for way in ways}
-            for done in as_completed(running):
-                way = running[done]
-                try:
-                    landed = _make_executable(way, done.result())
-                    self._made.add(way.target)
-                    yield way, landed.size, None
-                except (PegasusBBError, OSError) as error:
-                    yield way, 0, error
+        for way, result in fetch_all(ways, self._threads or len(ways)):
+            try:
+                if not isinstance(result, Landed):
+                    yield way, 0, result
+                    continue
+                landed = _make_executable(way, result)
+                self._made.add(way.target)
+                yield way, landed.size, None
+            except OSError as error:
+                yield way, 0, error
 
     @contextlib.contextmanager
     def _pace(self, ways: Sequence[Way]) -> Iterator[Segments | None]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import queue
 import shutil
+import threading
 import time
-from collections.abc import Mapping
-from typing import Callable
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Callable, Union
 
+from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.files import sync_directory
 from pegasus_bb.runtime.staging.hints import set_hint
 from pegasus_bb.runtime.staging.items import Landed, stamp
@@ -15,6 +19,7 @@ from pegasus_bb.runtime.staging.parts import part_name
 from pegasus_bb.runtime.transfers.checksums import check_digest
 from pegasus_bb.runtime.transfers.transfer_methods import Way, find_tool
 
+FetchResult = tuple[Way, Union[Landed, Exception]]
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
@@ -25,6 +30,32 @@ def own_schemes(environ: Mapping[str, str]) -> tuple[str, ...]:
         return ()
     scp = ("scp",) if shutil.which("scp", path=environ.get("PATH")) else ()
     return "http", "https", *scp
+
+
+def fetch_all(ways: Sequence[Way], threads: int) -> Iterator[FetchResult]:
+    """Fetch all ``ways``; yields the result of each, in any order. The threads end with
+    this process, whatever they wait for."""
+    todo = deque(ways)
+    done: queue.Queue[FetchResult] = queue.Queue()
+
+    def work() -> None:
+        while True:
+            try:
+                way = todo.popleft()
+            except IndexError:  # another thread has taken it
+                return
+            try:
+                done.put((way, fetch_file(way)))
+            except Exception as error:
+                done.put((way, error))
+
+    for _ in range(min(threads, len(ways))):
+        threading.Thread(target=work, daemon=True).start()
+    for _ in ways:
+        way, result = done.get()
+        if not isinstance(result, (Landed, PegasusBBError, OSError)):
+            raise result  # a bug
+        yield way, result
 
 
 def fetch_file(way: Way, sleep: Callable[[float], None] = time.sleep) -> Landed:

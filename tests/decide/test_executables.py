@@ -100,3 +100,10 @@ def test_no_job_copies_an_image_for_itself(imaged: User) -> None:
     own = placement.job_reservations["ID1"]
     assert "work" in own.stage_in
     assert "box.sif" not in (*own.stage_in, *own.read)
+
+
+def test_in_mode_transient_the_size_of_an_image_is_not_needed(imaged: User) -> None:
+    imaged.containers[0]["image"] = "https://far/a.sif"
+    imaged.tier["capacity"] = "auto"
+    imaged.defines = ["pegasus.bb.mode=transient"]
+    assert imaged.decide().files["box.sif"].size is None

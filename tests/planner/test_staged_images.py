@@ -78,7 +78,7 @@ def user(tmp_path: Path) -> ImageUser:
 
 
 @pytest.mark.parametrize("configuration", ["sharedfs", "condorio"])
-@pytest.mark.parametrize("mode", ["off", "persistent", "transient"])
+@pytest.mark.parametrize("mode", ["off", "persistent", "transient", "hybrid"])
 def test_an_image_file_of_the_submit_host_comes_once_for_all_tasks(
     user: ImageUser, mode: str, configuration: str
 ) -> None:

@@ -79,16 +79,11 @@ def _staged(entry: Entry, kind: str, site: str, pfn: str) -> StagedImage:
             "letters, digits and . _ + -",
         )
     suffix = _SUFFIX.search(re.split(r"[?#]", pfn, maxsplit=1)[0])
-    declared = entry.mapping("metadata").get("size")
-    return StagedImage(
-        name + (suffix[0] if suffix else _FILES[kind]),
-        site,
-        pfn,
-        None
-        if declared is None
-        else entry.below("metadata", "size").size("its size: "),
-        entry.checksum(),
-    )
+    lfn = name + (suffix[0] if suffix else _FILES[kind])
+    size = None
+    if "size" in entry.mapping("metadata"):
+        size = entry.below("metadata", "size").size("its size: ")
+    return StagedImage(lfn, site, pfn, size, entry.checksum())
 
 
 def _would_do(kind: str, site: str) -> str:

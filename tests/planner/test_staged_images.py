@@ -111,6 +111,15 @@ def test_an_image_of_a_web_server_comes_once_and_is_checked(user: ImageUser) -> 
     assert json.loads(noted) == {"lfn": "box.sif", "size": 2}
 
 
+def test_a_placement_file_keeps_an_image_on_the_pfs(user: ImageUser) -> None:
+    user.contain(user.file("a.sif"), **{"image.site": "local"})
+    (user.work / "where.yml").write_text("box.sif: pfs\n")
+    user.plan("persistent", "--bb-planner", "builtin", "--bb-placement", "where.yml")
+    assert user.read("placement.json")["files"]["box.sif"]["tier"] == "pfs"
+    assert user.run() == "hello\n"
+    assert [text for _, text in user.calls] == ["v1", "v1"]
+
+
 def test_docker_loads_an_archive_and_runs_the_image_in_it(user: ImageUser) -> None:
     user.contain(user.file("a.tar.gz", "v2"), "docker", **{"image.site": "local"})
     user.plan("persistent", "--bb-planner", "builtin")

@@ -24,7 +24,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 def own_schemes(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The schemes, apart from local ones, that we fetch in this job: none if
+    """Return the schemes, apart from local ones, that we fetch in this job: none if
     pegasus-transfer is there."""
     if find_tool(environ):
         return ()
@@ -81,7 +81,7 @@ def fetch_file(way: Way, sleep: Callable[[float], None] = time.sleep) -> Landed:
 
 
 def _fetch(way: Way, part: str, out: int, sleep: Callable[[float], None]) -> str:
-    """The digest, or empty if it is not known."""
+    """Return the digest of the file, or nothing if it is not known yet."""
     if way.source.lower().startswith("scp:"):
         from pegasus_bb.runtime.transfers import scp
 

@@ -75,7 +75,7 @@ class _Download:
 
     @property
     def advice(self) -> str:
-        """For a host that has never answered."""
+        """Say what would help if the host has never answered."""
         if self._answered:
             return ""
         node = os.uname().nodename
@@ -194,7 +194,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
 
 
 def _opener() -> urllib.request.OpenerDirector:
-    """It knows http and https alone: no server makes us read a file or an ftp URL."""
+    """Return an opener of http and https alone: no server makes us read a file."""
     opener = urllib.request.OpenerDirector()
     handlers: list[Any] = [
         urllib.request.ProxyHandler(),

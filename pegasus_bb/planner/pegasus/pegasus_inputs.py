@@ -112,7 +112,7 @@ def _is_kickstart(entry: Data) -> bool:
 
 
 def _has_pegasus(inputs: Inputs, site: str) -> bool:
-    """Whether the site, or a worker package that is wanted, brings pegasus-kickstart."""
+    """Whether the site, or a worker package that is wanted, brings Kickstart."""
     profiles = inputs.sites.data["sites"][site_index(inputs.sites, site)]
     profiles = profiles.get("profiles") or {}
     of_site = "PEGASUS_HOME" in (profiles.get("env") or {})

@@ -14,7 +14,7 @@ from click.core import ParameterSource
 
 from pegasus_bb.cli import cleanly_ended
 from pegasus_bb.cli.plan_options import only_of_pegasus
-from pegasus_bb.core.errors import PegasusBBError, UsageError
+from pegasus_bb.core.errors import NothingToRun, PegasusBBError, UsageError
 from pegasus_bb.model.catalogs import declared_tiers
 from pegasus_bb.model.properties import Properties, Settings
 from pegasus_bb.model.tiers import Tier
@@ -60,8 +60,12 @@ def plan_real(
         )
     as_json = bool(ctx.params["as_json"])
     submit = bool(ctx.params["submit"])
-    with cleanly_ended():
-        planned = plan(options, PegasusPlanner(home, passed(ctx)))
+    try:
+        with cleanly_ended():
+            planned = plan(options, PegasusPlanner(home, passed(ctx)))
+    except NothingToRun as error:
+        click.echo(f"{error}; planned as in mode off", err=True)
+        become(plain_argv(home, argv))
     quiet = as_json or ctx.params["quiet"]
     who = planner_line(properties, home, planned.executable.planner)
     lines = () if quiet else (who, *planned.summary)

@@ -71,6 +71,10 @@ class SeveralObstacles(UsageError):
         self.errors = tuple(errors)
 
 
+class NothingToRun(UsageError):
+    """pegasus-plan leaves out every job, so nothing would use a reservation."""
+
+
 class NotSealed(UsageError):
     """An executable DAG breaks a rule of the seal, so it is not submitted."""
 

@@ -368,3 +368,34 @@ def test_pegasus_gets_the_programs_that_the_mapper_of_the_user_takes(
     assert {"cat1", "bb_setup", "bb_delete"} <= {each["name"] for each in programs}
     properties = user.submit / "bb" / "planned" / "pegasus.properties"
     assert f"{key}=All" in properties.read_text()
+
+
+def test_our_recorder_takes_the_place_of_a_kickstart_that_is_named_nowhere(
+    user: User,
+) -> None:
+    """With sharedfs pegasus-plan would ask for PEGASUS_HOME in the site catalog."""
+
+    def kickstarts() -> list[str]:
+        known = user.read("planned/transformations.yml")["transformations"]
+        own = [entry for entry in known if entry["name"] == "kickstart"]
+        return [place["pfn"] for entry in own for place in entry["sites"]]
+
+    user.on_tier("-Denv.PEGASUS_HOME=/opt/pegasus")
+    assert kickstarts() == []
+    with user.edited("sites.yml") as data:
+        for site in data["sites"]:
+            site.get("profiles", {}).pop("env", None)
+    user.on_tier("--force", "-Dpegasus.transfer.worker.package=true")
+    assert kickstarts() == [str(user.submit / "bb/bin/record")]
+    conf = (user.submit / "bb/planned/pegasus.properties").read_text()
+    assert "pegasus.transfer.worker.package=false" in conf
+
+
+def test_a_workflow_of_which_pegasus_leaves_nothing_uses_no_tier(user: User) -> None:
+    done = user.on_tier(FAKE_REUSES_ALL="1")
+    assert "pegasus-plan leaves out every job" in done.stderr
+    assert "planned as in mode off" in done.stderr
+    calls = user.calls()
+    assert not any(word.startswith("--bb-") for word in calls)
+    assert "--conf" not in calls
+    assert not (user.submit / "bb").exists()

@@ -21,7 +21,7 @@ from pegasus_bb.planner.pegasus_home import PLAN, PegasusHome
 from pegasus_bb.planner.run_plan import RunPlan
 
 # pegasus-plan is a shell script that puts its arguments together without quotes.
-_PLAIN = re.compile(r"[A-Za-z0-9_./+=@,:%-]+")
+_PLAIN = re.compile(r"(?:[A-Za-z0-9_./+=@,:%-]|[^\x00-\x7f])+")
 _GRACE = 2.0  # seconds
 _POLL = 0.02
 

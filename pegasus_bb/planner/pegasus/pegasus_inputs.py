@@ -29,6 +29,7 @@ from pegasus_bb.planner.run_plan import RunPlan
 
 PROPERTIES = "pegasus.properties"
 WORKFLOW = "workflow.yml"
+_WORKER_PACKAGE = "pegasus.transfer.worker.package"
 
 
 def for_pegasus(inputs: Inputs, run: RunPlan, folder: Path) -> Inputs:
@@ -112,15 +113,14 @@ def _is_kickstart(entry: Data) -> bool:
 
 
 def _has_pegasus(inputs: Inputs, site: str) -> bool:
-    """Whether the site, or a worker package that is wanted, brings Kickstart."""
+    """Whether the user says where the site has its Kickstart."""
     profiles = inputs.sites.data["sites"][site_index(inputs.sites, site)]
     profiles = profiles.get("profiles") or {}
     of_site = "PEGASUS_HOME" in (profiles.get("env") or {})
     properties = inputs.properties
-    brought = properties.flag("pegasus.transfer.worker.package", default=False)
     path = "gridstart.path"
     named = f"pegasus.{path}" in properties or path in (profiles.get("pegasus") or {})
-    return of_site or brought or named or "env.PEGASUS_HOME" in properties
+    return of_site or named or "env.PEGASUS_HOME" in properties
 
 
 def _with_catalogs(properties: Properties, folder: Path) -> Properties:
@@ -129,6 +129,8 @@ def _with_catalogs(properties: Properties, folder: Path) -> Properties:
         for kind, (name, _) in SOURCES.items()
     }
     added |= {f"pegasus.catalog.{kind}": "YAML" for kind in SOURCES}
+    if _WORKER_PACKAGE in properties:  # our programs take its place
+        added[_WORKER_PACKAGE] = "false"
     return properties.with_values(added, "pegasus-bb")
 
 

@@ -9,12 +9,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.core.errors import CatalogError, NothingToRun
 from pegasus_bb.core.paths import is_below
 from pegasus_bb.model.dag.joblists import Entries, job_lists, path_of
 from pegasus_bb.model.dag.nodes import Dag, list_text, submit_text
 from pegasus_bb.model.dag.reader import read_dag
-from pegasus_bb.model.dag.roles import Role, folder_nodes, of_role
+from pegasus_bb.model.dag.roles import Role, folder_nodes, of_role, role_of
 from pegasus_bb.model.document import parse
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal.sealed_directory import buffer_users_in_doubt
@@ -65,6 +65,19 @@ def read_planned(run: RunPlan) -> PegasusWorkflow:
         planned=dag,
         results=stage_outs(dag.nodes, entries).keys() if request else frozenset(),
     )
+
+
+def check_runs_something(folder: Path) -> None:
+    """Raises NothingToRun if no node that pegasus-plan wrote is a task of the user:
+    each result exists already, or is not to be staged out."""
+    name, _ = _braindump(folder)
+    nodes = read_dag(folder / name).nodes
+    tasks = Role.TASK, Role.CLUSTER, Role.SUB_WORKFLOW
+    if not any(role_of(node) in tasks for node in nodes):
+        raise NothingToRun(
+            "pegasus-plan leaves out every job: each result exists already, or none is "
+            "to be staged out; nothing would run on the buffer"
+        )
 
 
 def _braindump(folder: Path) -> tuple[str, str]:

@@ -11,9 +11,9 @@ from pegasus_bb.model.properties import SETTINGS, property_of
 from pegasus_bb.planner.options import PlanOptions
 
 FilePath = str | PathLike[str]
-_NAMES = {"dir": "base_dir", "input_dirs": "input_dir"}
+_NAMES = {"dir": "base_dir", "input_dirs": "input_dir", "cluster": "clusters"}
 _PATHS = ("base_dir", "conf", "output_dir")
-_LISTS = ("sites", "output_sites")
+_LISTS = ("sites", "output_sites", "clusters")
 ORIGIN = "an argument"  # where summaries say that a setting comes from
 
 
@@ -33,6 +33,7 @@ class Keywords(TypedDict, total=False):
     relative_dir: str
     relative_submit_dir: str
     cleanup: str  # none | leaf | inplace
+    cluster: str | Sequence[str]  # horizontal | label | whole | none
     force: bool
     check: bool  # False: as --no-check
     bb_mode: str  # off | persistent | transient | hybrid | auto

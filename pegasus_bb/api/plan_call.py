@@ -97,6 +97,8 @@ def _passed(options: PlanOptions) -> Iterator[str]:
     if options.output_dir is not None:
         yield from ("--output-dir", str(options.output_dir))
     yield from ("--cleanup", options.cleanup)
+    if options.clusters:
+        yield from ("--cluster", ",".join(options.clusters))
     if options.force:
         yield "--force"
 

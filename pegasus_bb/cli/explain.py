@@ -91,10 +91,10 @@ def show(
 
 
 def _notes(ctx: click.Context, found: WorkflowExplanation) -> Iterator[str]:
-    if found.given.settings.mode.is_only_for_jobs and _is_given(ctx, "--cluster"):
+    if found.given.settings.mode.is_only_for_jobs and ctx.params["clusters"]:
         yield (
-            "--cluster: these are the reservations of single jobs; pegasus-plan makes "
-            "the clusters, and plan then reserves for all jobs of a cluster together"
+            "--cluster: these are the reservations of single jobs; plan makes the "
+            "clusters, and then reserves for all jobs of a cluster together"
         )
 
 

@@ -12,7 +12,7 @@ import click
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.properties import SETTINGS, property_of
-from pegasus_bb.planner.options import CLEANUPS, PlanOptions
+from pegasus_bb.planner.options import CLEANUPS, CLUSTERS, PlanOptions
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -22,7 +22,6 @@ _RANDOM = "--randomdir"  # alone, or with a value behind "=": click has no such 
 _REAL_ONLY = {
     ("--basename", "-b"): True,
     ("--cache", "-c"): True,
-    ("--cluster", "-C"): True,
     ("--force-replan",): False,
     ("--forward", "-F"): True,
     ("--inherited-rc-files",): True,
@@ -88,6 +87,14 @@ _OPTIONS = (
         metavar="|".join((*CLEANUPS, "constraint")),
         help="constraint needs a real pegasus-plan.  [inplace]",
     ),
+    click.option(
+        "-C",
+        "--cluster",
+        "clusters",
+        default="",
+        metavar="HOW,...",
+        help=f"Join jobs: {', '.join(CLUSTERS)}.",
+    ),
     click.option("-f", "--force", is_flag=True, help="Move an existing run aside."),
     click.option("-S", "--submit", is_flag=True, help="Run it at once."),
     click.option("-J", "--json", "as_json", is_flag=True, help="Print JSON."),
@@ -140,7 +147,7 @@ def plan_options(options: dict[str, Any], mode: str = "") -> PlanOptions:
     for name in (name for name, row in SETTINGS.items() if row.several):
         given[name] = ",".join(given[name]) or None
     ours = {property_of(name): text for name, text in given.items() if text is not None}
-    for name in ("sites", "output_sites", "staging_site"):
+    for name in ("sites", "output_sites", "staging_site", "clusters"):
         options[name] = _listed(options[name])
     for name in ("input_dir", "transformations_dir"):
         options[name] = tuple(map(Path, _listed(options[name])))

@@ -30,9 +30,9 @@ from pegasus_bb.planner.reading import properties_of
 from pegasus_bb.runtime.install import install_runtime
 
 # Not --input-dir: its files are in the replica catalog that is given to pegasus-plan.
-_VALUES = ("sites", "output_sites", "output_dir", "cleanup")
+_VALUES = ("sites", "output_sites", "output_dir", "cleanup", "clusters")
 _FLAGS = ("force", "as_json", "verbose", "quiet")
-_NAMES = {"as_json": "--json"}
+_NAMES = {"as_json": "--json", "clusters": "--cluster"}
 LAUNCHER = "pegasus.gridstart.launcher"
 FOLDER = ".pegasus-bb"  # below --dir: one launcher for all its runs
 

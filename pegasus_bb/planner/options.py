@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from pegasus_bb.core.errors import UsageError
 
 CLEANUPS = ("none", "leaf", "inplace")
+CLUSTERS = ("horizontal", "label", "whole", "none")
 _LONGEST = 200  # bytes of a folder's name: longer names are derived from it
 
 
@@ -33,6 +34,7 @@ class PlanOptions:
     relative_dir: str | None = None
     relative_submit_dir: str | None = None
     cleanup: str = "inplace"
+    clusters: tuple[str, ...] = ()
     force: bool = False
     arguments: tuple[str, ...] = ()
     mode: str = ""  # used if neither an option nor a property sets one
@@ -64,6 +66,11 @@ class PlanOptions:
             )
             raise UsageError(
                 f"--cleanup {self.cleanup} {why}; one of {', '.join(CLEANUPS)}"
+            )
+        for name in set(self.clusters).difference(CLUSTERS):
+            raise UsageError(
+                f"--cluster {name} is no way to make clusters of jobs; one of "
+                f"{', '.join(CLUSTERS)}, or several with commas"
             )
         if len(self.output_sites) > 1 and self.output_dir is not None:
             raise UsageError(

@@ -54,6 +54,7 @@ class RunPlan:
     is_kept: bool = True  # nodes keep a copy of our code
     darshan: str = ""  # the library that tasks preload; empty: none
     drain: DrainPlan | None = None  # None: results leave as soon as they are there
+    clusters: tuple[str, ...] = ()  # horizontal | label | whole | none, in this order
     cwd: Path = Path()  # where the command line was typed
     force: bool = False  # a run in the submit directory is moved aside
     is_private: bool = False  # each job has a folder of its own
@@ -148,6 +149,7 @@ def plan_run(
         output_dir=options.absolute(folder) if folder else None,
         cleanup=options.cleanup,
         arguments=options.arguments,
+        clusters=options.clusters,
         cwd=options.cwd,
         force=options.force,
         is_private=given.data_configuration.is_private,

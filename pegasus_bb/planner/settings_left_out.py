@@ -19,14 +19,14 @@ from pegasus_bb.planner.rewrite.pass_input import Keys, ProfileSetting
 _DONE = """
     bb.* catalog.replica catalog.replica.file catalog.site catalog.site.file
     catalog.site.repo.file catalog.site.sites.*.profiles.*
-    catalog.transformation catalog.transformation.file container.arguments cores
-    data.configuration diskspace glite.arguments gpus gridstart.launcher
-    gridstart.launcher.arguments integrity.checking memory mode nodes ppn project
-    queue runtime style
-    transfer.links transfer.threads
+    catalog.transformation catalog.transformation.file clusterer.label.key
+    clusterer.preference clusters.maxruntime clusters.num clusters.size
+    container.arguments cores data.configuration diskspace glite.arguments gpus
+    gridstart.launcher gridstart.launcher.arguments integrity.checking label memory
+    mode nodes ppn project queue runtime style transfer.links transfer.threads
 """
-# These change nothing that a run with the built-in planner has: clustering, which is
-# refused, services of Pegasus, its own programs, logs and credentials.
+# These change nothing that a run with the built-in planner has: services of Pegasus,
+# its own programs (such as those that run clusters), logs and credentials.
 _WITHOUT_EFFECT = """
     *_PROXY *_PKCS12 BOTO* IRODS* S3CFG SSH_* auth.* auxillary.local aws.* catalog.*.db
     catalog.*.db.* catalog.*.timeout catalog.master.url catalog.provenance*
@@ -34,7 +34,7 @@ _WITHOUT_EFFECT = """
     catalog.workflow.* change.dir change_dir cluster.arguments clusterer.* clusters.*
     collapser condor.dag.checker.jobs condor.logs.symlink create.dir credential.encrypt
     dashboard.* dir.submit.* dir.timestamp.extended enable_for_data_reuse home* html
-    job.aggregator* job.runtime label log.* log4j.* metrics.* monitord.* parser.* pmc_*
+    job.aggregator* job.runtime log.* log4j.* metrics.* monitord.* parser.* pmc_*
     properties register* relative.submit.dir schema.* stagein.*clusters
     stageout.*clusters tag transfer.*.priority transfer.lite.* transfer.proxy
     transfer.worker.package* type user.properties version wings.* wntmp

@@ -13,8 +13,9 @@ from pegasus_bb.runtime.bbdir import BBDir
 
 # Characters that continue a name, including surrogates of undecodable bytes.
 _NAME = r"\w.~%+\-\udc80-\udcff"
-# Before a path: no name, an option letter (-I/bb/x), or the host of a URL.
-_BEFORE = rf"(?:(?<![{_NAME}])|(?<=^-[A-Za-z])|(?<=\s-[A-Za-z])|(?<=//localhost))"
+# Before a path: no name, an option letter (-I/bb/x, in quotes or not), or the host of
+# a URL.
+_BEFORE = rf"(?:(?<![{_NAME}])|(?<=^-[A-Za-z])|(?<=[\s'\"]-[A-Za-z])|(?<=//localhost))"
 
 
 class Binding:

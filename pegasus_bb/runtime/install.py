@@ -25,6 +25,7 @@ PROGRAMS = (
     "launch",
     "record",
     "count",
+    "cluster",
     "transfer",
     "delete",
     "exitcode",

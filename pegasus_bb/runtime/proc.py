@@ -160,7 +160,8 @@ class RunningProgram:
         pid = os.fork()
         if pid == 0:
             try:
-                self._become(program, argv, environ, streams, parent)
+                self._enter(streams, parent)
+                self._become(program, argv, environ, report)
             except OSError as error:
                 os.write(report, str(error.errno or 1).encode())
             finally:
@@ -176,14 +177,7 @@ class RunningProgram:
             raise ProgramNotStarted(program, OSError(number, os.strerror(number)))
         return pid
 
-    def _become(
-        self,
-        program: str,
-        argv: Sequence[str],
-        environ: Mapping[str, str],
-        streams: Sequence[int],
-        parent: int,
-    ) -> None:
+    def _enter(self, streams: Sequence[int], parent: int) -> None:
         if not self._shares_group:
             os.setpgid(0, 0)
         if self._die_with_us is not None:
@@ -197,6 +191,15 @@ class RunningProgram:
         for number, stream in enumerate(held):
             os.dup2(stream, number)
             os.close(stream)
+
+    def _become(
+        self,
+        program: str,
+        argv: Sequence[str],
+        environ: Mapping[str, str],
+        report: int,
+    ) -> None:
+        """Be the program. ``report`` takes the error, and is closed by a start."""
         os.execve(program, list(argv), dict(environ))  # noqa: S606 - no shell, on purpose
 
     def _forward(self, number: int, frame: object) -> None:

@@ -244,8 +244,8 @@ def test_the_built_in_planner_plans_if_the_user_asks_for_it(user: User) -> None:
     done = user.on_tier("--bb-planner", "builtin")
     assert done.returncode == 0, done.stderr
     assert not (user.root / "calls").exists()
-    done = user.on_tier("--bb-planner", "builtin", "--cluster", "horizontal")
-    assert "--cluster is an option of pegasus-plan" in done.stderr
+    done = user.on_tier("--bb-planner", "builtin", "--output-map", "m")
+    assert "--output-map is an option of pegasus-plan" in done.stderr
 
 
 @pytest.mark.parametrize("there", ["no home", "no program", "our own hook"])

@@ -34,6 +34,7 @@ def binding() -> Binding:
         ("symlink:///bb/pbb4f1c2a9e/./x", f"symlink://{REAL}/./x"),
         ("--out=/bb/pbb4f1c2a9e/x", f"--out={REAL}/x"),
         ("-I/bb/pbb4f1c2a9e/include", f"-I{REAL}/include"),
+        ("cc '-I/bb/pbb4f1c2a9e/a b'", f"cc '-I{REAL}/a b'"),
         ("/a:/bb/pbb4f1c2a9e:/b", f"/a:{REAL}:/b"),
         ("'/bb/pbb4f1c2a9e/a','/bb/pbb4f1c2a9e/b'", f"'{REAL}/a','{REAL}/b'"),
         # What only looks like it stays.

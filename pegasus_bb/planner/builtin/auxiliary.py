@@ -55,16 +55,24 @@ def results_stay(draft: Draft) -> bool:
 def _stage_in(draft: Draft, program: Program) -> None:
     bundles = _transfers(draft, STAGE_IN, "stage_in", program)
     brought: dict[str, str] = {}  # LFN -> the node that brings it
+    jobs_of: dict[str, list[Job]] = {}
     for job in sorted(draft.on_site, key=lambda job: draft.level[job.id]):
-        needs = _needs(draft, job)
+        jobs_of.setdefault(draft.names[job.id], []).append(job)
+    for reader, jobs in jobs_of.items():
+        needs: dict[str, tuple[Job, StagedProgram | None]] = {}
+        for job in jobs:
+            for lfn, part in _needs(draft, job).items():
+                needs.setdefault(lfn, (job, part))
         if not needs:
             continue
         fresh = [lfn for lfn in needs if lfn not in brought]
         if fresh:
-            node, entries = bundles.next(draft.level[job.id] - 1)
-            entries += [_fetch(draft, job, lfn, needs[lfn]) for lfn in fresh]
+            node, entries = bundles.next(draft.level[jobs[0].id] - 1)
+            for lfn in fresh:
+                job, part = needs[lfn]
+                entries.append(_fetch(draft, job, lfn, part))
             brought.update(dict.fromkeys(fresh, node))
-        draft.edges((brought[lfn] for lfn in needs), draft.names[job.id])
+        draft.edges((brought[lfn] for lfn in needs), reader)
 
 
 def _transfers(draft: Draft, role: PegasusRole, word: str, program: Program) -> Bundles:
@@ -88,7 +96,7 @@ def _needs(draft: Draft, job: Job) -> dict[str, StagedProgram | None]:
     for use in job.uses:
         if use.kind == "input" and use.lfn not in made:
             needs[use.lfn] = None
-    for part in draft.jobs[draft.names[job.id]].program.staged:
+    for part in draft.program_of(job).staged:
         if part.lfn in made or part.lfn in draft.graph.consumers:
             first = draft.workflow.first_use([part.lfn])
             what = "container" if part.is_image else "transformation"
@@ -288,7 +296,7 @@ def _users(draft: Draft) -> dict[str, list[str]]:
         for use in job.uses:
             if use.kind == "input":
                 users.setdefault(use.lfn, []).append(node)
-        for part in draft.jobs[node].program.staged:
+        for part in draft.program_of(job).staged:
             users.setdefault(part.lfn, []).append(node)
     for job in draft.on_site:
         for use in job.outputs():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pegasus_bb.core.errors import UnplacedError
 from pegasus_bb.model.dag.nodes import JOBSTATE_LOG, Dag, Node, Script
@@ -62,22 +62,30 @@ def build(rewritten: RewrittenWorkflow, run: RunPlan) -> BuiltInExecutable:
             would_do="--sites with the site where its jobs run",
         )
     add_auxiliary(draft)
-    notes = [
-        f"results stay in {draft.scratch}, which is therefore not removed at the "
-        "end; --output-sites or --output-dir brings them elsewhere"
-    ]
+    notes = []
+    if run.clusters:
+        from pegasus_bb.planner.builtin.cluster_choice import cluster_notes
+
+        notes += cluster_notes(draft)
+    if results_stay(draft):
+        notes.append(
+            f"results stay in {draft.scratch}, which is therefore not removed at the "
+            "end; --output-sites or --output-dir brings them elsewhere"
+        )
     return BuiltInExecutable(
         planner=BUILT_IN,
         dag=_dag(draft),
         dag_name=f"{run.label}-0.dag",
         entries=lambda node: draft.jobs[node].entries or (),
-        jobs_nodes=lambda: [(p.job.id, p.name) for p in draft.jobs.values() if p.job],
+        jobs_nodes=lambda: [
+            (job.id, node.name) for node in draft.jobs.values() for job in node.jobs
+        ],
         users={node.name for node in draft.jobs.values() if not node.detached},
         scratch=draft.scratch,
         outputs=draft.outputs,
         rewritten=rewritten,
         jobs=draft.jobs,
-        notes=notes if results_stay(draft) else [],
+        notes=notes,
     )
 
 
@@ -106,23 +114,49 @@ def _place_jobs(draft: Draft) -> None:
             draft.on_site.append(job)
     local_jobs = draft.workflow.jobs.keys() - {job.id for job in draft.on_site}
     draft.level.update(_levels(draft, local_jobs))
+    own_names = dict(draft.names)
+    clusters: Mapping[str, Sequence[Job]] = {}
+    if draft.run.clusters:
+        from pegasus_bb.planner.builtin.cluster_choice import join_jobs
+
+        clusters = join_jobs(draft, local_jobs)
+    tasks: dict[str, PlannedJob] = {}
     for job in draft.workflow.jobs.values():
         is_local = job.id in local_jobs
-        name = draft.names[job.id]
         site = LOCAL if is_local else draft.site
         level = draft.graph.level[job.id] if is_local else draft.level[job.id] + 1
         program = draft.programs.program(job.transformation, site, job.id)
+        name = own_names[job.id]
         planned = PlannedJob(name, COMPUTE, site, program, 10 * level, job)
+        planned.profiles = job.data.get("profiles") or {}
         try:
             planned.arguments = task_words(job.arguments, job.id)
         except UnplacedError as error:
             raise draft.places.error(error, *planned.origin) from error
         planned.on_submit_host = planned.detached = is_local
-        draft.add(planned)
+        if draft.names[job.id] in clusters:
+            tasks[job.id] = planned
+        else:
+            draft.add(planned)
+    for name, jobs in clusters.items():
+        from pegasus_bb.planner.builtin.cluster_nodes import cluster_node
+
+        draft.add(cluster_node(draft, name, [tasks[job.id] for job in jobs]))
+    _add_edges(draft)
+
+
+def _add_edges(draft: Draft) -> None:
+    """The edges between jobs; those inside a cluster are the order of its tasks."""
+    names = draft.names
+    below: dict[str, dict[str, None]] = {}
     for ident, children in draft.graph.children.items():
         if children:
-            below = [draft.names[child] for child in children]
-            draft.children[draft.names[ident]] = below
+            of_node = below.setdefault(names[ident], {})
+            of_node.update(dict.fromkeys(names[child] for child in children))
+    for name, of_node in below.items():
+        of_node.pop(name, None)
+        if of_node:
+            draft.children[name] = list(of_node)
 
 
 def _levels(draft: Draft, local_jobs: set[str]) -> dict[str, int]:
@@ -163,7 +197,7 @@ def _dag(draft: Draft) -> Dag:
             part = number // JOBS_PER_FOLDER
             folder = f"{part // 256:02X}/{part % 256:02X}"
         planned.folder = folder
-        own = (planned.job.data.get("profiles") or {}) if planned.job else {}
+        own = planned.profiles
         key = (id(planned.program), planned.detached)
         out = f"{arguments}{planned.folder}/{planned.name}.out"
         try:
@@ -202,7 +236,7 @@ def _apply(node: Node, planned: PlannedJob, profiles: Mapping[str, str]) -> None
     _refuse(planned, profiles)
     if "RETRY" in profiles:
         node.retry = _number(profiles, "RETRY", 0)
-    if planned.job is None:  # scripts and categories of tasks are not for transfers
+    if planned.role is not COMPUTE:  # scripts and categories of tasks are not for it
         return
     if "PRIORITY" in profiles:
         node.priority = _number(profiles, "PRIORITY", -(10**9))
@@ -215,7 +249,7 @@ def _apply(node: Node, planned: PlannedJob, profiles: Mapping[str, str]) -> None
 
 def _refuse(planned: PlannedJob, profiles: Mapping[str, str]) -> None:
     for key in profiles:
-        if key in _POST or (key.startswith("PRE") and planned.job is None):
+        if key in _POST or (key.startswith("PRE") and planned.role is not COMPUTE):
             why = "this place is taken: the planner needs it for a script of its own"
         elif key not in _KNOWN:
             why = "the built-in planner does not know it"

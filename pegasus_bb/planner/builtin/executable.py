@@ -179,7 +179,8 @@ LEAF_CLEANUP = PegasusRole(8, 1000, "", "pegasus::cleanup")
 
 @dataclass(slots=True)
 class PlannedJob:
-    """One node: what runs where. ``job`` is None for the planner's own nodes."""
+    """One node: what runs where. ``job`` is None for the planner's own nodes, and for
+    a cluster, whose ``tasks`` are planned jobs without a node of their own."""
 
     name: str
     role: PegasusRole
@@ -187,6 +188,9 @@ class PlannedJob:
     program: Program
     priority: int
     job: Job | None = None
+    # Those of the job alone; of a cluster, those of its tasks together.
+    profiles: Mapping[str, Any] = field(default_factory=dict)
+    tasks: Sequence[PlannedJob] = ()  # of a cluster, in the order in which they run
     arguments: Sequence[str] = ()
     entries: list[Entry] | None = None  # the job list on its stdin
     folder: str = ""  # of its files, below the submit directory: 00/00
@@ -196,7 +200,14 @@ class PlannedJob:
     @property
     def origin(self) -> tuple[str, str, Job | None]:
         """What the node was made of, for an error's place."""
+        if self.tasks:
+            return self.tasks[0].origin
         return self.site, self.program.transformation, self.job
+
+    @property
+    def jobs(self) -> list[Job]:
+        """The jobs of the workflow that the node runs."""
+        return [task.job for task in self.tasks or (self,) if task.job is not None]
 
 
 @dataclass
@@ -211,7 +222,8 @@ class Draft:
     programs: Programs
     places: ValueLines
     on_site: list[Job] = field(default_factory=list)  # in the order of the workflow
-    level: dict[str, int] = field(default_factory=dict)  # of those, by id, from 1
+    # Of those, by id, from 1; jobs of a cluster have the level of its node.
+    level: dict[str, int] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)  # node by job id
     jobs: dict[str, PlannedJob] = field(default_factory=dict)  # by node
     children: dict[str, list[str]] = field(default_factory=dict)
@@ -226,6 +238,10 @@ class Draft:
     def transfer_site(self) -> str:
         """Where the planner's own nodes run."""
         return LOCAL if self.run.transfers_here else self.site
+
+    def program_of(self, job: Job) -> Program:
+        """The program of a job of the site. Raises CatalogError."""
+        return self.programs.program(job.transformation, self.site, job.id)
 
     @property
     def site_in_names(self) -> str:

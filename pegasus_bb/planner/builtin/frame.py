@@ -31,8 +31,8 @@ def frame(
     style: str,
 ) -> str:
     """A submit file with the slots ``%(name)s``, ``files``, ``arguments``,
-    ``priority``, ``id`` and ``batch`` (the short name for batch systems). Other per
-    cent signs are doubled."""
+    ``priority``, ``id``, ``tasks`` and ``batch`` (the short name for batch systems).
+    Other per cent signs are doubled."""
     environment = _environment(planned, profiles, directory, style, run)
     submit_dir = _literal(str(run.submit_dir))
     entries = {
@@ -49,7 +49,7 @@ def frame(
         "wf_submit_dir": submit_dir,
         **{key: _literal(value) for key, value in keys.items()},
     }
-    if planned.entries is not None:
+    if planned.entries is not None or planned.tasks:
         entries["input"] = f"{submit_dir}/%(files)s.in"
     own = {key.lower(): value for key, value in profiles.get("condor", {}).items()}
     own = {key: _literal(value) for key, value in own.items()}
@@ -136,13 +136,13 @@ def _attributes(planned: PlannedJob, profiles: Profiles, run: RunPlan) -> list[s
         "job_runtime": str(whole_number(pegasus.get("runtime", "0"), "runtime")),
         "cores": str(whole_number(pegasus.get("cores", "1"), "cores")),
         "gpus": str(whole_number(pegasus.get("gpus", "1"), "gpus")),
-        "cluster_size": "1",
     }
     return [
         *(f"+pegasus_{key} = {_literal(value)}" for key, value in texts.items()),
         '+pegasus_wf_dax_job_id = "%(id)s"',
         '+pegasus_wf_dag_job_id = "%(name)s"',
         *(f"+pegasus_{key} = {_literal(value)}" for key, value in numbers.items()),
+        "+pegasus_cluster_size = %(tasks)s",
     ]
 
 

@@ -44,7 +44,12 @@ class BuiltInPlanner:
     def plan(
         self, rewritten: Inputs, given: PlanningInput, run: RunPlan
     ) -> tuple[BuiltInExecutable, RunPlan]:
-        return build(_parse(rewritten, given, run), run), run
+        built = build(_parse(rewritten, given, run), run)
+        if not run.clusters:
+            return built, run
+        from pegasus_bb.planner.builtin.cluster_nodes import with_cluster_reservations
+
+        return with_cluster_reservations(built, given, run)
 
     def write(
         self, executable: BuiltInExecutable, given: PlanningInput, run: RunPlan

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +45,10 @@ OUTSIDE_SCRATCH = "/tmp"  # noqa: S108 - as Pegasus does for create_dir
 @dataclass(frozen=True, slots=True)
 class _Frame:
     text: str  # of the submit file, with %(slots)s
-    before: list[str]  # arguments before the job's id
+    executable: str
+    profiles: Profiles
+    launcher: list[str]  # arguments before the recorder's options
+    before: list[str]  # options before the job's id
     after: list[str]  # arguments between the id and the job's files
     program: list[str]  # label, timestamp and the program itself
 
@@ -78,16 +82,41 @@ class SubmitFiles:
             "priority": planned.priority,
             "id": planned.job.id if planned.job else "null",
             "batch": batch_name(name),
+            "tasks": len(planned.tasks) or 1,
         }
+
+    def task_list(self, planned: PlannedJob) -> str:
+        """What the cluster ``planned`` reads on stdin. Raises CatalogError."""
+        return "".join(self._task_lines(planned)) if planned.tasks else ""
+
+    def _task_lines(self, planned: PlannedJob) -> Iterator[str]:
+        from pegasus_bb.planner.builtin.cluster_nodes import (
+            added_environment,
+            task_line,
+        )
+
+        cluster = self._frame(planned).profiles
+        for number, task in enumerate(planned.tasks, 1):
+            (job,) = task.jobs
+            try:
+                kind = self._frame(task)
+            except UnplacedError as error:
+                raise self._places.error(error, *task.origin) from error
+            words = added_environment(kind.profiles, cluster)
+            words += [kind.executable, *self._arguments(task, kind)]
+            yield f"#@ {number} {job.transformation} {job.id}\n{task_line(words)}\n"
 
     def _arguments(self, planned: PlannedJob, kind: _Frame) -> list[str]:
         """Kickstart's options, then the program with its own arguments."""
+        if planned.tasks:
+            return [*kind.launcher, *planned.arguments]
         job = planned.job
         files: list[str] = []
         for use in job.outputs() if job else ():
             # -s notes size and date of an output; a leading @ means a list of files.
             files += [] if use.lfn.startswith("@") else ["-s", f"{use.lfn}={use.lfn}"]
         return [
+            *kind.launcher,
             *kind.before,
             job.id if job else "null",
             *(_streams(job.data) if job else ()),
@@ -98,7 +127,7 @@ class SubmitFiles:
         ]
 
     def _frame(self, planned: PlannedJob) -> _Frame:
-        own = (planned.job.data.get("profiles") or {}) if planned.job else {}
+        own = planned.profiles
         key = (
             id(planned.program),
             id(planned.role),  # both kinds of clean-up have the same job class
@@ -107,20 +136,20 @@ class SubmitFiles:
         )
         kind = self._frames.get(key)
         if kind is None:
-            kind = self._frames[key] = self._make_frame(planned, own)
+            kind = self._frames[key] = self._make_frame(planned)
         return kind
 
-    def _make_frame(self, planned: PlannedJob, own: dict[str, Any]) -> _Frame:
+    def _make_frame(self, planned: PlannedJob) -> _Frame:
         run = self._run
         site = self._catalogs.sites.sites.get(planned.site)
         profiles = merge(
             self._common,
             site.profiles if site else {},
             planned.program.profiles,
-            own,
+            planned.profiles,
         )
-        record = f"{run.bin}/record"
-        executable = record
+        starts = planned.program.pfn if planned.tasks else f"{run.bin}/record"
+        executable = starts
         launcher: list[str] = []
         keys = {
             "universe": "local",
@@ -129,7 +158,7 @@ class SubmitFiles:
         }
         style = "local"
         if not planned.detached:
-            executable, launcher = self._launcher(planned, profiles, record)
+            executable, launcher = self._launcher(planned, profiles, starts)
         if not planned.on_submit_host:
             site = self._catalogs.sites.site(planned.site)
             style = style_of(site, profiles)
@@ -155,15 +184,19 @@ class SubmitFiles:
         where = ["-w", directory] if directory else []
         return _Frame(
             text,
-            [*launcher, "-n", planned.program.transformation, "-N"],
+            executable,
+            profiles,
+            launcher,
+            ["-n", planned.program.transformation, "-N"],
             [*stdin, "-R", planned.site, *where],
             stamp,
         )
 
     def _launcher(
-        self, planned: PlannedJob, profiles: Profiles, record: str
+        self, planned: PlannedJob, profiles: Profiles, starts: str
     ) -> tuple[str, list[str]]:
-        """The executable, and the arguments before the recorder's options."""
+        """The executable, and the arguments that end with ``starts``: the recorder, or
+        what runs a cluster."""
         pegasus = profiles.get("pegasus", {})
         is_task = planned.job is not None
         needed = (
@@ -174,10 +207,10 @@ class SubmitFiles:
         default = f"{self._run.bin}/launch" if needed else ""
         launcher = pegasus.get("gridstart.launcher", default)
         if not launcher:
-            return record, []
+            return starts, []
         key = "gridstart.launcher.arguments"
         try:
-            return launcher, [*shlex.split(pegasus.get(key, "")), record]
+            return launcher, [*shlex.split(pegasus.get(key, "")), starts]
         except ValueError as error:
             at = ("profiles", "pegasus", key)
             what = f"{key} are not words of a shell: {error}"

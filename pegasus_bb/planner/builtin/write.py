@@ -94,6 +94,7 @@ def check_files(executable: BuiltInExecutable, run: RunPlan) -> None:
     submits = SubmitFiles(executable.scratch, executable.rewritten, run)
     for planned in executable.jobs.values():
         submits.text(planned)
+        submits.task_list(planned)
 
 
 def files_of(
@@ -108,6 +109,8 @@ def files_of(
         yield f"{stem}.sub", submits.text(planned).encode()
         if planned.entries is not None:
             yield f"{stem}.in", job_list(planned.entries)
+        elif planned.tasks:
+            yield f"{stem}.in", submits.task_list(planned).encode()
 
 
 def _in_bb(files: Iterable[File]) -> Iterator[File]:

@@ -18,7 +18,7 @@ import signal
 import socket
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -77,7 +77,7 @@ def _report_ends(engine: socket.socket) -> None:
 def _answer(engine: socket.socket, request: Any, files: list[int]) -> None:
     argv, cwd, environ = request
     try:
-        program = _load(os.path.basename(argv[0]))
+        program = load(os.path.basename(argv[0]))
         pid = os.fork()
     except (ImportError, OSError) as error:  # it is started afresh, and says why
         _say(engine, "failed", str(error))
@@ -89,7 +89,7 @@ def _answer(engine: socket.socket, request: Any, files: list[int]) -> None:
         os.close(handle)
 
 
-def _load(name: str) -> Any:
+def load(name: str) -> Any:
     """The module of program ``name``: loaded once, before the fork."""
     full = f"{_PROGRAMS}.{name}"
     if full not in sys.modules:
@@ -104,9 +104,26 @@ def _be(
     program: Any, argv: list[str], cwd: str, environ: dict[str, str], files: list[int]
 ) -> NoReturn:
     """Be the program in this process, which is new, and end it."""
+    try:
+        os.setsid()
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for number, handle in enumerate(files):
+            os.dup2(handle, number)
+        os.closerange(3, max(64, *files) + 64)
+        os.chdir(cwd)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+    become(program, argv, environ)
+
+
+def become(program: Any, argv: list[str], environ: Mapping[str, str]) -> NoReturn:
+    """Run the module ``program`` as the program ``argv``, and end this process."""
     status = 1
     try:
-        _start_afresh(cwd, environ, files)
+        os.environ.clear()
+        os.environ.update(environ)
         sys.argv = argv
         status = program.main()
     except SystemExit as end:
@@ -115,18 +132,6 @@ def _be(
         traceback.print_exc()
     finally:
         os._exit(_finish(status))
-
-
-def _start_afresh(cwd: str, environ: dict[str, str], files: list[int]) -> None:
-    os.setsid()
-    signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    for number, handle in enumerate(files):
-        os.dup2(handle, number)
-    os.closerange(3, max(64, *files) + 64)
-    os.chdir(cwd)
-    os.environ.clear()
-    os.environ.update(environ)
 
 
 def _status_of(end: SystemExit) -> int:

@@ -1,0 +1,137 @@
+"""The node of a cluster: several tasks, one after the other, in one job.
+
+bin/cluster runs them. Each has its own launcher and recorder, so it finds its files as
+a job of its own would.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pegasus_bb.core.errors import UnplacedError
+from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.decide.job_reservations import join_job_reservations
+from pegasus_bb.planner.builtin.executable import (
+    COMPUTE,
+    BuiltInExecutable,
+    Draft,
+    PlannedJob,
+    Program,
+)
+from pegasus_bb.planner.builtin.profiles import Profiles, merge, of_properties
+from pegasus_bb.planner.rewrite.job_directives import directives_option
+from pegasus_bb.planner.rewrite.site_directives import ARGUMENTS
+from pegasus_bb.planner.run_plan import RunPlan
+
+_TRANSFORMATION = "pegasus::seqexec"  # what Pegasus calls pegasus-cluster
+_FAIL_FAST = (
+    "pegasus.clusterer.job.aggregator.seqexec.firstjobfail",
+    "pegasus.job.aggregator.seqexec.firstjobfail",
+)
+_NAMESPACES = ("pegasus", "env", "condor", "dagman")
+# Profiles of namespace pegasus: the tasks run one after the other.
+_SUMS = ("runtime", "maxwalltime")
+_LARGEST = ("cores", "nodes", "ppn", "gpus", "memory", "diskspace")
+_PLAIN = re.compile(r"[\w@%+=:,.-]+")
+
+
+def cluster_node(draft: Draft, name: str, tasks: Sequence[PlannedJob]) -> PlannedJob:
+    """Raises CatalogError for profiles that cannot be joined."""
+    properties = draft.catalogs.properties
+    program = Program(_TRANSFORMATION, f"{draft.run.bin}/cluster")
+    priority = tasks[0].priority
+    node = PlannedJob(name, COMPUTE, draft.site, program, priority, tasks=tasks)
+    goes_on = any(not properties.flag(key, default=True) for key in _FAIL_FAST)
+    node.arguments = () if goes_on else ("-f",)
+    try:
+        node.profiles = _together(draft, name, tasks)
+    except UnplacedError as error:
+        raise draft.places.error(error, *node.origin) from error
+    return node
+
+
+def _together(
+    draft: Draft, name: str, tasks: Sequence[PlannedJob]
+) -> dict[str, dict[str, str]]:
+    """The profiles of all tasks: run times are added up, of cores and memory the most
+    counts, and of all else what the first task says."""
+    common = of_properties(draft.catalogs.properties)
+    site = draft.catalogs.sites.site(draft.site).profiles
+    every = [merge(common, site, t.program.profiles, t.profiles) for t in tasks]
+    found: dict[str, dict[str, str]] = {}
+    for namespace in _NAMESPACES:
+        joined: dict[str, str] = {}
+        for profiles in reversed(every):
+            joined.update(profiles.get(namespace, {}))
+        if joined:
+            found[namespace] = joined
+    for key in (*_SUMS, *_LARGEST):
+        values = [p["pegasus"][key] for p in every if key in p.get("pegasus", {})]
+        if values and all(value.isdecimal() for value in values):
+            joining = sum if key in _SUMS else max
+            found["pegasus"][key] = str(joining(map(int, values)))
+    _name_directives(draft, name, tasks, found)
+    return found
+
+
+def _name_directives(
+    draft: Draft, name: str, tasks: Sequence[PlannedJob], found: dict[str, Any]
+) -> None:
+    """In place of its tasks' own directives the batch system reads the cluster's."""
+    placement = draft.run.placement
+    ids = [job.id for task in tasks for job in task.jobs]
+    if placement is None or placement.job_reservations.keys().isdisjoint(ids):
+        return
+    if placement.job_tier.kind.is_slurm:
+        folder = draft.run.submit_dir
+        options = {directives_option(folder, ident) for ident in ids}
+        arguments = found.get("pegasus", {}).get(ARGUMENTS, "")
+        words = [word for word in arguments.split(" ") if word not in options]
+        words.append(directives_option(folder, name))
+        found.setdefault("pegasus", {})[ARGUMENTS] = " ".join(words).strip()
+
+
+def task_line(words: Sequence[str]) -> str:
+    """The line of a task in the list of its cluster, as pegasus-cluster reads it too.
+
+    Every word with a slash has quotes: the real path of a reservation, which takes the
+    place of the planned one, may have a blank.
+    """
+    return " ".join(word if _PLAIN.fullmatch(word) else _quoted(word) for word in words)
+
+
+def _quoted(word: str) -> str:
+    return "'" + word.replace("'", "'\"'\"'") + "'"
+
+
+def added_environment(task: Profiles, cluster: Profiles) -> list[str]:
+    """The start of the line of a task whose variables are not the cluster's."""
+    common: Mapping[str, str] = cluster.get("env", {})
+    own = task.get("env", {}).items()
+    more = [f"{key}={value}" for key, value in own if common.get(key) != value]
+    return ["/usr/bin/env", *more] if more else []
+
+
+def with_cluster_reservations(
+    built: BuiltInExecutable, given: PlanningInput, run: RunPlan
+) -> tuple[BuiltInExecutable, RunPlan]:
+    """Mode transient: a cluster has one reservation, under its own name, for the files
+    of its tasks. Raises CatalogError if it would be too large."""
+    clusters = {
+        node.name: [job.id for job in node.jobs]
+        for node in built.jobs.values()
+        if node.tasks
+    }
+    if not clusters:
+        return built, run
+    run = replace(run, predicted=None)  # it is of single jobs
+    placement = run.placement
+    if placement is None or run.request is not None:
+        return built, run
+    run = run.with_placement(join_job_reservations(given, placement, clusters))
+    pairs = [pair for pair in built.jobs_nodes() if pair[1] not in clusters]
+    pairs += [(name, name) for name in clusters]
+    return replace(built, jobs_nodes=lambda: pairs), run

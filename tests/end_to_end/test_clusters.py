@@ -1,0 +1,65 @@
+"""Clusters of the built-in planner run in every mode, and give the same results."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.report.records import read_records
+from tests.support.user_site import Site, done_well, expected
+
+MIDDLE = "merge_mix_PID2_ID1"  # of B and C
+END = "merge_mix_end_ID1"  # of D and E
+
+
+def clustered(site: Site, *options: str) -> Path:
+    """B and C are of one level, E reads what D makes."""
+    workflow = site.document("workflow.yml")
+    for job in workflow["jobs"]:
+        own = {"clusters.num": 1} if job["id"] in "BC" else {}
+        own |= {"label": "end"} if job["id"] in "DE" else {}
+        job["profiles"] = {"pegasus": own}
+    site.save("workflow.yml", workflow)
+    more = ("--bb-poll", "1s", "--cluster", "horizontal,label", *options)
+    return site.planned("run", *more)
+
+
+def records(folder: Path, node: str) -> list[Any]:
+    files = sorted(folder.glob(f"*/*/{node}.out.*"))
+    return [record.data for record in read_records(files[-1])]
+
+
+@pytest.mark.parametrize("mode", ["off", "persistent", "transient"])
+def test_clusters_make_the_same_results(site: Site, mode: str) -> None:
+    folder = clustered(site, "--bb-mode", mode)
+    assert done_well(site.run("run"))
+    assert site.content("run") == expected()
+    assert site.reservations() == []
+    assert [one["derivation"] for one in records(folder, MIDDLE)] == ["B", "C"]
+    assert [one["derivation"] for one in records(folder, END)] == ["D", "E"]
+
+
+def test_a_cluster_has_one_reservation_for_the_files_of_its_tasks(site: Site) -> None:
+    folder = clustered(site, "--bb-mode", "transient")
+    node = json.loads((folder / f"bb/nodes/{END}.json").read_text())["reservation"]
+    assert sorted(node["stage_in"]) == ["b.dat", "sub/c.dat"]
+    assert sorted(node["stage_out"]) == ["d.dat", "e.dat"]
+    assert not (folder / "bb/nodes/mix_D.json").exists()
+
+
+@pytest.mark.parametrize("mode", ["persistent", "transient"])
+def test_a_failed_cluster_runs_all_its_tasks_again(site: Site, mode: str) -> None:
+    site.trouble.write_text("e.dat")
+    folder = clustered(site, "--bb-mode", mode)
+    done = site.run("run")
+    assert done.returncode != 0
+    assert "the disk on my desk is full" in done.stderr
+    site.trouble.unlink()
+    assert done_well(site.run("run"))
+    assert site.content("run") == expected()
+    assert [one["derivation"] for one in records(folder, END)] == ["D", "E"]
+    told = site.bb("report", "--bb", str(folder))
+    assert told.returncode == 0, told.stderr

@@ -1,0 +1,120 @@
+"""The tasks of a cluster run one after the other, and each leaves its record."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.planner.builtin.cluster_nodes import task_line
+from pegasus_bb.report.records import parse_records
+from pegasus_bb.runtime.programs.exitcode import judge
+from tests.support.waiting import until
+
+Site = Any  # tests/runtime/conftest.py
+
+
+def listed(site: Site, *scripts: str) -> str:
+    """A list of tasks under the recorder, as planning writes it."""
+    record = site.program("record")
+    return "".join(
+        f"#@ {number} sh T{number}\n"
+        + task_line([record, "-n", "sh", "-N", f"T{number}", "sh", "-c", script])
+        + "\n"
+        for number, script in enumerate(scripts, 1)
+    )
+
+
+def statuses(text: bytes) -> list[int]:
+    """The exit statuses in the lines about the tasks."""
+    found = re.findall(rb"^\[cluster-task id=\d+, status=(\d+)", text, re.MULTILINE)
+    return [int(status) for status in found]
+
+
+def test_every_task_runs_in_order_and_leaves_a_record(site: Site) -> None:
+    tasks = listed(site, "echo one >> ran", "test -s ran; echo 'it''s two' >> ran")
+    done = site.start("cluster", "-f", stdin=tasks)
+    assert done.returncode == 0, done.stderr
+    assert (site.root / "ran").read_text() == "one\nits two\n"
+    records = list(parse_records(done.stdout))
+    assert [(r.data or {})["derivation"] for r in records] == ["T1", "T2"]
+    assert statuses(done.stdout) == [0, 0]
+    assert b'[cluster-summary stat="ok", lines=2, tasks=2, succeeded=2' in done.stdout
+
+
+def test_the_first_failure_ends_the_cluster_and_is_its_status(
+    site: Site, tmp_path: Path
+) -> None:
+    tasks = listed(site, "exit 7", "touch ran")
+    done = site.start("cluster", "-f", stdin=tasks)
+    assert done.returncode == 7
+    assert not (site.root / "ran").exists()
+    assert b"tasks=2, succeeded=0, failed=1" in done.stdout
+    (tmp_path / "node.out").write_bytes(done.stdout)
+    assert "record 1 says that its task failed" in judge(str(tmp_path / "node.out")).why
+
+
+def test_without_f_the_tasks_after_a_failure_run_too(site: Site) -> None:
+    tasks = listed(site, "exit 7", "touch ran")
+    assert site.start("cluster", stdin=tasks).returncode == 7
+    assert (site.root / "ran").exists()
+
+
+def test_a_task_that_cannot_start_fails_the_cluster(site: Site) -> None:
+    done = site.start("cluster", "-f", stdin="#@ 1 x X\n/no/such/program a\n")
+    assert done.returncode == 127
+    assert b"/no/such/program: cannot be started" in done.stderr
+
+
+def test_a_task_reads_nothing_of_the_list(site: Site) -> None:
+    tasks = task_line(["sh", "-c", "cat > seen"]) + "\n"
+    assert site.start("cluster", "-f", stdin=2 * tasks).returncode == 0
+    assert (site.root / "seen").read_bytes() == b""
+
+
+def test_a_list_with_an_open_quote_is_refused_before_any_task(site: Site) -> None:
+    done = site.start("cluster", "-f", stdin="touch ran\nsh 'open\n")
+    assert done.returncode == 2
+    assert b"line 2 of the list" in done.stderr
+    assert not (site.root / "ran").exists()
+
+
+def test_launched_tasks_find_the_buffer_and_share_links(site: Site) -> None:
+    """As planned: launch around the cluster, and around each task."""
+    site.link({"big.dat": str(site.pfs_scratch / "big.dat")})
+    launch, record = site.program("launch"), site.program("record")
+    scratch = "/bb/pbb4f1c2a9e/run0001"
+    work = [launch, record, "-n", "sh", "-N", "T", "-w", scratch, "sh", "-c"]
+    odd = f"-I{scratch}/a b"
+    tasks = task_line([*work, "echo made > big.dat; echo a > small"]) + "\n"
+    tasks += task_line([*work, 'cat big.dat small > out; echo "$0" >> out', odd]) + "\n"
+    done = site.start("launch", site.program("cluster"), "-f", stdin=tasks)
+    assert done.returncode == 0, done.stderr
+    out = (site.scratch / "out").read_text()
+    assert out == f"made\na\n-I{site.scratch}/a b\n"
+    assert (site.pfs_scratch / "big.dat").read_text() == "made\n"
+
+
+@pytest.mark.parametrize("fails_fast", [True, False])
+def test_a_signal_ends_the_task_and_no_further_one_starts(
+    site: Site, fails_fast: bool
+) -> None:
+    tasks = listed(site, "touch begun; sleep 60", "touch ran")
+    site.start("record", "true")  # installs the programs
+    words = [site.program("cluster"), *(["-f"] if fails_fast else [])]
+    process = subprocess.Popen(
+        words, cwd=site.root, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdin is not None
+    process.stdin.write(tasks.encode())
+    process.stdin.close()
+    until((site.root / "begun").exists)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(20) == 128 + signal.SIGTERM
+    assert process.stdout is not None
+    assert b"tasks=2, succeeded=0, failed=1" in process.stdout.read()
+    assert not (site.root / "ran").exists()

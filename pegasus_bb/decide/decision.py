@@ -54,7 +54,7 @@ class PlanningInput:
 
     @property
     def has_sub_workflows(self) -> bool:
-        return any(job.kind != "job" for job in self.workflow.jobs.values())
+        return any(job.is_sub_workflow for job in self.workflow.jobs.values())
 
     @property
     def levels(self) -> int:

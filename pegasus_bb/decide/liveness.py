@@ -59,7 +59,7 @@ def lives_of(given: PlanningInput, site: str, lfns: Collection[str]) -> Lives:
             leaves = level
             if use.kind == "checkpoint":
                 leaves = end  # no planner removes it
-            elif use.kind == "output" and use.stage_out:
+            elif use.kind == "output" and use.leaves:
                 goes_soon = ending.delivered and not ending.late
                 leaves = min(level + 1, end) if goes_soon else end
             if lfn not in first or level < first[lfn]:

@@ -75,7 +75,7 @@ def survey(given: PlanningInput, site: str) -> dict[str, File]:
 
 
 def _note_maker(file: File, job: Job, use: Use) -> None:
-    if use.kind == "output" and use.stage_out:
+    if use.kind == "output" and use.leaves:
         file.role = OUTPUT
     elif file.role == INPUT:
         file.role = INTERMEDIATE

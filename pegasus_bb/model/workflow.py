@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pegasus_bb.model.document import Data, Document, Entry, Key, plain, suggestion
@@ -56,6 +56,8 @@ _KEYS_OF_A_WORKFLOW = (
 )
 _LISTED = 20  # ids in an error
 _KINDS = ("input", "output", "checkpoint")
+PEGASUS_WORKFLOW = "pegasusWorkflow"
+OWN_RUN = "run"  # a pegasusWorkflow that the built-in planner plans as a run of its own
 _PLAIN_LFN = re.compile(r"[A-Za-z0-9._+@=,:-]{1,255}")
 
 
@@ -68,6 +70,12 @@ class Use:
     size: int | None = None  # declared bytes; None if not declared
     tier: str = ""  # the file's metadata bb.tier, empty if it has none
     optional: bool = False  # an input without a replica is left out
+    handed_over: bool = False  # a sub-workflow that is a run of its own reads it
+
+    @property
+    def leaves(self) -> bool:
+        """Whether it is staged out: as a result, or for a sub-workflow."""
+        return self.stage_out or self.handed_over
 
 
 @dataclass(slots=True)
@@ -76,13 +84,19 @@ class Job:
 
     id: str
     name: str
-    kind: str  # job | pegasusWorkflow | condorWorkflow
+    kind: str  # job | pegasusWorkflow | condorWorkflow | OWN_RUN
     index: int  # its place in the document's list of jobs
     data: Data
     uses: list[Use]
     namespace: str = ""
     version: str = ""
     arguments: list[str] = field(default_factory=list)
+    passed: list[Use] = field(default_factory=list)  # of an OWN_RUN, in place of uses
+
+    @property
+    def is_sub_workflow(self) -> bool:
+        """Whether it is a workflow whose jobs use this run's scratch."""
+        return self.kind not in ("job", OWN_RUN)
 
     @property
     def transformation(self) -> str:
@@ -311,3 +325,42 @@ def _read_dependencies(
                 )
         children.setdefault(ids[0], []).extend(ids[1:])
     return children
+
+
+def with_own_runs(workflow: Workflow) -> Workflow:
+    """``workflow`` where each sub-workflow is a run of its own, as a job without files.
+
+    What a sub-workflow reads of other jobs is staged out for it, what it makes is an
+    input of others, and the order of the jobs becomes declared dependencies. Doing so
+    twice changes nothing.
+    """
+    jobs = {ident: _as_own_run(job) for ident, job in workflow.jobs.items()}
+    runs = [job for job in jobs.values() if job.kind == OWN_RUN]
+    if not runs:
+        return workflow
+    read = {use.lfn for job in runs for use in job.passed if use.kind == "input"}
+    maker = {
+        use.lfn: job.id
+        for job in jobs.values()
+        for use in (*job.uses, *job.passed)
+        if use.kind == "output"
+    }
+    children = {ident: list(below) for ident, below in workflow.children.items()}
+    for job in jobs.values():
+        if any(use.kind == "output" and use.lfn in read for use in job.uses):
+            uses = [
+                replace(use, handed_over=use.kind == "output" and use.lfn in read)
+                for use in job.uses
+            ]
+            jobs[job.id] = replace(job, uses=uses)
+        for use in (*job.uses, *job.passed):
+            above = maker.get(use.lfn, job.id) if use.kind == "input" else job.id
+            if above != job.id and OWN_RUN in (job.kind, jobs[above].kind):
+                children.setdefault(above, []).append(job.id)
+    return replace(workflow, jobs=jobs, children=children)
+
+
+def _as_own_run(job: Job) -> Job:
+    if job.kind != PEGASUS_WORKFLOW:
+        return job
+    return replace(job, kind=OWN_RUN, uses=[], passed=job.uses)

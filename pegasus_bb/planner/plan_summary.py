@@ -15,7 +15,7 @@ from pegasus_bb.model.drain_settings import OFF, PACED
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import AUTO, PREFIX, Settings
 from pegasus_bb.model.tiers import KEY, Tier
-from pegasus_bb.model.workflow import Workflow
+from pegasus_bb.model.workflow import OWN_RUN, Workflow
 from pegasus_bb.planner.builtin.argument_words import loses_text
 from pegasus_bb.planner.node_programs import untested_python_note
 from pegasus_bb.planner.rewrite.gridstart import gridstart_note
@@ -34,10 +34,12 @@ def summary(
     python = untested_python_note(settings.python)
     folders = folders_line(given)
     if decision is None:
+        has_own_runs = any(j.kind == OWN_RUN for j in given.workflow.jobs.values())
+        tiers = [] if has_own_runs else catalogs.tiers.get(site, [])  # they may use it
         return (
             mode,
             folders,
-            *unused_tier_notes(catalogs.tiers.get(site, []), settings),
+            *unused_tier_notes(tiers, settings),
             *python,
         )
     placement = decision.placement

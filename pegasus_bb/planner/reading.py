@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ from pegasus_bb.model.data_configuration import data_configuration
 from pegasus_bb.model.document import Document, suggestion
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History
+from pegasus_bb.model.modes import OFF
 from pegasus_bb.model.properties import (
     PREFIX,
     Properties,
@@ -32,8 +34,15 @@ from pegasus_bb.model.properties import (
     read_settings,
 )
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.model.workflow import Workflow, read_workflow
+from pegasus_bb.model.workflow import (
+    OWN_RUN,
+    PEGASUS_WORKFLOW,
+    Workflow,
+    read_workflow,
+    with_own_runs,
+)
 from pegasus_bb.planner.options import PlanOptions
+from pegasus_bb.planner.pegasus_home import resolve_home
 from pegasus_bb.planner.rewrite.pass_input import with_values
 from pegasus_bb.planner.runfiles import containers_file
 
@@ -101,6 +110,11 @@ def read_planning(options: PlanOptions, user: UserInput) -> PlanningInput:
     settings = user.settings
     workflow = read_workflow(user.workflow)
     leave_out_absent(workflow, catalogs.replicas.replicas)
+    has_inner = any(job.kind == PEGASUS_WORKFLOW for job in workflow.jobs.values())
+    if has_inner and resolve_home(settings.planner, os.environ) is None:
+        workflow = with_own_runs(workflow)
+        if all(job.kind == OWN_RUN for job in workflow.jobs.values()):
+            settings = replace(settings, mode=OFF)  # it has no files of its own
     graph = build_graph(workflow)
     lint_pfns(graph, catalogs)
     catalogs, site = _with_scratch(options, catalogs, execution_site(options, catalogs))

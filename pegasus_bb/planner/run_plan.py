@@ -55,6 +55,7 @@ class RunPlan:
     darshan: str = ""  # the library that tasks preload; empty: none
     drain: DrainPlan | None = None  # None: results leave as soon as they are there
     clusters: tuple[str, ...] = ()  # horizontal | label | whole | none, in this order
+    input_dirs: tuple[Path, ...] = ()  # absolute
     cwd: Path = Path()  # where the command line was typed
     force: bool = False  # a run in the submit directory is moved aside
     is_private: bool = False  # each job has a folder of its own
@@ -150,6 +151,7 @@ def plan_run(
         cleanup=options.cleanup,
         arguments=options.arguments,
         clusters=options.clusters,
+        input_dirs=tuple(map(options.absolute, options.input_dir)),
         cwd=options.cwd,
         force=options.force,
         is_private=given.data_configuration.is_private,

@@ -217,7 +217,7 @@ def containers_file(
     Raises CatalogError if a container cannot be started.
     """
     names = {job.transformation for job in workflow.jobs.values()}
-    if any(job.kind != "job" for job in workflow.jobs.values()):
+    if any(job.is_sub_workflow for job in workflow.jobs.values()):
         names |= catalogs.transformations.transformations.keys()
     known = catalogs.transformations
     programs = (known.executable(name, site.name) for name in names)

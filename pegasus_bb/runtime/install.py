@@ -31,6 +31,7 @@ PROGRAMS = (
     "exitcode",
     "await_stage_out",
     "fork_server",
+    "sub_workflow",
 )
 OLDEST_PYTHON = (3, 9)
 # All files for compute nodes; a test compares this list with the imports.

@@ -103,6 +103,7 @@ def test_plannings_write_what_is_listed(
         assert unmatched(found, EVERY) == set(), keywords
         together |= found
     elsewhere = {"containers.json", "darshan.conf", "darshan.json", "planned/<file>"}
+    elsewhere.add("sub/<node>.json")
     assert unmatched(together, SOME) == {f"bb/{name}" for name in elsewhere}
 
 

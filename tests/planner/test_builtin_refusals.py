@@ -25,7 +25,7 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("transformations/transformations/0/sites/0/name", "far", "on far only"),
     ("replicas/replicas/1", REMOVE, MISSING),
     ("replicas/replicas/0/pfns/0/pfn", "/a\nb", "the PFN of 'in.txt' has a line break"),
-    ("jobs/0/type", "pegasusWorkflow", "a pegasusWorkflow is a workflow inside"),
+    ("jobs/0/type", "condorWorkflow", "a condorWorkflow is a DAG of HTCondor"),
     ("jobs/0/uses/+", {"lfn": "a.txt", "type": "input"}, "one file is its input and"),
     (f"{OWN}/selector/execution.site", "summit", "asks for another site"),
     (f"{OWN}/selector/execution.site", "local", "on site local cannot have files"),

@@ -42,7 +42,7 @@ def lint_job_reservations(
     if by_system and reservations:
         _check_folders(workflow, catalogs, placement)
     for job in workflow.jobs.values():
-        if job.kind != "job":
+        if job.is_sub_workflow:
             raise workflow.document.error(
                 "the jobs of a sub-workflow cannot have reservations of their own",
                 ["jobs", job.index, "type"],

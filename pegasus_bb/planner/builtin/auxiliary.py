@@ -23,6 +23,7 @@ from pegasus_bb.planner.builtin.executable import (
     StagedProgram,
 )
 from pegasus_bb.planner.builtin.profiles import plain_text
+from pegasus_bb.planner.rewrite.pass_input import LOCAL
 from pegasus_bb.planner.run_plan import storage_of
 
 TRANSFERS_PER_LEVEL = 4  # nodes
@@ -54,6 +55,8 @@ def results_stay(draft: Draft) -> bool:
 
 def _stage_in(draft: Draft, program: Program) -> None:
     bundles = _transfers(draft, STAGE_IN, "stage_in", program)
+    late = _transfers(draft, STAGE_IN, "stage_in", program, "_run")
+    awaits: dict[str, dict[str, None]] = {}  # stage-in node -> sub-workflows
     brought: dict[str, str] = {}  # LFN -> the node that brings it
     jobs_of: dict[str, list[Job]] = {}
     for job in sorted(draft.on_site, key=lambda job: draft.level[job.id]):
@@ -66,16 +69,25 @@ def _stage_in(draft: Draft, program: Program) -> None:
         if not needs:
             continue
         fresh = [lfn for lfn in needs if lfn not in brought]
-        if fresh:
-            node, entries = bundles.next(draft.level[jobs[0].id] - 1)
-            for lfn in fresh:
-                job, part = needs[lfn]
-                entries.append(_fetch(draft, job, lfn, part))
-            brought.update(dict.fromkeys(fresh, node))
+        made = [lfn for lfn in fresh if lfn in draft.from_runs]
+        known = [lfn for lfn in fresh if lfn not in draft.from_runs]
+        for lfns, some in ((known, bundles), (made, late)):
+            if lfns:
+                node, entries = some.next(draft.level[jobs[0].id] - 1)
+                for lfn in lfns:
+                    job, part = needs[lfn]
+                    entries.append(_fetch(draft, job, lfn, part))
+                brought.update(dict.fromkeys(lfns, node))
+        for lfn in made:
+            awaits.setdefault(brought[lfn], {})[draft.from_runs[lfn]] = None
         draft.edges((brought[lfn] for lfn in needs), reader)
+    for node, runs in awaits.items():
+        draft.edges(runs, node)
 
 
-def _transfers(draft: Draft, role: PegasusRole, word: str, program: Program) -> Bundles:
+def _transfers(
+    draft: Draft, role: PegasusRole, word: str, program: Program, end: str = ""
+) -> Bundles:
     default = draft.catalogs.properties.get("pegasus.transfer.threads", "2")
     threads = str(program.profiles.get("pegasus", {}).get("transfer.threads", default))
     if not threads.isascii() or not threads.isdigit() or int(threads) < 1:
@@ -85,7 +97,7 @@ def _transfers(draft: Draft, role: PegasusRole, word: str, program: Program) -> 
         here = draft.transfer_site, program.transformation
         raise draft.places.error(error, *here)
     where = "local" if draft.run.transfers_here else "remote"
-    stem = f"{word}_{where}_{draft.site_in_names}"
+    stem = f"{word}_{where}_{draft.site_in_names}{end}"
     arguments = ["--threads", threads]
     return Bundles(draft, stem, TRANSFERS_PER_LEVEL, role, program, arguments)
 
@@ -159,6 +171,8 @@ def _can_be_linked(draft: Draft, source: TransferSource) -> bool:
 
 def _sources_of(draft: Draft, job: Job, lfn: str) -> tuple[TransferSource, ...]:
     """Every replica of ``lfn``, best first. Raises CatalogError if there is none."""
+    if lfn in draft.from_runs:
+        return (TransferSource(LOCAL, f"file://{draft.exchanged(lfn)}"),)
     catalog = draft.catalogs.replicas
     found = catalog.replicas.get(lfn)
     if not found:
@@ -195,23 +209,27 @@ def _rank(replica: Replica, site: str) -> int:
 
 
 def _stage_out(draft: Draft, program: Program) -> None:
-    """Every result goes to each output site as soon as its level is done. bb_delete
-    looks for it on the first; it waits for the copies to all of them."""
+    """Every result goes to each output site as soon as its level is done, and what
+    sub-workflows read to where they find it. bb_delete looks for a result on the first
+    site; it waits for the copies to all of them."""
     folders = _output_folders(draft)
-    if not folders:
-        return
+    exchange = {draft.exchanged("").rstrip("/"): LOCAL}
     bundles = _transfers(draft, STAGE_OUT, "stage_out", program)
     writers: dict[str, list[str]] = {}  # stage-out node -> the jobs of its results
     for job in draft.on_site:
-        results = (use.lfn for use in job.outputs() if use.stage_out)
-        lfns = [lfn for lfn in dict.fromkeys(results) if lfn not in draft.results]
-        if not lfns:
+        places: dict[str, dict[str, str]] = {}  # LFN -> folder -> its site
+        for use in job.outputs():
+            if use.lfn not in draft.results and use.stage_out and folders:
+                places[use.lfn] = folders
+            elif use.lfn not in draft.results and use.handed_over:
+                places[use.lfn] = exchange
+        if not places:
             continue
         node, entries = bundles.next(draft.level[job.id] - 1)
         writers.setdefault(node, []).append(draft.names[job.id])
-        for lfn in lfns:
+        for lfn, into in places.items():
             url = draft.url(lfn)
-            for folder, there in folders.items():
+            for folder, there in into.items():
                 path = f"{folder}/{lfn}"
                 to = f"file://{path}"
                 entries.append(joblists.deliver(lfn, draft.site, url, there, to))
@@ -219,6 +237,9 @@ def _stage_out(draft: Draft, program: Program) -> None:
             draft.results[lfn] = node
     for name, jobs in writers.items():
         draft.edges(jobs, name)
+    for name, run in draft.runs.items():
+        read = (draft.results.get(use.lfn) for use in run.passed)
+        draft.edges((node for node in read if node), name)
 
 
 def _output_folders(draft: Draft) -> dict[str, str]:

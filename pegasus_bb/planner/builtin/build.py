@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pegasus_bb.core.errors import UnplacedError
 from pegasus_bb.model.dag.nodes import JOBSTATE_LOG, Dag, Node, Script
+from pegasus_bb.model.dag.roles import Role, node_word
 from pegasus_bb.model.dag.writer import check_node
 from pegasus_bb.model.properties import Properties
-from pegasus_bb.model.workflow import Job
+from pegasus_bb.model.workflow import OWN_RUN, Job
 from pegasus_bb.planner.builtin.argument_words import task_words
 from pegasus_bb.planner.builtin.auxiliary import add_auxiliary, results_stay
 from pegasus_bb.planner.builtin.executable import (
@@ -55,14 +57,21 @@ def build(rewritten: RewrittenWorkflow, run: RunPlan) -> BuiltInExecutable:
     check_results_survive(rewritten.workflow, run)
     draft = _start(rewritten, run)
     _place_jobs(draft)
-    if not draft.on_site:
+    if not draft.on_site and not draft.runs:
         raise draft.workflow.document.error(
             f"no job of the workflow runs on site {draft.site}",
             ["jobs"],
             would_do="--sites with the site where its jobs run",
         )
-    add_auxiliary(draft)
-    notes = []
+    if draft.on_site:
+        add_auxiliary(draft)
+    notes: list[str] = []
+    runs: Mapping[str, Any] = {}
+    if draft.runs:
+        from pegasus_bb.planner.builtin.own_runs import planned_runs, run_notes
+
+        runs = planned_runs(draft)
+        notes += run_notes(draft)
     if run.clusters:
         from pegasus_bb.planner.builtin.cluster_choice import cluster_notes
 
@@ -86,6 +95,7 @@ def build(rewritten: RewrittenWorkflow, run: RunPlan) -> BuiltInExecutable:
         rewritten=rewritten,
         jobs=draft.jobs,
         notes=notes,
+        runs=runs,
     )
 
 
@@ -109,7 +119,13 @@ def _place_jobs(draft: Draft) -> None:
     for job in draft.workflow.jobs.values():
         check_job(draft.workflow, draft.graph, job)
         is_ours = job.name in (SETUP, DELETE) and draft.run.request is not None
-        draft.names[job.id] = node_name(job, is_ours=is_ours)
+        name = node_name(job, is_ours=is_ours)
+        if job.kind == OWN_RUN:
+            name = node_word(f"{Role.SUB_WORKFLOW.value}_{job.name}_{job.id}")
+            draft.runs[name] = job
+            made = (use.lfn for use in job.passed if use.kind == "output")
+            draft.from_runs.update(dict.fromkeys(made, name))
+        draft.names[job.id] = name
         if not _is_local(draft, job):
             draft.on_site.append(job)
     local_jobs = draft.workflow.jobs.keys() - {job.id for job in draft.on_site}
@@ -125,8 +141,13 @@ def _place_jobs(draft: Draft) -> None:
         is_local = job.id in local_jobs
         site = LOCAL if is_local else draft.site
         level = draft.graph.level[job.id] if is_local else draft.level[job.id] + 1
-        program = draft.programs.program(job.transformation, site, job.id)
         name = own_names[job.id]
+        if job.kind == OWN_RUN:
+            from pegasus_bb.planner.builtin.own_runs import run_node
+
+            draft.add(run_node(draft, name, job, 10 * level))
+            continue
+        program = draft.programs.program(job.transformation, site, job.id)
         planned = PlannedJob(name, COMPUTE, site, program, 10 * level, job)
         planned.profiles = job.data.get("profiles") or {}
         try:
@@ -171,6 +192,8 @@ def _levels(draft: Draft, local_jobs: set[str]) -> dict[str, int]:
 
 
 def _is_local(draft: Draft, job: Job) -> bool:
+    if job.kind == OWN_RUN:
+        return True
     profiles = job.data.get("profiles")
     if not profiles:
         return False

@@ -17,7 +17,7 @@ from pegasus_bb.model.dag.joblists import Entry, TransferSource
 from pegasus_bb.model.dag.roles import Role, node_of_task, node_word, role_of
 from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.transformations import Executable, Transformation
-from pegasus_bb.model.workflow import Job, Workflow
+from pegasus_bb.model.workflow import OWN_RUN, Job, Workflow
 from pegasus_bb.planner.builtin.profiles import merge, plain_text
 from pegasus_bb.planner.builtin.value_lines import ValueLines
 from pegasus_bb.planner.rewrite.pass_input import LOCAL
@@ -206,8 +206,9 @@ class PlannedJob:
 
     @property
     def jobs(self) -> list[Job]:
-        """The jobs of the workflow that the node runs."""
-        return [task.job for task in self.tasks or (self,) if task.job is not None]
+        """The jobs of the workflow that the node runs; a sub-workflow is none."""
+        jobs = (task.job for task in self.tasks or (self,))
+        return [job for job in jobs if job is not None and job.kind != OWN_RUN]
 
 
 @dataclass
@@ -229,6 +230,9 @@ class Draft:
     children: dict[str, list[str]] = field(default_factory=dict)
     results: dict[str, str] = field(default_factory=dict)  # LFN -> stage-out node
     outputs: dict[str, str] = field(default_factory=dict)  # LFN -> destination
+    # Of sub-workflows that are runs of their own:
+    runs: dict[str, Job] = field(default_factory=dict)  # by node
+    from_runs: dict[str, str] = field(default_factory=dict)  # LFN -> the node it is of
 
     @property
     def site(self) -> str:
@@ -246,6 +250,10 @@ class Draft:
     @property
     def site_in_names(self) -> str:
         return node_word(self.site)
+
+    def exchanged(self, lfn: str) -> str:
+        """The path of a file on its way from or to a sub-workflow."""
+        return f"{self.run.submit_dir}/bb/exchange/{lfn}"
 
     def url(self, lfn: str) -> str:
         return f"file://{self.scratch}/{lfn}"
@@ -340,3 +348,4 @@ class BuiltInExecutable(ExecutableWorkflow):
 
     rewritten: RewrittenWorkflow
     jobs: dict[str, PlannedJob]  # by node name
+    runs: Mapping[str, Any] = field(default_factory=dict)  # node -> its sub-workflow

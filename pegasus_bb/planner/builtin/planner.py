@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.model.catalogs import read_programs, read_sites
 from pegasus_bb.model.graph import build_graph
-from pegasus_bb.model.workflow import read_workflow
+from pegasus_bb.model.workflow import read_workflow, with_own_runs
 from pegasus_bb.planner.builtin.build import build
 from pegasus_bb.planner.builtin.executable import BuiltInExecutable, RewrittenWorkflow
 from pegasus_bb.planner.builtin.planner_limits import check_path_overlap
@@ -20,7 +22,7 @@ from pegasus_bb.planner.reading import leave_out_absent
 from pegasus_bb.planner.rewrite.pass_input import Inputs
 from pegasus_bb.planner.rewrite.passes import rewrite_inputs
 from pegasus_bb.planner.run_plan import RunPlan
-from pegasus_bb.planner.runfiles import node_files, pfs_scratch, run_files
+from pegasus_bb.planner.runfiles import File, node_files, pfs_scratch, run_files
 from pegasus_bb.planner.seal.sealing import complete
 
 
@@ -55,7 +57,11 @@ class BuiltInPlanner:
         self, executable: BuiltInExecutable, given: PlanningInput, run: RunPlan
     ) -> None:
         _check_overlap(executable, given, run)
-        few = run_files(executable, given, run)
+        few: Iterable[File] = run_files(executable, given, run)
+        if executable.runs:
+            from pegasus_bb.planner.builtin.own_runs import run_specifications
+
+            few = chain(few, run_specifications(executable, given, run))
         many = partial(node_files, executable, given, run)
         has_many = run.decision is not None or run.is_private
         write(executable, run, few, many if has_many else None)
@@ -89,4 +95,5 @@ def _parse(rewritten: Inputs, given: PlanningInput, run: RunPlan) -> RewrittenWo
     )
     workflow = read_workflow(rewritten.workflow, given.workflow)
     leave_out_absent(workflow, given.catalogs.replicas.replicas)
+    workflow = with_own_runs(workflow)
     return RewrittenWorkflow(workflow, build_graph(workflow), catalogs)

@@ -44,8 +44,9 @@ def check_run(run: RunPlan) -> None:
 
 def check_job(workflow: Workflow, graph: Graph, job: Job) -> None:
     """Raises CatalogError if the built-in planner would plan ``job`` wrongly."""
-    if job.kind != "job":
-        raise unsupported(workflow, job, f"a {job.kind} is a workflow inside", job.kind)
+    if job.is_sub_workflow:
+        why = f"a {job.kind} is a DAG of HTCondor, and nothing says which files it has"
+        raise unsupported(workflow, job, why, job.kind)
     for use in job.uses:
         lfn = use.lfn
         if not lfn.isascii():

@@ -13,6 +13,7 @@ import orjson
 from pegasus_bb.core.errors import UnplacedError, UsageError
 from pegasus_bb.model.dag.blahp import GRID
 from pegasus_bb.model.dag.quoting import quote_arguments
+from pegasus_bb.model.workflow import OWN_RUN
 from pegasus_bb.planner.builtin.executable import (
     COMPUTE,
     CREATE_DIR,
@@ -118,7 +119,7 @@ class SubmitFiles:
         return [
             *kind.launcher,
             *kind.before,
-            job.id if job else "null",
+            job.id if job and job.kind != OWN_RUN else "null",
             *(_streams(job.data) if job else ()),
             *kind.after,
             *files,
@@ -198,7 +199,7 @@ class SubmitFiles:
         """The executable, and the arguments that end with ``starts``: the recorder, or
         what runs a cluster."""
         pegasus = profiles.get("pegasus", {})
-        is_task = planned.job is not None
+        is_task = bool(planned.jobs)
         needed = (
             self._run.request is not None
             or planned.program.container

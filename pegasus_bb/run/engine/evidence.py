@@ -61,6 +61,9 @@ def inner_dag(item: NodeEntry, submit_dir: Path) -> Path | None:
     node = item.node
     if node.kind == "SUBDAG":
         return folder_of(node, submit_dir) / node.submit_file
+    planned = sorted((submit_dir / "sub" / node.name / "run").glob("*.dag"))
+    if planned:  # by bin/sub_workflow
+        return planned[0]
     try:
         log = submit_file(item, submit_dir).environment.get(_DAGMAN_LOG, "")
     except CatalogError:

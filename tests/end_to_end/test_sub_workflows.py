@@ -1,0 +1,171 @@
+"""A workflow inside another, planned when its turn comes, by the built-in planner."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.support.user_site import INPUTS, Site, done_well
+
+NODE = "pegasus-plan_inner_yml_SUB"
+
+
+def use(lfn: str, kind: str, *, result: bool = False) -> dict[str, Any]:
+    entry: dict[str, Any] = {"lfn": lfn, "type": kind}
+    if kind == "output":
+        size = {"size": 64_000}
+        entry.update(stageOut=result, registerReplica=False, metadata=size)
+    return entry
+
+
+def mix(ident: str, output: str, *inputs: str, result: bool = False) -> dict[str, Any]:
+    uses = [*(use(i, "input") for i in inputs), use(output, "output", result=result)]
+    words = [output, *inputs]
+    return {"type": "job", "name": "mix", "id": ident, "arguments": words, "uses": uses}
+
+
+def mixed(*parts: bytes) -> bytes:
+    data = b"".join(parts)
+    return hashlib.sha256(data).hexdigest().encode() + b"\n" + data
+
+
+def nested(site: Site, *arguments: str) -> None:
+    """W writes the inner workflow and A its input; Z reads what the inner one makes."""
+    inner = [mix("X", "x.dat", "a.dat"), mix("Y", "y.dat", "x.dat", result=True)]
+    document = {"pegasus": "5.0.4", "name": "inner", "jobs": inner}
+    (site.root / "template.yml").write_text(yaml.dump(document))
+    replicas = site.document("replicas.yml")
+    pfn = {"site": "cluster", "pfn": str(site.root / "template.yml")}
+    replicas["replicas"].append({"lfn": "template.yml", "pfns": [pfn]})
+    site.save("replicas.yml", replicas)
+    programs = site.document("transformations.yml")
+    copy = {"name": "cluster", "pfn": str(shutil.which("cp")), "type": "installed"}
+    programs["transformations"].append({"name": "copy", "sites": [copy]})
+    site.save("transformations.yml", programs)
+    write = mix("W", "inner.yml", "template.yml")
+    write.update(name="copy", arguments=["template.yml", "inner.yml"])
+    run = {
+        "type": "pegasusWorkflow",
+        "file": "inner.yml",
+        "id": "SUB",
+        "arguments": [*arguments],
+        "uses": [
+            {**use("inner.yml", "input"), "forPlanning": True},
+            use("a.dat", "input"),
+            use("y.dat", "output", result=True),
+        ],
+    }
+    jobs = [write, mix("A", "a.dat", "in.txt"), run]
+    last = mix("Z", "z.dat", "y.dat", "a.dat", result=True)
+    last["uses"][0]["metadata"] = {"size": 64_000}
+    outer = {"pegasus": "5.0.4", "name": "outer", "jobs": [*jobs, last]}
+    site.save("workflow.yml", outer)
+
+
+def expected() -> dict[str, bytes]:
+    a = mixed(INPUTS["in.txt"])
+    y = mixed(mixed(a))
+    return {"y.dat": y, "z.dat": mixed(y, a)}
+
+
+def inner_run(folder: Path) -> Path:
+    return folder / "sub" / NODE / "run"
+
+
+@pytest.mark.parametrize("mode", ["off", "persistent", "transient"])
+def test_files_go_into_the_inner_run_and_back(site: Site, mode: str) -> None:
+    nested(site)
+    folder = site.planned("run", "--bb-mode", mode, "--bb-poll", "1s")
+    assert not (folder / "sub").exists()  # planned at its turn
+    assert done_well(site.run("run"))
+    assert site.content("run") == expected()
+    assert site.reservations() == []
+    modes = [(f / "bb/plan.json").read_text() for f in (folder, inner_run(folder))]
+    assert all(f'"mode": "{mode}"' in text for text in modes)
+
+
+@pytest.mark.parametrize("mode", ["off", "persistent"])
+def test_a_failed_inner_run_is_continued_and_not_planned_again(
+    site: Site, mode: str
+) -> None:
+    nested(site)
+    site.trouble.write_text("y.dat")
+    folder = site.planned("run", "--bb-mode", mode, "--bb-poll", "1s")
+    done = site.run("run")
+    assert done.returncode != 0
+    assert "the disk on my desk is full" in done.stderr
+    planned = (inner_run(folder) / "bb/plan.json").read_text()
+    site.trouble.unlink()
+    assert done_well(site.run("run"))
+    assert site.content("run") == expected()
+    assert (inner_run(folder) / "bb/plan.json").read_text() == planned
+    (x,) = inner_run(folder).glob("*/*/mix_X.out.*")  # it ran once
+    assert x.name.endswith(".000")
+
+
+def test_a_run_that_starts_over_plans_the_inner_one_anew(site: Site) -> None:
+    nested(site)
+    folder = site.planned("run", "--bb-mode", "off")
+    assert done_well(site.run("run"))
+    planned = (inner_run(folder) / "bb/plan.json").read_text()
+    assert done_well(site.bb("run", "--restart", str(folder)))
+    assert site.content("run") == expected()
+    assert (inner_run(folder) / "bb/plan.json").read_text() != planned
+
+
+def test_its_arguments_win_over_the_options_of_the_outer_run(site: Site) -> None:
+    nested(site, "--output-dir", str(site.root / "inner"), "--bb-mode", "off", "-vv")
+    folder = site.planned("run", "--bb-mode", "persistent", "--bb-poll", "1s")
+    assert done_well(site.run("run"))
+    assert site.content("run") == {"z.dat": expected()["z.dat"]}
+    assert (site.root / "inner" / "y.dat").read_bytes() == expected()["y.dat"]
+    assert '"mode": "off"' in (inner_run(folder) / "bb/plan.json").read_text()
+
+
+def test_without_an_output_site_its_results_still_reach_the_outer_jobs(
+    site: Site,
+) -> None:
+    nested(site)
+    words = ["--sites", "cluster", "--dir", str(site.root / "submit")]
+    words += ["--relative-submit-dir", "run", "--bb-mode", "off", "workflow.yml"]
+    assert done_well(site.bb("plan", *words))
+    assert done_well(site.run("run"))
+    (z,) = (site.root / "pfs").rglob("z.dat")
+    assert z.read_bytes() == expected()["z.dat"]
+
+
+def test_a_result_that_stays_inside_is_missed_by_name(site: Site) -> None:
+    nested(site)
+    template = site.root / "template.yml"
+    text = template.read_text().replace("stageOut: true", "stageOut: false")
+    template.write_text(text)
+    site.planned("run", "--bb-mode", "off")
+    done = site.run("run")
+    assert done.returncode != 0
+    assert "'y.dat', which other jobs read, was not staged out" in done.stderr
+
+
+def test_a_workflow_of_sub_workflows_alone_uses_no_tier_itself(site: Site) -> None:
+    nested(site)
+    workflow = site.document("workflow.yml")
+    inner = workflow["jobs"][2]
+    inner["uses"] = inner["uses"][:1]
+    workflow["jobs"] = [inner]
+    site.save("workflow.yml", workflow)
+    (site.root / "inputs" / "a.dat").write_bytes(mixed(INPUTS["in.txt"]))
+    template = (site.root / "template.yml").read_text()
+    (site.root / "inputs" / "inner.yml").write_text(template)
+    more = ["--input-dir", str(site.root / "inputs"), "--bb-mode", "persistent"]
+    done = site.plan("run", *more, "--bb-poll", "1s")
+    assert done.returncode == 0, done.stderr
+    assert "it uses no tier itself: mode persistent is that of its" in done.stderr
+    assert done_well(site.run("run"))
+    assert site.content("run") == {"y.dat": expected()["y.dat"]}
+    folder = site.submit_dir("run")
+    assert not (folder / "bb/request.json").exists()
+    assert (inner_run(folder) / "bb/request.json").exists()

@@ -1,0 +1,208 @@
+"""Sub-workflows with the built-in planner: nodes, edges, options, refusals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.model.workflow import OWN_RUN, read_workflow, with_own_runs
+
+from .conftest import replica_catalog
+from .hands import submit_of
+
+NODE = "pegasus-plan_inner_yml_SUB"
+
+
+def nested(runner: Any, *arguments: str) -> None:
+    """ID2 reads what ID1 made through a sub-workflow, which also reads words.txt."""
+    uses = [
+        {"lfn": "inner.yml", "type": "input", "forPlanning": True},
+        {"lfn": "a.txt", "type": "input"},
+        {"lfn": "words.txt", "type": "input"},
+        {"lfn": "made.txt", "type": "output"},
+    ]
+    job = {"type": "pegasusWorkflow", "file": "inner.yml", "id": "SUB", "uses": uses}
+    runner.jobs[1]["uses"][0]["lfn"] = "made.txt"
+    runner.jobs.append({**job, "arguments": list(arguments)})
+    runner.replicas = replica_catalog("in.txt", "words.txt", "inner.yml")
+
+
+def planned(runner: Any) -> Any:
+    """The built-in planner reads the workflow so."""
+    whole = runner.read
+
+    def read() -> Any:
+        workflow, catalogs = whole()
+        return with_own_runs(workflow), catalogs
+
+    runner.read = read
+    return runner.plan()
+
+
+def words(runner: Any) -> list[str]:
+    options: list[str] = planned(runner).runs[NODE]["options"]
+    return options
+
+
+def value(options: list[str], option: str) -> str:
+    return options[options.index(option) + 1]
+
+
+def test_its_input_is_staged_out_first_and_its_output_staged_in_after_it(
+    runner: Any,
+) -> None:
+    nested(runner)
+    runner.persistent()
+    plan = planned(runner)
+    exchange = runner.context.submit_dir / "bb/exchange"
+    assert plan.outputs["a.txt"] == str(exchange / "a.txt")
+    children = plan.dag.children
+    (out,) = (n for n, j in plan.jobs.items() if "a.txt" in lfns(j, "stage_out"))
+    (back,) = (n for n, j in plan.jobs.items() if "made.txt" in lfns(j, "stage_in"))
+    assert NODE in children[out]
+    assert back in children[NODE]
+    assert "count_ID2" in children[back]
+    assert lfns(plan.jobs[back], "stage_in") == ["made.txt"]
+    (entry,) = plan.jobs[back].entries
+    assert entry["src_urls"][0]["url"] == f"file://{exchange}/made.txt"
+
+
+def lfns(job: Any, word: str) -> list[str]:
+    if not job.name.startswith(word):
+        return []
+    return [entry["lfn"] for entry in job.entries]
+
+
+def test_the_node_runs_here_and_bb_delete_waits_for_it(
+    runner: Any, tmp_path: Path
+) -> None:
+    nested(runner)
+    runner.persistent()
+    planned(runner)
+    read = submit_of(runner, NODE, tmp_path)
+    own = runner.context.bin
+    assert read.executable == str(own / "record")
+    assert read.arguments[-2:] == [str(own / "sub_workflow"), NODE]
+    assert read.arguments[read.arguments.index("-N") + 1] == "null"
+    dag = runner.plan().dag
+    below = {NODE}
+    for _ in dag.nodes:
+        below |= {child for name in below for child in dag.children.get(name, ())}
+    assert any(name.startswith("bb_delete") for name in below)
+
+
+def test_a_result_that_goes_to_the_output_site_is_read_there(runner: Any) -> None:
+    nested(runner)
+    runner.jobs[0]["uses"][1]["stageOut"] = True
+    assert planned(runner).runs[NODE]["inputs"] == {
+        "inner.yml": "/lus/inputs/inner.yml",
+        "a.txt": "/home/wfuser/out/a.txt",
+        "words.txt": "/lus/inputs/words.txt",
+    }
+
+
+def test_the_outer_run_says_what_its_arguments_do_not(runner: Any) -> None:
+    nested(runner)
+    runner.change(clusters=("label",), output_dir=Path("/results"))
+    options = words(runner)
+    folder = runner.context.submit_dir / "sub" / NODE
+    for option, wanted in {
+        "--dir": str(folder),
+        "--relative-submit-dir": "run",
+        "--sites": "cori",
+        "--cleanup": "inplace",
+        "--cluster": "label",
+        "--output-sites": "local",
+        "--output-dir": "/results",
+        "--input-dir": ".",
+        "--bb-planner": "builtin",
+    }.items():
+        assert value(options, option) == wanted
+
+
+def test_its_arguments_win_and_its_folders_are_below_the_outer_ones(
+    runner: Any,
+) -> None:
+    more = "--sites other -o there --cluster=none --bb-mode off -Dpegasus.x=y"
+    dropped = "-vvv --force --basename inner --dir elsewhere --relative-dir r"
+    nested(runner, *more.split(), *dropped.split())
+    options = words(runner)
+    for option, wanted in {
+        "--sites": "other",
+        "--output-sites": "there",
+        "--cluster": "none",
+        "--bb-mode": "off",
+        "-D": "pegasus.x=y",
+    }.items():
+        assert value(options, option) == wanted
+    assert not {"-vvv", "--force", "--basename", "inner", "elsewhere"} & set(options)
+    assert options.count("--dir") == 1
+
+
+def test_paths_are_its_inputs_or_the_user_s(runner: Any) -> None:
+    nested(runner, "--conf", "words.txt", "--input-dir", "data", "-O", "out")
+    runner.change(cwd=Path("/home/wfuser"))
+    plan = planned(runner).runs[NODE]
+    assert plan["conf"] == "words.txt"
+    assert value(plan["options"], "--input-dir") == "/home/wfuser/data,."
+    assert value(plan["options"], "--output-dir") == "/home/wfuser/out"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--reuse", "x"], "an option that the built-in planner does not have"),
+        (["word"], "an option that the built-in planner does not have"),
+        (["--sites"], "an option in its arguments has no value"),
+    ],
+)
+def test_other_arguments_are_refused(
+    runner: Any, arguments: list[str], why: str
+) -> None:
+    nested(runner, *arguments)
+    with pytest.raises(CatalogError, match=why):
+        planned(runner)
+
+
+def test_a_file_that_is_nowhere_is_refused(runner: Any) -> None:
+    nested(runner)
+    runner.replicas = replica_catalog("in.txt", "words.txt")
+    with pytest.raises(CatalogError, match="needs a file that no job makes"):
+        planned(runner)
+
+
+def test_a_workflow_that_names_itself_ends(runner: Any) -> None:
+    nested(runner)
+    deep = Path("/home/wfuser", *["sub/pegasus-plan_x/run"] * 20)
+    runner.change(submit_dir=deep)
+    with pytest.raises(CatalogError, match="more than 20 workflows inside"):
+        planned(runner)
+
+
+def test_a_dag_as_a_job_stays_refused(runner: Any) -> None:
+    runner.jobs[0].update(type="condorWorkflow", file="x.dag")
+    with pytest.raises(CatalogError, match="a condorWorkflow is a DAG of HTCondor"):
+        planned(runner)
+
+
+def test_catalogs_of_its_own_inputs_win_over_the_outer_ones(runner: Any) -> None:
+    nested(runner)
+    runner.jobs[-1]["uses"].append({"lfn": "sites.yml", "type": "input"})
+    runner.replicas = replica_catalog("in.txt", "words.txt", "inner.yml", "sites.yml")
+    assert planned(runner).runs[NODE]["catalogs"] == ["replica", "transformation"]
+
+
+def test_seen_as_a_run_of_its_own_twice_is_as_once(runner: Any) -> None:
+    nested(runner)
+    workflow, _ = runner.read()
+    once = with_own_runs(workflow)
+    twice = with_own_runs(once)
+    assert twice.jobs == once.jobs
+    assert once.jobs["SUB"].kind == OWN_RUN
+    assert not once.jobs["SUB"].uses
+    again = read_workflow(workflow.document, once)
+    assert with_own_runs(again).jobs == once.jobs
+    assert once.children == {"ID1": ["SUB"], "SUB": ["ID2"]}

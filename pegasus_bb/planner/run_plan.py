@@ -56,6 +56,7 @@ class RunPlan:
     drain: DrainPlan | None = None  # None: results leave as soon as they are there
     clusters: tuple[str, ...] = ()  # horizontal | label | whole | none, in this order
     input_dirs: tuple[Path, ...] = ()  # absolute
+    may_run_here: bool = False  # --sites names local beside the site
     cwd: Path = Path()  # where the command line was typed
     force: bool = False  # a run in the submit directory is moved aside
     is_private: bool = False  # each job has a folder of its own
@@ -151,6 +152,7 @@ def plan_run(
         cleanup=options.cleanup,
         arguments=options.arguments,
         clusters=options.clusters,
+        may_run_here="local" in options.sites,
         input_dirs=tuple(map(options.absolute, options.input_dir)),
         cwd=options.cwd,
         force=options.force,

@@ -32,14 +32,27 @@ def records(folder: Path, node: str) -> list[Any]:
     return [record.data for record in read_records(files[-1])]
 
 
+@pytest.mark.parametrize("data", ["sharedfs", "condorio"])
 @pytest.mark.parametrize("mode", ["off", "persistent", "transient"])
-def test_clusters_make_the_same_results(site: Site, mode: str) -> None:
+def test_clusters_make_the_same_results(site: Site, mode: str, data: str) -> None:
+    site.configure(data)
     folder = clustered(site, "--bb-mode", mode)
     assert done_well(site.run("run"))
     assert site.content("run") == expected()
     assert site.reservations() == []
     assert [one["derivation"] for one in records(folder, MIDDLE)] == ["B", "C"]
     assert [one["derivation"] for one in records(folder, END)] == ["D", "E"]
+    if data == "condorio" and mode != "transient":
+        needs = json.loads((folder / f"bb/nodes/{END}.json").read_text())["private"]
+        assert sorted(needs["inputs"]) == ["b.dat", "sub/c.dat"]
+
+
+@pytest.mark.parametrize("mode", ["persistent", "transient"])
+def test_a_tier_may_have_a_blank_in_its_path(site: Site, mode: str) -> None:
+    site.declare(path=str(site.root / "fast disk"))
+    clustered(site, "--bb-mode", mode)
+    assert done_well(site.run("run"))
+    assert site.content("run") == expected()
 
 
 def test_a_cluster_has_one_reservation_for_the_files_of_its_tasks(site: Site) -> None:

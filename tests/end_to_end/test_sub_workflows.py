@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.support.user_site import INPUTS, Site, done_well
+from tests.support.user_site import INPUTS, Site, done_well, killed_when
 
 NODE = "pegasus-plan_inner_yml_SUB"
 
@@ -77,9 +77,11 @@ def inner_run(folder: Path) -> Path:
     return folder / "sub" / NODE / "run"
 
 
+@pytest.mark.parametrize("data", ["sharedfs", "condorio"])
 @pytest.mark.parametrize("mode", ["off", "persistent", "transient"])
-def test_files_go_into_the_inner_run_and_back(site: Site, mode: str) -> None:
+def test_files_go_into_the_inner_run_and_back(site: Site, mode: str, data: str) -> None:
     nested(site)
+    site.configure(data)
     folder = site.planned("run", "--bb-mode", mode, "--bb-poll", "1s")
     assert not (folder / "sub").exists()  # planned at its turn
     assert done_well(site.run("run"))
@@ -106,6 +108,18 @@ def test_a_failed_inner_run_is_continued_and_not_planned_again(
     assert (inner_run(folder) / "bb/plan.json").read_text() == planned
     (x,) = inner_run(folder).glob("*/*/mix_X.out.*")  # it ran once
     assert x.name.endswith(".000")
+
+
+def test_an_engine_that_is_killed_leaves_an_inner_run_that_goes_on(site: Site) -> None:
+    nested(site)
+    folder = site.planned("run", "--bb-mode", "persistent", "--bb-poll", "1s")
+    killed_when(site, "run", NODE, site.slow(60, "y.dat"))
+    site.write_task()
+    assert done_well(site.run("run"))
+    assert site.content("run") == expected()
+    (x,) = inner_run(folder).glob("*/*/mix_X.out.*")
+    assert x.name.endswith(".000")
+    assert site.reservations() == []
 
 
 def test_a_run_that_starts_over_plans_the_inner_one_anew(site: Site) -> None:

@@ -214,3 +214,20 @@ def test_a_task_that_is_called_like_a_node_of_ours_is_a_task(
     node = next(n for n, p in planned.jobs.items() if p.job and p.job.id == "ID3")
     assert node == f"task_{name}_ID3"
     assert role_of(node) is Role.TASK
+
+
+def test_a_job_without_files_may_run_here_if_its_program_is_only_here(
+    runner: Any,
+) -> None:
+    """As pegasus-plan maps it, where --sites names local, too."""
+    runner.transformations["transformations"].append(
+        {
+            "name": "say",
+            "sites": [{"name": "local", "pfn": "/bin/echo", "type": "installed"}],
+        }
+    )
+    runner.jobs.append({"type": "job", "name": "say", "id": "ID4", "arguments": ["x"]})
+    with pytest.raises(CatalogError, match="runs say on site cori"):
+        runner.plan()
+    runner.change(may_run_here=True)
+    assert runner.plan().jobs["say_ID4"].on_submit_host

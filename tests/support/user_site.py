@@ -118,6 +118,12 @@ class Site:
         sites["x-storage-tiers"]["cluster"][0].update(tier)
         self.save("sites.yml", sites)
 
+    def configure(self, data: str) -> None:
+        """Give the site another data configuration."""
+        sites = self.document("sites.yml")
+        sites["sites"][1]["profiles"]["pegasus"]["data.configuration"] = data
+        self.save("sites.yml", sites)
+
     def bb(
         self, *arguments: str, check: bool = False
     ) -> subprocess.CompletedProcess[str]:

@@ -194,11 +194,11 @@ def _levels(draft: Draft, local_jobs: set[str]) -> dict[str, int]:
 def _is_local(draft: Draft, job: Job) -> bool:
     if job.kind == OWN_RUN:
         return True
-    profiles = job.data.get("profiles")
-    if not profiles:
-        return False
-    site = job.profile("selector", "execution.site")
-    if site is None or (site == draft.site and job.name not in (SETUP, DELETE)):
+    named = job.data.get("profiles")
+    site = job.profile("selector", "execution.site") if named else None
+    if site is None:
+        return _is_only_here(draft, job)
+    if site == draft.site and job.name not in (SETUP, DELETE):
         return False
     if site != LOCAL:
         raise unsupported(draft.workflow, job, "it asks for another site", site)
@@ -206,6 +206,17 @@ def _is_local(draft: Draft, job: Job) -> bool:
         why = "a job on site local cannot have files"
         raise unsupported(draft.workflow, job, why, job.uses[0].lfn)
     return True
+
+
+def _is_only_here(draft: Draft, job: Job) -> bool:
+    """Whether --sites names local, and the job has no files and no program elsewhere:
+    pegasus-plan maps it to local."""
+    if job.uses or not draft.run.may_run_here:
+        return False
+    catalog = draft.catalogs.transformations
+    there = catalog.executable(job.transformation, draft.site)
+    here = catalog.executable(job.transformation, LOCAL)
+    return there is None and here is not None
 
 
 def _dag(draft: Draft) -> Dag:

@@ -106,6 +106,11 @@ class TransformationCatalog:
         inside = [e for e in executables if e.container]
         return next(iter([*installed, *own, *stageable, *inside]), None)
 
+    def is_only_local(self, full_name: str, site: str) -> bool:
+        """Whether site local has the program, and ``site`` cannot have it."""
+        here = self.executable(full_name, "local")
+        return here is not None and self.executable(full_name, site) is None
+
 
 def read_transformations(document: Document) -> TransformationCatalog:
     """The typed view of ``document``. Raises CatalogError."""

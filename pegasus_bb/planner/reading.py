@@ -113,11 +113,11 @@ def read_planning(options: PlanOptions, user: UserInput) -> PlanningInput:
     has_inner = any(job.kind == PEGASUS_WORKFLOW for job in workflow.jobs.values())
     if has_inner and resolve_home(settings.planner, os.environ) is None:
         workflow = with_own_runs(workflow)
-        if all(job.kind == OWN_RUN for job in workflow.jobs.values()):
-            settings = replace(settings, mode=OFF)  # it has no files of its own
     graph = build_graph(workflow)
     lint_pfns(graph, catalogs)
     catalogs, site = _with_scratch(options, catalogs, execution_site(options, catalogs))
+    if not _has_tasks(options, workflow, catalogs, site):
+        settings = replace(settings, mode=OFF)  # it has no files
     for name in options.output_sites:
         named_site(catalogs, "--output-sites", name)
     history, notes = _history(options, catalogs, settings, workflow, site)
@@ -134,6 +134,21 @@ def read_planning(options: PlanOptions, user: UserInput) -> PlanningInput:
         history=history,
         notes=(*notes, *_notes(options, user, site)),
         free_on=_free_on,
+    )
+
+
+def _has_tasks(
+    options: PlanOptions, workflow: Workflow, catalogs: Catalogs, site: Site
+) -> bool:
+    """Whether a job runs on ``site``: neither a sub-workflow, nor one that runs here
+    because its program is only here."""
+    jobs = (job for job in workflow.jobs.values() if job.kind != OWN_RUN)
+    if "local" not in options.sites:
+        return any(True for _ in jobs)
+    programs = catalogs.transformations
+    return any(
+        job.uses or not programs.is_only_local(job.transformation, site.name)
+        for job in jobs
     )
 
 

@@ -106,13 +106,13 @@ def test_a_result_that_goes_to_the_output_site_is_read_there(runner: Any) -> Non
 
 def test_the_outer_run_says_what_its_arguments_do_not(runner: Any) -> None:
     nested(runner)
-    runner.change(clusters=("label",), output_dir=Path("/results"))
+    runner.change(clusters=("label",), output_dir=Path("/results"), may_run_here=True)
     options = words(runner)
     folder = runner.context.submit_dir / "sub" / NODE
     for option, wanted in {
         "--dir": str(folder),
         "--relative-submit-dir": "run",
-        "--sites": "cori",
+        "--sites": "cori,local",
         "--cleanup": "inplace",
         "--cluster": "label",
         "--output-sites": "local",

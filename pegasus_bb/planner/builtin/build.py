@@ -10,7 +10,7 @@ from pegasus_bb.core.errors import UnplacedError
 from pegasus_bb.model.dag.nodes import JOBSTATE_LOG, Dag, Node, Script
 from pegasus_bb.model.dag.roles import Role, node_word
 from pegasus_bb.model.dag.writer import check_node
-from pegasus_bb.model.properties import Properties
+from pegasus_bb.model.properties import PREFIX, Properties
 from pegasus_bb.model.workflow import OWN_RUN, Job
 from pegasus_bb.planner.builtin.argument_words import task_words
 from pegasus_bb.planner.builtin.auxiliary import add_auxiliary, results_stay
@@ -57,7 +57,7 @@ def build(rewritten: RewrittenWorkflow, run: RunPlan) -> BuiltInExecutable:
     check_results_survive(rewritten.workflow, run)
     draft = _start(rewritten, run)
     _place_jobs(draft)
-    if not draft.on_site and not draft.runs:
+    if not draft.on_site and not draft.runs and not run.may_run_here:
         raise draft.workflow.document.error(
             f"no job of the workflow runs on site {draft.site}",
             ["jobs"],
@@ -72,6 +72,12 @@ def build(rewritten: RewrittenWorkflow, run: RunPlan) -> BuiltInExecutable:
 
         runs = planned_runs(draft)
         notes += run_notes(draft)
+    mode = draft.catalogs.properties.get(f"{PREFIX}mode", "off")
+    if not draft.on_site and mode != "off":
+        notes.append(
+            f"no job of this workflow itself runs on site {run.site}, so it uses no "
+            f"tier: mode {mode} is that of its sub-workflows"
+        )
     if run.clusters:
         from pegasus_bb.planner.builtin.cluster_choice import cluster_notes
 
@@ -213,10 +219,8 @@ def _is_only_here(draft: Draft, job: Job) -> bool:
     pegasus-plan maps it to local."""
     if job.uses or not draft.run.may_run_here:
         return False
-    catalog = draft.catalogs.transformations
-    there = catalog.executable(job.transformation, draft.site)
-    here = catalog.executable(job.transformation, LOCAL)
-    return there is None and here is not None
+    known = draft.catalogs.transformations
+    return known.is_only_local(job.transformation, draft.site)
 
 
 def _dag(draft: Draft) -> Dag:

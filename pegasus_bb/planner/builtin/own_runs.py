@@ -87,17 +87,10 @@ def run_node(draft: Draft, name: str, job: Job, priority: int) -> PlannedJob:
 def run_notes(draft: Draft) -> list[str]:
     number = len(draft.runs)
     inner = "1 sub-workflow is" if number == 1 else f"{number} sub-workflows are"
-    notes = [
+    return [
         f"{inner} planned when the turn comes, as a run of its own below "
         f"{draft.run.submit_dir / _FOLDER}"
     ]
-    mode = draft.catalogs.properties.get(f"{PREFIX}mode", "off")
-    if not draft.on_site and mode != "off":
-        notes.append(
-            f"no other job is in this workflow, so it uses no tier itself: mode {mode} "
-            "is that of its sub-workflows"
-        )
-    return notes
 
 
 def planned_runs(draft: Draft) -> dict[str, dict[str, Any]]:
@@ -215,7 +208,9 @@ def _place(run: RunPlan, inputs: Mapping[str, str], word: str) -> str:
 def _inherit(draft: Draft, options: Options, *, has_outputs: bool) -> None:
     """Add what ``options`` do not say: the outer run's."""
     run = draft.run
-    options.setdefault("--sites", [run.site])
+    options.setdefault(
+        "--sites", [f"{run.site},local" if run.may_run_here else run.site]
+    )
     options.setdefault("--cleanup", [run.cleanup])
     if run.clusters:
         options.setdefault("--cluster", [",".join(run.clusters)])

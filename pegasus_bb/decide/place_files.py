@@ -81,7 +81,10 @@ def place_by_rules(given: PlanningInput, tier: Tier) -> PlacementDecision:
     lives = lives_of(given, tier.site, files)
     seconds = LevelClock.of(given).seconds(lives)
     placed: dict[str, PlacedFile] = {}
+    made_inside = given.workflow.made_by_own_runs
     for file, on, how, rule, _ in found:
+        if file.lfn in made_inside and how == "link":
+            how = "copy"  # it is not there yet
         size = given.history.sizes.get(file.lfn) if file.size is None else file.size
         first, last = lives[file.lfn]
         life = last - first + 1, seconds.get(file.lfn), last

@@ -141,6 +141,12 @@ class Workflow:
                     return job, ["jobs", job.index, "uses", place], use.lfn
         return None
 
+    @property
+    def made_by_own_runs(self) -> set[str]:
+        """The LFNs that sub-workflows make which are runs of their own."""
+        runs = (job for job in self.jobs.values() if job.kind == OWN_RUN)
+        return {use.lfn for job in runs for use in job.passed if use.kind == "output"}
+
 
 def read_workflow(document: Document, before: Workflow | None = None) -> Workflow:
     """The typed view of ``document``. Raises CatalogError with file, line and key.

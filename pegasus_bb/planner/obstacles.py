@@ -16,7 +16,7 @@ from pegasus_bb.decide.place_files import decide
 from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.properties import Settings, read_settings
-from pegasus_bb.model.workflow import Workflow, read_workflow
+from pegasus_bb.model.workflow import Workflow, read_workflow, with_own_runs
 from pegasus_bb.planner.builtin.executable import Programs
 from pegasus_bb.planner.builtin.planner import BuiltInPlanner
 from pegasus_bb.planner.builtin.planner_limits import check_job
@@ -100,7 +100,7 @@ def check_explained(options: PlanOptions, given: PlanningInput) -> None:
     if not _is_builtin(given.settings):
         return
     found.meet(options.check_builtin)
-    _of_jobs(found, given.workflow, given.catalogs, given.site)
+    _of_jobs(found, options, given.workflow, given.catalogs, given.site)
     found.meet(lambda: check_settings(given.workflow, given.catalogs, given.site.name))
     if len(found.errors) > 1:
         raise SeveralObstacles(found.errors)
@@ -121,7 +121,8 @@ def _of_user(
         return
     leave_out_absent(workflow, catalogs.replicas.replicas)
     if is_builtin:
-        _of_jobs(found, workflow, catalogs, site)
+        workflow = with_own_runs(workflow)
+        _of_jobs(found, options, workflow, catalogs, site)
         if site is not None:
             found.meet(lambda: check_settings(workflow, catalogs, site.name))
     given = found.meet(lambda: read_planning(options, user))
@@ -130,7 +131,11 @@ def _of_user(
 
 
 def _of_jobs(
-    found: _Obstacles, workflow: Workflow, catalogs: Catalogs, site: Site | None
+    found: _Obstacles,
+    options: PlanOptions,
+    workflow: Workflow,
+    catalogs: Catalogs,
+    site: Site | None,
 ) -> None:
     """What the built-in planner does not plan, and programs that are nowhere."""
     graph = found.meet(lambda: build_graph(workflow))
@@ -141,7 +146,13 @@ def _of_jobs(
     for job in workflow.jobs.values():
         found.meet(lambda: check_job(workflow, graph, job))  # noqa: B023
         name = job.transformation
-        if site is not None and job.runs_on(site.name) and name not in seen:
+        if site is None or (
+            "local" in options.sites
+            and not job.uses
+            and catalogs.transformations.is_only_local(name, site.name)
+        ):
+            continue
+        if job.runs_on(site.name) and name not in seen:
             seen.add(name)
             found.meet(lambda: programs.program(name, site.name, job.id))  # noqa: B023
 

@@ -113,6 +113,8 @@ def read_planning(options: PlanOptions, user: UserInput) -> PlanningInput:
     has_inner = any(job.kind == PEGASUS_WORKFLOW for job in workflow.jobs.values())
     if has_inner and resolve_home(settings.planner, os.environ) is None:
         workflow = with_own_runs(workflow)
+        # They reserve space of their own meanwhile, by the whole share.
+        settings = replace(settings, share=max(1, settings.share // 2))
     graph = build_graph(workflow)
     lint_pfns(graph, catalogs)
     catalogs, site = _with_scratch(options, catalogs, execution_site(options, catalogs))

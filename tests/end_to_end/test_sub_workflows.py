@@ -122,6 +122,31 @@ def test_an_engine_that_is_killed_leaves_an_inner_run_that_goes_on(site: Site) -
     assert site.reservations() == []
 
 
+def test_without_sizes_the_outer_run_leaves_room_for_the_inner_one(site: Site) -> None:
+    nested(site)
+    for name in ("work/workflow.yml", "template.yml"):
+        document = yaml.safe_load((site.root / name).read_text())
+        for job in document["jobs"]:
+            for one in job["uses"]:
+                one.pop("metadata", None)
+        (site.root / name).write_text(yaml.dump(document))
+    done = site.plan("run", "--bb-mode", "persistent", "--bb-poll", "1s")
+    assert "25 % of what the tier has free" in done.stderr
+    looked = ["--sites", "cluster", "--output-sites", "local", "workflow.yml"]
+    assert site.bb("explain", *looked).returncode == 0
+    assert site.bb("check", "--bb-mode", "persistent", *looked).returncode == 0
+    assert done_well(site.run("run"))
+    assert site.content("run") == expected()
+
+
+def test_where_inputs_are_links_what_comes_from_inside_is_copied(site: Site) -> None:
+    site.declare(inputs="link")
+    nested(site, "--bb-mode", "off")
+    site.planned("run", "--bb-mode", "persistent", "--bb-poll", "1s")
+    assert done_well(site.run("run"))
+    assert site.content("run") == expected()
+
+
 def test_a_run_that_starts_over_plans_the_inner_one_anew(site: Site) -> None:
     nested(site)
     folder = site.planned("run", "--bb-mode", "off")

@@ -58,3 +58,14 @@ def test_explain_refuses_what_plan_refuses_after_its_table(wrong: Site) -> None:
     assert done.returncode == 2
     assert "capacity:" in done.stdout
     assert "unheard-of" in done.stderr
+
+
+def test_a_sub_workflow_is_no_obstacle_of_the_built_in_planner(wrong: Site) -> None:
+    workflow = wrong.document("workflow.yml")
+    inner = {"type": "pegasusWorkflow", "file": "in.txt", "id": "SUB", "uses": []}
+    workflow["jobs"].append({**inner, "arguments": []})
+    del workflow["jobs"][1]["stdin"]
+    wrong.save("workflow.yml", workflow)
+    done = wrong.bb("plan", *WORDS, "workflow.yml")
+    assert "obstacles" not in done.stderr
+    assert "unheard-of" in done.stderr

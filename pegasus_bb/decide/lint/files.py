@@ -69,8 +69,11 @@ def lint_replicas(
 ) -> None:
     """Raises CatalogError for an input that no job makes and that has no replica."""
     known = catalogs.replicas.replicas
+    made = workflow.made_by_own_runs
     inputs = (file.lfn for file in files if file.role == INPUT)
-    missing = dict.fromkeys(lfn for lfn in inputs if not known.get(lfn))
+    missing = dict.fromkeys(
+        lfn for lfn in inputs if lfn not in made and not known.get(lfn)
+    )
     use = workflow.first_use(missing)
     if use is not None:  # None for a staged program, which no job lists
         job, keys, _ = use

@@ -19,6 +19,7 @@ from pegasus_bb.planner.builtin.executable import Draft
 from pegasus_bb.planner.builtin.profiles import merge
 
 _LABEL_KEY = "pegasus.clusterer.label.key"
+_FORMER_RUNTIME = "job.runtime"  # its deprecated name, which Pegasus still reads
 _PREFERENCE = "pegasus.clusterer.preference"
 _AGGREGATORS = ("pegasus.job.aggregator", "pegasus.clusterer.job.aggregator")
 Named = Iterator[tuple[str, Sequence[Job]]]
@@ -183,7 +184,7 @@ def _by_runtime(draft: Draft, same: list[Job]) -> list[list[Job]]:
 
 
 def _runtime(draft: Draft, job: Job) -> float:
-    found = _number(draft, job, "runtime")
+    found = _number(draft, job, "runtime") or _number(draft, job, _FORMER_RUNTIME)
     if found is None:
         raise draft.workflow.document.error(
             f"{_PREFERENCE} = runtime needs the run time of each job, and job {job.id} "

@@ -172,8 +172,8 @@ MISTAKES: dict[str, tuple[Mistake, list[str], list[str]]] = {
     "unknown site": (nothing, ["--sites", "mars"], ["mars", "cluster"]),
     "option of the real planner only": (
         nothing,
-        ["--cluster", "horizontal"],
-        ["--cluster"],
+        ["--reuse", "earlier"],
+        ["--reuse"],
     ),
     "unknown cleanup": (nothing, ["--cleanup", "constraint"], ["constraint"]),
     "scratch of all runs": (nothing, ["--relative-dir", "."], ["--relative-dir '.'"]),

@@ -74,8 +74,7 @@ def run_in_private_folder(
         return run_command(bb, argv, environ)
     lock_node(bb, environ)
     scratch = shared.text(needs.scratch) if shared else needs.scratch
-    home = _home(needs, scratch, environ)
-    folder = _make_folder(home, node.name)
+    folder = _make_folder(_place_of_folders(bb, needs, scratch, environ) + node.name)
     try:
         linked = _fill(needs, scratch, folder)
         binding = Binding(needs.scratch, folder, shared)
@@ -88,10 +87,16 @@ def run_in_private_folder(
         _discard(folder)
 
 
-def _home(needs: PrivateNeeds, scratch: str, environ: Mapping[str, str]) -> str:
-    """The folder of the private folders: on the tier, or on the disk of the node."""
+def _place_of_folders(
+    bb: BBDir, needs: PrivateNeeds, scratch: str, environ: Mapping[str, str]
+) -> str:
+    """What the paths of the private folders begin with: a folder of the workflow
+    directory, or one on the disk of the node and a word for this run. Raises UsageError
+    if that folder is another user's."""
     if needs.disk is None:
-        return os.path.join(scratch, FOLDER)
+        return os.path.join(scratch, FOLDER, "")
+    import hashlib
+
     from pegasus_bb.core.paths import node_path
 
     if needs.disk:
@@ -99,14 +104,24 @@ def _home(needs: PrivateNeeds, scratch: str, environ: Mapping[str, str]) -> str:
     else:
         known = (environ.get(name, "") for name in _NODE_FOLDERS)
         disk = next(filter(None, known), "/tmp")  # noqa: S108 - as Pegasus does
-    return os.path.join(disk, f"pegasus-bb-jobs-{os.getuid()}")
+    home = os.path.join(disk, f"pegasus-bb-jobs-{os.getuid()}")
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(home, 0o700)
+    found = os.lstat(home)
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        raise UsageError(
+            f"{home}: is not a folder of this user, and others could change files "
+            "there; remove it, or let PEGASUS_WN_TMP name another folder"
+        )
+    run = hashlib.sha256(os.fsencode(bb.path)).hexdigest()[:12]
+    return os.path.join(home, f"{run}.")
 
 
-def _make_folder(home: str, node: str) -> str:
-    """A new folder; those that killed tries of ``node`` have left are removed."""
+def _make_folder(name: str) -> str:
+    """Make the folder ``name``.N; those that killed tries have left are removed."""
     left = []
     for number in range(_MOST_TRIES):
-        folder = os.path.join(home, f"{node}.{number}")
+        folder = f"{name}.{number}"
         try:
             _mkdir(folder)
         except FileExistsError:

@@ -140,9 +140,48 @@ class TestTheFolder:
         job.needs["disk"] = "$TMPDIR"
         ended(job.run("pwd; pwd > out.txt", TMPDIR=str(tmp_path / "disk")))
         home = tmp_path / "disk" / f"pegasus-bb-jobs-{os.getuid()}"
-        assert job.made() == f"{home}/{NODE}.0\n"
+        place = Path(job.made().strip())
+        assert place.parent == home
+        assert place.name.endswith(f".{NODE}.0")
         assert list(home.iterdir()) == []
         assert not job.jobs.exists()
+
+    def test_of_another_run_on_the_same_disk_stays(
+        self, job: PrivateJob, tmp_path: Path
+    ) -> None:
+        other = PrivateJob(Site(tmp_path / "other"))
+        for each in (job, other):
+            each.needs["disk"] = str(tmp_path)
+        other.run("echo installed > out.txt")
+        job.run("echo installed > out.txt")
+        begun = tmp_path / "begun"
+        task = f"pwd > {begun}; until [ -e {tmp_path}/go ]; do sleep .02; done"
+        with subprocess.Popen(
+            job.argv(f"{task}; cat small.txt > out.txt"),
+            env={**os.environ, "PEGASUS_DAG_JOB_ID": NODE},
+            stdout=subprocess.DEVNULL,
+        ) as launch:
+            until(begun.exists)
+            ended(other.run("echo done > out.txt"))
+            (tmp_path / "go").touch()
+            assert launch.wait() == 0
+        assert job.made() == "small\n"
+
+    @pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")
+    @pytest.mark.parametrize("kind", ["folder", "link"])
+    def test_is_not_made_in_what_another_user_has_put_there(
+        self, job: PrivateJob, tmp_path: Path, kind: str
+    ) -> None:
+        home = tmp_path / f"pegasus-bb-jobs-{os.getuid()}"
+        if kind == "link":
+            (tmp_path / "elsewhere").mkdir()
+            home.symlink_to(tmp_path / "elsewhere")
+        else:
+            home.mkdir()
+            os.chown(home, 1000, 1000)
+        job.needs["disk"] = str(tmp_path)
+        said = ended(job.run("echo done > out.txt"), 2)
+        assert f"{home}: is not a folder of this user" in said
 
     def test_is_there_for_a_run_without_a_tier(
         self, site_without_reservation: Site

@@ -12,7 +12,13 @@ import os
 import stat
 from typing import NamedTuple
 
-from pegasus_bb.core.refusals import close_to_writing, original_mode
+from pegasus_bb.core.refusals import (
+    SYMBOLIC_LINK,
+    close_to_writing,
+    keep_mode,
+    original_mode,
+    warn_refused,
+)
 from pegasus_bb.runtime.links import LinkFailed
 
 _SMALL = 1 << 20  # bytes, read at once
@@ -74,23 +80,69 @@ def bring(
     lfn: str, source: str, here: str, linked: LinkedInputs, *, below: int, whole: bool
 ) -> None:
     """Make ``here`` a copy of ``source`` if ``whole`` is set, or if it is a file of at
-    most ``below`` bytes; else a link to it. Raises LinkFailed."""
+    most ``below`` bytes; else a link to it. A folder is a new one that has its files in
+    this way. Raises LinkFailed."""
     try:
         own = found = os.lstat(source)
         if stat.S_ISLNK(own.st_mode):
             found = os.stat(source)
         if whole or (stat.S_ISREG(found.st_mode) and found.st_size <= below):
             _copy(source, here, found)
-            return
-        if stat.S_ISREG(own.st_mode):
-            close_to_writing(source, own.st_mode)
-        os.symlink(source, here)
+        elif stat.S_ISDIR(own.st_mode):
+            _bring_folder(lfn, source, here, linked, below)
+        else:
+            _link(source, here, own, found, linked)
     except OSError as error:
         raise LinkFailed(
             f"{lfn}: the input cannot be brought: {error.filename or source}: "
             f"{error.strerror}"
         ) from error
-    linked.add(source, found)
+
+
+def _link(
+    source: str,
+    here: str,
+    own: os.stat_result,
+    found: os.stat_result,
+    linked: LinkedInputs,
+) -> None:
+    """Make ``here`` a link to ``source``, or a copy where the file system has no links.
+    Raises OSError."""
+    if stat.S_ISREG(own.st_mode):
+        close_to_writing(source, own.st_mode)
+    try:
+        os.symlink(source, here)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        warn_refused(SYMBOLIC_LINK, here, error)
+        _copy(source, here, found)
+    else:
+        linked.add(source, found)
+
+
+def _bring_folder(
+    lfn: str, source: str, here: str, linked: LinkedInputs, below: int
+) -> None:
+    """A link to a folder would let the task change what is in it. Raises OSError,
+    LinkFailed."""
+    from pegasus_bb.runtime.staging.folder_links import Links
+
+    links = Links(source, ())
+    folders = [(source, here)]
+    for folder, new in folders:
+        os.mkdir(new)
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                to = os.path.join(new, entry.name)
+                if entry.is_symlink():
+                    os.symlink(links.copied_link(entry.path).target, to)
+                elif entry.is_dir():
+                    folders.append((entry.path, to))
+                else:
+                    bring(lfn, entry.path, to, linked, below=below, whole=False)
+    for folder, new in folders:
+        keep_mode(new, os.stat(folder).st_mode | stat.S_IRWXU, new)
 
 
 def _copy(source: str, here: str, found: os.stat_result) -> None:
@@ -108,7 +160,7 @@ def _copy(source: str, here: str, found: os.stat_result) -> None:
             data = file.read()
         with open(here, "xb", buffering=0) as copy:
             copy.write(data)
-    os.chmod(here, original_mode(found.st_mode))
+    keep_mode(here, original_mode(found.st_mode), here)
     os.utime(here, ns=(found.st_atime_ns, found.st_mtime_ns))
 
 

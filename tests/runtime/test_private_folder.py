@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 from pegasus_bb.runtime.install import install_runtime
+from pegasus_bb.runtime.private_inputs import LinkedInputs, bring
 from tests.support.job_lists import SCRATCH
+from tests.support.refused import CHMOD, SYMLINK, without
 from tests.support.run_site import NODE, Site
 from tests.support.waiting import until
 
@@ -231,6 +233,48 @@ class TestInputs:
         ended(job.run("echo more >> tree/leaf; cat tree/leaf > out.txt"))
         assert job.made() == "leaf\nmore\n"
         assert job.made("tree/leaf") == "leaf\n"
+
+    def test_a_folder_may_be_changed_but_not_its_files(self, job: PrivateJob) -> None:
+        tree = job.scratch / "tree"
+        (tree / "in").mkdir(parents=True)
+        (tree / "in/big").write_bytes(LARGE)
+        (tree / "in/big").chmod(0o664)
+        (tree / "small").write_text("small\n")
+        (tree / "link").symlink_to("in/big")
+        job.needs["inputs"] = ["tree"]
+        shows = "stat -L -c %a tree/link > out.txt; cat tree/small >> out.txt"
+        changes = "echo more >> tree/small; touch tree/new; rm tree/in/big tree/link"
+        ended(job.run(f"{shows}; {changes}"))
+        assert job.made() == "1464\nsmall\n"
+        assert job.made("tree/small") == "small\n"
+        assert (tree / "link").read_bytes() == LARGE
+        assert sorted(each.name for each in tree.iterdir()) == ["in", "link", "small"]
+
+    @pytest.mark.skipif(os.getuid() != 0, reason="others are refused by the kernel")
+    def test_a_file_of_a_folder_that_root_changes_fails_the_job(
+        self, job: PrivateJob
+    ) -> None:
+        (job.scratch / "tree").mkdir()
+        (job.scratch / "tree/big").write_bytes(LARGE)
+        job.needs["inputs"] = ["tree"]
+        said = ended(job.run("echo more >> tree/big; echo done > out.txt"), 1)
+        assert "big: the task has changed its input in place" in said
+
+    def test_are_copies_where_the_file_system_refuses_links_and_modes(
+        self, tmp_path: Path
+    ) -> None:
+        source, here = tmp_path / "big.dat", tmp_path / "here"
+        source.write_bytes(LARGE)
+        linked = LinkedInputs()
+
+        def work() -> None:
+            bring("big.dat", str(source), str(here), linked, below=0, whole=False)
+
+        told = without((*CHMOD, *SYMLINK), work)
+        assert told.returncode == 0, told.stderr
+        assert "is a copy of what its link leads to" in told.stderr
+        assert here.read_bytes() == LARGE
+        assert not here.is_symlink()
 
     def test_a_link_is_closed_to_its_owner_s_writing(self, job: PrivateJob) -> None:
         (job.scratch / "big.dat").chmod(0o664)

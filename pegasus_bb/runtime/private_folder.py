@@ -218,7 +218,8 @@ def _give_back(
         try:
             made = place(folder, lfn)
             dest = place(scratch, lfn)
-            _move(made, dest, is_read=lfn in closed, is_link=lfn in planned)
+            going = (folder, scratch)
+            _move(made, dest, going, is_read=lfn in closed, is_link=lfn in planned)
         except PegasusBBError as error:
             _tell(str(error))
             status = status or 1
@@ -228,20 +229,24 @@ def _give_back(
     return status
 
 
-def _move(made: str, dest: str, *, is_read: bool, is_link: bool) -> None:
+def _move(
+    made: str, dest: str, going: Sequence[str], *, is_read: bool, is_link: bool
+) -> None:
     """Rename ``made`` to ``dest``. A task's own link is copied as what it leads to, and
-    so is what lies on another file system."""
+    so is what lies on another file system. ``going``: the folders that will be gone."""
     found = os.lstat(made)
     if stat.S_ISLNK(found.st_mode) and not is_link:
-        _copy_back(made, dest)
+        _copy_back(made, dest, going)
         return
     if is_read and stat.S_ISREG(found.st_mode):
         close_to_writing(made, found.st_mode)
+    elif stat.S_ISDIR(found.st_mode):
+        _resolve_links(made, going)
     try:
         os.rename(made, dest)
     except OSError as error:
         if error.errno == errno.EXDEV:
-            _copy_back(made, dest)
+            _copy_back(made, dest, going)
             return
         if error.errno not in (errno.EISDIR, errno.ENOTEMPTY, errno.EEXIST):
             raise
@@ -251,11 +256,39 @@ def _move(made: str, dest: str, *, is_read: bool, is_link: bool) -> None:
         os.rename(made, dest)
 
 
-def _copy_back(made: str, dest: str) -> None:
+def _resolve_links(made: str, going: Sequence[str]) -> None:
+    """Replace the links in folder ``made`` that will lead nowhere by what they lead to:
+    inputs that the task has moved there are such links. Raises OSError, CopyFailed."""
+    folders = [made]
+    for folder in folders:
+        with os.scandir(folder) as entries:
+            inner = list(entries)
+        folders += [each.path for each in inner if each.is_dir(follow_symlinks=False)]
+        for each in inner:
+            if each.is_symlink() and _will_break(each.path, made, going):
+                from pegasus_bb.runtime.staging.folder_lfns import copy_path
+
+                real = os.path.realpath(each.path)
+                os.unlink(each.path)
+                copy_path(real, each.path, digest=False, vanishing=going)
+
+
+def _will_break(link: str, made: str, going: Sequence[str]) -> bool:
+    """Whether the link in folder ``made`` leads to something that will be gone."""
+    from pegasus_bb.core.paths import is_below
+
+    text = os.readlink(link)
+    folder, name = os.path.split(os.path.join(os.path.dirname(link), text))
+    target = os.path.normpath(os.path.join(os.path.realpath(folder), name))
+    stays = not os.path.isabs(text) and is_below(target, os.path.realpath(made))
+    leads_there = any(is_below(target, os.path.realpath(each)) for each in going)
+    return leads_there and not stays and os.path.exists(link)
+
+
+def _copy_back(made: str, dest: str, going: Sequence[str]) -> None:
     from pegasus_bb.runtime.staging.folder_lfns import copy_path
 
-    vanishing = (os.path.dirname(made),)
-    copy_path(made, dest, digest=False, replace=True, vanishing=vanishing)
+    copy_path(made, dest, digest=False, replace=True, vanishing=going)
 
 
 def _discard(folder: str) -> None:

@@ -367,6 +367,46 @@ class TestOutputs:
         assert (job.scratch / "out.txt").read_bytes() == LARGE
         assert (job.scratch / "big.dat").read_bytes() == LARGE
 
+    @pytest.mark.parametrize(
+        "task",
+        [
+            "mv big.dat out/big",
+            "cp -a big.dat out/big",
+            "mkdir real; mv big.dat real/big; rmdir out; ln -s real out",
+            "mkdir out/in; mv big.dat out/in; ln -s in/big.dat out/big",
+            "cp big.dat mine; ln -s ../mine out/big",
+            "cp big.dat mine; ln -s $PWD/mine out/big",
+            "cp big.dat out/mine; ln -s $PWD/out/mine out/big",
+            "cp big.dat mine; ln -s ../../other.txt out/other; ln -s ../mine out/big",
+        ],
+    )
+    def test_a_folder_has_the_inputs_that_were_moved_there(
+        self, job: PrivateJob, task: str
+    ) -> None:
+        job.needs["outputs"] = ["out"]
+        ended(job.run(f"mkdir out; {task}"))
+        (job.scratch / "big.dat").unlink()
+        assert (job.scratch / "out/big").read_bytes() == LARGE
+
+    def test_a_folder_has_them_on_a_disk_behind_a_link_too(
+        self, job: PrivateJob, tmp_path: Path
+    ) -> None:
+        (tmp_path / "real").mkdir()
+        (tmp_path / "disk").symlink_to(tmp_path / "real")
+        job.needs.update(outputs=["out"], disk=str(tmp_path / "disk"))
+        ended(job.run("mkdir out; cp big.dat mine; ln -s $(pwd -P)/mine out/big"))
+        assert (job.scratch / "out/big").read_bytes() == LARGE
+
+    def test_a_folder_keeps_its_links_to_elsewhere(
+        self, job: PrivateJob, tmp_path: Path
+    ) -> None:
+        job.needs["outputs"] = ["out"]
+        (tmp_path / "elsewhere").touch()
+        links = f"ln -s {tmp_path}/elsewhere out/there; ln -s none out/none"
+        ended(job.run(f"mkdir out; {links}"))
+        assert (job.scratch / "out/there").readlink() == tmp_path / "elsewhere"
+        assert (job.scratch / "out/none").is_symlink()
+
     def test_a_link_that_leads_nowhere_fails_the_job(self, job: PrivateJob) -> None:
         said = ended(job.run("ln -s nothing out.txt"), 1)
         assert "out.txt" in said

@@ -51,7 +51,8 @@ class LinkedInputs:
 
     def changed(self) -> str:
         """A message about inputs that the task has changed in place, or empty."""
-        names = [path for path, before in self._before.items() if _now(path) != before]
+        states = self._before.items()
+        names = [path for path, before in states if not _is_same(path, before)]
         if not names:
             return ""
         from pegasus_bb.core.units import abbreviate
@@ -69,11 +70,16 @@ class LinkedInputs:
         return f"if it was refused to write to an input: {_COPY}"
 
 
-def _now(path: str) -> _State | None:
+def _is_same(path: str, before: _State) -> bool:
     try:
-        return _State.of(os.stat(path))
+        found = os.stat(path)
     except OSError:
-        return None
+        return False
+    now = _State.of(found)
+    own = found.st_uid == os.geteuid() != 0
+    if own and not found.st_mode & stat.S_IWUSR:  # touched at most
+        now = now._replace(changed=before.changed)
+    return now == before
 
 
 def bring(

@@ -296,7 +296,10 @@ class TestInputs:
 
     @pytest.mark.skipif(os.getuid() != 0, reason="only root becomes another user")
     @pytest.mark.usefixtures("new_archives")
-    def test_a_user_cannot_write_to_one_and_is_told_what_lets_him(self) -> None:
+    @pytest.mark.parametrize("task", ["echo more >> big.dat", "touch big.dat"])
+    def test_a_user_can_touch_one_not_write_to_it_and_is_told_what_lets_him(
+        self, task: str
+    ) -> None:
         with tempfile.TemporaryDirectory(prefix="pegasus-bb-user-") as folder:
             Path(folder).chmod(0o755)
             site = Site(Path(folder) / "site", reserved=False)
@@ -309,7 +312,7 @@ class TestInputs:
             for path in Path(folder).rglob("*"):
                 os.chown(path, 1000, 1000, follow_symlinks=False)
             done = subprocess.run(
-                job.argv("echo more >> big.dat; echo > out.txt", str(site.scratch)),
+                job.argv(f"{task}; echo > out.txt", str(site.scratch)),
                 env={"PATH": os.environ["PATH"], "PEGASUS_DAG_JOB_ID": NODE},
                 user=1000,
                 group=1000,
@@ -318,7 +321,10 @@ class TestInputs:
                 capture_output=True,
                 check=False,
             )
-            assert "`bb.inputs: copy`" in ended(done, 2)
+            if task.startswith("touch"):
+                ended(done)
+            else:
+                assert "`bb.inputs: copy`" in ended(done, 2)
             assert (job.scratch / "big.dat").read_bytes() == LARGE
 
     def test_one_that_is_not_there_is_named(self, job: PrivateJob) -> None:

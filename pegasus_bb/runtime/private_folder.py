@@ -181,7 +181,7 @@ def _finish(
     made = [lfn for lfn in needs.checkpoints if os.path.lexists(place(folder, lfn))]
     status = _give_back(made, folder, scratch, status)
     if status:
-        _tell(linked.advice())
+        _tell(linked.changed() or linked.advice())
         return status
     _tell(why := linked.changed() or _missing(needs, folder))
     if why:

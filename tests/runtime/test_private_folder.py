@@ -294,6 +294,13 @@ class TestInputs:
         assert "`bb.inputs: copy`" in said
         assert not (job.scratch / "out.txt").exists()
 
+    @pytest.mark.skipif(os.getuid() != 0, reason="others are refused by the kernel")
+    def test_one_that_root_changes_is_named_after_a_failure_too(
+        self, job: PrivateJob
+    ) -> None:
+        said = ended(job.run("echo more >> big.dat; exit 3"), 3)
+        assert "big.dat: the task has changed its input in place" in said
+
     @pytest.mark.skipif(os.getuid() != 0, reason="only root becomes another user")
     @pytest.mark.usefixtures("new_archives")
     @pytest.mark.parametrize("task", ["echo more >> big.dat", "touch big.dat"])

@@ -236,7 +236,7 @@ def _move(
     so is what lies on another file system. ``going``: the folders that will be gone."""
     found = os.lstat(made)
     if stat.S_ISLNK(found.st_mode) and not is_link:
-        _copy_back(made, dest, going)
+        _copy_back(made, dest, going, is_read=is_read)
         return
     if is_read and stat.S_ISREG(found.st_mode):
         close_to_writing(made, found.st_mode)
@@ -246,7 +246,7 @@ def _move(
         os.rename(made, dest)
     except OSError as error:
         if error.errno == errno.EXDEV:
-            _copy_back(made, dest, going)
+            _copy_back(made, dest, going, is_read=is_read)
             return
         if error.errno not in (errno.EISDIR, errno.ENOTEMPTY, errno.EEXIST):
             raise
@@ -285,10 +285,13 @@ def _will_break(link: str, made: str, going: Sequence[str]) -> bool:
     return leads_there and not stays and os.path.exists(link)
 
 
-def _copy_back(made: str, dest: str, going: Sequence[str]) -> None:
+def _copy_back(made: str, dest: str, going: Sequence[str], *, is_read: bool) -> None:
     from pegasus_bb.runtime.staging.folder_lfns import copy_path
 
     copy_path(made, dest, digest=False, replace=True, vanishing=going)
+    mode = os.lstat(dest).st_mode
+    if is_read and stat.S_ISREG(mode):  # later, it would disturb a stage-out
+        close_to_writing(dest, mode)
 
 
 def _discard(folder: str) -> None:

@@ -362,6 +362,13 @@ class TestOutputs:
         ended(job.run("umask 002; echo done > out.txt"))
         assert (job.scratch / "out.txt").stat().st_mode & 0o7777 == 0o1464
 
+    def test_one_that_others_read_is_closed_when_it_is_copied_back(
+        self, job: PrivateJob
+    ) -> None:
+        job.needs["read"] = ["out.txt"]
+        ended(job.run("umask 002; echo done > real; ln -s real out.txt"))
+        assert (job.scratch / "out.txt").stat().st_mode & 0o7777 == 0o1464
+
     @pytest.mark.parametrize(
         "task",
         [

@@ -76,13 +76,15 @@ def run_in_private_folder(
     scratch = shared.text(needs.scratch) if shared else needs.scratch
     folder = _make_folder(_place_of_folders(bb, needs, scratch, environ) + node.name)
     try:
+        if os.path.exists(_wants_copies(scratch, node.name)):
+            needs = needs._replace(copied=needs.inputs)
         linked = _fill(needs, scratch, folder)
         binding = Binding(needs.scratch, folder, shared)
         bound = {**binding.environ(environ), _INSIDE: node.name}
         links, hinted = task_files(bb, node, binding, scratch)
         argv = binding.argv(argv)
         status = run_task(bb, binding, argv, bound, links=links, hinted=hinted)
-        return _finish(needs, folder, scratch, linked, links, status)
+        return _finish(needs, node.name, folder, scratch, linked, links, status)
     finally:
         _discard(folder)
 
@@ -169,8 +171,14 @@ def place(folder: str, lfn: str) -> str:
     return os.path.join(folder, lfn)
 
 
+def _wants_copies(scratch: str, node: str) -> str:
+    """The folder that is there if the next try of ``node`` is to have copies."""
+    return os.path.join(scratch, FOLDER, f"{node}.copies")
+
+
 def _finish(
     needs: PrivateNeeds,
+    node: str,
     folder: str,
     scratch: str,
     linked: LinkedInputs,
@@ -181,7 +189,15 @@ def _finish(
     made = [lfn for lfn in needs.checkpoints if os.path.lexists(place(folder, lfn))]
     status = _give_back(made, folder, scratch, status)
     if status:
-        _tell(linked.changed() or linked.advice())
+        why = linked.changed()
+        if not why and (copy := linked.closed_copy(folder)):
+            copies = _wants_copies(scratch, node)
+            os.makedirs(copies, exist_ok=True)
+            why = (
+                f"{os.path.relpath(copy, folder)} is a copy of an input, and closed to "
+                "writing as that is; the next try has copies of its own"
+            )
+        _tell(why or linked.advice())
         return status
     _tell(why := linked.changed() or _missing(needs, folder))
     if why:

@@ -8,6 +8,7 @@ to it fails. Root may write all the same, so each file is looked at again afterw
 
 from __future__ import annotations
 
+import itertools
 import os
 import stat
 from typing import NamedTuple
@@ -22,6 +23,7 @@ from pegasus_bb.core.refusals import (
 from pegasus_bb.runtime.links import LinkFailed
 
 _SMALL = 1 << 20  # bytes, read at once
+_LOOKED_AT = 10_000  # files of a task that has failed
 _COPY = (
     "the pegasus profile `bb.inputs: copy` of the job or its transformation gives it a "
     "copy of its own"
@@ -62,6 +64,26 @@ class LinkedInputs:
             f"{listed}: the task has changed its input in place, which other jobs may "
             f"read as well; {_COPY}"
         )
+
+    def closed_copy(self, folder: str) -> str:
+        """The path of a file in ``folder`` that looks like a copy of an input which its
+        task could not write to, or empty: ``cp`` keeps that a file is closed."""
+        sizes = {state.size for state in self._before.values()}
+        if not sizes:
+            return ""
+        walk = os.walk(folder)
+        paths = (
+            os.path.join(place, name) for place, _, names in walk for name in names
+        )
+        for path in itertools.islice(paths, _LOOKED_AT):
+            try:
+                found = os.lstat(path)
+            except OSError:  # a process that the task has left removes it
+                continue
+            closed = not found.st_mode & stat.S_IWUSR
+            if closed and stat.S_ISREG(found.st_mode) and found.st_size in sizes:
+                return path
+        return ""
 
     def advice(self) -> str:
         """For a task that has failed: perhaps it could not write to an input."""

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,37 @@ class PrivateJob:
 @pytest.fixture
 def job(site: Site) -> PrivateJob:
     return PrivateJob(site)
+
+
+@pytest.fixture
+def job_of_a_user(new_archives: None) -> Iterator[PrivateJob]:
+    if os.getuid() != 0:
+        pytest.skip("only root becomes another user")
+    with tempfile.TemporaryDirectory(prefix="pegasus-bb-user-") as folder:
+        Path(folder).chmod(0o755)
+        site = Site(Path(folder) / "site", reserved=False)
+        site.scratch.mkdir(parents=True)
+        site.plan_without_buffer(site.scratch)
+        job = PrivateJob(site)
+        job.needs["scratch"] = str(site.scratch)
+        install_runtime(str(job.site.bb), "/usr/bin/python3")
+        job.note()
+        for path in Path(folder).rglob("*"):
+            os.chown(path, 1000, 1000, follow_symlinks=False)
+        yield job
+
+
+def run_by_a_user(job: PrivateJob, task: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        job.argv(task, str(job.scratch)),
+        env={"PATH": os.environ["PATH"], "PEGASUS_DAG_JOB_ID": NODE},
+        user=1000,
+        group=1000,
+        extra_groups=[],
+        cwd="/",
+        capture_output=True,
+        check=False,
+    )
 
 
 def ended(done: subprocess.CompletedProcess[bytes], status: int = 0) -> str:
@@ -301,38 +333,25 @@ class TestInputs:
         said = ended(job.run("echo more >> big.dat; exit 3"), 3)
         assert "big.dat: the task has changed its input in place" in said
 
-    @pytest.mark.skipif(os.getuid() != 0, reason="only root becomes another user")
-    @pytest.mark.usefixtures("new_archives")
-    @pytest.mark.parametrize("task", ["echo more >> big.dat", "touch big.dat"])
-    def test_a_user_can_touch_one_not_write_to_it_and_is_told_what_lets_him(
-        self, task: str
+    def test_a_user_cannot_write_to_one_and_is_told_what_lets_him(
+        self, job_of_a_user: PrivateJob
     ) -> None:
-        with tempfile.TemporaryDirectory(prefix="pegasus-bb-user-") as folder:
-            Path(folder).chmod(0o755)
-            site = Site(Path(folder) / "site", reserved=False)
-            site.scratch.mkdir(parents=True)
-            site.plan_without_buffer(site.scratch)
-            job = PrivateJob(site)
-            job.needs["scratch"] = str(site.scratch)
-            install_runtime(str(job.site.bb), "/usr/bin/python3")
-            job.note()
-            for path in Path(folder).rglob("*"):
-                os.chown(path, 1000, 1000, follow_symlinks=False)
-            done = subprocess.run(
-                job.argv(f"{task}; echo > out.txt", str(site.scratch)),
-                env={"PATH": os.environ["PATH"], "PEGASUS_DAG_JOB_ID": NODE},
-                user=1000,
-                group=1000,
-                extra_groups=[],
-                cwd="/",
-                capture_output=True,
-                check=False,
-            )
-            if task.startswith("touch"):
-                ended(done)
-            else:
-                assert "`bb.inputs: copy`" in ended(done, 2)
-            assert (job.scratch / "big.dat").read_bytes() == LARGE
+        done = run_by_a_user(job_of_a_user, "echo more >> big.dat; echo > out.txt")
+        assert "`bb.inputs: copy`" in ended(done, 2)
+        assert (job_of_a_user.scratch / "big.dat").read_bytes() == LARGE
+
+    def test_a_user_can_touch_one(self, job_of_a_user: PrivateJob) -> None:
+        ended(run_by_a_user(job_of_a_user, "touch big.dat; echo > out.txt"))
+
+    def test_a_user_who_cannot_write_to_a_copy_can_do_so_when_he_tries_again(
+        self, job_of_a_user: PrivateJob
+    ) -> None:
+        task = "cp big.dat work; echo more >> work; tail -n 1 work > out.txt"
+        said = ended(run_by_a_user(job_of_a_user, task), 2)
+        assert "work is a copy of an input" in said
+        ended(run_by_a_user(job_of_a_user, task))
+        assert job_of_a_user.made() == "more\n"
+        assert (job_of_a_user.scratch / "big.dat").read_bytes() == LARGE
 
     def test_one_that_is_not_there_is_named(self, job: PrivateJob) -> None:
         (job.scratch / "big.dat").unlink()

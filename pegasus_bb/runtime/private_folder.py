@@ -202,6 +202,8 @@ def _finish(
     _tell(why := linked.changed() or _missing(needs, folder))
     if why:
         return 1
+    for lfn in needs.outputs:
+        linked.open_copy(place(folder, lfn))
     planned = {link.lfn for link in links}
     return _give_back(
         needs.outputs, folder, scratch, status, read=needs.read, planned=planned

@@ -46,10 +46,13 @@ class LinkedInputs:
 
     def __init__(self) -> None:
         self._before: dict[str, _State] = {}
+        self._sizes: set[int] = set()  # of files that their maker could write
 
     def add(self, source: str, found: os.stat_result) -> None:
         if not stat.S_ISDIR(found.st_mode):  # its time tells of new names only
             self._before[source] = _State.of(found)
+            if original_mode(found.st_mode) & stat.S_IWUSR:
+                self._sizes.add(found.st_size)
 
     def changed(self) -> str:
         """A message about inputs that the task has changed in place, or empty."""
@@ -68,8 +71,7 @@ class LinkedInputs:
     def closed_copy(self, folder: str) -> str:
         """The path of a file in ``folder`` that looks like a copy of an input which its
         task could not write to, or empty: ``cp`` keeps that a file is closed."""
-        sizes = {state.size for state in self._before.values()}
-        if not sizes:
+        if not self._sizes:
             return ""
         walk = os.walk(folder)
         paths = (
@@ -80,10 +82,21 @@ class LinkedInputs:
                 found = os.lstat(path)
             except OSError:  # a process that the task has left removes it
                 continue
-            closed = not found.st_mode & stat.S_IWUSR
-            if closed and stat.S_ISREG(found.st_mode) and found.st_size in sizes:
+            if self._is_closed_copy(found):
                 return path
         return ""
+
+    def _is_closed_copy(self, found: os.stat_result) -> bool:
+        closed = stat.S_ISREG(found.st_mode) and not found.st_mode & stat.S_IWUSR
+        return closed and found.st_size in self._sizes
+
+    def open_copy(self, path: str) -> None:
+        """Let the owner of ``path`` write to it, if it is a copy of an input which he
+        could write to at first. Raises OSError."""
+        found = os.lstat(path)
+        marked = found.st_mode & stat.S_ISVTX  # a further name of the input itself
+        if self._is_closed_copy(found) and not marked:
+            keep_mode(path, found.st_mode | stat.S_IWUSR, path)
 
     def advice(self) -> str:
         """For a task that has failed: perhaps it could not write to an input."""

@@ -381,6 +381,26 @@ class TestOutputs:
         ended(job.run("umask 002; echo done > out.txt"))
         assert (job.scratch / "out.txt").stat().st_mode & 0o7777 == 0o1464
 
+    def test_one_that_is_a_copy_of_an_input_may_be_written(
+        self, job: PrivateJob
+    ) -> None:
+        (job.scratch / "big.dat").chmod(0o664)
+        (job.scratch / "other.txt").write_bytes(LARGE + LARGE)
+        (job.scratch / "other.txt").chmod(0o444)
+        job.needs["inputs"] = ["big.dat", "other.txt"]
+        job.needs["outputs"] = ["out.txt", "other.out", "own.out"]
+        copies = "cp big.dat out.txt; cp other.txt other.out"
+        ended(job.run(f"umask 022; {copies}; echo 1 > own.out; chmod 400 own.out"))
+        modes = [(job.scratch / lfn).stat().st_mode for lfn in job.needs["outputs"]]
+        assert [mode & 0o7777 for mode in modes] == [0o644, 0o444, 0o400]
+
+    def test_one_that_is_a_further_name_of_an_input_leaves_that_closed(
+        self, job: PrivateJob
+    ) -> None:
+        (job.scratch / "big.dat").chmod(0o664)
+        ended(job.run("ln -L big.dat out.txt"))
+        assert (job.scratch / "big.dat").stat().st_mode & 0o7777 == 0o1464
+
     def test_one_that_others_read_is_closed_when_it_is_copied_back(
         self, job: PrivateJob
     ) -> None:

@@ -50,7 +50,6 @@ PROFILES = {
     "condor": {"grid_resource": "batch slurm"},
     "pegasus": {
         "style": "glite",
-        "data.configuration": "sharedfs",
         "auxillary.local": "false",
     },
 }

@@ -17,6 +17,7 @@ import click
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.planner.pegasus_home import PLAN, PegasusHome, find_home
 
+_VERSION = "pegasus-version"  # Pegasus.api looks for it
 _SIBLINGS = ("lib", "lib64", "share", "etc")
 
 
@@ -50,8 +51,10 @@ def make_hook_home(home: PegasusHome | None, command: Path, cache: Path) -> Path
 
     Raises UsageError if our pegasus-plan is missing, or if the cache cannot be written.
     """
-    links = {"bin/pegasus-bb": command, f"bin/{PLAN}": hook_script()}
-    if home is not None:
+    links = {"bin/pegasus-bb": command, f"bin/{PLAN}": hook_script(PLAN)}
+    if home is None:
+        links[f"bin/{_VERSION}"] = hook_script(_VERSION)
+    else:
         for tool in sorted(home.bin.glob("pegasus-*")):
             links.setdefault(f"bin/{tool.name}", tool)
         for name in _SIBLINGS:
@@ -75,15 +78,15 @@ def shell_command(folder: Path) -> str:
     return f'export PATH={shlex.quote(str(folder))}:"$PATH"'
 
 
-def hook_script() -> Path:
-    """planner-hooks/pegasus-plan, in a checkout or installed. Raises UsageError."""
+def hook_script(name: str) -> Path:
+    """planner-hooks/NAME, in a checkout or installed. Raises UsageError."""
     checkout = Path(__file__).resolve().parents[2]
     installed = Path(sysconfig.get_path("data")) / "share" / "pegasus-bb"
     for place in (checkout, installed):
-        if (place / "planner-hooks" / PLAN).is_file():
-            return place / "planner-hooks" / PLAN
+        if (place / "planner-hooks" / name).is_file():
+            return place / "planner-hooks" / name
     raise UsageError(
-        "planner-hooks/pegasus-plan is neither in a checkout of pegasus_bb nor in "
+        f"planner-hooks/{name} is neither in a checkout of pegasus_bb nor in "
         f"{installed}; install pegasus_bb again"
     )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.cli.hook import hook_script, make_hook_home, shell_command
-from pegasus_bb.planner.pegasus_home import PegasusHome
+from pegasus_bb.planner.pegasus_home import PLAN, PegasusHome
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def test_all_tools_are_the_real_ones_but_pegasus_plan(
     home: PegasusHome, tmp_path: Path
 ) -> None:
     folder = make_hook_home(home, tmp_path / "pegasus-bb", tmp_path / "cache")
-    assert (folder / "pegasus-plan").resolve() == hook_script().resolve()
+    assert (folder / "pegasus-plan").resolve() == hook_script(PLAN).resolve()
     assert (folder / "pegasus-version").resolve() == home.bin / "pegasus-version"
     assert (folder.parent / "lib").resolve() == home.bin.parent / "lib"
     names = sorted(p.name for p in folder.iterdir())
@@ -91,3 +91,14 @@ def test_a_property_leads_to_us_as_well(
     name = "p" if option else "pegasus.properties"
     (tmp_path / name).write_text("# x\n pegasus.bb.mode = persistent\n")
     assert plan(folder, tmp_path, *option.split()) == "ours\n"
+
+
+def test_without_a_pegasus_its_api_finds_the_folder_all_the_same(
+    tmp_path: Path,
+) -> None:
+    """Workflow.plan() looks for pegasus-version, and starts the pegasus-plan beside."""
+    folder = make_hook_home(None, tmp_path / "pegasus-bb", tmp_path / "cache")
+    version = folder / "pegasus-version"
+    done = subprocess.run([version], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("5.1 ")
+    assert (version.parent / "pegasus-plan").is_file()

@@ -95,7 +95,8 @@ def test_what_is_installed_into_an_empty_environment(tmp_path: Path, kind: str) 
     place = tmp_path / "environment"
     install(MADE[kind](tmp_path), place)
     share = place / "share" / "pegasus-bb"
-    for name in ("planner-hooks/pegasus-plan", "pre-scripts/bb-gate"):
+    hooks = ("planner-hooks/pegasus-plan", "planner-hooks/pegasus-version")
+    for name in (*hooks, "pre-scripts/bb-gate"):
         assert (share / name).is_file()
     helpers = list(place.rglob("_small*.so"))
     assert bool(helpers) == (kind != "pure" and shutil.which("cc") is not None)

@@ -34,7 +34,7 @@ x-storage-tiers:
       backend: directory  # or datawarp, slurm-lua, node-local
       # the folder on the fast storage, which all nodes of the site see
       path: PATH  # WHY
-      capacity: auto  # the sizes of all files, or a size such as 100GiB
+      capacity: auto  # room for all files; no sizes: half of what is free
 """
 
 

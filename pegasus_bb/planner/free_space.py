@@ -12,27 +12,31 @@ from pegasus_bb.model.tiers import Tier
 
 
 def free_on(tier: Tier) -> int | None:
-    """Bytes, no more than the quota; None where this machine cannot tell."""
-    seen = _of_folder(tier) if tier.kind.is_one_folder else _of_scheduler(tier)
+    """Bytes that no reservation has, no more than the quota; None where this machine
+    cannot tell."""
+    path = Path(tier.settings.get("path", "/"))
+    if tier.kind.is_one_folder and not is_dir(path):  # the first run makes it
+        seen: int | None = _of_folder(path)
+    else:
+        seen = _of_backend(tier)
     known = [size for size in (seen, quota_of(tier)) if size is not None]
     return min(known, default=None)
 
 
-def _of_folder(tier: Tier) -> int:
-    path = Path(tier.settings.get("path", "/"))
+def _of_folder(path: Path) -> int:
     there = next((p for p in (path, *path.parents) if is_dir(p)), Path("/"))
     found = os.statvfs(there)
     return found.f_bavail * found.f_frsize
 
 
-def _of_scheduler(tier: Tier) -> int | None:
+def _of_backend(tier: Tier) -> int | None:
     from pegasus_bb.runtime.backends.backend_table import open_backend  # few ask
 
     if not tier.is_reserved:
         return None
     try:
         pools = open_backend(tier.backend, tier.settings).pools()
-    except (PegasusBBError, OSError):  # no Slurm here, or no answer
+    except (PegasusBBError, OSError, ValueError):  # no Slurm here, or no answer
         return None
     wanted = [p.free for p in pools if p.name == tier.pool] if tier.pool else []
     return next(iter([*wanted, *(p.free for p in pools)]), None)

@@ -106,14 +106,30 @@ def of_programs(given: PlanningInput) -> Iterator[Finding]:
     mend = "the pfn in the transformation catalog"
     if needed:
         yield wrong("programs", listed("not on this machine", needed), mend)
+    elif tools := missing_tools(given):
+        mend = "a Pegasus on this machine, or none if its jobs run elsewhere"
+        yield note("programs", tools, mend)
     elif gone:
-        mend = f"none if site {site} has them; else {mend}, or a Pegasus for its own"
+        mend = f"none if site {site} has them; else {mend}"
         yield note("programs", listed("not on this machine", gone), mend)
     lost = {n: p for n, p in known.items() if all_here and _interpreter(p.pfn)}
     if lost:
         interpreter = _interpreter(next(iter(lost.values())).pfn)
         what = listed(f"its first line names {interpreter}, which is not here", lost)
         yield wrong("programs", what, "its first line, or the pfn")
+
+
+def missing_tools(given: PlanningInput) -> str:
+    """A message about programs of Pegasus that this machine has not; empty without."""
+    site = given.site.name
+    catalog = given.catalogs.transformations
+    names = {j.transformation for j in given.workflow.jobs.values() if j.runs_on(site)}
+    found = (catalog.executable(name, site) for name in names)
+    paths = {p.pfn for p in found if p is not None and not p.container}
+    gone = {path for path in paths if _is_of_pegasus(path) and not _is_file_here(path)}
+    if not gone:
+        return ""
+    return f"not on this machine, and a Pegasus brings it: {abbreviate(sorted(gone))}"
 
 
 def of_images(given: PlanningInput) -> Iterator[Finding]:
@@ -146,7 +162,9 @@ def of_scratch(
     catalogs: Catalogs, site: Site, *, is_watched: bool
 ) -> Iterator[Finding]:
     """``is_watched``: this machine looks there for results of job reservations."""
-    path = Path(site.scratch.path if site.scratch else "")
+    if site.scratch is None:  # planning names a folder
+        return
+    path = Path(site.scratch.path)
 
     def at() -> str:
         return _place(catalogs.sites.document, ["sites", site.index, "directories"])

@@ -201,7 +201,8 @@ class FolderBackend(Backend):
         if not entry["granted"]:
             return State.PENDING, (
                 f"waits for {format_size(entry['size'])}; "
-                f"{format_size(self._free(grants))} free, first come first served"
+                f"{format_size(self._free(grants))} free, first come first served; "
+                "`pegasus-bb ls` shows who has the rest"
             )
         return self._state_of(entry), f"in {self._folder(request)}"
 

@@ -72,7 +72,7 @@ def test_a_site_that_is_whole_has_nothing_wrong(runner: Checked) -> None:
 
 def order(runner: Checked) -> list[str]:
     """What is looked after, from the user's own files to the site."""
-    own = ["files", "workflow", "replicas", "capacity", "python", "pegasus"]
+    own = ["files", "folders", "workflow", "replicas", "capacity", "python", "pegasus"]
     kickstart = ["kickstart"] if runner.planner == "pegasus" else []
     of_site = ["htcondor", "blahp", "scratch", "slurm"]
     return [*own, *kickstart, "submit", "catalogs", *of_site]

@@ -171,7 +171,8 @@ def fresh_starts(bench: Bench, rounds: int) -> None:
     kinds = {"launch and record": [str(bb / "bin/launch"), *record]}
     private = bench.plan("off", PRIVATE) / "bb"
     Path(json.loads((private / "plan.json").read_text())["scratch"]).mkdir(parents=True)
-    kinds["in private"] = [str(private / "bin/launch"), *record]
+    kinds["in private"] = [str(private / f"bin/{p}") for p in ("launch", "record")]
+    kinds["in private"].append("/bin/true")
     kickstart = which("pegasus-kickstart")
     if kickstart:
         kinds["pegasus-kickstart"] = [kickstart, "/bin/true"]

@@ -61,6 +61,7 @@ class SubmitFile:
     universe: str = "vanilla"
     remote_initialdir: str = ""
     attributes: dict[str, str] = field(default_factory=dict)  # +name, quotes taken off
+    transfer_input_files: str = ""  # paths from ``initialdir``, with commas between
 
 
 def read_submit(path: Path, variables: Mapping[str, str]) -> SubmitFile:
@@ -120,6 +121,7 @@ def _job(submit: Any) -> SubmitFile:
         value("universe").lower() or "vanilla",
         value("remote_initialdir"),
         attributes,
+        value("transfer_input_files"),
     )
 
 

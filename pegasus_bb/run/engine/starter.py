@@ -59,8 +59,10 @@ class Starter:
         files: list[int] = []
         try:
             self._open(command, files)
-            if Path(command.argv[0]).name == _WANTS_SCRATCH:
-                command.environment["_CONDOR_SCRATCH_DIR"] = self._scratch_of(item)
+            if command.brings or Path(command.argv[0]).name == _WANTS_SCRATCH:
+                scratch = self._scratch_of(item)
+                _bring(command, scratch)
+                command.environment["_CONDOR_SCRATCH_DIR"] = scratch
             self._start(item, "job", command, (files[0], files[1], files[2]))
         except CannotStart as error:
             if len(files) == 3:  # where users look first
@@ -175,6 +177,7 @@ class Command:
     input: str = ""
     output: str = ""
     error: str = ""
+    brings: list[str] = field(default_factory=list)  # files for its scratch
 
 
 def folder_of(node: Node, submit_dir: Path) -> Path:
@@ -248,6 +251,16 @@ def _written(file: Path) -> int:
         return 0
 
 
+def _bring(command: Command, scratch: str) -> None:
+    """Put links to the files that come with a job into its ``scratch``. Raises
+    CannotStart."""
+    for path in command.brings:
+        try:
+            Path(scratch, Path(path).name).symlink_to(path)
+        except OSError as error:
+            raise CannotStart(f"{path}: cannot be brought: {error.strerror}") from error
+
+
 def job_command(job: SubmitFile, item: NodeEntry, submit_dir: Path) -> Command:
     """A job as HTCondor would start it on this machine.
 
@@ -267,4 +280,5 @@ def job_command(job: SubmitFile, item: NodeEntry, submit_dir: Path) -> Command:
         at(job.input),
         at(job.output),
         at(job.error),
+        [at(name.strip()) for name in job.transfer_input_files.split(",") if name],
     )

@@ -46,6 +46,23 @@ def test_a_job_finds_what_its_submit_file_says(folder: Folder, tmp_path: Path) -
     assert (scratch / "a.err").read_text() == "bad\n"
 
 
+def test_files_that_come_with_a_job_are_in_its_scratch(folder: Folder) -> None:
+    """Since Pegasus 5.1.3 Kickstart reads lists of files there."""
+    (folder.path / "lists").mkdir()
+    (folder.path / "lists/a.in.lof").write_text("in.txt\n")
+    (folder.path / "b.lof").write_text("out.txt\n")
+    look = "ls $_CONDOR_SCRATCH_DIR; cat $_CONDOR_SCRATCH_DIR/*"
+    program(folder, "look.sh", f"#!/bin/sh\n{look}\n")
+    folder.job("a")
+    (folder.path / "a.sub").write_text(
+        "executable = look.sh\noutput = a.out\n"
+        f"transfer_input_files = {folder.path}/lists/a.in.lof, b.lof\nqueue\n"
+    )
+    folder.run()
+    said = (folder.path / "a.out").read_text().split()
+    assert said == ["a.in.lof", "b.lof", "in.txt", "out.txt"]
+
+
 def test_script_arguments_are_split_without_a_shell(folder: Folder) -> None:
     folder.job("a", pre=Script("task.py", '$HOME;  out=`id`|*\terr="x"'))
     assert folder.tasks_run() == ["$HOME;", "a"]

@@ -71,6 +71,16 @@ def ask(
     )
 
 
+def find_pegasus_transfer(environ: Mapping[str, str]) -> str:
+    """The path of a real pegasus-transfer on PATH or in PEGASUS_HOME, or nothing."""
+    import shutil
+
+    home = environ.get("PEGASUS_HOME")
+    folders = [environ.get("PATH") or "", f"{home}/bin" if home else ""]
+    path = os.pathsep.join(folder for folder in folders if folder)
+    return shutil.which("pegasus-transfer", path=path) or ""
+
+
 def _without_options(program: str, environ: Mapping[str, str]) -> dict[str, str]:
     if program.rsplit("/", 1)[-1] not in _SLURM:
         return dict(environ)

@@ -13,7 +13,7 @@ from pegasus_bb.model.modes import RunMode
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.tiers import Tier
-from pegasus_bb.model.workflow import Workflow
+from pegasus_bb.model.workflow import Job, Workflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,27 @@ class PlanningInput:
     def levels(self) -> int:
         """The length of the longest chain of jobs."""
         return max(self.graph.level.values(), default=0)
+
+    def is_asked_for(
+        self, job: Job, key: str, choices: tuple[str, str], would_do: str
+    ) -> bool:
+        """Whether the pegasus profile ``key`` of ``job``, else of its program, is the
+        first of ``choices``; the second is the default. Raises CatalogError for another
+        value."""
+        programs = self.catalogs.transformations
+        for profiles in job.all_profiles(programs, self.site.name):
+            value = (profiles.get("pegasus") or {}).get(key)
+            if value is None:
+                continue
+            if str(value) not in choices:
+                raise self.workflow.document.error(
+                    f"job {job.id} or its program has an odd profile {key}",
+                    ["jobs", job.index],
+                    str(value),
+                    would_do,
+                )
+            return str(value) == choices[0]
+        return False
 
     def in_mode(self, mode: RunMode) -> PlanningInput:
         return replace(self, settings=replace(self.settings, mode=mode))

@@ -16,7 +16,6 @@ from zlib import crc32
 from pegasus_bb.core.plugins import STREAMS as ADDED
 from pegasus_bb.core.plugins import plugin
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
-from pegasus_bb.decide.lint.job_reservations import profile_sources
 from pegasus_bb.decide.run_times import LevelClock, LifetimeShare, times_error
 from pegasus_bb.model.placement import HINTS, PFS, PlacedFile, Placement
 from pegasus_bb.model.workflow import Job
@@ -142,15 +141,5 @@ def outputs_to_make(
 def _wants_hints(given: PlanningInput, job: Job) -> bool:
     if not job.runs_on(given.site.name):
         return False
-    for profiles in profile_sources(job, given.catalogs, given.site.name):
-        value = (profiles.get("pegasus") or {}).get(_PROFILE)
-        if value is not None and str(value) not in ("on", "off"):
-            raise given.workflow.document.error(
-                f"job {job.id} or its program has an odd profile {_PROFILE}",
-                ["jobs", job.index],
-                str(value),
-                "on: the launcher makes its outputs beforehand; or off",
-            )
-        if value is not None:
-            return str(value) == "on"
-    return False
+    would_do = "on: the launcher makes its outputs beforehand; or off"
+    return given.is_asked_for(job, _PROFILE, ("on", "off"), would_do)

@@ -109,6 +109,21 @@ def metadata_error(
     return workflow.document.error(what, keys, found, would_do)
 
 
+def taken_name(
+    workflow: Workflow, transformation: str, lfn: str, *, is_image: bool
+) -> CatalogError:
+    """An error about a file of the workflow that has the name of a staged program."""
+    first = workflow.first_use([lfn])
+    what = "image" if is_image else "executable"
+    return workflow.document.error(
+        f"the {what} of {transformation} is staged into scratch under a name that a "
+        "file of the workflow has",
+        [*first[1], "lfn"] if first else ["jobs"],
+        lfn,
+        f"rename the file or the {'container' if is_image else 'transformation'}",
+    )
+
+
 def _size_of(file: File, replicas: ReplicaCatalog, site: str) -> int | None:
     """Bytes of an input or a program, from the replica catalog or the disk. None if
     unknown, which is reported and never taken for zero."""

@@ -36,7 +36,7 @@ def with_default_sites(
 
 
 def _local(cwd: Path) -> Data:
-    scratch = _directory("sharedScratch", cwd / "wf-scratch" / "LOCAL")
+    scratch = directory_entry("sharedScratch", cwd / "wf-scratch" / "LOCAL")
     return {"name": LOCAL, "directories": [scratch, _storage(cwd)]}
 
 
@@ -53,9 +53,10 @@ def _is_storage(directory: Any) -> bool:
 
 
 def _storage(cwd: Path) -> Data:
-    return _directory("localStorage", cwd / "wf-output")
+    return directory_entry("localStorage", cwd / "wf-output")
 
 
-def _directory(kind: str, path: Path) -> Data:
+def directory_entry(kind: str, path: str | Path) -> Data:
+    """A directory of a site, as the site catalog has it."""
     server = {"url": f"file://{path}", "operation": "all"}
     return {"type": kind, "path": str(path), "fileServers": [server]}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pegasus_bb.model.document import Data, Document, Entry, Key, plain, suggestion
-from pegasus_bb.model.transformations import full_name
+from pegasus_bb.model.transformations import TransformationCatalog, full_name
 
 _WORD = re.compile(r"(?:[A-Za-z0-9._+@=-]|[^\x00-\x7f])+")
 # Any other key is a mistake: pegasus-plan refuses it as well.
@@ -110,9 +110,26 @@ class Job:
             return self.kind == "job"
         return self.profile("selector", "execution.site") in (None, site)
 
+    def is_only_local(self, programs: TransformationCatalog, site: str) -> bool:
+        """Whether it has no files, and its program is on site local and not on
+        ``site``: pegasus-plan maps it to local, if --sites names that."""
+        return not self.uses and programs.is_only_local(self.transformation, site)
+
     def profile(self, namespace: str, key: str) -> str | None:
         value = (self.data.get("profiles") or {}).get(namespace, {}).get(key)
         return None if value is None else plain(value)
+
+    def all_profiles(
+        self, programs: TransformationCatalog, site: str
+    ) -> Iterator[Mapping[str, Mapping[str, Any]]]:
+        """Its profiles and those of its program on ``site``, the nearest first."""
+        yield self.data.get("profiles") or {}
+        name = self.transformation
+        here = programs.executable(name, site)
+        if here is not None:
+            yield here.profiles
+        if name in programs.transformations:
+            yield programs.transformations[name].profiles
 
     def inputs(self) -> Iterator[Use]:
         return (use for use in self.uses if use.kind == "input")

@@ -17,12 +17,12 @@ _OUR_OWN = ("http", "https")  # runtime/transfers/web.py
 def tools_to_fetch(given: PlanningInput) -> Iterator[str]:
     """A note on inputs, programs and images that another tool than ours fetches, if
     this machine does not have it: the nodes may."""
-    if _has_pegasus_transfer(given):
-        return
     far: dict[str, list[str]] = {}  # scheme -> what it brings
     for what, pfns in _wanted(given):
         if not any(map(_has_way, pfns)):
             far.setdefault(_scheme(pfns[0]), []).append(what)
+    if not far or _has_pegasus_transfer(given):
+        return
     for scheme, names in far.items():
         tools = "scp or pegasus-transfer" if scheme == "scp" else "pegasus-transfer"
         yield (
@@ -56,7 +56,7 @@ def _scheme(pfn: str) -> str:
 
 
 def _has_pegasus_transfer(given: PlanningInput) -> bool:
-    home = os.environ.get("PEGASUS_HOME", "")
-    path = os.pathsep.join([os.environ.get("PATH", ""), f"{home}/bin" if home else ""])
+    from pegasus_bb.core.process import find_pegasus_transfer  # few files are far
+
     of_site = given.site.profile("env", "PEGASUS_HOME")
-    return bool(of_site) or shutil.which("pegasus-transfer", path=path) is not None
+    return bool(of_site) or bool(find_pegasus_transfer(os.environ))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.files import is_dir
 from pegasus_bb.decide.sizing import quota_of
 from pegasus_bb.model.tiers import Tier
+from pegasus_bb.planner.local_files import free_at
 
 
 def free_on(tier: Tier) -> int | None:
@@ -16,17 +16,11 @@ def free_on(tier: Tier) -> int | None:
     cannot tell."""
     path = Path(tier.settings.get("path", "/"))
     if tier.kind.is_one_folder and not is_dir(path):  # the first run makes it
-        seen: int | None = _of_folder(path)
+        seen: int | None = free_at(path)
     else:
         seen = _of_backend(tier)
     known = [size for size in (seen, quota_of(tier)) if size is not None]
     return min(known, default=None)
-
-
-def _of_folder(path: Path) -> int:
-    there = next((p for p in (path, *path.parents) if is_dir(p)), Path("/"))
-    found = os.statvfs(there)
-    return found.f_bavail * found.f_frsize
 
 
 def _of_backend(tier: Tier) -> int | None:

@@ -82,9 +82,7 @@ def of_programs(given: PlanningInput) -> Iterator[Finding]:
     is not looked at."""
     site = given.site.name
     catalog = given.catalogs.transformations
-    names = {j.transformation for j in given.workflow.jobs.values() if j.runs_on(site)}
-    programs = {name: catalog.executable(name, site) for name in sorted(names)}
-    known = {n: p for n, p in programs.items() if p is not None and not p.container}
+    known = _programs(given)
     gone = {name: p for name, p in known.items() if not _is_file_here(p.pfn)}
     closed = {n: p for n, p in known.items() if p.kind == "installed" and _shut(p.pfn)}
 
@@ -121,15 +119,20 @@ def of_programs(given: PlanningInput) -> Iterator[Finding]:
 
 def missing_tools(given: PlanningInput) -> str:
     """A message about programs of Pegasus that this machine has not; empty without."""
-    site = given.site.name
-    catalog = given.catalogs.transformations
-    names = {j.transformation for j in given.workflow.jobs.values() if j.runs_on(site)}
-    found = (catalog.executable(name, site) for name in names)
-    paths = {p.pfn for p in found if p is not None and not p.container}
+    paths = {program.pfn for program in _programs(given).values()}
     gone = {path for path in paths if _is_of_pegasus(path) and not _is_file_here(path)}
     if not gone:
         return ""
     return f"not on this machine, and a Pegasus brings it: {abbreviate(sorted(gone))}"
+
+
+def _programs(given: PlanningInput) -> dict[str, Executable]:
+    """Transformation -> the program of its jobs on the site; none in a container."""
+    site = given.site.name
+    catalog = given.catalogs.transformations
+    names = {j.transformation for j in given.workflow.jobs.values() if j.runs_on(site)}
+    programs = {name: catalog.executable(name, site) for name in sorted(names)}
+    return {n: p for n, p in programs.items() if p is not None and not p.container}
 
 
 def of_images(given: PlanningInput) -> Iterator[Finding]:
@@ -169,7 +172,7 @@ def of_scratch(
     def at() -> str:
         return _place(catalogs.sites.document, ["sites", site.index, "directories"])
 
-    there = _nearest(path)
+    there = nearest_folder(path)
     if file := _file_at(path):
         yield wrong("scratch", f"{at()}: {file} is no folder", "another sharedScratch")
     elif there == path:
@@ -200,12 +203,11 @@ def of_directory(catalogs: Catalogs, tier: Tier, capacity: int) -> Finding:
 
     if file := _file_at(path):
         return refused(f"{file} is no folder", "a folder, as its path")
-    there = _nearest(path)
+    there = nearest_folder(path)
     if not os.access(there, os.W_OK | os.X_OK):
         what = f"{path} cannot be made: you may not write to {there}"
         return refused(what, "a path of your own, or another mode of the folder")
-    found = os.statvfs(there)
-    free = found.f_bavail * found.f_frsize
+    free = free_at(there)
     if capacity > free:
         few = f"{there} has {format_size(free)} free, less than {format_size(capacity)}"
         mend = "a path with more space, or a lower --bb-capacity"
@@ -217,7 +219,7 @@ def of_directory(catalogs: Catalogs, tier: Tier, capacity: int) -> Finding:
 
 
 def of_submit_dir(folder: Path) -> Finding:
-    there = _nearest(folder.parent)
+    there = nearest_folder(folder.parent)
     if os.access(there, os.W_OK | os.X_OK):
         return ok("submit", f"{folder} can be made")
     what = f"{folder} cannot be made: {there} is not yours to write"
@@ -276,6 +278,12 @@ def _file_at(path: Path) -> Path | None:
     return None if is_dir(found) else found
 
 
-def _nearest(path: Path) -> Path:
+def free_at(path: Path) -> int:
+    """Bytes that are free where ``path`` is or will be. Raises OSError."""
+    found = os.statvfs(nearest_folder(path))
+    return found.f_bavail * found.f_frsize
+
+
+def nearest_folder(path: Path) -> Path:
     """``path``, or the last folder above it that is there."""
     return next((p for p in (path, *path.parents) if is_dir(p)), Path("/"))

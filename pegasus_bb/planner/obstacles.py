@@ -55,6 +55,12 @@ class _Obstacles:
                 self.errors.append(error)
             return None
 
+    def as_one(self) -> UsageError | None:
+        """All of them; None if there are none."""
+        if len(self.errors) < 2:
+            return next(iter(self.errors), None)
+        return SeveralObstacles(self.errors)
+
 
 def with_all_obstacles(error: UsageError, options: PlanOptions) -> UsageError:
     """``error`` of a planning, or all that it would meet one after the other."""
@@ -102,10 +108,8 @@ def check_explained(options: PlanOptions, given: PlanningInput) -> None:
     found.meet(options.check_builtin)
     _of_jobs(found, options, given.workflow, given.catalogs, given.site)
     found.meet(lambda: check_settings(given.workflow, given.catalogs, given.site.name))
-    if len(found.errors) > 1:
-        raise SeveralObstacles(found.errors)
-    if found.errors:
-        raise found.errors[0]
+    if error := found.as_one():
+        raise error
 
 
 def _of_user(
@@ -141,16 +145,15 @@ def _of_jobs(
     graph = found.meet(lambda: build_graph(workflow))
     if graph is None:
         return
+    catalog = catalogs.transformations
     programs = Programs(ValueLines(workflow, catalogs), "/")
     seen: set[str] = set()
     for job in workflow.jobs.values():
         found.meet(lambda: check_job(workflow, graph, job))  # noqa: B023
         name = job.transformation
-        if site is None or (
-            "local" in options.sites
-            and not job.uses
-            and catalogs.transformations.is_only_local(name, site.name)
-        ):
+        if site is None:
+            continue
+        if options.may_run_here and job.is_only_local(catalog, site.name):
             continue
         if job.runs_on(site.name) and name not in seen:
             seen.add(name)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from pegasus_bb.core.errors import UsageError
+from pegasus_bb.model.default_sites import LOCAL
 
 CLEANUPS = ("none", "leaf", "inplace")
 CLUSTERS = ("horizontal", "label", "whole", "none")
@@ -38,6 +39,11 @@ class PlanOptions:
     force: bool = False
     arguments: tuple[str, ...] = ()
     mode: str = ""  # used if neither an option nor a property sets one
+
+    @property
+    def may_run_here(self) -> bool:
+        """Whether jobs may run on site local, which --sites names beside theirs."""
+        return LOCAL in self.sites
 
     def absolute(self, path: Path) -> Path:
         """``path`` relative to the user's working directory. It has no ``..``, so that

@@ -11,7 +11,6 @@ from pegasus_bb.model.workflow import Job
 from pegasus_bb.planner.seal.sealing import ExecutableWorkflow
 
 COPY = "bb.inputs"  # pegasus profile of a job or a transformation
-_CHOICES = ("link", "copy")
 _LINKS = "pegasus.transfer.links"
 _DISK = ("localScratch", "local-scratch")
 _DISK_VARIABLE = "PEGASUS_WN_TMP"
@@ -66,7 +65,7 @@ class _PrivateFolders:
         inputs = [use.lfn for use in job.inputs()]
         outputs = [use.lfn for use in job.outputs()]
         checkpoints = [use.lfn for use in job.uses if use.kind == "checkpoint"]
-        if self._copies_all or _wants_copies(self._given, job):
+        if self._copies_all or self._wants_copies(job):
             copied = inputs
         else:
             made = set(outputs)
@@ -84,25 +83,9 @@ class _PrivateFolders:
         }
         return {**needs, **{key: lfns for key, lfns in lists.items() if lfns}}
 
-
-def _wants_copies(given: PlanningInput, job: Job) -> bool:
-    """Whether the profile of the job, else of its program, says so."""
-    catalog = given.catalogs.transformations
-    name = job.transformation
-    program = catalog.executable(name, given.site.name)
-    known = (program, catalog.transformations.get(name))
-    for profiles in (job.data.get("profiles"), *(p.profiles for p in known if p)):
-        value = ((profiles or {}).get("pegasus") or {}).get(COPY)
-        if value is not None and str(value) not in _CHOICES:
-            raise given.workflow.document.error(
-                f"job {job.id} or its program has an odd profile {COPY}",
-                ["jobs", job.index],
-                str(value),
-                "copy: the job may write to its inputs; or link",
-            )
-        if value is not None:
-            return str(value) == "copy"
-    return False
+    def _wants_copies(self, job: Job) -> bool:
+        would_do = "copy: the job may write to its inputs; or link"
+        return self._given.is_asked_for(job, COPY, ("copy", "link"), would_do)
 
 
 def _disk(given: PlanningInput) -> str | None:

@@ -21,6 +21,7 @@ from pegasus_bb.model.catalogs import (
     read_sites,
 )
 from pegasus_bb.model.data_configuration import data_configuration
+from pegasus_bb.model.default_sites import directory_entry
 from pegasus_bb.model.document import Document, suggestion
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History
@@ -145,13 +146,10 @@ def _has_tasks(
     """Whether a job runs on ``site``: neither a sub-workflow, nor one that runs here
     because its program is only here."""
     jobs = (job for job in workflow.jobs.values() if job.kind != OWN_RUN)
-    if "local" not in options.sites:
+    if not options.may_run_here:
         return any(True for _ in jobs)
     programs = catalogs.transformations
-    return any(
-        job.uses or not programs.is_only_local(job.transformation, site.name)
-        for job in jobs
-    )
+    return not all(job.is_only_local(programs, site.name) for job in jobs)
 
 
 def _notes(options: PlanOptions, user: UserInput, site: Site) -> Iterator[str]:
@@ -256,8 +254,7 @@ def _with_scratch(
     named = (tier.scratch for tier in catalogs.tiers.get(site.name, ()))
     beside = options.absolute(options.base_dir) / _SCRATCH / site.name
     path = next(filter(None, named), str(beside))
-    server = {"url": f"file://{path}", "operation": "all"}
-    entry = {"type": "sharedScratch", "path": path, "fileServers": [server]}
+    entry = directory_entry("sharedScratch", path)
     known = site.data.get("directories") or []
     sites = read_sites(with_values(document, {at: [*known, entry]}))
     return replace(catalogs, sites=sites), sites.site(site.name)

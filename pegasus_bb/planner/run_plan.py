@@ -152,7 +152,7 @@ def plan_run(
         cleanup=options.cleanup,
         arguments=options.arguments,
         clusters=options.clusters,
-        may_run_here="local" in options.sites,
+        may_run_here=options.may_run_here,
         input_dirs=tuple(map(options.absolute, options.input_dir)),
         cwd=options.cwd,
         force=options.force,

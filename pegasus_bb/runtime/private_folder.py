@@ -15,7 +15,6 @@ import contextlib
 import errno
 import os
 import stat
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -26,12 +25,17 @@ from pegasus_bb.runtime.bind import Binding
 from pegasus_bb.runtime.links import Link, checked_path
 from pegasus_bb.runtime.node_lock import lock_node
 from pegasus_bb.runtime.private_inputs import LinkedInputs, bring
-from pegasus_bb.runtime.task import run_command, run_task, task_files
+from pegasus_bb.runtime.task import (
+    missing_message,
+    run_command,
+    run_task,
+    task_files,
+    tell,
+)
 
 FOLDER = ".jobs"
 _INSIDE = "PEGASUS_BB_PRIVATE_FOLDER"  # in the environment of the tasks of a cluster
 _MOST_TRIES = 1000  # folders of killed tries that could not be removed
-_SHOWN = 10  # names in a message
 _NODE_FOLDERS = ("PEGASUS_WN_TMP", "_CONDOR_SCRATCH_DIR", "TMPDIR")
 
 
@@ -197,9 +201,9 @@ def _finish(
                 f"{os.path.relpath(copy, folder)} is a copy of an input, and closed to "
                 "writing as that is; the next try has copies of its own"
             )
-        _tell(why or linked.advice())
+        tell(why or linked.advice())
         return status
-    _tell(why := linked.changed() or _missing(needs, folder))
+    tell(why := linked.changed() or _missing(needs, folder))
     if why:
         return 1
     for lfn in needs.outputs:
@@ -212,14 +216,7 @@ def _finish(
 
 def _missing(needs: PrivateNeeds, folder: str) -> str:
     lost = [n for n in needs.outputs if not os.path.lexists(place(folder, n))]
-    if not lost:
-        return ""
-    from pegasus_bb.core.units import abbreviate
-
-    return (
-        f"{abbreviate(lost, _SHOWN)}: the task ended well, but has not made what the "
-        "workflow says it makes"
-    )
+    return missing_message(lost)
 
 
 def _give_back(
@@ -239,10 +236,10 @@ def _give_back(
             going = (folder, scratch)
             _move(made, dest, going, is_read=lfn in closed, is_link=lfn in planned)
         except PegasusBBError as error:
-            _tell(str(error))
+            tell(str(error))
             status = status or 1
         except OSError as error:
-            _tell(f"{error.filename or lfn}: {error.strerror}")
+            tell(f"{error.filename or lfn}: {error.strerror}")
             status = status or 1
     return status
 
@@ -319,9 +316,4 @@ def _discard(folder: str) -> None:
     try:
         remove(folder)
     except (PegasusBBError, OSError) as error:
-        _tell(f"{folder} was not removed: {error}")
-
-
-def _tell(note: str) -> None:
-    if note:
-        print(f"launch: {note}", file=sys.stderr)
+        tell(f"{folder} was not removed: {error}")

@@ -44,12 +44,12 @@ def run_task(
     if wants_stdin(argv):
         bind_stdin(binding, environ)
     for link in links:
-        _tell(make_link(link))
+        tell(make_link(link))
     status = run_with_hints(hinted, lambda: run_command(bb, argv, environ))
     if status:
         from pegasus_bb.runtime.missing_service import note_absent
 
-        _tell(unmade_message(links))
+        tell(unmade_message(links))
         note_absent(bb, binding, environ.get("PEGASUS_DAG_JOB_ID", ""))
     return move_strays(links, status)
 
@@ -169,10 +169,10 @@ def move_strays(links: Sequence[Link], status: int) -> int:
     for link in links:
         try:
             if is_stray(link):
-                _tell(move_stray(link)[0])
+                tell(move_stray(link)[0])
         except (PegasusBBError, OSError) as error:
             why = error if isinstance(error, PegasusBBError) else error.strerror
-            _tell(str(LinkFailed(f"{link.path}: stays on the buffer: {why}")))
+            tell(str(LinkFailed(f"{link.path}: stays on the buffer: {why}")))
             status = status or 1
     return status
 
@@ -196,6 +196,19 @@ def unmade_message(links: Sequence[Link]) -> str:
     )
 
 
-def _tell(note: str) -> None:
+def missing_message(names: Sequence[str]) -> str:
+    """A message about outputs that a task which ended well has not made; empty if there
+    are none."""
+    if not names:
+        return ""
+    from pegasus_bb.core.units import abbreviate
+
+    return (
+        f"{abbreviate(names, _SHOWN)}: the task ended well, but has not made what the "
+        "workflow says it makes"
+    )
+
+
+def tell(note: str) -> None:
     if note:
         print(f"launch: {note}", file=sys.stderr)

@@ -140,7 +140,7 @@ def several_nodes(job: Job, catalogs: Catalogs, site: str) -> str:
     """The setting that requests several nodes of ``site`` for ``job``; empty if none
     does. For each profile the source nearest to the job counts."""
     values: dict[str, str] = {}
-    for profiles in profile_sources(job, catalogs, site):
+    for profiles in _profile_sources(job, catalogs, site):
         for key in _KEYS:
             value = (profiles.get("pegasus") or {}).get(key)
             if value is not None:
@@ -153,18 +153,11 @@ def several_nodes(job: Job, catalogs: Catalogs, site: str) -> str:
     return ""
 
 
-def profile_sources(
+def _profile_sources(
     job: Job, catalogs: Catalogs, site: str
 ) -> Iterator[Mapping[str, Mapping[str, Any]]]:
     """The profiles of ``job``, of its program and of ``site``, the nearest first."""
-    yield job.data.get("profiles") or {}
-    programs = catalogs.transformations
-    name = job.transformation
-    here = programs.executable(name, site)
-    if here is not None:
-        yield here.profiles
-    if name in programs.transformations:
-        yield programs.transformations[name].profiles
+    yield from job.all_profiles(catalogs.transformations, site)
     known = catalogs.sites.sites.get(site)
     if known is not None:
         keys = ((key, known.profile("pegasus", key)) for key in _KEYS)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pegasus_bb.core.errors import UnplacedError
 from pegasus_bb.core.paths import local_path
+from pegasus_bb.decide.survey import taken_name
 from pegasus_bb.model.catalogs import Replica
 from pegasus_bb.model.dag import joblists
 from pegasus_bb.model.dag.joblists import TransferSource
+from pegasus_bb.model.default_sites import LOCAL
+from pegasus_bb.model.document import Key
 from pegasus_bb.model.workflow import Job
 from pegasus_bb.planner.builtin.executable import (
     CLEAN_UP,
@@ -23,7 +26,6 @@ from pegasus_bb.planner.builtin.executable import (
     StagedProgram,
 )
 from pegasus_bb.planner.builtin.profiles import plain_text
-from pegasus_bb.planner.rewrite.pass_input import LOCAL
 from pegasus_bb.planner.run_plan import storage_of
 
 TRANSFERS_PER_LEVEL = 4  # nodes
@@ -110,15 +112,8 @@ def _needs(draft: Draft, job: Job) -> dict[str, StagedProgram | None]:
             needs[use.lfn] = None
     for part in draft.program_of(job).staged:
         if part.lfn in made or part.lfn in draft.graph.consumers:
-            first = draft.workflow.first_use([part.lfn])
-            what = "container" if part.is_image else "transformation"
-            raise draft.workflow.document.error(
-                f"the {'image' if part.is_image else 'executable'} of "
-                f"{job.transformation} is staged into scratch under a name that a file "
-                "of the workflow has",
-                [*first[1], "lfn"] if first else ["jobs", job.index],
-                part.lfn,
-                f"rename the file or the {what}",
+            raise taken_name(
+                draft.workflow, job.transformation, part.lfn, is_image=part.is_image
             )
         needs[part.lfn] = part
     return needs
@@ -173,21 +168,30 @@ def _sources_of(draft: Draft, job: Job, lfn: str) -> tuple[TransferSource, ...]:
     """Every replica of ``lfn``, best first. Raises CatalogError if there is none."""
     if lfn in draft.from_runs:
         return (TransferSource(LOCAL, f"file://{draft.exchanged(lfn)}"),)
-    catalog = draft.catalogs.replicas
-    found = catalog.replicas.get(lfn)
-    if not found:
-        raise draft.workflow.document.error(
-            f"job {job.id} ({job.transformation}) needs an input that no job makes "
-            "and that has no replica",
-            ["jobs", job.index, "uses"],
-            repr(lfn),
-            f"add {lfn!r} to {catalog.document.path}, or name the folder "
-            "that holds it with --input-dir",
-        )
+    needs = f"job {job.id} ({job.transformation}) needs an input"
+    found = replicas_of(draft, lfn, needs, ["jobs", job.index, "uses"])
     ranked = sorted(found, key=lambda replica: _rank(replica, draft.site))
     return tuple(
         TransferSource(replica.site, _url(draft, replica)) for replica in ranked
     )
+
+
+def replicas_of(
+    draft: Draft, lfn: str, needs: str, at: Sequence[Key]
+) -> Sequence[Replica]:
+    """The replicas of ``lfn``. Raises CatalogError, about what is ``at``, if there is
+    none. ``needs``: the first words of its message."""
+    catalog = draft.catalogs.replicas
+    found = catalog.replicas.get(lfn)
+    if not found:
+        raise draft.workflow.document.error(
+            f"{needs} that no job makes and that has no replica",
+            at,
+            repr(lfn),
+            f"add {lfn!r} to {catalog.document.path}, or name the folder "
+            "that holds it with --input-dir",
+        )
+    return found
 
 
 def _url(draft: Draft, replica: Replica) -> str:

@@ -10,6 +10,7 @@ from pegasus_bb.core.errors import UnplacedError
 from pegasus_bb.model.dag.nodes import JOBSTATE_LOG, Dag, Node, Script
 from pegasus_bb.model.dag.roles import Role, node_word
 from pegasus_bb.model.dag.writer import check_node
+from pegasus_bb.model.default_sites import LOCAL
 from pegasus_bb.model.properties import PREFIX, Properties
 from pegasus_bb.model.workflow import OWN_RUN, Job
 from pegasus_bb.planner.builtin.argument_words import task_words
@@ -32,7 +33,6 @@ from pegasus_bb.planner.builtin.planner_limits import (
 from pegasus_bb.planner.builtin.profiles import REAL_PLANNER, merge, of_properties
 from pegasus_bb.planner.builtin.value_lines import ValueLines
 from pegasus_bb.planner.rewrite.lifecycle import DELETE, SETUP
-from pegasus_bb.planner.rewrite.pass_input import LOCAL
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal.view import BUILT_IN
 from pegasus_bb.planner.settings_left_out import check_settings
@@ -203,7 +203,8 @@ def _is_local(draft: Draft, job: Job) -> bool:
     named = job.data.get("profiles")
     site = job.profile("selector", "execution.site") if named else None
     if site is None:
-        return _is_only_here(draft, job)
+        programs = draft.catalogs.transformations
+        return draft.run.may_run_here and job.is_only_local(programs, draft.site)
     if site == draft.site and job.name not in (SETUP, DELETE):
         return False
     if site != LOCAL:
@@ -212,15 +213,6 @@ def _is_local(draft: Draft, job: Job) -> bool:
         why = "a job on site local cannot have files"
         raise unsupported(draft.workflow, job, why, job.uses[0].lfn)
     return True
-
-
-def _is_only_here(draft: Draft, job: Job) -> bool:
-    """Whether --sites names local, and the job has no files and no program elsewhere:
-    pegasus-plan maps it to local."""
-    if job.uses or not draft.run.may_run_here:
-        return False
-    known = draft.catalogs.transformations
-    return known.is_only_local(job.transformation, draft.site)
 
 
 def _dag(draft: Draft) -> Dag:

@@ -14,10 +14,12 @@ from typing import Any
 
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.model.default_sites import LOCAL
 from pegasus_bb.model.document import Document, as_json
 from pegasus_bb.model.properties import PREFIX, Properties
 from pegasus_bb.model.workflow import Job
 from pegasus_bb.planner.builtin.argument_words import task_words
+from pegasus_bb.planner.builtin.auxiliary import replicas_of
 from pegasus_bb.planner.builtin.executable import (
     COMPUTE,
     BuiltInExecutable,
@@ -26,7 +28,6 @@ from pegasus_bb.planner.builtin.executable import (
     Program,
 )
 from pegasus_bb.planner.builtin.planner_limits import unsupported
-from pegasus_bb.planner.rewrite.pass_input import LOCAL
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.runfiles import File
 
@@ -59,10 +60,14 @@ _VALUES = {
     "-D": "-D",
 }
 # These name files and folders of the planning, which are below the outer ones here.
-_DROPPED_VALUES = {"--dir", "-d", "--relative-dir", "--relative-submit-dir"} | {
+_DROPPED_VALUES = (
+    "--dir",
+    "-d",
+    "--relative-dir",
+    "--relative-submit-dir",
     "--basename",
     "-b",
-}
+)
 _DROPPED = {"--force", "-f", "--submit", "-S", "--json", "--quiet", "--verbose"}
 Options = dict[str, list[str]]
 
@@ -110,10 +115,11 @@ def _planned(draft: Draft, name: str, job: Job, wanted: set[str]) -> dict[str, A
     inputs = dict(_inputs(draft, job))
     made = [use.lfn for use in job.passed if use.kind == "output"]
     options = _options(draft, job)
-    for path in options.get("--conf", []), options.get("--input-dir", []):
-        path[:] = [_place(draft.run, inputs, word) for word in path]
-    for path in [options.get("--output-dir", [])]:
-        path[:] = [str(draft.run.cwd / word) for word in path]
+    for option in ("--conf", "--input-dir"):
+        words = options.get(option, [])
+        words[:] = [_place(draft.run, inputs, word) for word in words]
+    folders = options.get("--output-dir", [])
+    folders[:] = [str(draft.run.cwd / word) for word in folders]
     conf = options.pop("--conf", [""])[-1]
     _inherit(draft, options, has_outputs=bool(made))
     folder = draft.run.submit_dir / _FOLDER / name
@@ -148,20 +154,11 @@ def _inputs(draft: Draft, job: Job) -> Iterator[tuple[str, str]]:
 
 
 def _replica(draft: Draft, job: Job, lfn: str) -> str:
-    catalog = draft.catalogs.replicas
-    found = catalog.replicas.get(lfn)
-    if not found:
-        raise draft.workflow.document.error(
-            f"the sub-workflow {job.id} needs a file that no job makes and that has no "
-            "replica",
-            ["jobs", job.index],
-            repr(lfn),
-            f"add {lfn!r} to {catalog.document.path}, or name the folder "
-            "that holds it with --input-dir",
-        )
+    needs = f"the sub-workflow {job.id} needs a file"
+    found = replicas_of(draft, lfn, needs, ["jobs", job.index])
     paths = [path for path in (local_path(one.pfn) for one in found) if path]
     if not paths:
-        raise catalog.error(
+        raise draft.catalogs.replicas.error(
             lfn,
             f"the sub-workflow {job.id} reads {lfn!r} on this machine, and none of its "
             "replicas is a file",

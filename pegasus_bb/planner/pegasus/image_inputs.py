@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pegasus_bb.decide.decision import PlanningInput
+from pegasus_bb.decide.survey import taken_name
 from pegasus_bb.model.containers import staged_image
 from pegasus_bb.model.document import Data
 from pegasus_bb.model.images import StagedImage
@@ -47,15 +48,8 @@ def check_images(given: PlanningInput) -> None:
     catalog = given.catalogs.transformations
     images = _images(given)
     for name, image in images.items():
-        first = given.workflow.first_use([image.lfn])
-        if first is not None:
-            raise given.workflow.document.error(
-                f"the image of {name} is staged into scratch under a name that a file "
-                "of the workflow has",
-                [*first[1], "lfn"],
-                image.lfn,
-                "rename the file or the container",
-            )
+        if given.workflow.first_use([image.lfn]) is not None:
+            raise taken_name(given.workflow, name, image.lfn, is_image=True)
         if given.has_sub_workflows:
             raise catalog.document.error(
                 f"the jobs of a sub-workflow may run {name}, and nothing brings them "

@@ -15,16 +15,11 @@ import orjson
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.model.catalogs import SCRATCH, SOURCES
 from pegasus_bb.model.dag.blahp import GRID, GUARDED_RELEASE
+from pegasus_bb.model.default_sites import LOCAL, directory_entry
 from pegasus_bb.model.document import Data, Document, plain
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.model.transformations import MAPPER, OS
-from pegasus_bb.planner.rewrite.pass_input import (
-    LOCAL,
-    Inputs,
-    Keys,
-    site_index,
-    with_values,
-)
+from pegasus_bb.planner.rewrite.pass_input import Inputs, Keys, site_index, with_values
 from pegasus_bb.planner.run_plan import RunPlan
 
 PROPERTIES = "pegasus.properties"
@@ -140,9 +135,7 @@ def _local_scratch(inputs: Inputs, folder: Path) -> dict[Keys, list[Any]]:
         known = site.get("directories") or []
         if site["name"] != LOCAL or any(d.get("type") in SCRATCH for d in known):
             continue
-        path = str(folder.parent / LOCAL)
-        server = {"url": f"file://{path}", "operation": "all"}
-        added = {"type": "sharedScratch", "path": path, "fileServers": [server]}
+        added = directory_entry("sharedScratch", folder.parent / LOCAL)
         return {("sites", index, "directories"): [*known, added]}
     return {}
 

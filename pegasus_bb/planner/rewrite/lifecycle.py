@@ -11,11 +11,12 @@ from collections.abc import Mapping
 from itertools import count
 from typing import Any, TypeVar
 
+from pegasus_bb.model.default_sites import LOCAL
 from pegasus_bb.model.document import Data, Document
 from pegasus_bb.model.placement import PFS, Placement
 from pegasus_bb.model.transformations import OS
 from pegasus_bb.model.workflow import Workflow
-from pegasus_bb.planner.rewrite.pass_input import LOCAL, Inputs, Target
+from pegasus_bb.planner.rewrite.pass_input import Inputs, Target
 
 T = TypeVar("T")
 JobFiles = dict[str, dict[str, T]]  # job id -> LFN -> value

@@ -9,12 +9,11 @@ from typing import Any
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.default_sites import LOCAL
 from pegasus_bb.model.document import Document, Key, plain
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.model.reservation import Request
-
-LOCAL = "local"
 
 
 @dataclass(frozen=True)

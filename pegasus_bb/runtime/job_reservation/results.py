@@ -12,7 +12,6 @@ from pegasus_bb.core.errors import BUG, PegasusBBError
 from pegasus_bb.core.files import write_json
 from pegasus_bb.core.paths import cut_name
 from pegasus_bb.core.removal import remove
-from pegasus_bb.core.units import abbreviate
 from pegasus_bb.runtime.bbdir import ELSEWHERE, BBDir
 from pegasus_bb.runtime.job_reservation.planned import PlannedReservation
 from pegasus_bb.runtime.job_reservation.space import Space
@@ -21,9 +20,9 @@ from pegasus_bb.runtime.programs import program
 from pegasus_bb.runtime.staging.folder_lfns import copy_path
 from pegasus_bb.runtime.staging.onefile import Copied, digest_file
 from pegasus_bb.runtime.staging.parts import parts_in
+from pegasus_bb.runtime.task import missing_message
 
 NOTES = "stage_out"  # folder of bb/
-_SHOWN = 10  # names in a message
 
 
 def note_path(bb: BBDir, node: str) -> str:
@@ -114,12 +113,7 @@ def _note(
 def _check_made(reservation: PlannedReservation, space: Space) -> int:
     made = (*reservation.stage_out, *reservation.share)
     lost = [name for name in made if not os.path.lexists(_path(space, name))]
-    if not lost:
-        return 0
-    return _failed(
-        f"{abbreviate(lost, _SHOWN)}: the task ended well, but has not made "
-        "what the workflow says it makes"
-    )
+    return _failed(missing_message(lost)) if lost else 0
 
 
 def _share(reservation: PlannedReservation, space: Space, scratch: str) -> None:

@@ -13,11 +13,12 @@ from typing import Callable, Union
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.files import sync_directory
+from pegasus_bb.core.process import find_pegasus_transfer
 from pegasus_bb.runtime.staging.hints import set_hint
 from pegasus_bb.runtime.staging.items import Landed, stamp
 from pegasus_bb.runtime.staging.parts import part_name
 from pegasus_bb.runtime.transfers.checksums import check_digest
-from pegasus_bb.runtime.transfers.transfer_methods import Way, find_tool
+from pegasus_bb.runtime.transfers.transfer_methods import Way
 
 FetchResult = tuple[Way, Union[Landed, Exception]]
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -26,7 +27,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 def own_schemes(environ: Mapping[str, str]) -> tuple[str, ...]:
     """Return the schemes, apart from local ones, that we fetch in this job: none if
     pegasus-transfer is there."""
-    if find_tool(environ):
+    if find_pegasus_transfer(environ):
         return ()
     scp = ("scp",) if shutil.which("scp", path=environ.get("PATH")) else ()
     return "http", "https", *scp

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.paths import plain_path
-from pegasus_bb.core.process import ask
+from pegasus_bb.core.process import ask, find_pegasus_transfer
 from pegasus_bb.core.removal import remove
 from pegasus_bb.runtime.links import put_link
 from pegasus_bb.runtime.staging.failures import CopyFailed, explained
@@ -104,19 +103,11 @@ class NoTool(PegasusBBError):
     """No program on this machine serves the scheme of a URL."""
 
 
-def find_tool(environ: Mapping[str, str]) -> str:
-    """The real pegasus-transfer, or nothing."""
-    home = environ.get("PEGASUS_HOME")
-    folders = [environ.get("PATH") or "", f"{home}/bin" if home else ""]
-    path = os.pathsep.join(folder for folder in folders if folder)
-    return shutil.which("pegasus-transfer", path=path) or ""
-
-
 def hand_over(
     scratch: Scratch, jobs: list[Job], threads: int, environ: Mapping[str, str]
 ) -> None:
     """Let pegasus-transfer do ``jobs`` as one list. Raises NoTool, PegasusBBError."""
-    tool = find_tool(environ)
+    tool = find_pegasus_transfer(environ)
     if not tool:
         raise NoTool(
             "no pegasus-transfer on PATH or in PEGASUS_HOME, and that is what would "

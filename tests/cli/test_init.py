@@ -56,7 +56,7 @@ def test_every_line_of_the_tier_is_explained(user: UserFolder) -> None:
     assert len(lines) - len(explained) == 1, "the key x-storage-tiers alone is not"
 
 
-def test_a_path_that_nobody_has_written_is_asked_for(user: UserFolder) -> None:
+def test_an_unstated_path_is_asked_for(user: UserFolder) -> None:
     call()
     done = user.bb("explain", *SITES, *BUILT_IN, "workflow.yml")
     assert done.returncode == 2

@@ -1,4 +1,4 @@
-"""Sites that nobody declares are those that Pegasus makes."""
+"""A site that no catalog declares is the one that Pegasus makes."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ class TestTheFolder:
         ended(job.run("wc -c < a/b/deep.dat > c/out.txt"))
         assert int(job.made("c/out.txt")) == len(LARGE)
 
-    def test_goes_with_all_that_nobody_declared(self, job: PrivateJob) -> None:
+    def test_takes_undeclared_files_with_it(self, job: PrivateJob) -> None:
         many = "seq 1 2000 | xargs touch; mkdir -p deep/er; echo x > deep/er/x"
         ended(job.run(f"{many}; echo done > out.txt"))
         assert sorted(p.name for p in job.scratch.iterdir()) == [

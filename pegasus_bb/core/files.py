@@ -5,30 +5,35 @@ Standard library only and Python 3.9: this file travels to compute nodes.
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
-import json
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator
-from typing import Any, Callable
+from collections.abc import Callable, Iterable, Iterator
 
+from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.refusals import keep_mode, sync_folder
+
+if TYPE_CHECKING:
+    from typing import Any
 
 ENGINE_LOCK = ".engine.lock"  # in a submit directory; held while it runs
 
 
-@contextlib.contextmanager
-def _about(path: str) -> Iterator[None]:
+class _about:  # noqa: N801 - a context manager
     """Let an OSError name ``path``: what failed was a descriptor, or a temporary name
     that the user has never seen."""
-    try:
-        yield
-    except OSError as error:
-        error.filename = path
-        del error.filename2  # None would be printed as a name
-        raise
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if isinstance(error, OSError):
+            error.filename = self._path
+            del error.filename2  # None would be printed as a name
 
 
 def sync_directory(path: str) -> None:
@@ -97,24 +102,55 @@ def _put(path: str, data: bytes, mode: int, name: Callable[[str, str], None]) ->
             os.fsync(out.fileno())
         name(part, path)
     except BaseException:
-        with contextlib.suppress(FileNotFoundError):
+        try:
             os.unlink(part)
+        except FileNotFoundError:
+            pass
         raise
     sync_directory(folder)
 
 
 def write_json(path: str, data: Any, mode: int = 0o644) -> None:
     """Put ``data`` under ``path`` as JSON, whole or not at all, durably."""
+    import json
+
     write_text(path, json.dumps(data, indent=1, sort_keys=False) + "\n", mode)
 
 
 def read_json(path: str) -> Any:
     """The JSON of ``path``. Raises OSError, ValueError."""
     with open(path, encoding="utf-8", errors="surrogateescape") as source:
-        try:
-            return json.load(source)
-        except RecursionError as error:
-            raise ValueError(f"{path}: nested too deeply to be one of ours") from error
+        text = source.read()
+    try:
+        return parse_json(text)
+    except RecursionError as error:
+        raise ValueError(f"{path}: nested too deeply to be one of ours") from error
+
+
+class _Scanning:
+    """What json.loads tells its scanner in C."""
+
+    strict = True
+    object_hook = object_pairs_hook = None
+    parse_float = parse_constant = float
+    parse_int = int
+
+
+def parse_json(text: str) -> Any:
+    """As json.loads. A file of ours needs only the scanner, and to import json takes as
+    long as half a start."""
+    try:
+        from _json import make_scanner
+
+        settings: Any = _Scanning
+        value, end = make_scanner(settings)(text, 0)
+        if not text[end:].strip(" \n"):
+            return value
+    except (ImportError, StopIteration):  # blanks come first, or it is no JSON
+        pass
+    import json
+
+    return json.loads(text)
 
 
 def append_json(path: str, entry: dict[str, Any]) -> None:
@@ -137,6 +173,8 @@ def append_all(path: str, entries: Iterable[dict[str, Any]]) -> None:
 
 
 def _append(path: str, entries: Iterable[dict[str, Any]]) -> None:
+    import json
+
     # flock belongs to this opening of the file. lockf would belong to the process: it
     # keeps no other thread out, and ends when any thread closes the same file.
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
@@ -164,6 +202,8 @@ def read_journal(
     """
     if not os.path.exists(path):
         return
+    import json
+
     with open(path, encoding="utf-8", errors="surrogateescape") as source:
         for number, line in enumerate(source, start=1):
             try:

@@ -10,9 +10,12 @@ import math
 import os
 import sys
 import time
-from typing import Any, NamedTuple
 
 from pegasus_bb.core.files import append_json, read_journal
+from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _WARNED: set[str] = set()  # warnings that this process has printed
 # released; released without saving its data; never created

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
-from re import Match
 
 # What the path of a node-local disk may take from the environment of a job: variables
 # that batch systems set, and whose values are whole paths, or one name.
@@ -24,8 +22,8 @@ NAME_VARIABLES = (
     "LSB_JOBID",
     "JOB_ID",
 )
-_VARIABLE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
-_ONE_NAME = re.compile(r"(?!\.\.?$)[A-Za-z0-9_.@+:\[\]-]+")
+_VARIABLE = r"\$([A-Za-z_][A-Za-z0-9_]*)"
+_ONE_NAME = r"(?!\.\.?$)[A-Za-z0-9_.@+:\[\]-]+"
 _LONGEST = 255 - 30  # bytes of a name, where more is to be added to it
 
 
@@ -61,11 +59,13 @@ def cut_name(dest: str) -> bytes:
 def node_path_fault(path: str) -> str:
     """Why ``path`` can be no place on a node's own disk, whatever the variables of a
     job are; empty where it can."""
-    names = _VARIABLE.findall(path)
+    import re  # 5 ms that most jobs do not pay
+
+    names = re.findall(_VARIABLE, path)
     for name in names:
         if name not in PATH_VARIABLES + NAME_VARIABLES:
             return f"${name} is no variable that it may name"
-    if "$" in _VARIABLE.sub("", path):
+    if "$" in re.sub(_VARIABLE, "", path):
         return "a $ without the name of a variable"
     begins = path.startswith(tuple(f"${name}" for name in PATH_VARIABLES))
     if not begins and not path.startswith("/"):
@@ -81,20 +81,22 @@ def node_path_fault(path: str) -> str:
 def node_path(path: str, environ: Mapping[str, str]) -> str:
     """``path`` with the variables of this job in it. Raises ValueError."""
 
-    def value(match: Match[str]) -> str:
+    import re
+
+    def value(match: re.Match[str]) -> str:
         name = match[1]
         text = environ.get(name, "")
         if not text:
             raise ValueError(f"${name} is not set in this job")
         full = text.startswith("/") and not _is_odd(text)
-        if not (full if name in PATH_VARIABLES else _ONE_NAME.fullmatch(text)):
+        if not (full if name in PATH_VARIABLES else re.fullmatch(_ONE_NAME, text)):
             raise ValueError(f"${name} is {text!r} in this job: no use in a path")
         return text
 
     fault = node_path_fault(path)
     if fault:
         raise ValueError(fault)
-    return plain_path(_VARIABLE.sub(value, path))
+    return plain_path(re.sub(_VARIABLE, value, path))
 
 
 def _is_odd(path: str) -> bool:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+
+from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import subprocess

@@ -7,14 +7,18 @@ library only and Python 3.9: this file travels to compute nodes.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import stat
 import sys
-from typing import Callable, Optional
+from collections.abc import Callable
 
-Refusal = Optional[OSError]
+from pegasus_bb.core.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Optional
+
+    Refusal = Optional[OSError]
 
 # A folder of such a file system has nothing to sync.
 _NO_SYNC = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
@@ -89,8 +93,10 @@ def close_to_writing(path: str, mode: int) -> None:
     Copies get it back (``original_mode``). Ignored where the file system, or another
     owner, refuses it."""
     if mode & stat.S_IWUSR:
-        with contextlib.suppress(OSError):
+        try:
             os.chmod(path, stat.S_IMODE(mode) & ~stat.S_IWUSR | _CLOSED)
+        except OSError:
+            pass
 
 
 def original_mode(mode: int) -> int:

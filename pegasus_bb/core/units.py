@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 
 from pegasus_bb.core.errors import UsageError
@@ -25,6 +24,7 @@ _ANY_SIZE = (
     "700GiB"
 )
 _DURATION_FACTOR = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 def parse_size(text: str | int) -> int:
@@ -38,20 +38,28 @@ def parse_size(text: str | int) -> int:
     if type(text) is int and 0 <= text < 10**18:
         return text  # what nearly every declared size of a workflow is
     value = str(text).strip()
-    match = re.fullmatch(r"([0-9]+) ?([A-Za-z]*)", value)
-    if match is None or match.group(2) not in _SIZE_FACTOR:
+    number, unit = _number_and_unit(value)
+    if not number or unit not in _SIZE_FACTOR:
         why = "decimal sizes are not taken" if "." in value else "not a size"
-        would_do = _closest_size(match) if match else ""
+        would_do = _closest_size(number, unit) if number else ""
         raise UsageError(f"{value!r}: {why}; {would_do or _ANY_SIZE}")
-    if len(match.group(1)) > 18:
+    if len(number) > 18:
         raise UsageError(f"{value[:30]}...: larger than any storage; see the unit")
-    return int(match.group(1)) * _SIZE_FACTOR[match.group(2)]
+    return int(number) * _SIZE_FACTOR[unit]
 
 
-def _closest_size(match: re.Match[str]) -> str:
-    """The size that differs from ``match`` in the case of its unit, as text for an
-    error; empty if there is none."""
-    number, typed = match.groups()
+def _number_and_unit(value: str) -> tuple[str, str]:
+    """The digits of ``value`` and the letters after them, with a blank between or none;
+    no digits if it has anything else."""
+    number = value.rstrip(_LETTERS)
+    unit = value[len(number) :]
+    number = number[:-1] if number[-1:] == " " else number
+    return (number if number.isascii() and number.isdigit() else ""), unit
+
+
+def _closest_size(number: str, typed: str) -> str:
+    """The size that differs from ``number`` and ``typed`` in the case of its unit, as
+    text for an error; empty if there is none."""
     units = (unit for unit in _SIZE_FACTOR if unit.lower() == typed.lower())
     return next((f"did you mean {number}{unit}?" for unit in units), "")
 
@@ -61,14 +69,14 @@ def parse_duration(text: str | int) -> int:
 
     Raises UsageError.
     """
-    match = re.fullmatch(r"([0-9]+) ?([smhd]?)", str(text).strip())
-    if match is None:
+    number, unit = _number_and_unit(str(text).strip())
+    if not number or unit not in _DURATION_FACTOR:
         raise UsageError(
             f"{str(text)!r}: not a duration; write 90s, 15m, 2h or 1d (whole numbers)"
         )
-    if len(match.group(1)) > 12:
-        raise UsageError(f"{match.group(1)[:20]}...: longer than anything lasts")
-    return int(match.group(1)) * _DURATION_FACTOR[match.group(2)]
+    if len(number) > 12:
+        raise UsageError(f"{number[:20]}...: longer than anything lasts")
+    return int(number) * _DURATION_FACTOR[unit]
 
 
 def abbreviate(names: Sequence[str], most: int = 3) -> str:

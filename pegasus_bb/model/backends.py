@@ -7,14 +7,14 @@ Standard library only and Python 3.9: this file runs on compute nodes.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from pegasus_bb.core.light_typing import NamedTuple
 
 # What Slurm's plugins set where a job has a space of its own.
 JOB_SPACES = ("BB_JOB", "DW_JOB_STRIPED", "DW_JOB_PRIVATE")
 
 
-@dataclass(frozen=True)
-class BackendKind:
+class BackendKind(NamedTuple):
     """A row of the table of backends."""
 
     name: str

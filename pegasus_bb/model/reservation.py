@@ -5,27 +5,26 @@ Standard library only and Python 3.9: this file runs on compute nodes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, TypeVar
 
 from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 from pegasus_bb.model.backends import KINDS, BackendKind
 
-_N = TypeVar("_N", bound="_Record")
+if TYPE_CHECKING:
+    from typing import Any
 
 # Slurm finds keywords with strstr() anywhere in a #BB line, `%` turns on symbol
 # replacement, and the blank is the only delimiter (burst_buffer_datawarp.c).
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]{2,39}")
 _KEYWORDS = ("hurry", "name", "capacity", "pool", "type", "access", "datawarp")
 
 
 def check_reservation_name(name: str) -> str:
     """Return ``name`` if every backend accepts it. Raises UsageError."""
     keyword = next((word for word in _KEYWORDS if word in name.lower()), None)
-    if _NAME.fullmatch(name) is None or keyword:
+    is_name = name.isascii() and name.isalnum() and name[0].isalpha()
+    if not (is_name and 3 <= len(name) <= 40) or keyword:
         why = f"it contains {keyword!r}, which the scheduler would read as a keyword"
         raise UsageError(
             f"reservation name {name!r} cannot be used: "
@@ -50,22 +49,7 @@ class State(Enum):
     UNKNOWN = "unknown"  # the scheduler gave no answer: neither up nor gone
 
 
-class _Record:
-    """A record in a JSON file of a submit directory."""
-
-    def to_json(self) -> dict[str, Any]:
-        """A mapping that ``from_json`` reads back."""
-        return dict(self.__dict__)
-
-    @classmethod
-    def from_json(cls: type[_N], data: Mapping[str, Any]) -> _N:
-        """The record from ``to_json``; unknown keys are ignored."""
-        fields = getattr(cls, "__dataclass_fields__", {})
-        return cls(**{key: data[key] for key in data if key in fields})
-
-
-@dataclass(frozen=True)
-class Request(_Record):
+class Request(NamedTuple):
     """The request of a run; planning writes it to <submit>/bb/request.json."""
 
     name: str  # letters and digits, unique per run
@@ -80,7 +64,7 @@ class Request(_Record):
     wait: int = 86400  # seconds that the gate may wait in all
     poll: int = 10  # seconds between two polls of the gate
     fallback: str = "fail"  # pfs: without a reservation the run goes on on the PFS
-    settings: dict[str, str] = field(default_factory=dict)  # the backend's own keys
+    settings: Mapping[str, str] = {}  # the backend's own keys
 
     @property
     def kind(self) -> BackendKind:
@@ -92,9 +76,17 @@ class Request(_Record):
         """The folder of the sockets of the tier's staging service; empty if none."""
         return self.settings.get("service", "")
 
+    def to_json(self) -> dict[str, Any]:
+        """A mapping that ``from_json`` reads back."""
+        return self._asdict()
 
-@dataclass(frozen=True)
-class Status:
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Request:
+        """The request of ``to_json``; unknown keys are ignored."""
+        return cls(**{key: data[key] for key in data if key in cls._fields})
+
+
+class Status(NamedTuple):
     state: State
     message: str = ""  # the scheduler's message, for the user
     owner: str = ""  # of the reservation, if known
@@ -104,8 +96,7 @@ class Status:
     unaccounted: int = 0  # bytes of its pool in use by nothing that is listed
 
 
-@dataclass(frozen=True)
-class Reservation(_Record):
+class Reservation(NamedTuple):
     """The run's own note of its reservation; setup writes bb/reservation.json."""
 
     name: str
@@ -122,3 +113,12 @@ class Reservation(_Record):
     def was_refused(self) -> bool:
         """Whether, by this note, no reservation was ever created."""
         return bool(self.failure and not (self.job or self.owner or self.released_at))
+
+    def to_json(self) -> dict[str, Any]:
+        """A mapping that ``from_json`` reads back."""
+        return self._asdict()
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Reservation:
+        """The note of ``to_json``; unknown keys are ignored."""
+        return cls(**{key: data[key] for key in data if key in cls._fields})

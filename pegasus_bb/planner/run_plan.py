@@ -181,7 +181,7 @@ def _job_request(
             f"{given.settings.mode}: choose another --dir"
         )
     request = make_request(placement, given.settings, uuid, placement.job_tier)
-    return replace(request, prefix=folder)
+    return request._replace(prefix=folder)
 
 
 def make_request(

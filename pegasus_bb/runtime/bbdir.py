@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
-from typing import Any, Callable, NamedTuple, TypeVar
+from collections.abc import Callable, Mapping
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import read_json, write_json
-from pegasus_bb.model.reservation import Request, Reservation
+from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    from pegasus_bb.model.reservation import Request, Reservation
+
+    T = TypeVar("T")
 
 VERSION = 2  # of the files of bb/, as plan.json has it
 NODES = "nodes"  # folder of files that single nodes need
@@ -56,6 +60,8 @@ class BBDir:
 
     def request(self) -> Request:
         """The planned request. Raises UsageError if it cannot be read."""
+        from pegasus_bb.model.reservation import Request
+
         advice = "is this the bb folder of a submit directory that pegasus-bb planned?"
         return self._read("request.json", Request.from_json, advice)
 
@@ -67,6 +73,8 @@ class BBDir:
     def transient(self) -> Request:
         """What the job reservations have in common; ``prefix`` is the run's folder on
         the PFS. Raises UsageError if it cannot be read."""
+        from pegasus_bb.model.reservation import Request
+
         return self._read("transient.json", Request.from_json)
 
     def settings(self) -> Mapping[str, str]:
@@ -134,6 +142,8 @@ class BBDir:
         """The note of setup, or None before setup. Raises UsageError."""
         if not os.path.exists(self.file("reservation.json")):
             return None
+        from pegasus_bb.model.reservation import Reservation
+
         advice = "remove it and run again: what is this run's is found and noted again"
         return self._read("reservation.json", Reservation.from_json, advice)
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable, Mapping
-from re import Pattern
+from collections.abc import Iterable, Iterator, Mapping
 
 from pegasus_bb.core.errors import ReservationFailed
-from pegasus_bb.model.reservation import Request
+from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.runtime.bbdir import BBDir
 
-# Characters that continue a name, including surrogates of undecodable bytes.
-_NAME = r"\w.~%+\-\udc80-\udcff"
-# Before a path: no name, an option letter (-I/bb/x, in quotes or not), or the host of
-# a URL.
-_BEFORE = rf"(?:(?<![{_NAME}])|(?<=^-[A-Za-z])|(?<=[\s'\"]-[A-Za-z])|(?<=//localhost))"
+if TYPE_CHECKING:
+    from pegasus_bb.model.reservation import Request
+
+_HOST = "//localhost"  # of a URL, before its path
+_OF_NAME = "_.~%+-"
 
 
 class Binding:
@@ -31,18 +29,28 @@ class Binding:
         self._outer = outer
         self.prefix = prefix.rstrip("/")
         self.real = real.rstrip("/")
-        planned = rf"{_BEFORE}{re.escape(self.prefix)}(?![{_NAME}])"
-        # An already real path is matched first, and replaced by itself.
-        pattern = rf"{re.escape(self.real)}(?![{_NAME}])|{planned}"
-        self._pattern: Pattern[str] = re.compile(pattern)
 
     def folders(self) -> list[str]:
         return [self.real, *(self._outer.folders() if self._outer else [])]
 
     def text(self, text: str) -> str:
         if self.prefix in text:
-            text = self._pattern.sub(lambda match: self.real, text)
+            text = "".join(self._parts(text))
         return self._outer.text(text) if self._outer else text
+
+    def _parts(self, text: str) -> Iterator[str]:
+        """``text`` in parts, with the real path in place of the prefix."""
+        done = 0
+        while (at := _planned(text, self.prefix, done)) >= 0:
+            real = _find(text, self.real, done)
+            if 0 <= real <= at:  # a path that is real already
+                end = real + len(self.real)
+                yield text[done:end]
+            else:
+                end = at + len(self.prefix)
+                yield text[done:at] + self.real
+            done = end
+        yield text[done:]
 
     def line(self, data: bytes) -> bytes:
         """``data`` with the real path; bytes that are not UTF-8 pass unchanged."""
@@ -54,6 +62,40 @@ class Binding:
 
     def environ(self, environ: Mapping[str, str]) -> dict[str, str]:
         return {name: self.text(value) for name, value in environ.items()}
+
+
+# re would do all of this, but importing it takes as long as a third of a start.
+def _find(text: str, path: str, at: int) -> int:
+    """Where ``path`` is in ``text`` from ``at`` on, as a whole name; or -1."""
+    while (at := text.find(path, at)) >= 0:
+        if not _is_of_name(text[at + len(path) :][:1]):
+            break
+        at += 1
+    return at
+
+
+def _planned(text: str, prefix: str, at: int) -> int:
+    """Where a path begins with ``prefix``, from ``at`` on; or -1."""
+    while (at := _find(text, prefix, at)) >= 0:
+        before = text[:at]
+        if not _is_of_name(before[-1:]) or _is_option(before) or before.endswith(_HOST):
+            break
+        at += 1
+    return at
+
+
+def _is_of_name(char: str) -> bool:
+    """Whether ``char`` continues a name: also half of an undecodable character."""
+    is_plain = char.isalnum() or char in _OF_NAME or "\udc80" <= char <= "\udcff"
+    return bool(char) and is_plain
+
+
+def _is_option(before: str) -> bool:
+    """Whether ``before`` ends with the letter of an option, as -I in -I/bb/x."""
+    word = before[-2:]
+    if not (word[:1] == "-" and word[1:].isascii() and word[1:].isalpha()):
+        return False
+    return len(before) == 2 or before[-3].isspace() or before[-3] in "'\""
 
 
 def shared_binding(bb: BBDir, environ: dict[str, str]) -> Binding | None:

@@ -10,15 +10,18 @@ import os
 import re
 import shutil
 import stat
-from typing import Any, NamedTuple
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import read_json
+from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 from pegasus_bb.core.refusals import keep_mode
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.bind import shared_binding
 from pegasus_bb.runtime.proc import ProgramNotStarted, find_program
 from pegasus_bb.runtime.records.kickstart_options import Options, parse_options
+
+if TYPE_CHECKING:
+    from typing import Any
 
 FOLDERS = "PEGASUS_BB_FOLDERS"  # real folders on the tier; launch sets it for its job
 _FILE = "containers.json"

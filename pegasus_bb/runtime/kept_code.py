@@ -10,11 +10,11 @@ import marshal
 import sys
 from _frozen_importlib import ModuleSpec
 from _imp import source_hash
-from types import ModuleType
 
 TYPE_CHECKING = False  # importing typing takes longer than this file
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from types import ModuleType
     from typing import Any
 
     # name -> is a package, hash and place of its byte code

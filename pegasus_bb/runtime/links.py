@@ -3,14 +3,13 @@ tasks put in their place."""
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
+from pegasus_bb.core.light_typing import NamedTuple
 from pegasus_bb.core.paths import cut_name, is_below
 
 _TRIES = 100  # to replace a link that other processes replace as well
@@ -113,18 +112,23 @@ def _replace_by_link(path: str, target: str) -> bool:
     try:
         os.symlink(target, part)
     except FileExistsError:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(part)
+        _unlink_if_there(part)
         return False
     try:
         os.replace(part, path)
     except FileNotFoundError:
         return False
     except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(part)
+        _unlink_if_there(part)
         raise
     return True
+
+
+def _unlink_if_there(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
 
 
 def _temporary_name(path: str, kind: str) -> str:

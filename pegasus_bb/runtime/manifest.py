@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 from pegasus_bb.core.files import read_journal
+from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.runtime.staging.items import Landed
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def line(lfn: str, dest: str, landed: Landed, uuid: str) -> dict[str, Any]:

@@ -15,8 +15,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping
-from typing import Callable
+from collections.abc import Callable, Mapping
 
 from pegasus_bb.core.errors import RunFailed, SchedulerUnreachable
 from pegasus_bb.runtime.bbdir import BBDir

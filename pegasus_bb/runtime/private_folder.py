@@ -16,9 +16,9 @@ import errno
 import os
 import stat
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
+from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 from pegasus_bb.core.refusals import close_to_writing
 from pegasus_bb.runtime.bbdir import NODES, BBDir, NodeNeeds
 from pegasus_bb.runtime.bind import Binding
@@ -32,6 +32,9 @@ from pegasus_bb.runtime.task import (
     task_files,
     tell,
 )
+
+if TYPE_CHECKING:
+    from typing import Any
 
 FOLDER = ".jobs"
 _INSIDE = "PEGASUS_BB_PRIVATE_FOLDER"  # in the environment of the tasks of a cluster

@@ -11,8 +11,8 @@ from __future__ import annotations
 import itertools
 import os
 import stat
-from typing import NamedTuple
 
+from pegasus_bb.core.light_typing import NamedTuple
 from pegasus_bb.core.refusals import (
     SYMBOLIC_LINK,
     close_to_writing,

@@ -8,9 +8,15 @@ from __future__ import annotations
 
 import os
 import resource  # noqa: F401 - os.wait4 would load it between two counter readings
-import signal
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+
+from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import signal
+    from typing import Any
+else:  # what signal wraps into enums, which take 4 ms to import
+    import _signal as signal
 
 FORWARDED = (
     signal.SIGTERM,
@@ -234,12 +240,15 @@ def run(program: str, argv: Sequence[str], environ: Mapping[str, str]) -> int:
 
 def _parent_death_signal() -> Any:
     """prctl(), with which the kernel kills the program if the recorder is killed."""
-    try:
-        import ctypes
+    try:  # the half of ctypes that is written in C: all of it takes 5 ms to import
+        import _ctypes
 
-        return ctypes.CDLL(None, use_errno=False).prctl
-    except (ImportError, OSError, AttributeError):
+        here: Any = None  # not a path: this process
+        address = _ctypes.dlsym(_ctypes.dlopen(here, 0), "prctl")
+    except (ImportError, OSError):
         return None
+    kinds = {"_flags_": _ctypes.FUNCFLAG_CDECL}
+    return type("prctl", (_ctypes.CFuncPtr,), kinds)(address)
 
 
 def own_counters() -> tuple[Counters | None, int]:

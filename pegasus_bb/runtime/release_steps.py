@@ -6,9 +6,8 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Callable
 
 from pegasus_bb.core.errors import (
     PegasusBBError,

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any
 
 from pegasus_bb.core import ledger
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.core.files import read_json, write_json
+from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.units import format_size
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.backends.backend_table import open_backend
 from pegasus_bb.runtime.backends.base import Backend
 from pegasus_bb.runtime.bbdir import BBDir
+
+if TYPE_CHECKING:
+    from typing import Any
 
 # The scheduler's clock and ours may differ, and it counts whole seconds.
 _CLOCKS_DIFFER = 60.0

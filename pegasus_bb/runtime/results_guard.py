@@ -8,14 +8,17 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.staging.folder_lfns import digest_path
 from pegasus_bb.runtime.staging.items import stamp
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Unsafe(NamedTuple):

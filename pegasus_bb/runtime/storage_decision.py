@@ -12,13 +12,16 @@ import json
 import os
 import time
 from collections.abc import Mapping
-from typing import Any, NamedTuple
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import create_text, read_json
+from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.bbdir import BBDir
+
+if TYPE_CHECKING:
+    from typing import Any
 
 DECISION_FILE = "storage_decision.json"
 PFS = "pfs"

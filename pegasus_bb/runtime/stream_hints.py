@@ -7,8 +7,7 @@ gets an impossible time, and one that still has it after the task was never writ
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Callable
+from collections.abc import Callable, Mapping
 
 _NEVER = 0  # ns since the epoch; opening the file with O_TRUNC changes its time
 

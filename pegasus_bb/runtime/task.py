@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import stat
 import sys
@@ -151,8 +150,10 @@ def run_counted(bb: BBDir, argv: list[str], environ: dict[str, str]) -> int:
         os.close(handle)
         os.unlink(name)
     if counters:
-        with contextlib.suppress(OSError):
+        try:
             os.write(1, COUNTERS + counters + b"\n")
+        except OSError:  # of the job: its record has failed as well
+            pass
     return status
 
 

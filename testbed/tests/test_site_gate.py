@@ -9,7 +9,6 @@ import json
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -34,7 +33,7 @@ REQUEST = Request(
     site="testbed",
     settings={"mount": "any", "timeout": "30s", "poll": "1s"},
 )
-LUA = replace(REQUEST, backend="slurm-lua", settings={"timeout": "30s", "poll": "1s"})
+LUA = REQUEST._replace(backend="slurm-lua", settings={"timeout": "30s", "poll": "1s"})
 
 
 class GatedRun:
@@ -49,7 +48,7 @@ class GatedRun:
         prefix = f"/bb/{name}"
         uuid = str(uuid4())
         request = LUA if slurm.home.flavour.plugin == "lua" else REQUEST
-        self.request = replace(request, name=name, prefix=prefix, uuid=uuid)
+        self.request = request._replace(name=name, prefix=prefix, uuid=uuid)
         self.allow(REQUEST.wait)
         placement = {"version": 1, "files": {}, "outputs": {}, "prefix": prefix}
         placement["scratch"] = f"{prefix}/run"
@@ -60,7 +59,7 @@ class GatedRun:
 
     def allow(self, wait: int) -> None:
         """From now on the gate waits for so many seconds."""
-        request = replace(self.request, wait=wait).to_json()
+        request = self.request._replace(wait=wait).to_json()
         (self.bb / "request.json").write_text(json.dumps(request))
 
     def program(self, name: str) -> Finished:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
@@ -138,7 +137,7 @@ class Fallback(OfARun):
 
     def plan(self, root: Path) -> Run:
         run = super().plan(root)
-        run.request = replace(run.request, fallback="pfs")
+        run.request = run.request._replace(fallback="pfs")
         run.change()
         run.place()
         (run.submit / "bb" / USE).write_text(DIRECTIVE)

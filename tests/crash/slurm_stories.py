@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +35,7 @@ class OnSlurm(OfARun):
         fast.chmod(0o755)
         self.watched = root / "run"
         run = super().plan(self.watched)
-        run.request = replace(run.request, backend="datawarp", settings=SETTINGS)
+        run.request = run.request._replace(backend="datawarp", settings=SETTINGS)
         run.write("request.json", run.request.to_json())
         return run
 

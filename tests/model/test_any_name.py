@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,7 +28,7 @@ def taken(request: Request) -> bool:
 
 @given(name=WORDS)
 def test_a_name_is_letters_and_digits_or_refused(name: str) -> None:
-    if taken(replace(REQUEST, name=name)):
+    if taken(REQUEST._replace(name=name)):
         assert check_reservation_name(name) == name
         assert name.isascii() and name.isalnum() and 3 <= len(name) <= 40
 
@@ -39,7 +37,7 @@ def test_a_name_is_letters_and_digits_or_refused(name: str) -> None:
 def test_a_directive_is_one_line_with_each_word_once(
     name: str, pool: str, access: str
 ) -> None:
-    request = replace(REQUEST, name=name, pool=pool, access=access)
+    request = REQUEST._replace(name=name, pool=pool, access=access)
     if not taken(request):
         return
     line = create_line(request)

@@ -148,7 +148,7 @@ class WorkflowRunner:
         room = JobReservation((), ("out.txt",), ("sub/n.txt", "b.txt"), (), 11, 1 << 22)
         files = {**placement.files, "out.txt": out}
         parted = replace(placement, files=files, job_reservations={"ID3": room})
-        own = replace(request, prefix=PFS_SCRATCH)
+        own = request._replace(prefix=PFS_SCRATCH)
         self.change(placement=parted, transient=own)
 
     def read(self) -> tuple[Workflow, Catalogs]:

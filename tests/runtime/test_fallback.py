@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ Captured = pytest.CaptureFixture[str]
 
 @pytest.fixture
 def run(run: Run) -> Run:
-    run.request = replace(run.request, fallback="pfs")
+    run.request = run.request._replace(fallback="pfs")
     run.change()
     run.place()
     (run.submit / "bb" / USE).write_text(DIRECTIVE)
@@ -228,7 +227,7 @@ def test_bb_delete_keeps_a_late_reservation_without_an_answer(run: Run) -> None:
 
 @pytest.mark.parametrize("settings", [{"owner": "otheruser"}, {}], ids=str)
 def test_what_is_another_run_s_stays(run: Run, settings: dict[str, str]) -> None:
-    other = replace(run.request, uuid="other-run", settings={})
+    other = run.request._replace(uuid="other-run", settings={})
     FolderBackend({**run.request.settings, **settings}).create(other)
     assert (run.setup(), run.gate()) == (0, 0)
     assert where(run) == "pfs"

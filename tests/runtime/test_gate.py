@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -129,7 +128,7 @@ NOTED = Reservation(NAME, "datawarp", "uuid", requested_at=10_000.0, owner="wfus
 def test_owner_size_and_age_are_compared_with_what_was_asked(
     run: Run, status: Status, why: str
 ) -> None:
-    request = replace(run.request, uuid="uuid")
+    request = run.request._replace(uuid="uuid")
     said = reservation_identity.mismatch(status, request, NOTED)
     assert why in said
     assert bool(why) == bool(said)

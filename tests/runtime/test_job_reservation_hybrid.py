@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -117,7 +116,7 @@ class TestAFullTier:
         for request in (directory.bbdir.transient(), directory.bbdir.request()):
             name = "request" if request.prefix == PREFIX else "transient"
             settings = {**request.settings, "quota": "4MiB"}
-            small = replace(request, settings=settings)
+            small = request._replace(settings=settings)
             directory.write(f"{name}.json", small.to_json())
         return directory
 

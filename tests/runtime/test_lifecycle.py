@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +29,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SlurmRun:
     answer_as_slurm(tmp_path, monkeypatch)
     (tmp_path / "slurm.json").write_text(json.dumps(FRESH))
     found = SlurmRun(tmp_path)
-    found.request = replace(
-        found.request,
+    found.request = found.request._replace(
         backend="datawarp",
         settings={"poll": "0", "timeout": "0", "mount": "any"},
     )

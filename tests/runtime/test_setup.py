@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-from dataclasses import replace
 
 import pytest
 
@@ -84,7 +83,7 @@ def test_a_refusal_is_noted_with_the_message_of_the_scheduler(
 def test_a_name_that_is_taken_is_refused_and_named(
     run: Run, capsys: Captured, owner: str
 ) -> None:
-    other = replace(run.request, uuid="other-run", settings={})
+    other = run.request._replace(uuid="other-run", settings={})
     settings = {**run.request.settings, "owner": owner}
     type(run.backend())(settings).create(other)
     assert run.setup() == 76

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Protocol
 
 import pytest
@@ -26,7 +25,7 @@ REQUEST = Request(
     tier="bb",
     site="cori",
 )
-OTHER_RUN = replace(REQUEST, uuid="77777777-0000-4000-8000-000000000002")
+OTHER_RUN = REQUEST._replace(uuid="77777777-0000-4000-8000-000000000002")
 
 
 class Bench(Protocol):
@@ -87,7 +86,7 @@ class Contract:
         assert status.created >= int(begin)
 
     def test_an_odd_size_is_rounded_up_never_down(self, bench: Bench) -> None:
-        odd = replace(REQUEST, capacity=10 * MIB + 1)
+        odd = REQUEST._replace(capacity=10 * MIB + 1)
         bench.backend.create(odd)
         assert until(bench, State.READY, odd).size > 10 * MIB
 
@@ -129,14 +128,14 @@ class Contract:
 
     def test_more_than_there_is_in_all_is_refused_at_once(self, bench: Bench) -> None:
         with pytest.raises(ReservationFailed, match="in all"):
-            bench.backend.create(replace(REQUEST, capacity=2048 * MIB))
+            bench.backend.create(REQUEST._replace(capacity=2048 * MIB))
         with pytest.raises(ReservationFailed):
-            bench.backend.create(replace(REQUEST, capacity=0))
+            bench.backend.create(REQUEST._replace(capacity=0))
         assert names(bench) == []
 
     def test_a_name_that_a_scheduler_misreads_is_refused(self, bench: Bench) -> None:
         with pytest.raises(UsageError, match="hurry"):
-            bench.backend.create(replace(REQUEST, name="hurryup"))
+            bench.backend.create(REQUEST._replace(name="hurryup"))
 
     def test_no_room_now_means_pending_until_others_give_back(
         self, bench: Bench
@@ -194,10 +193,10 @@ class Contract:
         self, bench: Bench
     ) -> None:
         ready(bench)
-        waits = replace(REQUEST, name="pbbwaits", capacity=1000 * MIB)
+        waits = REQUEST._replace(name="pbbwaits", capacity=1000 * MIB)
         bench.backend.create(waits)
-        never = replace(REQUEST, name="pbbnever")
-        requests = [never, REQUEST, waits, replace(OTHER_RUN, capacity=MIB), REQUEST]
+        never = REQUEST._replace(name="pbbnever")
+        requests = [never, REQUEST, waits, OTHER_RUN._replace(capacity=MIB), REQUEST]
         found = bench.backend.list_reservations(requests)
         assert found.message == ""
         assert bench.backend.endpoint_id() == bench.backend.endpoint_id() != ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 from pegasus_bb.model.reservation import Request
@@ -24,7 +23,7 @@ class HybridSite(JobSite):
     def __init__(self, root: Path, backend: str) -> None:
         super().__init__(root, backend)
         self.request = request = self._of_all(self.bbdir.transient())
-        self.write("request.json", replace(request, prefix=PREFIX).to_json())
+        self.write("request.json", request._replace(prefix=PREFIX).to_json())
         self.write("plan.json", {"version": 2, "scratch": f"{PREFIX}/{BELOW}"})
         files = {"read": ["in.txt", "pfs-in.txt"], "share": ["shared.txt"]}
         self.reserve(stage_in=[], **files)
@@ -36,9 +35,9 @@ class HybridSite(JobSite):
 
     def _of_all(self, own: Request) -> Request:
         if self.backend != "node-local":
-            return replace(own, access="striped")
+            return own._replace(access="striped")
         settings = {"path": str(self.root / "tier")}
-        return replace(own, backend="directory", settings=settings)
+        return own._replace(backend="directory", settings=settings)
 
     def _reserved(self, request: Request) -> Path:
         if request.backend == "directory":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +47,7 @@ class Run:
     # -- what planning wrote
 
     def change(self, wait: int | None = None, **settings: str) -> None:
-        self.request = replace(
-            self.request,
+        self.request = self.request._replace(
             wait=self.request.wait if wait is None else wait,
             settings={**self.request.settings, **settings},
         )

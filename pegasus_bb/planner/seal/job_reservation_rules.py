@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from pegasus_bb.core.errors import CatalogError, NotSealed
@@ -42,7 +42,7 @@ def check_job_reservations(dag: Dag, submit_dir: Path) -> None:
     bb = BBDir(str(submit_dir / "bb"))
     request = bb.transient()
     if bb.has_request:
-        request = replace(request, prefix=bb.scratch())
+        request = request._replace(prefix=bb.scratch())
     planned = [
         _job_node(dag, submit_dir, bb, file.name[: -len(".json")], request)
         for file in sorted(Path(bb.file(NODES)).glob("*.json"))

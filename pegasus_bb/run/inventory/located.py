@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import socket
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -132,7 +132,7 @@ def _request(entry: LedgerReservation) -> Request:
     if (request.name, request.uuid) != (entry.name, entry.uuid):
         raise UsageError("its line of the ledger tells of two reservations")
     check_reservation_name(request.name)
-    return replace(request, backend=entry.backend)
+    return request._replace(backend=entry.backend)
 
 
 @dataclass
@@ -158,14 +158,14 @@ class _Groups:
         self._of_settings: dict[object, _Group | str] = {}
         self.by_endpoint: dict[tuple[str, str], _Group] = {}
 
-    def of(self, backend: str, settings: dict[str, str]) -> _Group | str:
+    def of(self, backend: str, settings: Mapping[str, str]) -> _Group | str:
         """The group, or why there is none."""
         key = (backend, *sorted(settings.items()))
         if key not in self._of_settings:
             self._of_settings[key] = self._made(backend, settings)
         return self._of_settings[key]
 
-    def _made(self, name: str, settings: dict[str, str]) -> _Group | str:
+    def _made(self, name: str, settings: Mapping[str, str]) -> _Group | str:
         try:
             backend = open_backend(name, settings)
         except UsageError as error:
@@ -246,4 +246,4 @@ def _judged(
         request.name, request.backend, request.uuid, one.entry.time
     )
     message = identity.mismatch(found, request, noted)
-    return replace(found, state=State.FAILED, message=message) if message else found
+    return found._replace(state=State.FAILED, message=message) if message else found

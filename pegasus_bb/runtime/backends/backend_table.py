@@ -5,8 +5,7 @@ Each is imported only when it is opened, because every job of the site opens one
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Callable
+from collections.abc import Callable, Mapping
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.runtime.backends.base import Backend

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
+from pegasus_bb.core.light_typing import NamedTuple
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
 
 

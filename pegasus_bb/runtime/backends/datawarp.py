@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.core.units import format_size, parse_duration, round_up
@@ -174,7 +173,7 @@ class DataWarp(Backend):
             if row is not None:
                 foreign = self._note_foreign_bytes(plugin, request)
                 shown = self._checked_status_of_row(row, request)
-                return replace(shown, unaccounted=foreign)
+                return shown._replace(unaccounted=foreign)
             status = self._status_of_job(self._newest(jobs, request), plugin, request)
             doubt = self._doubt(plugin, request)
             return doubt if doubt and status.state is State.ABSENT else status
@@ -187,7 +186,7 @@ class DataWarp(Backend):
             self._check_owner(row, request)
             self._check_large_enough(row, request)
         except ReservationFailed as error:
-            return replace(shown, state=State.FAILED, message=str(error))
+            return shown._replace(state=State.FAILED, message=str(error))
         return shown
 
     def _status_of_row(self, row: PersistentBuffer) -> Status:

@@ -16,10 +16,10 @@ import contextlib
 import os
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from pegasus_bb.core import removal
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
+from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.units import MIB, format_size, parse_duration, parse_size, round_up
 from pegasus_bb.model.reservation import (
     Request,
@@ -49,6 +49,9 @@ from pegasus_bb.runtime.backends.pool_folders import (
     make_pool_folders,
     remove_pool_folders,
 )
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class FolderBackend(Backend):

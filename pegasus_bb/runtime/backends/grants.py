@@ -10,20 +10,21 @@ sticky, because each of them replaces the grants by rename.
 from __future__ import annotations
 
 import contextlib
-import copy
 import fcntl
-import json
 import os
 import stat
 import time
-from collections.abc import Iterator
-from typing import Any, Callable
+from collections.abc import Callable, Iterator
 
 from pegasus_bb.core.errors import SchedulerUnreachable, UsageError
 from pegasus_bb.core.files import await_lock, read_json, write_text
+from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.refusals import keep_mode
 from pegasus_bb.model.reservation import check_reservation_name
 from pegasus_bb.runtime.backends import identity
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _STATE = ".pegasus_bb.json"
 _LOCK = ".pegasus_bb.lock"
@@ -101,6 +102,8 @@ class Grants:
 
     def save(self) -> None:
         """Write the grants now, and not only at the end of the call."""
+        import json
+
         path = os.path.join(self.root, _STATE)
         try:
             mode = os.stat(self.root).st_mode & 0o666  # the same access as the root
@@ -146,9 +149,11 @@ def open_grants(root: str) -> Iterator[Grants]:
 
     Raises SchedulerUnreachable if they cannot be read or written.
     """
+    from copy import deepcopy
+
     with _locked(root, _open_lock):
         data = _load(root)
-        before = copy.deepcopy(data)
+        before = deepcopy(data)
         grants = Grants(root, data)
         try:
             grants.repair()

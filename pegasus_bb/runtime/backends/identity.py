@@ -9,15 +9,17 @@ mounted.
 
 from __future__ import annotations
 
-import json
 import os
 import pwd
 import stat
-from typing import Any
 
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
-from pegasus_bb.core.files import write_json, write_text
+from pegasus_bb.core.files import parse_json, write_json, write_text
+from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.model.reservation import Request
+
+if TYPE_CHECKING:
+    from typing import Any
 
 FILE = ".pegasus_bb"
 DELETING = ".pegasus_bb.doomed"  # its name while the reservation is deleted
@@ -61,7 +63,7 @@ def _read_file(folder: int, name: str) -> dict[str, Any]:
         if not stat.S_ISREG(os.fstat(source.fileno()).st_mode):
             return {}
         try:
-            data = json.loads(source.read(_LONGEST).decode("utf-8"))
+            data = parse_json(source.read(_LONGEST).decode("utf-8"))
         except (ValueError, RecursionError):
             return {}
     return data if isinstance(data, dict) else {}

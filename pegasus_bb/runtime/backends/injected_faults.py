@@ -24,10 +24,9 @@ import os
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple
 
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable, UsageError
+from pegasus_bb.core.light_typing import NamedTuple
 from pegasus_bb.core.units import parse_duration
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.runtime.backends.base import Backend, Listing, PoolSpace
@@ -135,7 +134,7 @@ class InjectedFaults(Backend):
 
     def _delayed(self, status: Status) -> Status:
         if status.state is State.READY and time.time() < status.created + self.delay:
-            return replace(status, state=State.PENDING)
+            return status._replace(state=State.PENDING)
         return status
 
     def _with_fault(self, request: Request, status: Status) -> Status:

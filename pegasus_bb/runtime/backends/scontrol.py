@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from pegasus_bb.core.light_typing import NamedTuple
 from pegasus_bb.model.reservation import State
 from pegasus_bb.runtime.backends.base import PoolSpace
 

@@ -13,9 +13,9 @@ import os
 import re
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
+from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.process import ask
 from pegasus_bb.core.units import format_size, parse_duration
 from pegasus_bb.model.reservation import (
@@ -35,6 +35,11 @@ from pegasus_bb.runtime.backends.base import (
     no_listing,
 )
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    Buffer = dict[str, Any]  # as pegasus_bb/stager/slurm/buffers.py writes it
+
 VARIABLE = "BB_PERSISTENT_"
 _VERSION = 1
 # Error codes for which a retry may help.
@@ -46,8 +51,6 @@ _STATES = {
     "deleting": State.DELETING,
 }
 
-Buffer = dict[str, Any]  # as pegasus_bb/stager/slurm/buffers.py writes it
-
 
 class RequestRefused(ReservationFailed):
     """The service refuses the request. ``code`` is for programs."""
@@ -57,7 +60,7 @@ class RequestRefused(ReservationFailed):
         self.code = code
 
 
-class _Answer(dict[str, Any]):
+class _Answer(dict[str, "Any"]):
     """An object of the service's answer; a missing part leaves all unknown."""
 
     def __missing__(self, key: str) -> Any:

@@ -5,7 +5,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+
+from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Any
 
 GB = 1e9  # bytes
 # stripes of a segment

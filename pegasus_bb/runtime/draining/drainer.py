@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import threading
 import time
-from typing import Callable, NamedTuple
+from collections.abc import Callable
 
+from pegasus_bb.core.light_typing import NamedTuple
 from pegasus_bb.core.units import format_duration, format_files, format_size
 from pegasus_bb.runtime.draining.buffer import WatchedBuffer
 from pegasus_bb.runtime.draining.dumps import Dump, Interval, Waiting

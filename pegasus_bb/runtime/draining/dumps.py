@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 import threading
 import time
-from typing import Callable, NamedTuple
+from collections.abc import Callable
 
+from pegasus_bb.core.light_typing import NamedTuple
 from pegasus_bb.core.units import abbreviate
 from pegasus_bb.runtime.draining.scan import Found, Say, Version
 from pegasus_bb.runtime.staging.failures import on_a_line

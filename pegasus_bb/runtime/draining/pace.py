@@ -14,9 +14,9 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from typing import Callable, NamedTuple
+from collections.abc import Callable, Iterator
 
+from pegasus_bb.core.light_typing import NamedTuple
 from pegasus_bb.core.units import MIB, format_size
 from pegasus_bb.runtime.draining.curve import Curve
 from pegasus_bb.runtime.draining.target_folder import Lease, Registry

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import Callable
+from collections.abc import Callable
 
 from pegasus_bb.runtime.staging.failures import on_a_line
 from pegasus_bb.runtime.staging.items import stamp

@@ -15,11 +15,14 @@ import math
 import os
 import stat
 import time
-from collections.abc import Iterator
-from typing import Any, Callable, NamedTuple
+from collections.abc import Callable, Iterator
 
 from pegasus_bb.core.files import await_lock
+from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 from pegasus_bb.core.refusals import keep_mode
+
+if TYPE_CHECKING:
+    from typing import Any
 
 EXPIRES = 20.0  # seconds
 BURST = 0.05  # seconds that a slot may begin in the past: who waited woke up late

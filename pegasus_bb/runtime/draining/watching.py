@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Callable
+from collections.abc import Callable
 
 from pegasus_bb.core.units import abbreviate
 from pegasus_bb.runtime.draining.drainer import Drainer

@@ -14,7 +14,7 @@ import fcntl
 import os
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from pegasus_bb.core.errors import ReservationFailed
 from pegasus_bb.core.paths import node_path
@@ -38,7 +38,7 @@ def is_full(error: Exception) -> bool:
 
 @contextlib.contextmanager
 def on_the_disk(
-    settings: dict[str, str], name: str, need: int, environ: dict[str, str]
+    settings: Mapping[str, str], name: str, need: int, environ: dict[str, str]
 ) -> Iterator[str]:
     """A new folder for one try, with ``need`` bytes free, which is removed afterwards.
 
@@ -59,7 +59,7 @@ def on_the_disk(
         os.close(lock)
 
 
-def disk_of(settings: dict[str, str], environ: dict[str, str]) -> str:
+def disk_of(settings: Mapping[str, str], environ: dict[str, str]) -> str:
     """The tier's ``path`` in this job. Raises ReservationFailed.
 
     The folder is never made: without its disk it would be in the memory of the node, or

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import NamedTuple
 
 from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.light_typing import NamedTuple
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.bbdir import NODES, BBDir, NodeNeeds
 
@@ -78,4 +77,4 @@ def own_request(request: Request, reservation: PlannedReservation) -> Request:
     of_node = f"{request.uuid}/{reservation.node}".encode()
     digest = hashlib.sha256(of_node).hexdigest()[:19]
     name = request.name[: -len(request.uuid.replace("-", "")[:12])] + digest
-    return replace(request, name=name, capacity=reservation.capacity)
+    return request._replace(name=name, capacity=reservation.capacity)

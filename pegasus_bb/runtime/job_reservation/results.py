@@ -6,10 +6,10 @@ import contextlib
 import os
 import sys
 import time
-from typing import Any
 
 from pegasus_bb.core.errors import BUG, PegasusBBError
 from pegasus_bb.core.files import write_json
+from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.paths import cut_name
 from pegasus_bb.core.removal import remove
 from pegasus_bb.runtime.bbdir import ELSEWHERE, BBDir
@@ -21,6 +21,9 @@ from pegasus_bb.runtime.staging.folder_lfns import copy_path
 from pegasus_bb.runtime.staging.onefile import Copied, digest_file
 from pegasus_bb.runtime.staging.parts import parts_in
 from pegasus_bb.runtime.task import missing_message
+
+if TYPE_CHECKING:
+    from typing import Any
 
 NOTES = "stage_out"  # folder of bb/
 

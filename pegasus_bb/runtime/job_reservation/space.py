@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from typing import NamedTuple
 
 from pegasus_bb.core.errors import PegasusBBError, ReservationFailed
+from pegasus_bb.core.light_typing import NamedTuple
 from pegasus_bb.core.removal import remove
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.job_reservation.planned import PlannedReservation, landing_of

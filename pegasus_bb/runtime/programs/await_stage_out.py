@@ -13,7 +13,6 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any, NoReturn
 
 from pegasus_bb.core.errors import (
     DataNotSafe,
@@ -23,6 +22,7 @@ from pegasus_bb.core.errors import (
     UsageError,
 )
 from pegasus_bb.core.files import read_json, write_json, write_text
+from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.process import ask
 from pegasus_bb.core.units import abbreviate, format_duration
 from pegasus_bb.model.reservation import Request
@@ -30,6 +30,9 @@ from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.job_reservation.results import NOTES, list_kept, note_path
 from pegasus_bb.runtime.job_reservation.stage_out_landing import StageOutLanding
 from pegasus_bb.runtime.programs import program
+
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 SILENT = 60.0  # seconds until a note of another machine is visible here
 _AGAIN = "  the node: counts as failed; it can be tried again"

@@ -14,9 +14,9 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
+from pegasus_bb.core.light_typing import NamedTuple
 from pegasus_bb.runtime.proc import (
     Ended,
     ProgramNotStarted,

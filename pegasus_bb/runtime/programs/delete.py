@@ -12,7 +12,6 @@ import os
 import shlex
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 
 from pegasus_bb.core.errors import DataNotSafe, ReservationFailed, UsageError
 from pegasus_bb.core.units import format_size
@@ -204,7 +203,7 @@ def _check_planned(bb: BBDir) -> None:
 def _note_end(bb: BBDir, noted: Reservation | None, event: str) -> None:
     request = bb.request()
     noted = noted or Reservation(request.name, request.backend, request.uuid, 0.0)
-    bb.note_reservation(replace(noted, released_at=time.time()))
+    bb.note_reservation(noted._replace(released_at=time.time()))
     _list_end(bb, event)
 
 

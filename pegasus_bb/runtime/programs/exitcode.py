@@ -11,9 +11,9 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
+from pegasus_bb.core.light_typing import NamedTuple
 
 FAILED = 1
 _NUMBERED = re.compile(r"\.out\.[0-9]{3}$")

@@ -20,14 +20,17 @@ import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Any, NoReturn
 
 from pegasus_bb.core.errors import USAGE
+from pegasus_bb.core.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 LARGEST = 100_000  # bytes of a request; a socket takes twice as much
 _PROGRAMS = "pegasus_bb.runtime.programs"
 # What a program loads only where it needs it, and every job does.
-_ALWAYS = {"launch": ("pegasus_bb.runtime.proc", f"{_PROGRAMS}.record", "ctypes")}
+_ALWAYS = {"launch": ("pegasus_bb.runtime.proc", f"{_PROGRAMS}.record")}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

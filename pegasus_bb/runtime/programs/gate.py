@@ -12,7 +12,6 @@ import contextlib
 import os
 import time
 from collections.abc import Sequence
-from typing import Any
 
 from pegasus_bb.core.errors import (
     DeadlinePassed,
@@ -22,6 +21,7 @@ from pegasus_bb.core.errors import (
     SchedulerUnreachable,
 )
 from pegasus_bb.core.files import read_json, write_json, write_text
+from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.units import format_duration
 from pegasus_bb.model.reservation import Request, Reservation, State, Status
 from pegasus_bb.runtime import reservation_identity
@@ -37,6 +37,9 @@ from pegasus_bb.runtime.storage_decision import (
     on_the_pfs,
     pfs_prefix,
 )
+
+if TYPE_CHECKING:
+    from typing import Any
 
 GATE = "gate.json"
 REFUSAL = "gate.err"  # DAGMan keeps nothing of what a script says

@@ -6,13 +6,16 @@ import argparse
 import os
 import socket
 import sys
-from collections.abc import Sequence
-from typing import Any, Callable
+from collections.abc import Callable, Sequence
 
 from pegasus_bb.core import ledger
 from pegasus_bb.core.errors import BUG, PegasusBBError
+from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.bbdir import BBDir
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def main(

@@ -8,13 +8,12 @@ difference of /proc/self/io around the wait.
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 from pegasus_bb.core.errors import PegasusBBError
+from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 from pegasus_bb.core.refusals import keep_mode
 from pegasus_bb.runtime.darshan_preload import with_darshan
 from pegasus_bb.runtime.proc import (
@@ -28,8 +27,13 @@ from pegasus_bb.runtime.records.kickstart_options import (
     job_facts,
     parse_options,
 )
-from pegasus_bb.runtime.records.streams import TAIL, Facts, Streams, file_facts
+from pegasus_bb.runtime.records.streams import TAIL, Streams, file_facts
 from pegasus_bb.runtime.records.yaml import Verbatim, record
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from pegasus_bb.runtime.records.streams import Facts
 
 RECORDER = "pegasus_bb"
 
@@ -188,6 +192,8 @@ def _usage(usage: Any) -> Facts:
 def _status(raw: int) -> Facts:
     if not os.WIFSIGNALED(raw):
         return {"raw": raw, "regular_exitcode": os.WEXITSTATUS(raw)}
+    import signal  # with enum: 5 ms that a task which ends by itself does not pay
+
     number = os.WTERMSIG(raw)
     try:
         name = signal.Signals(number).name

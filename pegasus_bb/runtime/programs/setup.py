@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 
 from pegasus_bb.core.errors import ReservationFailed, SchedulerUnreachable
 from pegasus_bb.core.units import format_size
@@ -115,7 +114,7 @@ def _is_up(bb: BBDir, request: Request, noted: Reservation) -> bool:
         message = reservation_identity.mismatch(status, request, noted)
         if message:
             raise _note_failure(bb, noted, message)
-        bb.note_reservation(replace(noted, owner=status.owner, failure=""))
+        bb.note_reservation(noted._replace(owner=status.owner, failure=""))
         return True
     if reservation_identity.has_progressed(bb, noted):
         message = status.message or status.state.value
@@ -137,7 +136,7 @@ def _request(bb: BBDir, request: Request, backend: Backend) -> str:
         result = backend.create(request)
     except ReservationFailed as error:
         raise _note_failure(bb, intent, str(error)) from error
-    bb.note_reservation(replace(result, requested_at=intent.requested_at))
+    bb.note_reservation(result._replace(requested_at=intent.requested_at))
     by = f" (job {result.job})" if result.job else ""
     return (
         f"asked {request.backend} for {format_size(request.capacity)} as "
@@ -156,5 +155,5 @@ def _refusal(bb: BBDir, noted: Reservation, what: str) -> ReservationFailed:
 
 def _note_failure(bb: BBDir, noted: Reservation, message: str) -> ReservationFailed:
     """Note the refusal for the gate; returns the error to raise."""
-    bb.note_reservation(replace(noted, failure=message))
+    bb.note_reservation(noted._replace(failure=message))
     return ReservationFailed(message)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import Any
 
+from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.runtime.records.kickstart_options import Options
 from pegasus_bb.runtime.records.yaml import Data, Verbatim, as_text
 
-Facts = dict[Any, Any]
+if TYPE_CHECKING:
+    from typing import Any
+
+    Facts = dict[Any, Any]
+
 
 TAIL = 256 * 1024  # bytes of a task's output that its record keeps
 _ROOM = 4096  # bytes that a folder for temporary files must have

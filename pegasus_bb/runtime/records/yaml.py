@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
-_PLAIN = re.compile(r"[ !#-\[\]-~]*")
-_SPECIAL = re.compile(r"[^ !#-\[\]-~]")
+from pegasus_bb.core.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
+
 _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _KEY_MAX = 1000  # readers look for the colon within 1024 characters
 
@@ -34,17 +35,16 @@ def quoted(text: str) -> str:
 
     What was no UTF-8 (a lone surrogate here) becomes \\xNN: no YAML can carry it.
     """
-    if _PLAIN.fullmatch(text):
+    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     try:
         text.encode()
     except UnicodeEncodeError:
         text = as_text(text.encode("utf-8", "surrogateescape"))
-    return '"' + _SPECIAL.sub(_escaped, text) + '"'
+    return '"' + "".join(map(_escaped, text)) + '"'
 
 
-def _escaped(match: Any) -> str:
-    char: str = match.group()
+def _escaped(char: str) -> str:
     if char in _SHORT:
         return _SHORT[char]
     if char.isprintable():

@@ -9,9 +9,9 @@ import sys
 import time
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Any
 
 from pegasus_bb.core.errors import SCHEDULER_UNREACHABLE, PegasusBBError, UsageError
+from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.process import start
 from pegasus_bb.runtime.stager_client.protocol import (
     CONTROL_SOCKET,
@@ -24,6 +24,9 @@ from pegasus_bb.runtime.stager_client.protocol import (
     decode,
     encode,
 )
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _GONE = "the staging service has gone; what it accepted goes on when it runs again"
 _STARTING = 10.0  # seconds that a service may take to begin

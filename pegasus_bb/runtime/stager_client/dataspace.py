@@ -13,8 +13,8 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from re import Pattern
-from typing import NamedTuple
 
+from pegasus_bb.core.light_typing import NamedTuple
 from pegasus_bb.core.refusals import sync_folder
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.runtime.staging.items import Folder

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
-from typing import Any, Callable, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
 
 from pegasus_bb.core.errors import USAGE, PegasusBBError, UsageError
+from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Any
 
 VERSION = 1
 LONGEST = 8 << 20  # bytes of a line: some 50,000 tasks

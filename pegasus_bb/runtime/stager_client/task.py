@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
 
+from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 from pegasus_bb.runtime.stager_client.dataspace import Dataspaces, check_places
 from pegasus_bb.runtime.stager_client.protocol import (
     LARGEST,
@@ -15,6 +15,9 @@ from pegasus_bb.runtime.stager_client.protocol import (
     is_amount,
     is_rate,
 )
+
+if TYPE_CHECKING:
+    from typing import Any
 
 COPY = "copy"
 MOVE = "move"

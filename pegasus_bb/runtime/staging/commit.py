@@ -10,13 +10,16 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
-from typing import Any, Callable
+from collections.abc import Callable, Iterator
 
+from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.runtime.staging.failures import CopyFailed, explained
 from pegasus_bb.runtime.staging.items import Batch, CopyOutcome, Rescheduled
 from pegasus_bb.runtime.staging.plain_copier import discard
 from pegasus_bb.runtime.staging.sync import Broken, sync
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _PAUSE = 0.5  # seconds between rounds, while less than that is copied
 _MOMENT = 0.25  # seconds

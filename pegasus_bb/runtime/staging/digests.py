@@ -7,7 +7,12 @@ faster one for large files. A file with huge holes has a digest of its blocks wi
 
 from __future__ import annotations
 
-from typing import Any, Callable, NamedTuple
+from collections.abc import Callable
+
+from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _BLOCKS = "-blocks"
 

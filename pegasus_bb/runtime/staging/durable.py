@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any
+
+from pegasus_bb.core.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _WRITE = 2  # SYNC_FILE_RANGE_WRITE: start to write these pages out, do not wait
 _libc: Any | None = None

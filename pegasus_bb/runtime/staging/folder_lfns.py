@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Callable
 
 from pegasus_bb.core.files import sync_directory
 from pegasus_bb.core.refusals import SYMBOLIC_LINK, keep_mode, warn_refused

@@ -10,8 +10,8 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from pegasus_bb.core.light_typing import NamedTuple
 from pegasus_bb.core.paths import is_below
 from pegasus_bb.runtime.staging.failures import CopyFailed
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import os
 import queue
 import threading
-from typing import Any
 
+from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.runtime.staging.digests import Digest
 from pegasus_bb.runtime.staging.durable import begin_writing
 from pegasus_bb.runtime.staging.moves import (
@@ -24,6 +24,9 @@ from pegasus_bb.runtime.staging.moves import (
     write_all,
 )
 from pegasus_bb.runtime.staging.segments import Segments
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _BEHIND = 4  # steps; data that is read again should still be in memory
 _ALONE = 8 << 20  # bytes; below this, other files keep the other core busy

@@ -14,8 +14,8 @@ import os
 import struct
 from collections.abc import Sequence
 from glob import escape, glob
-from typing import Any, NamedTuple
 
+from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 from pegasus_bb.core.refusals import MODE, warn_refused
 from pegasus_bb.runtime.staging.failures import (
     CopyFailed,
@@ -32,6 +32,9 @@ from pegasus_bb.runtime.staging.items import (
     Rescheduled,
 )
 from pegasus_bb.runtime.staging.moves import Tell
+
+if TYPE_CHECKING:
+    from typing import Any
 
 VERSION = 7
 _BUFFER = 1 << 20  # bytes per thread

@@ -12,8 +12,7 @@ import os
 import queue
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
-from typing import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 from pegasus_bb.core.paths import is_long
 from pegasus_bb.runtime.staging.commit import Committer, put_in, until

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
-from typing import Callable
+from collections.abc import Callable, Iterator
 
 from pegasus_bb.runtime.staging.durable import begin_writing
 from pegasus_bb.runtime.staging.segments import Segments

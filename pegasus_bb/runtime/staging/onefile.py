@@ -14,9 +14,9 @@ from __future__ import annotations
 import os
 import stat
 import time
-from typing import NamedTuple
 
 from pegasus_bb.core.files import sync_directory
+from pegasus_bb.core.light_typing import NamedTuple
 from pegasus_bb.core.refusals import MODE, keep_mode, original_mode, warn_refused
 from pegasus_bb.runtime.staging.digests import SHA256, Digest, is_by_blocks
 from pegasus_bb.runtime.staging.failures import (

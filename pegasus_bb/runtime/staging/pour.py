@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import NamedTuple
 
+from pegasus_bb.core.light_typing import NamedTuple
 from pegasus_bb.runtime.staging.digests import Digest
 from pegasus_bb.runtime.staging.moves import CHUNK, Tell, move_all
 from pegasus_bb.runtime.staging.segments import Segments

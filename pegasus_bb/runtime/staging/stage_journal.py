@@ -20,15 +20,18 @@ from bisect import bisect_left
 from json.encoder import (
     encode_basestring_ascii as quoted,  # of dumps, without its overhead
 )
-from typing import Any
 
 from pegasus_bb.core import ledger
 from pegasus_bb.core.errors import UsageError, advice_on
 from pegasus_bb.core.files import read_journal
+from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.runtime.staging.durable import JournalPace
 from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.staging.items import Landed, stamp
 from pegasus_bb.runtime.staging.parts import is_tag
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _MANY = 5000  # lines per write
 

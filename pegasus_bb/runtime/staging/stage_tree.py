@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
-from typing import Callable
+from collections.abc import Callable, Iterator
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.paths import is_below

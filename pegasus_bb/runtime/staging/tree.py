@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
-from typing import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 from pegasus_bb.core.refusals import HARD_LINK, SYMBOLIC_LINK, keep_mode, warn_refused
 from pegasus_bb.runtime.staging.durable import sync_file_system

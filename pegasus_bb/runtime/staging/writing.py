@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from pegasus_bb.core.light_typing import NamedTuple
 from pegasus_bb.runtime.staging.hints import NO_HINT
 from pegasus_bb.runtime.staging.segments import Segments
 

@@ -11,9 +11,9 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Callable, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.units import parse_duration
 from pegasus_bb.runtime.stager_client.client import Client, NoService
 from pegasus_bb.runtime.stager_client.dataspace import url_of
@@ -26,11 +26,15 @@ from pegasus_bb.runtime.staging.segments import Segments
 from pegasus_bb.runtime.transfers.copies import Copies, CopyResult
 from pegasus_bb.runtime.transfers.transfer_methods import Way
 
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    Spec = dict[str, Any]
+    T = TypeVar("T")
+
 _LATER = ("draining", "busy")  # error codes for which a retry may help
 _LONGEST_PAUSE = 5.0  # seconds between two tries to reach a service
 _TOGETHER = 64  # tasks to wait for before their lines are noted
-Spec = dict[str, Any]
-T = TypeVar("T")
 
 
 class ServiceCopies(Copies):

@@ -10,14 +10,17 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from pegasus_bb.core.files import read_json
+from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.paths import is_below
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.draining.curve import Curve
 from pegasus_bb.runtime.draining.pace import Drain, DrainTargetPace, Pace, make_folder
 from pegasus_bb.runtime.transfers.transfer_methods import Way
+
+if TYPE_CHECKING:
+    from typing import Any
 
 NOTE = "drain.json"
 FOLDER = "drain"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from bisect import bisect_left
-from collections.abc import Container, Iterable
-from typing import Callable
+from collections.abc import Callable, Container, Iterable
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.paths import is_below, plain_path

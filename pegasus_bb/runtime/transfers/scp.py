@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from typing import Callable
+from collections.abc import Callable
 
 from pegasus_bb.core.process import ask
 from pegasus_bb.runtime.staging.failures import CopyFailed, on_a_line

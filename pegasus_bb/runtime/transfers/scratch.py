@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
 
 from pegasus_bb.core.errors import PegasusBBError, ReservationFailed, UsageError
+from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.paths import is_below
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.bind import Binding
 from pegasus_bb.runtime.links import checked_path
 from pegasus_bb.runtime.transfers.transfer_jobs import parse_url
+
+if TYPE_CHECKING:
+    from typing import Any
 
 PFS = "pfs"
 

@@ -9,9 +9,9 @@ import json
 import os
 import sys
 from collections.abc import Container, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
 
 from pegasus_bb.core.errors import PegasusBBError
+from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 from pegasus_bb.core.paths import plain_path
 from pegasus_bb.core.process import ask, find_pegasus_transfer
 from pegasus_bb.core.removal import remove
@@ -20,6 +20,9 @@ from pegasus_bb.runtime.staging.failures import CopyFailed, explained
 from pegasus_bb.runtime.transfers.checksums import check_digest
 from pegasus_bb.runtime.transfers.scratch import Scratch
 from pegasus_bb.runtime.transfers.transfer_jobs import Job, Mkdir, Remove, Transfer, Url
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _OURS = ("checksum", "image")  # keys of an entry that pegasus-transfer does not have
 _WEEK = 7 * 86400.0  # the batch system's limit is the one that counts

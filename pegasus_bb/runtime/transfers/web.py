@@ -12,11 +12,14 @@ import re
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from typing import IO, Any, Callable
+from collections.abc import Callable, Iterator
 
+from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.runtime.staging.digests import SHA256
 from pegasus_bb.runtime.staging.failures import CopyFailed, on_a_line
+
+if TYPE_CHECKING:
+    from typing import IO, Any
 
 SCHEMES = ("http", "https")
 _CHUNK = 1 << 20  # bytes

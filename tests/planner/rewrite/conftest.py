@@ -97,7 +97,7 @@ def directory_plan(plan: Target) -> Target:
     tier = replace(plan.placement.tier, backend="directory")
     return replace(
         plan,
-        request=replace(plan.request, backend="directory"),
+        request=plan.request._replace(backend="directory"),
         placement=replace(plan.placement, tier=tier),
     )
 

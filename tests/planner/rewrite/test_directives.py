@@ -82,7 +82,7 @@ def test_a_path_that_a_shell_would_read_is_refused(
 
 def test_the_file_has_one_directive(plan: Target) -> None:
     assert directive_files(plan) == {"use.bbf": "#DW persistentdw name=pbb4f1c2a9e\n"}
-    lua = replace(plan, request=replace(plan.request, backend="slurm-lua"))
+    lua = replace(plan, request=plan.request._replace(backend="slurm-lua"))
     assert directive_files(lua) == {"use.bbf": "#BB_LUA persist use pbb4f1c2a9e\n"}
 
 
@@ -92,7 +92,7 @@ def test_the_file_has_one_directive(plan: Target) -> None:
 def test_a_name_that_slurm_would_misread_never_gets_there(
     plan: Target, name: str
 ) -> None:
-    bad = replace(plan, request=replace(plan.request, name=name))
+    bad = replace(plan, request=plan.request._replace(name=name))
     with pytest.raises(UsageError, match="cannot be used"):
         directive_files(bad)
 

@@ -106,7 +106,7 @@ def test_a_path_that_a_shell_would_read_is_refused(
 def lines(
     plan: Target, own: JobReservation = OWN, landing: str = "/lus/r/.l/n"
 ) -> list[str]:
-    request = replace(plan.request, prefix="/lus/r")
+    request = plan.request._replace(prefix="/lus/r")
     return directives_of(request, own, landing, {}).splitlines()
 
 
@@ -130,7 +130,7 @@ def test_the_lines_reserve_stage_in_and_stage_out(plan: Target) -> None:
 
 
 def test_the_lines_for_slurm_lua_say_the_same(plan: Target) -> None:
-    own = replace(plan.request, backend="slurm-lua", pool="flash", prefix="/lus/r")
+    own = plan.request._replace(backend="slurm-lua", pool="flash", prefix="/lus/r")
     text = directives_of(own, OWN, "/lus/r/.l/n", {}, "pbb4f1c2a9e")
     assert text.splitlines() == [
         "#BB_LUA jobbb capacity=8388608 pool=flash",
@@ -159,7 +159,7 @@ def test_the_lines_of_a_job_with_a_share_name_both_reservations(
 def test_nothing_is_staged_into_or_out_of_a_private_reservation(
     plan: Target,
 ) -> None:
-    own = replace(plan.request, access="private", pool="wlm_pool")
+    own = plan.request._replace(access="private", pool="wlm_pool")
     text = directives_of(own, OWN, "/lus/r/.l/n", {}, "pbb4f1c2a9e")
     assert text.splitlines() == [
         "#DW jobdw capacity=8388608 access_mode=private type=scratch pool=wlm_pool",

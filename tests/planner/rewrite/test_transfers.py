@@ -101,7 +101,7 @@ def test_no_links_is_the_user_s_choice_where_none_is_needed(
 def served(plan: Target) -> Target:
     """The tier names a staging service."""
     settings = {**plan.request.settings, "service": "/run/pegasus-bb"}
-    return replace(plan, request=replace(plan.request, settings=settings))
+    return replace(plan, request=plan.request._replace(settings=settings))
 
 
 @pytest.mark.parametrize("step", [transfer_on_the_site, share_files])

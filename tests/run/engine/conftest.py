@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -260,7 +260,7 @@ def give_back(submit_dir: Path, request: Request) -> None:
     bb = BBDir(str(submit_dir / "bb"))
     noted = bb.reservation()
     assert noted is not None
-    bb.note_reservation(replace(noted, released_at=1700000000.0))
+    bb.note_reservation(noted._replace(released_at=1700000000.0))
 
 
 def without_answer(submit_dir: Path, request: Request) -> None:

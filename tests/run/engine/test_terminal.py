@@ -7,7 +7,6 @@ import pty
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,7 +36,7 @@ def bb(tmp_path: Path) -> BBDir:
 def test_a_run_that_is_not_done_says_what_it_keeps(bb: BBDir, tmp_path: Path) -> None:
     place = SubmitDir(tmp_path, tmp_path / "w.dag")
     assert leftover_messages(place) == []
-    bb.note_reservation(replace(NOTED, size=3 << 30))
+    bb.note_reservation(NOTED._replace(size=3 << 30))
     assert leftover_messages(place) == [
         "asked for:   reservation pbbwords (3.0 GiB, directory), which no job has had",
         "to drop it:  pegasus-bb release pbbwords",
@@ -49,7 +48,7 @@ def test_a_run_that_is_not_done_says_what_it_keeps(bb: BBDir, tmp_path: Path) ->
         "to drop it:  pegasus-bb release pbbwords --discard",
     ]
     for over in ({"released_at": 20.0}, {"failure": "no such project"}):
-        bb.note_reservation(replace(NOTED, **over))
+        bb.note_reservation(NOTED._replace(**over))
         assert leftover_messages(place) == []
 
 

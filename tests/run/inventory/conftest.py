@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -34,8 +33,8 @@ class OneRun(Run):
     def __init__(self, root: Path, name: str, **settings: str) -> None:
         self.name, self.tier_of_all = name, root / "tier"
         super().__init__(root / name)
-        self.request = replace(
-            self.request, name=name, uuid=f"uuid-{name}", prefix=f"/bb/{name}"
+        self.request = self.request._replace(
+            name=name, uuid=f"uuid-{name}", prefix=f"/bb/{name}"
         )
         self.change(path=str(self.tier_of_all), **settings)
         self.promise({"out.txt": str(self.results / "out.txt")})

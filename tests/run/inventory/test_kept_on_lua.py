@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -25,7 +24,7 @@ def run(runs: Runs, bench: LuaBench) -> OneRun:
     run = runs.run()
     (run.submit / "bb/request.json").unlink()
     scratch = str(run.root / "pfs")
-    run.request = replace(run.request, backend="slurm-lua", prefix=scratch)
+    run.request = run.request._replace(backend="slurm-lua", prefix=scratch)
     run.write("transient.json", run.request.to_json())
     keep(bench, kept(f"{scratch}/.pegasus_bb_landing/work"))
     list_kept(run.bb, "work", str(NUMBER))

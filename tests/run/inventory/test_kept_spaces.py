@@ -3,7 +3,6 @@ is nowhere else."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,7 +26,7 @@ def run(runs: Runs, bench: DataWarpBench) -> OneRun:
     """Mode transient; its node work has failed, for its results did not come back."""
     run = runs.run()
     (run.submit / "bb/request.json").unlink()
-    run.request = replace(run.request, backend="datawarp", prefix=str(scratch(run)))
+    run.request = run.request._replace(backend="datawarp", prefix=str(scratch(run)))
     run.write("transient.json", run.request.to_json())
     stuck(bench, f"{scratch(run)}/.pegasus_bb_landing/work")
     list_kept(run.bb, "work", str(NUMBER))

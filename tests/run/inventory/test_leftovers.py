@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -244,7 +243,7 @@ def test_rows_that_the_ledger_does_not_know(runs: Runs) -> None:
 
 def test_one_of_another_run_under_the_same_name(saved: OneRun) -> None:
     shutil.rmtree(saved.folder())
-    saved.backend().create(replace(saved.request, uuid="another-run"))
+    saved.backend().create(saved.request._replace(uuid="another-run"))
     is_kept(saved, "another-run")
 
 

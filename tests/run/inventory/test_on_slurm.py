@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,7 +25,7 @@ DOWN = RECORDED / "show-burst.controller-down.txt"
 
 def on_slurm(runs: Runs, name: str) -> OneRun:
     run = runs.run(name, timeout="0", poll="0", mount="any")
-    run.request = replace(run.request, backend="datawarp")
+    run.request = run.request._replace(backend="datawarp")
     run.change()
     return run
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ class TestDataWarp(Contract):
 
 
 def test_the_directive_carries_whole_bytes_and_nothing_else() -> None:
-    line = create_line(replace(REQUEST, pool="wlm_pool"))
+    line = create_line(REQUEST._replace(pool="wlm_pool"))
     assert line == (
         "#BB create_persistent name=pbb4f1c2a9e capacity=104857600 "
         "access_mode=striped type=scratch pool=wlm_pool"
@@ -41,7 +40,7 @@ def test_the_directive_carries_whole_bytes_and_nothing_else() -> None:
 @pytest.mark.parametrize("pool", ["a b", "a\n#BB", "hurry", "-p", "x=%u", "$(id)"])
 def test_a_value_that_could_be_read_as_more_never_reaches_slurm(pool: str) -> None:
     with pytest.raises(UsageError, match="#BB line"):
-        create_line(replace(REQUEST, pool=pool))
+        create_line(REQUEST._replace(pool=pool))
 
 
 def test_options_of_the_site_reach_sbatch(bench: DataWarpBench) -> None:

@@ -7,7 +7,6 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ from pegasus_bb.runtime.backends.folder_tier import FolderBackend
 from tests.runtime.backends.crash import crash_at_every_step
 from tests.support.backend_contract import OTHER_RUN, REQUEST, Contract
 
-BIG = replace(REQUEST, name="pbbfiller", capacity=1000 * MIB, uuid="filler")
+BIG = REQUEST._replace(name="pbbfiller", capacity=1000 * MIB, uuid="filler")
 
 
 class DirectoryBench:
@@ -32,7 +31,7 @@ class DirectoryBench:
         self.other = FolderBackend({**self.settings, "owner": "otheruser"})
 
     def occupy(self, name: str) -> str:
-        self.other.create(replace(REQUEST, name=name))
+        self.other.create(REQUEST._replace(name=name))
         return "otheruser"
 
     def fill(self) -> None:
@@ -81,7 +80,7 @@ def test_the_folder_of_the_tier_is_made_but_not_the_way_to_it(tmp_path: Path) ->
 def test_first_come_first_served_so_no_request_starves(bench: DirectoryBench) -> None:
     bench.fill()
     bench.backend.create(REQUEST)
-    small = replace(REQUEST, name="pbbsmall", uuid="small", capacity=8 * MIB)
+    small = REQUEST._replace(name="pbbsmall", uuid="small", capacity=8 * MIB)
     bench.backend.create(small)
     assert bench.backend.status(small).state is State.PENDING
     bench.free()
@@ -93,7 +92,7 @@ def test_many_ask_at_once_and_none_gets_what_another_has(
     bench: DirectoryBench,
 ) -> None:
     requests = [
-        replace(REQUEST, name=f"pbbmany{number}", uuid=f"run{number}")
+        REQUEST._replace(name=f"pbbmany{number}", uuid=f"run{number}")
         for number in range(15)
     ]
     with ThreadPoolExecutor(8) as pool:

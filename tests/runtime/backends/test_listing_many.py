@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -31,8 +30,8 @@ def test_the_rows_of_a_real_slurm(
     recorded: Path, monkeypatch: pytest.MonkeyPatch, uid: int, own: bool
 ) -> None:
     monkeypatch.setattr("os.getuid", lambda: uid)
-    csb = replace(REQUEST, name="csb", capacity=700 * MIB)
-    larger = replace(REQUEST, name="csb2", capacity=700 * MIB)
+    csb = REQUEST._replace(name="csb", capacity=700 * MIB)
+    larger = REQUEST._replace(name="csb2", capacity=700 * MIB)
     found = DataWarp({}).list_reservations([csb, larger, REQUEST])
     state = State.READY if own else State.FAILED
     states = [state, State.FAILED, State.ABSENT]
@@ -46,7 +45,7 @@ def test_however_many_there_are_slurm_is_asked_as_for_one(
 ) -> None:
     bench.backend.create(REQUEST)
     asked = questions(monkeypatch)
-    many = [replace(REQUEST, name=f"pbb{number}") for number in range(1999)]
+    many = [REQUEST._replace(name=f"pbb{number}") for number in range(1999)]
     states = [
         s.state for s in bench.backend.list_reservations([*many, REQUEST]).statuses
     ]

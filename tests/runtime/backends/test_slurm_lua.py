@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -71,7 +70,7 @@ def test_a_word_that_could_be_read_as_more_never_reaches_scontrol(
     bench: LuaBench, pool: str
 ) -> None:
     with pytest.raises(ReservationFailed):
-        bench.backend.create(replace(REQUEST, pool=pool))
+        bench.backend.create(REQUEST._replace(pool=pool))
 
 
 def test_what_was_there_before_is_not_taken_for_ours(bench: LuaBench) -> None:

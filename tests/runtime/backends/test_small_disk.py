@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,9 +14,9 @@ from pegasus_bb.model.reservation import Request, State
 from pegasus_bb.runtime.backends.folder_tier import FolderBackend
 from tests.support.backend_contract import REQUEST
 
-ONE = replace(REQUEST, capacity=8 * MIB)
-OTHER = replace(ONE, name="pbbother", uuid="other")
-TOO_LARGE = replace(ONE, capacity=20 * MIB)
+ONE = REQUEST._replace(capacity=8 * MIB)
+OTHER = ONE._replace(name="pbbother", uuid="other")
+TOO_LARGE = ONE._replace(capacity=20 * MIB)
 
 
 class Disk:

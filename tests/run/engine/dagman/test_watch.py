@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -118,7 +117,7 @@ def test_a_reservation_is_not_called_gone_where(
 
 
 def with_fallback(fixture: SubmitDirFixture) -> None:
-    asked = replace(REQUEST, fallback="pfs").to_json()
+    asked = REQUEST._replace(fallback="pfs").to_json()
     Path(fixture.bb.file("request.json")).write_text(json.dumps(asked))
     fixture.was_up()
     fixture.answers = [GONE]

@@ -6,6 +6,7 @@ counters must be read after the program's end and before it is reaped.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import resource  # noqa: F401 - os.wait4 would load it between two counter readings
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,12 @@ FORWARDED = (
     signal.SIGUSR1,
     signal.SIGUSR2,
 )
+
+
+_IGNORED = (signal.SIGPIPE, signal.SIGXFSZ)  # by Python; a program has the default
+
+# Set in a process whose parent ends its whole group if it is killed: the fork server.
+group_is_guarded = False
 
 
 class Counters(NamedTuple):
@@ -92,6 +99,8 @@ def find_program(name: str, environ: Mapping[str, str]) -> str:
 class RunningProgram:
     """A running program: start it once, then wait for it once."""
 
+    _may_spawn = True  # nothing of ours runs between fork and exec
+
     def __init__(
         self,
         program: str,
@@ -106,14 +115,16 @@ class RunningProgram:
         self._shares_group = os.getpgrp() == os.getpid()
         self._pending: list[int] = []
         self.pid = 0
+        spawns = self._may_spawn and self._shares_group and group_is_guarded
         # Loaded before the fork, and only once: the child must not read files.
-        self._die_with_us = _parent_death_signal()
+        self._die_with_us = None if spawns else _parent_death_signal()
+        start = self._spawn if spawns else self._start
         self._before = {
             number: signal.signal(number, self._forward) for number in FORWARDED
         }
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         try:
-            self.pid = self._start(program, argv, environ, streams)
+            self.pid = start(program, argv, environ, streams)
             # Not earlier: Python 3.12 reads /proc while it forks. Later is fine: the
             # counters of the child are added only when it is reaped.
             self._io, self._own_read = own_counters()
@@ -154,6 +165,28 @@ class RunningProgram:
         self._restore_signals()
         return Ended(pid, raw, usage, counters, waited)
 
+    def _spawn(
+        self,
+        program: str,
+        argv: Sequence[str],
+        environ: Mapping[str, str],
+        streams: Sequence[int],
+    ) -> int:
+        """As ``_start``, without a copy of this process, which takes 2 ms."""
+        # Above 2 first, so that no dup2 overwrites a stream that is still needed.
+        held = [fcntl.fcntl(stream, fcntl.F_DUPFD_CLOEXEC, 3) for stream in streams]
+        actions = [(os.POSIX_SPAWN_DUP2, held[n], n) for n in range(len(held))]
+        defaults = (*FORWARDED, *_IGNORED)
+        try:
+            return os.posix_spawn(
+                program, list(argv), environ, file_actions=actions, setsigdef=defaults
+            )
+        except OSError as error:
+            raise ProgramNotStarted(program, error) from error
+        finally:
+            for handle in held:
+                os.close(handle)
+
     def _start(
         self,
         program: str,
@@ -190,8 +223,8 @@ class RunningProgram:
             self._die_with_us(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
             if os.getppid() != parent:
                 os._exit(137)
-        for caught in (*FORWARDED, signal.SIGPIPE, signal.SIGXFSZ):
-            signal.signal(caught, signal.SIG_DFL)  # Python ignores the last two
+        for caught in (*FORWARDED, *_IGNORED):
+            signal.signal(caught, signal.SIG_DFL)
         # Above 2 first, so that no dup2 overwrites a stream that is still needed.
         held = [os.dup(stream) for stream in streams]
         for number, stream in enumerate(held):

@@ -123,6 +123,7 @@ def _start(
 
 
 class _RunningTask(RunningProgram):
+    _may_spawn = False
     """A task; one of our own programs is forked, in place of a new Python. A signal
     that ends it is noted in ``stopped``."""
 

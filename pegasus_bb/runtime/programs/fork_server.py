@@ -23,6 +23,7 @@ from importlib import import_module
 
 from pegasus_bb.core.errors import USAGE
 from pegasus_bb.core.light_typing import TYPE_CHECKING
+from pegasus_bb.runtime import proc
 
 if TYPE_CHECKING:
     from typing import Any, NoReturn
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 LARGEST = 100_000  # bytes of a request; a socket takes twice as much
 _PROGRAMS = "pegasus_bb.runtime.programs"
 # What a program loads only where it needs it, and every job does.
-_ALWAYS = {"launch": ("pegasus_bb.runtime.proc", f"{_PROGRAMS}.record")}
+_ALWAYS = {"launch": (f"{_PROGRAMS}.record",)}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -68,13 +69,22 @@ def serve(engine: socket.socket) -> None:
 def _report_ends(engine: socket.socket) -> None:
     while True:
         try:
-            pid, raw = os.waitpid(-1, os.WNOHANG)
+            found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
             return
-        if not pid:
+        if found is None:
             return
+        if found.si_code != os.CLD_EXITED:  # before its number is free for another
+            _end_group(found.si_pid)
+        pid, raw = os.waitpid(found.si_pid, 0)
         status = -os.WTERMSIG(raw) if os.WIFSIGNALED(raw) else os.WEXITSTATUS(raw)
         _say(engine, "ended", pid, status)
+
+
+def _end_group(leader: int) -> None:
+    """End what a killed job has left: its task, which does not die with it."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)
 
 
 def _answer(engine: socket.socket, request: Any, files: list[int]) -> None:
@@ -115,6 +125,7 @@ def _be(
             os.dup2(handle, number)
         os.closerange(3, max(64, *files) + 64)
         os.chdir(cwd)
+        proc.group_is_guarded = True
     except BaseException:
         traceback.print_exc()
         os._exit(1)
@@ -125,8 +136,7 @@ def become(program: Any, argv: list[str], environ: Mapping[str, str]) -> NoRetur
     """Run the module ``program`` as the program ``argv``, and end this process."""
     status = 1
     try:
-        os.environ.clear()
-        os.environ.update(environ)
+        _change_environment(environ)
         sys.argv = argv
         status = program.main()
     except SystemExit as end:
@@ -135,6 +145,15 @@ def become(program: Any, argv: list[str], environ: Mapping[str, str]) -> NoRetur
         traceback.print_exc()
     finally:
         os._exit(_finish(status))
+
+
+def _change_environment(environ: Mapping[str, str]) -> None:
+    """Only what differs: a job has nearly all of the engine's variables."""
+    for name in os.environ.keys() - environ.keys():
+        del os.environ[name]
+    for name, value in environ.items():
+        if os.environ.get(name) != value:
+            os.environ[name] = value
 
 
 def _status_of(end: SystemExit) -> int:

@@ -123,6 +123,14 @@ def test_how_it_ends_is_told_as_for_any_child(site: Site) -> None:
     assert "/no/such/program" in (site.root / "none.err").read_text()
 
 
+def test_the_task_of_a_killed_job_is_ended(site: Site) -> None:
+    kill = "import os, time; print(os.getpid(), flush=True); os.kill(os.getppid(), 9)"
+    site.python("killed", f"{kill}; time.sleep(60)")
+    assert site.end() == [-signal.SIGKILL]
+    pid = (site.root / "killed.out").read_text().strip()
+    until(lambda: not Path(f"/proc/{pid}").exists())
+
+
 def test_many_that_end_while_others_start_are_all_told(site: Site) -> None:
     for number in range(30):
         site.start(f"quick{number}", "/bin/true")

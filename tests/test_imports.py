@@ -196,6 +196,18 @@ def test_planning_loads_only_the_modules_that_it_needs(tmp_path: Path) -> None:
     assert len(ours) <= MODULES, " ".join(ours)
 
 
+def test_the_embedded_engine_loads_no_catalogs_and_no_dagman() -> None:
+    story = "import sys, pegasus_bb.cli.run, pegasus_bb.run.engine.local; "
+    story += "print(*sys.modules)"
+    argv = [sys.executable, "-c", story]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert not loaded & {"javaproperties", "yaml", "ssl", "xml.sax", "rich"}
+    engine, planner = "pegasus_bb.run.engine", "pegasus_bb.planner"
+    assert not loaded & {f"{engine}.dagman.running", f"{engine}.failure_messages"}
+    assert not loaded & {f"{planner}.run_plan", "pegasus_bb.model.catalogs"}
+
+
 def test_help_loads_no_command() -> None:
     story = "import sys; from pegasus_bb.cli import cli; cli(['--help'], "
     story += "standalone_mode=False); print(*sys.modules, file=sys.stderr)"

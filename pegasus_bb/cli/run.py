@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import errno
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from pegasus_bb.cli.fallback import pfs_lines
 from pegasus_bb.core.errors import RunFailed, UsageError, advice_on
 from pegasus_bb.core.units import format_duration
 from pegasus_bb.model.dag.reader import read_dag
-from pegasus_bb.run.engine.dagman import queue, running
 from pegasus_bb.run.engine.dagman.find import Found, check_no_dagman, find, log_of
-from pegasus_bb.run.engine.dagman.submit_dag import follow_problem
 from pegasus_bb.run.engine.jobstate_log import read_history
-from pegasus_bb.run.engine.local import run
-from pegasus_bb.run.engine.lost_inputs import Ask
 from pegasus_bb.run.engine.node_progress import Lines, Quiet
 from pegasus_bb.run.engine.submitdir import SubmitDir, find_submit_dir
 from pegasus_bb.run.engine.terminal import mute_if_gone, unbreakable
+
+if TYPE_CHECKING:
+    from pegasus_bb.run.engine.local import RunOutcome
+    from pegasus_bb.run.engine.lost_inputs import Ask
 
 LOCAL = "local"
 DAGMAN = "dagman"
@@ -57,6 +56,9 @@ def choose_engine(
     begun = "" if restart else _unfinished_engine(place, found)
     if begun == LOCAL:
         return EngineChoice(LOCAL, "it began this run; --engine dagman hands it over")
+    from pegasus_bb.run.engine.dagman import queue
+    from pegasus_bb.run.engine.dagman.submit_dag import follow_problem
+
     problem = queue.submit_problem() or follow_problem(place, read_dag(place.dag))
     if not problem:
         return EngineChoice(
@@ -142,16 +144,13 @@ def command(
             if not quiet:
                 line = f"engine: {chosen.engine} ({chosen.why})"
                 print(line, file=unbreakable(sys.stderr), flush=True)
-            start = (
-                running.run
-                if chosen.engine == DAGMAN
-                else partial(run, slots=slots or 0)
-            )
-            done = start(
+            done = _engine(chosen.engine, slots or 0)(
                 submit_dir, progress=progress, restart=restart, ask=_ask(remake=remake)
             )
     finally:  # how it ended is the exit status, also where standard error is closed
         mute_if_gone(sys.stderr)
+    from pegasus_bb.cli.fallback import pfs_lines
+
     for line in pfs_lines(find_submit_dir(submit_dir).path):
         click.echo(line, err=True)
     for file in done.moved:
@@ -174,6 +173,16 @@ def command(
             f"all {done.total} nodes are done ({format_duration(done.seconds)})",
             err=True,
         )
+
+
+def _engine(name: str, slots: int) -> Callable[..., RunOutcome]:
+    if name == LOCAL:
+        from pegasus_bb.run.engine import local
+
+        return partial(local.run, slots=slots)
+    from pegasus_bb.run.engine.dagman import running
+
+    return running.run
 
 
 @contextmanager

@@ -11,10 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
-from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.decide.survey import program_users
 from pegasus_bb.model.placement import PFS, Placement
+
+if TYPE_CHECKING:
+    from pegasus_bb.decide.decision import PlanningInput
 
 REMOVES_FILES = ("inplace", "constraint")  # others remove the whole folder at the end
 Lives = dict[str, tuple[int, int]]  # LFN -> first and last level, counted from 1

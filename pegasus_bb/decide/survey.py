@@ -10,17 +10,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.core.paths import local_path
-from pegasus_bb.decide.decision import PlanningInput
-from pegasus_bb.model.catalogs import ReplicaCatalog
-from pegasus_bb.model.transformations import (
-    Executable,
-    Transformation,
-    TransformationCatalog,
-)
-from pegasus_bb.model.workflow import Job, Use, Workflow
+from pegasus_bb.model.transformations import Executable
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a run checks its seal, and loads no catalogs for that
+    from pegasus_bb.decide.decision import PlanningInput
+    from pegasus_bb.model.catalogs import ReplicaCatalog
     from pegasus_bb.model.images import StagedImage
+    from pegasus_bb.model.transformations import Transformation, TransformationCatalog
+    from pegasus_bb.model.workflow import Job, Use, Workflow
 
 INPUT = "input"  # no job makes it
 INTERMEDIATE = "intermediate"  # a job makes it, it is not staged out

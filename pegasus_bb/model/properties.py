@@ -10,8 +10,6 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from javaproperties import KeyValue, join_key_value, parse
-
 from pegasus_bb.core.errors import CatalogError, UsageError
 from pegasus_bb.core.files import is_file
 from pegasus_bb.core.units import parse_duration, parse_size
@@ -86,6 +84,8 @@ class Properties(Mapping[str, str]):
         return {one.origin for one in self._settings.values() if one.line}
 
     def to_text(self) -> str:
+        from javaproperties import join_key_value
+
         lines = (join_key_value(key, value) for key, value in self.items())
         return "".join(f"{line}\n" for line in lines)
 
@@ -109,6 +109,8 @@ def read_properties(
 
 
 def _read(file: Path) -> dict[str, Setting]:
+    from javaproperties import KeyValue, parse  # with ssl and xml: 40 ms
+
     settings: dict[str, Setting] = {}
     line = 1
     try:

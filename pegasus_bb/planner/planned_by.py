@@ -12,10 +12,13 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pegasus_bb.core.paths import local_path
-from pegasus_bb.decide.decision import PlanningInput
-from pegasus_bb.planner.run_plan import RunPlan
+
+if TYPE_CHECKING:  # a run reads the file, and loads no planner for that
+    from pegasus_bb.decide.decision import PlanningInput
+    from pegasus_bb.planner.run_plan import RunPlan
 
 PLANNED_BY = "planned_by.json"
 _CAPACITY = "--bb-capacity"

@@ -15,8 +15,6 @@ from pegasus_bb.decide.liveness import sizes
 from pegasus_bb.model.dag.joblists import Entries
 from pegasus_bb.model.dag.nodes import Dag, Script
 from pegasus_bb.model.dag.roles import RESERVATION, Role, of_role, role_of
-from pegasus_bb.model.workflow import Workflow
-from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal.dag_rules import AFTER, BEFORE, Rule
 from pegasus_bb.planner.seal.lives import read_lives, removals
 from pegasus_bb.planner.seal.view import (
@@ -28,6 +26,8 @@ from pegasus_bb.planner.seal.view import (
 )
 
 if TYPE_CHECKING:
+    from pegasus_bb.model.workflow import Workflow
+    from pegasus_bb.planner.run_plan import RunPlan
     from pegasus_bb.planner.seal.phases import SealedPhases
 
 

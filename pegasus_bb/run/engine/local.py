@@ -14,7 +14,6 @@ from pegasus_bb.core.files import write_json
 from pegasus_bb.model.dag.nodes import Dag
 from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.run.engine.children import Children, Signals
-from pegasus_bb.run.engine.failure_messages import not_done
 from pegasus_bb.run.engine.jobstate_log import JobstateLog
 from pegasus_bb.run.engine.lock import lock_submit_dir
 from pegasus_bb.run.engine.lost_inputs import Ask, refuse
@@ -167,6 +166,8 @@ class _Run:
         if counts[NodeState.DONE] == len(self._dag.nodes):
             journal.engine("DAGMAN_FINISHED 0")
             return
+        from pegasus_bb.run.engine.failure_messages import not_done
+
         rescue = self._place.next_rescue()
         failed = self._table.names(NodeState.FAILED)
         done = set(self._table.names(NodeState.DONE))

@@ -21,8 +21,6 @@ from typing import Any
 from pegasus_bb.core.errors import PegasusBBError, RunFailed
 from pegasus_bb.model.dag.nodes import Dag, Node
 from pegasus_bb.model.dag.roles import Role, of_role, role_of
-from pegasus_bb.model.document import load_value
-from pegasus_bb.report.records import read_records
 from pegasus_bb.run.engine.evidence import job_files
 from pegasus_bb.run.engine.redo import (
     Redo,
@@ -224,6 +222,8 @@ class Dataflow:
 
     @cached_property
     def _uses_of(self) -> dict[str, list[dict[str, Any]]]:
+        from pegasus_bb.model.document import load_value
+
         workflow, _ = load_value(self._place.workflow, {})
         return {str(job["id"]): job.get("uses") or [] for job in workflow["jobs"]}
 
@@ -288,6 +288,8 @@ def _text(file: Path) -> str:
 
 def _missing_files(records: list[Path]) -> Set[str]:
     """The files that the records note as not there; the first note of a file counts."""
+    from pegasus_bb.report.records import read_records
+
     notes: dict[str, Any] = {}
     for record in (one for file in records for one in read_records(file)):
         files = (record.data or {}).get("files")

@@ -15,7 +15,6 @@ from pathlib import Path
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.dag.roles import Role, role_of
 from pegasus_bb.run.engine.children import Child, Children, Signals
-from pegasus_bb.run.engine.failure_messages import why_script
 from pegasus_bb.run.engine.jobstate_log import JobstateLog, ending
 from pegasus_bb.run.engine.node_progress import Watcher
 from pegasus_bb.run.engine.starter import CannotStart, Starter, script_of, submit_file
@@ -206,6 +205,8 @@ class Scheduler:
                 return
             if status == item.node.pre_skip:
                 status = 0
+        from pegasus_bb.run.engine.failure_messages import why_script
+
         self._node_ended(item, status, why_script(item, kind, script, status))
 
     def _node_ended(self, item: NodeEntry, status: int, why: str) -> None:

@@ -11,8 +11,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import ENGINE_LOCK
 from pegasus_bb.core.similar import similar_path
@@ -55,6 +53,8 @@ class SubmitDir:
         file = self.path / "braindump.yml"
         if not file.is_file():
             return {}
+        import yaml
+
         try:
             data = yaml.safe_load(file.read_text(encoding="utf-8"))
         except (OSError, ValueError, yaml.YAMLError) as error:

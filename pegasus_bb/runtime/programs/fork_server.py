@@ -21,17 +21,19 @@ import traceback
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 
-from pegasus_bb.core.errors import USAGE
+from pegasus_bb.core.errors import USAGE, PegasusBBError
 from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.runtime import proc
+from pegasus_bb.runtime.backends.backend_table import open_backend
+from pegasus_bb.runtime.bbdir import BBDir
 
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 LARGEST = 100_000  # bytes of a request; a socket takes twice as much
 _PROGRAMS = "pegasus_bb.runtime.programs"
-# What a program loads only where it needs it, and every job does.
-_ALWAYS = {"launch": (f"{_PROGRAMS}.record",)}
+# What launch loads only where it needs it, and most jobs do.
+_OF_LAUNCH = (f"{_PROGRAMS}.record", "pegasus_bb.runtime.private_folder")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -106,11 +108,22 @@ def load(name: str) -> Any:
     """The module of program ``name``: loaded once, before the fork."""
     full = f"{_PROGRAMS}.{name}"
     if full not in sys.modules:
-        for module in (full, *_ALWAYS.get(name, ())):
-            import_module(module)
+        import_module(full)
+        if name == "launch":
+            _load_for_jobs()
         gc.collect()
         gc.freeze()  # a collection in a child would copy all of it
     return sys.modules[full]
+
+
+def _load_for_jobs() -> None:
+    for module in _OF_LAUNCH:
+        import_module(module)
+    bb = BBDir.of_this_program()
+    with contextlib.suppress(PegasusBBError):  # the job says it
+        if bb.has_request:
+            request = bb.request()
+            open_backend(request.backend, request.settings)
 
 
 def _be(
@@ -149,7 +162,7 @@ def become(program: Any, argv: list[str], environ: Mapping[str, str]) -> NoRetur
 
 def _change_environment(environ: Mapping[str, str]) -> None:
     """Only what differs: a job has nearly all of the engine's variables."""
-    for name in os.environ.keys() - environ.keys():
+    for name in [each for each in os.environ if each not in environ]:
         del os.environ[name]
     for name, value in environ.items():
         if os.environ.get(name) != value:

@@ -104,7 +104,7 @@ def _key(pad: str, key: Any) -> str:
 
 
 def _entry(pad: str, key: str, value: Any, indent: int) -> Iterator[str]:
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):  # half the cost of an isinstance of Mapping
         yield f"{pad}{key}"
         yield from lines(value, indent + 2)
     elif isinstance(value, (list, tuple)):

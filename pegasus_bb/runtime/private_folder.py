@@ -19,12 +19,12 @@ from collections.abc import Mapping, Sequence
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
 from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
-from pegasus_bb.core.refusals import close_to_writing
 from pegasus_bb.runtime.bbdir import NODES, BBDir, NodeNeeds
 from pegasus_bb.runtime.bind import Binding
 from pegasus_bb.runtime.links import Link, checked_path
 from pegasus_bb.runtime.node_lock import lock_node
 from pegasus_bb.runtime.private_inputs import LinkedInputs, bring
+from pegasus_bb.runtime.private_outputs import move_back
 from pegasus_bb.runtime.task import (
     missing_message,
     run_command,
@@ -55,6 +55,20 @@ class PrivateNeeds(NamedTuple):
     disk: Any = None  # path on the node, "" for the job's own; None: the tier
 
 
+class PrivateFolder(NamedTuple):
+    """The private folder of one try."""
+
+    needs: PrivateNeeds
+    node: str
+    scratch: str  # the workflow directory, where it is now
+    path: str
+
+    @property
+    def going(self) -> tuple[str, str]:
+        """The folders that will be gone: links to them must not stay."""
+        return self.path, self.scratch
+
+
 def private_needs(bb: BBDir, node: NodeNeeds) -> PrivateNeeds:
     """Raises UsageError."""
     try:
@@ -81,19 +95,20 @@ def run_in_private_folder(
         return run_command(bb, argv, environ)
     lock_node(bb, environ)
     scratch = shared.text(needs.scratch) if shared else needs.scratch
-    folder = _make_folder(_place_of_folders(bb, needs, scratch, environ) + node.name)
+    path = _make_folder(_place_of_folders(bb, needs, scratch, environ) + node.name)
     try:
         if os.path.exists(_wants_copies(scratch, node.name)):
             needs = needs._replace(copied=needs.inputs)
-        linked = _fill(needs, scratch, folder)
-        binding = Binding(needs.scratch, folder, shared)
+        folder = PrivateFolder(needs, node.name, scratch, path)
+        linked = _fill(folder)
+        binding = Binding(needs.scratch, path, shared)
         bound = {**binding.environ(environ), _INSIDE: node.name}
         links, hinted = task_files(bb, node, binding, scratch)
         argv = binding.argv(argv)
         status = run_task(bb, binding, argv, bound, links=links, hinted=hinted)
-        return _finish(needs, node.name, folder, scratch, linked, links, status)
+        return _finish(folder, linked, links, status)
     finally:
-        _discard(folder)
+        _discard(path)
 
 
 def _place_of_folders(
@@ -151,16 +166,17 @@ def _mkdir(folder: str) -> None:
         os.mkdir(folder, 0o700)
 
 
-def _fill(needs: PrivateNeeds, scratch: str, folder: str) -> LinkedInputs:
+def _fill(folder: PrivateFolder) -> LinkedInputs:
     """Bring the inputs, and the checkpoints that there are. Raises LinkFailed."""
+    needs, _, scratch, path = folder
     names = (*needs.inputs, *needs.outputs, *needs.checkpoints)
     for inner in {os.path.dirname(lfn) for lfn in names if "/" in lfn}:
-        os.makedirs(checked_path(folder, inner), exist_ok=True)
+        os.makedirs(checked_path(path, inner), exist_ok=True)
     linked = LinkedInputs()
     copied = set(needs.copied)
 
     def fetch(lfn: str, *, whole: bool) -> None:
-        source, here = place(scratch, lfn), place(folder, lfn)
+        source, here = place(scratch, lfn), place(path, lfn)
         bring(lfn, source, here, linked, below=needs.below, whole=whole)
 
     for lfn in needs.inputs:
@@ -184,36 +200,35 @@ def _wants_copies(scratch: str, node: str) -> str:
 
 
 def _finish(
-    needs: PrivateNeeds,
-    node: str,
-    folder: str,
-    scratch: str,
-    linked: LinkedInputs,
-    links: Sequence[Link],
-    status: int,
+    folder: PrivateFolder, linked: LinkedInputs, links: Sequence[Link], status: int
 ) -> int:
     """Give checkpoints and outputs back; returns the exit status of the job."""
-    made = [lfn for lfn in needs.checkpoints if os.path.lexists(place(folder, lfn))]
-    status = _give_back(made, folder, scratch, status)
+    needs = folder.needs
+    there = (place(folder.path, lfn) for lfn in needs.checkpoints)
+    made = [n for n, path in zip(needs.checkpoints, there) if os.path.lexists(path)]
+    status = _give_back(folder, made, status)
     if status:
-        why = linked.changed()
-        if not why and (copy := linked.closed_copy(folder)):
-            copies = _wants_copies(scratch, node)
-            os.makedirs(copies, exist_ok=True)
-            why = (
-                f"{os.path.relpath(copy, folder)} is a copy of an input, and closed to "
-                "writing as that is; the next try has copies of its own"
-            )
-        tell(why or linked.advice())
+        tell(linked.changed() or _wish_for_copies(folder, linked) or linked.advice())
         return status
-    tell(why := linked.changed() or _missing(needs, folder))
+    tell(why := linked.changed() or _missing(needs, folder.path))
     if why:
         return 1
     for lfn in needs.outputs:
-        linked.open_copy(place(folder, lfn))
+        linked.open_copy(place(folder.path, lfn))
     planned = {link.lfn for link in links}
-    return _give_back(
-        needs.outputs, folder, scratch, status, read=needs.read, planned=planned
+    return _give_back(folder, needs.outputs, status, read=needs.read, planned=planned)
+
+
+def _wish_for_copies(folder: PrivateFolder, linked: LinkedInputs) -> str:
+    """Let the next try have copies, where a closed copy may be why this one failed; a
+    message about it, or empty."""
+    copy = linked.closed_copy(folder.path)
+    if not copy:
+        return ""
+    os.makedirs(_wants_copies(folder.scratch, folder.node), exist_ok=True)
+    return (
+        f"{os.path.relpath(copy, folder.path)} is a copy of an input, and closed to "
+        "writing as that is; the next try has copies of its own"
     )
 
 
@@ -223,9 +238,8 @@ def _missing(needs: PrivateNeeds, folder: str) -> str:
 
 
 def _give_back(
+    folder: PrivateFolder,
     lfns: Sequence[str],
-    folder: str,
-    scratch: str,
     status: int,
     *,
     read: Sequence[str] = (),
@@ -234,10 +248,9 @@ def _give_back(
     closed = set(read)
     for lfn in lfns:
         try:
-            made = place(folder, lfn)
-            dest = place(scratch, lfn)
-            going = (folder, scratch)
-            _move(made, dest, going, is_read=lfn in closed, is_link=lfn in planned)
+            made, dest = place(folder.path, lfn), place(folder.scratch, lfn)
+            is_read, is_link = lfn in closed, lfn in planned
+            move_back(made, dest, folder.going, is_read=is_read, is_link=is_link)
         except PegasusBBError as error:
             tell(str(error))
             status = status or 1
@@ -245,71 +258,6 @@ def _give_back(
             tell(f"{error.filename or lfn}: {error.strerror}")
             status = status or 1
     return status
-
-
-def _move(
-    made: str, dest: str, going: Sequence[str], *, is_read: bool, is_link: bool
-) -> None:
-    """Rename ``made`` to ``dest``. A task's own link is copied as what it leads to, and
-    so is what lies on another file system. ``going``: the folders that will be gone."""
-    found = os.lstat(made)
-    if stat.S_ISLNK(found.st_mode) and not is_link:
-        _copy_back(made, dest, going, is_read=is_read)
-        return
-    if is_read and stat.S_ISREG(found.st_mode):
-        close_to_writing(made, found.st_mode)
-    elif stat.S_ISDIR(found.st_mode):
-        _resolve_links(made, going)
-    try:
-        os.rename(made, dest)
-    except OSError as error:
-        if error.errno == errno.EXDEV:
-            _copy_back(made, dest, going, is_read=is_read)
-            return
-        if error.errno not in (errno.EISDIR, errno.ENOTEMPTY, errno.EEXIST):
-            raise
-        from pegasus_bb.core.removal import remove
-
-        remove(dest)  # of an earlier try; nothing can be renamed over a folder
-        os.rename(made, dest)
-
-
-def _resolve_links(made: str, going: Sequence[str]) -> None:
-    """Replace the links in folder ``made`` that will lead nowhere by what they lead to:
-    inputs that the task has moved there are such links. Raises OSError, CopyFailed."""
-    folders = [made]
-    for folder in folders:
-        with os.scandir(folder) as entries:
-            inner = list(entries)
-        folders += [each.path for each in inner if each.is_dir(follow_symlinks=False)]
-        for each in inner:
-            if each.is_symlink() and _will_break(each.path, made, going):
-                from pegasus_bb.runtime.staging.folder_lfns import copy_path
-
-                real = os.path.realpath(each.path)
-                os.unlink(each.path)
-                copy_path(real, each.path, digest=False, vanishing=going)
-
-
-def _will_break(link: str, made: str, going: Sequence[str]) -> bool:
-    """Whether the link in folder ``made`` leads to something that will be gone."""
-    from pegasus_bb.core.paths import is_below
-
-    text = os.readlink(link)
-    folder, name = os.path.split(os.path.join(os.path.dirname(link), text))
-    target = os.path.normpath(os.path.join(os.path.realpath(folder), name))
-    stays = not os.path.isabs(text) and is_below(target, os.path.realpath(made))
-    leads_there = any(is_below(target, os.path.realpath(each)) for each in going)
-    return leads_there and not stays and os.path.exists(link)
-
-
-def _copy_back(made: str, dest: str, going: Sequence[str], *, is_read: bool) -> None:
-    from pegasus_bb.runtime.staging.folder_lfns import copy_path
-
-    copy_path(made, dest, digest=False, replace=True, vanishing=going)
-    mode = os.lstat(dest).st_mode
-    if is_read and stat.S_ISREG(mode):  # later, it would disturb a stage-out
-        close_to_writing(dest, mode)
 
 
 def _discard(folder: str) -> None:

@@ -1,0 +1,143 @@
+"""What a job in a private folder may do to its inputs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pegasus_bb.runtime.private_inputs import LinkedInputs, bring
+from tests.support.private_jobs import LARGE, PrivateJob, ended, run_by_a_user
+from tests.support.refused import CHMOD, SYMLINK, without
+
+
+class TestInputs:
+    def test_are_links_from_a_size_on(self, job: PrivateJob) -> None:
+        ended(job.run("find . -type l > out.txt"))
+        assert job.made().split() == ["./big.dat"]
+
+    def test_may_be_listed_renamed_and_deleted(self, job: PrivateJob) -> None:
+        task = "for f in *; do mv $f x-$f; done; cat x-* | wc -c > out.txt; rm x-*"
+        ended(job.run(task))
+        assert int(job.made()) == len(LARGE) + len("small\n")
+        assert (job.scratch / "big.dat").read_bytes() == LARGE
+        assert job.made("small.txt") == "small\n"
+
+    def test_a_small_one_is_the_job_s_own(self, job: PrivateJob) -> None:
+        ended(job.run("echo more >> small.txt; cat small.txt > out.txt"))
+        assert job.made() == "small\nmore\n"
+        assert job.made("small.txt") == "small\n"
+
+    def test_a_copy_has_the_mode_and_the_time(self, job: PrivateJob) -> None:
+        (job.scratch / "small.txt").chmod(0o750)
+        os.utime(job.scratch / "small.txt", (1, 1_000_000_000))
+        ended(job.run("stat -c '%a %Y' small.txt > out.txt"))
+        assert job.made() == "750 1000000000\n"
+
+    def test_one_that_is_to_be_copied_is_the_job_s_own(self, job: PrivateJob) -> None:
+        job.needs["copied"] = ["big.dat"]
+        ended(job.run("echo more >> big.dat; tail -n 1 big.dat > out.txt"))
+        assert job.made() == "more\n"
+        assert (job.scratch / "big.dat").read_bytes() == LARGE
+
+    def test_a_folder_may_be_copied_too(self, job: PrivateJob) -> None:
+        (job.scratch / "tree").mkdir()
+        (job.scratch / "tree/leaf").write_text("leaf\n")
+        job.needs.update(inputs=["tree"], copied=["tree"])
+        ended(job.run("echo more >> tree/leaf; cat tree/leaf > out.txt"))
+        assert job.made() == "leaf\nmore\n"
+        assert job.made("tree/leaf") == "leaf\n"
+
+    def test_a_folder_may_be_changed_but_not_its_files(self, job: PrivateJob) -> None:
+        tree = job.scratch / "tree"
+        (tree / "in").mkdir(parents=True)
+        (tree / "in/big").write_bytes(LARGE)
+        (tree / "in/big").chmod(0o664)
+        (tree / "small").write_text("small\n")
+        (tree / "link").symlink_to("in/big")
+        job.needs["inputs"] = ["tree"]
+        shows = "stat -L -c %a tree/link > out.txt; cat tree/small >> out.txt"
+        changes = "echo more >> tree/small; touch tree/new; rm tree/in/big tree/link"
+        ended(job.run(f"{shows}; {changes}"))
+        assert job.made() == "1464\nsmall\n"
+        assert job.made("tree/small") == "small\n"
+        assert (tree / "link").read_bytes() == LARGE
+        assert sorted(each.name for each in tree.iterdir()) == ["in", "link", "small"]
+
+    @pytest.mark.skipif(os.getuid() != 0, reason="others are refused by the kernel")
+    def test_a_file_of_a_folder_that_root_changes_fails_the_job(
+        self, job: PrivateJob
+    ) -> None:
+        (job.scratch / "tree").mkdir()
+        (job.scratch / "tree/big").write_bytes(LARGE)
+        job.needs["inputs"] = ["tree"]
+        said = ended(job.run("echo more >> tree/big; echo done > out.txt"), 1)
+        assert "big: the task has changed its input in place" in said
+
+    def test_are_copies_where_the_file_system_refuses_links_and_modes(
+        self, tmp_path: Path
+    ) -> None:
+        source, here = tmp_path / "big.dat", tmp_path / "here"
+        source.write_bytes(LARGE)
+        linked = LinkedInputs()
+
+        def work() -> None:
+            bring("big.dat", str(source), str(here), linked, below=0, whole=False)
+
+        told = without((*CHMOD, *SYMLINK), work)
+        assert told.returncode == 0, told.stderr
+        assert "is a copy of what its link leads to" in told.stderr
+        assert here.read_bytes() == LARGE
+        assert not here.is_symlink()
+
+    def test_a_link_is_closed_to_its_owner_s_writing(self, job: PrivateJob) -> None:
+        (job.scratch / "big.dat").chmod(0o664)
+        ended(job.run("stat -L -c %a big.dat > out.txt"))
+        assert job.made() == "1464\n"
+
+    @pytest.mark.skipif(os.getuid() != 0, reason="others are refused by the kernel")
+    @pytest.mark.parametrize(
+        "writes",
+        ["echo more >> big.dat", "cat small.txt > big.dat", "rm $(realpath big.dat)"],
+    )
+    def test_one_that_root_changes_in_place_fails_the_job(
+        self, job: PrivateJob, writes: str
+    ) -> None:
+        said = ended(job.run(f"{writes}; echo done > out.txt"), 1)
+        assert "big.dat: the task has changed its input in place" in said
+        assert "`bb.inputs: copy`" in said
+        assert not (job.scratch / "out.txt").exists()
+
+    @pytest.mark.skipif(os.getuid() != 0, reason="others are refused by the kernel")
+    def test_one_that_root_changes_is_named_after_a_failure_too(
+        self, job: PrivateJob
+    ) -> None:
+        said = ended(job.run("echo more >> big.dat; exit 3"), 3)
+        assert "big.dat: the task has changed its input in place" in said
+
+    def test_a_user_cannot_write_to_one_and_is_told_what_lets_him(
+        self, job_of_a_user: PrivateJob
+    ) -> None:
+        done = run_by_a_user(job_of_a_user, "echo more >> big.dat; echo > out.txt")
+        assert "`bb.inputs: copy`" in ended(done, 2)
+        assert (job_of_a_user.scratch / "big.dat").read_bytes() == LARGE
+
+    def test_a_user_can_touch_one(self, job_of_a_user: PrivateJob) -> None:
+        ended(run_by_a_user(job_of_a_user, "touch big.dat; echo > out.txt"))
+
+    def test_a_user_who_cannot_write_to_a_copy_can_do_so_when_he_tries_again(
+        self, job_of_a_user: PrivateJob
+    ) -> None:
+        task = "cp big.dat work; echo more >> work; tail -n 1 work > out.txt"
+        said = ended(run_by_a_user(job_of_a_user, task), 2)
+        assert "work is a copy of an input" in said
+        ended(run_by_a_user(job_of_a_user, task))
+        assert job_of_a_user.made() == "more\n"
+        assert (job_of_a_user.scratch / "big.dat").read_bytes() == LARGE
+
+    def test_one_that_is_not_there_is_named(self, job: PrivateJob) -> None:
+        (job.scratch / "big.dat").unlink()
+        said = ended(job.run("echo done > out.txt"), 1)
+        assert "big.dat: the input cannot be brought" in said
+        assert list(job.jobs.iterdir()) == []

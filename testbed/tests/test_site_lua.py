@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -21,7 +21,7 @@ MODES = ("persistent", "transient", "hybrid")
 
 
 class Started:
-    """Every example in every mode, side by side."""
+    """Examples in every mode, side by side."""
 
     def __init__(
         self,
@@ -29,14 +29,13 @@ class Started:
         planner: str,
         pool: ThreadPoolExecutor,
         runner: type[ExampleRunner] = ExampleRunner,
+        names: Iterable[str] = ExampleRunner.SMALL,
     ) -> None:
-        self.examples = {
-            name: runner(home, name, planner) for name in ExampleRunner.SMALL
-        }
+        self.examples = {name: runner(home, name, planner) for name in names}
         self.halfway: dict[str, Future[None]] = {}
         self.runs = {
             (name, mode): pool.submit(self._run, name, mode)
-            for name in ExampleRunner.SMALL
+            for name in self.examples
             for mode in ("off", *MODES)
         }
 

@@ -22,7 +22,6 @@ from pegasus_bb.planner.node_programs import check_python
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus.call import become, plain, plain_argv, run, run_argv
 from pegasus_bb.planner.pegasus.planner import PegasusPlanner
-from pegasus_bb.planner.pegasus.user_database import make_user_database
 from pegasus_bb.planner.pegasus_home import PegasusHome, planner_line
 from pegasus_bb.planner.plan_summary import unused_tier_notes
 from pegasus_bb.planner.planning import plan
@@ -53,7 +52,6 @@ def plan_real(
             for declared in tiers.values():
                 for note in unused_tier_notes(declared, settings):
                     click.echo(note, err=True)
-        make_user_database(home, properties)
         first, *rest = plain_argv(home, argv)
         become(
             [first, *counting_options(options, settings, declared=bool(tiers)), *rest]

@@ -20,7 +20,7 @@ _DONE = """
     bb.* catalog.replica catalog.replica.file catalog.site catalog.site.file
     catalog.site.repo.file catalog.site.sites.*.profiles.*
     catalog.transformation catalog.transformation.file clusterer.label.key
-    clusterer.preference clusters.maxruntime clusters.num clusters.size
+    clusters.num clusters.size
     container.arguments cores data.configuration diskspace glite.arguments gpus
     gridstart.launcher gridstart.launcher.arguments integrity.checking label memory
     mode nodes ppn project queue runtime style transfer.links transfer.threads
@@ -42,11 +42,12 @@ _WITHOUT_EFFECT = """
 """
 # The built-in planner does not do these, and says so.
 _LEFT_OUT = """
-    bundle.stagein catalog.replica.directory* catalog.replica.mrc*
-    catalog.site.sites.* chain.stagein checkpoint.time condor.concurrency.limits
+    bundle.stagein catalog.replica.directory* catalog.replica.mrc* catalog.site.sites.*
+    chain.stagein checkpoint.time clusterer.preference clusters.maxruntime
+    condor.concurrency.limits
     container.launcher container.launcher.arguments data.reuse.scope dir.create*
     dir.exec dir.staging.mapper* dir.useTimestamp estimator* exitcode.* file.cleanup.*
-    gridstart.* group job.priority* maxwalltime pegasus_lite_*
+    gridstart.* group job.aggregator job.priority* maxwalltime pegasus_lite_*
     remote.scheduler.* selector.* transfer.* workdir
 """
 # The built-in planner does these in one way only; another would give other results or

@@ -12,7 +12,7 @@ from pegasus_bb.decide.job_reservations import (
 )
 from pegasus_bb.decide.lint import job_reservations as job_lint
 from pegasus_bb.model.placement import Placement
-from tests.support.user_files import User, job, said, sized, use
+from tests.support.user_files import User, job, sized, use
 
 ON_DISKS = {"backend": "directory", "path": "/fast", "quota": "9MiB"}
 
@@ -47,32 +47,6 @@ def test_each_file_counts_once_and_what_was_made_there_is_not_brought(
     assert own.stage_out == ("mid", "out")
     assert (own.need, own.capacity) == (8 * MIB + 1, 12 * MIB)
     assert found.capacity == 12 * MIB
-
-
-def test_what_an_earlier_task_reads_is_brought_though_a_later_one_makes_it(
-    chain: User,
-) -> None:
-    own = joined(chain, merge_a=["second", "first"]).job_reservations["merge_a"]
-    assert own.stage_in == ("shared", "mid")
-
-
-def test_a_task_without_files_on_the_tier_finds_its_own_behind_links(
-    chain: User,
-) -> None:
-    chain.jobs[1]["uses"] = [
-        use("ref", "input", **said("pfs")),
-        use("out", "output", **said("pfs")),
-    ]
-    chain.replicas["ref"] = [{"site": "local", "pfn": "/ref"}]
-    own = joined(chain, merge_a=["first", "second"]).job_reservations["merge_a"]
-    assert (own.read, own.write) == (("ref",), ("out",))
-
-
-def test_tasks_that_have_no_job_reservation_have_none_together(
-    chain: User,
-) -> None:
-    chain.tier = {"inputs": "pfs", "intermediate": "pfs", "outputs": "pfs"}
-    assert joined(chain, merge_a=["first", "second"]).job_reservations == {}
 
 
 def test_jobs_that_are_not_planned_have_no_job_reservations(chain: User) -> None:

@@ -35,23 +35,12 @@ def test_a_staged_program_is_a_copy_with_its_size_on_disk(
     assert "a program that is staged" in placed.reason
 
 
-def test_an_installed_program_needs_no_space(user: User) -> None:
-    user.transformations = [program("work", "cluster", "/opt/work", "installed")]
-    assert "work" not in user.decide().files
-
-
 def test_what_a_program_requires_is_staged_with_it(staged: User) -> None:
     staged.transformations[0]["requires"] = ["lib::helper:1.0"]
     pfn = f"{staged.folder}/work.py"
     full = {"namespace": "lib", "version": "1.0"}
     staged.transformations.append(program("helper", "local", pfn, "stageable", **full))
     assert staged.placed("lib-helper-1.0").size == 50
-
-
-def test_a_job_of_another_site_brings_no_program_here(staged: User) -> None:
-    for job in staged.jobs:
-        job["profiles"] = {"selector": {"execution.site": "local"}}
-    assert "work" not in staged.decide().files
 
 
 def test_a_program_may_be_placed_by_name_but_not_as_a_link(staged: User) -> None:
@@ -85,13 +74,6 @@ def test_an_image_has_the_size_that_its_container_declares(imaged: User) -> None
     assert imaged.placed("box.sif").size == 1024
 
 
-def test_an_image_of_unknown_size_leaves_no_automatic_capacity(imaged: User) -> None:
-    imaged.containers[0]["image"] = "https://far/a.sif"
-    imaged.tier["capacity"] = "auto"
-    with pytest.raises(CatalogError, match=r"not known for 1: box\.sif"):
-        imaged.decide()
-
-
 def test_no_job_copies_an_image_for_itself(imaged: User) -> None:
     imaged.defines = ["pegasus.bb.mode=transient"]
     imaged.placement = "box.sif: bb\n"
@@ -100,10 +82,3 @@ def test_no_job_copies_an_image_for_itself(imaged: User) -> None:
     own = placement.job_reservations["ID1"]
     assert "work" in own.stage_in
     assert "box.sif" not in (*own.stage_in, *own.read)
-
-
-def test_in_mode_transient_the_size_of_an_image_is_not_needed(imaged: User) -> None:
-    imaged.containers[0]["image"] = "https://far/a.sif"
-    imaged.tier["capacity"] = "auto"
-    imaged.defines = ["pegasus.bb.mode=transient"]
-    assert imaged.decide().files["box.sif"].size is None

@@ -82,12 +82,6 @@ def test_the_command_speaks_json(here: User) -> None:
     assert (data["any_order"], data["planned_order"]) == (360, 260)
 
 
-def test_the_command_names_the_page_that_it_wrote(here: User) -> None:
-    result = CliRunner().invoke(command, ["--json", "--html", "page.html"])
-    assert "drawn: page.html" in result.stderr.splitlines()
-    assert json.loads(result.stdout)
-
-
 def test_the_table_comes_before_the_refusal_and_names_every_unknown_file(
     here: User,
 ) -> None:
@@ -121,15 +115,6 @@ def test_an_input_that_is_nowhere_is_no_matter_of_its_size(
     assert result.output.startswith("files ")
 
 
-def test_where_another_list_of_replicas_was_named_none_is_missed(
-    here: User,
-) -> None:
-    here.replicas = {}
-    here.read()
-    words = ["--cache", "more.rc", "workflow.yml"]
-    assert CliRunner().invoke(command, words).exit_code == 0
-
-
 def test_a_command_line_of_plan_explains(here: User) -> None:
     words = "-s cluster -o local -O out --dir submit --relative-submit-dir r -f -S -q"
     words += " --relative-dir r --cleanup leaf -v --cluster horizontal workflow.yml"
@@ -152,35 +137,6 @@ def test_without_a_mode_a_note_says_that_plan_would_use_no_tier(
     assert CliRunner().invoke(command, ["--bb-mode", "persistent"]).stderr == ""
 
 
-def test_a_mode_in_the_properties_file_is_the_mode(here: User) -> None:
-    (here.folder / "pegasus.properties").write_text("pegasus.bb.mode = transient\n")
-    result = CliRunner().invoke(command, [])
-    assert result.stderr == ""
-    assert "for each job" in result.stdout
-
-
-def test_it_says_that_a_cluster_reserves_for_all_of_its_jobs(here: User) -> None:
-    words = ["--bb-mode", "transient", "--cluster", "horizontal"]
-    result = CliRunner().invoke(command, words)
-    assert "reserves for all jobs of a cluster together" in result.stderr
-
-
-def test_what_is_predicted_of_a_capacity_is_what_each_job_reserves(
-    here: User,
-) -> None:
-    places = "pfs: {read: 1GB/s, write: 1GB/s}\n  bb: {read: 9GB/s, write: 9GB/s}"
-    (here.folder / "speeds.yml").write_text(f"cluster:\n  slots: 2\n  {places}\n")
-    words = ["--bb-mode", "transient", "--bb-speeds", "speeds.yml", "--json"]
-
-    def reserved(capacity: str) -> float:
-        done = CliRunner().invoke(command, [*words, "--bb-capacity", capacity])
-        modes = json.loads(done.stdout)["predicted"]["modes"]
-        (found,) = [m["byte_hours"] for m in modes if m["mode"] == "transient"]
-        return float(found)
-
-    assert reserved("8GiB") == pytest.approx(2 * reserved("4GiB"))
-
-
 DRY = ["--bb-mode", "persistent", "-o", "local", "-O", "out", "--dir", "submit"]
 
 
@@ -191,16 +147,6 @@ def test_a_dry_run_of_plan_says_the_same_and_writes_nothing(local: User) -> None
     assert dry.exit_code == 0, dry.output
     assert dry.stdout == explained.stdout
     assert sorted(local.folder.iterdir()) == before
-
-
-def test_a_dry_run_refuses_the_submit_folder_that_plan_refuses(local: User) -> None:
-    words = [*DRY, "--relative-submit-dir", "r", "workflow.yml"]
-    (local.folder / "submit/r").mkdir(parents=True)
-    (local.folder / "submit/r/thesis").write_text("")
-    planned, dry = (CliRunner().invoke(plan, [*w, *words]) for w in ([], ["--dry-run"]))
-    assert "--force moves it aside" in str(planned.exception)
-    assert str(dry.exception) == str(planned.exception)
-    assert dry.output.startswith("files "), "the table comes first"
 
 
 def test_a_dry_run_refuses_what_the_planner_refuses(local: User) -> None:

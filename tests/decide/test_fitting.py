@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from pegasus_bb.cli.explain import command
 from pegasus_bb.core.errors import CatalogError
-from pegasus_bb.core.units import MIB
 from pegasus_bb.decide.decision import Ending, MovedFiles
 from pegasus_bb.model.placement import PlannedPhases
 from tests.decide.test_liveness import chain
-from tests.support.user_files import User, said, sized, use
+from tests.support.user_files import User, said, use
 
 
 @pytest.fixture
@@ -84,25 +82,6 @@ def test_what_the_user_pinned_to_the_tier_does_not_move(long: User) -> None:
     )  # of a, which had to compete
 
 
-@pytest.mark.parametrize("given", ["3MiB", "4MiB"])
-def test_files_have_what_rounding_the_capacity_up_adds(long: User, given: str) -> None:
-    """Both reserve 4 MiB, and so much is needed."""
-    long.tier, long.ending = {"granularity": "4MiB"}, Ending("leaf")
-    long.jobs[0]["uses"][0] = use("in", "input", **sized(4 * MIB - 65))
-    long.defines = [f"pegasus.bb.capacity={given}"]
-    assert moved(long) == set()
-    assert long.decide().capacity == 4 * MIB
-
-
-def test_pinned_files_take_space_only_while_they_live(long: User) -> None:
-    """in and c are pinned, 130 bytes; they never meet, and 110 are enough for all."""
-    long.placement = "in: bb\nc: bb"
-    long.jobs[1]["uses"].append(use("big", "output", stageOut=False, **sized(200)))
-    long.defines = ["pegasus.bb.capacity=110"]
-    assert moved(long) == {"big"}
-    assert phases(long).peak <= 110
-
-
 @pytest.mark.parametrize("tell", ["metadata", "placement"])
 def test_pinned_files_that_do_not_fit_are_an_error(long: User, tell: str) -> None:
     long.defines = ["pegasus.bb.capacity=90"]
@@ -124,13 +103,6 @@ def test_unknown_sizes_are_named(long: User) -> None:
     assert "reserve more, or learn the sizes from one run (--bb-history" in text
 
 
-def test_the_files_of_a_sub_workflow_are_unknown(long: User) -> None:
-    inner: dict[str, Any] = {"type": "pegasusWorkflow", "file": "i.yml", "id": "SUB"}
-    long.jobs.append({**inner, "uses": []})
-    with pytest.raises(CatalogError, match=r"120 B .* is below"):
-        long.decide()
-
-
 def test_a_staged_program_moves_where_few_jobs_run_it(long: User) -> None:
     (long.folder / "prog").write_bytes(b"#" * 50)
     site = {"name": "cluster", "pfn": f"{long.folder}/prog", "type": "stageable"}
@@ -141,12 +113,6 @@ def test_a_staged_program_moves_where_few_jobs_run_it(long: User) -> None:
     for entry in long.jobs[1:]:
         entry["name"] = "other"
     assert moved(long) == {"work", "out"}
-
-
-def test_less_than_any_file_leaves_the_tier_empty(long: User) -> None:
-    long.defines = ["pegasus.bb.capacity=4"]
-    assert moved(long) == {"in", "a", "b", "c", "out"}
-    assert phases(long).peak == 0
 
 
 @pytest.fixture
@@ -170,17 +136,6 @@ def test_explain_shows_phases_and_moved_files(case: str) -> None:
     if os.environ.get("REFRESH_GOLDEN"):
         file.write_text(result.stdout)
     assert result.stdout == file.read_text()
-
-
-@pytest.mark.usefixtures("here")
-def test_explain_shows_the_given_capacity_before_it_is_rounded_up(long: User) -> None:
-    long.tier = {"granularity": "4MiB"}
-    long.read()
-    words = ["--output-dir", "out", "--bb-capacity", "3MiB"]
-    shown = CliRunner().invoke(command, words).stdout
-    assert "capacity: 4.0 MiB (3.0 MiB given, in steps of 4.0 MiB) on" in shown
-    data = json.loads(CliRunner().invoke(command, [*words, "--json"]).stdout)
-    assert (data["given"], data["capacity"]) == (3 * MIB, 4 * MIB)
 
 
 @pytest.mark.usefixtures("here")

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from pegasus_bb.core.units import MIB
 from pegasus_bb.decide.decision import Ending, PlacementDecision
-from pegasus_bb.decide.place_files import place_files
 from pegasus_bb.decide.sizing import automatic_capacity
 from pegasus_bb.model.placement import PFS
 from tests.support.user_files import User, job, said, sized, use
@@ -98,22 +97,6 @@ def test_what_the_user_says_of_a_file_stands(hybrid: User) -> None:
     assert placement.files["three.txt"].tier == PFS
 
 
-def test_what_the_user_wants_on_the_pfs_is_a_link_in_a_job_reservation(
-    hybrid: User,
-) -> None:
-    hybrid.jobs[0]["uses"][1].update(said("pfs", MIB))
-    own = hybrid.decide().job_reservations["first"]
-    assert (own.write, own.share) == (("mid.txt",), ())
-
-
-def test_an_unknown_size_makes_no_job_reservation(hybrid: User) -> None:
-    del hybrid.jobs[0]["uses"][1]["metadata"]  # what it would share
-    given = hybrid.given()
-    placement = place_files(given, given.catalogs.tiers["cluster"][0]).placement
-    assert "first" not in placement.job_reservations
-    assert placement.unknown == ("mid.txt",)
-
-
 def checkpoint(user: User) -> None:
     user.jobs[0]["uses"].append(use("state", "checkpoint", **sized(1)))
 
@@ -149,27 +132,6 @@ def test_a_job_that_a_job_reservation_cannot_serve_keeps_to_the_shared_one(
     placement = hybrid.decide()
     assert "first" not in placement.job_reservations
     assert placement.on_tier("own.txt")
-
-
-def test_more_files_than_staging_can_do_in_time_stay_together(
-    hybrid: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pegasus_bb.decide.job_reservation_selection.MOST_FILES", 0)
-    assert hybrid.decide().job_reservations == {}
-    hybrid.tier = {"backend": "directory", "path": "/fast"}
-    assert list(hybrid.decide().job_reservations) == ["first"]
-
-
-@pytest.mark.parametrize(
-    ("spoil", "why"),
-    [(inner, "sub-workflow reads is not known"), (given_capacity, "was given")],
-)
-def test_why_there_is_no_job_reservation_at_all_is_kept(
-    hybrid: User, spoil: Any, why: str
-) -> None:
-    spoil(hybrid)
-    selection = hybrid.decision().selection
-    assert selection is not None and why in selection.why_none
 
 
 def test_run_times_decide_where_they_are_known(hybrid: User) -> None:

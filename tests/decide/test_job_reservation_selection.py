@@ -80,27 +80,9 @@ def test_jobs_whose_reservation_saves_more_than_it_takes_get_one(
     assert (selection.shared, selection.job_reservations) == (shared, own)
 
 
-def test_small_files_add_up_to_a_granule() -> None:
-    """Each for itself saves nothing; ten together do."""
-    few = [candidate(f"j{n}", 1, lasts=0.5) for n in range(10)]
-    assert names(select(few[:9], (100, 100))[0]) == []
-    assert len(select(few, (100, 100))[0]) == 10
-
-
 some_candidates = st.lists(
     st.tuples(st.integers(0, 50), st.floats(0.5, 12.0)), max_size=6
 )
-
-
-@given(some_candidates, st.integers(0, 100))
-def test_never_more_than_without(pairs: list[tuple[int, float]], rest: int) -> None:
-    few = [candidate(f"j{n}", *pair) for n, pair in enumerate(pairs)]
-    need = rest + sum(saved for saved, _ in pairs)
-    taken, selection = select(few, (need, need))
-    assert selection.persistent == whole(need) * 10.0
-    assert selection.shared + selection.job_reservations <= selection.persistent
-    assert selection.shared == whole(need - sum(each.saved for each in taken)) * 10.0
-    assert selection.asked == len(few)
 
 
 @given(some_candidates.filter(bool))

@@ -10,7 +10,7 @@ from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.core.units import MIB
 from pegasus_bb.decide.lint import job_reservations as job_lint
 from pegasus_bb.model.placement import JobReservation
-from tests.decide.test_hybrid import checkpoint, inner, on_the_submit_host
+from tests.decide.test_hybrid import checkpoint, inner
 from tests.support.user_files import User, job, said, sized, use
 
 
@@ -31,16 +31,6 @@ def test_a_job_has_what_it_reads_and_what_it_makes(per_job: User) -> None:
     assert found["ID1"].stage_out == ("mid.txt", "keep.txt")
     assert found["ID2"].stage_in == ("mid.txt", "keep.txt", "ref.txt")
     assert found["ID2"].stage_out == ("out.txt",)
-
-
-def test_each_reserves_for_its_own_files_alone(per_job: User) -> None:
-    per_job.jobs = [
-        job("small", use("a", "output", **sized("2MiB"))),
-        job("large", use("a", "input"), use("b", "output", **sized("18MiB"))),
-    ]
-    found = reservations(per_job)
-    assert (found["small"].need, found["small"].capacity) == (2 * MIB, 4 * MIB)
-    assert (found["large"].need, found["large"].capacity) == (20 * MIB, 24 * MIB)
 
 
 def test_files_on_the_pfs_are_links_there_and_need_no_space(per_job: User) -> None:
@@ -64,11 +54,6 @@ def test_staged_programs_come_to_every_job_that_runs_them(per_job: User) -> None
     place = {"name": "local", "pfn": "/bin/true", "type": "stageable"}
     per_job.transformations = [{"name": "work", "sites": [place]}]
     assert all("work" in own.stage_in for own in reservations(per_job).values())
-
-
-def test_a_job_on_the_submit_host_has_none(per_job: User) -> None:
-    on_the_submit_host(per_job)
-    assert list(reservations(per_job)) == ["ID2"]
 
 
 def test_unknown_sizes_are_asked_for_by_name(per_job: User) -> None:
@@ -153,15 +138,6 @@ DIRECTORY = {"backend": "directory", "path": "/fast"}
 DISK = {"backend": "node-local", "path": "/nvme", "granularity": "1KiB"}
 
 
-@pytest.mark.parametrize("tier", [PRIVATE, DIRECTORY, DISK])
-def test_our_own_mover_brings_a_file_of_any_name(
-    per_job: User, tier: dict[str, str]
-) -> None:
-    per_job.tier = tier
-    odd_name(per_job)
-    assert "in;put.txt" in reservations(per_job)["ID1"].stage_in
-
-
 @pytest.fixture
 def on_disks(per_job: User) -> User:
     per_job.tier = DISK
@@ -212,25 +188,3 @@ def test_a_job_of_several_nodes_would_not_see_its_files(
         on_disks.decide()
     assert caught.value.key in ("jobs.0", "jobs.1")
     assert caught.value.found == "pegasus.{}: {}".format(*next(iter(profile.items())))
-
-
-@pytest.mark.parametrize("where", WHERE)
-@pytest.mark.parametrize(
-    "profile", [{"nodes": "1"}, {"glite.arguments": "-N 1 -n 32 --nodelist=n2"}]
-)
-def test_one_node_is_fine(on_disks: User, where: Any, profile: dict[str, str]) -> None:
-    where(on_disks, profile)
-    assert list(reservations(on_disks)) == ["ID1", "ID2"]
-
-
-def test_the_nearest_word_counts(on_disks: User) -> None:
-    of_the_properties(on_disks, {"nodes": "4"})
-    of_its_program(on_disks, {"nodes": "1"})
-    assert list(reservations(on_disks)) == ["ID1", "ID2"]
-
-
-def test_what_has_no_file_there_may_have_many_nodes(on_disks: User) -> None:
-    of_its_own(on_disks, {"nodes": "4"})
-    for used in on_disks.jobs[1]["uses"]:
-        used.update(said("pfs", 10))
-    assert "ID2" not in reservations(on_disks)

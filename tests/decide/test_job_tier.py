@@ -8,7 +8,6 @@ import pytest
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.core.units import MIB
-from pegasus_bb.decide.sizing import automatic_capacity
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.properties import property_of
 from tests.decide.test_hybrid import chain, inner, results_stay
@@ -76,17 +75,6 @@ def test_a_tier_that_cannot_have_job_reservations_is_refused_in_its_place(
     assert caught.value.key == f"x-storage-tiers.cluster.1.{key}"
 
 
-def test_each_tier_has_its_own_granules(hybrid: User) -> None:
-    hybrid.tier = {"granularity": "32MiB"}
-    hybrid.other_tiers = [{**OTHER, "granularity": "3MiB"}]
-    says(hybrid, job_tier="other")
-    placement = hybrid.decide()
-    assert placement.capacity == 32 * MIB
-    own = placement.job_reservations["first"]
-    assert own.capacity == automatic_capacity(placement.job_tier, 10, own.need)
-    assert own.capacity % (3 * MIB) == 0
-
-
 def test_a_job_reservation_that_costs_nothing_is_had_for_a_granule(
     hybrid: User,
 ) -> None:
@@ -95,14 +83,6 @@ def test_a_job_reservation_that_costs_nothing_is_had_for_a_granule(
     assert list(hybrid.decide().job_reservations) == ["first"]
     hybrid.other_tiers = []
     assert hybrid.decide().job_reservations == {}
-
-
-def test_one_that_saves_nothing_is_not_made(hybrid: User) -> None:
-    hybrid.jobs = chain(own=1)
-    placement = hybrid.decide()
-    assert placement.job_reservations == {}
-    assert placement.files["own.txt"].tier == "bb"
-    assert placement.files["own.txt"].reason.endswith("would save nothing")
 
 
 def several_nodes(user: User) -> None:
@@ -121,19 +101,6 @@ def test_a_job_that_such_a_disk_cannot_serve_has_no_job_reservation(
     placement = hybrid.decide()
     assert "first" not in placement.job_reservations
     assert placement.files["own.txt"].tier == "bb"
-
-
-def test_a_private_reservation_serves_job_reservations_of_one_node(
-    hybrid: User,
-) -> None:
-    hybrid.other_tiers = [{**OTHER, "access": "private"}]
-    assert hybrid.decide().other_tier is None
-    says(hybrid, job_tier="other")
-    placement = hybrid.decide()
-    assert placement.job_tier.access == "private"
-    assert list(placement.job_reservations) == ["first"]
-    several_nodes(hybrid)
-    assert "first" not in hybrid.decide().job_reservations
 
 
 def of_its_metadata(user: User) -> None:
@@ -157,14 +124,6 @@ def test_a_file_that_the_user_wants_there_has_a_job_reservation_whatever_it_save
     assert "nvme: on a reservation of that job's own on tier nvme" in file.reason
     says(hybrid, capacity="1GiB")  # of the shared reservation
     assert list(hybrid.decide().job_reservations) == ["first"]
-
-
-def test_a_job_s_profile_names_all_that_it_makes(hybrid: User) -> None:
-    hybrid.jobs[2]["profiles"] = {"pegasus": {"bb.tier": "nvme"}}
-    placement = hybrid.decide()
-    assert set(placement.job_reservations) == {"first", "third"}
-    assert placement.job_reservations["third"].stage_out == ("three.txt",)
-    assert placement.files["ref.txt"].reason.endswith("it stays on the PFS")
 
 
 def shared(user: User) -> None:
@@ -219,12 +178,3 @@ def test_a_job_that_cannot_have_the_job_reservation_is_named(
     with pytest.raises(CatalogError, match=words) as caught:
         hybrid.decide()
     assert caught.value.key == "jobs.0.uses.2"
-
-
-def test_the_name_means_nothing_where_job_reservations_are_elsewhere(
-    hybrid: User,
-) -> None:
-    of_its_metadata(hybrid)
-    says(hybrid, job_tier="bb")
-    with pytest.raises(CatalogError, match="no such tier in this run"):
-        hybrid.decide()

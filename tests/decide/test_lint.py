@@ -52,12 +52,6 @@ def test_names_that_need_quoting_are_refused(user: User, lfn: str) -> None:
     assert error.value.key == "jobs.0.uses.0.lfn"
 
 
-@pytest.mark.parametrize("lfn", ["a/b/c.txt", "x+y@z=1,2", "größe.txt", "a:b"])
-def test_other_names_are_fine(user: User, lfn: str) -> None:
-    user.jobs = [job("ID1", use(lfn, "output", **sized(1)))]
-    assert lfn in user.decide().files
-
-
 def test_a_file_cannot_be_a_folder_of_another(user: User) -> None:
     user.jobs = [
         job("ID1", use("a/b", "output", **sized(1))),
@@ -86,10 +80,3 @@ def test_a_link_needs_a_replica_with_a_path_on_the_site(
     assert error.value.key == "replicas.1"
     assert replica["pfn"] in error.value.found
     assert "site: cluster" in error.value.would_do
-
-
-def test_a_link_to_a_file_without_any_replica_is_refused(user: User) -> None:
-    user.tier = {"inputs": "link"}
-    with pytest.raises(CatalogError, match=r"in.txt should be a link") as error:
-        user.decide()
-    assert error.value.found == "(no replica)"

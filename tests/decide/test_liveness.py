@@ -79,32 +79,6 @@ def test_a_result_waits_for_its_stage_out_and_stays_where_there_is_none(
     assert lives(long)["b"] == (1, 2)
 
 
-def test_a_file_without_a_reader_goes_with_the_level_of_its_maker(long: User) -> None:
-    long.jobs[0]["uses"].append(use("log", "output", stageOut=False, **sized(1)))
-    assert lives(long)["log"] == (1, 1)
-
-
-def test_checkpoints_stay(long: User) -> None:
-    long.jobs[1]["uses"].append(use("state", "checkpoint", **sized(7)))
-    assert lives(long)["state"] == (2, 4)
-
-
-def test_a_staged_program_lives_from_its_first_job_to_its_last(long: User) -> None:
-    for entry in (long.jobs[1], long.jobs[2]):
-        entry["name"] = "staged"
-    (long.folder / "prog").write_bytes(b"#" * 50)
-    site = {"name": "cluster", "pfn": f"{long.folder}/prog", "type": "stageable"}
-    long.transformations = [{"name": "staged", "sites": [site]}]
-    assert lives(long)["staged"] == (2, 3)
-    assert live(long) == (165 + 50, 110)
-
-
-def test_files_on_the_pfs_do_not_count(long: User) -> None:
-    long.tier = {"inputs": "pfs"}
-    assert "in" not in lives(long)
-    assert live(long) == (65, 50)
-
-
 flows = st.lists(
     st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=7
 )

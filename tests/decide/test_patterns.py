@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import fnmatch
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pegasus_bb.core.errors import CatalogError
-from pegasus_bb.decide.tier_rules import PlacementPattern
 from tests.support.user_files import User
 
 
@@ -41,24 +36,6 @@ def test_patterns_are_a_list_or_a_mapping(user: User, text: str) -> None:
 def test_the_first_that_fits_wins(user: User, text: str, tier: str) -> None:
     user.placement = text
     assert user.placed("mid.txt").tier == tier
-
-
-@given(
-    st.lists(st.text("ab*?[]-/", min_size=1, max_size=6), max_size=8),
-    st.text("ab-/", min_size=1, max_size=6),
-)
-def test_a_pattern_fits_what_fnmatch_says(globs: list[str], lfn: str) -> None:
-    for glob in globs:
-        fits = list(PlacementPattern(glob, "pfs", (0,)).matching([lfn])) == [lfn]
-        assert fits == fnmatch.fnmatchcase(lfn, glob)
-
-
-def test_variables_expand_as_in_catalogs(
-    user: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SLOW", "pfs")
-    user.placement = "mid.txt: ${SLOW}\n"
-    assert user.placed("mid.txt").tier == "pfs"
 
 
 def refused(user: User, text: str) -> CatalogError:

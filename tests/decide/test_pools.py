@@ -38,12 +38,6 @@ def test_files_go_to_the_pool_of_their_class(long: User) -> None:
     assert reason.endswith("; pool l (long: it lives 4 of 4 levels)")
 
 
-def test_a_class_without_a_pool_goes_to_one_without_a_class(long: User) -> None:
-    found = pools(long, {"name": "any"}, {"name": "l", "class": "long"})
-    assert (found["a"], found["kept"]) == ("any", "l")
-    assert long.placed("a").reason.endswith("; pool any (no run is on it)")
-
-
 def test_where_no_pool_is_for_it_a_file_stays_in_the_reservation(long: User) -> None:
     found = pools(long, {"name": "l", "class": "long"})
     assert (found["a"], found["kept"]) == ("", "l")
@@ -57,13 +51,6 @@ def test_a_pool_takes_no_more_than_its_capacity(long: User) -> None:
         {"name": "two", "class": "short", "capacity": "10"},
     )
     assert sorted(found.values()) == ["", "", "", "one", "one", "two"]
-
-
-def test_a_file_of_unknown_size_does_not_go_where_space_is_counted(long: User) -> None:
-    del long.jobs[1]["uses"][1]["metadata"], long.jobs[2]["uses"][0]["metadata"]
-    long.tier["capacity"] = "1GiB"
-    found = pools(long, {"name": "small", "capacity": "1KiB"}, {"name": "open"})
-    assert (found["a"], found["b"]) == ("small", "open")
 
 
 @pytest.mark.parametrize(
@@ -96,12 +83,6 @@ def test_the_use_of_a_pool_is_counted_by_the_folders_of_its_runs(long: User) -> 
         assert pool_use(folder / "mine") == PoolUse(2, 1)
 
 
-def test_files_on_the_pfs_are_in_no_pool(long: User) -> None:
-    long.tier["inputs"] = "pfs"
-    found = pools(long, {"name": "any"})
-    assert (found["in"], found["a"]) == ("", "any")
-
-
 @pytest.mark.parametrize("mode", ["transient", "hybrid"])
 def test_in_other_modes_there_are_no_pools(long: User, mode: str) -> None:
     long.defines = [f"pegasus.bb.mode={mode}"]
@@ -132,9 +113,3 @@ def test_a_mistake_names_its_place(long: User, declared: Any, what: str) -> None
         long.decide()
     assert ".pools" in str(error.value.key)
     assert error.value.exit_code == 2
-
-
-def test_only_a_directory_tier_has_pools(long: User) -> None:
-    long.tier = {"backend": "datawarp", "pools": [{"name": "a", "path": "a"}]}
-    with pytest.raises(CatalogError, match="a datawarp tier has no such key"):
-        long.decide()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.core.errors import CatalogError
-from tests.support.user_files import User, job, said, sized, use
+from tests.support.user_files import User, said, use
 
 
 def profile(word: str) -> dict[str, Any]:
@@ -46,19 +46,6 @@ def test_the_tier_has_a_rule_for_each_class(
     here = [{"site": "cluster", "pfn": "/lus/data/x"}]
     user.tier, user.replicas = tier, {"in.txt": here, "ref.txt": here}
     assert user.homes()[lfn] == home
-
-
-def test_a_reader_that_stands_before_the_maker_does_not_make_an_input(
-    user: User,
-) -> None:
-    user.jobs.reverse()
-    assert user.placed("mid.txt").role == "intermediate"
-
-
-def test_a_checkpoint_is_written_by_its_job(user: User) -> None:
-    user.jobs.append(job("ID3", use("state.ckpt", "checkpoint", **sized(5))))
-    placed = user.placed("state.ckpt")
-    assert (placed.role, placed.how) == ("intermediate", "write")
 
 
 def test_a_job_s_profile_is_about_what_it_writes(user: User) -> None:

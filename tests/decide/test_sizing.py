@@ -66,28 +66,6 @@ def test_auto_with_unknown_sizes_is_refused_and_names_the_first_ten(
     assert error.value.key == "x-storage-tiers.cluster.0.capacity"
 
 
-@pytest.mark.parametrize(
-    ("quota", "example"), [({}, "64MiB"), ({"quota": "8MiB"}, "8MiB")]
-)
-def test_the_example_of_a_capacity_is_within_the_quota(
-    user: User, quota: dict[str, str], example: str
-) -> None:
-    user.jobs = [job("ID1", use("out", "output"))]
-    user.tier = {"backend": "directory", "path": "/tmp/bb", **quota}
-    with pytest.raises(CatalogError) as error:
-        user.decide()
-    assert f"such as --bb-capacity {example};" in error.value.would_do
-
-
-def test_an_input_that_is_not_where_the_catalog_says_is_named_with_the_path(
-    user: User,
-) -> None:
-    user.jobs = [job("ID1", use("in", "input"), use("out", "output", **sized(1)))]
-    user.replicas = {"in": [{"site": "local", "pfn": "/data/mistyped"}]}
-    with pytest.raises(CatalogError, match=r"for 1: in \(no file here at /data/mist"):
-        user.decide()
-
-
 def test_what_is_nowhere_has_no_size_to_declare(user: User) -> None:
     inputs = [use(lfn, "input") for lfn in ("here.txt", "lost.txt", "gone.txt")]
     user.jobs = [job("ID1", *inputs, use("out", "output", **sized(1)))]
@@ -107,16 +85,6 @@ def test_pinned_files_above_the_capacity_are_refused_with_both_figures(
         user.decide()
     text = (user.folder / "sites.yml").read_text().splitlines()
     assert text[error.value.line - 1].strip() == "capacity: 9MiB"
-
-
-def test_a_property_below_the_need_is_refused_where_it_is_set(
-    user: User,
-) -> None:
-    user.placement = "'*.txt': bb"
-    user.defines, user.tier = ["pegasus.bb.capacity=10"], {"granularity": "1"}
-    with pytest.raises(CatalogError, match="below") as error:
-        user.decide()
-    assert (error.value.file, error.value.key) == ("-D", "pegasus.bb.capacity")
 
 
 def test_more_than_the_quota_of_a_directory_tier_is_refused(user: User) -> None:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
-from pegasus_bb_lab.flash.planned_load import planned_load
 
 from pegasus_bb.cli.explain import command
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.decide.place_files import place_files, with_capacity
 from pegasus_bb.decide.run_times import times_error
-from pegasus_bb.decide.stream_choice import FileLife, outputs_to_make
+from pegasus_bb.decide.stream_choice import outputs_to_make
 from pegasus_bb.model.history import History, Past
 from pegasus_bb.model.placement import HINTS
 from tests.support.user_files import User, job, sized, use
@@ -68,16 +66,6 @@ def test_a_user_or_a_workflow_has_one_stream(chain: User, policy: str) -> None:
     assert len(set(streams(chain, policy).values())) == 1
 
 
-def test_users_have_streams_in_turn(
-    chain: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = []
-    for uid in (1000, 1001, 1002, 1003, 1004):
-        monkeypatch.setattr(os, "getuid", lambda uid=uid: uid)
-        found.append(streams(chain, "user")["in"])
-    assert found == [*HINTS, "short"]
-
-
 def test_a_cohort_dies_in_one_level(chain: User) -> None:
     found = streams(chain, "cohort")
     assert found["kept"] == found["out"] == found["c"]
@@ -89,12 +77,6 @@ def test_by_lifetime_long_lives_are_apart_from_short_ones(chain: User) -> None:
     assert (found["in"], found["a"], found["kept"]) == ("short", "medium", "extreme")
     reason = chain.placed("kept").reason
     assert reason.endswith("; stream extreme (by lifetime: it lives 4 of 4 levels)")
-
-
-def test_a_file_on_the_pfs_has_none(chain: User) -> None:
-    chain.tier["inputs"] = "pfs"
-    found = streams(chain, "user")
-    assert found["in"] == "" != found["a"]
 
 
 @pytest.mark.parametrize("mode", ["transient", "hybrid"])
@@ -148,49 +130,11 @@ def test_auto_takes_what_simulates_lowest(mixed: User) -> None:
     assert wafs["lifetime"] < wafs["off"] - 0.1
 
 
-def test_policy_lifetime_wins_only_with_a_small_error_of_run_times(mixed: User) -> None:
-    exact, far_off = (auto(mixed, *run_times(x))[1] for x in (1.0, 20.0))
-    assert far_off["lifetime"] > exact["lifetime"] + 0.05
-
-
 def test_where_the_error_is_unknown_no_times_are_needed(mixed: User) -> None:
     for runs in ([], run_times(1.0)[:1]):
         policy, wafs = auto(mixed, *runs)
         assert "lifetime" not in wafs
         assert policy == min(wafs, key=lambda name: wafs[name])
-
-
-def test_files_that_die_together_need_no_classes(user: User) -> None:
-    """One job, whose files all live as long as the workflow: classes of lives put them
-    together with those of all others, as no streams do."""
-    user.defines = ["pegasus.bb.mode=persistent"]
-    user.jobs = [job("J", *(use(f"f{n}", "output", **sized(9)) for n in range(9)))]
-    policy, wafs = auto(user, {"J": 5.0}, {"J": 5.0})
-    assert wafs["lifetime"] == wafs["off"] > wafs[policy]
-
-
-def test_without_bytes_there_is_nothing_to_keep_apart(user: User) -> None:
-    user.defines = ["pegasus.bb.mode=persistent"]
-    user.jobs = [job("J", use("empty", "output", **sized(0)))]
-    user.tier["streams"] = "auto"
-    decision = user.decision()
-    assert decision.streams == ("off", "no file of a known size lives on the tier")
-    assert decision.placement.files["empty"].stream == ""
-
-
-def test_the_trace_is_bounded_whatever_the_workflow(mixed: User) -> None:
-    """So that 100,000 jobs are planned as fast as ever."""
-    few, many = (
-        planned_load(
-            [FileLife(7, n % 13 + 1, 13, 0) for n in range(size)], range(1, 14), 0
-        )
-        for size in (1000, 100_000)
-    )
-    assert few is not None and many is not None
-    pieces = [sum(life.size for life in load.lives) for load in (few, many)]
-    assert pieces[0] == pieces[1] < 1000
-    deep = planned_load([FileLife(1, 1, 9999, 0)], range(1, 10_000), 0)
-    assert deep is not None and len(deep.ends) < 100
 
 
 def test_explain_shows_policy_and_streams(
@@ -227,20 +171,3 @@ def test_a_profile_that_is_neither_on_nor_off_is_refused(chain: User) -> None:
     chain.jobs[0]["profiles"] = {"pegasus": {"bb.hints": "maybe"}}
     with pytest.raises(CatalogError, match=r"odd profile bb\.hints"):
         outputs_to_make(chain.given(), chain.decide())
-
-
-@pytest.mark.parametrize(
-    ("tier", "what"),
-    [
-        ({"streams": "many"}, "unknown streams"),
-        ({"backend": "node-local", "path": "/x", "streams": "user"}, "no such key"),
-    ],
-)
-def test_a_mistake_of_the_tier(chain: User, tier: dict[str, str], what: str) -> None:
-    chain.tier = tier
-    with pytest.raises(CatalogError, match=what):
-        chain.decide()
-
-
-def test_off_is_a_word(chain: User) -> None:
-    assert set(streams(chain, "off").values()) == {""}

@@ -41,16 +41,6 @@ def worker(
         slots.give(count)
 
 
-def test_a_run_until_a_time_goes_on_later(simulation: Simulation, log: Log) -> None:
-    simulation.start(sleeper(simulation, log, "a", 2, 2, 2))
-    simulation.run(until=4)
-    assert log == [("a", 2), ("a", 4)]
-    simulation.run(until=5)
-    assert simulation.now == 5
-    simulation.run()
-    assert simulation.now == 6
-
-
 def test_a_process_waits_for_others(simulation: Simulation, log: Log) -> None:
     first = [simulation.start(sleeper(simulation, log, "a", nap)) for nap in (3, 1)]
     simulation.start(follower(simulation, log, *first))
@@ -71,23 +61,6 @@ def test_what_is_ended_does_nothing_more(simulation: Simulation, log: Log) -> No
     simulation.run()
     assert log == [("follower", 1)]
     assert asleep.is_over
-
-
-def test_two_that_wait_for_one_and_the_first_ends_the_second(
-    simulation: Simulation, log: Log
-) -> None:
-    both: list[Process] = []
-
-    def first() -> Steps:
-        yield both[0]
-        log.append(("first", simulation.now))
-        both[1].end()
-
-    both.append(simulation.start(sleeper(simulation, log, "a", 1)))
-    simulation.start(first())
-    both.append(simulation.start(follower(simulation, log, both[0])))
-    simulation.run()
-    assert log == [("a", 1), ("first", 1)]
 
 
 def test_slots_are_given_in_the_order_of_asking(

@@ -25,17 +25,6 @@ def corridors(draw: st.DrawFn) -> list[Gap]:
     return [*gaps, Gap(times[-1] + draw(st.integers(1, 9)), highs[-1], highs[-1])]
 
 
-@st.composite
-def ways(draw: st.DrawFn) -> tuple[list[Gap], list[Point]]:
-    """A corridor, and bytes that are drained at its gaps: never fewer than before."""
-    gaps = draw(corridors())
-    way = [(0.0, 0.0)]
-    for gap in gaps:
-        least = max(gap.low, way[-1][1])
-        way.append((gap.time, draw(st.floats(least, gap.high))))
-    return gaps, way
-
-
 def steepest_needed(gaps: list[Gap]) -> float:
     """By brute force: from every upper wall to every later lower wall."""
     walls = [Gap(0, 0, 0), *gaps]
@@ -62,14 +51,3 @@ def test_the_string_stays_between_the_walls_and_reaches_the_end(
     assert corners[-1] == (gaps[-1].time, gaps[-1].low)
     for gap in gaps:
         assert gap.low - 1e-9 <= at(corners, gap.time) <= gap.high + 1e-9
-
-
-@given(ways())
-def test_the_string_is_the_shortest_way(both: tuple[list[Gap], list[Point]]) -> None:
-    def length(way: list[Point]) -> float:
-        return sum(
-            ((b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2) ** 0.5 for a, b in pairwise(way)
-        )
-
-    gaps, way = both
-    assert length(taut_string(gaps)) <= length(way) + 1e-9

@@ -5,9 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.catalogs import SiteCatalog, read_sites
 from pegasus_bb.model.default_sites import with_default_sites
 from pegasus_bb.model.document import Document
@@ -42,25 +39,9 @@ def test_condorpool_is_there_if_it_is_named_or_nothing_else_runs_tasks() -> None
     assert "condorpool" in complete(cluster, named=("condorpool",)).sites
 
 
-def test_what_the_user_declares_stays_as_it_is() -> None:
-    local = {"name": "local", "directories": [SCRATCH, STORAGE]}
-    own = {"name": "condorpool", "directories": [SCRATCH]}
-    found = complete(local, own, named=("condorpool",))
-    assert found.document.data["sites"] == [local, own]
-
-
 def test_a_site_local_without_storage_gets_the_folder_of_pegasus() -> None:
     found = complete({"name": "local", "directories": [SCRATCH]})
     assert folders(found.sites["local"]) == ("/scratch", "/home/me/runs/wf-output")
     bare = complete({"name": "local"}).sites["local"]
     assert bare.scratch is None
     assert bare.storage is not None
-
-
-@pytest.mark.parametrize(
-    "sites", [{"a": 1}, ["x"], [{"name": "local", "directories": 3}]]
-)
-def test_a_mistake_in_the_list_stays_one(sites: Any) -> None:
-    document = Document(CWD / "sites.yml", {"sites": sites})
-    with pytest.raises(CatalogError):
-        read_sites(with_default_sites(document, CWD))

@@ -8,41 +8,13 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.core.errors import CatalogError
-from pegasus_bb.model.document import as_json, expand, load
-
-RECORDED = Path(__file__).parent.parent / "recorded" / "1000genome-nersc"
-NERSC = {
-    "NERSC_USER": "me",
-    "NERSC_PROJECT": "m1",
-    "NERSC_PEGASUS_HOME": "/opt/p",
-    "HOME": "/home/me",
-}
+from pegasus_bb.model.document import expand, load
 
 
 def written(folder: Path, text: str) -> Path:
     file = folder / "file.yml"
     file.write_text(text)
     return file
-
-
-def keys_in_order(data: object) -> list[str]:
-    if isinstance(data, dict):
-        return [k for key, below in data.items() for k in [key, *keys_in_order(below)]]
-    if isinstance(data, list):
-        return [k for below in data for k in keys_in_order(below)]
-    return []
-
-
-@pytest.mark.parametrize("name", ["workflow", "sites", "replicas", "transformations"])
-def test_reading_and_writing_loses_nothing_and_keeps_the_order(
-    tmp_path: Path, name: str
-) -> None:
-    document = load(RECORDED / f"{name}.yml", NERSC)
-    again = tmp_path / "again.json"
-    again.write_bytes(as_json(document.data))
-    data = load(again, {}).data
-    assert data == document.data
-    assert keys_in_order(data) == keys_in_order(document.data)
 
 
 WORDS = "[yes, no, on, off, 2020-01-01, '5.0', 5.0.4, true, null]"
@@ -169,17 +141,6 @@ def test_what_cannot_be_read_is_an_error_with_a_line(
     with pytest.raises(CatalogError, match=what) as error:
         load(written(tmp_path, text), {})
     assert error.value.line == line
-
-
-def test_a_file_that_cannot_be_opened_or_decoded(tmp_path: Path) -> None:
-    (tmp_path / "latin1.yml").write_bytes(b"a: gr\xfc\xdfe\n")
-    for name, what in (
-        ("nowhere.yml", "cannot be read: No such file"),
-        (".", "cannot be read: Is a directory"),
-        ("latin1.yml", "not UTF-8"),
-    ):
-        with pytest.raises(CatalogError, match=what):
-            load(tmp_path / name, {})
 
 
 def test_a_file_that_is_not_there_names_those_that_are(tmp_path: Path) -> None:

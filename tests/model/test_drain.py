@@ -6,31 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.core.errors import CatalogError, UsageError
+from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.document import load
-from pegasus_bb.model.drain_settings import DrainRule, TierDrain, read_drain, read_rule
+from pegasus_bb.model.drain_settings import DrainRule, TierDrain, read_drain
 
 MIB = 1 << 20
-
-
-@pytest.mark.parametrize("word", ["off", "now", "paced"])
-def test_a_keyword(word: str) -> None:
-    assert read_rule(word) == DrainRule(word)
-    assert read_rule(word).is_paced == (word == "paced")
-
-
-@pytest.mark.parametrize("text", ["32MiB/s", "32 MiB/s", "33554432/s"])
-def test_a_rate(text: str) -> None:
-    assert read_rule(text) == DrainRule("", 32 * MIB)
-    assert read_rule(text).is_paced
-
-
-@pytest.mark.parametrize(
-    "text", ["", "on", "32MiB", "32MiB/h", "0/s", "1.5MiB/s", "-1/s", "/s", "Off"]
-)
-def test_what_is_no_rule(text: str) -> None:
-    with pytest.raises(UsageError):
-        read_rule(text)
 
 
 def drain(folder: Path, text: str) -> TierDrain:

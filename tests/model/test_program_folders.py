@@ -40,17 +40,6 @@ def test_a_job_names_a_program_with_or_without_its_ending(tmp_path: Path) -> Non
     assert (executable.site, executable.kind) == ("local", "stageable")
 
 
-def test_the_file_of_just_that_name_comes_before_one_with_an_ending(
-    tmp_path: Path,
-) -> None:
-    program(tmp_path / "bin" / "hello.py")
-    plain = program(tmp_path / "bin" / "hello.sh")
-    exact = program(tmp_path / "bin" / "hello")
-    found = read(tmp_path, "bin")
-    assert pfn(found, "hello") == exact
-    assert pfn(found, "hello.sh") == plain
-
-
 def test_the_catalog_comes_first_then_the_folders_in_their_order(
     tmp_path: Path,
 ) -> None:

@@ -40,13 +40,6 @@ def test_every_line_is_a_replica(file: Path) -> None:
     assert found["f.in"][0].size == 120
 
 
-def test_a_checksum_is_that_of_the_file(file: Path) -> None:
-    digest = "0a" * 32
-    line = f'f /data/f site="x" checksum.type="sha256" checksum.value="{digest}"\n'
-    (found,) = read(file, line).replicas["f"]
-    assert found.checksum == f"sha256:{digest}"
-
-
 def test_an_error_about_a_replica_names_its_line(file: Path) -> None:
     catalog = read(file, TEXT)
     lines = {lfn: catalog.error(lfn, "is wrong").line for lfn in catalog.replicas}
@@ -67,9 +60,3 @@ def test_a_mistake_has_file_and_line(file: Path, line: str, what: str) -> None:
     with pytest.raises(CatalogError, match=what) as error:
         read(file, f"# a comment\nok /data/ok\n{line}\n")
     assert (error.value.file, error.value.line) == (str(file), 3)
-
-
-def test_a_file_that_is_not_there_is_named(file: Path) -> None:
-    with pytest.raises(CatalogError, match=r"cannot be read") as error:
-        load_replicas(file, {})
-    assert error.value.file == str(file)

@@ -7,7 +7,6 @@ from typing import Any
 
 from pegasus_bb.model.document import Document
 from pegasus_bb.model.site_properties import with_site_properties
-from pegasus_bb.planner.settings_left_out import is_left_out
 
 KEY = "pegasus.catalog.site.sites."
 
@@ -33,13 +32,3 @@ def test_a_property_wins_over_the_profile_of_the_catalog() -> None:
         None,
     ]
     assert own["pegasus"]["queue"] == "debug", "the catalog itself stays as it is"
-
-
-def test_a_site_without_profiles_gets_them() -> None:
-    properties = {"c.profiles.env.HOME": "/home/me"}
-    assert profiles({"name": "c"}, **properties) == [{"env": {"HOME": "/home/me"}}]
-
-
-def test_what_else_such_properties_say_is_left_out_with_a_note() -> None:
-    assert is_left_out("catalog.site.sites.a.profiles.pegasus.queue") is False
-    assert is_left_out("catalog.site.sites.a.arch") is True

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.document import Document
 from pegasus_bb.model.site_repository import missing_repository, with_repository
 
@@ -47,12 +44,6 @@ def test_what_the_user_says_of_a_site_wins_and_the_rest_is_added(
             "condor": {"a": 1},
         },
     }
-
-
-def test_a_mistake_in_the_repository_is_named_there(tmp_path: Path) -> None:
-    with pytest.raises(CatalogError, match="a site needs: name") as error:
-        merge(tmp_path, "sites:\n  - {arch: x}\n")
-    assert (error.value.file, error.value.line) == (str(tmp_path / "repo.yml"), 2)
 
 
 def test_a_repository_of_pegasus_itself_is_left_to_pegasus(tmp_path: Path) -> None:

@@ -54,28 +54,12 @@ def test_bb_yml_beside_the_workflow_declares_the_tiers(folder: Path) -> None:
     assert (error.file, error.line) == (str(folder / "bb.yml"), 4)
 
 
-def test_it_lies_beside_the_workflow_wherever_the_user_stands(folder: Path) -> None:
-    for name in ("sites.yml", "transformations.yml"):
-        (folder / name).rename(folder.parent / name)
-    (folder / "bb.yml").write_text(tier("bb"))
-    assert names(read(folder, cwd=folder.parent)) == ["bb"]
-
-
 def test_tiers_and_speeds_may_stand_in_different_files(folder: Path) -> None:
     (folder / "sites.yml").write_text(SITES + SPEED)
     (folder / "bb.yml").write_text(tier("bb"))
     found = read(folder)
     files = {key: document.path.name for key, document in found.storage.items()}
     assert files == {TIERS: "bb.yml", SPEEDS: "sites.yml"}
-
-
-def test_a_catalog_inside_the_workflow_has_them_as_well(folder: Path) -> None:
-    inline = (
-        "siteCatalog: {sites: [{name: cluster}], x-storage-tiers: {cluster: [T]}}\n"
-    )
-    one = "{name: bb, backend: directory, path: /fast}"
-    (folder / "workflow.yml").write_text(WORKFLOW + inline.replace("T", one))
-    assert names(read(folder)) == ["bb"]
 
 
 def test_tiers_in_two_places_are_refused_and_both_are_named(folder: Path) -> None:
@@ -98,14 +82,6 @@ def test_a_named_file_wins_over_all_others(folder: Path) -> None:
     assert [each.name for each in declared["cluster"]] == ["three"]
 
 
-def test_a_named_file_declares_something(folder: Path) -> None:
-    (folder / "mine.yml").write_text("pegasus: '5.0'\n")
-    with pytest.raises(CatalogError, match="declares nothing") as error:
-        read(folder, "pegasus.bb.tiers=mine.yml")
-    assert error.value.file == str(folder / "mine.yml")
-    assert "x-storage-tiers" in error.value.would_do
-
-
 @pytest.mark.parametrize(
     ("text", "what", "line"),
     [
@@ -122,11 +98,3 @@ def test_a_mistake_there_has_file_and_line(
     with pytest.raises(CatalogError, match=what) as error:
         read(folder)
     assert (error.value.file, error.value.line) == (str(folder / "bb.yml"), line)
-
-
-def test_a_tier_may_be_of_a_site_that_pegasus_makes(folder: Path) -> None:
-    (folder / "bb.yml").write_text(tier("bb", site="condorpool"))
-    found = read(folder)
-    assert "condorpool" in found.sites.sites
-    (folder / "sites.yml").unlink()
-    assert list(read(folder).tiers) == ["condorpool"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.core.errors import CatalogError
-from pegasus_bb.core.units import GIB, KIB, MIB
+from pegasus_bb.core.units import GIB, KIB
 from pegasus_bb.model.document import load
 from pegasus_bb.model.tiers import CHOICES, Tier, keys_of, read_tiers
 
@@ -25,13 +25,6 @@ def tier(folder: Path, *lines: str) -> Tier:
     below = "".join(f"      {line}\n" for line in lines)
     text = f"x-storage-tiers:\n  cori:\n    - name: bb\n{below}"
     return read(folder, text)["cori"][0]
-
-
-@pytest.mark.parametrize("said", [[], ["capacity: auto"]])
-def test_defaults(tmp_path: Path, said: list[str]) -> None:
-    found = tier(tmp_path, "backend: datawarp", *said)
-    assert found == Tier(site="cori", name="bb", backend="datawarp")
-    assert (found.capacity, found.granularity, found.settings) == (None, 4 * MIB, {})
 
 
 def test_every_key(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from pegasus_bb.model.catalogs import read_programs
 from pegasus_bb.model.document import Document
-from pegasus_bb.model.transformation_mapper import mapped_document
 from pegasus_bb.model.transformations import MAPPER
 
 SITES = [
@@ -53,12 +52,3 @@ def test_programs_of_the_planner_are_there_with_any_mapper(mapper: str) -> None:
     catalog = read_programs(DOCUMENT, {MAPPER: mapper})
     assert catalog.executable("bb_setup", "local") is not None
     assert catalog.executable("pegasus::transfer", "cluster") is not None
-
-
-def test_a_program_that_is_not_taken_is_not_written_either() -> None:
-    data = mapped_document(DOCUMENT, {MAPPER: " Staged "}).data["transformations"]
-    names = {entry["name"]: [s["name"] for s in entry["sites"]] for entry in data}
-    kept = {"transfer": ["cluster"], "bb_setup": ["local"]}
-    assert names == {"a": ["far", "local"], **kept}
-    everything = mapped_document(DOCUMENT, {}).data["transformations"]
-    assert everything == DOCUMENT.data["transformations"]

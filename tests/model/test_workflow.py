@@ -11,8 +11,6 @@ from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.document import load
 from pegasus_bb.model.workflow import Job, Workflow, read_workflow
 
-RECORDED = Path(__file__).parent.parent / "recorded" / "1000genome-nersc"
-
 
 @pytest.fixture
 def read(tmp_path: Path) -> Any:
@@ -46,32 +44,12 @@ def refused(read: Any) -> Any:
     return error
 
 
-def test_the_1000genome_of_its_authors() -> None:
-    workflow = read_workflow(load(RECORDED / "workflow.yml", {}))
-    assert (workflow.name, len(workflow.jobs)) == ("1000-genome", 52)
-    first = workflow.jobs["ID0000001"]
-    assert first.arguments == ["ALL.chr1.250000.vcf", "1", "1", "25001", "250000"]
-    made = next(first.outputs())
-    assert made.lfn == "chr1n-1-25001.tar.gz"
-    assert not (made.stage_out or made.register)
-    assert [use.lfn for use in first.inputs()] == ["ALL.chr1.250000.vcf", "columns.txt"]
-
-
 def test_sizes_and_tiers_of_files(job: Any) -> None:
     uses = job(
         "uses: [{lfn: a, type: input, metadata: {size: 2KiB, bb.tier: pfs}}, "
         "{lfn: b, type: input, size: '7'}]"
     ).uses
     assert [(use.size, use.tier) for use in uses] == [(2048, "pfs"), (7, "")]
-
-
-def test_dependencies_of_one_job_in_two_entries_are_joined(read: Any) -> None:
-    jobs = "\n".join(f"  - {{id: {i}, name: a}}" for i in "ABC")
-    workflow = read(
-        f"name: w\njobs:\n{jobs}\njobDependencies:\n"
-        "  - {id: A, children: [B]}\n  - {id: A, children: [C]}\n  - {id: B}\n"
-    )
-    assert workflow.children == {"A": ["B", "C"], "B": []}
 
 
 ONE = "name: w\njobs:\n  - {id: A, name: a}\n"

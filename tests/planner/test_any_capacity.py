@@ -165,19 +165,3 @@ def test_no_order_of_a_run_has_more_on_the_tier_than_was_reserved(
         shared = Shared(decision.placement, executable.scratch, {})
         for name, starts in any_order(executable.dag, random):
             (shared.begin if starts else shared.end)(executable.jobs[name])
-
-
-@given(jobs=workflows("there", "staged"), short=st.integers(1, 100))
-def test_with_clean_ups_that_pegasus_alone_plans_all_files_have_room(
-    jobs: list[Data], short: int
-) -> None:
-    """``--cleanup constraint``: only Pegasus knows when they run."""
-    with TemporaryDirectory() as name:
-        folder = Path(name).resolve()
-        write_site(folder, jobs)
-        _, whole = planned(options(folder, "persistent", "constraint", 0))
-        given = max(1, whole.placement.need * short // 100)
-        _, short_of = planned(options(folder, "persistent", "constraint", given))
-    for placement in (whole.placement, short_of.placement):
-        here = [f.size or 0 for f in placement.files.values() if f.tier == "bb"]
-        assert sum(here) <= placement.capacity

@@ -10,7 +10,6 @@ import pytest
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.dag.blahp import PERIODIC_RELEASE
 from pegasus_bb.model.dag.roles import Role, role_of
-from pegasus_bb.model.workflow import read_workflow
 
 from .hands import site, submit_of, submit_text
 
@@ -186,17 +185,6 @@ def test_dagman_profiles_and_properties_reach_the_dag(runner: Any) -> None:
         "stageout": 10,
         "stagein": 2,
     }
-
-
-def test_jobs_that_no_pass_changed_are_not_read_again(runner: Any) -> None:
-    workflow, _ = runner.read()
-    entries = list(workflow.document.data["jobs"])
-    entries[1] = {**entries[1], "arguments": ["changed"]}
-    data = {**workflow.document.data, "jobs": entries}
-    again = read_workflow(workflow.document.with_data(data), workflow)
-    assert again == read_workflow(workflow.document.with_data(data))
-    assert again.jobs["ID1"] is workflow.jobs["ID1"]
-    assert again.jobs["ID2"].arguments == ["changed"]
 
 
 @pytest.mark.parametrize(

@@ -72,29 +72,6 @@ def test_integrity_checking_says_what_is_checked(
     ]
 
 
-def test_a_program_is_checked_as_well(user: UserFolder) -> None:
-    def declare_program(digest: str) -> None:
-        with user.edited("transformations.yml") as data:
-            (program,) = data["transformations"]
-            program["sites"][0]["type"] = "stageable"
-            program["checksum"] = {"sha256": digest}
-
-    declare_program(HELLO)
-    user.plan("off", *BUILT_IN)
-    assert user.bb("run", str(user.submit)).returncode != 0
-    declare_program(hashlib.sha256((user.work / "cat1.sh").read_bytes()).hexdigest())
-    user.plan("off", *BUILT_IN, "--force")
-    assert user.run() == "hello\n"
-
-
-@pytest.mark.parametrize("checksum", [{"md5": "0"}, {"sha256": "abc"}, "abc"])
-def test_what_is_no_checksum_is_refused(user: UserFolder, checksum: object) -> None:
-    declare(user, checksum)
-    done = user.try_plan("off", *BUILT_IN)
-    assert done.returncode == 2
-    assert "replicas.yml" in done.stderr
-
-
 @pytest.mark.parametrize("mode", ["off", "persistent", "transient"])
 def test_an_input_of_a_web_server_needs_no_pegasus(user: UserFolder, mode: str) -> None:
     with serving() as server:

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 
 from pegasus_bb.planner.builtin.executable import BuiltInExecutable
 from pegasus_bb.planner.seal.view import View, reachable
-from tests.planner.conftest import new_job, replica_catalog
+from tests.planner.conftest import replica_catalog
 from tests.planner.orders import any_order, workflows
 
 Data = dict[str, Any]
@@ -119,12 +119,6 @@ def test_the_folder_goes_last_and_there_is_no_circle(
     assert started == planned.jobs.keys()
 
 
-def test_without_cleanup_nothing_is_removed(runner: Any) -> None:
-    runner.change(cleanup="none")
-    planned = runner.plan()
-    assert not [name for name in planned.jobs if name.startswith("clean")]
-
-
 @pytest.mark.parametrize("cleanup", ["leaf", "inplace"])
 def test_results_without_an_output_site_are_kept(runner: Any, cleanup: str) -> None:
     runner.change(cleanup=cleanup, output_sites=())
@@ -132,19 +126,3 @@ def test_results_without_an_output_site_are_kept(runner: Any, cleanup: str) -> N
     assert "cleanup_demo_0_cori" not in planned.jobs
     assert "out.txt" not in removed(planned)
     assert any("results stay in" in note for note in planned.notes)
-
-
-def test_transfers_of_a_level_share_at_most_four_nodes(runner: Any) -> None:
-    names = [f"in{n}" for n in range(11)]
-    runner.replicas = replica_catalog(*names)
-    runner.jobs = [
-        new_job(f"J{n}", "split", [name], [f"!o{n}"]) for n, name in enumerate(names)
-    ]
-    planned = runner.plan()
-    ins = [n for n in planned.jobs if n.startswith("stage_in")]
-    assert ins == [f"stage_in_remote_cori_0_{n}" for n in range(4)]
-    outs = [n for n in planned.jobs if n.startswith("stage_out")]
-    assert outs == [f"stage_out_remote_cori_0_{n}" for n in range(4)]
-    brought = [e["lfn"] for n in ins for e in planned.jobs[n].entries or []]
-    assert sorted(brought) == sorted(names)
-    assert planned.jobs.keys() == runner.plan().jobs.keys()  # the same every time

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.core.errors import CatalogError, UsageError
+from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.planner.builtin.submit_files import SubmitFiles
-from pegasus_bb.planner.options import PlanOptions
 
 from .conftest import new_job, replica_catalog
 from .hands import submit_of, submit_text
@@ -60,19 +59,6 @@ def test_clusters_size_says_how_many_jobs_and_one_alone_stays_alone(
     assert "split_C4" in runner.plan().jobs
 
 
-@pytest.mark.parametrize("where", ["site", "transformation", "property"])
-def test_the_number_may_stand_where_any_profile_may(runner: Any, where: str) -> None:
-    five_counts(runner)
-    profiles = {"pegasus": {"clusters.num": 1}}
-    if where == "site":
-        runner.sites["sites"][1]["profiles"]["pegasus"]["clusters.num"] = 1
-    elif where == "transformation":
-        runner.transformations["transformations"][0]["profiles"] = profiles
-    else:
-        runner.properties = {"pegasus.clusters.num": "1"}
-    assert [len(ids) for ids in clusters(runner, "horizontal").values()] == [5]
-
-
 def test_without_a_number_nothing_is_joined_and_a_note_says_why(runner: Any) -> None:
     five_counts(runner)
     assert clusters(runner, "horizontal") == {}
@@ -85,24 +71,6 @@ def test_jobs_of_other_levels_or_programs_are_not_joined(runner: Any) -> None:
     runner.jobs[4]["name"] = "count"
     runner.jobs[3]["uses"][0]["lfn"] = "o2"  # it is below C2
     assert list(clusters(runner, "horizontal").values()) == [["C0", "C1", "C2"]]
-
-
-def test_run_times_fill_clusters_up_to_a_length(runner: Any) -> None:
-    five_counts(runner, **{"clusters.maxruntime": 10})
-    runner.properties = {"pegasus.clusterer.preference": "Runtime"}
-    for job, length in zip(runner.jobs, (4, 6, 3, 20, 7), strict=False):
-        key = "job.runtime" if length == 20 else "runtime"  # a deprecated name
-        job["profiles"]["pegasus"][key] = length
-    joined = clusters(runner, "horizontal")
-    assert list(joined.values()) == [["C4", "C2"], ["C1", "C0"]]
-    assert "\n+pegasus_job_runtime = 10\n" in submit_text(runner, next(iter(joined)))
-
-
-def test_run_times_are_needed_where_they_decide(runner: Any) -> None:
-    five_counts(runner)
-    runner.properties = {"pegasus.clusterer.preference": "runtime"}
-    with pytest.raises(CatalogError, match=r"job C0 .* has none"):
-        clusters(runner, "horizontal")
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "many"])
@@ -122,25 +90,6 @@ def test_a_label_joins_jobs_of_several_levels_parents_first(runner: Any) -> None
     assert joined == {"merge_split_all_of_it_ID1": ["ID1", "ID2", "ID3"]}
 
 
-def test_the_key_of_labels_can_be_named(runner: Any) -> None:
-    runner.properties = {"pegasus.clusterer.label.key": "group"}
-    for job in runner.jobs[1:]:
-        job["profiles"] = {"pegasus": {"label": "x", "group": "g"}}
-    runner.jobs[0]["profiles"] = {"pegasus": {"label": "x"}}
-    assert list(clusters(runner, "label").values()) == [["ID2", "ID3"]]
-
-
-def test_techniques_are_used_in_order_on_the_jobs_that_are_left(runner: Any) -> None:
-    five_counts(runner, **{"clusters.num": 1})
-    for job in runner.jobs[:2]:
-        job["profiles"]["pegasus"]["label"] = "a"
-    joined = clusters(runner, "label", "horizontal")
-    assert list(joined.values()) == [["C0", "C1"], ["C2", "C3", "C4"]]
-    assert next(iter(clusters(runner, "horizontal", "label").values())) == [
-        f"C{n}" for n in range(5)
-    ]
-
-
 def test_whole_joins_all_tasks_and_none_none(runner: Any) -> None:
     runner.persistent()
     assert clusters(runner, "whole") == {"merge_split_whole": ["ID1", "ID2", "ID3"]}
@@ -155,28 +104,12 @@ def test_a_cluster_that_would_wait_for_itself_is_refused(runner: Any) -> None:
     assert "the same label for that job" in str(caught.value)
 
 
-def test_another_technique_is_refused_by_name() -> None:
-    options = PlanOptions(Path("workflow.yml"), Path(), clusters=("vertical",))
-    with pytest.raises(UsageError, match=r"--cluster vertical .*horizontal, label"):
-        options.check_builtin()
-
-
 # The node
 
 
 def edges(runner: Any) -> set[tuple[str, str]]:
     children = runner.plan().dag.children
     return {(parent, child) for parent, below in children.items() for child in below}
-
-
-def test_a_cluster_waits_once_for_all_inputs_and_all_wait_for_it(runner: Any) -> None:
-    five_counts(runner, **{"clusters.num": 1})
-    clusters(runner, "horizontal")
-    node = "merge_split_PID1_ID1"
-    dag = runner.plan().dag
-    assert dag.children["stage_in_remote_cori_0_0"].count(node) == 1
-    assert dag.children[node].count("merge_M") == 1
-    assert (node, node) not in edges(runner)
 
 
 def test_inner_files_are_removed_after_the_cluster_and_results_leave_after_it(
@@ -269,16 +202,6 @@ def test_a_task_keeps_a_variable_that_another_has_otherwise(runner: Any) -> None
     assert begins[2] == ["/usr/bin/env", "WHO=b"]
     assert begins[0][0].endswith("/record")
     assert "WHO=a" in submit_text(runner, "merge_split_PID1_ID1")
-
-
-def test_tasks_that_would_run_at_once_elsewhere_are_told(runner: Any) -> None:
-    five_counts(runner, **{"clusters.num": 1})
-    runner.properties = {"pegasus.job.aggregator": "mpiexec"}
-    clusters(runner, "horizontal")
-    told, serial = runner.plan().notes
-    assert told == "--cluster horizontal: 5 jobs run in 1 cluster"
-    assert "mpiexec" in serial
-    assert "one after the other" in serial
 
 
 def test_jobs_with_a_reservation_beside_the_shared_one_stay_alone(runner: Any) -> None:

@@ -89,21 +89,6 @@ def test_every_task_runs_in_its_container(
         assert f"{folder}:{folder}" in argv
 
 
-@pytest.mark.parametrize("planner", ["builtin", REAL])
-@pytest.mark.parametrize("command", ["plan", "check"])
-def test_an_image_that_no_job_can_start_is_refused(
-    runner: WorkflowRunner, planner: str, command: str
-) -> None:
-    runner.container["image"] = "box.sif"
-    done = runner.contain(planner, do=command)
-    said = done.stdout + done.stderr
-    assert done.returncode != 0
-    assert "transformations.yml" in said
-    assert "it is no file to stage" in said
-    assert "docker://NAME" in said
-    assert not runner.submit.exists()
-
-
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
@@ -126,13 +111,6 @@ def test_what_a_container_says_is_checked(
     done = runner.contain()
     assert (done.returncode == 2) == bool(message), done.stderr
     assert message in done.stderr
-
-
-def test_a_file_of_another_site_is_refused(runner: WorkflowRunner) -> None:
-    runner.container |= {"image": "/images/box.sif", "image.site": "summit"}
-    done = runner.contain()
-    assert done.returncode == 2
-    assert "copy the image to a folder that the nodes of cori see" in done.stderr
 
 
 @pytest.mark.parametrize(

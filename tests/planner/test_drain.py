@@ -10,7 +10,7 @@ import pytest
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.decide.tier_choice import rule_of
 from pegasus_bb.model.drain_settings import DrainRule, DrainTarget, TierDrain
-from pegasus_bb.model.modes import HYBRID, PERSISTENT
+from pegasus_bb.model.modes import HYBRID
 from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.drain_files import plan_drain
@@ -33,21 +33,6 @@ def test_what_the_batch_system_stages_out_is_refused_by_name(
         drain(runner, RATE)
 
 
-def test_what_our_launcher_copies_back_is_not(runner: Any) -> None:
-    runner.hybrid(backend="directory")
-    found = drain(runner, RATE)
-    assert found is not None
-    assert found.rule.rate == 1 << 20
-
-
-@pytest.mark.parametrize("backend", ["datawarp", "slurm-lua", "directory"])
-def test_the_shared_part_is_paced_on_every_backend(runner: Any, backend: str) -> None:
-    runner.persistent(backend=backend)
-    found = drain(runner, replace(RATE, mode=PERSISTENT))
-    assert found is not None
-    assert not found.is_late
-
-
 def test_the_users_rule_takes_precedence_over_the_tiers() -> None:
     target = DrainTarget("pfs", 1.0)
     tier = Tier("cori", "bb", "directory", drain=TierDrain(DrainRule("paced"), target))
@@ -68,13 +53,6 @@ def test_peaks_add_up_what_leaves_at_the_same_time() -> None:
     assert paced == pytest.approx(50, rel=0.01), "the last have no time"
     assert found.peaks(slack=1.0, aim=1.0)[1] == pytest.approx(2050 / 200)
     assert found.peaks(slack=1.0, aim=0.5)[1] == pytest.approx(2050 / 100)
-
-
-def test_nothing_that_leaves_has_no_peak() -> None:
-    assert DrainForecast(0.0, 10.0, [StageOutFlow(1.0, 1.0, 0)]).peaks(0.0, 1.0) == (
-        0.0,
-        0.0,
-    )
 
 
 def test_results_of_a_phase_are_safe_when_it_has_computed() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.planner.fork_worker import fill_folders, fork_worker
+from pegasus_bb.planner.fork_worker import fork_worker
 
 WANTED = {f"{n}/{k}.sub": f"{n} {k}".encode() for n in range(6) for k in range(3)}
 # A process of pytest-xdist has threads, and so no worker. Newer Pythons warn if a fork
@@ -74,24 +74,6 @@ def has_ended(process: int) -> bool:
     while Path("/proc", str(process)).exists() and time.monotonic() < deadline:
         time.sleep(0.01)
     return not Path("/proc", str(process)).exists()
-
-
-def test_one_process_fills_them_all(tmp_path: Path) -> None:
-    def files(folder: str) -> list[tuple[str, bytes]]:
-        return [(p, c) for p, c in WANTED.items() if p.startswith(f"{folder}/")]
-
-    said: list[str] = []
-    folders = {str(n): lambda n=n: files(str(n)) for n in range(6)}
-    fill_folders(
-        tmp_path, folders, with_worker=False, meanwhile=lambda: said.append("meanwhile")
-    )
-    assert (contents(tmp_path), said) == (WANTED, ["meanwhile"])
-
-
-@two_processors
-def test_a_slow_process_finds_the_work_done(tmp_path: Path) -> None:
-    assert len(fill(tmp_path / "root", "slow")) == 1
-    assert contents(tmp_path / "root") == WANTED
 
 
 @two_processors

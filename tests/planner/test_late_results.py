@@ -12,13 +12,11 @@ from hypothesis import given
 from pegasus_bb.core.errors import NotSealed
 from pegasus_bb.model.dag.roles import Role, role_of
 from pegasus_bb.model.drain_settings import DrainRule
-from pegasus_bb.model.placement import PlannedPhases
 from pegasus_bb.planner.drain_plan import DrainPlan
 from pegasus_bb.planner.seal.sealing import with_late_results
 from tests.planner.conftest import new_job
 from tests.planner.orders import any_order, workflows
 from tests.planner.test_cleanup_order import QUIET, any_runner, with_jobs
-from tests.planner.test_phases import sized
 
 __all__ = ["any_runner"]
 OFF = DrainPlan(DrainRule("off"))
@@ -60,15 +58,6 @@ def wide(runner: Any, width: int) -> Any:
     return runner
 
 
-def test_there_are_as_many_new_edges_as_nodes_not_pairs(runner: Any) -> None:
-    wide(runner, 200)
-    before = runner.plan().dag.children
-    runner.change(drain=OFF)
-    after = runner.plan().dag
-    new = sum(map(len, after.children.values())) - sum(map(len, before.values()))
-    assert 0 < new <= len(after.nodes)
-
-
 def test_edges_are_only_added_at_the_end(runner: Any) -> None:
     """A real pegasus-plan's DAG gets what stands behind its own edges."""
     wide(runner, 20)
@@ -87,45 +76,3 @@ def test_a_task_that_waits_for_a_stage_out_is_refused(runner: Any) -> None:
     dag = replace(planned.dag, children=children)
     with pytest.raises(NotSealed, match="--bb-drain off: split_J1-1 would wait"):
         with_late_results(dag, tasks, planned.entries)
-
-
-def test_phases_keep_room_for_results_that_stay(runner: Any) -> None:
-    """Two phases would do if results left; with off they are all there at the end."""
-    runner.jobs = [
-        new_job("A", "split", [], ["a", "!r0"]),
-        new_job("B", "split", ["a"], ["b", "!r1"]),
-        new_job("C", "split", ["b"], ["c", "!r2"]),
-    ]
-    phases = PlannedPhases(limit=50, ends=(1, 2, 3), peak=50)
-    sized(runner, lambda lfn: 0 if lfn == "count" else 10, phases=phases)
-    assert runner.plan().phases is not None
-    runner.change(drain=OFF)
-    planned = runner.plan()
-    assert planned.phases is not None
-    tight = replace(phases, limit=45)
-    runner.change(placement=replace(runner.context.placement, phases=tight))
-    with pytest.raises(NotSealed, match="do not fit"):
-        runner.plan()
-    runner.change(drain=None)
-    assert runner.plan().phases is not None
-
-
-def test_a_result_on_the_tier_goes_when_it_is_safe_and_read(runner: Any) -> None:
-    """Its space comes back before the run ends, paced or not."""
-    runner.jobs = [
-        new_job("A", "split", [], ["!r"]),
-        new_job("B", "split", ["r"], ["b"]),
-        new_job("C", "split", ["b"], ["!last"]),
-    ]
-    runner.persistent()
-    planned = runner.plan()
-    gone = [
-        name
-        for name in planned.dag.nodes
-        if role_of(name) is Role.CLEAN_UP
-        and any(e["target"]["url"].endswith("/r") for e in planned.entries(name))
-    ]
-    before = {n for n, below in planned.dag.children.items() if set(gone) & set(below)}
-    assert "split_B" in before
-    assert any(role_of(name) is Role.STAGE_OUT for name in before)
-    assert "split_C" not in before

@@ -153,14 +153,6 @@ def test_what_the_built_in_planner_ignores_is_noted(
     assert " ".join(checked.output.split()).count(words) == 1, checked.output
 
 
-def test_settings_without_effect_are_no_news(work: Path) -> None:
-    edit_properties("pegasus.metrics.app = x\npegasus.clusters.size = 4")
-    profiles_of_a_job(pegasus={"clusters.size": 2, "label": "a"})()
-    said = call("plan", "--conf", "pegasus.properties").output
-    assert "leaves out" not in said
-    assert "known to Pegasus" not in said
-
-
 def test_an_optional_input_that_is_nowhere_is_left_out(work: Path) -> None:
     use = {"lfn": "maybe.cfg", "type": "input"}
     edit("workflow.yml", lambda w: w["jobs"][0]["uses"].append(use))
@@ -209,17 +201,3 @@ def test_a_checkpoint_that_is_never_written_does_not_keep_the_buffer(
     assert ended.exit_code == 0, ended.output
     assert (work / "out" / "out.txt").read_text() == "hello\n"
     assert [p for p in (work / "fast").iterdir() if p.is_dir()] == []
-
-
-def test_a_darshan_that_auto_does_not_find(
-    work: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        "pegasus_bb.planner.node_programs._candidates", lambda: iter(())
-    )
-    words = ["plan", *GIVEN, "--bb-planner", "builtin", "--bb-darshan"]
-    found = CliRunner().invoke(cli, [*words, "auto", "workflow.yml"])
-    assert found.exit_code == 0, found.output
-    assert found.stderr.count("auto found no libdarshan.so") == 1
-    quiet = CliRunner().invoke(cli, [*words, "off", "workflow.yml"])
-    assert "libdarshan" not in quiet.output

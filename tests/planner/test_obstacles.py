@@ -44,28 +44,8 @@ def test_check_has_a_line_for_each(wrong: Site) -> None:
     assert len(lines) == 3
 
 
-def test_one_alone_is_told_as_it_is(wrong: Site) -> None:
-    workflow = wrong.document("workflow.yml")
-    del workflow["jobs"][1]["stdin"]
-    wrong.save("workflow.yml", workflow)
-    done = wrong.bb("plan", *WORDS, "workflow.yml")
-    assert "obstacles" not in done.stderr
-    assert "unheard-of" in done.stderr
-
-
 def test_explain_refuses_what_plan_refuses_after_its_table(wrong: Site) -> None:
     done = wrong.bb("explain", *WORDS, "workflow.yml")
     assert done.returncode == 2
     assert "capacity:" in done.stdout
-    assert "unheard-of" in done.stderr
-
-
-def test_a_sub_workflow_is_no_obstacle_of_the_built_in_planner(wrong: Site) -> None:
-    workflow = wrong.document("workflow.yml")
-    inner = {"type": "pegasusWorkflow", "file": "in.txt", "id": "SUB", "uses": []}
-    workflow["jobs"].append({**inner, "arguments": []})
-    del workflow["jobs"][1]["stdin"]
-    wrong.save("workflow.yml", workflow)
-    done = wrong.bb("plan", *WORDS, "workflow.yml")
-    assert "obstacles" not in done.stderr
     assert "unheard-of" in done.stderr

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.core.errors import CatalogError
-from pegasus_bb.model.workflow import OWN_RUN, read_workflow, with_own_runs
+from pegasus_bb.model.workflow import with_own_runs
 
 from .conftest import replica_catalog
 from .hands import submit_of
@@ -182,27 +182,8 @@ def test_a_workflow_that_names_itself_ends(runner: Any) -> None:
         planned(runner)
 
 
-def test_a_dag_as_a_job_stays_refused(runner: Any) -> None:
-    runner.jobs[0].update(type="condorWorkflow", file="x.dag")
-    with pytest.raises(CatalogError, match="a condorWorkflow is a DAG of HTCondor"):
-        planned(runner)
-
-
 def test_catalogs_of_its_own_inputs_win_over_the_outer_ones(runner: Any) -> None:
     nested(runner)
     runner.jobs[-1]["uses"].append({"lfn": "sites.yml", "type": "input"})
     runner.replicas = replica_catalog("in.txt", "words.txt", "inner.yml", "sites.yml")
     assert planned(runner).runs[NODE]["catalogs"] == ["replica", "transformation"]
-
-
-def test_seen_as_a_run_of_its_own_twice_is_as_once(runner: Any) -> None:
-    nested(runner)
-    workflow, _ = runner.read()
-    once = with_own_runs(workflow)
-    twice = with_own_runs(once)
-    assert twice.jobs == once.jobs
-    assert once.jobs["SUB"].kind == OWN_RUN
-    assert not once.jobs["SUB"].uses
-    again = read_workflow(workflow.document, once)
-    assert with_own_runs(again).jobs == once.jobs
-    assert once.children == {"ID1": ["SUB"], "SUB": ["ID2"]}

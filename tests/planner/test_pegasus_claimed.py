@@ -30,14 +30,3 @@ def test_what_others_have_put_there_stays(tmp_path: Path) -> None:
         assert 1 / 0
     assert other.exists()
     assert not (tmp_path / "submit" / "r").exists()
-
-
-def test_a_folder_that_was_there_before_stays(tmp_path: Path) -> None:
-    foreign = tmp_path / "user" / "pegasus"
-    foreign.mkdir(parents=True)
-    with (
-        pytest.raises(ZeroDivisionError),
-        claim(tmp_path / "r", force=False, runs=foreign),
-    ):
-        assert 1 / 0
-    assert foreign.exists()

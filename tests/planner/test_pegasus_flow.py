@@ -35,21 +35,6 @@ def test_what_the_planner_wrote_is_sealed_and_can_run(user: User) -> None:
     assert " -w /tmp " in leaf  # not in the folder that it removes
 
 
-def test_an_input_that_is_gone_is_refused_before_pegasus_plan_starts(
-    user: User,
-) -> None:
-    pfns = [{"site": "local", "pfn": "/nowhere/in.txt"}]
-    entries = [{"lfn": "in.txt", "pfns": pfns}]
-    file = user.work / "replicas.yml"
-    file.write_text(json.dumps({"pegasus": "5.0", "replicas": entries}))
-    refused = user.on_tier()
-    assert refused.returncode == 2
-    assert "replicas.yml:1: not where the catalog says: in.txt" in refused.stderr
-    assert not (user.root / "calls").exists()
-    assert user.on_tier("--no-check").returncode == 0
-    assert "--no-check" not in user.calls()
-
-
 def test_what_was_decided_and_what_runs_it_is_told(user: User) -> None:
     done = user.on_tier()
     told = done.stderr.splitlines()
@@ -160,14 +145,6 @@ def test_a_run_that_was_moved_aside_comes_back(user: User) -> None:
     assert kept == {"r", getpass.getuser()}  # pegasus-plan makes that in any case
 
 
-def test_what_was_escaped_is_escaped_again(user: User) -> None:
-    sites = user.work / "sites.yml"
-    sites.write_text(sites.read_text().replace("keep THIS", r"keep \${THIS}"))
-    user.on_tier()
-    text = (user.submit / "bb/planned/sites.yml").read_text()
-    assert r'"keep \${THIS}"' in text
-
-
 def test_the_submit_host_gets_a_folder_where_the_catalog_has_none(user: User) -> None:
     with user.edited("sites.yml") as sites:
         sites["sites"][0]["directories"].pop(0)
@@ -175,14 +152,6 @@ def test_the_submit_host_gets_a_folder_where_the_catalog_has_none(user: User) ->
     local = user.read("planned/sites.yml")["sites"][0]["directories"]
     assert [d["type"] for d in local] == ["localStorage", "sharedScratch"]
     assert local[1]["path"] == str(user.submit / "bb" / "local")
-
-
-def test_inline_catalogs_become_files(user: User) -> None:
-    with user.edited("workflow.yml") as workflow, user.edited("sites.yml") as sites:
-        workflow["siteCatalog"] = sites
-    (user.work / "sites.yml").unlink()
-    assert user.on_tier().returncode == 0
-    assert "siteCatalog" not in user.read("planned/workflow.yml")
 
 
 def test_what_pegasus_takes_inside_a_workflow_it_takes_in_a_file(user: User) -> None:
@@ -225,19 +194,6 @@ def test_mode_off_is_the_users_own_command_line(user: User) -> None:
     done = user.bb("plan", "--bb-mode", "off", *words, "-Dpegasus.bb.wait=2h")
     assert done.returncode == 0, done.stderr
     assert (user.root / "calls").read_text().splitlines() == words
-
-
-def test_a_tier_that_mode_off_leaves_alone_is_mentioned(user: User) -> None:
-    user.tool("pegasus-plan", "echo planned")
-    done = user.bb("plan", "--sites", "cori", "workflow.yml")
-    assert done.stdout == "planned\n"
-    who, unused = done.stderr.splitlines()
-    assert who == f"planner:  pegasus-plan in {user.home}/bin (PEGASUS_HOME)"
-    assert unused.startswith("mode off: tier bb of site cori is not used; ")
-    assert user.bb("plan", "--sites", "cori", "-q", "workflow.yml").stderr == ""
-    (user.work / "sites.yml").write_text("<xml/>")
-    done = user.bb("plan", "--sites", "cori", "workflow.yml")
-    assert (done.stdout, done.stderr) == ("planned\n", f"{who}\n")
 
 
 def test_the_built_in_planner_plans_if_the_user_asks_for_it(user: User) -> None:
@@ -287,13 +243,6 @@ def test_what_would_lead_off_the_buffer_is_refused(
     assert done.returncode == 2
     assert why in " ".join(done.stderr.split())
     assert not (user.root / "calls").exists()
-
-
-def test_the_reservation_takes_the_place_of_a_staging_site(user: User) -> None:
-    done = user.on_tier("--staging-site", "cori=local")
-    assert done.returncode == 0, done.stderr
-    assert "local: the reservation takes its place" in done.stderr
-    assert "--staging-site" not in user.calls()
 
 
 def test_datawarp_in_an_htcondor_pool_is_refused(user: User) -> None:
@@ -349,11 +298,6 @@ def test_a_program_in_the_place_of_kickstart_is_refused(
     assert done.returncode == 2
     assert "run under this program" in done.stderr
     assert file in done.stderr
-
-
-def test_a_kickstart_elsewhere_may_be_named(user: User) -> None:
-    other = "-Dpegasus.gridstart.path=/opt/other/bin/pegasus-kickstart"
-    assert user.on_tier(other).returncode == 0
 
 
 def test_pegasus_gets_the_programs_that_the_mapper_of_the_user_takes(

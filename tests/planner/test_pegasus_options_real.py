@@ -38,25 +38,6 @@ def test_no_option_of_pegasus_plan_is_unknown_to_us(runner: WorkflowRunner) -> N
         assert "No such option" not in done.stderr, option
 
 
-@pytest.mark.parametrize("word", ["--randomdir", "--randomdir=there"])
-def test_a_random_directory_lies_on_the_buffer(
-    runner: WorkflowRunner, word: str
-) -> None:
-    runner.plan("persistent", word)
-    scratch = runner.read("placement.json")["scratch"]
-    prefix = runner.read("request.json")["prefix"]
-    assert re.fullmatch(f"{prefix}/(there|demo-0-.*)", scratch)
-
-
-def test_the_files_of_two_input_folders_are_found(runner: WorkflowRunner) -> None:
-    for name in ("one", "two"):
-        (runner.work / name).mkdir()
-    (runner.work / "two" / "in.txt").write_text("from the second\n")
-    (runner.work / "replicas.yml").unlink()
-    runner.plan("persistent", "--input-dir", "one,two")
-    assert runner.run() == "from the second\n"
-
-
 def test_inputs_and_programs_may_be_urls_of_files_here(runner: WorkflowRunner) -> None:
     url = f"file://{runner.work}/in.txt"
     pfns = [{"site": "local", "pfn": url}]

@@ -6,9 +6,6 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
-from pegasus_bb.core.errors import NotSealed
 from pegasus_bb.decide.decision import PlacementDecision
 from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.model.document import Document
@@ -79,19 +76,3 @@ def test_the_clean_ups_of_pegasus_are_the_barriers(tmp_path: Path) -> None:
     with (folder / "demo-0.dag").open("a") as out:
         out.writelines(f"{line}\n" for line in missing)
     assert live_bytes(read_dag(folder / "demo-0.dag"), planned.phases) == [110, 30]
-
-
-def test_a_failure_leaves_no_half_of_it(tmp_path: Path) -> None:
-    folder = copied(tmp_path / "r", "gated")
-    with pytest.raises(NotSealed, match="do not fit into 109 B"):
-        found(folder, 109)
-
-
-def test_a_cluster_makes_the_files_of_all_its_tasks_at_once(tmp_path: Path) -> None:
-    """Two clusters side by side: both write in one level, and no cut helps."""
-    folder = copied(tmp_path / "r", "clustered")
-    sizes = {"in.txt": 100, **{f"o{n}": 10 for n in range(6)}}
-    known = workflow(**{f"C{n}": [f"o{n}"] for n in range(6)})
-    with pytest.raises(NotSealed, match="160 B are needed"):
-        found(folder, 159, known, sizes)
-    assert found(folder, 160, known, sizes).phases is not None

@@ -6,15 +6,12 @@ Needs PEGASUS_HOME, or a pegasus-plan on PATH; skipped by name without.
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from pegasus_bb.model.dag.blahp import GUARDED_RELEASE
 from pegasus_bb.model.dag.reader import read_dag
-from pegasus_bb.planner.seal.view import View
 from tests.support.real_pegasus import MARKS, WorkflowRunner
 
 pytestmark = MARKS
@@ -81,53 +78,6 @@ def test_clusters_run_on_the_buffer(runner: WorkflowRunner, cluster: str) -> Non
     (merged,) = submit.glob("00/00/merge_*.sub")
     assert "remote_initialdir = /tmp\n" in merged.read_text()
     assert runner.run("o3.txt") == "hello\n"
-
-
-def test_a_sub_workflow_is_between_the_gate_and_bb_delete(
-    runner: WorkflowRunner,
-) -> None:
-    shutil.copy(runner.work / "workflow.yml", runner.work / "inner.yml")
-    runner.change("inner.yml", name="inner")
-    replicas = json.loads((runner.work / "replicas.yml").read_text())["replicas"]
-    pfns = [{"site": "local", "pfn": str(runner.work / "inner.yml")}]
-    runner.change(
-        "replicas.yml", replicas=[*replicas, {"lfn": "inner.yml", "pfns": pfns}]
-    )
-    jobs = json.loads((runner.work / "workflow.yml").read_text())["jobs"]
-    inner: dict[str, Any] = {
-        "type": "pegasusWorkflow",
-        "file": "inner.yml",
-        "id": "SUB",
-    }
-    inner["uses"] = [{"lfn": "inner.yml", "type": "input"}]
-    inner["arguments"] = ["--output-sites", "local"]
-    runner.change("workflow.yml", jobs=[*jobs, inner])
-    dag = read_dag(runner.plan("persistent") / "demo-0.dag")
-    assert "pegasus-plan_SUB" in dag.children["create_dir_demo_0_cori"]
-    assert "pegasus-plan_SUB" in View(dag, set(), "cori", "").before_delete
-
-
-def test_an_mpi_job_keeps_its_nodes_and_finds_the_buffer_on_all(
-    tmp_path: Path,
-) -> None:
-    """The directives go to Slurm, which mounts the buffer on every node of the job."""
-    tier = {"backend": "datawarp", "capacity": "10GiB"}
-    runner = WorkflowRunner(tmp_path, "glite", **tier)
-    wanted = {"nodes": "2", "cores": "64", "runtime": "600"}
-    with runner.edited("workflow.yml") as data:
-        data["jobs"][0]["profiles"] = {"pegasus": wanted}
-    submit = runner.plan("persistent")
-    text = (submit / "00/00/cat1_ID1.sub").read_text()
-    (asked,) = [x for x in text.splitlines() if x.startswith("+remote_cerequirements")]
-    assert 'NODES=="2"' in asked
-    (directives,) = (submit / "bb").glob("*.bbf")
-    if "$(pegasus_cores)" in asked:  # since 5.1.3
-        asked += "".join(x for x in text.splitlines() if x.startswith("pegasus_"))
-        assert "pegasus_cores = 64" in text
-    else:
-        assert 'CORES=="64"' in asked
-    assert f"--bbf={directives}" in asked
-    assert f"executable = {submit}/bb/bin/launch\n" in text
 
 
 @pytest.mark.parametrize(

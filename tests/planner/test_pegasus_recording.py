@@ -54,20 +54,6 @@ def test_where_it_could_be_in_a_jobs_way_there_is_none(
     assert not (tmp_path / "submit").exists()
 
 
-def test_a_folder_that_cannot_be_given_or_made_is_no_reason_to_fail(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "a b").mkdir()
-    assert (
-        counting_options(options(tmp_path / "a b", SHAREDFS), Settings(), declared=True)
-        == []
-    )
-    (tmp_path / "submit").write_text("a file")
-    assert (
-        counting_options(options(tmp_path, SHAREDFS), Settings(), declared=True) == []
-    )
-
-
 def test_it_is_made_once(tmp_path: Path) -> None:
     first = counting_folder(tmp_path, "")
     made = (first / "bin" / "launch").stat().st_ino

@@ -63,20 +63,6 @@ def test_what_was_appended_makes_it_sealed_and_is_not_appended_twice(
     assert lines(tmp_path) == []
 
 
-def test_appended_to_a_real_dag_the_retry_is_zero_when_it_is_read(
-    tmp_path: Path,
-) -> None:
-    shutil.copytree(RECORDED / "clustered", tmp_path, dirs_exist_ok=True)
-    dag_file = tmp_path / "demo-0.dag"
-    said = "RETRY create_dir_demo_0_cori "
-    text = dag_file.read_text().replace(f"{said}0", f"{said}3 UNLESS-EXIT 1")
-    dag_file.write_text(text)
-    assert read_dag(dag_file).nodes["create_dir_demo_0_cori"].retry == 3
-    dag_file.write_text(text + "".join(f"{line}\n" for line in lines(tmp_path)))
-    gated = read_dag(dag_file).nodes["create_dir_demo_0_cori"]
-    assert (gated.retry, gated.unless_exit) == (0, None)
-
-
 def test_a_sub_workflow_waits_for_the_gate_and_bb_delete_for_it() -> None:
     dag = Dag(
         {
@@ -90,15 +76,6 @@ def test_a_sub_workflow_waits_for_the_gate_and_bb_delete_for_it() -> None:
     added = lines_to_seal(View(dag, users, "cori", GATE))
     assert "PARENT create_dir_w_0_cori CHILD subdax_inner" in added
     assert "PARENT subdax_inner CHILD bb_delete_D" in added
-
-
-def test_promised_results_are_those_of_the_stage_out_jobs() -> None:
-    folder = RECORDED / "gated"
-    dag = read_dag(folder / "demo-0.dag")
-    found = stage_outs(dag.nodes, job_lists(dag, folder))
-    assert result_urls(found, "w.dag") == {
-        "out.txt": "file:///home/wfuser/wf/out/out.txt"
-    }
 
 
 def test_a_result_that_comes_from_elsewhere_is_not_promised() -> None:

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.core.errors import CatalogError, NotSealed
+from pegasus_bb.core.errors import NotSealed
 from pegasus_bb.decide.decision import Ending, PlacementDecision, PlanningInput
 from pegasus_bb.decide.liveness import lives_of
 from pegasus_bb.decide.sizing import fit_into_capacity
@@ -28,7 +28,7 @@ from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.planner.builtin.executable import BuiltInExecutable
 from pegasus_bb.planner.seal.live_bytes import check_phases, live_bytes
 from pegasus_bb.planner.seal.phases import SealedPhases
-from tests.planner.conftest import new_job, replica_catalog
+from tests.planner.conftest import new_job
 from tests.planner.orders import any_order
 from tests.planner.test_cleanup_order import QUIET, any_runner
 
@@ -138,51 +138,6 @@ def tight(runner: Any) -> tuple[BuiltInExecutable, SealedPhases]:
     return planned, planned.phases
 
 
-def test_without_barriers_an_unlucky_order_would_fill_the_tier(runner: Any) -> None:
-    ladder(runner, 6, 3)
-    whole = sized(runner, of_ten)
-    limit = 70  # of 190
-    free = max(most(runner.plan(), whole, Random(seed)) for seed in range(40))
-    assert free > limit
-    placement = fit(runner, limit)
-    planned = runner.plan()
-    held = max(most(planned, placement, Random(seed)) for seed in range(40))
-    assert held <= limit
-    assert placement.phases is not None
-    assert all(map(placement.on_tier, placement.files))
-
-
-def test_there_are_as_many_new_edges_as_nodes_not_pairs(runner: Any) -> None:
-    ladder(runner, 4, 50)
-    sized(runner, of_ten)
-    before = runner.plan().dag.children
-    fit(runner, 1010)
-    planned = runner.plan()
-    assert planned.phases is not None
-    new = sum(map(len, planned.dag.children.values())) - sum(map(len, before.values()))
-    assert new <= 60 * len(planned.phases.barriers)
-
-
-def test_an_input_is_brought_in_the_phase_that_needs_it(runner: Any) -> None:
-    """Each task reads an input of its own: all of them at once would not fit."""
-    rungs = 6
-    runner.replicas = replica_catalog(*(f"in{n}" for n in range(rungs)))
-    runner.jobs = [
-        new_job(f"J{n}", "split", [f"in{n}", *([f"f{n - 1}"] if n else [])], [f"f{n}"])
-        for n in range(rungs)
-    ]
-    sized(runner, of_ten)
-    placement = fit(runner, 40)
-    planned = runner.plan()
-    assert max(most(planned, placement, Random(seed)) for seed in range(20)) <= 40
-    assert planned.phases is not None
-    (last,) = {
-        n for n, below in planned.dag.children.items() if "split_J5" in below
-    } & {f"stage_in_remote_cori_{rungs - 1}_0"}
-    parents = {n for n, below in planned.dag.children.items() if last in below}
-    assert parents & set(planned.phases.barriers)
-
-
 def test_one_byte_too_many_is_refused_with_the_largest_files(runner: Any) -> None:
     planned, phases = tight(runner)
     held = max(live_bytes(planned.dag, phases))
@@ -197,13 +152,6 @@ def test_phases_that_the_executable_dag_does_not_allow_are_refused(runner: Any) 
     with pytest.raises(NotSealed, match="do not fit into 19 B") as told:
         runner.plan()
     assert "--cleanup leaf" in str(told.value)
-
-
-def test_a_size_that_is_unknown_is_asked_for_by_name(runner: Any) -> None:
-    sized(runner, lambda lfn: None if lfn == "b.txt" else 10)
-    runner.sites["x-storage-tiers"] = {"cori": [{"capacity": "15"}]}
-    with pytest.raises(CatalogError, match=r"1 file has no known size: b\.txt"):
-        fit(runner, 15)
 
 
 @QUIET
@@ -229,12 +177,3 @@ def test_with_an_edge_taken_out_it_is_refused_or_still_never_full(
     except NotSealed:
         return
     assert most(replace(planned, dag=dag), placement, random) <= 60
-
-
-def test_a_barrier_without_edges_to_the_next_phase_is_refused(
-    runner: Any,
-) -> None:
-    planned, phases = tight(runner)
-    del planned.dag.children[phases.barriers[0]]
-    with pytest.raises(NotSealed, match=r"does not wait|there could be"):
-        check_phases(planned.dag, phases)

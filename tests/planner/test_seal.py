@@ -95,12 +95,6 @@ def add(dag: Dag, node: Node, *after: str) -> None:
         dag.children[parent] = [*dag.children.get(parent, []), node.name]
 
 
-def test_a_site_whose_name_ends_like_ours_is_not_ours() -> None:
-    dag = small()
-    add(dag, Node("create_dir_w_0_big_cori", "x.sub"))
-    assert seal(dag, USERS, "cori", GATE).nodes["create_dir_w_0_big_cori"].pre is None
-
-
 # What a real pegasus-plan wrote.
 
 
@@ -115,21 +109,6 @@ def test_a_directory_with_a_gate_by_hand_is_sealed(tmp_path: Path) -> None:
     assert again.children["bb_delete_ID0000004"] == ["cleanup_demo_0_local"]
 
 
-def test_the_recorded_plain_directory_is_refused_for_what_went_wrong_there() -> None:
-    dag = read_dag(RECORDED / "plain" / "demo-0.dag")
-    users = buffer_users(dag, RECORDED / "plain", request("/lus/scratch"))
-    with pytest.raises(NotSealed, match="data at risk") as refusal:
-        seal(dag, users, "cori", GATE)
-    assert refusal.value.exit_code == 2
-    for words in (
-        "bb_setup_ID0000001 waits for create_dir_demo_0_cori",
-        "bb_setup_ID0000001 runs on site cori",
-        "bb_delete_ID0000004 runs on site cori",
-        "cleanup_demo_0_cori would run after bb_delete_ID0000004",
-    ):
-        assert words in str(refusal.value)
-
-
 def test_the_node_of_another_planner_is_told_by_site_or_by_what_it_names() -> None:
     dag = read_dag(RECORDED / "gated" / "demo-0.dag")
     users = buffer_users(dag, RECORDED / "gated", request())
@@ -138,13 +117,6 @@ def test_the_node_of_another_planner_is_told_by_site_or_by_what_it_names() -> No
     # register_cori_0_0 runs on the submit host but lists a file on the buffer.
     assert dag.nodes.keys() - users == here | lifecycle
     assert "register_cori_0_0" in users
-
-
-def test_a_reservation_whose_name_begins_alike_is_another_one() -> None:
-    dag = read_dag(RECORDED / "gated" / "demo-0.dag")
-    assert (
-        buffer_users(dag, RECORDED / "gated", request("/bb/wf", "elsewhere")) == set()
-    )
 
 
 def test_a_workflow_inside_counts_as_a_user_of_the_buffer(tmp_path: Path) -> None:

@@ -173,13 +173,3 @@ class TestModeHybrid:
         change(hybrid / file, old, new.format(hybrid))
         with pytest.raises(NotSealed, match=words):
             looked_at(hybrid)
-
-    def test_without_the_wait_it_is_a_post_script_like_any_other(
-        self, hybrid: Path
-    ) -> None:
-        (hybrid / "bb/nodes/work_ID1.json").unlink()
-        dag = hybrid / "w.dag"
-        begins = "SCRIPT DEFER 75 10 POST work_ID1 "
-        landed = f"{hybrid}/bb/bin/await_stage_out work_ID1 $JOBID $RETURN "
-        change(dag, begins + landed, "SCRIPT POST work_ID1 ")
-        looked_at(hybrid)

@@ -111,28 +111,12 @@ def test_an_image_of_a_web_server_comes_once_and_is_checked(user: ImageUser) -> 
     assert json.loads(noted) == {"lfn": "box.sif", "size": 2}
 
 
-def test_a_placement_file_keeps_an_image_on_the_pfs(user: ImageUser) -> None:
-    user.contain(user.file("a.sif"), **{"image.site": "local"})
-    (user.work / "where.yml").write_text("box.sif: pfs\n")
-    user.plan("persistent", "--bb-planner", "builtin", "--bb-placement", "where.yml")
-    assert user.read("placement.json")["files"]["box.sif"]["tier"] == "pfs"
-    assert user.run() == "hello\n"
-    assert [text for _, text in user.calls] == ["v1", "v1"]
-
-
 def test_docker_loads_an_archive_and_runs_the_image_in_it(user: ImageUser) -> None:
     user.contain(user.file("a.tar.gz", "v2"), "docker", **{"image.site": "local"})
     user.plan("persistent", "--bb-planner", "builtin")
     assert user.run() == "hello\n"
     assert user.calls == [["v2", "v2"], ["v2", "v2"]]
     assert [entry["lfn"] for entry in user.staged] == ["box.tar.gz"]
-
-
-def test_apptainer_runs_an_archive_of_docker(user: ImageUser) -> None:
-    user.contain(user.file("a.tar"), **{"image.site": "local"})
-    user.plan("persistent", "--bb-planner", "builtin")
-    assert user.run() == "hello\n"
-    assert all(image.startswith("docker-archive:/") for image, _ in user.calls)
 
 
 @pytest.mark.parametrize("said", [{}, {"image.site": "cori"}])
@@ -159,13 +143,6 @@ def test_a_program_in_an_image_is_one_of_every_site(
     user.plan(mode, "--bb-planner", "builtin")
     assert user.run() == "hello\n"
     assert len(user.calls) == 2
-
-
-def test_a_program_without_an_image_is_of_its_site_alone(user: ImageUser) -> None:
-    with user.edited("transformations.yml") as data:
-        data["transformations"][0]["sites"][0]["name"] = "summit"
-    done = user.try_plan("persistent", "--bb-planner", "builtin")
-    assert "the transformation catalog does not have it there" in done.stderr
 
 
 @pytest.mark.parametrize("command", ["plan", "check"])

@@ -37,15 +37,6 @@ def test_a_site_that_no_catalog_declares_is_named(user: UserFolder) -> None:
     )
 
 
-def test_check_finds_condorpool_where_there_is_no_site_catalog(
-    user: UserFolder,
-) -> None:
-    (user.work / "sites.yml").unlink()
-    done = user.bb("check", *BUILT_IN, "workflow.yml")
-    assert "ok    files" in done.stdout
-    assert "site condorpool" in done.stdout
-
-
 def test_the_tier_may_stand_in_bb_yml_and_the_summary_says_so(
     user: UserFolder,
 ) -> None:
@@ -56,15 +47,6 @@ def test_the_tier_may_stand_in_bb_yml_and_the_summary_says_so(
     assert done.returncode == 0, done.stderr
     assert "directory (the first of bb.yml)" in done.stderr
     assert str(user.work / "bb.yml") in user.read("planned_by.json")["read"]
-
-
-def test_a_file_of_speeds_may_stand_there_as_well(user: UserFolder) -> None:
-    speed = {"read": "1GB/s", "write": "1GB/s"}
-    speeds = {"x-storage-speeds": {"cori": {"slots": 2, "pfs": speed, "bb": speed}}}
-    (user.work / "bb.yml").write_text(json.dumps(speeds))
-    done = user.bb("explain", *SITES, "workflow.yml")
-    assert "persistent" in done.stdout
-    assert "transient" in done.stdout, "the modes are compared"
 
 
 @pytest.mark.parametrize("words", ["local", "cori=local", "cori", "far=x,cori=cori"])
@@ -164,13 +146,6 @@ def test_executable_files_of_a_folder_are_programs(user: UserFolder) -> None:
     (user.work / "programs" / "readme.txt").write_text("cat1 is a program")
     user.plan("persistent", *BUILT_IN, "--transformations-dir", "programs")
     assert user.run() == "hello\n"
-
-
-def test_a_folder_of_programs_that_is_not_there_is_named(user: UserFolder) -> None:
-    for command in ("plan", "check"):
-        done = user.bb(command, *SITES, *BUILT_IN, "-t", "nowhere")
-        assert done.returncode == 2
-        assert "work/nowhere: there is no such folder" in done.stdout + done.stderr
 
 
 def test_a_replica_catalog_of_lines_is_read_as_it_is(user: UserFolder) -> None:

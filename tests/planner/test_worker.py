@@ -5,11 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-
-from pegasus_bb.planner.fork_worker import in_worker
 
 # A process of pytest-xdist has threads, and so no worker.
 PYTHON = (sys.executable, "-W", "error")
@@ -58,21 +55,3 @@ def test_what_a_worker_could_not_do_is_done_here(how: str) -> None:
 
 def test_an_interrupted_planning_waits_for_no_worker() -> None:
     assert ask("interrupted", status=-2) == ""
-
-
-def test_without_a_worker_errors_are_raised_when_the_result_is_asked_for() -> None:
-    def work() -> int:
-        raise ValueError("of the work")
-
-    with (
-        in_worker(work, with_worker=False) as result,
-        pytest.raises(ValueError, match="of the work"),
-    ):
-        result()
-
-
-def test_no_descriptor_is_left_open() -> None:
-    before = sorted(path.name for path in Path("/proc/self/fd").iterdir())
-    with in_worker(lambda: 7, with_worker=False) as result:
-        assert result() == 7
-    assert sorted(path.name for path in Path("/proc/self/fd").iterdir()) == before

@@ -13,7 +13,6 @@ import pytest
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.dag.htcondor_api import read_submit
-from pegasus_bb.model.document import load
 from pegasus_bb.model.placement import PlacedFile
 from pegasus_bb.planner.builtin.executable import PlannedJob
 from pegasus_bb.planner.builtin.submit_files import SubmitFiles
@@ -75,11 +74,6 @@ def test_a_taken_name_is_refused_and_left_alone(here: Any) -> None:
         here.write()
     assert [p.name for p in folder.iterdir()] == ["thesis.tex"]
     assert left(here) == [folder]
-
-
-def test_an_empty_folder_may_stand_there(here: Any) -> None:
-    here.context.submit_dir.mkdir(parents=True)
-    assert (here.write() / "demo-0.dag").exists()
 
 
 class Trouble:
@@ -189,12 +183,3 @@ def test_what_a_killed_planning_left_is_swept_and_a_living_ones_stays(
         (folder / "00").mkdir(parents=True)
     here.write()
     assert [f.exists() for f in (left, alive, elsewhere)] == [False, True, True]
-
-
-def test_the_stamp_of_a_run_is_in_its_braindump(here: Any) -> None:
-    here.change(arguments=("--dir", 'a "quoted" dir'))
-    folder: Path = here.write()
-    data = load(folder / "braindump.yml", {}).data
-    assert data["planner_arguments"] == '--dir a "quoted" dir'
-    assert (folder / data["properties"]).is_file()
-    assert (folder / data["dag"]).is_file()

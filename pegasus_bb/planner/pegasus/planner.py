@@ -26,7 +26,6 @@ from pegasus_bb.planner.pegasus.read_submit_dir import (
     check_runs_something,
     read_planned,
 )
-from pegasus_bb.planner.pegasus.user_database import make_user_database
 from pegasus_bb.planner.pegasus_home import PegasusHome
 from pegasus_bb.planner.rewrite.pass_input import Inputs
 from pegasus_bb.planner.rewrite.passes import rewrite_inputs
@@ -76,7 +75,6 @@ class PegasusPlanner:
         folder = planned_folder(run.submit_dir)
         write_inputs(rewritten, folder)
         install_runtime(str(folder.parent), run.python, is_kept=run.is_kept)
-        make_user_database(self.home, given.catalogs.properties)
         printed = run_planner(self._argv(run), folder, run.cwd)
         if run.request is not None:
             check_runs_something(run.submit_dir)

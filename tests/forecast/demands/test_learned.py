@@ -30,12 +30,6 @@ def seconds_on(speed: Speed, demand: Demand, moved: Moved = NOTHING) -> float:
     return demand.compute + speed.of_job(*moved) + operating
 
 
-def test_nothing_is_known_of_a_task_that_never_ran() -> None:
-    found = learned()
-    assert found.pessimistic == found.optimistic == Demand(0.0)
-    assert found.note == "no earlier run knows it"
-
-
 def made(demand: Demand, moved: Moved = NOTHING) -> list[tuple[str, Past]]:
     """What both runs of a task with that demand show."""
     return [
@@ -62,20 +56,6 @@ def test_demands_are_recovered_from_runs_on_two_places(
         for speed in (PFS, BB):
             expected = seconds_on(speed, demand)
             assert seconds_on(speed, end) == pytest.approx(expected, abs=1e-6 * longest)
-
-
-@given(st.floats(0.0, 1e5), st.integers(0, 10**7), st.integers(0, 10**7))
-def test_what_darshan_counted_is_recovered(
-    compute: float, data: int, metadata: int
-) -> None:
-    demand = Demand(compute, float(data + metadata))
-    whole = seconds_on(PFS, demand)
-    past = Past(whole, user=compute, calls=data, metadata=metadata, meta_time=0.0)
-    found = learned(("pfs", past))
-    assert found.is_known
-    for speed in (PFS, BB):
-        expected = seconds_on(speed, demand)
-        assert seconds_on(speed, found.optimistic) == pytest.approx(expected)
 
 
 @given(

@@ -3,18 +3,13 @@ between the critical path and all of it one after the other."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from random import Random
-from typing import TypeVar
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.forecast.demands.demand import Demand, DemandRange
-from pegasus_bb.forecast.server import Lane
 from pegasus_bb.forecast.workflow.execution import Execution
 from pegasus_bb.forecast.workflow.simulator import (
     Mode,
@@ -32,7 +27,6 @@ from pegasus_bb.model.speeds import Speed, Speeds
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job, Use
 
-T = TypeVar("T")
 SIZES = st.integers(0, 1000)  # bytes
 SECONDS = st.sampled_from([0.0, 0.25, 1.0, 3.0, 10.0])
 RATES = st.sampled_from([10.0, 64.0, 1000.0])  # per second
@@ -177,36 +171,6 @@ def test_no_more_jobs_than_slots(drawn: Drawn) -> None:
                 assert sum(one <= since < end for one, end in others) <= slots
 
 
-@given(workflows(), st.data())
-def test_bytes_are_conserved(drawn: Drawn, data: st.DataObject) -> None:
-    """What all lanes are asked for is what files and copies have."""
-    mode = data.draw(st.sampled_from(drawn.modes()))
-    asked: dict[int, float] = defaultdict(float)
-    request = Lane.request
-
-    def counting(lane: Lane, units: float, count: int = 1):  # type: ignore[no-untyped-def]
-        asked[id(lane)] += units * count
-        return request(lane, units, count)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Lane, "request", counting)
-        done = executed(drawn, mode)
-    for number, place in enumerate(done.storage.places):
-        read = written = 0
-        for work in mode.work:
-            own = work.own
-            copies = [*work.copies, *((*own.stage_in, *own.stage_out) if own else ())]
-            read += sum(size for at, size in work.reads if at == number)
-            read += sum(copy.size for copy in copies if copy.source == number)
-            written += sum(size for at, size in work.writes if at == number)
-            written += sum(copy.size for copy in copies if copy.dest == number)
-        assert asked[id(place.reading)] == pytest.approx(read)
-        assert asked[id(place.writing)] == pytest.approx(written)
-    loads = drawn.simulator.planned.work.loads
-    tasks = mode.work[: len(loads)]
-    assert [sum(s for _, s in work.reads) for work in tasks] == [x.read for x in loads]
-
-
 @given(workflows())
 def test_between_the_critical_path_and_all_in_a_row(drawn: Drawn) -> None:
     graph = drawn.simulator.planned.work.graph
@@ -257,25 +221,3 @@ def test_the_parts_add_up_to_the_makespan(drawn: Drawn) -> None:
     for mode in drawn.modes():
         done = executed(drawn, mode)
         assert sum(done.clock.seconds) == pytest.approx(done.makespan)
-
-
-@given(workflows(), st.randoms(use_true_random=False))
-def test_the_order_of_dictionaries_changes_nothing(
-    drawn: Drawn, random: Random
-) -> None:
-    planned = drawn.simulator.planned
-    files = shuffled(drawn.placement.files, random)
-    places = shuffled(planned.speeds.places, random)
-    speeds = replace(planned.speeds, places=places)
-    other = Drawn(
-        Simulator(replace(planned, files=files, speeds=speeds)),
-        replace(drawn.placement, files=files),
-    )
-    for one, same in zip(drawn.modes(), other.modes(), strict=True):
-        assert executed(drawn, one).ended == executed(other, same).ended
-
-
-def shuffled(mapping: Mapping[str, T], random: Random) -> dict[str, T]:
-    items = list(mapping.items())
-    random.shuffle(items)
-    return dict(items)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.model.history import History, Past
-from pegasus_bb.model.modes import HYBRID, PERSISTENT
-from pegasus_bb.model.placement import JobReservation, PlannedPhases
+from pegasus_bb.model.modes import PERSISTENT
+from pegasus_bb.model.placement import PlannedPhases
 from tests.support.user_files import job, sized, use
 
 from .planned import MB, fan, planned
@@ -70,32 +70,3 @@ def test_each_job_for_itself(tmp_path: Path) -> None:
     assert found.compute == pytest.approx(120 + 410 / 200)
     reserved = 300 * MB * first + 2 * 110 * MB * second
     assert found.byte_hours == pytest.approx(reserved / 3600)
-
-
-def test_a_job_reservation_beside_the_shared_one(tmp_path: Path) -> None:
-    """Its result is written there, comes back to the PFS, and is staged out from it."""
-    simulator, placement = planned(tmp_path, fan(2))
-    lfn = "out1"
-    size = 10 * MB
-    own = JobReservation((), (lfn,), ("mid",), (), need=size, capacity=20 * MB)
-    files = {**placement.files, lfn: replace(placement.files[lfn], tier="pfs")}
-    parted = replace(placement, files=files, job_reservations={"ID1": own})
-    found = simulator.predict(simulator.shared(parted, HYBRID))
-    # Written at the speed of the tier, copied at that of the PFS, then staged out.
-    seconds = 60 + 110 / 200 + 10 / 10
-    whole = 200 / 20 + (60 + 300 / 200) + seconds + 10 / 10
-    assert found.makespan == pytest.approx(whole)
-    hours = (1000 * MB * found.makespan + 20 * MB * seconds) / 3600
-    assert found.byte_hours == pytest.approx(hours)
-
-
-def test_the_wait_for_the_reservation_is_in_the_modes_with_a_gate(
-    tmp_path: Path,
-) -> None:
-    """Nothing is reserved meanwhile."""
-    simulator, placement = planned(tmp_path, fan(2), wait=3600.0)
-    shared = simulator.predict(simulator.shared(placement, PERSISTENT))
-    assert shared.wait == 3600
-    lasts = shared.makespan - 3600
-    assert shared.byte_hours == pytest.approx(1000 * MB * lasts / 3600)
-    assert simulator.predict(simulator.off(placement)).wait == 0

@@ -41,30 +41,6 @@ def test_a_dag_of_pegasus_is_read_whole_and_written_again(
     assert read_dag(tmp_path / "again.dag") == dag
 
 
-def test_a_recorded_node_is_read_with_all_its_lines() -> None:
-    dag = read_dag(RECORDED / "gated" / "demo-0.dag")
-    assert dag.max_jobs == {
-        "cleanup": 4,
-        "registration": 1,
-        "stageout": 10,
-        "stagein": 10,
-    }
-    gate = dag.nodes["create_dir_demo_0_cori"]
-    assert gate.pre == Script("/home/wfuser/wf/gate.sh", "", 75, 10)
-    assert gate.post == Script(
-        "/opt/pegasus/bin/pegasus-exitcode",
-        "-r $RETURN -l demo-0.exitcode.log -M demo-0.cache.meta -N    "
-        ".//00/00/create_dir_demo_0_cori.out",
-    )
-    assert (gate.priority, gate.retry, gate.vars) == (
-        800,
-        0,
-        {"My.DAGNodeRetry": "$(RETRY)"},
-    )
-    assert dag.nodes["stage_in_remote_cori_0_0"].category == "stagein"
-    assert dag.children["register_cori_1_0"] == ["bb_delete_ID0000004"]
-
-
 # --- everything that DAGMan has ---
 
 

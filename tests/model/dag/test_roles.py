@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import pytest
 
 from pegasus_bb.model.dag.roles import Role, folder_nodes, is_local_cleanup, role_of
-
-PACKAGE = Path(__file__).parents[3] / "pegasus_bb"
-# A name that begins like a planner's own node, looked at by hand.
-BY_HAND = re.compile(
-    r"(startswith\(|_[A-Z_]+ = \()[^\n]*"
-    r'"(bb_setup|bb_delete|create_dir|stage_\w+|clean_up|cleanup|register|merge|pegasus-plan)_'
-)
 
 
 @pytest.mark.parametrize(
@@ -46,12 +36,3 @@ def test_the_folder_of_a_run_is_made_and_removed_on_its_site() -> None:
     assert folder_nodes(names, Role.CREATE_DIR, "a.b") == names[:1]
     assert is_local_cleanup("cleanup_demo_0_local")
     assert not is_local_cleanup("cleanup_demo_0_cori")
-
-
-def test_no_other_file_of_the_product_looks_at_such_names() -> None:
-    found = [
-        str(path.relative_to(PACKAGE))
-        for path in PACKAGE.rglob("*.py")
-        if BY_HAND.search(path.read_text()) and "testbed" not in path.parts
-    ]
-    assert set(found) <= {"model/dag/roles.py"}

@@ -12,32 +12,11 @@ from pegasus_bb.core.errors import CatalogError, UsageError
 from pegasus_bb.model.dag.htcondor_api import SubmitFile, read_submit
 from pegasus_bb.model.dag.quoting import quote_arguments, quote_environment
 
-RECORDED = Path(__file__).parent / "recorded"
-GATED = RECORDED.parents[2] / "recorded" / "pegasus-5.1.2" / "gated" / "00" / "00"
-
 
 def read(tmp_path: Path, text: str, **variables: str) -> SubmitFile:
     file = tmp_path / "job.sub"
     file.write_text(text, encoding="utf-8")
     return read_submit(file, variables)
-
-
-def test_a_compute_job_of_pegasus() -> None:
-    job = read_submit(GATED / "cat1_ID0000002.sub", {"cluster": "41", "process": "0"})
-    assert job.executable == "/home/wfuser/wf/launch.py"
-    assert job.universe == "grid"
-    assert job.arguments[:4] == [
-        "--bind",
-        "/bb/wfres=DW_PERSISTENT_STRIPED_wfres",
-        "--",
-        "/opt/pegasus/bin/pegasus-kickstart",
-    ]
-    assert job.arguments[-2:] == ["in.txt", "mid.txt"]
-    assert job.environment["CONDOR_JOBID"] == "41.0"
-    assert job.environment["PEGASUS_SCRATCH_DIR"].startswith("/bb/wfres/")
-    assert job.output == "/home/wfuser/wf/submit/bb1//00/00/cat1_ID0000002.out"
-    assert job.attributes["pegasus_site"] == "cori"
-    assert job.attributes["pegasus_cores"] == "1"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import pytest
 
 from pegasus_bb.core.errors import CatalogError, UsageError
@@ -14,45 +13,12 @@ from pegasus_bb.planner.rewrite.pass_input import Inputs, Target
 from pegasus_bb.planner.rewrite.site_directives import (
     add_shared_directives,
     directive_files,
-    templates,
 )
-from tests.planner.rewrite.differences import changed
-
-BBF = "--bbf=/home/me/run0001/bb/use.bbf"
 
 
 def test_a_directory_needs_nothing(inputs: Inputs, directory_plan: Target) -> None:
     assert add_shared_directives(inputs, directory_plan) is inputs
     assert directive_files(directory_plan) == {}
-
-
-def test_it_is_appended_wherever_arguments_are_set(
-    inputs: Inputs, plan: Target
-) -> None:
-    at = "profiles/pegasus/glite.arguments"
-    assert changed(inputs, add_shared_directives(inputs, plan)) == {
-        f"sites/sites/1/{at}": f"--constraint=haswell {BBF}",
-        f"transformations/transformations/0/{at}": f"--qos=xfer {BBF}",
-        f"transformations/transformations/1/sites/0/{at}": f"--qos=regular {BBF}",
-        f"workflow/jobs/1/{at}": f"--qos=debug {BBF}",
-    }
-
-
-def test_a_site_without_arguments_gets_the_option_alone(
-    edited: Any, plan: Target
-) -> None:
-    inputs = edited("sites", {("sites", 1, "profiles"): {}})
-    after = add_shared_directives(inputs, plan)
-    assert after.sites.data["sites"][1]["profiles"] == {
-        "pegasus": {"glite.arguments": BBF}
-    }
-
-
-def test_a_property_with_arguments_gets_it_too(inputs: Inputs, plan: Target) -> None:
-    said = {"pegasus.glite.arguments": "--mem=1"}
-    inputs = replace(inputs, properties=inputs.properties.with_values(said, "-D"))
-    after = add_shared_directives(inputs, plan)
-    assert after.properties["pegasus.glite.arguments"] == f"--mem=1 {BBF}"
 
 
 @pytest.mark.parametrize("value", ["--bbf=/my/own.bbf", "-N 1 --bb=capacity=1GB"])
@@ -95,9 +61,3 @@ def test_a_name_that_slurm_would_misread_never_gets_there(
     bad = replace(plan, request=plan.request._replace(name=name))
     with pytest.raises(UsageError, match="cannot be used"):
         directive_files(bad)
-
-
-def test_a_value_that_is_missing_is_an_error_not_a_blank() -> None:
-    template = templates().get_template("use.datawarp.bbf.j2")
-    with pytest.raises((jinja2.UndefinedError, TypeError)):
-        template.render()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -12,7 +11,7 @@ from pegasus_bb.cli.explain import command
 from pegasus_bb.cli.plan import command as plan
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.core.units import MIB
-from tests.support.user_files import User, job, sized, use
+from tests.support.user_files import User, job, use
 
 
 @pytest.fixture
@@ -100,19 +99,6 @@ def test_the_table_comes_before_the_refusal_and_names_every_unknown_file(
     assert "capacity: none" in result.output
     shown = json.loads(CliRunner().invoke(command, ["--json"]).stdout)
     assert (shown["capacity"], len(shown["unknown"])) == (None, 13)
-
-
-@pytest.mark.parametrize("declared", [{}, sized(7)], ids=["no size", "a size"])
-def test_an_input_that_is_nowhere_is_no_matter_of_its_size(
-    here: User, declared: dict[str, Any]
-) -> None:
-    here.jobs[0]["uses"][0] = use("in.txt", "input", **declared)
-    here.replicas = {"ref.txt": [{"site": "far", "pfn": "http://far/ref.txt"}]}
-    here.read()
-    result = CliRunner().invoke(command, [])
-    assert "no replica" in str(result.exception)
-    assert "size" not in str(result.exception)
-    assert result.output.startswith("files ")
 
 
 def test_a_command_line_of_plan_explains(here: User) -> None:

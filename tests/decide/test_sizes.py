@@ -26,11 +26,6 @@ def test_a_declared_size_wins_over_the_replica_catalog(
     assert user.placed("data.bin").size == size
 
 
-def test_of_two_declared_sizes_the_larger_counts(user: User) -> None:
-    user.jobs[1]["uses"][0] = use("mid.txt", "input", **sized(11))
-    assert user.placed("mid.txt").size == 11
-
-
 @pytest.mark.parametrize(
     ("site", "scheme", "written", "size"),
     [("local", "file://", 33, 33), ("cluster", "", 0, 0), ("far", "", 1, None)],

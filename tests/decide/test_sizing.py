@@ -8,8 +8,6 @@ import pytest
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.core.units import MIB
-from pegasus_bb.decide.sizing import automatic_capacity
-from pegasus_bb.model.tiers import Tier
 from tests.support.user_files import User, job, said, sized, use
 
 BIG = [job("ID1", use("big", "output", **sized("10MiB")))]
@@ -32,23 +30,6 @@ def test_the_capacity(
     user.defines = [f"pegasus.bb.{setting}"] if setting else []
     placement = user.decide()
     assert (placement.need, placement.capacity) == (10 * MIB, capacity * MIB)
-
-
-@pytest.mark.parametrize(
-    ("need", "headroom", "granule", "capacity"),
-    [
-        (0, 10, 4, 4),  # folders and links need a place as well
-        (1, 0, 4, 4),
-        (4, 0, 4, 4),
-        (4, 1, 4, 8),  # a fraction of a byte is a byte
-        (100, 10, 1, 110),
-    ],
-)
-def test_rounding_never_goes_down(
-    need: int, headroom: int, granule: int, capacity: int
-) -> None:
-    tier = Tier("cluster", "bb", "datawarp", granularity=granule)
-    assert automatic_capacity(tier, headroom, need) == capacity
 
 
 def test_auto_with_unknown_sizes_is_refused_and_names_the_first_ten(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.model.reservation import Request, check_reservation_name
+from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.backends.slurm import create_line, destroy_line
 from tests.support.backend_contract import REQUEST
 
@@ -24,13 +24,6 @@ def taken(request: Request) -> bool:
         assert "\n" not in str(error)
         return False
     return True
-
-
-@given(name=WORDS)
-def test_a_name_is_letters_and_digits_or_refused(name: str) -> None:
-    if taken(REQUEST._replace(name=name)):
-        assert check_reservation_name(name) == name
-        assert name.isascii() and name.isalnum() and 3 <= len(name) <= 40
 
 
 @given(name=WORDS, pool=st.just("") | WORDS, access=st.just("striped") | WORDS)

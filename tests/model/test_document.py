@@ -45,29 +45,6 @@ def test_a_value_is_read_as_pegasus_reads_it(
     assert load(written(tmp_path, text), {"WHO": "me"}).data[key] == found
 
 
-@pytest.mark.parametrize(
-    ("keys", "line"),
-    [
-        (["name"], 1),
-        (["jobs", 0, "id"], 4),
-        (["jobs", 1], 5),
-        (["jobs", 1, "uses", 0, "lfn"], 7),
-        (["jobs", 1, "nowhere", "at", "all"], 5),
-        (["jobs", 9], 2),
-        (["nowhere"], 1),
-        (["last"], 9),
-    ],
-)
-def test_a_key_has_a_line(tmp_path: Path, keys: list[object], line: int) -> None:
-    text = (
-        "name: ${A}\njobs:\n"
-        "  - name: a\n    id: 1\n"
-        "  - name: b\n    uses:\n      - lfn: f\n        type: input\n"
-        "last: {a: 1,\n  b: 2}\n"
-    )
-    assert load(written(tmp_path, text), {"A": "x"}).line(keys) == line
-
-
 def test_a_catalog_inside_a_workflow_keeps_file_and_line(tmp_path: Path) -> None:
     file = written(tmp_path, "name: x\nsiteCatalog:\n  sites:\n    - name: here\n")
     below = load(file, {}).below("siteCatalog")

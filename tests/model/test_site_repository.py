@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pegasus_bb.model.document import Document
-from pegasus_bb.model.site_repository import missing_repository, with_repository
+from pegasus_bb.model.site_repository import with_repository
 
 REPOSITORY = """
 sites:
@@ -44,12 +44,3 @@ def test_what_the_user_says_of_a_site_wins_and_the_rest_is_added(
             "condor": {"a": 1},
         },
     }
-
-
-def test_a_repository_of_pegasus_itself_is_left_to_pegasus(tmp_path: Path) -> None:
-    own = Document(tmp_path / "sites.yml", {"sites": [OWN]})
-    assert with_repository(own, tmp_path / "repo.yml", {}) is own
-    (note,) = missing_repository(tmp_path, "repo.yml")
-    assert f"there is no {tmp_path}/repo.yml; its sites are left out" in note
-    merge(tmp_path)
-    assert missing_repository(tmp_path, "repo.yml") == ()

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.core.errors import CatalogError
-from pegasus_bb.core.units import GIB, KIB
 from pegasus_bb.model.document import load
 from pegasus_bb.model.tiers import CHOICES, Tier, keys_of, read_tiers
 
@@ -25,17 +24,6 @@ def tier(folder: Path, *lines: str) -> Tier:
     below = "".join(f"      {line}\n" for line in lines)
     text = f"x-storage-tiers:\n  cori:\n    - name: bb\n{below}"
     return read(folder, text)["cori"][0]
-
-
-def test_every_key(tmp_path: Path) -> None:
-    lines = ["backend: directory", "path: /fast/bb", "quota: 2GiB", "delay: 3s"]
-    lines += ["capacity: 700GiB", "granularity: 64KiB", "inputs: link", "outputs: pfs"]
-    lines += ["intermediate: pfs", "access: private", "pool: wlm_pool"]
-    found = tier(tmp_path, *lines)
-    assert (found.capacity, found.granularity) == (700 * GIB, 64 * KIB)
-    assert (found.inputs, found.outputs, found.intermediate) == ("link", "pfs", "pfs")
-    assert (found.access, found.pool) == ("private", "wlm_pool")
-    assert found.settings == {"path": "/fast/bb", "quota": "2GiB", "delay": "3s"}
 
 
 @pytest.mark.parametrize(

@@ -40,12 +40,6 @@ def test_replicas_on_the_site_come_first_then_here_then_elsewhere(runner: Any) -
     assert ranks == sorted(ranks, reverse=True)
 
 
-def test_results_go_to_the_output_site_or_the_output_folder(runner: Any) -> None:
-    assert runner.plan().outputs == {"out.txt": "/home/wfuser/out/out.txt"}
-    runner.change(output_dir=Path("/lus/results"))
-    assert runner.plan().outputs == {"out.txt": "/lus/results/out.txt"}
-
-
 def test_a_tool_of_the_catalog_does_the_transfers_with_its_profiles(
     runner: Any, tmp_path: Path
 ) -> None:

@@ -66,13 +66,6 @@ def test_without_a_number_nothing_is_joined_and_a_note_says_why(runner: Any) -> 
     assert "no clusters: horizontal needs a profile clusters.size" in note
 
 
-def test_jobs_of_other_levels_or_programs_are_not_joined(runner: Any) -> None:
-    five_counts(runner, **{"clusters.num": 1})
-    runner.jobs[4]["name"] = "count"
-    runner.jobs[3]["uses"][0]["lfn"] = "o2"  # it is below C2
-    assert list(clusters(runner, "horizontal").values()) == [["C0", "C1", "C2"]]
-
-
 @pytest.mark.parametrize("text", ["0", "-1", "many"])
 def test_a_number_that_is_none_is_refused_where_it_stands(
     runner: Any, text: str
@@ -105,28 +98,6 @@ def test_a_cluster_that_would_wait_for_itself_is_refused(runner: Any) -> None:
 
 
 # The node
-
-
-def edges(runner: Any) -> set[tuple[str, str]]:
-    children = runner.plan().dag.children
-    return {(parent, child) for parent, below in children.items() for child in below}
-
-
-def test_inner_files_are_removed_after_the_cluster_and_results_leave_after_it(
-    runner: Any,
-) -> None:
-    for job in runner.jobs[1:]:
-        job["profiles"] = {"pegasus": {"label": "x"}}
-    ((node, _),) = clusters(runner, "label").items()
-    planned = runner.plan()
-    removed = {
-        entry["target"]["url"].rpartition("/")[2]: name
-        for name, job in planned.jobs.items()
-        if name.startswith("clean_up")
-        for entry in job.entries
-    }
-    assert (node, removed["n.txt"]) in edges(runner)
-    assert (node, "stage_out_remote_cori_1_0") in edges(runner)
 
 
 def test_the_list_has_one_line_for_each_task_with_its_recorder(

@@ -28,10 +28,6 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(path)
 
 
-def test_off_is_none() -> None:
-    assert tried("off") == ""
-
-
 def test_auto_finds_none_where_none_works(broken: str) -> None:
     assert list(node_programs._candidates()) == [broken]
     assert tried("auto") == ""

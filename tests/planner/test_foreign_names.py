@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.model.dag.roles import Role, folder_nodes, node_of_task
+from pegasus_bb.model.dag.roles import Role, folder_nodes
 from tests.support.pegasus_site import UserFolder
 
 SITE = "⿔condor-pool⼤"
@@ -64,13 +64,6 @@ def test_nothing_foreign_is_in_a_line_of_the_dag(user: UserFolder) -> None:
     assert folder_nodes(names, Role.CREATE_DIR, SITE) == [
         "create_dir_bl_ck_0__condor-pool_"
     ]
-
-
-def test_two_ids_that_differ_in_letters_alone_are_two_nodes() -> None:
-    assert node_of_task("a", "ID1") == "a_ID1"
-    assert node_of_task("a", "I+1") == node_of_task("a", "I.1"), "refused as one name"
-    assert node_of_task("a", "λ1") != node_of_task("a", "μ1")
-    assert node_of_task("pЯё", "λ1").isascii()
 
 
 @pytest.mark.parametrize("letter", ["\u202e", "\u00a0", "\u2028", "\u200b"])

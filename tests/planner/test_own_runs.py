@@ -180,10 +180,3 @@ def test_a_workflow_that_names_itself_ends(runner: Any) -> None:
     runner.change(submit_dir=deep)
     with pytest.raises(CatalogError, match="more than 20 workflows inside"):
         planned(runner)
-
-
-def test_catalogs_of_its_own_inputs_win_over_the_outer_ones(runner: Any) -> None:
-    nested(runner)
-    runner.jobs[-1]["uses"].append({"lfn": "sites.yml", "type": "input"})
-    runner.replicas = replica_catalog("in.txt", "words.txt", "inner.yml", "sites.yml")
-    assert planned(runner).runs[NODE]["catalogs"] == ["replica", "transformation"]

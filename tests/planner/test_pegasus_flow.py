@@ -87,19 +87,6 @@ def test_options_of_pegasus_plan_pass_and_ours_do_not(user: User, alone: str) ->
     assert calls[-1] == str(user.submit / "bb/planned/workflow.yml")
 
 
-def test_what_lies_in_folders_of_inputs_is_in_the_catalog_for_pegasus(
-    user: User,
-) -> None:
-    for name in ("one", "two"):
-        (user.work / name).mkdir()
-    (user.work / "two" / "in.txt").write_text("x")
-    assert user.on_tier("--input-dir", "one,two").returncode == 0
-    assert "--input-dir" not in user.calls()
-    (entry,) = user.read("planned/replicas.yml")["replicas"]
-    found = [pfn["pfn"] for pfn in entry["pfns"]]
-    assert found == [f"{user.work}/two/in.txt", f"{user.work}/in.txt"]
-
-
 def test_a_program_is_staged_from_here_by_the_jobs_of_the_site(user: User) -> None:
     place = {"name": "local", "pfn": "/home/me/cat1", "type": "stageable"}
     programs = user.work / "transformations.yml"
@@ -143,15 +130,6 @@ def test_a_run_that_was_moved_aside_comes_back(user: User) -> None:
     assert (user.submit / "demo-0.dag").read_bytes() == before
     kept = {p.name for p in (user.work / "submit").iterdir()}
     assert kept == {"r", getpass.getuser()}  # pegasus-plan makes that in any case
-
-
-def test_the_submit_host_gets_a_folder_where_the_catalog_has_none(user: User) -> None:
-    with user.edited("sites.yml") as sites:
-        sites["sites"][0]["directories"].pop(0)
-    assert user.on_tier().returncode == 0
-    local = user.read("planned/sites.yml")["sites"][0]["directories"]
-    assert [d["type"] for d in local] == ["localStorage", "sharedScratch"]
-    assert local[1]["path"] == str(user.submit / "bb" / "local")
 
 
 def test_what_pegasus_takes_inside_a_workflow_it_takes_in_a_file(user: User) -> None:

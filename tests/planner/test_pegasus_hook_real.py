@@ -75,13 +75,6 @@ def test_the_hook_leads_through_us(shell: Shell) -> None:
     assert (work / "submit/h/bb/request.json").exists()
 
 
-def test_workflow_plan_in_python_uses_the_hook(shell: Shell) -> None:
-    said = shell.python()
-    submit = shell.runner.work / "submit" / "h"
-    assert said.splitlines()[-1] == str(submit)
-    assert (submit / "bb" / "request.json").exists()
-
-
 def test_what_python_submits_is_sealed_by_then(shell: Shell) -> None:
     said = shell.python("submit")
     assert said.splitlines()[-1] == str(shell.runner.work / "submit" / "h")

@@ -47,15 +47,6 @@ def test_it_comes_once_as_an_input_of_its_jobs(user: User) -> None:
     assert started["image"] == f"{scratch}/box.sif"
 
 
-def test_a_file_may_not_have_its_name(user: User) -> None:
-    with user.edited("workflow.yml") as data:
-        data["jobs"][1]["uses"].append({"lfn": "box.sif", "type": "output"})
-    refused = user.on_tier()
-    assert refused.returncode == 2
-    assert "rename the file or the container" in refused.stderr
-    assert not (user.root / "calls").exists()
-
-
 def test_the_jobs_of_a_sub_workflow_get_no_image(user: User) -> None:
     inner = {"type": "pegasusWorkflow", "file": "inner.yml", "id": "SUB", "uses": []}
     with user.edited("workflow.yml") as data:

@@ -11,11 +11,9 @@ import pytest
 from pegasus_bb.core.errors import CatalogError, NotSealed
 from pegasus_bb.model.dag.nodes import Dag, Node, Script
 from pegasus_bb.model.dag.reader import read_dag
-from pegasus_bb.model.dag.writer import write_dag
 from pegasus_bb.planner.seal.sealed_directory import buffer_users
 from tests.planner.sealing import RECORDED, check, request, seal
 
-HAND_GATE = "/home/wfuser/wf/gate.sh"
 GATE = "/submit/bb/bin/gate"
 CREATE = "create_dir_w_0_cori"
 POST = Script("/opt/pegasus/bin/pegasus-exitcode", "-r $RETURN x.out")
@@ -96,17 +94,6 @@ def add(dag: Dag, node: Node, *after: str) -> None:
 
 
 # What a real pegasus-plan wrote.
-
-
-def test_a_directory_with_a_gate_by_hand_is_sealed(tmp_path: Path) -> None:
-    dag = read_dag(RECORDED / "gated" / "demo-0.dag")
-    users = buffer_users(dag, RECORDED / "gated", request())
-    done = seal(dag, users, "cori", HAND_GATE)
-    write_dag(done, tmp_path / "sealed.dag")
-    again = read_dag(tmp_path / "sealed.dag")
-    check(again, users, "cori", HAND_GATE)
-    assert again.nodes["create_dir_demo_0_cori"].pre == Script(HAND_GATE, "", 75, 10)
-    assert again.children["bb_delete_ID0000004"] == ["cleanup_demo_0_local"]
 
 
 def test_the_node_of_another_planner_is_told_by_site_or_by_what_it_names() -> None:

@@ -33,27 +33,6 @@ def left(runner: Any) -> list[Path]:
     return list(folder.iterdir()) if folder.exists() else []
 
 
-def test_everything_that_planning_made_is_there(here: Any) -> None:
-    here.persistent()
-    folder: Path = here.write()
-    assert left(here) == [folder]
-    for job in here.plan().jobs.values():
-        stem = folder / job.folder / job.name
-        submit = read_submit(stem.with_suffix(".sub"), {"RETRY": "0"})
-        assert submit.output == f"{stem}.out"
-        assert Path(submit.executable).is_file()
-        assert bool(submit.input) == (job.entries is not None)
-        if submit.input:
-            assert json.loads(Path(submit.input).read_text()) != []
-    assert {p.name for p in (folder / "bb").iterdir()} >= {
-        "bin",
-        "runtime.zip",
-        "plan.json",
-        "request.json",
-        "placement.json",
-    }
-
-
 def test_links_are_named_after_the_node_that_needs_them(here: Any) -> None:
     here.placed["a.txt"] = PlacedFile(
         "a.txt", "intermediate", "pfs", "write", 1, "test"

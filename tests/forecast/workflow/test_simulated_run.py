@@ -54,20 +54,6 @@ def test_a_simulated_run_has_every_task_and_what_the_planner_adds(
     assert (run.brought, run.saved) == (200 * MB, 30 * MB)
 
 
-def test_live_bytes_come_and_go(tmp_path: Path) -> None:
-    """Nothing is left at the end, never more than all files; the input goes when its
-    reader has ended."""
-    (run,) = simulated(tmp_path, "persistent")
-    assert run.live is not None
-    sizes = [size for _, size in run.live.steps]
-    assert sizes[0] == 200 * MB and sizes[-1] == 0
-    assert 300 * MB <= max(sizes) <= 330 * MB
-    assert run.live.capacity == 1000 * MB and run.live.unknown == 0
-    (since, capacity), (until, none) = run.live.reserved
-    assert (capacity, none) == (1000 * MB, 0)
-    assert run.reserved == pytest.approx(capacity * (until - since) / 3600)
-
-
 def test_the_report_makes_its_tables_of_it(tmp_path: Path) -> None:
     off, bb = simulated(tmp_path, "off", "persistent")
     found = compare([off], [bb])

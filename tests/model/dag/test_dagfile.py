@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import string
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pegasus_bb.core.errors import CatalogError, UnplacedError
 from pegasus_bb.model.dag.nodes import Dag, Node, Script
@@ -174,66 +171,3 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     with pytest.raises(UnplacedError):
         write_dag(Dag(nodes={"a": Node("a", "b c")}), file)
     assert list(read_dag(file).nodes) == ["old"]
-
-
-# --- round trip ---
-
-NAMES = st.text(string.ascii_letters + string.digits + "_-.:", min_size=1, max_size=9)
-PATHS = st.text(string.ascii_letters + "/._-$()", min_size=1, max_size=12)
-TEXT = st.text(
-    st.characters(
-        blacklist_categories=["Cc", "Cs", "Zl", "Zp"], blacklist_characters="\x85"
-    ),
-    max_size=20,
-)
-ARGUMENTS = TEXT.map(lambda text: " ".join(text.split())).filter(
-    lambda text: not text.endswith("\\")
-)
-SMALL = st.integers(0, 255)
-SCRIPTS = st.builds(Script, PATHS, ARGUMENTS) | st.builds(
-    Script, PATHS, ARGUMENTS, SMALL, SMALL
-)
-NODES = st.builds(
-    Node,
-    NAMES.filter(lambda name: name.upper() not in ("PARENT", "CHILD", "ALL_NODES")),
-    PATHS,
-    kind=st.sampled_from(["JOB", "SUBDAG", "FINAL", "SERVICE"]),
-    directory=st.just("") | PATHS,
-    noop=st.booleans(),
-    done=st.booleans(),
-    pre=st.none() | SCRIPTS,
-    post=st.none() | SCRIPTS,
-    retry=SMALL,
-    unless_exit=st.none() | SMALL,
-    priority=st.integers(-999, 999),
-    category=st.just("") | NAMES,
-    vars=st.dictionaries(
-        st.text(string.ascii_letters, min_size=1, max_size=5).filter(
-            lambda key: not key.lower().startswith("queue")
-        ),
-        TEXT.filter(lambda text: not text.endswith("\\")),
-        max_size=3,
-    ),
-    pre_skip=st.none() | SMALL,
-    abort_on=st.none() | st.tuples(SMALL, st.none() | SMALL),
-)
-
-
-@st.composite
-def dags(draw: st.DrawFn) -> Dag:
-    nodes = {node.name: node for node in draw(st.lists(NODES, max_size=6))}
-    children: dict[str, list[str]] = {}
-    if nodes:
-        edges = st.lists(st.sampled_from(list(nodes)), min_size=1, max_size=3)
-        children = draw(st.dictionaries(st.sampled_from(list(nodes)), edges))
-    limits = draw(st.dictionaries(NAMES, SMALL, max_size=2))
-    return Dag(nodes, children, limits, draw(st.lists(st.just("CONFIG x"), max_size=1)))
-
-
-@given(dag=dags())
-def test_what_is_written_is_read_back(
-    dag: Dag, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    file = tmp_path_factory.mktemp("dag") / "w.dag"
-    write_dag(dag, file)
-    assert read_dag(file) == dag

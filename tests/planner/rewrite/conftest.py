@@ -1,10 +1,11 @@
 """The small workflow of catalogs/, read as planning reads it, and golden files.
 
-``pytest tests/planner/rewrite --refresh-golden`` writes golden/ anew: read the diff.
+``REFRESH_GOLDEN=1 pytest tests/planner/rewrite`` writes golden/ anew: read the diff.
 """
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -23,27 +24,19 @@ from pegasus_bb.planner.rewrite.pass_input import Inputs, Target
 HERE = Path(__file__).parent
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--refresh-golden",
-        action="store_true",
-        help="write tests/planner/rewrite/golden anew",
-    )
-
-
 class Golden(Protocol):
     def __call__(self, name: str, text: str) -> None: ...
 
 
 @pytest.fixture
-def golden(request: pytest.FixtureRequest) -> Golden:
+def golden() -> Golden:
     """Compare a text with golden/<name>, or write it there if asked to."""
 
     def compare(name: str, text: str) -> None:
         file = HERE / "golden" / name
-        if request.config.getoption("--refresh-golden", default=False):
+        if os.environ.get("REFRESH_GOLDEN"):
             file.write_text(text)
-        assert text == file.read_text(), f"see {file}; --refresh-golden takes it over"
+        assert text == file.read_text(), f"see {file}; REFRESH_GOLDEN=1 takes it over"
 
     return compare
 

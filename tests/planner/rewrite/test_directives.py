@@ -31,13 +31,6 @@ def test_a_buffer_of_the_user_s_own_is_refused(
     assert (error.value.key, error.value.found) == (".".join(map(str, at)), value)
 
 
-def test_a_buffer_in_the_properties_is_refused(inputs: Inputs, plan: Target) -> None:
-    said = {"pegasus.glite.arguments": "--bbf=/x"}
-    inputs = replace(inputs, properties=inputs.properties.with_values(said, "-D"))
-    with pytest.raises(CatalogError, match="one file of burst buffer"):
-        add_shared_directives(inputs, plan)
-
-
 @pytest.mark.parametrize("folder", ["/home/a b", "/home/$(id)", "/x/*", "/x;y", "/x\n"])
 def test_a_path_that_a_shell_would_read_is_refused(
     inputs: Inputs, plan: Target, folder: str

@@ -32,22 +32,6 @@ def test_another_launcher_is_refused_wherever_it_is_set(
 
 
 @pytest.mark.parametrize("document", PLACES)
-@pytest.mark.parametrize("value", ["none", "NoGridStart", "PegasusLite"])
-def test_jobs_that_want_no_kickstart_start_with_it_all_the_same(
-    edited: Any, plan: Target, document: str, value: str
-) -> None:
-    at = (*PLACES[document], "gridstart")
-    inputs = edited(document, {at: value})
-    after = start_with_kickstart(inputs, plan)
-    value_there: Any = getattr(after, document).data
-    for key in at:
-        value_there = value_there[key]
-    assert value_there == "kickstart"
-    (note,) = gridstart_note(inputs, "cori")
-    assert note.startswith(f"gridstart {value}: launch and the recorder start these")
-
-
-@pytest.mark.parametrize("document", PLACES)
 def test_another_program_in_the_place_of_kickstart_is_refused(
     edited: Any, plan: Target, document: str
 ) -> None:

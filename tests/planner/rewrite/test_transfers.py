@@ -9,7 +9,7 @@ import pytest
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.planner.rewrite.pass_input import Inputs, Target, site_profile
-from pegasus_bb.planner.rewrite.passes import Pass, add_launcher, add_launcher_to_jobs
+from pegasus_bb.planner.rewrite.passes import Pass
 from pegasus_bb.planner.rewrite.transfer_tools import share_files, transfer_on_the_site
 
 
@@ -17,23 +17,6 @@ def saying(inputs: Inputs, **said: str) -> Inputs:
     """Properties with _ for a dot, as the user set them."""
     values = {key.replace("_", "."): value for key, value in said.items()}
     return replace(inputs, properties=inputs.properties.with_values(values, "-D"))
-
-
-@pytest.mark.parametrize(
-    ("said", "becomes"),
-    [
-        ("other", "other,cori"),
-        ("cori", "cori"),
-        ("a,cori,b", "a,cori,b"),
-        ("*", "*,cori"),
-    ],
-)
-def test_the_site_joins_those_that_the_user_named(
-    inputs: Inputs, plan: Target, said: str, becomes: str
-) -> None:
-    key = "pegasus.transfer.*.remote.sites"
-    inputs = replace(inputs, properties=inputs.properties.with_values({key: said}, "x"))
-    assert transfer_on_the_site(inputs, plan).properties[key] == becomes
 
 
 @pytest.mark.parametrize("other", ["condorio", "nonsharedfs"])
@@ -95,15 +78,3 @@ def test_a_site_that_shall_transfer_contradicts_the_service(
     inputs = replace(inputs, properties=inputs.properties.with_values(values, "x"))
     with pytest.raises(CatalogError, match="the staging service of the tier"):
         transfer_on_the_site(inputs, served)
-
-
-@pytest.mark.parametrize("step", [add_launcher, add_launcher_to_jobs])
-def test_with_a_service_our_tools_are_those_of_the_submit_host(
-    inputs: Inputs, served: Target, step: Pass
-) -> None:
-    known = step(inputs, served).transformations.data["transformations"]
-    tools = [entry for entry in known if entry.get("namespace") == "pegasus"]
-    assert {entry["name"] for entry in tools} == {"transfer", "dirmanager", "cleanup"}
-    for entry in tools:
-        [place] = [p for p in entry["sites"] if p["pfn"] == f"{served.bin}/transfer"]
-        assert place["name"] == "local"

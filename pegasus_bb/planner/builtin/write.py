@@ -21,7 +21,6 @@ from pegasus_bb.planner.builtin.executable import (
     VERSION,
     BuiltInExecutable,
     PlannedJob,
-    RewrittenWorkflow,
     compact,
     properties_file,
 )
@@ -61,7 +60,7 @@ def write(
         part.mkdir(parents=True)
         # Read the whole workflow before the fork: after it, the first write to a page
         # of memory copies the page.
-        fill(part, top_files(executable, executable.rewritten, run, _host()))
+        fill(part, top_files(executable, run, _host()))
         fill(part, _in_bb(few))
 
         def write_the_rest() -> None:
@@ -91,19 +90,16 @@ def write(
 
 def check_files(executable: BuiltInExecutable, run: RunPlan) -> None:
     """Raises CatalogError and UsageError as ``write`` would."""
-    submits = SubmitFiles(executable.scratch, executable.rewritten, run)
+    submits = SubmitFiles(executable, run)
     for planned in executable.jobs.values():
         submits.text(planned)
         submits.task_list(planned)
 
 
 def files_of(
-    jobs: Iterable[PlannedJob],
-    executable: BuiltInExecutable,
-    rewritten: RewrittenWorkflow,
-    run: RunPlan,
+    jobs: Iterable[PlannedJob], executable: BuiltInExecutable, run: RunPlan
 ) -> Iterator[File]:
-    submits = SubmitFiles(executable.scratch, rewritten, run)
+    submits = SubmitFiles(executable, run)
     for planned in jobs:
         stem = f"{planned.folder}/{planned.name}"
         yield f"{stem}.sub", submits.text(planned).encode()
@@ -122,7 +118,7 @@ def _folders(executable: BuiltInExecutable, run: RunPlan) -> Folders:
     for planned in executable.jobs.values():
         jobs.setdefault(planned.folder, []).append(planned)
     return {
-        folder: partial(files_of, inside, executable, executable.rewritten, run)
+        folder: partial(files_of, inside, executable, run)
         for folder, inside in jobs.items()
     }
 
@@ -141,13 +137,11 @@ def _host() -> str:
     return os.uname().nodename
 
 
-def top_files(
-    executable: BuiltInExecutable, rewritten: RewrittenWorkflow, run: RunPlan, host: str
-) -> Iterator[tuple[str, bytes]]:
+def top_files(executable: BuiltInExecutable, run: RunPlan, host: str) -> Iterator[File]:
     """The files next to the .dag, by path below the submit directory."""
     name = f"{run.label}-0"
-    workflow = rewritten.workflow
-    catalogs = rewritten.catalogs
+    workflow = executable.rewritten.workflow
+    catalogs = executable.rewritten.catalogs
     yield "workflow.yml", as_json(workflow.document.data)
     documents = {
         "sites": catalogs.sites.document,

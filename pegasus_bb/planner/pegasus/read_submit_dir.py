@@ -14,7 +14,7 @@ from pegasus_bb.core.paths import is_below
 from pegasus_bb.model.dag.joblists import Entries, job_lists, path_of
 from pegasus_bb.model.dag.nodes import Dag, list_text, submit_text
 from pegasus_bb.model.dag.reader import read_dag
-from pegasus_bb.model.dag.roles import Role, folder_nodes, of_role, role_of
+from pegasus_bb.model.dag.roles import Role, folder_nodes, of_role
 from pegasus_bb.model.document import parse
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal.sealed_directory import buffer_users_in_doubt
@@ -35,7 +35,7 @@ class PegasusWorkflow(ExecutableWorkflow):
 
 
 def read_planned(run: RunPlan) -> PegasusWorkflow:
-    """The workflow that pegasus-plan wrote. Raises CatalogError."""
+    """The workflow that pegasus-plan wrote. Raises CatalogError and NothingToRun."""
     folder = run.submit_dir
     request = run.request
     name, version = _braindump(folder)
@@ -47,6 +47,7 @@ def read_planned(run: RunPlan) -> PegasusWorkflow:
     outputs: dict[str, str] = {}
     scratch = run.transient.prefix if run.transient else ""
     if request is not None:
+        _check_runs_something(dag)
         gate = f"{run.bin}/gate"
         users = buffer_users_in_doubt(dag, folder, request, gate)
         staged = stage_outs(dag.nodes, entries, request.prefix)
@@ -67,13 +68,11 @@ def read_planned(run: RunPlan) -> PegasusWorkflow:
     )
 
 
-def check_runs_something(folder: Path) -> None:
+def _check_runs_something(dag: Dag) -> None:
     """Raises NothingToRun if no node that pegasus-plan wrote is a task of the user:
     each result exists already, or is not to be staged out."""
-    name, _ = _braindump(folder)
-    nodes = read_dag(folder / name).nodes
     tasks = Role.TASK, Role.CLUSTER, Role.SUB_WORKFLOW
-    if not any(role_of(node) in tasks for node in nodes):
+    if not of_role(dag.nodes, *tasks):
         raise NothingToRun(
             "pegasus-plan leaves out every job: each result exists already, or none is "
             "to be staged out; nothing would run on the buffer"

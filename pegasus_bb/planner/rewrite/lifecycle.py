@@ -8,6 +8,7 @@ those.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import count
 from typing import Any, TypeVar
 
@@ -34,12 +35,10 @@ def add_lifecycle_jobs(inputs: Inputs, plan: Target) -> Inputs:
         _transformation(SETUP, str(plan.bin / "setup"), system),
         _transformation(DELETE, str(plan.bin / "delete"), system),
     ]
-    return Inputs(
+    return replace(
+        inputs,
         workflow=inputs.workflow.with_data(_workflow(inputs, setup, delete)),
-        sites=inputs.sites,
-        replicas=inputs.replicas,
         transformations=_with_programs(inputs.transformations, programs),
-        properties=inputs.properties,
     )
 
 

@@ -143,12 +143,9 @@ class ReplicaCatalog:
             for file in sorted(folder.rglob("*"))
             if file.is_file()
         }
-        merged = {lfn: [Replica(lfn, pfn, "local")] for lfn, pfn in files.items()}
-        for lfn, known in self.replicas.items():
-            merged.setdefault(lfn, []).extend(known)
         entries = list(_entries_with(self.document.data.get("replicas") or (), files))
         data = {**self.document.data, "replicas": entries}
-        return ReplicaCatalog(self.document.with_data(data), merged)
+        return read_replicas(self.document.with_data(data))
 
 
 @dataclass(frozen=True)

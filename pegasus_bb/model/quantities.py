@@ -53,36 +53,32 @@ class Source:
 
 def count(most: int = MOST, least: int = 1) -> Reader[int]:
     """A whole number from ``least`` to ``most``."""
-
-    def read(entry: Entry) -> int:
-        if type(entry.data) is not int or not least <= entry.data <= most:
-            what = f"{entry.key} is a whole number from {least} to {most}"
-            raise entry.error(what, would_do=_unquoted(entry.data))
-        return entry.data
-
-    return read
+    what = f"a whole number from {least} to {most}"
+    return _number(int, lambda value: least <= value <= most, what)
 
 
 def number(least: float, most: float) -> Reader[float]:
     """A number from ``least`` to ``most``."""
-
-    def read(entry: Entry) -> float:
-        if type(entry.data) not in (int, float) or not least <= entry.data <= most:
-            what = f"{entry.key} is a number from {least:g} to {most:g}"
-            raise entry.error(what, would_do=_unquoted(entry.data))
-        return float(entry.data)
-
-    return read
+    what = f"a number from {least:g} to {most:g}"
+    return _number(float, lambda value: least <= value <= most, what)
 
 
 def positive(most: float) -> Reader[float]:
     """A number above zero, and not above ``most``."""
+    what = f"a number above 0 and not above {most:g}"
+    return _number(float, lambda value: 0 < value <= most, what)
 
-    def read(entry: Entry) -> float:
-        if type(entry.data) not in (int, float) or not 0 < entry.data <= most:
-            what = f"{entry.key} is a number above 0 and not above {most:g}"
-            raise entry.error(what, would_do=_unquoted(entry.data))
-        return float(entry.data)
+
+def _number(
+    kind: Callable[[Any], T], fits: Callable[[Any], bool], what: str
+) -> Reader[T]:
+    kinds = (int,) if kind is int else (int, float)
+
+    def read(entry: Entry) -> T:
+        if type(entry.data) not in kinds or not fits(entry.data):
+            would_do = _unquoted(entry.data)
+            raise entry.error(f"{entry.key} is {what}", would_do=would_do)
+        return kind(entry.data)
 
     return read
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from typing import Any
 
 from pegasus_bb.decide.decision import PlanningInput
-from pegasus_bb.model.catalogs import Catalogs, Site
-from pegasus_bb.model.document import Document, plain
+from pegasus_bb.model.catalogs import Catalogs
+from pegasus_bb.model.document import plain
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.planner.builtin.profiles import REAL_PLANNER
 from pegasus_bb.planner.rewrite.gridstart import KICKSTART, REPLACED
-from pegasus_bb.planner.rewrite.pass_input import Keys, ProfileSetting
+from pegasus_bb.planner.rewrite.pass_input import (
+    Inputs,
+    ProfileSetting,
+    profile_entries,
+)
 
 # The built-in planner does what these say.
 _DONE = """
@@ -118,7 +121,7 @@ def check_settings(workflow: Workflow, catalogs: Catalogs, site: str) -> None:
     """Raises CatalogError for a value that the built-in planner does not have, where
     results or the judgement of a task depend on it."""
     properties = catalogs.properties
-    profiles = _profiles(workflow, catalogs, catalogs.sites.site(site))
+    profiles = _profiles(workflow, catalogs, site)
     for name, allowed in ONLY.items():
         mend = f"{allowed[0] if allowed else 'take it out'}, or {REAL_PLANNER}"
         what = f"the built-in planner has no such {name}, which decides about results"
@@ -141,37 +144,21 @@ def _properties(catalogs: Catalogs) -> list[str]:
 
 
 def _profiles_of(given: PlanningInput) -> dict[tuple[str, str], ProfileSetting]:
-    return _profiles(given.workflow, given.catalogs, given.site)
+    return _profiles(given.workflow, given.catalogs, given.site.name)
 
 
 def _profiles(
-    workflow: Workflow, catalogs: Catalogs, site: Site
+    workflow: Workflow, catalogs: Catalogs, site: str
 ) -> dict[tuple[str, str], ProfileSetting]:
     """Namespace and name of each profile that a task may have -> its first setting."""
-    programs = catalogs.transformations.document
+    inputs = Inputs.of(workflow.document, catalogs)
     found: dict[tuple[str, str], ProfileSetting] = {}
-    at: Keys = ("sites", site.index)
-    _add(found, catalogs.sites.document, at, site.data)
-    for index, entry in enumerate(programs.data.get("transformations") or ()):
-        at = ("transformations", index)
-        _add(found, programs, at, entry)
-        for place, there in enumerate(entry.get("sites") or ()):
-            _add(found, programs, (*at, "sites", place), there)
-    for index, entry in enumerate(workflow.document.data["jobs"]):
-        if "profiles" in entry:
-            _add(found, workflow.document, ("jobs", index), entry)
+    for part, at, entry in profile_entries(inputs, site):
+        for namespace, settings in (entry.get("profiles") or {}).items():
+            for name, value in settings.items() if isinstance(settings, dict) else ():
+                key = str(namespace).lower(), str(name)
+                if key not in found and not key[0].startswith("x-"):
+                    keys = (*at, "profiles", namespace, name)
+                    document = getattr(inputs, part)
+                    found[key] = ProfileSetting(part, document, keys, plain(value))
     return found
-
-
-def _add(
-    found: dict[tuple[str, str], ProfileSetting],
-    document: Document,
-    at: Keys,
-    entry: dict[str, Any],
-) -> None:
-    for namespace, settings in (entry.get("profiles") or {}).items():
-        for name, value in settings.items() if isinstance(settings, dict) else ():
-            key = str(namespace).lower(), str(name)
-            if key not in found and not key[0].startswith("x-"):
-                keys = (*at, "profiles", namespace, name)
-                found[key] = ProfileSetting(document, keys, plain(value))

@@ -6,7 +6,7 @@ import os
 import posixpath
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,6 @@ from pegasus_bb.model.dag.nodes import Dag
 
 Entry = dict[str, Any]
 Entries = Sequence[Entry]
-_CHUNK = 1 << 16  # bytes per read
 _FIRST_PRIORITY = 50  # pegasus-transfer tries the highest first
 
 
@@ -43,19 +42,10 @@ def path_of(url: str) -> str:
     return path if plain else posixpath.normpath(path)
 
 
-def _read_bytes(file: str) -> bytes:
-    """The contents of ``file``; a file object would cost three more system calls."""
-    handle = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        return b"".join(iter(partial(os.read, handle, _CHUNK), b""))
-    finally:
-        os.close(handle)
-
-
 def _read(file: str) -> Entries:
     """Empty if there is no such file: a task may be named like a transfer."""
     try:
-        entries: Entries = orjson.loads(_read_bytes(file))
+        entries: Entries = orjson.loads(Path(file).read_bytes())
         is_list = isinstance(entries, list)
         if not is_list or not all(isinstance(entry, dict) for entry in entries):
             raise ValueError("not a list of transfers")

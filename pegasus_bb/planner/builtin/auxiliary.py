@@ -124,7 +124,7 @@ def _fetch(
 ) -> joblists.Entry:
     url = draft.url(lfn)
     if part is not None:
-        checksum = part.checksum if _checks_integrity(draft) else ""
+        checksum = part.checksum if _checking(draft) != "none" else ""
         entry = joblists.fetch(lfn, part.sources, draft.site, url, checksum=checksum)
         return {**entry, "image" if part.is_image else "executable": True}
     sources = _sources_of(draft, job, lfn)
@@ -138,16 +138,12 @@ def _checksum_to_check(draft: Draft, lfn: str, url: str) -> str:
     """The declared checksum; empty if pegasus.integrity.checking is none, or is
     nosymlink and the input comes as a link."""
     checksum = draft.catalogs.replicas.checksum(lfn)
-    if not checksum or not _checks_integrity(draft):
+    if not checksum or _checking(draft) == "none":
         return ""
     placement = draft.run.placement
     placed = placement.files.get(lfn) if placement else None
     is_link = placed.how == "link" if placed else url.startswith("symlink:")
     return "" if is_link and _checking(draft) == "nosymlink" else checksum
-
-
-def _checks_integrity(draft: Draft) -> bool:
-    return _checking(draft) != "none"
 
 
 def _checking(draft: Draft) -> str:

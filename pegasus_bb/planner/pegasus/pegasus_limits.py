@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Set
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.decide.decision import PlanningInput
@@ -11,16 +11,11 @@ from pegasus_bb.model.backends import KINDS
 from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.dag.blahp import GRID
 from pegasus_bb.model.dag.roles import Role, role_of
+from pegasus_bb.model.default_sites import LOCAL
 from pegasus_bb.model.placement import PFS, Placement
 from pegasus_bb.model.properties import AUTO
 from pegasus_bb.model.workflow import Job, Workflow
-from pegasus_bb.planner.rewrite.pass_input import (
-    Inputs,
-    ProfileSetting,
-    job_profiles,
-    site_profile,
-    transformation_profiles,
-)
+from pegasus_bb.planner.rewrite.pass_input import Inputs, profile_settings
 from pegasus_bb.planner.run_plan import RunPlan
 
 # Options of a sub-workflow's own planning that would move its jobs off the buffer.
@@ -84,23 +79,13 @@ def check_kickstart(inputs: Inputs, site: str) -> None:
     what = "every task would run under this program, and only Kickstart's record "
     what += "says how it ended"
     would_do = "take it out, or name a pegasus-kickstart"
-    for profile in profiles_of(inputs, site, _KICKSTART):
+    # bb_setup and bb_delete are on local
+    for profile in profile_settings(inputs, _KICKSTART, site, LOCAL):
         if not _is_kickstart(profile.value):
             raise profile.error(what, would_do)
     key = f"pegasus.{_KICKSTART}"
     if key in inputs.properties and not _is_kickstart(inputs.properties[key]):
         raise inputs.properties.error(key, what, would_do)
-
-
-def profiles_of(inputs: Inputs, site: str, key: str) -> Iterator[ProfileSetting]:
-    """The pegasus profile ``key`` wherever a job of ``site``, or of local, has it."""
-    for entry in inputs.sites.data["sites"]:
-        if entry["name"] in (site, "local"):  # bb_setup and bb_delete are on local
-            own = site_profile(inputs, entry["name"], key)
-            if own is not None:
-                yield own
-    yield from transformation_profiles(inputs, key)
-    yield from job_profiles(inputs, key)
 
 
 def _is_kickstart(program: str) -> bool:

@@ -11,13 +11,10 @@ from dataclasses import replace
 
 from pegasus_bb.planner.rewrite.pass_input import (
     Inputs,
-    Keys,
     ProfileSetting,
     Target,
-    job_profiles,
-    site_profile,
-    transformation_profiles,
-    with_values,
+    profile_settings,
+    with_settings,
 )
 
 KEY = "gridstart"
@@ -30,31 +27,25 @@ REPLACED = ("none", "nogridstart", "pegasuslite")
 def start_with_kickstart(inputs: Inputs, plan: Target) -> Inputs:
     """Raises CatalogError for a program that would take Kickstart's place."""
     what = "without Kickstart a job has no launcher and does not find the buffer"
-    changes: dict[int, dict[Keys, str]] = {}
-    for setting in all_settings(inputs, plan.site, KEY):
+    changes: list[tuple[ProfileSetting, str]] = []
+    for setting in profile_settings(inputs, KEY, plan.site):
         value = setting.value.lower()
         if value not in (KICKSTART, *REPLACED):
             raise setting.error(what, "gridstart: kickstart, or leave it out")
         if value in REPLACED:
-            changes.setdefault(id(setting.document), {})[setting.keys] = KICKSTART
+            changes.append((setting, KICKSTART))
     of_all = inputs.properties.get(PROPERTY, KICKSTART).lower()
     if of_all not in (KICKSTART, *REPLACED):
         raise inputs.properties.error(PROPERTY, what, "Kickstart, or leave it out")
     properties = inputs.properties
     if of_all in REPLACED:
         properties = properties.with_values({PROPERTY: KICKSTART}, "pegasus-bb")
-    parts = ("sites", "transformations", "workflow")
-    documents = {name: getattr(inputs, name) for name in parts}
-    changed = {
-        name: with_values(document, changes.get(id(document), {}))
-        for name, document in documents.items()
-    }
-    return replace(inputs, properties=properties, **changed)
+    return replace(with_settings(inputs, changes), properties=properties)
 
 
 def gridstart_note(inputs: Inputs, site: str) -> Iterator[str]:
     """Yield a line if the user starts tasks without Kickstart."""
-    words = [setting.value for setting in all_settings(inputs, site, KEY)]
+    words = [setting.value for setting in profile_settings(inputs, KEY, site)]
     words.append(inputs.properties.get(PROPERTY, KICKSTART))
     found = dict.fromkeys(word for word in words if word.lower() in REPLACED)
     if found:
@@ -62,12 +53,3 @@ def gridstart_note(inputs: Inputs, site: str) -> Iterator[str]:
             f"gridstart {', '.join(found)}: launch and the recorder start these tasks "
             "all the same: the launcher is how a job finds its files"
         )
-
-
-def all_settings(inputs: Inputs, site: str, key: str) -> Iterator[ProfileSetting]:
-    """Yield the pegasus profile ``key`` wherever a job of ``site`` may have it."""
-    own = site_profile(inputs, site, key)
-    if own is not None:
-        yield own
-    yield from transformation_profiles(inputs, key)
-    yield from job_profiles(inputs, key)

@@ -22,9 +22,7 @@ from pegasus_bb.planner.rewrite.pass_input import (
     Keys,
     ProfileSetting,
     Target,
-    job_profiles,
-    site_profile,
-    transformation_profiles,
+    profile_settings,
     with_values,
 )
 from pegasus_bb.planner.rewrite.site_directives import (
@@ -147,26 +145,32 @@ class _BatchArguments:
 
     def __init__(self, inputs: Inputs, site: str) -> None:
         self._properties = inputs.properties
-        self._of_jobs = {
-            int(each.keys[1]): each for each in job_profiles(inputs, ARGUMENTS)
-        }
-        self._site = site_profile(inputs, site, ARGUMENTS)
+        self._of_jobs: dict[int, ProfileSetting] = {}
         self._of_programs: dict[str, ProfileSetting] = {}
+        self._site: ProfileSetting | None = None
         programs = inputs.transformations.data.get("transformations") or []
-        for each in transformation_profiles(inputs, ARGUMENTS):
-            entry = programs[int(each.keys[1])]
-            is_of_site = len(each.keys) > 5
-            if is_of_site and entry["sites"][int(each.keys[3])].get("name") != site:
-                continue
-            if is_of_site or _name_of(entry) not in self._of_programs:
-                self._of_programs[_name_of(entry)] = each
+        for each in profile_settings(inputs, ARGUMENTS, site):
+            place = int(each.keys[1])
+            if each.part == "sites":
+                self._site = each
+            elif each.part == "workflow":
+                self._of_jobs[place] = each
+            else:
+                self._add_program(programs[place], each, site)
+
+    def _add_program(self, entry: Any, setting: ProfileSetting, site: str) -> None:
+        is_of_site = len(setting.keys) > 5
+        if is_of_site and entry["sites"][int(setting.keys[3])].get("name") != site:
+            return
+        if is_of_site or _name_of(entry) not in self._of_programs:
+            self._of_programs[_name_of(entry)] = setting
 
     def with_option(self, index: int, job: Any, option: str) -> str:
         setting = self._of_jobs.get(index) or self._of_programs.get(_name_of(job))
         setting = setting or self._site
         if setting is None and _PROPERTY in self._properties:
             return f"{self._properties[_PROPERTY]} {option}"
-        return with_option(setting, option)
+        return with_option(setting, option) if setting else option
 
 
 def _name_of(entry: Any) -> str:

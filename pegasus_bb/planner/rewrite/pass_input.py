@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.default_sites import LOCAL
-from pegasus_bb.model.document import Document, Key, plain
+from pegasus_bb.model.document import Data, Document, Key, plain
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.properties import Properties
 from pegasus_bb.model.reservation import Request
@@ -93,6 +93,7 @@ def site_index(sites: Document, name: str) -> int:
 class ProfileSetting:
     """The value of a pegasus profile, and where it is set."""
 
+    part: str  # of Inputs
     document: Document
     keys: Keys
     value: str
@@ -110,40 +111,57 @@ def site_profile(inputs: Inputs, site: str, key: str) -> ProfileSetting | None:
     """The pegasus profile ``key`` of ``site``, or None if it has none."""
     index = site_index(inputs.sites, site)
     entry = inputs.sites.data["sites"][index]
-    return next(_settings_in(inputs.sites, ("sites", index), entry, key), None)
+    return _setting_in(inputs, "sites", ("sites", index), entry, key)
 
 
-def transformation_profiles(inputs: Inputs, key: str) -> Iterator[ProfileSetting]:
-    """Every pegasus profile ``key`` of the transformation catalog. It overrides the
-    site's.
-    """
-    document = inputs.transformations
-    for index, entry in enumerate(document.data.get("transformations") or []):
-        at: Keys = ("transformations", index)
-        yield from _settings_in(document, at, entry, key)
+def profile_settings(inputs: Inputs, key: str, *sites: str) -> Iterator[ProfileSetting]:
+    """Yield the pegasus profile ``key`` wherever a job of ``sites`` may have it; a
+    later one overrides those before. A job that is bound to site local has its own."""
+    for part, at, entry in profile_entries(inputs, *sites):
+        setting = _setting_in(inputs, part, at, entry, key)
+        if setting is not None and not (part == "workflow" and _is_local(entry)):
+            yield setting
+
+
+def profile_entries(inputs: Inputs, *sites: str) -> Iterator[tuple[str, Keys, Data]]:
+    """Yield each entry of a document that may have profiles: of ``sites``, of the
+    transformation catalog, and of jobs."""
+    for index, entry in enumerate(inputs.sites.data["sites"]):
+        if entry["name"] in sites:
+            yield "sites", ("sites", index), entry
+    programs = inputs.transformations.data.get("transformations") or []
+    for index, entry in enumerate(programs):
+        yield "transformations", ("transformations", index), entry
         for place, site in enumerate(entry.get("sites") or []):
-            yield from _settings_in(document, (*at, "sites", place), site, key)
-
-
-def job_profiles(inputs: Inputs, key: str) -> Iterator[ProfileSetting]:
-    """The pegasus profile ``key`` of every job that is not bound to site local.
-
-    It overrides the profiles of the catalogs.
-    """
+            yield "transformations", ("transformations", index, "sites", place), site
     for index, entry in enumerate(inputs.workflow.data["jobs"]):
-        if "profiles" not in entry:
-            continue  # as nearly all jobs
-        profiles = entry["profiles"] or {}
-        if (profiles.get("selector") or {}).get("execution.site") != "local":
-            yield from _settings_in(inputs.workflow, ("jobs", index), entry, key)
+        if "profiles" in entry:  # as few jobs
+            yield "workflow", ("jobs", index), entry
 
 
-def _settings_in(
-    document: Document, at: Keys, entry: Any, key: str
-) -> Iterator[ProfileSetting]:
-    if "profiles" not in entry:
-        return
-    profiles = (entry["profiles"] or {}).get("pegasus") or {}
-    if key in profiles:
-        keys = (*at, "profiles", "pegasus", key)
-        yield ProfileSetting(document, keys, plain(profiles[key]))
+def with_settings(
+    inputs: Inputs, changes: Iterable[tuple[ProfileSetting, str]]
+) -> Inputs:
+    """``inputs`` with other values of these settings."""
+    values: dict[str, dict[Keys, str]] = {}
+    for setting, value in changes:
+        values.setdefault(setting.part, {})[setting.keys] = value
+    parts: dict[str, Any] = {
+        part: with_values(getattr(inputs, part), values[part]) for part in values
+    }
+    return replace(inputs, **parts)
+
+
+def _is_local(job: Data) -> bool:
+    selector = (job["profiles"] or {}).get("selector") or {}
+    return selector.get("execution.site") == LOCAL
+
+
+def _setting_in(
+    inputs: Inputs, part: str, at: Keys, entry: Data, key: str
+) -> ProfileSetting | None:
+    profiles = (entry.get("profiles") or {}).get("pegasus") or {}
+    if key not in profiles:
+        return None
+    keys = (*at, "profiles", "pegasus", key)
+    return ProfileSetting(part, getattr(inputs, part), keys, plain(profiles[key]))

@@ -11,12 +11,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from pegasus_bb.model.catalogs import SCRATCH
-from pegasus_bb.planner.rewrite.gridstart import all_settings, start_with_kickstart
+from pegasus_bb.planner.rewrite.gridstart import start_with_kickstart
 from pegasus_bb.planner.rewrite.job_directives import add_directives, add_job_directives
 from pegasus_bb.planner.rewrite.lifecycle import add_lifecycle_jobs
 from pegasus_bb.planner.rewrite.pass_input import (
     Inputs,
     Target,
+    profile_settings,
     site_index,
     with_values,
 )
@@ -54,7 +55,7 @@ def add_launcher_to_jobs(inputs: Inputs, plan: Target) -> Inputs:
 
 def _refuse_other_launchers(inputs: Inputs, site: str) -> None:
     for key in (LAUNCHER, f"{LAUNCHER}.arguments"):
-        for setting in all_settings(inputs, site, key):
+        for setting in profile_settings(inputs, key, site):
             raise setting.error(
                 "the launcher is how a job finds the buffer, so there can be no other",
                 "take it out, or plan with --bb-mode off",

@@ -7,7 +7,6 @@ the site's, so each of them gets the option as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -21,10 +20,10 @@ from pegasus_bb.planner.rewrite.pass_input import (
     Keys,
     ProfileSetting,
     Target,
-    job_profiles,
+    profile_settings,
     site_index,
     site_profile,
-    transformation_profiles,
+    with_settings,
     with_values,
 )
 
@@ -41,22 +40,13 @@ def add_shared_directives(inputs: Inputs, plan: Target) -> Inputs:
     if not plan.request.kind.is_slurm:
         return inputs
     option = f"--bbf={checked_path(str(plan.submit_dir / 'bb' / USE))}"
-    site = site_profile(inputs, plan.site, ARGUMENTS)
-    index = site_index(inputs.sites, plan.site)
-    keys: Keys = ("sites", index, "profiles", "pegasus", ARGUMENTS)
-    text = option if site is None else _append_option(site, option)
-    return replace(
-        inputs,
-        sites=with_values(inputs.sites, {keys: text}),
-        transformations=with_values(
-            inputs.transformations,
-            _changes(transformation_profiles(inputs, ARGUMENTS), option),
-        ),
-        workflow=with_values(
-            inputs.workflow, _changes(job_profiles(inputs, ARGUMENTS), option)
-        ),
-        properties=_properties(inputs.properties, option),
-    )
+    settings = profile_settings(inputs, ARGUMENTS, plan.site)
+    changed = with_settings(inputs, ((x, with_option(x, option)) for x in settings))
+    if site_profile(inputs, plan.site, ARGUMENTS) is None:
+        index = site_index(inputs.sites, plan.site)
+        keys: Keys = ("sites", index, "profiles", "pegasus", ARGUMENTS)
+        changed = replace(changed, sites=with_values(changed.sites, {keys: option}))
+    return replace(changed, properties=_properties(inputs.properties, option))
 
 
 def directive_files(plan: Target) -> dict[str, str]:
@@ -85,11 +75,8 @@ def templates() -> Environment:
     return templates
 
 
-def _changes(profiles: Iterator[ProfileSetting], option: str) -> dict[Keys, str]:
-    return {setting.keys: _append_option(setting, option) for setting in profiles}
-
-
-def _append_option(setting: ProfileSetting, option: str) -> str:
+def with_option(setting: ProfileSetting, option: str) -> str:
+    """The value of ``setting`` with ``option`` added. Raises CatalogError."""
     if _names_a_buffer(setting.value):
         raise setting.error(
             _TAKEN, "take out --bb and --bbf, or plan with --bb-mode off"
@@ -97,11 +84,6 @@ def _append_option(setting: ProfileSetting, option: str) -> str:
     if not is_plain(setting.value):
         raise setting.error(_UNSAFE, WOULD_DO)
     return f"{setting.value} {option}".strip()
-
-
-def with_option(setting: ProfileSetting | None, option: str) -> str:
-    """The value of ``setting`` with ``option`` added. Raises CatalogError."""
-    return option if setting is None else _append_option(setting, option)
 
 
 def _properties(properties: Properties, option: str) -> Properties:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pegasus_bb.core.errors import CatalogError, NotSealed
-from pegasus_bb.model.dag.nodes import Dag, Node
+from pegasus_bb.model.dag.nodes import Dag, Node, submit_text
 from pegasus_bb.model.dag.roles import id_in_names
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.planner.seal.post_rules import (
@@ -67,18 +67,9 @@ def _job_node(
         option = f"--bbf={file}"
         if not Path(file).is_file():
             raise CatalogError("is not there", file, would_do="plan again")
-    text = _text(submit_dir / node.directory / node.submit_file) if node else ""
+    text = submit_text(submit_dir, node) if node else ""
     own = Path(bb.file("bin"))
     return JobNode(name, node, text, option, request.prefix, own)
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8", errors="surrogateescape")
-    except OSError as error:
-        raise CatalogError(
-            f"cannot be read: {error.strerror}", str(file), would_do="plan again"
-        ) from error
 
 
 _Rule = tuple[Callable[[JobNode], bool], str]

@@ -63,7 +63,6 @@ class PlanResult(Generic[AnyWorkflow]):
 
     given: PlanningInput
     run: RunPlan
-    rewritten: Inputs
     executable: AnyWorkflow
     notes: tuple[str, ...]
 
@@ -105,7 +104,7 @@ def plan(
             executable, run = planner.plan(rewritten, given, run)
             executable = complete(executable, given.workflow, run)
             planner.write(executable, given, run)
-    return PlanResult(given, run, rewritten, executable, (*notes, *executable.notes))
+    return PlanResult(given, run, executable, (*notes, *executable.notes))
 
 
 def _decide_run(options: PlanOptions, given: PlanningInput) -> RunPlan:

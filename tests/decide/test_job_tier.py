@@ -58,23 +58,6 @@ def test_a_tier_that_is_not_there_is_refused(hybrid: User) -> None:
     assert caught.value.would_do == "one of bb, other, nvme"
 
 
-@pytest.mark.parametrize(
-    ("keys", "key"),
-    [
-        ({"backend": "directory", "path": "/fast", "access": "private"}, "access"),
-        ({"pool": "a b"}, "pool"),
-    ],
-)
-def test_a_tier_that_cannot_have_job_reservations_is_refused_in_its_place(
-    hybrid: User, keys: dict[str, str], key: str
-) -> None:
-    hybrid.other_tiers[0] = {**OTHER, **keys}
-    says(hybrid, job_tier="other")
-    with pytest.raises(CatalogError) as caught:
-        hybrid.decide()
-    assert caught.value.key == f"x-storage-tiers.cluster.1.{key}"
-
-
 def test_a_job_reservation_that_costs_nothing_is_had_for_a_granule(
     hybrid: User,
 ) -> None:

@@ -77,28 +77,6 @@ def test_it_plans_and_runs_and_every_reservation_is_given_back(
     assert events.count("released") == events.count("requested") > 0
 
 
-def test_mode_transient_changes_the_post_scripts_of_tasks_alone(
-    runner: WorkflowRunner,
-) -> None:
-    submit = plan(runner, "transient")
-    dag = read_dag(submit / "demo-0.dag")
-    post = dag.nodes["cat1_ID1"].post
-    assert post is not None
-    assert (post.defer_status, post.defer_time) == (75, 1)
-    text = (submit / "demo-0.dag").read_text()
-    plain, deferred = (f"SCRIPT{x} POST cat1_ID1 " for x in ("", " DEFER 75 1"))
-    assert text.index(plain) < text.index(deferred)  # monitord knows no DEFER
-    words = post.arguments.split()
-    assert words[:3] == ["cat1_ID1", "$JOBID", "$RETURN"]
-    assert words[3] == f"{runner.pegasus}/pegasus-exitcode"
-    assert "bb_setup" not in " ".join(dag.nodes)
-    scratch = runner.read("plan.json")["scratch"]
-    assert scratch.startswith(f"{runner.work}/scratch/")
-    text = (submit / "00/00/cat1_ID1.sub").read_text()
-    assert f" -w {scratch} " in text
-    assert f"executable = {submit}/bb/bin/launch" in text
-
-
 @pytest.mark.parametrize("said_in", ["site", "properties"])
 def test_under_slurm_each_job_names_its_own_file(
     slurm: WorkflowRunner, said_in: str

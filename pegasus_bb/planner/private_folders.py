@@ -23,7 +23,7 @@ def needs_by_node(
 ) -> dict[str, Needs]:
     """Node -> what its private folder needs; none for jobs that have a reservation,
     which is their folder. Raises CatalogError."""
-    by_job = _PrivateFolders(given, planned.scratch).of_all()
+    by_job = _needs_by_job(given, planned.scratch)
     by_node: dict[str, Needs] = {}
     for job, node in planned.jobs_nodes():
         if job in by_job and job not in reserved:
@@ -44,48 +44,43 @@ def _merged(one: Needs, other: Needs) -> Needs:
     return both
 
 
-class _PrivateFolders:
-    def __init__(self, given: PlanningInput, scratch: str) -> None:
-        self._given = given
-        self._common: Needs = {"scratch": scratch, "below": given.settings.copy_below}
-        catalog = given.catalogs.transformations
-        self._programs = staged_with(given.workflow, catalog, given.site.name)
-        properties = given.catalogs.properties
-        self._copies_all = not properties.flag(_LINKS, default=True)
-        disk = _disk(given)
-        if disk is not None:
-            self._common["disk"] = disk
+def _needs_by_job(given: PlanningInput, scratch: str) -> dict[str, Needs]:
+    common: Needs = {"scratch": scratch, "below": given.settings.copy_below}
+    disk = _disk(given)
+    if disk is not None:
+        common["disk"] = disk
+    catalogs = given.catalogs
+    site = given.site.name
+    programs = staged_with(given.workflow, catalogs.transformations, site)
+    copies_all = not catalogs.properties.flag(_LINKS, default=True)
+    needs: dict[str, Needs] = {}
+    for job in given.workflow.jobs.values():
+        if job.runs_on(site):
+            own = _files_of(given, job, copies_all=copies_all)
+            own["inputs"] += programs[job.transformation]
+            needs[job.id] = {**common, **own}
+    return needs
 
-    def of_all(self) -> dict[str, Needs]:
-        site = self._given.site.name
-        jobs = self._given.workflow.jobs.values()
-        return {job.id: self._of(job) for job in jobs if job.runs_on(site)}
 
-    def _of(self, job: Job) -> Needs:
-        inputs = [use.lfn for use in job.inputs()]
-        outputs = [use.lfn for use in job.outputs()]
-        checkpoints = [use.lfn for use in job.uses if use.kind == "checkpoint"]
-        if self._copies_all or self._wants_copies(job):
-            copied = inputs
-        else:
-            made = set(outputs)
-            copied = [lfn for lfn in inputs if lfn in made]
-        readers = self._given.graph.consumers
-        lists = {
-            "checkpoints": checkpoints,
-            "copied": copied,
-            "read": [lfn for lfn in outputs if lfn in readers],
-        }
-        needs = {
-            **self._common,
-            "inputs": [*inputs, *self._programs[job.transformation]],
-            "outputs": outputs,
-        }
-        return {**needs, **{key: lfns for key, lfns in lists.items() if lfns}}
+def _files_of(given: PlanningInput, job: Job, *, copies_all: bool) -> Needs:
+    inputs = [use.lfn for use in job.inputs()]
+    outputs = [use.lfn for use in job.outputs()]
+    copied = list(inputs)
+    if not copies_all and not _wants_copies(given, job):
+        made = set(outputs)
+        copied = [lfn for lfn in inputs if lfn in made]
+    lists = {
+        "checkpoints": [use.lfn for use in job.uses if use.kind == "checkpoint"],
+        "copied": copied,
+        "read": [lfn for lfn in outputs if lfn in given.graph.consumers],
+    }
+    found = {key: lfns for key, lfns in lists.items() if lfns}
+    return {"inputs": inputs, "outputs": outputs, **found}
 
-    def _wants_copies(self, job: Job) -> bool:
-        would_do = "copy: the job may write to its inputs; or link"
-        return self._given.is_asked_for(job, COPY, ("copy", "link"), would_do)
+
+def _wants_copies(given: PlanningInput, job: Job) -> bool:
+    would_do = "copy: the job may write to its inputs; or link"
+    return given.is_asked_for(job, COPY, ("copy", "link"), would_do)
 
 
 def _disk(given: PlanningInput) -> str | None:

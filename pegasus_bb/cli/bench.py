@@ -96,7 +96,7 @@ def command(
     if speeds is None or site is None:
         _hint("to plan with these figures: --speeds FILE --site SITE")
         return
-    found = {tier.place.name: figures(tier).as_speeds() for tier in session.tiers}
+    found = {tier.place.name: figures(tier).speeds for tier in session.tiers}
     write_speeds(speeds, site, found, _comment(session))
     _hint(
         f"{speeds} has the figures; next: pegasus-bb explain --sites {site} "
@@ -124,11 +124,10 @@ def _count(text: str) -> int:
 
 
 def _comment(session: Session) -> str:
-    engine = session.engine.name if session.engine else ""
     names = ", ".join(tier.place.name for tier in session.tiers)
     host = socket.gethostname()
     day = date.today()
-    return f"{names}: measured by pegasus-bb bench ({engine}) on {host}, {day}"
+    return f"{names}: measured by pegasus-bb bench on {host}, {day}"
 
 
 def _hint(text: str) -> None:
@@ -167,21 +166,20 @@ def _print(
         document = to_document(session, run, [*notes, *remarks], found)
         click.echo(json.dumps(document, indent=1))
         return
-    lines = [*_table_lines(session), *map(_wrapped, remarks), "", *_figure_lines(found)]
+    lines = [*_table_lines(session), *map(_wrapped, remarks), *_figure_lines(found)]
     if not run["complete"]:
         lines.append("not complete: the benchmark was ended before that")
     click.echo("\n".join(lines))
 
 
 def _table_lines(session: Session) -> Iterator[str]:
-    for tier in session.tiers:
+    for number, tier in enumerate(session.tiers):
+        if number:
+            yield ""
         yield _title(tier)
         rows = [_HEAD, *(_row(one) for one in tier.measured())]
         yield from columns(rows, right=range(len(_HEAD)))
         yield from map(_operations_line, (one for one in tier.operations if one.rates))
-        yield ""
-    if session.engine is not None:
-        yield _wrapped(f"engine: {session.engine.name} ({session.engine.because})")
 
 
 def _operations_line(one: Operations) -> str:
@@ -201,11 +199,11 @@ def _wrapped(text: str) -> str:
 
 
 def _figure_lines(found: Mapping[str, Figures]) -> Iterator[str]:
+    yield ""
     names = (*RATES, "latency", *OPERATIONS)
     rows: list[tuple[str, ...]] = [("tier", *names)]
     for tier, measured in found.items():
-        speeds = measured.as_speeds()
-        rows.append((tier, *(speeds.get(name, "-") for name in names)))
+        rows.append((tier, *(measured.speeds.get(name, "-") for name in names)))
     yield from columns(rows, right=range(1, len(names) + 1))
     yield from (f"{tier}: from {each.source}" for tier, each in found.items())
 

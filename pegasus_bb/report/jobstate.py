@@ -7,8 +7,7 @@ A line is ``<epoch> <node> <state> <HTCondor id> <site> <walltime> <sequence>``,
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,25 +32,10 @@ class Line(NamedTuple):
     state: str
 
 
-@dataclass(frozen=True, slots=True)
-class JobStates:
+class JobStates(NamedTuple):
     nodes: tuple[NodeTimes, ...] = ()
-    makespan: float | None = None  # seconds in which the run was under way
     stretches: tuple[tuple[float, float], ...] = ()  # from, to: an engine worked on it
-    still: tuple[tuple[float, float], ...] = ()  # from, to: none did, in between
     unread: int = 0  # lines that are not of the format
-
-
-@dataclass(slots=True)
-class _Span:
-    """A stretch from a start of the engine to its end or last sign of life."""
-
-    begin: float
-    last: float
-
-    @property
-    def seconds(self) -> float:
-        return max(0.0, self.last - self.begin)
 
 
 def read_jobstate(path: Path) -> JobStates:
@@ -61,18 +45,9 @@ def read_jobstate(path: Path) -> JobStates:
 
 
 def job_states(text: Iterable[str]) -> JobStates:
-    lines: list[Line] = []
-    unread = 0
-    for raw in text:
-        line = _parse(raw)
-        if line is not None:
-            lines.append(line)
-        elif raw.strip():
-            unread += 1
-    spans = _spans(lines)
-    makespan = sum(span.seconds for span in spans) if spans else None
-    stretches = tuple((span.begin, max(span.begin, span.last)) for span in spans)
-    return JobStates(_nodes(lines), makespan, stretches, _between(spans), unread)
+    found = [_parse(raw) for raw in text if raw.strip()]
+    lines = [line for line in found if line is not None]
+    return JobStates(_nodes(lines), _stretches(lines), len(found) - len(lines))
 
 
 def _parse(raw: str) -> Line | None:
@@ -119,25 +94,22 @@ def _advance(node: NodeTimes, line: Line) -> NodeTimes:
     return replace(node, **{name: line.time}) if name else node  # type: ignore[arg-type]
 
 
-def _spans(lines: Iterable[Line]) -> list[_Span]:
-    """Find when it was under way: a run that was resumed is not charged for the pause.
+def _stretches(lines: Iterable[Line]) -> tuple[tuple[float, float], ...]:
+    """Return each time from a start of the engine to its end or last sign of life: a
+    run that was resumed is not charged for the pause.
 
     A DAGMan that recovers was away itself: its jobs went on.
     """
-    spans: list[_Span] = []
-    for line in lines:
-        state = line.state if line.node == "INTERNAL" else ""
-        if state == "DAGMAN_STARTED" or (state == "RECOVERY_STARTED" and not spans):
-            spans.append(_Span(line.time, line.time))
-        elif state == "RECOVERY_STARTED":
-            if len(spans) > 1:
-                spans.pop()
-            spans[-1].last = max(spans[-1].last, line.time)
-        elif spans and (not state or state == "DAGMAN_FINISHED"):
-            spans[-1].last = max(spans[-1].last, line.time)
-    return spans
-
-
-def _between(spans: list[_Span]) -> tuple[tuple[float, float], ...]:
-    ends = ((before.last, after.begin) for before, after in pairwise(spans))
-    return tuple((since, until) for since, until in ends if since < until)
+    found: list[tuple[float, float]] = []
+    for time, node, state in lines:
+        is_of_run = node == "INTERNAL"
+        recovers = is_of_run and state == "RECOVERY_STARTED"
+        if is_of_run and (state == "DAGMAN_STARTED" or (recovers and not found)):
+            found.append((time, time))
+            continue
+        if recovers and len(found) > 1:
+            found.pop()
+        if found and (recovers or not is_of_run or state == "DAGMAN_FINISHED"):
+            since, last = found[-1]
+            found[-1] = (since, max(last, time))
+    return tuple(found)

@@ -31,11 +31,9 @@ def read_states(folder: Path) -> tuple[JobStates, tuple[Problem, ...]]:
     dags = list(folder.glob("*.dag"))
     if len(dags) == 1:
         begins = [since for since, _ in states.stretches]
-        states = replace(states, nodes=with_ready(states.nodes, dags[0], begins))
-    if states.unread:
-        why = f"{states.unread} lines that are not of its format were skipped"
-        return states, (Problem(str(path), why),)
-    return states, ()
+        states = states._replace(nodes=with_ready(states.nodes, dags[0], begins))
+    why = f"{states.unread} lines that are not of its format were skipped"
+    return states, (Problem(str(path), why),) if states.unread else ()
 
 
 def to_the_last_record(
@@ -66,21 +64,20 @@ def to_the_last_record(
         f"it ends {last - until:.0f} s before the last record, without {nodes} nodes: "
         "the run counts to that record, and those nodes did not queue"
     )
-    longer = replace(states, stretches=(*before, (since, last)))
+    longer = states._replace(stretches=(*before, (since, last)))
     return longer, (Problem(str(Path(folder, "jobstate.log")), why),)
 
 
 def with_starts(
     nodes: Iterable[NodeTimes], tasks: Sequence[Task]
 ) -> tuple[NodeTimes, ...]:
-    """Complete ``nodes``: one without an EXECUTE line ran from its first task's start.
+    """Complete ``nodes`` by ``tasks``, which are in the order of their starts: a node
+    without an EXECUTE line ran from its first task's start.
 
     blahp may see the end of a short job before it has asked for its state. If the
     record is of an earlier attempt, the start remains unknown.
     """
-    starts: dict[str, float] = {}
-    for task in tasks:
-        starts[task.node] = min(task.start, starts.get(task.node, task.start))
+    starts = {task.node: task.start for task in reversed(tasks)}
     return tuple(_with_start(node, starts.get(node.node)) for node in nodes)
 
 
@@ -94,11 +91,8 @@ def with_waits(tasks: Iterable[Task], nodes: Iterable[NodeTimes]) -> Iterator[Ta
     """Yield ``tasks``, each with how long its node was ready, then queued."""
     times = {node.node: node for node in nodes}
     for task in tasks:
-        node = times.get(task.node)
-        if node is None:
-            yield task
-        else:
-            yield replace(task, queued=node.queue, ready_wait=node.ready_wait)
+        node = times.get(task.node, NodeTimes(task.node))
+        yield replace(task, queued=node.queue, ready_wait=node.ready_wait)
 
 
 def with_ready(

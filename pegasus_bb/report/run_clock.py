@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pegasus_bb.model.run import Kind, NodeTimes, Run
+from pegasus_bb.model.run import Kind, Run
 
 PARTS = (
     "compute",
@@ -34,6 +34,7 @@ _PART = {
     Kind.BB_DELETE: "release",
 }
 Interval = tuple[float, float]
+Stretches = tuple[Interval, ...]  # from, to: an engine worked on the run
 
 
 def by_the_clock(run: Run) -> Mapping[str, float]:
@@ -55,63 +56,58 @@ def by_the_clock(run: Run) -> Mapping[str, float]:
 
 def _events(run: Run) -> Iterator[tuple[float, int, int]]:
     """Yield when something began and ended: time, which part, +1 or -1."""
-    for name, (since, until) in _intervals(run):
-        if until > since:
+    for name, since, until in _intervals(run):
+        if since is not None and until is not None and until > since:
             part = PARTS.index(name)
             yield since, part, 1
             yield until, part, -1
 
 
-def _intervals(run: Run) -> Iterator[tuple[str, Interval]]:
+def _intervals(run: Run) -> Iterator[tuple[str, float | None, float | None]]:
     for task in run.tasks:
-        yield _PART.get(task.kind, "auxiliary"), (task.start, task.end)
+        yield _PART.get(task.kind, "auxiliary"), task.start, task.end
     stretches = _exact_stretches(run)
     pairs = zip(run.stretches, stretches, strict=True)
     exact = {rounded: since for (rounded, _), (since, _) in pairs}
-    for gate in _gates(run):
-        yield "gate_wait", gate
+    for since, until in _gates(run):
+        yield "gate_wait", since, until
     mode = run.planned_mode
     is_for_jobs = mode is not None and mode.has_job_reservations
     ends = {task.node: task.end for task in run.tasks if task.kind is Kind.COMPUTE}
     for node in run.nodes:
-        yield from _named("queue", node.submitted, node.executing)
+        yield "queue", node.submitted, node.executing
         for since, until in node.unsubmitted:
-            yield "ready_wait", (exact.get(since, since), until)
-        if is_for_jobs and node.node in ends:
-            yield from _named("stage_out", _over(node, ends[node.node]), node.ended)
-    for stretch in stretches:
-        yield "other", stretch
-    if not run.stretches and run.tasks:
-        first = min(task.start for task in run.tasks)
-        yield "other", (first, max(task.end for task in run.tasks))
+            yield "ready_wait", exact.get(since, since), until
+        if is_for_jobs and node.node in ends and node.terminated is not None:
+            # Its POST script began after the last task: the log has no fractions.
+            yield "stage_out", max(node.terminated, ends[node.node]), node.ended
+    yield from (("other", *stretch) for stretch in stretches)
+    if not stretches:
+        yield "other", *_all_tasks(run)
 
 
-def _over(node: NodeTimes, end: float) -> float | None:
-    """Return when its POST script began: after its last task, for the log has no
-    fractions of a second."""
-    return None if node.terminated is None else max(node.terminated, end)
+def _all_tasks(run: Run) -> tuple[float | None, float | None]:
+    """Return when the first task started, and when the last one ended."""
+    first = min((task.start for task in run.tasks), default=None)
+    return first, max((task.end for task in run.tasks), default=None)
 
 
 def begun(run: Run) -> float | None:
     """Return when it began, in seconds since the epoch."""
     if run.stretches:
-        return _exact(min(since for since, _ in run.stretches), run)
-    return min((task.start for task in run.tasks), default=None)
+        return _exact(min(run.stretches)[0], run)
+    return _all_tasks(run)[0]
 
 
-def exact_makespan(run: Run) -> float | None:
-    """Return the seconds in which an engine worked on it; None without a job state
-    log."""
-    if not run.stretches:
-        return None
+def exact_makespan(run: Run) -> float:
+    """Return the seconds in which an engine worked on it."""
     return math.fsum(until - since for since, until in _exact_stretches(run))
 
 
 def _exact_stretches(run: Run) -> list[Interval]:
-    ends = (
-        (_exact(since, run), _exact_end(until, run)) for since, until in run.stretches
-    )
-    return [(since, max(since, until)) for since, until in ends]
+    ends = [task.end for task in run.tasks]
+    exact = ((_exact(since, run), _last_in(to, ends)) for since, to in run.stretches)
+    return [(since, max(since, until)) for since, until in exact]
 
 
 def _exact(since: float, run: Run) -> float:
@@ -124,34 +120,18 @@ def _exact(since: float, run: Run) -> float:
     return since + 1 if is_late else found
 
 
-def _exact_end(until: float, run: Run) -> float:
-    """Complete a whole second by the last task that ends in it."""
-    return _last_in(until, (task.end for task in run.tasks))
-
-
 def _first_in(second: float, times: Iterable[float]) -> float:
-    """Return the first of ``times`` in that second; a time with a fraction is exact
-    already."""
-    if second != int(second):
-        return second
-    return min((t for t in times if second <= t < second + 1), default=second)
+    return min(_within(second, times), default=second)
 
 
 def _last_in(second: float, times: Iterable[float]) -> float:
-    if second != int(second):
-        return second
-    return max((t for t in times if second <= t < second + 1), default=second)
+    return max(_within(second, times), default=second)
 
 
-def _named(
-    part: str, since: float | None, until: float | None
-) -> Iterator[tuple[str, Interval]]:
-    if since is not None and until is not None:
-        yield part, (since, until)
-
-
-def gated_nodes(run: Run) -> set[str]:
-    return {task.node for task in run.tasks if task.kind is Kind.CREATE_DIR}
+def _within(second: float, times: Iterable[float]) -> list[float]:
+    """Return those of ``times`` in that second; none if it has a fraction: it is exact
+    already."""
+    return [t for t in times if second == int(second) and second <= t < second + 1]
 
 
 def gate_wait(run: Run) -> float | None:
@@ -163,12 +143,13 @@ def gate_wait(run: Run) -> float | None:
 def _gates(run: Run) -> list[Interval]:
     """Return the time from the first question to the answer, of each gate that
     ended."""
-    gated = gated_nodes(run)
-    found = (node for node in run.nodes if node.node in gated)
+    gated = {task.node for task in run.tasks if task.kind is Kind.CREATE_DIR}
     return [
         _exact_gate(node.pre_started, node.pre_ended, node.node, run)
-        for node in found
-        if node.pre_started is not None and node.pre_ended is not None
+        for node in run.nodes
+        if node.node in gated
+        and node.pre_started is not None
+        and node.pre_ended is not None
     ]
 
 
@@ -182,29 +163,32 @@ def _exact_gate(since: float, until: float, node: str, run: Run) -> Interval:
     return begun, max(begun, _first_in(until, starts))
 
 
+def stood_still(stretches: Stretches, since: float, until: float) -> float:
+    """Return the seconds between those times in which no engine worked on a run."""
+    return sum(
+        max(0.0, min(begin, until) - max(end, since))
+        for (_, end), (begin, _) in pairwise(stretches)
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class RunTime:
     """The time within a run."""
 
     begun: float | None  # seconds since the epoch; None where nothing is known of it
-    still: tuple[tuple[float, float], ...]  # from, to: no engine worked on it
+    stretches: Stretches
 
     def at(self, time: float) -> float:
         """Return the seconds since it began, to the microsecond."""
         begun = time if self.begun is None else self.begun
-        passed = (time - begun) - sum(
-            max(0.0, min(until, time) - max(since, begun))
-            for since, until in self.still
-        )
-        return round(passed, 6)
+        return round((time - begun) - stood_still(self.stretches, begun, time), 6)
 
 
 def run_time(run: Run) -> RunTime:
     """Begin with the gate or the first task, whichever is first."""
-    gate = gate_began(run)
-    times = [task.start for task in run.tasks] + ([] if gate is None else [gate])
-    between = ((one[1], other[0]) for one, other in pairwise(run.stretches))
-    return RunTime(min(times, default=None), tuple(between))
+    times = (gate_began(run), _all_tasks(run)[0])
+    begun = min((time for time in times if time is not None), default=None)
+    return RunTime(begun, run.stretches)
 
 
 def gate_began(run: Run) -> float | None:

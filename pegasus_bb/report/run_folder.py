@@ -34,7 +34,7 @@ from pegasus_bb.report.node_times import (
 )
 from pegasus_bb.report.records import load_yaml
 from pegasus_bb.report.reserved import reservations
-from pegasus_bb.report.run_clock import begun, exact_makespan, gate_wait
+from pegasus_bb.report.run_clock import begun, exact_makespan, gate_wait, stood_still
 from pegasus_bb.report.run_notes import (
     count_job_reservations,
     fetched,
@@ -163,23 +163,22 @@ def _with_records(
     tasks = sorted(read, key=lambda task: task.start)
     states, early = to_the_last_record(states, tasks, run.submit_dir)
     nodes = with_starts(states.nodes, tasks)
-    bad = [entry for entry in entries if isinstance(entry, Problem)]
-    span = _span(tasks, states.still)
-    source = "" if span is None else "records"
+    bad = (entry for entry in entries if isinstance(entry, Problem))
     run = replace(
         run,
         tasks=tuple(with_waits(tasks, nodes)),
         nodes=nodes,
         stretches=states.stretches,
-        span=span,
+        span=_span(tasks, states),
         retries=found.retries,
         missing=_missing(found),
         problems=(*problems, *early, *bad),
     )
-    makespan = exact_makespan(run)
-    if makespan is None:
-        return replace(run, makespan=span, makespan_from=source)
-    return replace(run, makespan=makespan, makespan_from="jobstate.log")
+    if run.stretches:
+        makespan = exact_makespan(run)
+        return replace(run, makespan=makespan, makespan_from="jobstate.log")
+    source = "records" if tasks else ""
+    return replace(run, makespan=run.span, makespan_from=source)
 
 
 def _entries(found: RunFiles) -> Iterator[Task | Problem]:
@@ -217,14 +216,12 @@ def _missing(found: RunFiles) -> tuple[str, ...]:
     return tuple(sorted(n for n in nodes if role_of(n) is not Role.SUB_WORKFLOW))
 
 
-def _span(tasks: Sequence[Task], still: Iterable[tuple[float, float]]) -> float | None:
+def _span(tasks: Sequence[Task], states: JobStates) -> float | None:
     """Return the seconds from the first task's start to the last one's end, without
-    those in which the run lay ``still`` before it was resumed: the makespan has none of
+    those in which the run lay still before it was resumed: the makespan has none of
     them."""
     if not tasks:
         return None
-    first = min(t.start for t in tasks)
-    last = max(t.end for t in tasks)
-    return (last - first) - sum(
-        max(0.0, min(until, last) - max(since, first)) for since, until in still
-    )
+    first = tasks[0].start
+    last = max(task.end for task in tasks)
+    return (last - first) - stood_still(states.stretches, first, last)

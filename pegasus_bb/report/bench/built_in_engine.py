@@ -1,4 +1,4 @@
-"""Our own engine: Python processes on this machine that only write and read."""
+"""Python processes on this machine that only write and read."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import socket
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from pegasus_bb.core.errors import NotMeasured
@@ -25,10 +26,7 @@ _LEAD_EACH = 0.0002
 class BuiltInBenchmark:
     """Starts its processes once; a cell takes as many of them as it needs."""
 
-    name = "own"
-
-    def __init__(self, processes: int, because: str = "") -> None:
-        self.because = because
+    def __init__(self, processes: int) -> None:
         self._workers: list[_Worker] = []
         try:
             for number in range(processes):
@@ -41,9 +39,12 @@ class BuiltInBenchmark:
             ) from error
 
     def write(self, cell: Cell, folder: str) -> float:
+        """Return the seconds from the first open to the last close, with the data on
+        the storage. Raises NotMeasured with the process that failed."""
         return self._phase("write", cell, folder)
 
     def read(self, cell: Cell, folder: str) -> float:
+        """Do the same for reading what ``write`` has written."""
         return self._phase("read", cell, folder)
 
     def close(self) -> None:
@@ -103,10 +104,9 @@ class _Worker:
             raise self._gone() from error
 
     def hear(self) -> dict[str, Any]:
-        try:
+        line = b""
+        with suppress(OSError):
             line = self._line.readline()
-        except OSError as error:
-            raise self._gone() from error
         if not line:
             raise self._gone()
         answer: dict[str, Any] = json.loads(line)
@@ -117,10 +117,8 @@ class _Worker:
     def end(self) -> None:
         self._process.kill()
         self._process.wait()
-        try:
+        with suppress(OSError):  # the process has not read all of it
             self._line.close()
-        except OSError:
-            pass  # the process has not read all of it
 
     def _gone(self) -> NotMeasured:
         status = self._process.wait()

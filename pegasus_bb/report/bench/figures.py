@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from pegasus_bb.core.errors import NotMeasured, UsageError
 from pegasus_bb.core.files import write_text
@@ -17,34 +17,16 @@ from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.bench.cells import Cell, Measurement
 from pegasus_bb.report.bench.session import TierSession
 
-RATES = ("read", "write", "job_read", "job_write")
-OPERATIONS = ("ops", "job_ops")
+# Of all processes together, and of one.
+RATES = ("read", "write", "job_read", "job_write")  # bytes per second
+OPERATIONS = ("ops", "job_ops")  # operations on small files per second
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """The keys of x-storage-speeds, in bytes per second and seconds."""
+class Figures(NamedTuple):
+    """What the cost model reads of a tier."""
 
-    read: float  # of all processes together
-    write: float
-    job_read: float  # of one process
-    job_write: float
-    latency: float
-    job: Cell  # from which job_read and job_write are
-    ops: float | None = None  # operations per second of all processes; None: unknown
-    job_ops: float | None = None  # of one process
-
-    @property
-    def source(self) -> str:
-        count = self.job.processes
-        job = "a job is one process" if count == 1 else f"a job is one of {count}"
-        return f"blocks of {format_size(self.job.block)}, {job}"
-
-    def as_speeds(self) -> dict[str, str]:
-        rates = {name: _rate(getattr(self, name)) for name in RATES}
-        done = {name: getattr(self, name) for name in OPERATIONS}
-        known = {n: f"{max(1, round(rate))}/s" for n, rate in done.items() if rate}
-        return {**rates, "latency": f"{self.latency * 1e6:.1f}us", **known}
+    speeds: dict[str, str]  # the keys of x-storage-speeds, with their units
+    source: str  # from which cells
 
 
 def figures(tier: TierSession) -> Figures:
@@ -60,22 +42,30 @@ def figures(tier: TierSession) -> Figures:
     reads = _of_largest_block(cold)
     writer = _fewest_processes(writes)
     reader = _fewest_processes(reads)
-    return Figures(
-        read=max(_mean(one.read) for one in reads),
-        write=max(_mean(one.write) for one in writes),
-        job_read=_mean(reader.read) / reader.cell.processes,
-        job_write=_mean(writer.write) / writer.cell.processes,
-        latency=tier.latency.mean,
-        job=writer.cell,
-        **_operations(tier),
+    rates = (
+        max(_mean(one.read) for one in reads),
+        max(_mean(one.write) for one in writes),
+        _mean(reader.read) / reader.cell.processes,
+        _mean(writer.write) / writer.cell.processes,
     )
+    speeds = dict(zip(RATES, map(_rate, rates), strict=True))
+    speeds["latency"] = f"{tier.latency.mean * 1e6:.1f}us"
+    return Figures({**speeds, **_operations(tier)}, _source(writer.cell))
 
 
-def _operations(tier: TierSession) -> dict[str, float]:
+def _source(cell: Cell) -> str:
+    count = cell.processes
+    job = "a job is one process" if count == 1 else f"a job is one of {count}"
+    return f"blocks of {format_size(cell.block)}, {job}"
+
+
+def _operations(tier: TierSession) -> dict[str, str]:
     known = {of.processes: of.rate.mean for of in tier.operations if of.rate}
     if not known:
         return {}
-    return {"ops": max(known.values()), "job_ops": known.get(1, max(known.values()))}
+    most = max(known.values())
+    rates = zip(OPERATIONS, (most, known.get(1, most)), strict=True)
+    return {name: f"{max(1, round(rate))}/s" for name, rate in rates}
 
 
 def _of_largest_block(measured: list[Measurement]) -> list[Measurement]:

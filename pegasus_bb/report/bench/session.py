@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from shutil import which
-from typing import Protocol, TypeAlias
 
 from pegasus_bb.core.errors import NotMeasured, UsageError
 from pegasus_bb.core.removal import remove
@@ -17,53 +15,7 @@ from pegasus_bb.core.units import format_size
 from pegasus_bb.model.stat import Stat, stat
 from pegasus_bb.report.bench.built_in_engine import BuiltInBenchmark
 from pegasus_bb.report.bench.cells import Cell, Measurement, Operations
-from pegasus_bb.report.bench.ior import COUNT, PROGRAM, Ior
 from pegasus_bb.report.bench.measured_tier import MeasuredFolder, temporary_folder
-
-
-class Engine(Protocol):
-    """Runs one phase of a cell in an empty folder, with all processes at once.
-
-    A phase lasts from the first open to the last close. Raises NotMeasured with the
-    process that failed.
-    """
-
-    name: str  # own | ior VERSION
-    because: str  # why this one measures
-
-    def write(self, cell: Cell, folder: str) -> float:
-        """Return the seconds for writing, until the data is on the storage."""
-
-    def read(self, cell: Cell, folder: str) -> float:
-        """Return the seconds for reading what ``write`` has written."""
-
-    def close(self) -> None:
-        """End all processes. A second call does nothing."""
-
-
-def choose(processes: int, folder: str) -> Engine:
-    """Choose an engine for ``processes``; a trial of ior happens in ``folder``."""
-    if which(PROGRAM) is None:
-        return BuiltInBenchmark(processes, "no ior on PATH")
-    launch = launcher()
-    if not launch:
-        why = "ior is there, but no srun, mpiexec or mpirun to start it"
-        return BuiltInBenchmark(processes, why)
-    engine = Ior(launch)
-    try:
-        engine.trial(processes, folder)
-    except NotMeasured as error:
-        return BuiltInBenchmark(processes, f"ior does not run here: {error}")
-    return engine
-
-
-def launcher() -> tuple[str, ...]:
-    """Return the command that starts MPI processes; empty if there is none."""
-    if os.environ.get("SLURM_JOB_ID") and which("srun"):
-        return ("srun", "-n", COUNT)  # on all nodes of the job
-    found = next((name for name in ("mpiexec", "mpirun") if which(name)), None)
-    return (found, "-n", COUNT) if found else ()
-
 
 _PAGE = 4096
 _SAMPLES = 4  # of a file, spread over it
@@ -75,10 +27,8 @@ def drop(folder: str) -> bool:
 
     False if some may still be there. Raises OSError.
     """
-    dropped = True
-    for entry in os.scandir(folder):
-        dropped = _drop(entry.path) and dropped
-    return dropped
+    left = [entry.path for entry in os.scandir(folder) if not _drop(entry.path)]
+    return not left
 
 
 def _drop(path: str) -> bool:
@@ -88,11 +38,7 @@ def _drop(path: str) -> bool:
         # Without this a sample makes the kernel read ahead what shall not be there.
         os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_RANDOM)
         size = os.fstat(handle).st_size
-        for _ in range(_TRIES):
-            os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
-            dropped = _is_dropped(handle, size)
-            if dropped:
-                break
+        dropped = any(_is_dropped(handle, size) for _ in range(_TRIES))
         os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
         return dropped
     finally:
@@ -100,7 +46,9 @@ def _drop(path: str) -> bool:
 
 
 def _is_dropped(handle: int, size: int) -> bool:
-    """Read some pages with RWF_NOWAIT, which never waits for the storage."""
+    """Drop the file, then read some pages with RWF_NOWAIT, which never waits for the
+    storage."""
+    os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
     step = max(_PAGE, size // _SAMPLES // _PAGE * _PAGE)
     for at in range(0, size, step):
         try:
@@ -115,7 +63,6 @@ def _is_dropped(handle: int, size: int) -> bool:
 
 # Called with what is next, the repetitions done, and how many there are.
 TellProgress = Callable[[str, int, int], None]
-BenchTurn: TypeAlias = tuple[str, Callable[[], None]]
 REPETITIONS = 5  # of every cell
 _FILES = 64  # opened in each repetition
 SECONDS = 0.2  # of operations on small files, at least, in each repetition
@@ -158,7 +105,6 @@ class Session:
             )
             for place in places
         ]
-        self.engine: Engine | None = None
 
     def run(self, tell: TellProgress = lambda *_: None) -> None:
         """Measure, and remove everything that was written. Raises NotMeasured.
@@ -172,40 +118,34 @@ class Session:
             ]
             for tier, folder in zip(self.tiers, folders, strict=True):
                 tier.openings = _openings(tier, folder)
-            self.engine = choose(self._processes, folders[0])
-            stack.callback(self.engine.close)  # before the folders go
-            own = self.engine
-            if not isinstance(own, BuiltInBenchmark):
-                own = BuiltInBenchmark(self._processes)
-                stack.callback(own.close)
-            turns = list(self._turns(self.engine, own, folders)) * REPETITIONS
+            engine = BuiltInBenchmark(self._processes)
+            stack.callback(engine.close)  # before the folders go
+            turns = list(self._turns(engine, folders)) * REPETITIONS
             for done, (what, turn) in enumerate(turns):
                 tell(what, done, len(turns))
                 turn()
 
     def _turns(
-        self, engine: Engine, own: BuiltInBenchmark, folders: Sequence[str]
-    ) -> Iterator[BenchTurn]:
+        self, engine: BuiltInBenchmark, folders: Sequence[str]
+    ) -> Iterator[tuple[str, Callable[[], None]]]:
         """Yield each turn of one repetition: what is next, for a person, and what does
         it."""
         tiers = list(zip(self.tiers, folders, strict=True))
-        for number, first in enumerate(self.tiers[0].measurements):
-            for tier, folder in tiers:
-                one = tier.measurements[number]
+        for cells in zip(*(tier.measurements for tier in self.tiers), strict=True):
+            for (tier, folder), one in zip(tiers, cells, strict=True):
                 turn = partial(repeat, engine, tier.place, folder, one)
-                yield f"{tier.place.name}: {first.cell}", turn
-        for number, count in enumerate(self.tiers[0].operations):
-            for tier, folder in tiers:
-                of = tier.operations[number]
-                turn = partial(repeat_operations, own, tier.place, folder, of)
-                yield f"{tier.place.name}: operations of {count.processes}", turn
+                yield f"{tier.place.name}: {one.cell}", turn
+        for counts in zip(*(tier.operations for tier in self.tiers), strict=True):
+            for (tier, folder), of in zip(tiers, counts, strict=True):
+                doing = partial(repeat_operations, engine, tier.place, folder, of)
+                yield f"{tier.place.name}: operations of {of.processes}", doing
 
 
 def repeat(
-    engine: Engine, place: MeasuredFolder, folder: str, one: Measurement
+    engine: BuiltInBenchmark, place: MeasuredFolder, folder: str, one: Measurement
 ) -> None:
     """Measure ``one`` once more, in a new folder in ``folder``. Raises NotMeasured."""
-    with _new_folder(folder, "data", f"tier {place.name}, {one.cell}") as data:
+    with _new_folder(folder, f"tier {place.name}, {one.cell}") as data:
         room = place.room()
         if one.cell.total > room:
             why = f"only {format_size(room)} are left; others write to {place.path}"
@@ -217,24 +157,23 @@ def repeat(
 
 
 def repeat_operations(
-    own: BuiltInBenchmark, place: MeasuredFolder, folder: str, one: Operations
+    engine: BuiltInBenchmark, place: MeasuredFolder, folder: str, one: Operations
 ) -> None:
-    """Measure ``one`` once more, in a new folder in ``folder``. Our own processes do
-    it, on this machine, also where ior measures all else. Raises NotMeasured."""
+    """Do the same of ``one``. Raises NotMeasured."""
     what = f"tier {place.name}, operations of {one.processes}"
-    with _new_folder(folder, "files", what) as files:
-        one.rates.append(own.operate(one.processes, files, SECONDS))
+    with _new_folder(folder, what) as files:
+        one.rates.append(engine.operate(one.processes, files, SECONDS))
 
 
 @contextmanager
-def _new_folder(parent: str, name: str, what: str) -> Iterator[str]:
+def _new_folder(parent: str, what: str) -> Iterator[str]:
     """Make a folder, and remove it at the end. Raises NotMeasured with ``what`` was
     measured.
 
     An error leaves the files: processes of the engine may still write, so they go with
     ``parent``, once the engine is closed.
     """
-    path = os.path.join(parent, name)
+    path = os.path.join(parent, "data")
     try:
         os.mkdir(path)
         yield path
@@ -257,13 +196,11 @@ def opening(folder: str) -> float:
     Raises OSError.
     """
     paths = [os.path.join(folder, f"open.{number}") for number in range(_FILES)]
-    try:
-        begun = time.perf_counter()
-        for flags in (os.O_WRONLY | os.O_CREAT, os.O_RDONLY):
-            for path in paths:
-                os.close(os.open(path, flags, 0o600))
-        return (time.perf_counter() - begun) / (2 * _FILES)
-    finally:
+    begun = time.perf_counter()
+    for flags in (os.O_WRONLY | os.O_CREAT, os.O_RDONLY):
         for path in paths:
-            if os.path.lexists(path):
-                os.unlink(path)
+            os.close(os.open(path, flags, 0o600))
+    seconds = time.perf_counter() - begun
+    for path in paths:
+        os.unlink(path)
+    return seconds / (2 * _FILES)

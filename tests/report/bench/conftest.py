@@ -1,9 +1,8 @@
-"""A tier, an engine that plays one, and a script in place of ior."""
+"""A tier, and an engine that plays one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,72 +16,25 @@ def cell(processes: int = 2, block: int = 64 * KIB) -> Cell:
     return Cell(block, processes)
 
 
-@dataclass
 class PlayedEngine:
-    """Each phase takes as many seconds as ``seconds`` says."""
+    """Plays the processes: each phase takes two seconds."""
 
-    seconds: Callable[[Cell], float]
-    name: str = "own"
-    because: str = ""
-    done: list[Cell] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.done: list[Cell] = []
 
     def write(self, cell: Cell, folder: str) -> float:
         Path(folder, "data").write_bytes(b"x")
         self.done.append(cell)
-        return self.seconds(cell)
+        return 2.0
 
     def read(self, cell: Cell, folder: str) -> float:
-        return self.seconds(cell)
+        return 2.0
+
+    def operate(self, processes: int, folder: str, seconds: float) -> float:
+        return 1000.0 * processes
 
     def close(self) -> None:
         pass
-
-
-IOR_OUTPUT = Path(__file__).parents[2] / "recorded" / "ior-4.1"
-_IOR = """\
-for word; do case $word in
-  summaryFile=*) summary=${word#summaryFile=};;
-  -w) did=write;;
-  -r) did=read;;
-esac; done
-"""
-
-
-class FakeIor:
-    """A script in place of ior, and one in place of mpiexec, which starts it once."""
-
-    def __init__(self, folder: Path) -> None:
-        folder.mkdir()
-        self.program = folder / "ior"
-        self._calls = folder / "calls"
-        self._write(
-            "mpiexec", f'printf "%s\\n" "$*" >>{self._calls}\nshift 2\nexec "$@"'
-        )
-        self.instead(f'{_IOR}cat {IOR_OUTPUT}/$did.json >"$summary"')
-        self.launch = ("mpiexec", "-n", "{n}")
-
-    def instead(self, text: str) -> None:
-        """Replace the script of ior."""
-        self._write("ior", text)
-
-    def calls(self) -> list[list[str]]:
-        """The words of each call, without the program."""
-        if not self._calls.exists():
-            return []
-        lines = self._calls.read_text().splitlines()
-        return [[w for w in line.split() if w != "ior"] for line in lines]
-
-    def _write(self, name: str, text: str) -> None:
-        path = self.program.parent / name
-        path.write_text(f"#!/bin/sh\n{text}\n")
-        path.chmod(0o755)
-
-
-@pytest.fixture
-def ior(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeIor:
-    made = FakeIor(tmp_path / "ior")
-    monkeypatch.setenv("PATH", f"{made.program.parent}:/usr/bin:/bin")
-    return made
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from pegasus_bb.model.catalogs import SPEEDS
 from pegasus_bb.model.document import load
 from pegasus_bb.model.speeds import Speed, read_speeds
 from pegasus_bb.report.bench.cells import Cell, Measurement, Operations
-from pegasus_bb.report.bench.figures import Figures, check_speeds, figures, write_speeds
+from pegasus_bb.report.bench.figures import check_speeds, figures, write_speeds
 from pegasus_bb.report.bench.measured_tier import MeasuredFolder
 from pegasus_bb.report.bench.session import TierSession
 
@@ -21,7 +21,7 @@ from .conftest import cell
 
 @pytest.fixture
 def tier(tier_place: MeasuredFolder) -> TierSession:
-    return TierSession(tier_place, openings=[100e-6, 300e-6])
+    return TierSession(tier_place, openings=[200e-6])
 
 
 def measured(tier: TierSession, cell: Cell, write: float, read: float) -> None:
@@ -35,7 +35,7 @@ def measured(tier: TierSession, cell: Cell, write: float, read: float) -> None:
 def test_rates_of_all_processes_and_of_one(tier: TierSession) -> None:
     for processes, write, read in ((1, 100, 200), (4, 300, 900), (8, 250, 950)):
         measured(tier, cell(processes), write, read)
-    assert figures(tier).as_speeds() == {
+    assert figures(tier).speeds == {
         "read": "950MiB/s",
         "write": "300MiB/s",
         "job_read": "200MiB/s",
@@ -47,20 +47,27 @@ def test_rates_of_all_processes_and_of_one(tier: TierSession) -> None:
 def test_operations_of_all_processes_and_of_one(tier: TierSession) -> None:
     measured(tier, cell(1), 100, 100)
     tier.operations = [Operations(1, [900.0, 1100.0]), Operations(4, [2500.0])]
-    said = figures(tier).as_speeds()
+    said = figures(tier).speeds
     assert (said["ops"], said["job_ops"]) == ("2500/s", "1000/s")
 
 
-def test_the_cost_model_reads_what_was_written(tmp_path: Path) -> None:
+def test_the_cost_model_reads_what_was_written(
+    tier: TierSession, tmp_path: Path
+) -> None:
     path = tmp_path / "speeds.yml"
-    rates = (300 * MIB, 200 * MIB, 30 * MIB, 20 * MIB, 0.00015)
-    done = (30000.0, 8000.0)
-    speeds = Figures(*rates, cell(1), *done).as_speeds()
+    measured(tier, cell(1), 100, 100)
+    tier.operations = [Operations(1, [8000.0]), Operations(4, [30000.0])]
+    speeds = figures(tier).speeds
     check_speeds(path, ["pfs", "bb"])
     write_speeds(path, "a: site", {"pfs": speeds, "bb": speeds}, "measured")
     found = read_speeds(load(path, {}), (SPEEDS,), "a: site")
     assert found is not None
-    assert found.pfs == found.places["bb"] == Speed(*rates, *done)
+    rates = (100 * MIB,) * 4
+    assert (
+        found.pfs
+        == found.places["bb"]
+        == Speed(*rates, pytest.approx(200e-6), 30000.0, 8000.0)
+    )
     assert path.read_text().startswith("# measured\n")
 
 

@@ -43,9 +43,8 @@ def test_an_impossible_cell_is_refused(block: int, processes: int, option: str) 
 def test_every_cell_has_its_turn_before_any_has_another(
     tier_place: MeasuredFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = PlayedEngine(lambda _: 2.0)
-    monkeypatch.setattr(module, "choose", lambda *_: engine)
-    monkeypatch.setattr(module, "SECONDS", 0.001)
+    engine = PlayedEngine()
+    monkeypatch.setattr(module, "BuiltInBenchmark", lambda _: engine)
     session = Session([tier_place], [SMALL, LARGE])
     session.run()
     (tier,) = session.tiers

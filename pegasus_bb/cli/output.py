@@ -26,10 +26,10 @@ def echo_lines(lines: Iterable[str], *, err: bool = False) -> None:
     click.echo("\n".join(folded(lines, width)), err=err)
 
 
-def write_page(path: Path, text: str) -> None:
+def write_page(path: Path, text: str | bytes) -> None:
     """Write ``text`` to ``path``. Raises UsageError where that cannot be."""
     try:
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
     except OSError as error:
         raise UsageError(
             f"{path}: cannot be written ({error.strerror}); name a file in a folder "

@@ -13,7 +13,7 @@ import click
 from pegasus_bb.api.comparing import compare
 from pegasus_bb.cli.output import write_page
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.report.encoding import as_text, write_document
+from pegasus_bb.report.encoding import as_text
 from pegasus_bb.report.render import WIDTH
 
 _PATH = click.Path(path_type=Path)
@@ -86,7 +86,7 @@ def command(
     else:
         click.echo(found.to_text(width, color=sys.stdout.isatty()), nl=False)
     if json_file is not None and not only_json:
-        write_document(json_file, found.to_json())
+        write_page(json_file, as_text(found.to_json()))
         click.echo(f"every number: {json_file}")
     if html is not None:
         write_page(html, found.to_page())

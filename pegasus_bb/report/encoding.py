@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import orjson
 
-from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.run import Drained, FileUse, Layer, LiveBytes, Task
 from pegasus_bb.model.stat import Pair
 from pegasus_bb.report.breakeven import BreakEven
@@ -43,17 +41,14 @@ _SECONDS = ("won", "staging_in", "staging_out", "reserving", "rest", "net")
 
 def to_document(comparison: Comparison) -> dict[str, Any]:
     """Return a mapping of plain values. What is not measured is null, never zero."""
-    benchmark = comparison.benchmark
-    notes = [*comparison.warnings, *comparison.notes]
-    if comparison.certainty:
-        notes.insert(0, comparison.certainty)
+    notes = (comparison.certainty, *comparison.warnings, *comparison.notes)
     (waited,) = (m for m in comparison.metrics if m.key == "io_wait")
     return {
         "version": VERSION,
         "io_wait": comparison.io_wait.value,
         "units": _units(comparison.metrics),
         "headline": comparison.headline,
-        "notes": notes,
+        "notes": [note for note in notes if note],
         "workflow": _pairs(comparison.workflow),
         "clock": _pairs(comparison.clock),
         "staging": {"units": _units(STAGING), **_pairs(comparison.staging)},
@@ -68,24 +63,13 @@ def to_document(comparison: Comparison) -> dict[str, Any]:
             "widths": [_row(row) for row in comparison.widths],
             "files": [_row(row) for row in comparison.files],
         },
-        "bench": benchmark.document if benchmark is not None else None,
+        "bench": comparison.benchmark and comparison.benchmark.document,
         "probe": [asdict(each) for each in comparison.probe],
         "runs": {
             "pfs": [_run(run, waited) for run in comparison.pfs],
             "bb": [_run(run, waited) for run in comparison.bb],
         },
     }
-
-
-def write_document(path: Path, document: dict[str, Any]) -> None:
-    """Write ``document`` to ``path``. Raises UsageError if that fails."""
-    try:
-        path.write_bytes(as_text(document))
-    except OSError as error:
-        raise UsageError(
-            f"{path}: cannot be written ({error.strerror}); name a file in a folder "
-            "that exists and is yours"
-        ) from error
 
 
 def as_text(document: dict[str, Any]) -> bytes:

@@ -42,32 +42,24 @@ def test_a_benchmark_is_read_and_handed_on_unchanged(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "key"),
+    ("data", "found"),
     [
-        ("{", "no JSON"),
-        ([], "tiers"),
-        ({"version": 1}, "tiers"),
-        ({"version": 2, "tiers": []}, "version"),
-        ({"version": 1, "tiers": {}}, "tiers"),
-        ({"version": 1, "tiers": [{"cells": []}]}, "tiers[0].name"),
-        ({"version": 1, "tiers": [{"name": "bb"}]}, "tiers[0].cells"),
-        (of({**CELL, "read": "fast"}), "tiers[0].cells[0]"),
-        (of({**CELL, "block": "4 KiB"}), "tiers[0].cells[0]"),
-        (of({**CELL, "processes": 0}), "tiers[0].cells[0]"),
-        (of({**CELL, "write": {"mean": "fast"}}), "tiers[0].cells[0]"),
-        (of({**CELL, "read": None}), "tiers[0].cells[0]"),
-        (of({**CELL, "block": True}), "tiers[0].cells[0]"),
-        (of({**CELL, "write": {"mean": 1e300}}), "tiers[0].cells[0]"),
-        (of("cell"), "tiers[0].cells[0]"),
+        ("{", "JSONDecodeError"),
+        ({"version": 1}, "'tiers'"),
+        ({"version": 2, "tiers": []}, "version 2"),
+        ({"version": 1, "tiers": [{"name": "bb"}]}, "'cells'"),
+        (of({**CELL, "block": "4 KiB"}), "'4 KiB' is no number"),
+        (of({**CELL, "processes": 0}), "0 is no number"),
+        (of({**CELL, "write": {"mean": "fast"}}), "'fast'"),
+        (of({**CELL, "write": {"mean": 1e300}}), "no bytes per second"),
+        (of("cell"), "TypeError"),
     ],
 )
-def test_what_is_no_benchmark_is_refused_with_its_key(
-    tmp_path: Path, data: Any, key: str
-) -> None:
+def test_what_is_no_benchmark_is_refused(tmp_path: Path, data: Any, found: str) -> None:
     with pytest.raises(CatalogError) as error:
         read_benchmark(written(tmp_path, data))
     assert "bench.json: not a benchmark" in str(error.value)
-    assert key in str(error.value)
+    assert found in str(error.value)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

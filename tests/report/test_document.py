@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -10,22 +9,12 @@ import pytest
 
 from pegasus_bb.model.run import FileUse, JobOnPfs, NodeTimes, Problem
 from pegasus_bb.report.compare import compare
-from pegasus_bb.report.encoding import to_document, write_document
+from pegasus_bb.report.encoding import to_document
 from pegasus_bb.report.run_folder import read_run
 from tests.report.sample_runs import LOGGED, a_run, a_task
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "report.md"
 SIDES = ("pfs", "bb")
-
-
-def test_a_document_is_written_and_read_back(tmp_path: Path) -> None:
-    pfs = a_run(a_task(duration=3.0))
-    bb = a_run(a_task(rchar=None))
-    document = to_document(compare([pfs], [bb]))
-    path = tmp_path / "report.json"
-    write_document(path, document)
-    assert json.loads(path.read_bytes()) == document
-    assert document["version"] == 2
 
 
 def test_a_tasks_wait_has_the_meaning_that_the_document_names() -> None:

@@ -88,9 +88,8 @@ def _units(table: Iterable[Metric[Any]]) -> dict[str, str]:
 
 def _row(row: Row) -> dict[str, Any]:
     names = {"file": row.file, "name": row.name, "job": row.job, "layer": row.layer}
-    gains = {key: asdict(gain) for key, gain in row.gains.items()}
     own = {key: text for key, text in names.items() if text or key == "name"}
-    return {**own, **_pairs(row.cells), **gains}
+    return {**own, **_pairs(row.cells), **row.gains}
 
 
 def _break_even(found: BreakEven | None) -> dict[str, Any] | None:

@@ -6,14 +6,14 @@ A task of several processes, or whose ranks ran one after the other, has several
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 
 from pegasus_bb.model.run import Calls, Problem, ProcessIdentity, Task
 from pegasus_bb.report.darshan_counters import Log
 from pegasus_bb.report.kickstart import kind_of
-from pegasus_bb.report.layers import merge_layers
+from pegasus_bb.report.layers import added, merge_layers
 from pegasus_bb.report.uses import with_calls
 
 _BLIND = (
@@ -23,7 +23,6 @@ _BLIND = (
 # Bytes that a log has not without being blind: an interpreter's own libraries, streams.
 _OWN_READ = 16 << 20
 _OWN_WRITTEN = 1 << 20
-_COUNTED = [field.name for field in fields(Calls)]
 _SLACK = 1.0  # seconds: older logs have whole ones only
 _INTERPRETERS = ("python", "perl", "bash", "sh", "dash", "ksh", "Rscript", "env")
 # What stands around a task: its own reading and writing is not the task's.
@@ -178,13 +177,7 @@ def _added(logs: Iterable[Log]) -> Calls | None:
             known.append(log.calls)
         elif not log.is_empty:
             return None
-    return reduce(_sum, known) if known else None
-
-
-def _sum(one: Calls, other: Calls) -> Calls:
-    pairs = {name: (getattr(one, name), getattr(other, name)) for name in _COUNTED}
-    known = {name: pair for name, pair in pairs.items() if None not in pair}
-    return Calls(**{name: sum(pair) for name, pair in known.items()})
+    return reduce(added, known) if known else None
 
 
 def _is_blind(task: Task) -> bool:

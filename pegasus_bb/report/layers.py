@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from functools import reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from pegasus_bb.model.run import Layer
-from pegasus_bb.model.stat import total
+from pegasus_bb.model.run import Calls, Layer
 
-_SUMMED = [f.name for f in fields(Layer) if f.name not in ("name", "run_time")]
+Counts = TypeVar("Counts", Calls, Layer)
 
 
 def merge_layers(layers: Iterable[Layer]) -> tuple[Layer, ...]:
@@ -22,13 +21,17 @@ def merge_layers(layers: Iterable[Layer]) -> tuple[Layer, ...]:
     by_name: dict[str, list[Layer]] = {}
     for layer in layers:
         by_name.setdefault(layer.name, []).append(layer)
-    return tuple(reduce(_sum, same) for same in by_name.values())
+    return tuple(reduce(added, same) for same in by_name.values())
 
 
-def _sum(one: Layer, other: Layer) -> Layer:
-    sums = {name: getattr(one, name) + getattr(other, name) for name in _SUMMED}
-    run_time = total((one.run_time, other.run_time))
-    return replace(one, **sums, run_time=run_time)
+def added(one: Counts, other: Counts) -> Counts:
+    """Add up numbers field by field; what one of them does not know is unknown."""
+    sums: dict[str, Any] = {}
+    for field in fields(one):
+        pair = (getattr(one, field.name), getattr(other, field.name))
+        if field.name != "name":
+            sums[field.name] = None if None in pair else sum(pair)
+    return replace(one, **sums)
 
 
 class Spent(NamedTuple):

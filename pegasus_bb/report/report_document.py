@@ -47,14 +47,6 @@ class Sides(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Gain:
-    """Bandwidth relative to that with the fewest processes of the same side."""
-
-    pfs: float | None
-    bb: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class Row:
     """A group of tasks, or of Darshan's counters, on both sides."""
 
@@ -63,7 +55,8 @@ class Row:
     job: str = ""  # id in the abstract workflow, else the node; empty: several jobs
     layer: str = ""  # POSIX, MPI-IO or STDIO
     file: str = ""  # LFN or path; empty: all files together
-    gains: Mapping[str, Gain] = field(default_factory=dict)  # read_gain, write_gain
+    # read_gain, write_gain -> side -> bandwidth to that of its fewest processes
+    gains: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

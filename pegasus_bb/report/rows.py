@@ -10,7 +10,7 @@ from pegasus_bb.model.run import Kind, Layer, Run, Task
 from pegasus_bb.model.stat import Pair, stat
 from pegasus_bb.report.layers import merge_layers
 from pegasus_bb.report.metrics import LAYER_METRICS, Metric
-from pegasus_bb.report.report_document import Gain, Row, Sides
+from pegasus_bb.report.report_document import SIDES, Row, Sides
 
 _GAINS = {"read_gain": "read_bandwidth", "write_gain": "write_bandwidth"}
 T = TypeVar("T")
@@ -135,14 +135,13 @@ def _processes(row: Row) -> float:
     return next(side.mean for side in (pair.pfs, pair.bb) if side is not None)
 
 
-def _gain(row: Row, others: Sequence[Row], rate: str) -> Gain:
-    pairs = {_processes(each): each.cells[rate] for each in others}
-    pfs = {width: pair.pfs.mean for width, pair in pairs.items() if pair.pfs}
-    bb = {width: pair.bb.mean for width, pair in pairs.items() if pair.bb}
-    return Gain(_to_fewest(pfs, row), _to_fewest(bb, row))
-
-
-def _to_fewest(rates: Mapping[float, float], row: Row) -> float | None:
-    """Return the bandwidth of ``row`` relative to that with the fewest processes."""
-    here = rates.get(_processes(row))
-    return here / rates[min(rates)] if here else None
+def _gain(row: Row, others: Sequence[Row], rate: str) -> dict[str, float | None]:
+    """Return the bandwidth of ``row``, relative to that with the fewest processes of
+    the same side."""
+    gains: dict[str, float | None] = {}
+    for side in SIDES:
+        stats = {_processes(o): getattr(o.cells[rate], side) for o in others}
+        rates = {width: stat.mean for width, stat in stats.items() if stat}
+        here = rates.get(_processes(row))
+        gains[side] = here / rates[min(rates)] if here else None
+    return gains

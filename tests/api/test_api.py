@@ -81,14 +81,6 @@ def test_plan_writes_what_the_command_writes(here: User) -> None:
     assert planned.command in planned._repr_html_()
 
 
-def test_plan_raises_what_the_command_prints(here: User) -> None:
-    plan(**GIVEN, dir="submit", relative_submit_dir="first")
-    with pytest.raises(UsageError, match="--force moves it aside"):
-        plan(**GIVEN, dir="submit", relative_submit_dir="first")
-    moved = plan(**GIVEN, dir="submit", relative_submit_dir="first", force=True)
-    assert moved.submit_dir.with_name("first.001").is_dir()
-
-
 @pytest.fixture
 def of_pegasus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PegasusUser:
     found = PegasusUser(tmp_path)
@@ -107,12 +99,6 @@ def test_a_real_pegasus_plans(of_pegasus: PegasusUser) -> None:
     calls = of_pegasus.calls()
     for option, value in {"--sites": "cori", "--output-sites": "local"}.items():
         assert calls[calls.index(option) + 1] == value
-
-
-def test_a_plain_planning_is_left_to_pegasus(of_pegasus: PegasusUser) -> None:
-    with pytest.raises(UsageError, match=r"Workflow\.plan\(\) of Pegasus"):
-        plan(sites="cori")
-    assert not of_pegasus.submit.parent.exists()
 
 
 def test_compare_says_what_the_command_says(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from pegasus_bb.api.workflow_drawing import (
     RESULTS,
     WorkflowDrawing,
     grouped,
-    picture,
 )
 from pegasus_bb.decide.liveness import live_in_levels
 from pegasus_bb.model.graph import build_graph
@@ -72,19 +70,6 @@ def test_many_jobs_share_a_box_with_those_of_their_kind(tmp_path: Path) -> None:
     assert {g.label for g in found.groups.values()} == {"split", "work x40", RESULTS}
     (first,) = (s for s in found.streams if s.source == "1 split")
     assert (len(first.members), first.size) == (1, MIB)  # one file, many readers
-
-
-def rows_of(flow: WorkflowDrawing, key: str) -> list[dict[str, Any]]:
-    """Boxes have a label, lines a stream."""
-    return [row for row in picture(flow).spec["datasets"]["rows"] if key in row]
-
-
-def test_no_two_boxes_overlap(tmp_path: Path) -> None:
-    boxes = rows_of(flow_of(User(tmp_path, jobs=wide(EACH - 1))), "label")
-    assert len({(box["x"], box["y"]) for box in boxes}) == len(boxes)
-    for box in boxes:
-        column = sorted(other["y"] for other in boxes if other["x"] == box["x"])
-        assert all(b - a >= box["bottom"] - box["y"] for a, b in pairwise(column))
 
 
 def test_live_bytes_and_the_reservation_are_on_one_axis(user: User) -> None:

@@ -60,8 +60,7 @@ def typed(*words: str) -> list[str]:
 
 
 def bench(work: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    without_ior = {**os.environ, "PATH": str(work)}
-    return pegasus_bb(["bench", *words], work, without_ior)
+    return pegasus_bb(["bench", *words], work, os.environ)
 
 
 def test_the_speeds_can_be_planned_with(measured: Measured) -> None:
@@ -88,14 +87,11 @@ def test_a_full_tier_is_refused_before_anything_is_written(work: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ((), "Missing option '--tier'"),
         (("--tier", "none"), "there is no folder"),
         (("--tier", "bb", "--tier", "bb=pfs"), "another tier is called bb"),
-        (("--tier", "bb", "--blocks", "1.5GiB"), "decimal sizes are not taken"),
         (("--tier", "bb", "--blocks", "1100KiB"), "--blocks: less than 1MiB, or whole"),
         (("--tier", "bb", "--processes", "4,x"), "'x' is no number of processes"),
         (("--tier", "bb", "--speeds", "s.yml"), "--site SITE go together"),
-        (("--tier", "bb", "--site", "cluster"), "--site SITE go together"),
         (("--tier", "bb", "--speeds", "s.yml", "--site", "x"), "--tier pfs=DIR"),
     ],
 )

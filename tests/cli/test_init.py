@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -47,29 +46,11 @@ def test_the_file_is_for_the_one_site_and_can_be_planned_with(
     assert user.run() == "hello\n"
 
 
-def test_every_line_of_the_tier_is_explained(user: UserFolder) -> None:
-    text = call("--output", "-").output
-    del user
-    head, *lines = [line for line in text.splitlines() if "docs/" not in line]
-    assert "fast storage" in head
-    explained = [line for line in lines if "#" in line]
-    assert len(lines) - len(explained) == 1, "the key x-storage-tiers alone is not"
-
-
 def test_an_unstated_path_is_asked_for(user: UserFolder) -> None:
     call()
     done = user.bb("explain", *SITES, *BUILT_IN, "workflow.yml")
     assert done.returncode == 2
     assert "bb.yml:8: the variable ${BB_PATH} is not set" in done.stderr
-
-
-def test_a_fast_mount_of_this_machine_is_taken(
-    user: UserFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    del user
-    monkeypatch.setattr(init, "MOUNTS", ("/nowhere", "/mnt/bb"))
-    monkeypatch.setattr(init, "_is_fast_mount", lambda path: path == "/mnt/bb")
-    assert "path: /mnt/bb/" in call("--output", "-").output
 
 
 def test_a_file_is_replaced_by_force_alone(user: UserFolder) -> None:
@@ -95,10 +76,3 @@ def test_a_catalog_that_declares_tiers_is_named(user: UserFolder) -> None:
     done = call()
     assert isinstance(done.exception, UsageError)
     assert "sites.yml:1 declares x-storage-tiers: edit it there" in str(done.exception)
-
-
-def test_it_lies_beside_a_workflow_elsewhere(user: UserFolder) -> None:
-    (user.work / "sub").mkdir()
-    (user.work / "sub" / "flow.yml").write_text(json.dumps({"name": "w", "jobs": []}))
-    assert call("--workflow", "sub/flow.yml").exit_code == 0
-    assert (user.work / "sub" / "bb.yml").is_file()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
-import click
 import pytest
 from click.testing import CliRunner
 
@@ -51,31 +49,3 @@ def test_what_only_plan_heeds_is_not_listed_elsewhere(command: str) -> None:
     assert "--force" not in told
     assert "[persistent]" in told
     assert "--submit" in CliRunner().invoke(cli, ["plan", "--help"]).output
-
-
-def every_option() -> Iterator[tuple[str, click.Option, click.Context]]:
-    """(command, option, its context) of all commands and what is below them."""
-    open_contexts = [click.Context(cli, info_name="pegasus-bb")]
-    for context in open_contexts:
-        command = context.command
-        if isinstance(command, click.Group):
-            for name in command.list_commands(context):
-                below = command.get_command(context, name)
-                assert below is not None
-                found = click.Context(below, parent=context, info_name=name)
-                open_contexts.append(found)
-        for param in command.params:
-            if isinstance(param, click.Option) and not param.hidden:
-                yield context.command_path, param, context
-
-
-def test_a_value_that_holds_by_itself_is_shown() -> None:
-    silent = []
-    for command, option, context in every_option():
-        default = option.default
-        if option.is_flag or option.count or not isinstance(default, str | int | float):
-            continue
-        text = " ".join((option.get_help_record(context) or ("", ""))[1].split())
-        if default and f"[{default}]" not in text and f"default: {default}" not in text:
-            silent.append(f"{command} {option.opts[-1]} ({default})")
-    assert not silent, "\n".join(silent)

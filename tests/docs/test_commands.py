@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.conftest import clone, environ, follow
-from tests.docs.shell_session import Session, TitledFile, starting_folder, steps
+from tests.docs.shell_session import Session, starting_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -46,16 +46,3 @@ def test_the_first_run(tmp_path: Path) -> None:
     repository = clone(tmp_path / "pegasus_bb")
     with Session(repository, environ(tmp_path / "home", repository)) as session:
         follow(session, DOCS / "tutorials" / "first-run.md")
-
-
-def test_a_page_that_says_something_else_is_found(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(
-        '```sh title="a.sh"\necho one\n```\n```console\n$ sh a.sh\ntwo\n```\n'
-    )
-    file, command = steps(page)
-    assert file == TitledFile("a.sh", "echo one\n")
-    with Session(tmp_path, environ(tmp_path / "home", ROOT)) as session:
-        session.do(file)
-        with pytest.raises(AssertionError, match="the page says\ntwo"):
-            session.do(command)

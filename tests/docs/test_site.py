@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +13,6 @@ from tests.support.browser import BROWSER
 
 ROOT = Path(__file__).resolve().parents[2]
 MKDOCS = Path(sys.executable).parent / "mkdocs"
-NEEDED = ("docs", "examples", "planner-hooks", "pre-scripts", "site-catalogs")
 # A list that follows its sentence without a blank line is no list.
 _RUN_ON = re.compile(r"<p>[^<]*\n(?:-|\*|\d+\.) [^<]{0,60}")
 _FOREIGN = re.compile(r"<(?:script|link|img)[^>]+(?:src|href)=\"?https?://[^\">]+")
@@ -69,18 +67,3 @@ def _search_in_files(site: Path) -> None:
         check=True,
     )
     assert 'class="md-search-result__item"' in shown.stdout
-
-
-def test_links_that_lead_nowhere_fail(tmp_path: Path) -> None:
-    for name in NEEDED:
-        ignored = shutil.ignore_patterns("run", "data", "__pycache__")
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
-    for name in ("mkdocs.yml", "README.md"):
-        shutil.copy(ROOT / name, tmp_path)
-    page = tmp_path / "docs" / "glossary.md"
-    links = "[no](nowhere.md) [no](tiers.md#no-heading)"
-    page.write_text(f"{page.read_text()}\n{links}\n")
-    built = build(tmp_path, tmp_path / "site")
-    assert built.returncode != 0
-    assert "nowhere.md" in built.stderr
-    assert "no-heading" in built.stderr

@@ -88,20 +88,6 @@ def test_a_folder_with_a_blank_is_refused_before_anything_is_done(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_results_that_differ_fail_the_demo(play: Play, demo: Any) -> None:
-    with pytest.raises(demo.DemoError, match=r"differ:\n  out.txt has other bytes"):
-        play(same=False)
-
-
-def test_the_demo_can_be_run_again_and_leaves_nothing_on_fast_storage(
-    play: Play, folders: Any, tmp_path: Path
-) -> None:
-    play()
-    play()
-
-    assert on_fast_storage(folders, tmp_path / "demo") == []
-
-
 @needs_shared_memory
 def test_a_demo_that_failed_leaves_its_tier_until_the_next(
     play: Play, demo: Any, folders: Any, tmp_path: Path

@@ -46,20 +46,6 @@ def test_a_run_that_gains_breaks_even_within_itself() -> None:
     )
 
 
-def test_a_run_that_loses_has_no_break_even_though_its_jobs_gain() -> None:
-    """79 s on the PFS, 138 s on the burst buffer: queueing took what the jobs won."""
-    even = found(
-        compute=(60, 40), stage_in=(8.18, 6), gate_wait=(0, 13), queue=(10.82, 79)
-    )
-    assert even.net == pytest.approx(79 - 138)
-    assert (even.runs, even.footprint) == (None, None)
-    assert even.sentences == (
-        "The burst buffer made the run 59.0 s longer: there is no break-even.",
-        "It saved 20.0 s in jobs, 2.18 s in staging in; it cost 13.0 s in "
-        "the reservation, 1 min 08 s in queueing (each second counts once).",
-    )
-
-
 @pytest.mark.parametrize("part", [part for part in PARTS if part != "compute"])
 def test_whatever_takes_the_gain_takes_the_break_even(part: str) -> None:
     assert found(compute=(100, 90), **{part: (0, 9)}).runs is not None

@@ -14,11 +14,6 @@ def parts(run: Run) -> dict[str, float]:
     return {name: seconds for name, seconds in by_the_clock(run).items() if seconds}
 
 
-def test_jobs_side_by_side_take_their_time_once() -> None:
-    run = a_run(a_task(start=0, duration=10), a_task(start=2, duration=5))
-    assert parts(run) == {"compute": 10}
-
-
 def test_staging_costs_only_seconds_without_a_compute_job() -> None:
     run = a_run(
         a_task(kind=Kind.STAGE_IN, start=0, duration=4),

@@ -6,63 +6,14 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.model.run import Calls, Kind, LiveBytes, Problem, Run, Task
-from pegasus_bb.model.stat import Stat
+from pegasus_bb.model.run import Calls, LiveBytes, Problem, Run, Task
 from pegasus_bb.report.compare import compare
-from pegasus_bb.report.report_document import Comparison, Row
+from pegasus_bb.report.report_document import Comparison
 from tests.report.sample_runs import a_run, a_task
-
-
-def row(comparison: Comparison, name: str) -> Row:
-    rows = (*comparison.compute, *comparison.auxiliary)
-    return next(found for found in rows if found.name == name)
 
 
 def noted(comparison: Comparison, part: str) -> bool:
     return any(part in note for note in (*comparison.warnings, *comparison.notes))
-
-
-def test_a_transformation_is_compared_with_itself() -> None:
-    pfs = a_run(a_task("cat", duration=6.0), a_task("sort", duration=1.0))
-    bb = a_run(a_task("cat", duration=2.0), a_task("sort", duration=4.0))
-    comparison = compare([pfs], [bb])
-    assert [found.name for found in comparison.compute] == ["cat", "sort"]
-    assert row(comparison, "cat").cells["run_time"].ratio == 3.0
-    assert row(comparison, "sort").cells["run_time"].ratio == 0.25
-    assert comparison.all_compute.cells["run_time"].ratio == pytest.approx(7 / 6)
-
-
-def test_repetitions_become_a_mean_with_its_error() -> None:
-    pfs = [a_run(a_task(duration=seconds)) for seconds in (2.0, 4.0)]
-    cells = row(compare(pfs, [a_run(a_task(duration=1.0))]), "cat").cells
-    assert cells["run_time"].pfs == Stat(3.0, pytest.approx(1.0), 2)
-    assert cells["run_time"].bb == Stat(1.0, None, 1)
-
-
-def test_the_workflow_keeps_staging_and_reserving_apart() -> None:
-    bb = a_run(
-        a_task("bb_setup", kind=Kind.BB_SETUP, duration=0.5),
-        a_task("pegasus::transfer", kind=Kind.STAGE_IN, duration=2.0),
-        a_task("cat", duration=4.0),
-        a_task("pegasus::transfer", kind=Kind.STAGE_OUT, duration=3.0),
-        a_task("bb_delete", kind=Kind.BB_DELETE, duration=0.25),
-        makespan=12.5,
-        gate_wait=1.5,
-    )
-    workflow = compare([a_run(a_task("cat"), makespan=25.0)], [bb]).workflow
-    seconds = {key: pair.bb.mean for key, pair in workflow.items() if pair.bb}
-    assert seconds == {
-        "makespan": 12.5,
-        "compute": 4.0,
-        "stage_in": 2.0,
-        "stage_out": 3.0,
-        "reserve": 0.5,
-        "gate_wait": 1.5,
-        "release": 0.25,
-    }
-    assert workflow["makespan"].ratio == 2.0
-    assert workflow["reserve"].pfs is None
-    assert workflow["gate_wait"].ratio is None
 
 
 BUSY = a_task("solver", utime=3.0)

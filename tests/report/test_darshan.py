@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.run import Problem
 from pegasus_bb.report import darshan_counters
 from pegasus_bb.report.darshan_counters import Log, read_logs
@@ -70,19 +69,6 @@ def test_a_log_says_what_darshan_itself_says(
     assert seconds is None or posix.seconds == pytest.approx(seconds, abs=0.001)
 
 
-@pytest.mark.parametrize("name", ["sample-goodost", "sample-badost", "shane_macsio"])
-def test_times_by_process_agree_with_what_darshan_adds_up(
-    logs: dict[str, Log], name: str
-) -> None:
-    """Files of one process and of all, so that the slowest is looked for over both."""
-    posix = logs[name].modules["POSIX"]
-    all_of_them = posix.read_time + posix.write_time + posix.meta_time
-    assert all_of_them / posix.processes <= posix.seconds
-    assert max(posix.slowest_read, posix.slowest_write) <= posix.seconds
-    assert posix.slowest_read * posix.processes >= posix.read_time * 0.999
-    assert posix.slowest_write * posix.processes >= posix.write_time * 0.999
-
-
 @pytest.mark.parametrize("name", ["sample-goodost", "sample-badost"])
 def test_what_a_process_did_beside_its_calls_makes_up_its_run_time(
     logs: dict[str, Log], name: str
@@ -132,11 +118,3 @@ def test_a_reader_that_dies_costs_the_log_that_it_died_of(
         ("b", "PyDarshan did not survive it: Aborted"),
     ]
     assert [type(entry) for entry in read_logs([c])] == [Problem]
-
-
-def test_without_pydarshan_the_extra_is_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(darshan_counters, "find_spec", lambda _: None)
-    with pytest.raises(UsageError, match="-m pip install darshan"):
-        list(read_logs([tmp_path / "a.darshan"]))

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.model.run import Drained
 from pegasus_bb.report.drained import Cumulative, drained
 
 MIB = 1 << 20
@@ -33,22 +32,6 @@ def test_segments_of_all_nodes_are_added_up(tmp_path: Path) -> None:
     assert [at for at, _ in found.steps] == [100, 101, 102, 103]
     rates = [rate / MIB for _, rate in found.steps]
     assert rates == pytest.approx([12, 0, 8, 0])
-
-
-@given(
-    st.lists(
-        st.tuples(st.floats(0, 9), st.floats(0.01, 3), st.integers(1, 999)), min_size=1
-    )
-)
-def test_the_mean_is_not_above_the_busiest_second(
-    segments: list[tuple[float, float, int]],
-) -> None:
-    pieces = [(begin, begin + took, size) for begin, took, size in segments]
-    since = min(pieces)[0]
-    until = max(end for _, end, _ in pieces)
-    size = sum(size for *_, size in pieces)
-    found = Drained(since, until, size, Cumulative(pieces).peak(1.0), ())
-    assert found.mean <= found.peak * (1 + 1e-9)
 
 
 times = st.floats(0, 1000)

@@ -81,11 +81,6 @@ def test_the_size_of_an_input_is_that_of_its_source_and_a_program_is_no_data(
     assert declared(folder / "workflow.yml", lists, tasks)["in.txt"].size is None
 
 
-def test_a_file_that_may_not_have_been_made_is_left_out() -> None:
-    files = {"a": Known(100, True, True), "b": Known(None, False, False)}
-    assert footprint(files, [a_task()]) == 100
-
-
 COPIED = Known(100, True, True)
 LINKED = Known(7, True, False)
 UNKNOWN = Known(None, True, True)

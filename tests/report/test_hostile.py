@@ -92,21 +92,7 @@ def test_pipes_and_links_that_lead_to_themselves_are_no_records(run: Path) -> No
     assert (len(found.tasks), found.retries) == (1, 0)
 
 
-def test_folders_in_one_another_deeper_than_any_recursion(run: Path) -> None:
-    deep = [run / "/".join("d" * depth) for depth in range(1, 1201)]
-    for folder in deep:
-        folder.mkdir()
-    last = deep[-1] / "dog_ID2.out.000"
-    last.write_text(record_text(job="ID2"))
-    assert len(read_run(run).tasks) == 2
-    last.unlink()
-    for folder in reversed(deep):  # what clears up after tests does recurse
-        folder.rmdir()
-
-
-@pytest.mark.parametrize(
-    "text", ["[" * 100_000, "- " * 100_000, "a: &a [*a]", "{" * 999]
-)
+@pytest.mark.parametrize("text", ["[" * 100_000, "a: &a [*a]"])
 @pytest.mark.parametrize("name", ["braindump.yml", "workflow.yml"])
 def test_yaml_without_end_costs_what_it_would_tell(
     run: Path, name: str, text: str

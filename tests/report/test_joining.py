@@ -45,12 +45,6 @@ def test_the_kernels_counts_stay_and_the_logs_are_taken_without_any() -> None:
     assert [task.calls for task in found] == [Calls(30, 20, 0.5)] * 2
 
 
-def test_the_logs_of_all_processes_of_a_task_are_added_up() -> None:
-    logs = [a_log(), a_log(pids=(8,)), a_log(pids=(9,), calls=Calls(1, 0, 0.25))]
-    (task,) = joined([mix()], *logs)
-    assert task.calls == Calls(61, 40, 1.25)
-
-
 @pytest.mark.parametrize(
     ("folder", "start"),
     [
@@ -89,9 +83,7 @@ def test_a_log_that_misses_what_the_kernel_counted_has_no_time(
 @pytest.mark.parametrize(
     ("command", "name"),
     [
-        ("/wf/bin/mix a", "mix"),
         ("/usr/bin/python3 -I /wf/bin/mix.py a", "mix"),
-        ("/usr/bin/python3", "python3"),
         ("/wf/bin/mix-1.5 a", "mix-1.5"),
         ("/bin/sh -e job.sh", "job"),
     ],

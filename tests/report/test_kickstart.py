@@ -68,7 +68,6 @@ def test_who_ran_where_and_how_long() -> None:
         ("raw: -1\n      failure_error: 2   cannot start", -1),
         ("raw: 9", 137),
         ("raw: 256", 1),
-        ("raw: 0", 0),
     ],
 )
 def test_every_way_to_end_is_a_code(read: Read, status: str, code: int) -> None:
@@ -83,7 +82,6 @@ def test_every_way_to_end_is_a_code(read: Read, status: str, code: int) -> None:
         ("start: 2026-11-20T18:54:54.000+00:00", "start: soon", "'soon' is not a time"),
         ("    duration: 1.5\n    pid", "    duration: -3\n    pid", "-3, not seconds"),
         ("    duration: 1.5\n    pid", "    duration: .nan\n    pid", "not seconds"),
-        ("    duration: 1.5\n    pid", "    duration: [1]\n    pid", "not seconds"),
         ("raw: 0\n      regular_exitcode: 0", "corefile: false", "exit code"),
     ],
 )
@@ -106,23 +104,17 @@ def test_numbers_that_are_none_become_unknown(read: Read) -> None:
 @pytest.mark.parametrize(
     ("transformation", "node", "kind"),
     [
-        ("pegasus::preprocess:4.0", "preprocess_ID1", Kind.COMPUTE),
         ("pegasus::transfer", "transfer_ID1", Kind.COMPUTE),
         ("pegasus::cleanup", "task_clean_up_ID1", Kind.COMPUTE),
-        ("bb_setup", "task_bb_setup_ID1", Kind.COMPUTE),
-        ("mix_bb", "mix_bb_ID1", Kind.COMPUTE),
         ("pegasus::dirmanager", "create_dir_demo_0_cori", Kind.CREATE_DIR),
         ("pegasus::transfer", "stage_in_remote_cori_0_0", Kind.STAGE_IN),
         ("pegasus::transfer", "stage_out_local_cori_1_0", Kind.STAGE_OUT),
-        ("pegasus::transfer", "stage_inter_local_cori_1_0", Kind.STAGE_INTER),
         ("pegasus::transfer", "stage_worker_local_demo_0_cori", Kind.OTHER),
         ("pegasus::cleanup", "clean_up_cori_level_3_0", Kind.CLEANUP),
         ("pegasus::cleanup", "cleanup_demo_0_cori", Kind.CLEANUP),
         ("pegasus::rc-client", "register_cori_0_0", Kind.REGISTER),
-        ("pegasus::rc-client:1.0", "reg_0", Kind.REGISTER),
         ("bb_setup", "bb_setup_ID0000001", Kind.BB_SETUP),
         ("bb_delete", "bb_delete_ID0000004", Kind.BB_DELETE),
-        ("cat1", "cat1_ID0000002", Kind.COMPUTE),
         ("stage_in_images", "stage_in_images_ID1", Kind.COMPUTE),  # the user's own
     ],
 )

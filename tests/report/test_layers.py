@@ -50,17 +50,6 @@ def test_the_slowest_process_is_the_slowest_over_all_files() -> None:
     assert (found.seconds, found.slowest_read, found.slowest_write) == (3.5, 2.0, 3.0)
 
 
-def test_posix_and_mpi_io_are_rows_of_their_own() -> None:
-    mpi = replace(POSIX, name="MPI-IO", read_time=8.0)
-    task = a_task("sgt", calls=Calls(1, 1, 1.0), layers=(POSIX, mpi))
-    rows = compare([a_run(task)], [a_run(task)]).layers
-    assert [(row.name, row.layer) for row in rows] == [
-        ("sgt", "POSIX"),
-        ("sgt", "MPI-IO"),
-    ]
-    assert rows[1].cells["read_time"].bb == Stat(2.0, None, 1)
-
-
 def test_tasks_of_a_kind_are_together_and_repetitions_are_not() -> None:
     task = a_task("sgt", calls=Calls(1, 1, 1.0), layers=(POSIX,))
     slow = replace(task, layers=(replace(POSIX, read_time=12.0),))

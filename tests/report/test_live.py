@@ -73,15 +73,6 @@ def test_a_file_counts_from_its_start_to_the_end_of_its_removal(
     assert live(folder, tasks) == LiveBytes(steps, 4096, 0)
 
 
-def test_what_a_failed_cleaning_up_was_to_remove_stays(
-    folder: Path, tasks: list[Task]
-) -> None:
-    tasks[2] = a_task(node="one", kind=Kind.CLEANUP, start=13.0, exit_code=1)
-    found = live(folder, tasks)
-    assert found is not None
-    assert found.steps == ((10.0, 100), (11.0, 130), (13.0, 180), (21.0, 0))
-
-
 def test_a_file_of_unknown_size_or_writer_is_told_and_is_no_zero(
     folder: Path, tasks: list[Task]
 ) -> None:

@@ -23,7 +23,6 @@ OTHER = a_task(duration=3.0, rchar=5)
     [
         ("jobs", [ONE, OTHER], 2),
         ("run_time", [ONE, OTHER], 4.0),
-        ("mean_time", [ONE, OTHER], 2.0),
         ("bytes_read", [ONE, OTHER], 15),
         ("user_system", [a_task(utime=3.0, stime=1.0)], 3.0),
         ("user_system", [a_task(utime=3.0, stime=0.0)], None),
@@ -44,8 +43,6 @@ def test_a_number_of_several_tasks(
     [
         ("bytes_read", "rchar"),
         ("bytes_written", "wchar"),
-        ("block_read", "rbytes"),
-        ("block_written", "wbytes"),
         ("io_wait", "utime"),
         ("user_system", "stime"),
     ],

@@ -91,9 +91,7 @@ class TestJobsOnThePfs:
         assert (run.jobs_on_pfs, run.job_reservations) == ((AWAY,), 2)
         assert run.problems == ()
 
-    @pytest.mark.parametrize(
-        "text", ["", "{", "[]", "null", '{"because": "x"}', '{"a": 1}']
-    )
+    @pytest.mark.parametrize("text", ["{", "null", '{"because": "x"}'])
     def test_a_damaged_note_still_counts(self, submit_dir: Path, text: str) -> None:
         file = noted(submit_dir)
         file.write_text(text)

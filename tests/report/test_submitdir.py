@@ -65,18 +65,6 @@ def test_what_was_moved_is_told_by_the_programs_that_moved_it(submit_dir: Path) 
     assert run.footprint == 107
 
 
-def test_with_a_job_state_log_queueing_is_in_the_makespan(submit_dir: Path) -> None:
-    (submit_dir / "jobstate.log").write_text(
-        "100 INTERNAL *** DAGMAN_STARTED 1.0 ***\n"
-        "101 cat_ID1 SUBMIT 2.0 cluster - 1\n"
-        "190.5 INTERNAL *** DAGMAN_FINISHED 0 ***\n"
-    )
-    run = read_run(submit_dir)
-    assert (run.makespan, run.makespan_from) == (90.5, "jobstate.log")
-    assert run.span == pytest.approx(1.5)
-    assert run.nodes[0].submitted == 101
-
-
 def test_what_was_planned_is_told_from_the_bb_folder(submit_dir: Path) -> None:
     bb = submit_dir / "bb"
     bb.mkdir()

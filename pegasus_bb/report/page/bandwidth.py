@@ -86,7 +86,7 @@ def _run_rows(row: Row, way: str) -> Iterator[DataRow]:
             "processes": processes,
             "series": side,
             **_rate(rate),
-            "gain": gain.pfs if side == "PFS" else gain.bb,
+            "gain": gain["pfs" if side == "PFS" else "bb"],
         }
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pegasus_bb.core.errors import PegasusBBError
-from pegasus_bb.core.paths import local_path
 from pegasus_bb.core.units import format_count, format_files, format_size
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.lint.files import lint_replicas
@@ -149,7 +148,6 @@ def _of_builtin(
 def _of_pegasus(given: PlanningInput, run: RunPlan) -> Iterator[Finding]:
     _check_styles(given, run)
     if run.placement is None:
-        _check_images(given)
         yield ok("catalogs", "pegasus-plan gets them as they are")
         return
     notes = omission_notes(given, is_builtin=False)
@@ -163,23 +161,3 @@ def _check_styles(given: PlanningInput, run: RunPlan) -> None:
     placement = run.placement
     for tier in (placement.tier, placement.job_tier) if placement else ():
         check_style(given.site, given.catalogs, tier.backend)
-
-
-def _check_images(given: PlanningInput) -> None:
-    """Mode off: pegasus-plan itself brings an image in a file to the site. It takes one
-    without image.site for a file of no site. Raises CatalogError."""
-    catalog = given.catalogs.transformations
-    site = given.site.name
-    jobs = [job for job in given.workflow.jobs.values() if job.runs_on(site)]
-    programs = [catalog.executable(j.transformation, site) for j in jobs]
-    used = {program.container for program in programs if program is not None}
-    for index, container in enumerate(catalog.document.data.get("containers") or []):
-        image = str(container.get("image", ""))
-        is_file = local_path(image) is not None
-        if is_file and container["name"] in used and "image.site" not in container:
-            raise catalog.document.error(
-                f"pegasus-plan does not stage the image {image}: it is on no site",
-                ["containers", index],
-                container["name"],
-                f"image.site: {site}, or local",
-            )

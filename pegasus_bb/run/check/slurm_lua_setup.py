@@ -10,28 +10,19 @@ from pathlib import Path
 
 from pegasus_bb.core.errors import PegasusBBError, SchedulerUnreachable, UsageError
 from pegasus_bb.core.process import ask
-from pegasus_bb.core.units import abbreviate, format_size
 from pegasus_bb.model.finding import Finding, note, ok, wrong
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.run.check.slurm_setup import of_pool
-from pegasus_bb.run.check.stager_service import (
-    of_answer,
-    of_folders,
-    of_sockets,
-    site_here,
-)
+from pegasus_bb.run.check.stager_service import of_answer, of_sockets, site_here
 from pegasus_bb.runtime.backends.base import PoolSpace
-from pegasus_bb.runtime.backends.scontrol import JobSpace
 from pegasus_bb.runtime.backends.slurm import Slurm
 from pegasus_bb.runtime.backends.slurm_lua import SlurmLua
 from pegasus_bb.stager.nodes.job_record import NodesRecord
 from pegasus_bb.stager.slurm.buffers import read_buffers
-from pegasus_bb.stager.slurm.hooks import dry_run_text, is_version, why_too_old
+from pegasus_bb.stager.slurm.hooks import is_version, why_too_old
 from pegasus_bb.stager.slurm.install_hooks import HOOKS, missing_functions
 from pegasus_bb.stager.slurm.job import SlurmJob
-from pegasus_bb.stager.slurm.lua_interpreter import why_not
-from pegasus_bb.stager.slurm.squeue import JobState, is_over, read_queue
 
 _READERS: dict[str, Callable[[str], object]] = {
     "buffers.json": read_buffers,
@@ -62,7 +53,6 @@ def of_slurm_lua(tier: Tier, placement: Placement | None) -> Iterator[Finding]:
     yield from _of_hooks()
     site = site_here()
     yield from of_records(Path(site.state))
-    yield from of_folders(site)
     if "service" not in tier.settings:  # else that is looked at by itself
         sockets = Path(site.sockets)
         yield from of_sockets(sockets, is_site=True)
@@ -116,25 +106,6 @@ def _of_plugin(tier: Tier) -> Iterator[Finding]:
         )
     else:
         yield ok("slurm", "the plugin burst_buffer/lua answers")
-        yield from _of_jobs(plugin.jobs)
-
-
-def _of_jobs(spaces: list[JobSpace]) -> Iterator[Finding]:
-    """Slurm keeps the row of a job whose teardown it has killed, and counts it."""
-    queue = read_queue() if spaces else None
-    if queue is None:
-        return
-    # Root alone sees all jobs.
-    unknown = None if os.getuid() == 0 else JobState("HIDDEN")
-    over = [s for s in spaces if is_over(queue.states.get(int(s.job), unknown))]
-    if over:
-        size = format_size(sum(space.size for space in over))
-        yield note(
-            "slurm",
-            f"`scontrol show burst` has {size} of jobs that have ended: "
-            f"{abbreviate([space.job for space in over])}; Slurm gives it to no other",
-            "if the rows stay for minutes, an administrator restarts slurmctld",
-        )
 
 
 def _of_hooks() -> Iterator[Finding]:
@@ -152,29 +123,13 @@ def _of_hooks() -> Iterator[Finding]:
         return
     if not os.access(path, os.R_OK):
         return
-    text = path.read_text(errors="replace")
-    missing = missing_functions(text)
-    if not missing:
-        yield from _of_calls(path, text)
-    else:
+    missing = missing_functions(path.read_text(errors="replace"))
+    if missing:
         yield wrong(
             "slurm",
             f"{path} has no {', '.join(missing)}: slurmctld ends at its next start",
             f"pegasus-bb site install --slurm-conf {path.parent}",
         )
-
-
-def _of_calls(path: Path, text: str) -> Iterator[Finding]:
-    """What Lua says against the hooks, each called as `site install` does."""
-    try:
-        why = why_not(dry_run_text(text))
-    except UsageError:
-        what = f"this host has no Lua, so {path} is not tried"
-        yield note("slurm", what, "install lua5.1, or run this where slurmctld runs")
-        return
-    if why:
-        mend = f"pegasus-bb site install --slurm-conf {path.parent}"
-        yield wrong("slurm", f"Lua does not take {path}: {why}", mend)
 
 
 def _of_pool(
@@ -184,4 +139,4 @@ def _of_pool(
     if pool is None:
         known = ", ".join(pool.name for pool in pools)
         return wrong("slurm", f"there is no pool {tier.pool}", f"pool: one of {known}")
-    return of_pool(pool, tier, placement.capacity if placement else 0)
+    return of_pool(pool, placement.capacity if placement else 0)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.process import ask
-from pegasus_bb.core.units import MIB, format_size, round_up
+from pegasus_bb.core.units import format_size, round_up
 from pegasus_bb.model.backends import DATAWARP
 from pegasus_bb.model.finding import Finding, note, ok, wrong
 from pegasus_bb.model.modes import RunMode
@@ -45,7 +45,7 @@ def of_slurm(
         known = ", ".join(p.name for p in plugin.pools) or "none"
         yield wrong("slurm", f"there is no pool {tier.pool}", f"pool: one of {known}")
         return
-    yield of_pool(pool, tier, placement.capacity if placement else 0)
+    yield of_pool(pool, placement.capacity if placement else 0)
 
 
 def _of_version() -> Finding:
@@ -103,19 +103,9 @@ def _of_users(plugin: Plugin) -> Iterator[Finding]:
         )
 
 
-def of_pool(pool: PoolSpace, tier: Tier, capacity: int) -> Finding:
+def of_pool(pool: PoolSpace, capacity: int) -> Finding:
     size = round_up(capacity, pool.granularity)
     what = f"pool {pool.name} has {format_size(pool.total)}"
-    whole, rest = divmod(pool.granularity, MIB)
-    granularity = f"granularity: {pool.granularity if rest else f'{whole}MiB'}"
-    is_coarse = tier.granularity > pool.granularity
-    if size > pool.total and is_coarse and capacity == tier.granularity:
-        return wrong(
-            "slurm",
-            f"{what} in all, in granules of {format_size(pool.granularity)}; the tier "
-            f"asks for granules of {format_size(tier.granularity)}",
-            f"{granularity} in the tier",
-        )
     if size > pool.total:
         return wrong(
             "slurm",
@@ -129,13 +119,5 @@ def of_pool(pool: PoolSpace, tier: Tier, capacity: int) -> Finding:
             f"{what}, {format_size(pool.free)} of it free now: the first job would "
             "wait until others give theirs back",
             "patience (--bb-wait), or a lower --bb-capacity",
-        )
-    if size > capacity or capacity == tier.granularity > pool.granularity:
-        return note(
-            "slurm",
-            f"{what}, in granules of {format_size(pool.granularity)}, not of "
-            f"{format_size(tier.granularity)}: {format_size(size)} is reserved",
-            f"{granularity} in the tier, so that plan and explain count as the pool "
-            "does",
         )
     return ok("slurm", f"{what}, {format_size(pool.free)} of it free now")

@@ -1,12 +1,10 @@
-"""The staging service of a tier: it answers, it reaches what a run moves, and its
-folders have the right owners and modes. Root sees those on its host.
-"""
+"""The staging service of a tier: it answers, and it reaches what a run moves."""
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
@@ -15,9 +13,7 @@ from pegasus_bb.model.finding import Finding, ok, wrong
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.stager_client.dataspace import url_of
-from pegasus_bb.stager.ownership import why_not_private, why_open
 from pegasus_bb.stager.site_config import Config, site_config
-from pegasus_bb.stager.slurm.spool import folders_of
 
 _MODES = {"user": 0o666, "control": 0o600}
 _CONFIG = Path("/etc/pegasus-bb/stager.json")
@@ -111,48 +107,3 @@ def _uncovered(what: str, path: str, roots: Mapping[str, str]) -> Finding:
         f"{what}, {path}, lies in no dataspace of the staging service: {known}",
         "an administrator adds a dataspace to its configuration: docs/stager.md",
     )
-
-
-def of_folders(config: Config) -> Iterator[Finding]:
-    """What the service would refuse at its next start, and what keeps the hooks from
-    telling it anything. Nothing where the folders cannot be seen."""
-    try:
-        service = Path(config.state).stat().st_uid
-    except OSError:
-        return  # it was never started here
-    slurm = config.slurm
-    if slurm and service != slurm.uid:
-        service = 0
-    pools = [os.path.realpath(pool.path) for pool in slurm.pools] if slurm else []
-    for folder in (config.state, config.sockets, *pools):
-        yield from _of_own(why_open, folder, service)
-    yield from _of_own(why_not_private, config.state, service)
-    for folder in folders_of(slurm.spool) if slurm else ():
-        yield from _of_spool(folder, slurm.uid if slurm else 0)
-
-
-def _of_own(
-    why_not: Callable[[str, int], str], folder: str, uid: int
-) -> Iterator[Finding]:
-    try:
-        why = why_not(folder, uid)
-    except OSError:
-        return
-    if why:
-        what, _, mend = why.partition("; fix: ")
-        yield wrong("service", what, mend)
-
-
-def _of_spool(folder: str, uid: int) -> Iterator[Finding]:
-    try:
-        found = Path(folder).stat()
-    except OSError:
-        return
-    mode = stat.S_IMODE(found.st_mode)
-    if (found.st_uid, mode) != (uid, 0o700):
-        yield wrong(
-            "service",
-            f"{folder} belongs to user {found.st_uid} and has mode {mode:04o}, not to "
-            f"SlurmUser ({uid}) with 0700: the hooks cannot use it",
-            "start the service again: it sets both",
-        )

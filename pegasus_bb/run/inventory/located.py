@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -144,83 +145,81 @@ class SchedulerAnswers:
     unstaged: list[tuple[str, Unstaged]] = field(default_factory=list)
 
 
-@dataclass
-class _Group:
-    """Reservations, by number, that one scheduler is asked about."""
-
-    name: str
-    backend: Backend
-    numbers: list[int] = field(default_factory=list)
+Endpoint = tuple[str, str]  # backend, and which scheduler of it
 
 
-class _Groups:
+class _Schedulers:
+    """Opens each scheduler once, whatever the settings that name it."""
+
     def __init__(self) -> None:
-        self._of_settings: dict[object, _Group | str] = {}
-        self.by_endpoint: dict[tuple[str, str], _Group] = {}
+        self._endpoints: dict[object, Endpoint] = {}
+        self.backends: dict[Endpoint, Backend] = {}
 
-    def of(self, backend: str, settings: Mapping[str, str]) -> _Group | str:
-        """The group, or why there is none."""
-        key = (backend, *sorted(settings.items()))
-        if key not in self._of_settings:
-            self._of_settings[key] = self._made(backend, settings)
-        return self._of_settings[key]
-
-    def _made(self, name: str, settings: Mapping[str, str]) -> _Group | str:
-        try:
+    def endpoint(self, name: str, settings: Mapping[str, str]) -> Endpoint:
+        """Raises UsageError where there is no such backend."""
+        key = (name, *sorted(settings.items()))
+        if key not in self._endpoints:
             backend = open_backend(name, settings)
-        except UsageError as error:
-            return str(error)
-        return self.by_endpoint.setdefault(
-            (name, backend.endpoint_id()), _Group(name, backend)
-        )
+            self._endpoints[key] = (name, backend.endpoint_id())
+            self.backends.setdefault(self._endpoints[key], backend)
+        return self._endpoints[key]
 
 
 def ask_schedulers(
     wanted: Sequence[LocatedReservation], ended: Iterable[LedgerReservation]
 ) -> SchedulerAnswers:
     """Of ``ended`` ones only the tiers are asked, for rows that are left."""
-    groups = _Groups()
+    known = _Schedulers()
     answers = SchedulerAnswers([Status(State.UNKNOWN, one.problem) for one in wanted])
+    numbers: dict[Endpoint, list[int]] = {}
     for number, one in enumerate(wanted):
         if one.request is None:
             continue
-        group = groups.of(one.request.backend, one.request.settings)
-        if isinstance(group, str):
-            answers.statuses[number] = Status(State.UNKNOWN, group)
+        try:
+            endpoint = known.endpoint(one.request.backend, one.request.settings)
+        except UsageError as error:
+            answers.statuses[number] = Status(State.UNKNOWN, str(error))
         else:
-            group.numbers.append(number)
-    _add_others(groups, ended)
+            numbers.setdefault(endpoint, []).append(number)
+    _add_others(known, ended)
     shown: dict[tuple[str, str, float], tuple[str, ReservationRow]] = {}
-    for group in groups.by_endpoint.values():
-        for row in _ask(group, wanted, answers):
-            shown[group.name, row.name, row.status.created] = (group.name, row)
+    for endpoint, backend in known.backends.items():
+        name = endpoint[0]
+        asked = {number: wanted[number] for number in numbers.get(endpoint, ())}
+        for row in _ask(name, backend, asked, answers):
+            shown[name, row.name, row.status.created] = (name, row)
     answers.rows = list(shown.values())
     return answers
 
 
-def _add_others(groups: _Groups, ended: Iterable[LedgerReservation]) -> None:
+def _add_others(known: _Schedulers, ended: Iterable[LedgerReservation]) -> None:
+    others: list[tuple[str, dict[str, str]]] = []
     for entry in ended:
         settings = (entry.request or {}).get("settings")
         if isinstance(settings, dict):
-            groups.of(entry.backend, {str(k): str(v) for k, v in settings.items()})
-    if shutil.which("scontrol") is not None:
-        for backend in (
-            k.name for k in KINDS.values() if k.is_slurm
-        ):  # which of them it has, its answer tells
-            groups.of(backend, {})
+            others.append(
+                (entry.backend, {str(k): str(v) for k, v in settings.items()})
+            )
+    if shutil.which("scontrol") is not None:  # which of them it has, its answer tells
+        others += [(kind.name, {}) for kind in KINDS.values() if kind.is_slurm]
+    for name, settings in others:
+        with suppress(UsageError):
+            known.endpoint(name, settings)
 
 
 def _ask(
-    group: _Group, wanted: Sequence[LocatedReservation], answers: SchedulerAnswers
+    name: str,
+    backend: Backend,
+    asked: Mapping[int, LocatedReservation],
+    answers: SchedulerAnswers,
 ) -> list[ReservationRow]:
-    if not group.numbers and group.backend.why_other_storage(""):
+    if not asked and backend.why_other_storage(""):
         return []  # a folder that is not a tier any more, or not mounted
-    requests = [(n, r) for n in group.numbers if (r := wanted[n].request) is not None]
-    found = group.backend.list_reservations([request for _, request in requests])
-    answers.unstaged += ((group.name, space) for space in found.unstaged)
+    requests = [(n, one.request) for n, one in asked.items() if one.request is not None]
+    found = backend.list_reservations([request for _, request in requests])
+    answers.unstaged += ((name, space) for space in found.unstaged)
     for (number, request), status in zip(requests, found.statuses, strict=True):
-        judged = _judged(wanted[number], request, group.backend, status)
-        answers.statuses[number] = judged
+        answers.statuses[number] = _judged(asked[number], request, backend, status)
     return [row for row in found.rows if row.own]
 
 

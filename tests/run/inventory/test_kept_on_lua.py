@@ -65,14 +65,6 @@ def test_ls_lists_kept_results_with_the_message_of_the_service(run: OneRun) -> N
     assert found.next == (f"scontrol show bbstat discard job={NUMBER}",)
 
 
-def test_gc_keeps_results_that_are_nowhere_else(run: OneRun, bench: LuaBench) -> None:
-    verdict = run.verdict()
-    assert not verdict.goes and not give_back(verdict).goes
-    assert "so its results are nowhere else" in verdict.why
-    assert f"`scontrol show bbstat discard job={NUMBER}` drops them" in verdict.why
-    assert len(still_kept(bench)) == 1
-
-
 def test_gc_drops_kept_results_once_the_node_ran_again(
     run: OneRun, bench: LuaBench
 ) -> None:
@@ -82,11 +74,3 @@ def test_gc_drops_kept_results_once_the_node_ran_again(
     assert len(still_kept(bench)) == 1  # a look changes nothing
     assert give_back(verdict).goes
     assert still_kept(bench) == []
-
-
-def test_a_number_given_again_is_another_job(run: OneRun, bench: LuaBench) -> None:
-    again(run)
-    own = still_kept(bench)
-    keep(bench, *own, kept("/of/a/job/without/Pegasus"))
-    verdict = run.verdict()
-    assert not verdict.goes and "given the number once more" in verdict.why

@@ -19,7 +19,7 @@ from pegasus_bb.cli.ls import command
 from pegasus_bb.core import ledger
 from pegasus_bb.run.engine.processes import Processes
 from pegasus_bb.run.inventory.listing import list_reservations
-from tests.run.engine.dagman.conftest import Tools, tools
+from tests.run.engine.dagman.conftest import tools
 from tests.run.inventory.conftest import OneRun, Runs
 
 __all__ = ["tools"]
@@ -73,16 +73,6 @@ def test_a_task_that_outlives_its_killed_engine_is_the_run(run: OneRun) -> None:
     assert run.held().run == "dead: no engine works on it"
 
 
-def test_a_dagman_in_the_queue_is_a_run_under_way(runs: Runs, tools: Tools) -> None:
-    runs.dead("pbb31").submitted_from("testbed", 31)
-    for state, run in (("2\tundefined", "running"), ("5\tby a person", "running")):
-        tools.queue(state)
-        [found] = list_reservations()
-        assert (found.run, found.run_words) == (run, "DAGMan, job 31")
-    tools.queue()
-    assert list_reservations()[0].run == "dead: no engine works on it"
-
-
 @pytest.mark.parametrize("odd", [{"submit_dir": "/home/caf\udce9/run"}, {"size": 1e30}])
 @pytest.mark.parametrize("asked", [command, gc_command])
 def test_any_line_as_json(run: OneRun, asked: Command, odd: dict[str, Any]) -> None:
@@ -109,14 +99,6 @@ def test_a_tier_that_is_away_is_unknown_never_gone(run: OneRun) -> None:
         run.tier_of_all.mkdir(exist_ok=True)  # the empty place of the mount
     shutil.rmtree(run.submit)
     assert run.held().state == "unknown"
-
-
-def test_one_that_is_there_though_it_was_given_back_is_shown(saved: OneRun) -> None:
-    assert saved.delete() == 0
-    saved.backend().create(saved.request)
-    [found] = list_reservations()
-    assert (found.ended, found.state) == ("released", "ready")
-    assert "noted as released already" in found.message
 
 
 def test_a_name_cannot_speak_to_the_terminal(runs: Runs) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pegasus_bb.api.explained_page import explained_page, level_figure
+from pegasus_bb.api.explained_page import explained_page
 from pegasus_bb.api.explanation import Explanation, explain
 from pegasus_bb.api.workflow_drawing import (
     EACH,
@@ -70,15 +69,6 @@ def test_many_jobs_share_a_box_with_those_of_their_kind(tmp_path: Path) -> None:
     assert {g.label for g in found.groups.values()} == {"split", "work x40", RESULTS}
     (first,) = (s for s in found.streams if s.source == "1 split")
     assert (len(first.members), first.size) == (1, MIB)  # one file, many readers
-
-
-def test_live_bytes_and_the_reservation_are_on_one_axis(user: User) -> None:
-    explanation = replace(explained(user), capacity=50 * MIB)
-    (chart,) = level_figure([10 * MIB, 40 * MIB, 20 * MIB], explanation).charts
-    rows = chart.spec["datasets"]["rows"]
-    assert [row["size"] // MIB for row in rows] == [10, 40, 20]
-    assert {row["reserved"] for row in rows} == {50 * MIB}
-    assert chart.title == "reserved: 50.0 MiB"
 
 
 def test_a_name_is_text_whatever_it_holds(user: User) -> None:

@@ -11,7 +11,7 @@ import pytest
 from pegasus_bb.cli import cleanly_ended, main
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_what_a_signal_ends_is_put_in_order(number: signal.Signals) -> None:
     order: list[str] = []
     # The tests may run under nohup, or where a script ignores Ctrl-C.

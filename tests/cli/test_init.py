@@ -8,7 +8,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pegasus_bb.cli import cli, init
-from pegasus_bb.core.errors import UsageError
 from tests.support.pegasus_site import SITES, UserFolder
 
 BUILT_IN = ("--bb-planner", "builtin")
@@ -68,11 +67,3 @@ def test_the_site_is_asked_for_where_there_are_several(user: UserFolder) -> None
     assert '  "⿔pool":  #' in call("⿔pool", "--output", "-").output
     (user.work / "sites.yml").unlink()
     assert "  condorpool:  #" in call("--output", "-").output
-
-
-def test_a_catalog_that_declares_tiers_is_named(user: UserFolder) -> None:
-    with user.edited("sites.yml") as sites:
-        sites["x-storage-tiers"] = {}
-    done = call()
-    assert isinstance(done.exception, UsageError)
-    assert "sites.yml:1 declares x-storage-tiers: edit it there" in str(done.exception)

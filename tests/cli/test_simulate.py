@@ -65,29 +65,6 @@ def test_a_table_and_how_the_second_case_differs(work: Path) -> None:
     assert "±" in lines[2]
 
 
-def test_json_has_every_seed_and_every_difference(work: Path) -> None:
-    done = simulate(work, "--parity", "0,20", "--seeds", "2", "--json")
-    found = json.loads(done.stdout)
-    assert (found["seeds"], found["confidence"]) == (2, 0.95)
-    names = [case["name"] for case in found["cases"]]
-    assert names == [
-        "shared, parity 0 %",
-        "shared, parity 20 %",
-        "local, parity 0 %",
-        "local, parity 20 %",
-    ]
-    whole, rest = found["cases"][2:]
-    for before, after in zip(whole["outcomes"], rest["outcomes"], strict=True):
-        assert after["max"] == pytest.approx(0.8 * before["max"])
-        assert after["min"] == pytest.approx(0.8 * before["min"])
-    assert rest["against"] == "shared, parity 0 %"
-    mean = rest["measures"]["productive"]["mean"]
-    base = found["cases"][0]["measures"]["productive"]["mean"]
-    apart = rest["differences"]["productive"]
-    assert apart["mean"] == pytest.approx(mean - base)
-    assert apart["told_apart"] is (abs(apart["mean"]) > apart["half"])
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [

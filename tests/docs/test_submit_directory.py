@@ -11,7 +11,6 @@ import pytest
 
 from pegasus_bb import plan
 from tests.decide.conftest import user
-from tests.planner.pegasus_user import User as PegasusUser
 from tests.support.user_files import User, job, sized, use
 
 __all__ = ["user"]
@@ -105,21 +104,3 @@ def test_plannings_write_what_is_listed(
     elsewhere = {"containers.json", "darshan.conf", "darshan.json", "planned/<file>"}
     elsewhere.add("sub/<node>.json")
     assert unmatched(together, SOME) == {f"bb/{name}" for name in elsewhere}
-
-
-def test_what_a_real_pegasus_leaves_is_listed(tmp_path: Path) -> None:
-    pegasus = PegasusUser(tmp_path)
-    assert pegasus.on_tier().returncode == 0
-    found = {file for file in files(pegasus.submit) if file.startswith("bb/")}
-    assert unlisted(found, EVERY, SOME) == set()
-    assert "bb/planned/workflow.yml" in found
-
-
-def test_what_a_run_writes_has_a_name_that_the_programs_know() -> None:
-    package = ROOT / "pegasus_bb"
-    code = "\n".join(path.read_text() for path in sorted(package.rglob("*.py")))
-    ours = [name for name in listed(RUN) if name.startswith("bb/")]
-    assert len(ours) > 10
-    for name in ours:
-        for word in re.split(r"<\w+>|/", name.removeprefix("bb/")):
-            assert word.removeprefix(".") in code, name

@@ -28,17 +28,6 @@ def test_defaults_give_the_jobs_of_the_paper(
     }
 
 
-def test_pegasus_api_reads_the_properties_and_no_tier_is_there_unless_asked(
-    tiny: Path,
-) -> None:
-    from Pegasus.api import Properties
-
-    properties = Properties.load(tiny / "pegasus.properties")
-    assert properties["pegasus.data.configuration"] == "sharedfs"
-    assert Path(properties["pegasus.catalog.site.file"]) == tiny / "sites.yml"
-    assert "x-storage-tiers" not in read(tiny / "sites.yml")
-
-
 def test_names_and_arguments_are_the_original_ones(tiny: Path) -> None:
     jobs = read(tiny / "workflow.yml")["jobs"]
     calls = {(job["name"], *job["arguments"]) for job in jobs}

@@ -6,7 +6,6 @@ import importlib.util
 import shutil
 import subprocess
 import sys
-import tarfile
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -94,25 +93,6 @@ def test_the_sgts_flow_from_the_first_job_to_the_second(tmp_path: Path) -> None:
     assert all(u["stageOut"] and not u["registerReplica"] for u in results)
 
 
-def test_catalogs_say_where_everything_is(tmp_path: Path) -> None:
-    folders = {"scratch": Path("/lus/scratch"), "results": Path("/home/out")}
-    generate(tmp_path, site="knl", **folders)
-    sites = {s["name"]: s for s in catalog(tmp_path, "sites")["sites"]}
-    profiles = {"style": "condor", "data.configuration": "sharedfs"}
-    assert sites["knl"]["profiles"]["pegasus"] == profiles
-    paths = {
-        name: {d["type"]: d["path"] for d in site["directories"]}
-        for name, site in sites.items()
-    }
-    assert paths["knl"] == {"sharedScratch": "/lus/scratch"}
-    assert paths["local"]["localStorage"] == "/home/out"
-    replicas = catalog(tmp_path, "replicas")["replicas"]
-    assert replicas[0]["pfns"][0]["pfn"] == f"{tmp_path}/ruptures.txt"
-    properties = (tmp_path / "pegasus.properties").read_text()
-    assert "pegasus.data.configuration = sharedfs" in properties
-    assert f"pegasus.catalog.site.file = {tmp_path}/sites.yml" in properties
-
-
 def test_the_jobs_leave_what_is_declared_and_nothing_else(tiny: Any) -> None:
     _, workflow, scratch = tiny
     sizes = {path.name: path.stat().st_size for path in scratch.iterdir()}
@@ -135,27 +115,3 @@ def test_neither_processes_nor_leftovers_of_a_killed_attempt_change_a_byte(
     for name in outputs(workflow):
         assert (cwd / name).read_bytes() == (scratch / name).read_bytes(), name
     assert not parts.exists()
-
-
-def test_four_files_per_rupture_in_the_tar_or_as_files(
-    tiny: Any, tmp_path: Path
-) -> None:
-    _, _, scratch = tiny
-    workflow = generate(tmp_path, outputs="files")
-    cwd = tmp_path / "scratch"
-    cwd.mkdir()
-    for name in SGT_FILES:
-        (cwd / name).symlink_to(scratch / name)
-    shutil.copy(tmp_path / "ruptures.txt", cwd)
-    assert start(tmp_path, workflow["jobs"][1], cwd).returncode == 0
-    declared = outputs({"jobs": workflow["jobs"][1:]})
-    files = {p.name: p for p in cwd.iterdir() if p.name in declared}
-    assert {n: p.stat().st_size for n, p in files.items()} == declared
-    assert files.pop("peaks.txt").read_bytes() == (scratch / "peaks.txt").read_bytes()
-    assert len(files) == 4 * TINY.ruptures
-    with tarfile.open(scratch / "seismograms.tar") as tar:
-        assert tar.getnames() == sorted(files)
-        for name in files:
-            member = tar.extractfile(name)
-            assert member is not None
-            assert member.read() == files[name].read_bytes()

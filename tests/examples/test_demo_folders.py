@@ -44,26 +44,6 @@ def test_an_old_demo_goes_with_what_it_left_on_fast_storage(
     assert [path.name for path in demo.iterdir()] == [folders.MARKER]
 
 
-def test_results_are_compared_to_the_byte(folders: Any, tmp_path: Path) -> None:
-    one = tmp_path / "one"
-    other = tmp_path / "other"
-    for folder in (one, other):
-        (folder / "deep").mkdir(parents=True)
-        (folder / "deep" / "same.txt").write_text("same")
-    assert folders.differences(one, other) == []
-
-    (one / "only.txt").write_text("x")
-    (other / "deep" / "same.txt").write_text("sane")
-
-    assert folders.differences(one, other) == [
-        "deep/same.txt has other bytes",
-        f"only.txt is only in {one}",
-    ]
-    assert folders.differences(tmp_path / "a", tmp_path / "b") == [
-        f"there is no file in {tmp_path / 'a'} nor in {tmp_path / 'b'}"
-    ]
-
-
 @pytest.fixture
 def left_over(
     folders: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

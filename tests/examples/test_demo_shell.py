@@ -67,7 +67,7 @@ def under_way(folders: Any, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     folders.fresh_folder(tmp_path / "demo")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_demo_stops_its_run_and_leaves_no_memory_behind(
     under_way: subprocess.Popen[str], tmp_path: Path, folders: Any, number: int
 ) -> None:

@@ -53,14 +53,6 @@ def test_whatever_takes_the_gain_takes_the_break_even(part: str) -> None:
     assert (even.net, even.runs, even.footprint) == (-1, None, None)
 
 
-def test_reserving_and_queueing_pay_with_enough_data() -> None:
-    even = found(compute=(100, 80), stage_in=(0, 4), gate_wait=(0, 6), queue=(0, 2))
-    assert even.footprint == GIB / 2  # (6 + 2) / (20 - 4)
-    assert even.sentences[3].startswith(
-        "Break-even in data: the run gains from 512.0 MiB (error unknown) of files on"
-    )
-
-
 def test_the_least_data_has_the_error_of_its_parts() -> None:
     even = break_even(
         clocks(compute=(100.0, 102.0)),

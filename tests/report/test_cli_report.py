@@ -47,14 +47,3 @@ def test_one_side_alone_is_reported(tmp_path: Path, side: str) -> None:
     document = json.loads(out.read_bytes())
     assert len(document["runs"][side.strip("-")]) == 1
     assert document["break_even"] is None
-
-
-def test_the_page_is_written_beside_the_json(tmp_path: Path) -> None:
-    run = str(RECORDED / "gated")
-    html = tmp_path / "report.html"
-    result = CliRunner().invoke(
-        report, ["--pfs", run, "--bb", run, "--html", str(html)]
-    )
-    assert result.exit_code == 0, result.output
-    assert result.output.endswith(f"drawn: {html}\n")
-    assert "cat1_ID0000002" in html.read_text()

@@ -13,7 +13,6 @@ import pytest
 from pegasus_bb.model.run import Problem
 from pegasus_bb.report import darshan_counters
 from pegasus_bb.report.darshan_counters import Log, read_logs
-from pegasus_bb.report.metrics import LAYER_METRICS
 
 MIB = 1 << 20
 
@@ -67,18 +66,6 @@ def test_a_log_says_what_darshan_itself_says(
     assert posix.read + posix.written == moved
     assert moved / MIB / posix.seconds == pytest.approx(rate, abs=0.001)
     assert seconds is None or posix.seconds == pytest.approx(seconds, abs=0.001)
-
-
-@pytest.mark.parametrize("name", ["sample-goodost", "sample-badost"])
-def test_what_a_process_did_beside_its_calls_makes_up_its_run_time(
-    logs: dict[str, Log], name: str
-) -> None:
-    posix = logs[name].modules["POSIX"]
-    parts = ("read_time", "write_time", "meta_time", "other_time")
-    of = {metric.key: metric.of for metric in LAYER_METRICS}
-    whole = sum(of[key](posix) or 0.0 for key in parts)
-    assert whole == pytest.approx(logs[name].seconds)
-    assert {layer.run_time for f in logs[name].files for layer in f.layers} == {None}
 
 
 def test_damaged_logs_cost_only_themselves(tmp_path: Path) -> None:

@@ -48,13 +48,3 @@ def keys_of(value: object) -> set[str]:
     if isinstance(value, dict):
         return set(value).union(*map(keys_of, value.values()))
     return set().union(*map(keys_of, value)) if isinstance(value, list) else set()
-
-
-def test_every_metric_has_a_unit() -> None:
-    document = to_document(compare([a_run(a_task())], [a_run()]))
-    assert set(document["units"]) == set(document["compute"][0]) - {"name"}
-    assert set(document["units"].values()) == {"s", "B", "B/s", "1"}
-    job = document["jobs"][0]
-    staging = document["staging"]
-    assert set(job) - set(document["units"]) == {"name", "job"}
-    assert set(staging["units"]) == set(staging) - {"units"}

@@ -93,14 +93,6 @@ def test_a_record_without_the_essentials_is_a_problem(
     assert problem.file.endswith("cat_ID1.out.000")
 
 
-def test_numbers_that_are_none_become_unknown(read: Read) -> None:
-    row = "      42:\n        rchar: -5\n        wchar: 1e30\n        iowait: many\n"
-    text = record_text().replace("utime: 0.250", "utime: true") + row
-    task = only_task(read(text))
-    assert (task.utime, task.rchar, task.wchar, task.iowait) == (None,) * 4
-    assert task.stime == 0.125
-
-
 @pytest.mark.parametrize(
     ("transformation", "node", "kind"),
     [

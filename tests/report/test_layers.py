@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 from pytest import approx
 
-from pegasus_bb.model.run import Calls, FileUse, Layer, Run
-from pegasus_bb.model.stat import Stat
+from pegasus_bb.model.run import FileUse, Layer, Run
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.layers import Spent, times
 from pegasus_bb.report.metrics import LAYER_METRICS
@@ -48,15 +47,6 @@ def test_the_slowest_process_is_the_slowest_over_all_files() -> None:
     assert found.processes == 2  # those that have a record of their own
     assert (found.read_time, found.write_time, found.meta_time) == (2.5, 3.0, 0.5)
     assert (found.seconds, found.slowest_read, found.slowest_write) == (3.5, 2.0, 3.0)
-
-
-def test_tasks_of_a_kind_are_together_and_repetitions_are_not() -> None:
-    task = a_task("sgt", calls=Calls(1, 1, 1.0), layers=(POSIX,))
-    slow = replace(task, layers=(replace(POSIX, read_time=12.0),))
-    comparison = compare([a_run(task, slow)], [a_run(task), a_run(slow)])
-    (row,) = comparison.layers
-    assert row.cells["read_time"].pfs == Stat(2.0, None, 1)  # 16 s of 8 processes
-    assert row.cells["read_time"].bb == Stat(2.0, 1.0, 2)
 
 
 def test_a_file_is_found_again_by_its_name() -> None:

@@ -73,15 +73,6 @@ def test_a_file_counts_from_its_start_to_the_end_of_its_removal(
     assert live(folder, tasks) == LiveBytes(steps, 4096, 0)
 
 
-def test_a_file_of_unknown_size_or_writer_is_told_and_is_no_zero(
-    folder: Path, tasks: list[Task]
-) -> None:
-    found = live(folder, tasks[:3])
-    assert found is not None
-    assert found.unknown == 1
-    assert max(size for _, size in found.steps) == 130
-
-
 def test_a_release_ends_all_that_was_on_it(folder: Path, tasks: list[Task]) -> None:
     found = live(folder, tasks, Reserved(4096, since=9.0, until=15.5))
     assert found is not None

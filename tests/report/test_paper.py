@@ -113,13 +113,3 @@ def test_figure_10_write_bandwidth_and_its_gain(paper: dict[str, Any]) -> None:
     assert round(1 / ratio) == paper["figure_10"]["factor"]
     assert 0.95 <= most["write_gain"]["pfs"] <= 1.0  # "between 0.95 to 1.0"
     assert most["write_gain"]["bb"] == pytest.approx(8200 / 4600)
-
-
-def test_figure_11_reading_gains_more_than_writing(paper: dict[str, Any]) -> None:
-    """ "Gain values are marginally higher ... due to the lower performance in the
-    1-node execution"."""
-    _, reading = widths(paper["figure_11"], "read")
-    _, writing = widths(paper["figure_10"], "write")
-    assert reading["read_gain"]["bb"] == pytest.approx(2.0)
-    assert reading["read_gain"]["bb"] > writing["write_gain"]["bb"]
-    assert reading["read_gain"]["pfs"] is None  # no number is named: no gain

@@ -44,13 +44,6 @@ def test_rates_of_all_processes_and_of_one(tier: TierSession) -> None:
     }
 
 
-def test_operations_of_all_processes_and_of_one(tier: TierSession) -> None:
-    measured(tier, cell(1), 100, 100)
-    tier.operations = [Operations(1, [900.0, 1100.0]), Operations(4, [2500.0])]
-    said = figures(tier).speeds
-    assert (said["ops"], said["job_ops"]) == ("2500/s", "1000/s")
-
-
 def test_the_cost_model_reads_what_was_written(
     tier: TierSession, tmp_path: Path
 ) -> None:

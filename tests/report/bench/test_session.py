@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import GIB, KIB, MIB
 from pegasus_bb.report.bench import session as module
 from pegasus_bb.report.bench.cells import Cell, all_cells
@@ -24,20 +23,6 @@ def test_every_block_is_measured_with_every_number_of_processes() -> None:
     cells = all_cells(blocks[::-1], counts)
     assert cells == [Cell(block, count) for block in blocks for count in counts]
     assert cells[-1].total == 128 * GIB
-
-
-@pytest.mark.parametrize(
-    ("block", "processes", "option"),
-    [
-        (3 * MIB // 2, 1, "--blocks"),
-        (0, 1, "--blocks"),
-        (MIB, 0, "--processes"),
-        (MIB, 5000, "--processes"),
-    ],
-)
-def test_an_impossible_cell_is_refused(block: int, processes: int, option: str) -> None:
-    with pytest.raises(UsageError, match=option):
-        all_cells([block], [processes])
 
 
 def test_every_cell_has_its_turn_before_any_has_another(

@@ -61,11 +61,6 @@ def test_the_first_screen_has_the_numbers_of_the_json_and_a_picture(
     assert found["height"] < (6000 if width == 400 else 3100)
 
 
-def test_one_run_alone_is_drawn(tmp_path: Path) -> None:
-    alone = compare([], [run.run for run in a_comparison().bb])
-    check(*browse(tmp_path, report_page({"": alone}), 400))
-
-
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_plan_is_drawn_without_errors_and_no_words_overlap(
     tmp_path: Path, user: User, width: int

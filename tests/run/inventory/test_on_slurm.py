@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ from pegasus_bb.run.inventory.listing import list_reservations
 from pegasus_bb.run.inventory.run_state import ReservationRecord
 from tests.run.inventory.conftest import OneRun, Runs
 from tests.runtime.backends.test_listing_many import RECORDED, recorded
-from tests.support.datawarp_bench import FAKE, DataWarpBench, bench, play
+from tests.support.datawarp_bench import DataWarpBench, bench, play
 
 __all__ = ["bench", "recorded"]
 DOWN = RECORDED / "show-burst.controller-down.txt"
@@ -118,23 +117,3 @@ def test_an_older_buffer_is_of_another_run(runs: Runs, bench: DataWarpBench) -> 
     [verdict] = leftovers()
     assert (verdict.goes, "left over from another run" in verdict.why) == (False, True)
     assert shown()["pbbone"].state == "failed"
-
-
-def test_slurm_is_asked_once_for_all(
-    runs: Runs, bench: DataWarpBench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number in range(4):
-        run = on_slurm(runs, f"pbb{number}")
-        run.change(timeout=f"{run.name[3]}s", account=f"m{run.name[3]}")
-        run.begins()
-    asked = bench.file.with_name("asked")
-    tools = bench.file.with_name("tools")
-    tools.mkdir()
-    for name in ("squeue", "scontrol"):
-        real = f'echo {name} >> {asked}\nexec {FAKE}/{name} "$@"\n'
-        (tools / name).write_text(f"#!/bin/sh\n{real}")
-        (tools / name).chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
-    assert [record.state for record in list_reservations()] == ["ready"] * 4
-    # The second time it is asked for what burst_buffer/lua has.
-    assert asked.read_text().split() == ["squeue", "scontrol", "scontrol"]

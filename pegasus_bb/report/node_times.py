@@ -12,11 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from pegasus_bb.core.errors import CatalogError
+from pegasus_bb.model.dag.nodes import Dag
+from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.model.run import NodeTimes, Problem, Task
 from pegasus_bb.report.jobstate import JobStates, read_jobstate
 
 _ROUNDED = 1.0  # seconds that a time of the log may lack
-_LINE_LIMIT = 16 << 20  # characters; a line may name all nodes of a level
 
 
 def read_states(folder: Path) -> tuple[JobStates, tuple[Problem, ...]]:
@@ -28,10 +30,9 @@ def read_states(folder: Path) -> tuple[JobStates, tuple[Problem, ...]]:
         return JobStates(), ()
     except OSError as error:
         return JobStates(), (Problem(str(path), error.strerror or str(error)),)
-    dags = list(folder.glob("*.dag"))
-    if len(dags) == 1:
-        begins = [since for since, _ in states.stretches]
-        states = states._replace(nodes=with_ready(states.nodes, dags[0], begins))
+    begins = [since for since, _ in states.stretches]
+    nodes = with_ready(states.nodes, _dag_of(folder), begins)
+    states = states._replace(nodes=nodes)
     why = f"{states.unread} lines that are not of its format were skipped"
     return states, (Problem(str(path), why),) if states.unread else ()
 
@@ -50,7 +51,7 @@ def to_the_last_record(
     names = {node.node for node in states.nodes}
     known = [task for task in tasks if task.node in names]
     unknown = [task for task in tasks if task.node not in names]
-    own = _nodes_of(Path(folder)) if unknown else set()
+    own = _dag_of(Path(folder)).nodes if unknown else {}
     unknown = [task for task in unknown if not own or task.node in own]
     *before, (since, until) = states.stretches
     last = max((task.end for task in unknown), default=until)
@@ -96,18 +97,17 @@ def with_waits(tasks: Iterable[Task], nodes: Iterable[NodeTimes]) -> Iterator[Ta
 
 
 def with_ready(
-    nodes: Sequence[NodeTimes], dag: Path, begins: Sequence[float]
+    nodes: tuple[NodeTimes, ...], dag: Dag, begins: Sequence[float]
 ) -> tuple[NodeTimes, ...]:
     """Return ``nodes`` of ``dag``, each with when it was ready.
 
     ``begins`` has the times at which an engine began to work on it. A node that was
-    ready before counts from there. If the file is missing, nothing is known.
+    ready before counts from there. Of a ``dag`` without nodes nothing is known.
     """
+    if not dag.nodes:
+        return nodes
     ended = {node.node: node.ended for node in nodes if node.ended is not None}
-    try:
-        parents = _last_parents(dag, ended)
-    except OSError:
-        return tuple(nodes)
+    parents = _last_parents(dag, ended)
     begins = sorted(begins)
     return tuple(
         replace(node, ready=_ready(node, parents.get(node.node), begins))
@@ -127,36 +127,19 @@ def _ready(
     return max((t for t in (parents, begun, node.ready) if t is not None), default=None)
 
 
-def _last_parents(dag: Path, ended: Mapping[str, float]) -> dict[str, float]:
+def _last_parents(dag: Dag, ended: Mapping[str, float]) -> dict[str, float]:
     last: dict[str, float] = {}
-    for parents, children in _edges(dag):
-        time = max((ended[name] for name in parents if name in ended), default=None)
-        if time is not None:
+    for parent, children in dag.children.items():
+        if parent in ended:
+            time = ended[parent]
             last.update({c: max(time, last.get(c, time)) for c in children})
     return last
 
 
-def _edges(dag: Path) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield parents and children of ``PARENT a b CHILD c d``, in letters of either
-    case."""
-    for words in _words(dag, "PARENT"):
-        upper = [word.upper() for word in words]
-        if upper[:1] == ["PARENT"] and "CHILD" in upper:
-            middle = upper.index("CHILD")
-            yield words[1:middle], words[middle + 1 :]
-
-
-def _nodes_of(folder: Path) -> set[str]:
-    """Return the nodes of the DAG in ``folder``; none if it cannot be read."""
+def _dag_of(folder: Path) -> Dag:
+    """Read the one DAG in ``folder``; an empty one if that cannot be."""
     dags = list(folder.glob("*.dag"))
     try:
-        return {words[1] for dag in dags for words in _words(dag, "JOB") if words[1:]}
-    except OSError:
-        return set()
-
-
-def _words(dag: Path, first: str) -> Iterator[list[str]]:
-    with dag.open(encoding="utf-8", errors="replace") as source:
-        while line := source.readline(_LINE_LIMIT):
-            if line.lstrip()[: len(first)].upper() == first:
-                yield line.split()
+        return read_dag(dags[0]) if len(dags) == 1 else Dag()
+    except CatalogError:
+        return Dag()

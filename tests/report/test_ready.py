@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.report.jobstate import job_states
 from pegasus_bb.report.node_times import with_ready
 
@@ -28,9 +29,10 @@ def ran(node: str, submitted: int, ended: int) -> list[str]:
 
 def waits(tmp_path: Path, *lines: str) -> dict[str, float | None]:
     (tmp_path / "demo-0.dag").write_text(DAG)
+    dag = read_dag(tmp_path / "demo-0.dag")
     states = job_states([BEGUN, *lines])
     begins = [since for since, _ in states.stretches]
-    nodes = with_ready(states.nodes, tmp_path / "demo-0.dag", begins)
+    nodes = with_ready(states.nodes, dag, begins)
     return {node.node: node.ready_wait for node in nodes}
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from pegasus_bb.model.dag.roles import Role, role_of
+from pegasus_bb.model.dag.roles import RESERVATION, Role, role_of
 from pegasus_bb.model.run import FileUse, Kind, Problem, ProcessIdentity, Task
 from pegasus_bb.report.records import RecordText, read_records
 from pegasus_bb.report.uses import with_calls
@@ -23,20 +23,8 @@ _BY_TRANSFORMATION = {
     "cleanup": Kind.CLEANUP,
     "rc-client": Kind.REGISTER,
 }
-_BY_ROLE = {
-    Role.CREATE_DIR: Kind.CREATE_DIR,
-    Role.STAGE_IN: Kind.STAGE_IN,
-    Role.STAGE_OUT: Kind.STAGE_OUT,
-    Role.STAGE_INTER: Kind.STAGE_INTER,
-    Role.CLEAN_UP: Kind.CLEANUP,
-    Role.LEAF_CLEANUP: Kind.CLEANUP,
-    Role.REGISTRATION: Kind.REGISTER,
-}
-# Jobs of the workflow that planning adds.
-_RESERVATION = {
-    Role.BB_SETUP: ("bb_setup", "bb::setup"),
-    Role.BB_DELETE: ("bb_delete", "bb::delete"),
-}
+# Nodes of a planner are named by what they are for.
+_BY_ROLE = {kind.value: kind for kind in Kind} | {Role.CLEAN_UP.value: Kind.CLEANUP}
 
 
 class _Unusable(Exception):
@@ -66,13 +54,14 @@ def kind_of(transformation: str, node: str, job: str) -> Kind:
     program of a planner serves several kinds: the node tells.
     """
     role = role_of(node)
-    if role in _RESERVATION and transformation in _RESERVATION[role]:
+    names = (role.value, role.value.replace("_", "::"))
+    if role in RESERVATION and transformation in names:
         return Kind(role.value)
     namespace, separator, name = transformation.partition("::")
     if job or namespace != "pegasus" or not separator:
         return Kind.COMPUTE
     by_program = _BY_TRANSFORMATION.get(name.partition(":")[0], Kind.OTHER)
-    return _BY_ROLE.get(role, by_program)
+    return _BY_ROLE.get(role.value, by_program)
 
 
 def _task(text: RecordText, node: str, retry: int) -> Task:

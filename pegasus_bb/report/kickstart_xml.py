@@ -71,15 +71,8 @@ def _parsed(text: str) -> Element:
 
 
 def _without_data(text: bytes) -> bytes:
-    kept = []
-    at = 0
-    while (start := text.find(_DATA, at)) >= 0:
-        end = text.find(_DATA_END, start)
-        if end < 0:
-            break
-        kept.append(text[at:start])
-        at = end + len(_DATA_END)
-    return b"".join([*kept, text[at:]])
+    first, *parts = text.split(_DATA)
+    return first + b"".join(part.partition(_DATA_END)[2] for part in parts)
 
 
 def _decoded(text: bytes) -> str:

@@ -127,14 +127,6 @@ def test_keywords_are_the_options_of_plan() -> None:
         assert renamed.get(name, f"--{name.replace('_', '-')}") in options
 
 
-def test_staging_sites_are_those_of_workflow_plan(here: User) -> None:
-    del here
-    found = explain("workflow.yml", **GIVEN, staging_sites={"cluster": "local"})
-    assert "--staging-site local: the reservation takes its place" in str(found)
-    with pytest.raises(UsageError, match="--staging-site osn: files on a third"):
-        explain("workflow.yml", **GIVEN, staging_sites={"cluster": "osn"})
-
-
 def test_files_that_are_made_later_are_planned_for_without_a_check(here: User) -> None:
     (here.folder / "in.txt").unlink()
     options = {**GIVEN, "bb_capacity": "8MiB", "dir": here.folder / "submit"}

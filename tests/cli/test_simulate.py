@@ -84,20 +84,6 @@ def test_a_mistake_is_named(work: Path, words: tuple[str, ...], said: str) -> No
     assert done.stdout == ""
 
 
-def test_provisioning(work: Path) -> None:
-    tang = Path(__file__).parents[2] / "examples" / "papers" / "tang" / "table3.yml"
-    words = ["simulate", "--provision", str(tang)]
-    done = pegasus_bb([*words, "--json"], work, os.environ)
-    assert done.returncode == DONE, done.stderr
-    assert json.loads(done.stdout)["unit"] == "GB/s"
-    mixed = pegasus_bb([*words, "--nodes", "5"], work, os.environ)
-    assert mixed.returncode == USAGE
-    assert "--provision takes no --nodes" in mixed.stderr
-    planned = pegasus_bb([*words, "--mode", "off"], work, os.environ)
-    assert planned.returncode == USAGE
-    assert "No such option '--mode'" in planned.stderr
-
-
 def test_flash(work: Path) -> None:
     """The same seeds print the same bytes; a mistake is refused with its line."""
     path = users_file(work)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,7 @@ STOPPED = (
 OURS = ("gate", "seal", "ledger", "landing", "job reservation", "launcher", "manifest")
 
 
+@cache
 def texts() -> dict[Path, str]:
     found = {ROOT / "README.md", ROOT / "CONTRIBUTING.md"}
     for folder, names in READ.items():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.examples.genomes import EXAMPLE, ROWS, generator, read, vcf
+from tests.examples.genomes import generator, read, vcf
 
 # What is generated
 
@@ -56,21 +56,3 @@ def test_only_results_are_staged_out_and_every_file_has_a_size(tiny: Path) -> No
 
 
 # The data
-
-
-def test_genotypes_are_a_valid_vcf_of_the_1000_genomes_shape(tiny: Path) -> None:
-    lines = (tiny / "data" / vcf.vcf_name(1, ROWS)).read_text().splitlines()
-    assert lines[0].startswith("##fileformat=VCFv4.")
-    rows = [line.split("\t") for line in lines if not line.startswith("##")]
-    assert len(rows) == 1 + ROWS
-    assert rows[0] == (EXAMPLE / "data" / "columns.txt").read_text().split()
-    assert {len(row) for row in rows} == {9 + 2504}
-    positions = [int(row[1]) for row in rows[1:]]
-    assert positions == sorted(set(positions))
-    for row in rows[1:]:
-        info = dict(field.split("=") for field in row[7].split(";"))
-        genotypes = row[9:]
-        assert set(genotypes) <= {"0|0", "0|1", "1|0", "1|1"}
-        copies = sum(genotype.count("1") for genotype in genotypes)
-        assert int(info["AC"]) == copies > 0
-        assert float(info["AF"]) == pytest.approx(copies / 5008, rel=1e-5)

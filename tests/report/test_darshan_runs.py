@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from pegasus_bb.cli.report import command as report
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.model.run import Problem, Run
 from pegasus_bb.report import darshan_counters
@@ -42,19 +39,6 @@ def test_ranks_wrote_every_byte_of_the_shared_files_once(
         **dict.fromkeys(("fx.sgt", "fy.sgt"), (SGT, SGT)),
         **dict.fromkeys(("fx.sgtheader", "fy.sgtheader"), (HEADER, HEADER)),
     }
-
-
-def test_both_sides_are_compared_by_their_logs(tmp_path: Path) -> None:
-    out = tmp_path / "report.json"
-    sides = ["--pfs", str(LOGGED / "pfs"), "--bb", str(LOGGED / "bb")]
-    result = CliRunner().invoke(report, [*sides, "--json", str(out)])
-    assert result.exit_code == 0, result.output
-    assert "in calls is Darshan's" in " ".join(result.output.split())
-    (sgt, synthesis) = json.loads(out.read_bytes())["compute"]
-    seconds = sgt["io_time"]["pfs"]["mean"]
-    assert seconds == pytest.approx(0.032096, abs=1e-6)
-    assert sgt["io_rate"]["pfs"]["mean"] == pytest.approx((ALL + 21896) / seconds)
-    assert synthesis["io_time"] == synthesis["io_rate"]
 
 
 def test_planning_learns_from_a_log_what_no_record_says(tmp_path: Path) -> None:

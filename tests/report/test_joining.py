@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.model.run import Calls, Kind, Problem, ProcessIdentity, Task
+from pegasus_bb.model.run import Calls, Problem, ProcessIdentity, Task
 from pegasus_bb.report.darshan_counters import Log
 from pegasus_bb.report.joining import join
 from tests.report.sample_runs import a_task
@@ -78,18 +78,3 @@ def test_a_log_that_misses_what_the_kernel_counted_has_no_time(
     assert problem.why.startswith("Darshan saw less than half of what the kernel")
     assert isinstance(task, Task)
     assert (task.calls, task.rchar, task.wchar) == (None, rchar, wchar)
-
-
-@pytest.mark.parametrize(
-    ("command", "name"),
-    [
-        ("/usr/bin/python3 -I /wf/bin/mix.py a", "mix"),
-        ("/wf/bin/mix-1.5 a", "mix-1.5"),
-        ("/bin/sh -e job.sh", "job"),
-    ],
-)
-def test_without_records_each_log_is_a_task(command: str, name: str) -> None:
-    (task,) = joined([], a_log(command=command))
-    assert (task.transformation, task.kind) == (name, Kind.COMPUTE)
-    assert (task.start, task.duration, task.exit_code) == (0.1, 0.8, None)
-    assert (task.rchar, task.wchar, task.iowait) == (30, 20, None)

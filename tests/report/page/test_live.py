@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from pegasus_bb.report.page.tier_figures import live
@@ -22,9 +20,3 @@ def test_both_charts_have_the_same_time_axis(found: Comparison) -> None:
     assert shared["domain"] == single["domain"] == [0, 43.75]
     assert "At most 40.0 MiB on the reservation of all jobs and 9.0 MiB" in figure.about
     assert "1 file on the reservation of all jobs" in figure.about
-
-
-@pytest.mark.parametrize("key", ["live", "live_job_reservations"])
-def test_an_unknown_part_is_not_drawn(found: Comparison, key: str) -> None:
-    bb = tuple(replace(each, run=replace(each.run, **{key: None})) for each in found.bb)
-    assert len(live(replace(found, bb=bb)).charts) == 1

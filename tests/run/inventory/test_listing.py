@@ -18,7 +18,6 @@ from pegasus_bb.cli.gc import command as gc_command
 from pegasus_bb.cli.ls import command
 from pegasus_bb.core import ledger
 from pegasus_bb.run.engine.processes import Processes
-from pegasus_bb.run.inventory.listing import list_reservations
 from tests.run.engine.dagman.conftest import tools
 from tests.run.inventory.conftest import OneRun, Runs
 
@@ -77,14 +76,6 @@ def test_any_line_as_json(run: OneRun, asked: Command, odd: dict[str, Any]) -> N
     done = CliRunner().invoke(asked, ["--json"], catch_exceptions=False)
     assert len(json.loads(done.stdout)) == 2
     assert run.request.name in done.stdout
-
-
-def test_a_folder_that_is_no_tier_any_more_is_left_as_it_is(saved: OneRun) -> None:
-    assert saved.delete() == 0
-    shutil.rmtree(saved.tier_of_all)
-    saved.tier_of_all.mkdir()
-    assert list_reservations() == []
-    assert list(saved.tier_of_all.iterdir()) == []
 
 
 def test_a_tier_that_is_away_is_unknown_never_gone(run: OneRun) -> None:

@@ -32,10 +32,12 @@ def test_with_all_results_safe_it_is_given_back(run: Run, capsys: Captured) -> N
     assert run.delete() == 0
     assert "given back" in words(capsys)
     assert not run.folder().exists()
-    assert run.noted().released_at is not None
+    released_at = run.noted().released_at
+    assert released_at is not None
     assert [e["event"] for e in ledger.find(NAME)] == ["released", "requested"]
     assert run.delete() == 0
     assert "given back before" in words(capsys)
+    assert run.noted().released_at == released_at
 
 
 def test_a_destination_may_be_a_url(run: Run) -> None:

@@ -203,7 +203,8 @@ def _check_planned(bb: BBDir) -> None:
 def _note_end(bb: BBDir, noted: Reservation | None, event: str) -> None:
     request = bb.request()
     noted = noted or Reservation(request.name, request.backend, request.uuid, 0.0)
-    bb.note_reservation(noted._replace(released_at=time.time()))
+    released_at = noted.released_at or time.time()  # the first time counts
+    bb.note_reservation(noted._replace(released_at=released_at))
     _list_end(bb, event)
 
 

@@ -23,15 +23,13 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
 
 
 @contextmanager
-def described_progress(
-    console: Console | None = None, *, shown: bool = True
-) -> Iterator[Tell]:
-    """The same for steps of which each has another name; on ``console``, if given."""
+def described_progress(*, shown: bool = True) -> Iterator[Tell]:
+    """The same for steps of which each has another name."""
     from rich.console import Console  # slow to load
     from rich.markup import escape
 
-    shown = shown and (console is not None or sys.stderr.isatty())
-    with _one_line(console or Console(stderr=True), shown=shown) as bar:
+    shown = shown and sys.stderr.isatty()
+    with _one_line(Console(stderr=True), shown=shown) as bar:
         task = bar.add_task("starting", total=None)
 
         def tell(what: str, done: int, of: int) -> None:

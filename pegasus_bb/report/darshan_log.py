@@ -12,7 +12,7 @@ import resource
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -27,22 +27,10 @@ _OPENS = ("OPENS", "FDOPENS")
 _OTHERS = ("STATS", "FSYNCS", "FDSYNCS", "RENAME_SOURCES")
 
 
-class OperationCounts(NamedTuple):
-    data: int  # calls that read or write
-    metadata: int  # calls that open, close, ask for, sync or rename a file
-
-    def plus(self, other: OperationCounts) -> OperationCounts:
-        return OperationCounts(self.data + other.data, self.metadata + other.metadata)
-
-
-def operations(counters: Mapping[str, int], prefix: str) -> OperationCounts:
-    """Count the operations of one record, whose counters begin with ``prefix``. MPI-IO
-    has other names for them: POSIX has them all."""
-
-    def count(names: tuple[str, ...]) -> int:
-        return sum(max(0, counters.get(f"{prefix}_{name}", 0)) for name in names)
-
-    return OperationCounts(count(_DATA), 2 * count(_OPENS) + count(_OTHERS))
+def _calls_of(counters: Mapping[str, int], prefix: str, names: Iterable[str]) -> int:
+    """Count the calls of one record, whose counters begin with ``prefix``. MPI-IO has
+    other names for them: POSIX has them all."""
+    return sum(max(0, counters.get(f"{prefix}_{name}", 0)) for name in names)
 
 
 SECONDS = 120  # for one log; 100,000 records take some ten
@@ -63,7 +51,8 @@ class _Module(NamedTuple):
     files: Mapping[int, _Moved]  # by Darshan's number of the file
     spent: Mapping[int, list[Spent]]  # the same: in its calls
     times: Times
-    operations: OperationCounts = OperationCounts(0, 0)
+    data: int = 0  # calls that read or write
+    metadata: int = 0  # calls that open, close, ask for, sync or rename a file
 
     @property
     def read(self) -> int:
@@ -161,8 +150,8 @@ def _calls(modules: Mapping[str, _Module]) -> dict[str, float]:
     POSIX."""
     known = [modules[name] for name in ("POSIX", "STDIO") if name in modules]
     return {
-        "data": sum(module.operations.data for module in known),
-        "metadata": sum(module.operations.metadata for module in known),
+        "data": sum(module.data for module in known),
+        "metadata": sum(module.metadata for module in known),
         "meta_time": sum(module.times.meta_time for module in known),
     }
 
@@ -213,20 +202,22 @@ def _module(log: dict[str, Any], name: str, processes: int) -> _Module:
         return _Module({}, {}, times([], processes))
     files: dict[int, _Moved] = {}
     spent: dict[int, list[Spent]] = {}
-    done = OperationCounts(0, 0)
+    data = metadata = 0
+    prefix = _PREFIX[name]
     names = backend.counter_names(name)
     seconds = backend.fcounter_names(name)
     for record in records:
         counters = dict(zip(names, record["counters"].tolist(), strict=True))
-        moved = _moved(counters, _PREFIX[name])
-        done = done.plus(operations(counters, _PREFIX[name]))
+        moved = _moved(counters, prefix)
+        data += _calls_of(counters, prefix, _DATA)
+        metadata += _calls_of(counters, prefix, (*_OPENS, *_OPENS, *_OTHERS))
         before = files.get(record["id"])
         files[record["id"]] = moved if before is None else _sum(before, moved)
         counted = dict(zip(seconds, record["fcounters"].tolist(), strict=True))
-        own = _spent(record["rank"], counted, _PREFIX[name])
+        own = _spent(record["rank"], counted, prefix)
         spent.setdefault(record["id"], []).append(own)
     ours = times([own for some in spent.values() for own in some], processes)
-    return _Module(files, spent, ours._replace(processes=processes), done)
+    return _Module(files, spent, ours._replace(processes=processes), data, metadata)
 
 
 def _spent(rank: int, counted: Mapping[str, float], prefix: str) -> Spent:

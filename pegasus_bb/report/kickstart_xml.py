@@ -22,7 +22,7 @@ _END = b"</invocation>"
 # stdout and stderr of the task: most of a record, and of no use here.
 _DATA = b"<data"
 _DATA_END = b"</data>"
-_CONTROL = bytes(range(32)).translate(None, b"\t\n\r") + b"\x7f"
+CONTROL = bytes(range(32)).translate(None, b"\t\n\r") + b"\x7f"
 
 
 def begins(text: bytes) -> int | None:
@@ -47,7 +47,7 @@ def load(text: bytes) -> tuple[dict[str, Any], tuple[FileUse, ...]]:
 
     Raises ValueError if it is no XML, or more of it than a record can be.
     """
-    root = _parsed(_decoded(_without_data(text).translate(None, _CONTROL)))
+    root = _parsed(_decoded(_without_data(text).translate(None, CONTROL)))
     record: dict[str, Any] = dict(root.attrib)
     record["duration"] = _number(record.get("duration", ""))
     record["cwd"] = root.findtext("{*}cwd", "")

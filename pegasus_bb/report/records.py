@@ -45,7 +45,6 @@ _UNUSED = re.compile(
 # A record has no brackets outside quotes; the scanner's time grows with their square.
 _QUOTED = re.compile(rb'"(?:[^"\\\n]|\\.)*"')
 _BRACKETS = 1000
-_CONTROL = bytes(range(32)).translate(None, b"\t\n\r") + b"\x7f"
 
 
 class RecordText(NamedTuple):
@@ -140,7 +139,7 @@ def _parse(record: bytes) -> RecordText:
     # A line that was torn off may have been longer, and its number larger.
     record = record[: record.rfind(b"\n") + 1]
     text = _DATA.sub(b"", record) if b"data: |" in record else record
-    clean = _UNUSED.sub(b"", text).translate(None, _CONTROL)
+    clean = _UNUSED.sub(b"", text).translate(None, kickstart_xml.CONTROL)
     if _brackets(clean) > _BRACKETS:
         return RecordText(None, "not a Kickstart record: brackets without end")
     try:

@@ -70,17 +70,10 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     yield f"Slurm with burst_buffer/{found['plugin']}"
     if found["plugin"] == "lua":
         yield f"service: {found['service'] or 'it answers'}"
-    yield from _table(
-        ("pool", "total", "free", "granule"),
-        [
-            (
-                p["name"],
-                *(format_size(p[key]) for key in ("total", "free", "granularity")),
-            )
-            for p in found["pools"]
-            if p["total"]
-        ],
-    )
+    sizes = ("total", "free", "granularity")
+    pools = [pool for pool in found["pools"] if pool["total"]]
+    rows = [(p["name"], *(format_size(p[size]) for size in sizes)) for p in pools]
+    yield from _table(("pool", "total", "free", "granule"), rows)
     users = sorted(found["users"].items(), key=lambda user: -user[1])
     yield from _table(("user", "has"), [(u, format_size(n)) for u, n in users])
     head = ("user", "pool", "size", "state", "age")

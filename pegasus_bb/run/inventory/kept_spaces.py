@@ -7,6 +7,7 @@ more where the node was run again since, and its results are back.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from pegasus_bb.core import ledger
@@ -39,32 +40,32 @@ def list_kept_spaces(
 def _record(
     backend: str, space: Unstaged, kept: ledger.KeptSpace | None
 ) -> ReservationRecord:
-    run = RunState(NOT_OURS)
-    whose = "of a run that this ledger does not know"
-    if kept is not None:
-        there = Path(kept.submit_dir).is_dir()
-        run = RunState(runs.AWAY)
-        if there:
-            run = run_state(Path(kept.submit_dir))
-        whose = f"with the results of node {kept.node}"
     where = unstaged_results(backend)
-    return ReservationRecord(
+    found = ReservationRecord(
         f"job {space.job}",
         backend,
         space.size,
         State.STAGING_OUT.value,
-        f"kept by {where.keeper}, {whose}: {space.message}",
-        on_ledger=kept is not None,
+        f"kept by {where.keeper}, of a run that this ledger does not know: "
+        f"{space.message}",
+        on_ledger=False,
         asked_at=space.created,
-        uuid=kept.uuid if kept else "",
-        label=kept.label if kept else "",
-        submit_dir=kept.submit_dir if kept else "",
-        run=run.state,
-        run_words=run.reason,
+        run=NOT_OURS,
         next=(where.discard_command(space.job),),
         job=space.job,
-        node=kept.node if kept else "",
-        scratch=kept.scratch if kept else "",
+    )
+    if kept is None:
+        return found
+    folder = Path(kept.submit_dir)
+    run = run_state(folder) if folder.is_dir() else RunState(runs.AWAY)
+    whose = f"with the results of node {kept.node}"
+    return replace(
+        found,
+        message=f"kept by {where.keeper}, {whose}: {space.message}",
+        on_ledger=True,
+        run=run.state,
+        run_words=run.reason,
+        **kept._asdict(),
     )
 
 

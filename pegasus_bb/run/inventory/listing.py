@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 from pegasus_bb.core import ledger
@@ -20,7 +21,7 @@ from pegasus_bb.run.inventory.run_state import (
     NOT_OURS,
     ReservationRecord,
     RunState,
-    ended_record,
+    ledger_record,
     run_state,
 )
 from pegasus_bb.runtime.backends.base import ReservationRow
@@ -51,7 +52,7 @@ def list_reservations(*, everything: bool = False) -> list[ReservationRecord]:
         if entry.end and (everything or row):
             state = row.status.state.value if row else ""
             message = _BACK.format(entry.end) if row else ""
-            found[entry.name, entry.uuid] = ended_record(entry, state, message)
+            found[entry.name, entry.uuid] = ledger_record(entry, state, message)
     ordered = (found.get((entry.name, entry.uuid)) for entry in known)
     on_ledger = {entry.name for entry in known}
     strangers = [_stranger(*row) for name, row in rows.items() if name not in on_ledger]
@@ -71,19 +72,13 @@ def _run_state(one: LocatedReservation) -> RunState:
 def _record(one: LocatedReservation, status: Status) -> ReservationRecord:
     entry = one.entry
     run = _run_state(one)
-    return ReservationRecord(
-        entry.name,
-        entry.backend,
-        status.size or entry.size,
-        status.state.value,
-        status.message,
-        asked_at=entry.time,
+    return replace(
+        ledger_record(entry, status.state.value, status.message),
+        size=status.size or entry.size,
         site=one.request.site if one.request else "",
         tier=one.request.tier if one.request else "",
-        uuid=entry.uuid,
         label=entry.label or (one.bb.label() if one.bb else ""),
         submit_dir=one.submit_dir,
-        host=entry.host,
         run=run.state,
         run_words=run.reason,
         next=_next(one, run),

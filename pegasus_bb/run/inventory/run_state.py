@@ -110,9 +110,10 @@ class ReservationRecord:
     scratch: str = ""  # of that run
 
 
-def ended_record(
+def ledger_record(
     entry: LedgerReservation, state: str, message: str
 ) -> ReservationRecord:
+    """Return what the ledger says of ``entry``."""
     request = entry.request or {}
     return ReservationRecord(
         entry.name,

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.lint.files import lint_links, lint_names
 from pegasus_bb.decide.liveness import lives_of
-from pegasus_bb.decide.run_times import LevelClock
 from pegasus_bb.decide.sizing import reserve_shared, wanted_capacity
 from pegasus_bb.decide.survey import survey
 from pegasus_bb.decide.tier_choice import choose_tier, lint_tier, rule_of
 from pegasus_bb.decide.tier_rules import JOB, homes
 from pegasus_bb.model.drain_settings import OFF
+from pegasus_bb.model.history import declared_past
 from pegasus_bb.model.placement import PFS, PlacedFile, Placement
 from pegasus_bb.model.properties import AUTO
 from pegasus_bb.model.tiers import Tier
@@ -79,7 +80,7 @@ def place_by_rules(given: PlanningInput, tier: Tier) -> PlacementDecision:
     lint_names(given.workflow, given.catalogs, files)
     found = homes(given, tier, files)
     lives = lives_of(given, tier.site, files)
-    seconds = LevelClock.of(given).seconds(lives)
+    seconds = _lifetimes(given, lives)
     placed: dict[str, PlacedFile] = {}
     made_inside = given.workflow.made_by_own_runs
     for file, on, how, rule, _ in found:
@@ -97,6 +98,18 @@ def place_by_rules(given: PlanningInput, tier: Tier) -> PlacementDecision:
     return PlacementDecision(
         Placement(tier, placed), frozenset(pinned - for_jobs), frozenset(for_jobs)
     )
+
+
+def _lifetimes(
+    given: PlanningInput, lives: Mapping[str, tuple[int, int]]
+) -> dict[str, float]:
+    """LFN -> seconds between its first level and its last, if run times are known."""
+    jobs = given.workflow.jobs.values()
+    if not given.history.has_times and not any(map(declared_past, jobs)):
+        return {}
+    from pegasus_bb.decide.run_times import LevelClock  # a first plan knows none
+
+    return LevelClock.of(given).seconds(lives)
 
 
 def reserve(given: PlanningInput, decision: PlacementDecision) -> PlacementDecision:

@@ -1,4 +1,5 @@
-"""Compute nodes have old Pythons: the same story, told by each that is found here."""
+"""Compute nodes have old Pythons and new ones: the same story, told by each that is
+found here. Jobs start with modules of Python that are not public (_json, _ctypes)."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from pegasus_bb.runtime import manifest
 from pegasus_bb.runtime.install import install_runtime
 from tests.support.job_lists import SCRATCH, Site, folder, transfer
 
-OLD = ["3.9", "3.10"]
+PYTHONS = ["3.9", "3.10", "3.13"]
 
 
 def find_python(version: str) -> str:
@@ -30,7 +31,7 @@ def find_python(version: str) -> str:
     return ""
 
 
-@pytest.fixture(params=OLD)
+@pytest.fixture(params=PYTHONS)
 def old(site: Site, request: pytest.FixtureRequest) -> Site:
     python = find_python(request.param)
     if not python:

@@ -24,7 +24,7 @@ from pegasus_bb_testbed import lua, testbed
 from pegasus_bb_testbed.home import Home, flavour
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
-from pegasus_bb.stager.slurm.hooks import FUNCTIONS
+from pegasus_bb.stager.slurm.install_hooks import FUNCTIONS
 from testbed.tests.lua_site import LuaSite
 from testbed.tests.shared_testbed import turn, up, what_is_missing
 from testbed.tests.slurm_site import until

@@ -25,7 +25,7 @@ def free_slots(owners: Sequence[int], most: int) -> UserFilter:
 
 
 def _are_together(one: StagerTask, other: StagerTask) -> bool:
-    return (one.uid, one.terms.share) == (other.uid, other.terms.share)
+    return (one.uid, one.share) == (other.uid, other.share)
 
 
 class Assignments:
@@ -58,7 +58,7 @@ class Assignments:
                 break
             if task in taken:  # its deadline has moved meanwhile
                 continue
-            is_small = size + task.size <= _BYTES and not task.terms.own_rate
+            is_small = size + task.size <= _BYTES
             if taken and not (is_small and _are_together(task, taken[0])):
                 self._queue.put_back(task)
                 break

@@ -49,7 +49,7 @@ class Section:
     def folder(self, key: str, default: str | None = None) -> str:
         """Return the path in ``key``: of a folder, or of nothing yet."""
         value = self.get(key, default)
-        path = value if isinstance(value, str) and can_be_written(value) else ""
+        path = value if isinstance(value, str) else ""
         good = os.path.isabs(path) and "\0" not in path and ".." not in path.split("/")
         self.check(good, f"{key}: an absolute path", value)
         is_free = os.path.isdir(path) or not os.path.lexists(path)
@@ -75,16 +75,6 @@ class Section:
         wanted = f"{DISCARD}: 10m, at most so often"
         self.check(seconds > 0, wanted, self.get(DISCARD))
         return seconds
-
-
-def can_be_written(text: str) -> bool:
-    """Tell whether a path or a file can have ``text``: JSON can say halves of
-    characters."""
-    try:
-        text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def check_apart(where: str, own: dict[str, str], pools: dict[str, str]) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Iterator, Sequence
-from typing import Any, Callable, NamedTuple, Optional
+from collections.abc import Iterator
+from typing import Any, Callable, NamedTuple
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.refusals import sync_folder
@@ -61,26 +61,11 @@ class Opened(NamedTuple):
         return self.dest.device, self.dest.inode, folded(self.as_name)
 
 
-Began = Callable[[list[int], str], None]
-Ended = Callable[[int, int, Optional[BaseException]], None]
-Moved = Callable[[Sequence[int], int], None]  # of one task, or of several together
-Outcome = Callable[[int, dict[str, Any]], None]
-
-
 class Copying:
-    """Does one assignment, and reports how each task has ended."""
+    """Does one assignment; ``worker`` reports how each task has ended."""
 
-    def __init__(
-        self,
-        began: Began,
-        ended: Ended,
-        moved: Moved,
-        control: Any,
-        outcome: Outcome,
-    ) -> None:
-        """``outcome`` is called for copies with ``digest``, before their end."""
-        self._began, self._ended, self._moved = began, ended, moved
-        self._control, self._outcome = control, outcome
+    def __init__(self, worker: Any, control: Any) -> None:
+        self._worker, self._control = worker, control
         self._made = Made()
         self._places: set[tuple[int, int, str]] = set()  # of small files
 
@@ -106,10 +91,10 @@ class Copying:
         try:
             size = work(task)
         except (OSError, PegasusBBError, Stopped) as error:
-            self._ended(task["id"], 0, error)
+            self._worker.ended(task["id"], 0, error)
         else:
             if size is not None:
-                self._ended(task["id"], size, None)
+                self._worker.ended(task["id"], size, None)
 
     def _small(
         self, task: dict[str, Any], small: list[Opened], alone: list[dict[str, Any]]
@@ -170,7 +155,7 @@ class Copying:
             except TimeoutError as error:
                 if error.errno is not None:  # the file system's
                     raise
-                self._moved([task["id"]], 0)
+                self._worker.count([task["id"]], 0)
             except OSError as error:
                 if str(error.filename).startswith(handle):
                     error.filename = source.path + str(error.filename)[len(handle) :]
@@ -186,11 +171,8 @@ class Copying:
         earlier = _copied_earlier(opened) if opened.task["tags"] else None
         if earlier is not None:
             return self._finish(opened, earlier)
-        for _, landed in self._landed([opened]):
-            if isinstance(landed, CopyFailed):
-                raise landed
-            return self._finish(opened, landed)
-        raise CopyFailed(f"{opened.source.at(opened.name)}: no reason is known")
+        _, landed = next(self._landed([opened]))
+        return self._finish(opened, landed)
 
     def _together(self, every: list[Opened]) -> None:
         """Where one is cancelled, the others begin again, if they are not there yet."""
@@ -199,7 +181,7 @@ class Copying:
             try:
                 for opened, landed in self._landed(list(left.values())):
                     del left[opened.number]
-                    self._end(opened, landed)
+                    self._do(opened.task, lambda _: self._finish(opened, landed))  # noqa: B023
             except (OSError, PegasusBBError) as error:
                 self._all_ended(list(left), error)
                 return
@@ -210,24 +192,14 @@ class Copying:
 
     def _all_ended(self, numbers: list[int], why: Exception) -> None:
         for number in numbers:
-            self._ended(number, 0, why)
-
-    def _end(self, opened: Opened, landed: Any) -> None:
-        try:
-            if isinstance(landed, CopyFailed):
-                raise landed
-            size = self._finish(opened, landed)
-        except (OSError, PegasusBBError) as error:
-            self._ended(opened.number, 0, error)
-        else:
-            self._ended(opened.number, size, None)
+            self._worker.ended(number, 0, why)
 
     def _landed(self, every: list[Opened]) -> Iterator[Any]:
         """(opened, Landed or CopyFailed) of each file, as it becomes durable. Raises
         Stopped where one of them is cancelled."""
         numbers = [opened.number for opened in every]
-        mover = Mover(follow=False, tell=lambda size: self._moved(numbers, size))
-        self._began(numbers, mover.tag)
+        mover = Mover(follow=False, tell=lambda size: self._worker.count(numbers, size))
+        self._worker.began(numbers, mover.tag)
         for outcome in mover.move(_items(every)):
             landed: Landed | None = outcome.landed
             yield outcome.item.mark, landed or outcome.failure
@@ -240,7 +212,7 @@ class Copying:
             source,
             dest,
             journal,
-            lambda more: self._moved([opened.number], more),
+            lambda more: self._worker.count([opened.number], more),
             opened.task["hint"],
         )
         if opened.task["kind"] == MOVE:
@@ -250,15 +222,17 @@ class Copying:
             sync_folder(opened.source.fd)
         return size  # the service removes the journal when the end is durable
 
-    def _finish(self, opened: Opened, landed: Landed) -> int:
-        """The copy is durable: a move removes the source, if it is still what was
-        copied. Raises CopyFailed, OSError."""
+    def _finish(self, opened: Opened, landed: Landed | CopyFailed) -> int:
+        """The copy is durable, or it has failed: a move removes the source, if it is
+        still what was copied; the bytes. Raises CopyFailed, OSError."""
+        if isinstance(landed, CopyFailed):
+            raise landed
         made = os.stat(opened.as_name, dir_fd=opened.dest.fd, follow_symlinks=False)
         if stamp(made)[:2] != landed.stamp[:2]:  # two nodes may bring the same
             _check_same_bytes(opened, landed)
         self._made.add(opened.dest.at(opened.as_name))
         if opened.task["digest"]:
-            self._outcome(opened.number, landed.as_noted())
+            self._worker.outcome(opened.number, landed.as_noted())
         if opened.task["kind"] == COPY:
             return landed.size
         write_note(opened.task, made)  # it takes a sync, and the source may change

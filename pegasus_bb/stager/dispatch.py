@@ -61,8 +61,7 @@ class Dispatch:
         """Take new tasks of one request, which wait."""
         self.queue.add_all(tasks)
         for task in tasks:
-            if task.terms.share:
-                self.targets.join(task)
+            self.targets.join(task)
 
     def hand_out(self) -> None:
         """Give waiting tasks to workers that have none."""
@@ -82,9 +81,8 @@ class Dispatch:
                 continue
             worker = self._pool.worker_of(tasks[0].uid)
             worker.assign(tasks)
-            rate = max(task.terms.own_rate for task in tasks)
             piece = self.targets.piece(tasks)
-            worker.send({"do": described, "rate": rate, "piece": piece})
+            worker.send({"do": described, "piece": piece})
 
     def pause(self, *, paused: bool) -> None:
         """Running tasks stop where they are, and none begins; or all goes on."""

@@ -86,8 +86,6 @@ class Forecast(NamedTuple):
         worker.size = float(whole)
         worker.left = float(max(1, whole - task.moved))
         worker.speed = whole / self.estimates.seconds(pair_of(task), whole)
-        if task.terms.own_rate:
-            worker.speed = min(worker.speed, task.terms.own_rate)
         worker.targets = self.targets.limited([task]) if self.targets.rates else set()
 
     def _size(self, task: StagerTask) -> int | None:

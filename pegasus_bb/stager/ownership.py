@@ -5,41 +5,27 @@ from __future__ import annotations
 import os
 import stat
 
-from pegasus_bb.core.refusals import keep_mode
-
 # What the service keeps in its folder ``state``, for no other user.
-FOLDERS = ("jobs", "nodes", "errands")
-FILES = ("buffers.json", "tasks.sqlite", "tasks.sqlite-wal", "lock")
+FILES = ("tasks.sqlite", "tasks.sqlite-wal", "lock")
 
 
 def why_not_private(state: str, uid: int) -> str:
     """Return what is wrong where others than ``uid`` can use what the service keeps
     in ``state``, with what mends it; empty where none can."""
-    for name in (*FOLDERS, *FILES):
+    for name in FILES:
         path = os.path.join(state, name)
         try:
             found = os.lstat(path)
         except FileNotFoundError:
             continue
-        if stat.S_ISREG(found.st_mode) is not (name in FILES):
-            continue  # to use it tells more
-        others = 0o077 if name in FOLDERS else 0o022
-        if found.st_uid != uid or found.st_mode & others:
+        is_file = stat.S_ISREG(found.st_mode)  # else to use it tells more
+        if is_file and (found.st_uid != uid or found.st_mode & 0o077):
             return (
                 f"{path}: belongs to another user, or others may read or write it; "
                 f"fix: look at what is in it, then chown -R {uid} {path} && "
                 f"chmod -R go-rwx {path}"
             )
     return ""
-
-
-def close_files(state: str) -> None:
-    """Take from others the right to read what earlier versions have let them read.
-    Raises OSError."""
-    for name in FILES:
-        path = os.path.join(state, name)
-        if os.path.isfile(path):
-            keep_mode(path, 0o600)
 
 
 def why_open(folder: str, uid: int) -> str:

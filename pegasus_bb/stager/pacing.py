@@ -1,4 +1,4 @@
-"""How fast a worker moves bytes: its own rate, and its part of the rates of targets."""
+"""How fast a worker moves bytes: its part of the rates of targets and of shares."""
 
 from __future__ import annotations
 
@@ -29,27 +29,6 @@ class Bucket:
         begin = max(self._used_until, now - _BURST)
         self._used_until = begin + size / self.rate
         return self._used_until
-
-
-class OwnRate:
-    """Paces the copying threads of one worker."""
-
-    def __init__(self, rate: float = 0.0) -> None:
-        """``rate``: bytes per second; 0: no limit."""
-        self._bucket, self._lock = Bucket(rate), threading.Lock()
-
-    def take(self, size: int, is_over: IsOver = lambda: False) -> None:
-        """Count ``size`` bytes; wait until the rate allows the next. Returns early
-        once ``is_over``."""
-        if not self._bucket.rate:
-            return
-        with self._lock:
-            until = self._bucket.take(size, time.monotonic())
-        while not is_over():
-            left = until - time.monotonic()
-            if left <= 0:
-                return
-            time.sleep(min(left, _LONGEST))
 
 
 class SharedRate:
@@ -112,11 +91,6 @@ class Stopwatch:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._lock = clock, threading.Lock()
         self._held, self._since, self.seconds = 0, 0.0, 0.0
-
-    @property
-    def is_running(self) -> bool:
-        """Whether a thread is held back now."""
-        return self._held > 0
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:

@@ -26,11 +26,6 @@ def pair_of(task: StagerTask) -> tuple[str, str]:
     return task.source.partition("://")[0], task.dest.partition("://")[0]
 
 
-def _share_of(task: StagerTask) -> str:
-    """As the name of a target, which has no blank; empty where it has none."""
-    return f"{task.uid} {task.terms.share}" if task.terms.share else ""
-
-
 class Meter:
     """Bytes so far, and bytes per second of late."""
 
@@ -63,10 +58,12 @@ class Targets:
         self.meters = {name: Meter() for name in self._by_space.values()}
 
     def join(self, task: StagerTask) -> None:
-        """Add ``task``, which has a share. Its share is a target with the rate of
-        the last who joined."""
-        name = _share_of(task)
+        """Add ``task``. Its share, if it has one, is a target with the rate of the last
+        who joined."""
+        name = task.share
         rate = task.terms.rate
+        if not name:
+            return
         self._sharing[name] += 1
         if self.rates.get(name) != rate:  # others may have its bucket since a change
             self.rates[name], self._buckets[name] = rate, Bucket(rate)
@@ -85,7 +82,7 @@ class Targets:
 
     def leave(self, task: StagerTask) -> None:
         """Remove ``task``, which has joined, and has ended."""
-        name = _share_of(task)
+        name = task.share
         if name:
             self._sharing[name] -= 1
             if not self._sharing[name]:
@@ -100,7 +97,7 @@ class Targets:
 
     def limited(self, tasks: Collection[StagerTask]) -> set[str]:
         """Return those of them that have a rate, and the shares of ``tasks``."""
-        wanted = self.of(tasks).union(map(_share_of, tasks))
+        wanted = self.of(tasks).union(task.share for task in tasks)
         return {name for name in wanted if name in self.rates}
 
     def piece(self, tasks: Collection[StagerTask]) -> int:

@@ -52,7 +52,8 @@ class Requests:
     ) -> None:
         """``end`` is what a shutdown calls."""
         self._config, self._service, self._end = config, service, end
-        self._answers = Answers(service)
+        self._one_of: dict[int, asyncio.Lock] = {}  # long answers, by user
+        self._making: set[asyncio.Future[None]] = set()
         self._begun = time.time()
         self._user: dict[str, Method] = {
             "ping": self._ping,
@@ -114,17 +115,12 @@ class Requests:
 
     def _status(self, request: ClientRequest) -> None:
         tasks = self._named(request)
-        eta = request.message.get("eta") is True
-        self._answers.send_tasks(request.connection, request.number, tasks, eta=eta)
+        self._send_tasks(request, tasks, eta=request.message.get("eta") is True)
 
     def _wait(self, request: ClientRequest) -> None:
         tasks = self._named(request)
-        connection = request.connection
-
-        def answer() -> None:
-            self._answers.send_tasks(connection, request.number, tasks)
-
-        connection.keep(self._service.wait(tasks, answer))
+        answer = partial(self._send_tasks, request, tasks)
+        request.connection.keep(self._service.wait(tasks, answer))
 
     def _cancel(self, request: ClientRequest) -> None:
         """The answer comes when all have ended: a copy that was complete by then is
@@ -186,6 +182,37 @@ class Requests:
         about = {"paused": dispatch.is_paused, "trouble": self._service.trouble}
         return {"users": counts, "targets": targets, **about}
 
+    def _send_tasks(
+        self, request: ClientRequest, tasks: list[StagerTask], *, eta: bool = False
+    ) -> None:
+        """Answer with ``tasks`` as they are now. Of one user long answers come one
+        after the other."""
+        dispatch = self._service.dispatch
+        known = len(self._service.tasks) if eta else 0
+        if max(len(tasks), known) <= _SHORT:
+            left = dispatch.forecast().seconds_left() if eta else None
+            request.connection.answer(request.number, {"tasks": _shown(tasks, left)})
+            return
+        making = asyncio.ensure_future(self._send_long(request, tasks, eta=eta))
+        self._making.add(making)
+        making.add_done_callback(self._making.discard)
+
+    async def _send_long(
+        self, request: ClientRequest, tasks: list[StagerTask], *, eta: bool
+    ) -> None:
+        connection = request.connection
+        async with self._one_of.setdefault(connection.uid, asyncio.Lock()):
+            left = None
+            if eta:
+                forecast = self._service.dispatch.forecast()
+                loop = asyncio.get_running_loop()
+                left = await loop.run_in_executor(None, forecast.seconds_left)
+            connection.send(await _line_of(request.number, tasks, left))
+            try:
+                await asyncio.wait_for(connection.has_written(), _PATIENCE)
+            except asyncio.TimeoutError:
+                connection.close()
+
     def _named(self, request: ClientRequest) -> list[StagerTask]:
         uid = request.connection.uid
         message = request.message
@@ -195,60 +222,17 @@ class Requests:
         return self._service.visible(uid, message.get("tasks"), everyone=everyone)
 
 
-class Answers:
-    """Answers that list tasks. A long one is made in pieces, so that no other client
-    has to wait for it: one at a time, and of one user one after the other."""
-
-    def __init__(self, service: Service) -> None:
-        self._service = service
-        self._one = asyncio.Lock()
-        self._one_of: dict[int, asyncio.Lock] = {}  # by user
-        self._making: set[asyncio.Future[None]] = set()
-
-    def send_tasks(
-        self,
-        connection: Connection,
-        number: Any,
-        tasks: list[StagerTask],
-        *,
-        eta: bool = False,
-    ) -> None:
-        """Answer the request ``number`` with ``tasks`` as they are then."""
-        known = len(self._service.tasks) if eta else 0
-        if max(len(tasks), known) <= _SHORT:
-            left = self._service.dispatch.forecast().seconds_left() if eta else None
-            connection.answer(number, {"tasks": _shown(tasks, left)})
-            return
-        making = asyncio.ensure_future(self._make(connection, number, tasks, eta=eta))
-        self._making.add(making)
-        making.add_done_callback(self._making.discard)
-
-    async def _make(
-        self, connection: Connection, number: Any, tasks: list[StagerTask], *, eta: bool
-    ) -> None:
-        own = self._one_of.setdefault(connection.uid, asyncio.Lock())
-        async with own:
-            async with self._one:
-                if connection.is_open:
-                    connection.send(await self._line(number, tasks, eta=eta))
-            try:
-                await asyncio.wait_for(connection.has_written(), _PATIENCE)
-            except asyncio.TimeoutError:
-                connection.close()
-
-    async def _line(self, number: Any, tasks: list[StagerTask], *, eta: bool) -> bytes:
-        left = None
-        if eta:
-            forecast = self._service.dispatch.forecast()
-            loop = asyncio.get_event_loop()
-            left = await loop.run_in_executor(None, forecast.seconds_left)
-        pieces = []
-        for first in range(0, len(tasks), _PIECE):
-            shown = _shown(tasks[first : first + _PIECE], left)
-            pieces.append(json.dumps(shown, separators=(",", ":"))[1:-1])
-            await asyncio.sleep(0)
-        head = f'{{"id":{json.dumps(number)},"ok":{{"tasks":['
-        return f"{head}{','.join(pieces)}]}}}}\n".encode()
+async def _line_of(
+    number: Any, tasks: list[StagerTask], left: dict[int, float] | None
+) -> bytes:
+    """Return a long answer, made in pieces: no other client has to wait for it."""
+    pieces = []
+    for first in range(0, len(tasks), _PIECE):
+        shown = _shown(tasks[first : first + _PIECE], left)
+        pieces.append(json.dumps(shown, separators=(",", ":"))[1:-1])
+        await asyncio.sleep(0)
+    head = f'{{"id":{json.dumps(number)},"ok":{{"tasks":['
+    return f"{head}{','.join(pieces)}]}}}}\n".encode()
 
 
 def _shown(

@@ -7,7 +7,7 @@ import contextlib
 import os
 import re
 import time
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from itertools import islice
 from typing import Any, Callable
 
@@ -19,14 +19,14 @@ from pegasus_bb.stager.held_tasks import Retention, TasksEnded, Waiters
 from pegasus_bb.stager.moving import note_path
 from pegasus_bb.stager.programs import Discards
 from pegasus_bb.stager.site_config import Config
-from pegasus_bb.stager.store import Store
+from pegasus_bb.stager.store import Change, Store
 
 _CANCELLED_AT_ONCE = 1_000  # tasks: some 20 ms
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NOTE = re.compile(r"([0-9]{1,18})\.(?:moved|jsonl)|\.([0-9]{1,18})\.moved\..*\.part")
 
 Answer = Callable[[dict[str, Any]], None]  # takes what stands under "ok"
 Refusal = Callable[[Refused], None]
+Also = Callable[[range], Sequence[Change]]
 
 
 class Service:
@@ -40,8 +40,8 @@ class Service:
         self._discards = Discards(config.spaces)
         self._waiters: Waiters = {}
         self.dispatch = Dispatch(config, self._began, self._end)
-        self._store = Store(config.database, loop.call_soon_threadsafe)
-        found = self._store.read()
+        self.store = Store(config.database, loop.call_soon_threadsafe)
+        found = self.store.read()
         self.dispatch.estimates.recall(found.learned)
         self.tasks, self._next = found.tasks, found.next_id
         self._retention = Retention(self.tasks, self._forget)
@@ -66,8 +66,10 @@ class Service:
         raw: bytes,
         answer: Answer,
         refuse: Refusal,
+        also: Also = lambda numbers: (),
     ) -> None:
-        """Accept all of ``specs`` or none; ``answer`` comes when they are durable.
+        """Accept all of ``specs`` or none; ``answer`` comes when they are durable,
+        together with what ``also`` returns for their numbers.
 
         ``raw`` is the request's own line, which is stored as it is. Raises Refused.
         """
@@ -94,7 +96,8 @@ class Service:
             answer({"first": first, "count": len(specs)})
             self.dispatch.hand_out()
 
-        self._store.write(store.accepted(origin, raw), durable)
+        changes = [*store.accepted(origin, raw), *also(range(first, self._next))]
+        self.store.write(changes, durable)
 
     def visible(
         self, uid: int, ids: list[int] | None, *, everyone: bool = False
@@ -137,7 +140,7 @@ class Service:
     @property
     def trouble(self) -> str:
         """Why it can write nothing durable now; empty where it can."""
-        return self._store.trouble
+        return self.store.trouble
 
     @property
     def is_idle(self) -> bool:
@@ -155,28 +158,28 @@ class Service:
         self.dispatch.close()
         self._note_learned()
         self._note_unwritten()
-        self._store.close()
+        self.store.close()
 
     def tidy(self) -> None:
         """Forget old tasks; write what a full disk did not take."""
         self._note_learned()
         self._note_unwritten()
-        if self._store.refuses:  # whether it still does
-            self._store.write(store.noted("next", self._next), lambda error: None)
+        if self.store.trouble:  # whether it still does
+            self.store.write(store.noted("next", self._next), lambda error: None)
         self._retention.forget_old()
         self.dispatch.queue.tidy()
 
     def _note_learned(self) -> None:
         if self.dispatch.estimates.has_news:
             learned = self.dispatch.estimates.learned()
-            self._store.write(store.noted("learned", learned), lambda error: None)
+            self.store.write(store.noted("learned", learned), lambda error: None)
 
     def _forget(self, origin: Origin) -> None:
-        self._store.write(store.forgotten(origin, self._next), lambda error: None)
+        self.store.write(store.forgotten(origin, self._next), lambda error: None)
 
     def _began(self, tasks: list[int], tag: str, go: Callable[[], None]) -> None:
         """``go`` also where the disk is full: the copies shall end all the same."""
-        self._store.write(store.began(tasks, tag), lambda error: go())
+        self.store.write(store.began(tasks, tag), lambda error: go())
 
     def _end(self, task: StagerTask, state: str, size: int, why: str) -> None:
         task.state, task.moved, task.message = state, size, why
@@ -204,7 +207,7 @@ class Service:
             if self._drained is not None and self.is_idle:
                 self._drained()
 
-        self._store.write(store.ended(tasks), durable)
+        self.store.write(store.ended(tasks), durable)
 
 
 def _remove_notes(folder: str, number: int) -> None:
@@ -217,24 +220,11 @@ def _remove_notes(folder: str, number: int) -> None:
 
 def _sweep_notes(users: str, wanted: Container[int]) -> None:
     """Remove the notes of all tasks but ``wanted``: an earlier service was killed too
-    early, or a try, which may leave ``.N.moved.*.part``.
-
-    ``users`` has a folder for each user, who may put anything into his own and swap it
-    meanwhile. So each is opened once, no link is followed, and nothing below is read.
-    """
-    with contextlib.suppress(OSError):
-        for name in os.listdir(users):
-            with contextlib.suppress(OSError):
-                folder = os.open(os.path.join(users, name), _FOLDER)
-                try:
-                    _sweep_folder(folder, wanted)
-                finally:
-                    os.close(folder)
-
-
-def _sweep_folder(folder: int, wanted: Container[int]) -> None:
-    for name in os.listdir(folder):
-        found = _NOTE.fullmatch(name)
-        if found and int(found[1] or found[2]) not in wanted:
-            with contextlib.suppress(OSError):
-                os.unlink(name, dir_fd=folder)
+    early, or a try, which may leave ``.N.moved.*.part``. ``users`` has a folder for
+    each user, who may put anything into his own: nothing below is read."""
+    for folder in os.listdir(users) if os.path.isdir(users) else ():
+        with contextlib.suppress(OSError):
+            for name in os.listdir(os.path.join(users, folder)):
+                found = _NOTE.fullmatch(name)
+                if found and int(found[1] or found[2]) not in wanted:
+                    os.unlink(os.path.join(users, folder, name))

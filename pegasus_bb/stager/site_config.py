@@ -10,8 +10,13 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import read_json
 from pegasus_bb.runtime.stager_client.dataspace import Dataspace, Dataspaces
 from pegasus_bb.stager.config_checks import DISCARD, NAME, Section, check_apart
-from pegasus_bb.stager.nodes.nodes_config import SPACE, NodeConfig, read_node
-from pegasus_bb.stager.slurm.slurm_config import SlurmConfig, read_slurm
+from pegasus_bb.stager.slurm.slurm_config import (
+    SPACE,
+    NodeConfig,
+    SlurmConfig,
+    read_node,
+    read_slurm,
+)
 
 _KEYS = ("dataspaces", "state", "sockets", "workers", "slurm", "node")
 _SPACE_KEYS = ("path", "target", "rate", DISCARD)

@@ -31,7 +31,7 @@ from pegasus_bb.runtime.stager_client.protocol import (
 from pegasus_bb.stager.capabilities import check_site
 from pegasus_bb.stager.connection import Connection
 from pegasus_bb.stager.messages import message_of
-from pegasus_bb.stager.ownership import close_files, why_not_private, why_open
+from pegasus_bb.stager.ownership import why_not_private, why_open
 from pegasus_bb.stager.requests import Requests
 from pegasus_bb.stager.service import Service
 from pegasus_bb.stager.site_config import Config
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 _TURN = 0.0005  # seconds until another thread may go on
 _TICK = 5.0  # seconds between two looks at idleness and old tasks
-_FILES = 65_536  # open at a time
 _CONNECTIONS = 64  # of one user at a time, so that none takes those of all
 _ENDING = 5.0  # seconds in which an idle service of the user that ends has gone
 _LOOK = 0.02  # seconds between two looks whether it has
@@ -185,7 +184,7 @@ class Server:
         slurm = self._config.slurm
         node = self._config.node
         config = self._config
-        rest = (config.state, config.spaces, self._service, self._loop)
+        rest = (config.spaces, self._service, self._loop)
         if node is not None:
             from pegasus_bb.stager.nodes.node_attendant import NodeAttendant
 
@@ -246,7 +245,6 @@ def _take_folders(config: Config) -> None:
     why = why_not_private(config.state, os.getuid())
     if why:
         raise UsageError(why)
-    close_files(config.state)
     path = os.path.join(config.state, "lock")
     lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)  # held until the process ends
     try:
@@ -271,10 +269,8 @@ def _explained(config: Config) -> Iterator[None]:
 
 def _allow_files() -> None:
     """Each client has a connection: more of them than a login shell allows."""
-    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = min(_FILES, most) if most != resource.RLIM_INFINITY else _FILES
-    if now != resource.RLIM_INFINITY and now < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 async def _serve(config: Config) -> None:

@@ -1,4 +1,4 @@
-"""What the service has accepted and what has ended, durable in an SQLite database.
+"""What the service knows durably, in an SQLite database: tasks, and Slurm's records.
 
 One transaction makes all durable that came during the transaction before it.
 """
@@ -11,7 +11,7 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Callable, NamedTuple, Optional
 
@@ -22,8 +22,7 @@ from pegasus_bb.stager.messages import complain
 Then = Callable[[Optional[OSError]], None]
 Change = tuple[str, Iterable[Sequence[Any]]]  # a statement and its rows
 
-_LEAST = 1 << 20  # bytes of free space: a transaction
-_EARLIER = "tasks.jsonl"  # the journal of earlier versions
+_EARLIER = ("tasks.jsonl", "buffers.json", "jobs", "nodes", "errands")
 # No other process reads it, and so SQLite needs no shared memory (-shm).
 _OPEN = """
 PRAGMA locking_mode = EXCLUSIVE;
@@ -37,6 +36,8 @@ CREATE TABLE IF NOT EXISTS ends (task INTEGER PRIMARY KEY, end TEXT);
 CREATE TABLE IF NOT EXISTS tags
     (task INTEGER, tag TEXT, PRIMARY KEY (task, tag)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, value TEXT);
+CREATE TABLE IF NOT EXISTS records
+    (kind TEXT, name TEXT, record TEXT, UNIQUE (kind, name));
 """
 
 
@@ -84,6 +85,21 @@ def noted(name: str, value: Any) -> list[Change]:
     return [("INSERT OR REPLACE INTO notes VALUES (?, ?)", [(name, json.dumps(value))])]
 
 
+def recorded(kind: str, name: str, record: Any) -> list[Change]:
+    """Record ``record``, which is JSON, in the place of an older one of that name."""
+    statement = (
+        "INSERT INTO records VALUES (?, ?, ?) "
+        "ON CONFLICT (kind, name) DO UPDATE SET record = excluded.record"
+    )
+    return [(statement, [(kind, name, json.dumps(record))])]
+
+
+def unrecorded(kind: str, name: str) -> list[Change]:
+    """Remove a record; do nothing if there is none."""
+    return [("DELETE FROM records WHERE kind = ? AND name = ?", [(kind, name)])]
+
+
+_MEND = "move it away: what it has is lost, and no folder is removed"
 _END = ("state", "moved", "ended_at", "message", "outcome")
 
 
@@ -95,13 +111,7 @@ class Store:
         OSError."""
         self._path, self._hand_over = path, hand_over
         self._refuses = ""  # why the latest changes were not written, until some are
-        earlier = os.path.join(os.path.dirname(path), _EARLIER)
-        if os.path.exists(earlier):
-            why = (
-                "the journal of an earlier version: let that version end its tasks "
-                "(pegasus-bb stager control drain), then remove the file"
-            )
-            raise OSError(errno.EEXIST, why, earlier)
+        _check_no_earlier(os.path.dirname(path))
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         try:
             self._db = sqlite3.connect(path, check_same_thread=False)
@@ -109,6 +119,7 @@ class Store:
         except sqlite3.Error as error:
             raise OSError(errno.EIO, str(error), path) from error
         sync_directory(os.path.dirname(path))
+        self._writing = threading.Lock()
         self._waiting: list[tuple[Iterable[Change], Then]] = []
         self._changed = threading.Condition()
         self._closed = False
@@ -117,10 +128,15 @@ class Store:
 
     def read(self) -> Recovered:
         """Return everything that is durable. Raises OSError where it is damaged."""
-        try:
+        with self._explained():
             return self._read()
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
         except (sqlite3.Error, AttributeError, LookupError, TypeError, ValueError) as e:
-            why = f"it is damaged ({e}); move it away: the tasks in it are lost"
+            why = f"it is damaged ({e}); {_MEND}"
             raise OSError(errno.EIO, why, self._path) from e
 
     def _read(self) -> Recovered:
@@ -152,15 +168,24 @@ class Store:
             self._waiting.append((changes, then))
             self._changed.notify()
 
+    def write_now(self, changes: Iterable[Change]) -> None:
+        """Make ``changes``, which are durable when this returns. Raises OSError."""
+        error = self._written([changes])
+        if error is not None:
+            raise error
+
+    def records(self, kind: str) -> list[Any]:
+        """Return the records of one kind, oldest first, as they were saved. Raises
+        OSError where one is damaged."""
+        query = "SELECT record FROM records WHERE kind = ? ORDER BY rowid"
+        with self._explained():
+            rows = self._db.execute(query, (kind,))
+            return [json.loads(text) for (text,) in rows]
+
     @property
     def trouble(self) -> str:
         """Why nothing can be written now; empty where it can."""
-        return self._refuses or why_full(os.path.dirname(self._path))
-
-    @property
-    def refuses(self) -> bool:
-        """Whether the latest changes were not written."""
-        return bool(self._refuses)
+        return self._refuses
 
     def close(self) -> None:
         """Return when all changes are durable or were refused."""
@@ -182,6 +207,10 @@ class Store:
             self._hand_over(partial(_call, [then for _, then in taken], error))
 
     def _written(self, every: Iterable[Iterable[Change]]) -> OSError | None:
+        with self._writing:
+            return self._committed(every)
+
+    def _committed(self, every: Iterable[Iterable[Change]]) -> OSError | None:
         try:
             for changes in every:
                 for statement, rows in changes:
@@ -194,26 +223,23 @@ class Store:
             if not self._refuses:
                 complain(why)
             self._refuses = why
-            return OSError(errno.EIO, str(error))
+            return OSError(errno.ENOSPC, str(error), self._path)
         self._refuses = ""
         return None
+
+
+def _check_no_earlier(state: str) -> None:
+    """Raises OSError where a version before this one has left what only it can read."""
+    for name in _EARLIER:
+        path = os.path.join(state, name)
+        if os.path.exists(path):
+            why = (
+                "an earlier version has left it: let that version end its tasks, jobs "
+                "and buffers, then remove it"
+            )
+            raise OSError(errno.EEXIST, why, path)
 
 
 def _call(every: Sequence[Then], error: OSError | None) -> None:
     for then in every:
         then(error)
-
-
-def why_full(folder: str) -> str:
-    """Return what to tell where the disk of ``folder`` takes nothing more; empty where
-    it does, or where that cannot be known. A quota is not looked at."""
-    try:
-        disk = os.statvfs(folder)
-    except OSError:
-        return ""
-    blocks = disk.f_bfree if os.getuid() == 0 else disk.f_bavail  # some are root's
-    if blocks * disk.f_frsize < _LEAST:
-        return f"{folder}: no space left on its disk: no task is accepted"
-    if disk.f_files and not disk.f_ffree:
-        return f"{folder}: its disk takes no more files: no task is accepted"
-    return ""

@@ -17,8 +17,6 @@ from pegasus_bb.runtime.staging.stage_tree import Stage
 from pegasus_bb.runtime.staging.tree import keep_mode_of, mode_of
 
 _SHOWN = 3  # failures in a message; the rest is counted
-_NEAR = 8  # folders that stay open while one in them is emptied
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 Sides = tuple[Folder, Folder]  # of the source and of its copy
 
@@ -77,30 +75,6 @@ def _check_apart(source: Folder, dest: Folder) -> None:
         raise UsageError(f"{source.path} -> {dest.path}: one lies in the other")
 
 
-class _Level:
-    """A folder that is being emptied, or one on the way to it."""
-
-    def __init__(self, name: str, sides: Sides) -> None:
-        """Names can be taken out of it from now on, if it is the user's own."""
-        self.name, self.stays = name, ""  # the first path that has to stay
-        self.names = os.listdir(sides[0].fd)
-        self.mode = mode_of(sides[0])
-        keep_mode_of(sides[0], self.mode | 0o700)
-        self.sides: Sides | None = sides
-        self._identity = _identity(sides)
-
-    def opened_from(self, inner: Sides) -> Sides:
-        """Return its folders, opened again if need be. Raises CopyFailed where
-        that was moved meanwhile."""
-        if self.sides is None:
-            above = _above(inner[0]), _above(inner[1])
-            if _identity(above) != self._identity:
-                why = "it was moved while it was emptied; all that was copied is whole"
-                raise CopyFailed(f"{inner[0].path}: {why}")
-            self.sides = above
-        return self.sides
-
-
 class _Linked(NamedTuple):
     """A file of several names, of which one went."""
 
@@ -110,7 +84,7 @@ class _Linked(NamedTuple):
 
 
 class Emptying:
-    """Removes what was copied of one tree, however deep; few folders are open."""
+    """Removes what was copied of one tree."""
 
     def __init__(self, journal: StageJournal) -> None:
         self._journal = journal
@@ -120,51 +94,41 @@ class Emptying:
 
     def run(self, source: Folder, dest: Folder) -> str:
         """The first path below ``source`` that has to stay; empty if there is none."""
-        left = self._empty((source, dest))
+        left = self._empty((source, dest), "")
         if left and self._linked:  # names that were met before the journal's
-            left = self._empty((source, dest))
+            left = self._empty((source, dest), "")
         return left
 
-    def _empty(self, top: Sides) -> str:
-        levels = [_Level("", top)]
-        sides = top
-        while True:
-            level = levels[-1]
-            if level.names:
-                inner = self._take(levels, sides, level.names.pop())
-                if inner is not None:
-                    sides = inner
-                    levels.append(_Level(os.path.basename(inner[0].path), inner))
-                    if len(levels) > _NEAR:
-                        levels[-_NEAR - 1].sides = None
-                continue
-            levels.pop()
-            if level.stays:
-                keep_mode_of(sides[0], level.mode)
-            if not levels:
-                return level.stays
-            sides = levels[-1].opened_from(sides)
-            levels[-1].stays = levels[-1].stays or level.stays
-            if not level.stays:
-                os.rmdir(level.name, dir_fd=sides[0].fd)
+    def _empty(self, sides: Sides, path: str) -> str:
+        source = sides[0]
+        mode = mode_of(source)
+        keep_mode_of(source, mode | 0o700)  # names can be taken out of it
+        left = [self._take(sides, name, path + name) for name in os.listdir(source.fd)]
+        stays = next(filter(None, left), "")
+        if stays:
+            keep_mode_of(source, mode)
+        return stays
 
-    def _take(self, levels: list[_Level], sides: Sides, name: str) -> Sides | None:
-        """Remove file ``name`` or note that it stays; a folder is returned."""
+    def _take(self, sides: Sides, name: str, path: str) -> str:
+        """Remove a file, or a folder with all in it; return what has to stay."""
         source, dest = sides
-        path = "/".join([*(level.name for level in levels[1:]), name])
         found = os.stat(name, dir_fd=source.fd, follow_symlinks=False)
         try:
             if stat.S_ISDIR(found.st_mode):
-                return source.enter(name), dest.enter(name)
-            copy = os.stat(name, dir_fd=dest.fd, follow_symlinks=False)
-            is_copied = self._is_copied(sides, name, path, found, copy)
+                inner = source.enter(name), dest.enter(name)
+            else:
+                copy = os.stat(name, dir_fd=dest.fd, follow_symlinks=False)
+                if not self._is_copied(sides, name, path, found, copy):
+                    return path
         except OSError:
-            is_copied = False
-        if is_copied:
+            return path
+        if not stat.S_ISDIR(found.st_mode):
             self._unlink(source, name, found, copy)
-        else:
-            levels[-1].stays = levels[-1].stays or path
-        return None
+            return ""
+        left = self._empty(inner, f"{path}/")
+        if not left:
+            os.rmdir(name, dir_fd=source.fd)
+        return left
 
     def _is_copied(
         self,
@@ -200,12 +164,3 @@ class Emptying:
             key = found.st_dev, found.st_ino
             before = self._linked[key].before if key in self._linked else found
             self._linked[key] = _Linked(before, stamp(now), stamp(copy))
-
-
-def _identity(sides: Sides) -> list[tuple[int, int]]:
-    return [(side.device, side.inode) for side in sides]
-
-
-def _above(folder: Folder) -> Folder:
-    handle = os.open("..", _FOLDER, dir_fd=folder.fd)
-    return Folder(handle, os.path.dirname(folder.path))

@@ -8,9 +8,8 @@ reads ``go``; ``{"moved": {id: bytes}}`` now and then; ``{"took": [number, bytes
 ids]}`` where a target has a rate, and it goes on when that number is granted;
 ``{"outcome": [id, outcome]}`` where a task wants that; ``{"ended": [id, state, bytes,
 message]}``; ``{"idle": seconds}`` at the end of an assignment: so long a pause or a
-rate has held it back; and ``{"lives": true}`` now and then. With ``do`` come ``rate``,
-of the task's own, and ``piece``, the bytes between two ``took``. It ends with its
-stdin.
+rate has held it back; and ``{"lives": true}`` now and then. With ``do`` comes
+``piece``, the bytes between two ``took``. It ends with its stdin.
 """
 
 from __future__ import annotations
@@ -29,10 +28,11 @@ from pegasus_bb.runtime.stager_client.task import BY_USER, CANCELLED, DONE, FAIL
 from pegasus_bb.stager.capabilities import become
 from pegasus_bb.stager.copying import Copying, Stopped
 from pegasus_bb.stager.messages import message_of
-from pegasus_bb.stager.pacing import OwnRate, SharedRate, Stopwatch
+from pegasus_bb.stager.pacing import SharedRate, Stopwatch
 
 _OFTEN = 0.25  # seconds between two messages about the bytes of a task
 _NICE = 19  # a copy has 1.5 % of a processor that a job or slurmctld wants, else all
+_DEEPEST = 20_000  # calls: a tree may have some thousand levels
 Say = Callable[[dict[str, Any]], None]
 
 
@@ -40,7 +40,7 @@ class Control:
     """What the service says while a task runs."""
 
     def __init__(self, say: Say) -> None:
-        self._say, self._own_rate = say, OwnRate()
+        self._say = say
         self.shared, self.held = SharedRate(say), Stopwatch()
         self._unbegun: set[int] = set()  # tasks of the assignment
         self._cancelled: set[int] = set()
@@ -56,7 +56,6 @@ class Control:
             self._cancel(message["cancel"])
         if "do" in message:
             self._unbegun = {task["id"] for task in message["do"]}
-            self._own_rate = OwnRate(message["rate"])
             self.shared.begin(message["piece"])
         if "granted" in message:
             self.shared.grant(message["granted"])
@@ -116,7 +115,6 @@ class Control:
             return not self._cancelled.isdisjoint(tasks)
 
         with self.held.running():
-            self._own_rate.take(size, is_over)
             self.shared.take(tasks, size, is_over)
             while not is_over() and not self._going.wait(_OFTEN):
                 pass
@@ -139,13 +137,7 @@ class Worker:
         self._moved = {}
         WARNINGS.said.clear()  # each user has his own
         WARNINGS.say = self._warnings.append
-        copying = Copying(
-            self._began,
-            self._ended,
-            self._count,
-            self._control,
-            lambda task, outcome: self._say({"outcome": [task, outcome]}),
-        )
+        copying = Copying(self, self._control)
         held = self._control.held.seconds
         try:
             copying.run(tasks)
@@ -154,11 +146,17 @@ class Worker:
                 self._control.shared.end([task["id"] for task in tasks])
             self._say({"idle": self._control.held.seconds - held})
 
-    def _began(self, tasks: list[int], tag: str) -> None:
+    def began(self, tasks: list[int], tag: str) -> None:
+        """Report tasks that begin; return when their tag is durable."""
         self._say({"began": tasks, "tag": tag})
         self._control.await_go(tag)
 
-    def _ended(self, task: int, size: int, failure: BaseException | None) -> None:
+    def outcome(self, task: int, outcome: dict[str, Any]) -> None:
+        """Report what the copy ``task``, which is about to end, has made."""
+        self._say({"outcome": [task, outcome]})
+
+    def ended(self, task: int, size: int, failure: BaseException | None) -> None:
+        """Report how a task has ended."""
         state = DONE
         message = "; ".join(self._warnings)
         self._warnings.clear()
@@ -173,7 +171,7 @@ class Worker:
             message = f"{type(failure).__name__}: {failure}"
         self._say({"ended": [task, state, size, message]})
 
-    def _count(self, tasks: Sequence[int], size: int) -> None:
+    def count(self, tasks: Sequence[int], size: int) -> None:
         """Report bytes; those of small files that are copied together, later."""
         if len(tasks) == 1:
             with self._lock:
@@ -192,6 +190,7 @@ def main(uid: str, sign: str) -> int:
     between two signs of life."""
     become(int(uid))
     os.nice(_NICE)
+    sys.setrecursionlimit(_DEEPEST)
     os.umask(0o077)  # what is made on the way; copies get the bits of their sources
     lock = threading.Lock()
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")

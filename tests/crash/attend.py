@@ -23,6 +23,7 @@ from pegasus_bb.stager.slurm import spool
 from pegasus_bb.stager.slurm.attendant import Attendant
 from pegasus_bb.stager.slurm.slurm_config import GranulePool, SlurmConfig
 from pegasus_bb.stager.slurm.space_folders import Trash, why_left
+from pegasus_bb.stager.store import Store
 
 MIB = 1 << 20
 spool.BELLS = 1  # each costs two calls of a start
@@ -75,12 +76,12 @@ class Copies:
     """A service that has done each task when it is submitted; it has failed it where a
     folder is in the way, and where the disk fails it does it later."""
 
-    def __init__(self, spaces: dict[str, Dataspace]) -> None:
+    def __init__(self, spaces: dict[str, Dataspace], store: Store) -> None:
         self.tasks: dict[int, StagerTask] = {}
-        self.spaces = spaces
+        self.spaces, self.store = spaces, store
 
     def submit(
-        self, uid: int, specs: Any, raw: bytes, accepted: Any, refused: Any
+        self, uid: int, specs: Any, raw: bytes, accepted: Any, refused: Any, also: Any
     ) -> None:
         first = time.time_ns()  # no number comes twice, as in the journal
         new = {}
@@ -94,6 +95,7 @@ class Copies:
             except OSError as error:
                 refused(Refused("busy", str(error)))
                 return
+        self.store.write_now(also(range(first, first + len(specs))))
         self.tasks.update(new)
         accepted({"first": first, "count": len(specs)})
 
@@ -115,8 +117,9 @@ class Copies:
         return os.path.join(self.spaces[place.space].root, *place.parts)
 
 
+@patch("pegasus_bb.stager.store.threading.Thread")  # nothing is left to it
 @patch.object(Trash, "_remove", remove_at_once)
-def attend(root: str) -> int:
+def attend(root: str, _: Any) -> int:
     """How many requests are left; 2 where it could not begin."""
     roots = {"lustre": f"{root}/lustre", "flash": f"{root}/bb"}
     spaces = {name: Dataspace(name, folder) for name, folder in roots.items()}
@@ -125,14 +128,16 @@ def attend(root: str) -> int:
     slurm = SlurmConfig(os.getuid(), f"{root}/spool", (pool,))
     loop = Loop()
     try:
-        rest = (spaces, cast(Any, Copies(spaces)), cast(Any, loop))
-        attendant = Attendant(slurm, config.state, *rest)
+        store = Store(config.database, loop.call_soon)
+        rest = (spaces, cast(Any, Copies(spaces, store)), cast(Any, loop))
+        attendant = Attendant(slurm, *rest)
     except (OSError, PegasusBBError) as error:
         print(error)
         return 2
     for step in loop.soon:
         step()
     attendant.close()
+    store.close()
     return len(os.listdir(f"{root}/spool/requests"))
 
 

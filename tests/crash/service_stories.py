@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import json
 import os
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,7 @@ class OfTheService(Story):
     hooks: tuple[str, ...] = ()
     polled: tuple[str, ...] = ()  # asked again where a call has failed
     errors = (errno.ENOSPC, errno.EDQUOT)  # a job fails where a disk fails
+    words = ("disk I/O error", "unable to open database", "is full")  # SQLite's
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
@@ -83,14 +86,17 @@ class OfTheService(Story):
         (requests / f"{self.day + self.noted:010}.0.{do}").write_text(text)
 
     def buffers(self) -> list[dict[str, Any]]:
-        path = self.root / "var" / "buffers.json"
-        found: list[dict[str, Any]] = json.loads(path.read_text())
-        return found
+        return self.records("Buffer")
 
     def jobs(self) -> dict[str, str]:
         """The states of all records."""
-        paths = (self.root / "var" / "jobs").glob("[!.]*.json")
-        return {path.stem: json.loads(path.read_text())["state"] for path in paths}
+        jobs = self.records("SlurmJob")
+        return {job["folder"]: job["state"] for job in jobs}
+
+    def records(self, kind: str) -> list[dict[str, Any]]:
+        query = "SELECT record FROM records WHERE kind = ?"
+        with closing(sqlite3.connect(self.root / "var" / "tasks.sqlite")) as found:
+            return [json.loads(row[0]) for row in found.execute(query, (kind,))]
 
     def free(self) -> int:
         """Granules, as Slurm is told."""
@@ -101,9 +107,7 @@ class OfTheService(Story):
         return sorted(path.name for path in self.bb.iterdir())
 
     def check_left(self) -> None:
-        """Every record is whole. Those that were told to ask again do."""
-        for path in (self.root / "var").rglob("[!.]*.json"):
-            assert json.loads(path.read_text()) is not None
+        """Those that were told to ask again do."""
         if self.traced.status >= 0:
             for hook in self.polled:
                 self.note(hook)
@@ -140,7 +144,7 @@ class JobIsStagedIn(OfTheService):
     polled = ("data_in",)
 
     def check_done(self) -> None:
-        assert self.jobs() == {"7": "staged-in"}
+        assert self.jobs() == {"job.7": "staged-in"}
         assert (self.bb / "job.7" / "in").read_text() == "an input"
         assert (self.folders(), self.free()) == (["Genomes", "job.7"], 5)
 
@@ -184,7 +188,7 @@ class NumberComesAgain(JobIsGivenUp):
 
     def check_done(self) -> None:
         assert (self.bb / "job.7" / "out").read_text() == "a result"
-        assert self.jobs() == {"7": "staged-in", "job.7": "kept"}
+        assert self.jobs() == {"job.7.2": "staged-in", "job.7": "kept"}
         assert (self.folders(), self.free()) == (["Genomes", "job.7", "job.7.2"], 3)
 
 

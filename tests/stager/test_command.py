@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import sys
 
@@ -148,25 +146,6 @@ def test_a_target_has_a_line_with_its_rate_and_its_queue() -> None:
         "target     MB/s   rate  pending  running  bytes",
         "lustre  1,500.0  2,000        7        2    3 B",
     ]
-
-
-def test_top_on_a_terminal_goes_on_until_it_is_interrupted(
-    daemon: Daemon, client: Client
-) -> None:
-    ours, its = os.openpty()
-    process = subprocess.Popen([*STAGER, "top"], env=daemon.environ, stdout=its)
-    os.close(its)
-    shown = b""
-    while shown.count(b"MB/s") < 2:
-        shown += os.read(ours, 10_000)
-    process.send_signal(signal.SIGINT)
-    try:
-        while os.read(ours, 10_000):
-            pass
-    except OSError:  # its end is closed
-        pass
-    assert process.wait(timeout=60) == 0
-    os.close(ours)
 
 
 def test_what_the_service_refuses_is_no_bug_and_no_service_no_answer(

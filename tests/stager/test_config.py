@@ -45,8 +45,6 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
         {"state": "/none/\0"},
         r"stager.json: state: an absolute path; found '/none/\\x00'",
     ),
-    ({"state": "/none/\ud800"}, "state: an absolute path"),
-    (space(path="/none/\ud800"), "dataspace lustre: path: an absolute path"),
     ({"state": "FILE"}, "state: a folder; name one, or remove what is there; found"),
     ({"sockets": "FILE"}, "sockets: a folder"),
     ({"sockets": "/none/../run"}, "sockets: an absolute path"),
@@ -109,21 +107,8 @@ def test_a_mistake_is_refused(
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_two_names_of_one_folder_are_one(tmp_path: Path) -> None:
-    (tmp_path / "bb").mkdir()
-    (tmp_path / "also").symlink_to(tmp_path / "bb")
-    parts = slurm(spool=str(tmp_path / "bb"), pools={"flash": {**POOL, "path": "ALSO"}})
-    path = tmp_path / "stager.json"
-    words = json.dumps({**space(), "state": "/none/state", **parts})
-    path.write_text(words.replace("ALSO", str(tmp_path / "also")))
-    with pytest.raises(
-        UsageError, match="flash: another folder than that of slurm: sp"
-    ):
-        site_config(str(path))
-
-
-@pytest.mark.parametrize("name", ["user", "control"])
-def test_a_folder_in_the_place_of_a_socket(daemon: Daemon, name: str) -> None:
+def test_a_folder_in_the_place_of_a_socket(daemon: Daemon) -> None:
+    name = "control"
     (daemon.sockets / name).mkdir(parents=True)
     daemon.sockets.chmod(0o700)
     said = daemon.refusal()
@@ -133,11 +118,10 @@ def test_a_folder_in_the_place_of_a_socket(daemon: Daemon, name: str) -> None:
     assert [path.name for path in daemon.sockets.iterdir()] == [name]
 
 
-@pytest.mark.parametrize("name", ["tasks.sqlite", "lock"])
-def test_a_folder_in_the_place_of_a_file(daemon: Daemon, name: str) -> None:
+def test_a_folder_in_the_place_of_a_file(daemon: Daemon) -> None:
     daemon.start().close()
     daemon.kill()
-    path = daemon.state / name
+    path = daemon.state / "tasks.sqlite"
     path.unlink()
     path.mkdir()
     assert f"{path}: Is a directory; mend that" in daemon.refusal()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -52,19 +51,3 @@ def test_bytes_of_a_task_that_runs_or_failed_are_charged(
         dispatch.queue.add(task(number, uid))
     found = dispatch.queue.take(0.0)
     assert found is not None and found.uid == 2
-
-
-def test_changes_of_rates_without_end_keep_no_worker_waiting(tmp_path: Path) -> None:
-    """A worker that may go on does so, whatever others ask at the same time."""
-    config = Config(str(tmp_path), str(tmp_path), {})
-    dispatch = Dispatch(config, lambda *_: None, lambda *_: None)
-    worker = Said(task(1, uid=1))
-
-    async def flood() -> None:
-        dispatch._pace(worker, 1, 0, list(worker.tasks.values()))
-        for _ in range(10):
-            dispatch.change_rate(2, "run", 0)
-            await asyncio.sleep(0)
-        assert worker.heard == [{"granted": 1}]
-
-    asyncio.run(flood())

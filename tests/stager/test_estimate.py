@@ -42,14 +42,15 @@ def seconds_left(
 ) -> dict[int, float]:
     """Of ``running``, each on a worker, and ``tasks``, which wait for two workers."""
     waiting = TaskQueue()
-    for each in tasks:
-        waiting.add(each)
     targets = Targets(
         {
             "lustre": Dataspace("lustre", "/lustre"),
             "bb": Dataspace("bb", "/bb", rate=rate),
         }
     )
+    for each in tasks:
+        waiting.add(each)
+        targets.join(each)
     queue = Assignments(waiting, workers=2)
     runs = [[each] for each in running]
     return Forecast(runs, queue, known(), targets, now).seconds_left()
@@ -65,20 +66,6 @@ def test_after_twenty_samples_nine_of_ten_estimates_are_within_a_quarter() -> No
         if number >= 20:
             near += abs(rate.seconds(size) - seconds) <= seconds / 4
         rate.learn(1, size, seconds)
-    assert near >= 180
-
-
-def test_a_sample_that_took_long_does_not_spoil_the_others() -> None:
-    """Every tenth copy is disturbed and takes five times as long."""
-    draw = random.Random(11)
-    rate = Rate()
-    near = 0
-    for number in range(220):
-        size = draw.randrange(16, 64) * MIB
-        seconds = (0.02 + size / 200e6) * draw.uniform(0.9, 1.1)
-        if number >= 20:
-            near += abs(rate.seconds(size) - seconds) <= seconds / 4
-        rate.learn(1, size, seconds * (5 if number % 10 == 9 else 1))
     assert near >= 180
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.stager_client.protocol import Refused
-from pegasus_bb.stager.store import why_full
 from tests.support.forked import pegasus_bb
 from tests.support.stager import Daemon
 from tests.support.waiting import until
@@ -105,21 +103,3 @@ def test_a_disk_that_is_full_is_told_until_there_is_room(daemon: Daemon) -> None
     assert "no task is accepted until" in shown.stderr
     daemon.limit_files()
     until(lambda: client.ask("ping")["trouble"] == "")
-
-
-@pytest.mark.parametrize(
-    ("left", "words"),
-    [
-        ({"f_bfree": 1, "f_bavail": 1}, "no space left"),
-        ({"f_ffree": 0}, "takes no more files"),
-        ({}, ""),
-        ({"f_files": 0, "f_ffree": 0}, ""),  # btrfs counts none
-    ],
-)
-def test_a_disk_is_full_where_it_has_no_room_or_no_inode(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: dict[str, int], words: str
-) -> None:
-    found = {"f_frsize": 4096, "f_bfree": 9999, "f_bavail": 9999}
-    disk = SimpleNamespace(**{**found, "f_files": 99, "f_ffree": 9, **left})
-    monkeypatch.setattr(os, "statvfs", lambda path: disk)
-    assert words in why_full(str(tmp_path)) and bool(words) == bool(why_full("/"))

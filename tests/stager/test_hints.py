@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 from pegasus_bb.core.units import MIB
@@ -24,7 +19,7 @@ def kept(daemon: Daemon, name: str) -> int:
     return hint_of(str(daemon.folder / "to" / name))
 
 
-@pytest.mark.parametrize("size", [0, 5000, 9 * MIB])
+@pytest.mark.parametrize("size", [5000, 9 * MIB])
 def test_a_copy_has_the_hint_of_its_task(
     daemon: Daemon, client: Client, size: int
 ) -> None:
@@ -54,16 +49,3 @@ def test_a_client_can_ask_which_keys_a_task_may_have(client: Client) -> None:
     about = client.ask("ping")
     assert (about["version"], "hint" in about["keys"]) == (1, True)
     assert about["roots"] == {"file": "/"}
-
-
-def test_a_person_names_it_by_its_word(daemon: Daemon, client: Client) -> None:
-    path: Path = daemon.make("file", 10)
-    words = ["submit", "--hint", "long", "--json", str(path), str(path) + ".copy"]
-    done = subprocess.run(
-        [sys.executable, "-m", "pegasus_bb", "stager", *words],
-        env=daemon.environ,
-        stdout=subprocess.PIPE,
-        check=True,
-    )
-    client.wait([json.loads(done.stdout)["task"]])
-    assert hint_of(f"{path}.copy") == LONG

@@ -67,7 +67,6 @@ def test_notes_of_tasks_that_need_none_go_at_the_next_start(daemon: Daemon) -> N
         each.mkdir()
         (each / "7.jsonl").touch()
     (folder / "link").symlink_to(others)
-    (folder.parent / "another").symlink_to(others)
     notes = ["{}.moved", "{}.jsonl", ".{}.moved.x8k2.part"]
     for number in (done, runs, 99):
         for note in notes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import socket
 from typing import Any
@@ -11,9 +10,6 @@ import pytest
 
 from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.stager_client.protocol import encode
-from pegasus_bb.runtime.stager_client.task import DONE, Origin, StagerTask
-from pegasus_bb.stager.connection import Connection
-from pegasus_bb.stager.held_tasks import TasksEnded, Waiters
 from tests.support.stager import Daemon
 
 
@@ -57,57 +53,3 @@ def test_a_request_waits_until_one_of_sixteen_is_answered(
         found = raw.makefile()
         answered = [json.loads(found.readline())["id"] for _ in range(17)]
     assert answered == [*range(17)]
-
-
-async def pair(heard: list[tuple[str, int]], name: str) -> Any:
-    """A connection whose requests are noted and not answered, and its client."""
-    ours, its = socket.socketpair()
-    connection = Connection(
-        *await asyncio.open_unix_connection(sock=ours),
-        lambda _, message, __: heard.append((name, message["id"])),
-    )
-    return connection, asyncio.ensure_future(connection.serve()), its
-
-
-def test_the_requests_of_several_connections_take_turns() -> None:
-    async def talk() -> list[tuple[str, int]]:
-        heard: list[tuple[str, int]] = []
-        both = [await pair(heard, name) for name in ("a", "b")]
-        for _, _, its in both:
-            its.sendall(b"".join(line(number, "ping") for number in range(3)))
-        while len(heard) < 6:
-            await asyncio.sleep(0)
-        for connection, serving, its in both:
-            connection.close()
-            await serving
-            its.close()
-        return heard
-
-    heard = asyncio.run(talk())
-    assert [number for _, number in heard] == [0, 0, 1, 1, 2, 2]
-
-
-def test_a_client_that_goes_waits_no_more() -> None:
-    waiters: Waiters = {}
-    tasks = [
-        StagerTask(n, Origin(1, 0.0, 1), {"kind": "copy", "source": ""}) for n in (1, 2)
-    ]
-    ended: list[str] = []
-
-    async def talk() -> None:
-        connection, serving, its = await pair([], "a")
-        gone = TasksEnded(waiters, tasks, lambda: ended.append("gone"))
-        other = TasksEnded(waiters, tasks, lambda: ended.append("other"))
-        for wait in (gone, other):
-            wait.resume()
-        connection.keep(gone)
-        its.close()
-        await asyncio.wait_for(serving, 20)
-
-    asyncio.run(talk())
-    assert {number: len(found) for number, found in waiters.items()} == {1: 1}
-    for task in reversed(tasks):
-        task.state = DONE
-        for waiter in waiters.pop(task.id, ()):
-            waiter(task.id)
-    assert ended == ["other"] and waiters == {}

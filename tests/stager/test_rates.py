@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 import os
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +17,7 @@ from hypothesis import strategies as st
 from pegasus_bb.core.units import MIB
 from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.stager_client.dataspace import Dataspace
-from pegasus_bb.stager.pacing import Bucket, SharedRate, Stopwatch
+from pegasus_bb.stager.pacing import Bucket, SharedRate
 from pegasus_bb.stager.rates import Targets
 from tests.stager.lives import ROOT
 from tests.stager.test_task_queue import task
@@ -61,13 +60,6 @@ def test_the_bytes_of_all_workers_keep_to_the_rate_of_their_target(
     until = 200 * piece / rate
     total = sum(moved_by(Bucket(rate), wanted, piece, until))
     assert total <= rate * (until + 0.05) + piece * len(wanted)
-
-
-def test_what_a_slow_worker_leaves_is_used_by_the_other() -> None:
-    """It could do a tenth; an equal split would lose four tenths."""
-    slow, fast = moved_by(Bucket(100 * MIB), [10 * MIB, 1000 * MIB], MIB, 10.0)
-    assert slow == pytest.approx(100 * MIB, rel=0.1)
-    assert slow + fast == pytest.approx(1000 * MIB, rel=0.02)
 
 
 def test_tasks_with_one_share_have_its_rate_together(
@@ -131,17 +123,6 @@ def test_the_rate_of_shares_can_be_changed_while_their_tasks_wait(
     assert client.ask("rate", shares="run ", rate=5) == {"shares": 0}
 
 
-def test_the_rate_of_another_users_share_is_not_changed() -> None:
-    targets = Targets({"bb": Dataspace("bb", "/bb")})
-    bobs = task(1, uid=BOB, source="bb://a", dest="bb://b", rate=MIB, share="run")
-    targets.join(bobs)
-    assert targets.change(ANN, "run", 0) == 0
-    assert targets.rates == {f"{BOB} run": MIB}
-    assert targets.change(BOB, "ru", 0) == 1
-    assert targets.limited([bobs]) == set()
-    targets.leave(bobs)
-
-
 @pytest.mark.parametrize("rate", [0, 1e12])
 def test_a_task_whose_rate_may_change_asks_soon(rate: float) -> None:
     """Else a lower rate would hold for none of the bytes that are still to be moved."""
@@ -151,20 +132,6 @@ def test_a_task_whose_rate_may_change_asks_soon(rate: float) -> None:
     targets.change(shared.uid, "run", rate)
     assert targets.piece([shared]) == 16 * MIB
     assert targets.piece([task(2, source="bb://a", dest="bb://b")]) == 0
-
-
-def test_who_joins_a_share_after_a_change_slows_no_other_share() -> None:
-    targets = Targets({"bb": Dataspace("bb", "/bb")})
-    one, two, late = (
-        task(number, source="bb://a", dest="bb://b", rate=rate, share=f"run {share}")
-        for number, (rate, share) in enumerate([(9.0, 1), (9.0, 2), (1.0, 2)])
-    )
-    for each in (one, two):
-        targets.join(each)
-    assert targets.change(one.uid, "run", 1000.0) == 2
-    targets.join(late)
-    assert targets.take([one], 1000, 100.0) == pytest.approx(0.95)
-    assert targets.take([late], 1000, 100.0) == pytest.approx(999.95)
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="a site's service is root's")
@@ -186,19 +153,6 @@ def test_two_users_on_two_workers_keep_to_the_rate_of_one_target(
     assert took >= 0.9, "20 MB in less than a second, but for what may go at once"
 
 
-class Clock:
-    """Time that only passes in sleep."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    def sleep(self, seconds: float) -> None:
-        self.now += seconds
-
-
 def shared(answer: Callable[[SharedRate, dict[str, Any]], None]) -> Any:
     """A SharedRate of pieces of 10 bytes, and what it has said."""
     said: list[dict[str, Any]] = []
@@ -218,33 +172,3 @@ def test_a_worker_tells_each_piece_and_the_rest_at_the_end() -> None:
     rate.take([7], 3, lambda: False)
     rate.end([7])
     assert said == [{"took": [n, size, [7]]} for n, size in ((1, 10), (2, 10), (3, 8))]
-
-
-def test_a_worker_goes_on_when_it_is_told_or_cancelled() -> None:
-    rate, said = shared(lambda rate, message: None)
-    over = threading.Event()
-    taking = threading.Thread(target=lambda: rate.take([7], 30, over.is_set))
-    taking.start()
-    while not said:
-        pass
-    rate.grant(1)
-    while len(said) < 2:
-        pass
-    assert taking.is_alive()
-    over.set()
-    taking.join(timeout=20)
-    assert not taking.is_alive() and len(said) == 2
-
-
-def test_the_time_that_threads_are_held_back_counts_once() -> None:
-    clock = Clock()
-    watch = Stopwatch(clock)
-    with watch.running():
-        clock.sleep(1)
-        with watch.running():
-            clock.sleep(1)
-        clock.sleep(1)
-    clock.sleep(1)
-    with watch.running():
-        clock.sleep(1)
-    assert watch.seconds == 4

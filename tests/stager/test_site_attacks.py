@@ -13,22 +13,6 @@ __all__ = ["life", "site"]
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="a site's service is root's")
 
 
-def test_a_link_into_another_users_folder_gives_nothing(
-    site: Site, tmp_path: Path
-) -> None:
-    secret = tmp_path / f"lustre/{ANN}/secret"
-    secret.write_text("ann's")
-    os.chown(secret, ANN, ANN)
-    secret.chmod(0o600)
-    for name, target in (("file", secret), ("folder", secret.parent)):
-        link = tmp_path / f"lustre/{BOB}/{name}"
-        link.symlink_to(target)
-        os.lchown(link, BOB, BOB)
-    for name in ("file", "folder", "folder/secret"):
-        assert site.end_of(BOB, copied(BOB, name))[0] == "failed"
-    assert list((tmp_path / f"bb/{BOB}").iterdir()) == []
-
-
 def test_no_user_moves_or_removes_what_is_another_users(
     site: Site, tmp_path: Path
 ) -> None:
@@ -65,12 +49,6 @@ def test_a_folder_on_the_way_needs_to_be_searched_only(
         assert site.end_of(BOB, {**source, "dest": dest})[1] == message
     assert (tmp_path / f"bb/{BOB}/f").read_text() == "for all"
     assert list(writable.iterdir()) == []
-
-
-def test_a_site_has_no_place_but_its_dataspaces(site: Site) -> None:
-    for place in ("file:///etc/shadow", "/etc/shadow", f"lustre://{BOB}/../x"):
-        asked = site.ask(BOB, "submit", tasks=[{"kind": "remove", "source": place}])
-        assert asked == {"refused": "bad-place"}
 
 
 def test_the_sockets_have_the_modes_that_check_wants(site: Site) -> None:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import errno
-from pathlib import Path
-
 import pytest
 
-from pegasus_bb.stager.store import Store
 from tests.support.stager import Daemon
 
 
@@ -73,11 +69,3 @@ def test_a_task_is_as_it_was_with_the_next_service(daemon: Daemon) -> None:
         assert {k: v for k, v in task.items() if k not in changes} == {
             k: v for k, v in was.items() if k not in changes
         }
-
-
-def test_the_journal_of_an_earlier_version_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "tasks.jsonl").touch()
-    with pytest.raises(OSError, match="let that version end its tasks") as refused:
-        Store(str(tmp_path / "tasks.sqlite"), lambda step: step())
-    assert refused.value.errno == errno.EEXIST
-    assert refused.value.filename == str(tmp_path / "tasks.jsonl")

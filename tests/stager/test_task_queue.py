@@ -93,21 +93,6 @@ def test_small_tasks_of_one_user_go_together() -> None:
     assert [[each.id for each in tasks] for tasks in found] == [[1, 2], [4], [3], []]
 
 
-def test_what_is_moved_while_no_other_task_of_the_user_waits_counts() -> None:
-    """A user with one task at a time would else always be next."""
-    waiting = queue_of(task(1, uid=1), *(task(number, uid=2) for number in (2, 3, 4)))
-    taken = []
-    for number in range(5, 8):
-        found = waiting.take(0.0)
-        assert found is not None
-        waiting.take(0.0, lambda uid: False)
-        waiting.serve(found.uid, MIB if found.uid == 1 else 1)
-        if found.uid == 1:
-            waiting.add(task(number, uid=1))
-        taken.append(found.uid)
-    assert taken == [1, 2, 2]
-
-
 def test_having_been_away_wins_nothing() -> None:
     waiting = TaskQueue()
     for number in range(3):
@@ -136,19 +121,6 @@ def test_one_user_who_has_all_places_leaves_one_more_to_the_others() -> None:
     assert [taken(*all_places), taken(*all_places)] == [[3], []]
 
 
-def test_a_deadline_that_moves_after_it_has_passed_is_no_second_task() -> None:
-    moved = task(1, deadline=10.0)
-    waiting = queue_of(moved, task(2))
-    assert waiting.take(20.0, lambda _: False) is None
-    waiting.put_back(task(3))
-    found = waiting.take(20.0)
-    assert found is not None and found.id == 3
-    moved.terms = moved.terms._replace(deadline=50.0)
-    waiting.add(moved)
-    assignments = Assignments(waiting, workers=1)
-    assert [each.id for each in assignments.next([], 20.0)] == [1, 2]
-
-
 def test_small_tasks_of_one_share_go_together_and_with_no_other() -> None:
     rate: dict[str, Any] = {"rate": 1e6, "size": 10}
     waiting = TaskQueue()
@@ -172,26 +144,3 @@ def test_a_user_with_a_task_with_a_rate_keeps_those_of_no_other_waiting() -> Non
     assert [each.id for each in taken] == [2]
     assert [each.id for each in assignments.next(busy, 0.0)] == [2]
     assert assignments.next([*busy, (2, SLOW)], 0.0) == []
-
-
-def test_the_slow_places_of_two_users_leave_one_to_the_others() -> None:
-    waiting = queue_of(task(1, uid=3), task(2, uid=3, rate=1.0))
-    assignments = Assignments(waiting, workers=2)
-    busy = [(1, SLOW), (2, SLOW)]
-    assert [each.id for each in assignments.next(busy, 0.0)] == [1]
-    waiting.add(task(3, uid=3))
-    assert assignments.next([*busy, (3, not SLOW)], 0.0) == []
-
-
-def test_tasks_with_a_rate_that_waited_for_a_place_take_turns_with_later_ones() -> None:
-    waiting = queue_of(*(task(number, uid=1, rate=1.0) for number in range(100)))
-    assignments = Assignments(waiting, workers=2)
-    places = [(3, SLOW), (4, SLOW)]
-    assert assignments.next(places, 0.0) == []
-    waiting.add(task(100, uid=5))
-    waiting.serve(5, MIB)
-    assert assignments.next(places, 0.0) != []
-    waiting.add(task(101, uid=2, rate=1.0))
-    waiting.add(task(102, uid=6, rate=1.0, deadline=9.0))
-    taken = [assignments.next([], 0.0)[0].id for _ in range(4)]
-    assert taken == [102, 0, 101, 1]

@@ -20,7 +20,7 @@ from typing import IO, Any
 
 from pegasus_bb.runtime.stager_client.client import Client, NoService
 from pegasus_bb.runtime.stager_client.protocol import CONTROL_SOCKET
-from pegasus_bb.stager.slurm.hooks import hooks_text
+from pegasus_bb.stager.slurm.install_hooks import hooks_text
 from tests.support.waiting import until
 
 ME = os.getuid()
@@ -69,7 +69,7 @@ class Daemon:
 
     @property
     def state(self) -> Path:
-        [found] = (self.folder / "state").rglob("tasks.sqlite")
+        [found] = self.folder.rglob("tasks.sqlite")
         return found.parent
 
     def start(
@@ -136,23 +136,23 @@ class Daemon:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         return [int(child) for child in children if _is_worker(child)]
 
-    def rows(self, query: str) -> list[Any]:
+    def rows(self, query: str, *values: Any) -> list[Any]:
         """What the database says; also while its service has it open."""
         with tempfile.TemporaryDirectory() as folder:
             for name in ("tasks.sqlite", "tasks.sqlite-wal"):
                 if (self.state / name).exists():
                     shutil.copy(self.state / name, folder)
             with closing(sqlite3.connect(f"{folder}/tasks.sqlite")) as found:
-                return found.execute(query).fetchall()
+                return found.execute(query, values).fetchall()
 
     def forget_ends(self) -> None:
         """As if the service had been killed just before it wrote that tasks ended."""
         self.change("INSERT INTO tags SELECT task, '1.2.3' FROM ends")
         self.change("DELETE FROM ends")
 
-    def change(self, statement: str) -> None:
+    def change(self, statement: str, *values: Any) -> None:
         with closing(sqlite3.connect(self.state / "tasks.sqlite")) as found, found:
-            assert found.execute(statement).rowcount
+            assert found.execute(statement, values).rowcount
 
     def copy(self, name: str, **more: Any) -> dict[str, Any]:
         """The task that copies from/<name> to to/<name>."""
@@ -303,19 +303,29 @@ class SlurmSite(SiteDaemon):
         """MiB of the pool."""
         return int(self.rows_of("pools")[0]["free"]) >> 20
 
-    def record(self, number: int) -> Path:
-        """Of a job."""
-        return self.folder / "var" / "jobs" / f"{number}.json"
+    def records(self, kind: str = "SlurmJob") -> list[dict[str, Any]]:
+        """What the service has stored of its jobs."""
+        rows = self.rows("SELECT record FROM records WHERE kind = ?", kind)
+        return [json.loads(row) for (row,) in rows]
 
     def age(self, seconds: float, *numbers: int) -> None:
         """Since then jobs have not changed, as the next service reads."""
         self.kill()
         for number in numbers:
-            path = self.record(number)
-            known = json.loads(path.read_text())
-            changed = {"changed_at": known["changed_at"] - seconds}
-            path.write_text(json.dumps({**known, **changed}))
+            known = self.record(number)
+            self.edit(number, changed_at=known["changed_at"] - seconds)
         self.serve()
+
+    def record(self, number: int) -> dict[str, Any]:
+        """Of a job; empty if there is none."""
+        return next((r for r in self.records() if r["number"] == number), {})
+
+    def edit(self, number: int, **changes: Any) -> None:
+        """Change the record of a job, while no service runs."""
+        known = self.record(number)
+        name = f"{number}.{known['noted_at']}"
+        text = json.dumps({**known, **changes})
+        self.change("UPDATE records SET record = ? WHERE name = ?", text, name)
 
 
 class Job:

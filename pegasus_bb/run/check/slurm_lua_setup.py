@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
 from pathlib import Path
 
-from pegasus_bb.core.errors import PegasusBBError, SchedulerUnreachable, UsageError
+from pegasus_bb.core.errors import PegasusBBError, SchedulerUnreachable
 from pegasus_bb.core.process import ask
 from pegasus_bb.model.finding import Finding, note, ok, wrong
 from pegasus_bb.model.placement import Placement
@@ -18,29 +17,12 @@ from pegasus_bb.run.check.stager_service import of_answer, of_sockets, site_here
 from pegasus_bb.runtime.backends.base import PoolSpace
 from pegasus_bb.runtime.backends.slurm import Slurm
 from pegasus_bb.runtime.backends.slurm_lua import SlurmLua
-from pegasus_bb.stager.nodes.job_record import NodesRecord
-from pegasus_bb.stager.slurm.buffers import read_buffers
-from pegasus_bb.stager.slurm.hooks import is_version, why_too_old
-from pegasus_bb.stager.slurm.install_hooks import HOOKS, missing_functions
-from pegasus_bb.stager.slurm.job import SlurmJob
-
-_READERS: dict[str, Callable[[str], object]] = {
-    "buffers.json": read_buffers,
-    "jobs/*.json": SlurmJob.read,
-    "nodes/*.json": NodesRecord.read,
-}
-
-
-def of_records(state: Path) -> Iterator[Finding]:
-    """Nothing where they cannot be read: root can, on the host of the service."""
-    for names, read in _READERS.items():
-        for path in sorted(state.glob(names)):
-            try:
-                with suppress(OSError):
-                    read(str(path))
-            except UsageError as error:
-                yield wrong("service", str(error))
-
+from pegasus_bb.stager.slurm.install_hooks import (
+    HOOKS,
+    is_version,
+    missing_functions,
+    why_too_old,
+)
 
 _CONF = re.compile(r"^SLURM_CONF\s*=\s*(\S+)", re.MULTILINE)
 _USER = re.compile(r"^SlurmUser\s*=\s*\S+?\((\d+)\)", re.MULTILINE)
@@ -52,7 +34,6 @@ def of_slurm_lua(tier: Tier, placement: Placement | None) -> Iterator[Finding]:
     yield from _of_plugin(tier)
     yield from _of_hooks()
     site = site_here()
-    yield from of_records(Path(site.state))
     if "service" not in tier.settings:  # else that is looked at by itself
         sockets = Path(site.sockets)
         yield from of_sockets(sockets, is_site=True)

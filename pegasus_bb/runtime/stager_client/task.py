@@ -80,11 +80,6 @@ class Terms(NamedTuple):
         """Return those of a task that a client has described."""
         return _same_terms(*map(spec.get, cls._fields, PLAIN))
 
-    @property
-    def own_rate(self) -> float:
-        """``rate`` where the task has it alone, else 0."""
-        return 0.0 if self.share else self.rate
-
 
 PLAIN = Terms()
 
@@ -134,6 +129,14 @@ class StagerTask:
         return self.origin.uid
 
     @property
+    def share(self) -> str:
+        """What paces it, by a name with a blank: its share, or a bucket of its own;
+        empty where it has no rate."""
+        if not self.terms.rate:
+            return ""
+        return f"{self.uid} {self.terms.share}" if self.terms.share else f" {self.id}"
+
+    @property
     def digest(self) -> bool:
         """Whether it shall say the digest of what it has copied."""
         return self.outcome is not None
@@ -156,25 +159,12 @@ _SHOWN = tuple(name for name in StagerTask.__slots__ if name not in ("origin", "
 
 def check_specs(specs: Sequence[Any], spaces: Dataspaces) -> None:
     """Raises Refused where one of ``specs`` asks for what cannot be."""
-    places = _of_plain_copies(specs)
-    if not places:
-        for spec in specs:
-            places += _places_of(spec)
-            _check_values(spec)
-            _check_share(spec)
+    places: list[str] = []
+    for spec in specs:
+        places += _places_of(spec)
+        _check_values(spec)
+        _check_share(spec)
     check_places(places, spaces)
-
-
-def _of_plain_copies(specs: Sequence[Any]) -> list[str]:
-    """Their places where each has a kind, a source, a dest and no more, as in nearly
-    all large requests; else nothing. A look at all of them together is fast."""
-    if {*map(type, specs)} != {dict} or {*map(len, specs)} != {_FEWEST}:
-        return []
-    kinds = [spec.get("kind") for spec in specs]
-    places = [spec.get(end) for end in ("source", "dest") for spec in specs]
-    if kinds.count(COPY) < len(kinds) or {*map(type, places)} != {str}:
-        return []
-    return places
 
 
 def _places_of(spec: Any) -> tuple[str, str]:

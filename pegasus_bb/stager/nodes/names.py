@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator
 
 _NAME = re.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,254}")
-_ENTRY = re.compile(r"(?:[^\[\],]|\[[^\[\]]*\])+")  # a comma in brackets ends none
-_PART = re.compile(r"\[([^\[\]]*)\]|([^\[\]]+)")
-_RANGE = re.compile("([0-9]{1,18})(?:-([0-9]{1,18}))?")
-_MOST = 100_000  # nodes of a job
+_BETWEEN = re.compile(r",(?![^\[]*\])")  # a comma in brackets ends no entry
+_ENTRY = re.compile(r"(.*?)\[([0-9,-]+)\](.*)")
 
 
 def expand(text: str) -> list[str]:
     """The names in ``text``, in its order. Raises ValueError."""
-    found: list[str] = []
-    rest = _ENTRY.sub("", text).strip(",")
-    if rest:
+    found = [
+        name for entry in filter(None, _BETWEEN.split(text)) for name in _names(entry)
+    ]
+    if not all(map(is_name, found)):
         raise ValueError(f"{text[:80]!r} is no list of hosts")
-    for entry in _ENTRY.findall(text):
-        for name in _names(entry):
-            if len(found) >= _MOST or not is_name(name):
-                raise ValueError(f"{text[:80]!r} is no list of hosts")
-            found.append(name)
     return list(dict.fromkeys(found))
 
 
@@ -32,22 +25,17 @@ def is_name(text: str) -> bool:
     return _NAME.fullmatch(text) is not None
 
 
-def _names(entry: str) -> Iterator[str]:
-    parts = []
-    for ranges, plain in _PART.findall(entry):
-        parts.append([plain] if plain else list(_numbers(ranges)))
-    return ("".join(words) for words in itertools.product(*parts))
+def _names(entry: str) -> list[str]:
+    parts = _ENTRY.fullmatch(entry)
+    if parts is None:
+        return [entry]
+    rest = _names(parts[3])
+    return [parts[1] + number + each for number in _numbers(parts[2]) for each in rest]
 
 
 def _numbers(ranges: str) -> Iterator[str]:
     """``8-10,012``: 8, 9, 10, 012. The first number of a range has its width."""
     for piece in ranges.split(","):
-        match = _RANGE.fullmatch(piece)
-        if match is None:
-            raise ValueError(f"[{ranges[:80]}] is no list of numbers")
-        first = match[1]
-        last = match[2] or match[1]
-        if not 0 <= int(last) - int(first) < _MOST:
-            raise ValueError(f"[{ranges[:80]}] is no list of numbers")
-        for number in range(int(first), int(last) + 1):
+        first, _, last = piece.partition("-")
+        for number in range(int(first), int(last or first) + 1):
             yield str(number).zfill(len(first))

@@ -7,23 +7,22 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
 from pegasus_bb.runtime.stager_client.dataspace import Dataspaces
 from pegasus_bb.stager.messages import complain, message_of
 from pegasus_bb.stager.nodes.contents import Files
-from pegasus_bb.stager.nodes.job_record import GONE, IN, LIST
 from pegasus_bb.stager.nodes.mailbox import ANSWERS, ORDERS, Letter, Mailbox
-from pegasus_bb.stager.nodes.nodes_config import SPACE, NodeConfig
+from pegasus_bb.stager.nodes.orders import GONE, IN, LIST
 from pegasus_bb.stager.programs import ask
 from pegasus_bb.stager.service import Service
 from pegasus_bb.stager.slurm.directives import NODE, is_on_node
 from pegasus_bb.stager.slurm.job import SlurmJob
 from pegasus_bb.stager.slurm.job_copies import JobCopies
 from pegasus_bb.stager.slurm.job_storage import in_dataspace
-from pegasus_bb.stager.slurm.records import RecordFolder
-from pegasus_bb.stager.slurm.slurm_config import GranulePool
+from pegasus_bb.stager.slurm.records import Records
+from pegasus_bb.stager.slurm.slurm_config import SPACE, GranulePool, NodeConfig
 from pegasus_bb.stager.slurm.space_folders import (
     Trash,
     left_in,
@@ -48,8 +47,6 @@ class NodeJob(SlurmJob):
     """``order``: the number of the latest order about its folder on this node; 0: none
     yet. ``tasks`` are the copies of all orders, so none is done twice."""
 
-    NEEDED: ClassVar[tuple[str, ...]] = ("folder", "number", "uid", "gid", "order")
-
     def __init__(
         self, folder: str = "", job: int = 0, uid: int = 0, gid: int = 0
     ) -> None:
@@ -58,7 +55,7 @@ class NodeJob(SlurmJob):
         self.answer: dict[str, Any] = {}  # empty: it is under way
 
     @property
-    def file_name(self) -> str:
+    def name(self) -> str:
         """That of its folder."""
         return self.folder
 
@@ -70,7 +67,6 @@ class NodeAttendant:
     def __init__(
         self,
         config: NodeConfig,
-        state: str,
         spaces: Dataspaces,
         service: Service,
         loop: asyncio.AbstractEventLoop,
@@ -86,9 +82,9 @@ class NodeAttendant:
         self._trash = Trash(loop, service.freed)
         for left in left_in(self._pool):
             self._trash.resume(self._pool, left.path, lambda: None)
-        self._files = RecordFolder(f"{state}/errands", NodeJob)  # as first versions did
+        self._files = Records(service.store, NodeJob)
         self._jobs = {job.folder: job for job in self._files.read()}
-        self._transfers = JobCopies(service, self._files.save)
+        self._transfers = JobCopies(service, self._files)
         self._under_way: dict[str, int] = {}  # number of the order by folder
         self._beaten, self._complaint = -_BEAT, ""
         self._timer = loop.call_soon(self._tick)
@@ -155,7 +151,8 @@ class NodeAttendant:
         if order["want"] == IN:
             make_folder(self._pool, job.folder, job.uid, job.gid)
         elif order["want"] == LIST:
-            self._list(job, letter, [source for source, _ in order["copies"]])
+            sources = [source for source, _ in order["copies"]]
+            self._listing = self._loop.create_task(self._list(job, letter, sources))
             return
         places = [
             (self._place(job, source), self._place(job, dest))
@@ -173,22 +170,16 @@ class NodeAttendant:
 
         self._transfers.copy(job, places, order["deadline"], ended)
 
-    def _list(self, job: NodeJob, letter: Letter, sources: list[str]) -> None:
-        """Later: all that is there is read."""
-        by_place = {self._place(job, source): source for source in sources}
-        looking = self._loop.create_task(self._lists.of(job.uid, list(by_place)))
-
-        def done(future: Any) -> None:
-            if future.cancelled():  # the service ends, and the letter stays
-                return
-            try:
-                found = {by_place[place]: f for place, f in future.result().items()}
-            except (OSError, ValueError) as error:
-                self._over(job, letter, [message_of(error)])
-            else:
-                self._over(job, letter, [], found)
-
-        looking.add_done_callback(done)
+    async def _list(self, job: NodeJob, letter: Letter, sources: list[str]) -> None:
+        """All that is there is read."""
+        try:
+            by_place = {self._place(job, source): source for source in sources}
+            listed = await self._lists.of(job.uid, list(by_place))
+        except (OSError, ValueError, PegasusBBError) as error:
+            self._over(job, letter, [message_of(error)])
+        else:
+            found = {by_place[place]: files for place, files in listed.items()}
+            self._over(job, letter, [], found)
 
     def _over(
         self, job: NodeJob, letter: Letter, why: list[str], found: Any = None

@@ -16,16 +16,16 @@ from pegasus_bb.core.units import abbreviate
 from pegasus_bb.runtime.stager_client.dataspace import Dataspaces
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.nodes.contents import conflicts, divide
-from pegasus_bb.stager.nodes.job_record import GONE, IN, LIST, OUT, NodesRecord
-from pegasus_bb.stager.nodes.mailbox import Orders
 from pegasus_bb.stager.nodes.names import expand
-from pegasus_bb.stager.nodes.nodes_config import NodesConfig
+from pegasus_bb.stager.nodes.orders import GONE, IN, LIST, OUT, NodesRecord, Orders
 from pegasus_bb.stager.slurm.directives import is_on_node
 from pegasus_bb.stager.slurm.hook_request import HookRequest
 from pegasus_bb.stager.slurm.job import SlurmJob
 from pegasus_bb.stager.slurm.job_copies import Ended, PlacePairs
-from pegasus_bb.stager.slurm.records import RecordFolder
+from pegasus_bb.stager.slurm.records import Records
+from pegasus_bb.stager.slurm.slurm_config import NodesConfig
 from pegasus_bb.stager.slurm.spool import Spool
+from pegasus_bb.stager.store import Store
 
 _PAUSE = 5  # times as long as a stage-out that failed took: then it is tried again
 _LONGEST = 600.0  # seconds; also where a clock that was set says that it took days
@@ -37,14 +37,14 @@ class Nodes:
     def __init__(
         self,
         config: NodesConfig | None,
-        folder: str,
+        store: Store,
         spool: Spool,
         spaces: Dataspaces,
     ) -> None:
-        """``folder`` has the records of an earlier service. Raises OSError,
+        """``store`` has the records of an earlier service. Raises OSError,
         UsageError."""
         self._config, self._spool, self._spaces = config, spool, spaces
-        self._files = RecordFolder(folder, NodesRecord)
+        self._files = Records(store, NodesRecord)
         self._orders = Orders(config) if config else None
         self._records = {record.folder: record for record in self._files.read()}
         if self._records and config is None:

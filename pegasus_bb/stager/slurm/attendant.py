@@ -15,11 +15,12 @@ from pegasus_bb.stager.slurm.buffers import Buffers
 from pegasus_bb.stager.slurm.directives import is_on_node
 from pegasus_bb.stager.slurm.granted_space import Pools
 from pegasus_bb.stager.slurm.hook_request import STATUS, HookRequest
-from pegasus_bb.stager.slurm.job import JobFiles, SlurmJob
+from pegasus_bb.stager.slurm.job import SlurmJob
 from pegasus_bb.stager.slurm.job_copies import Ended, JobCopies, PlacePairs
 from pegasus_bb.stager.slurm.job_life import Jobs
 from pegasus_bb.stager.slurm.job_storage import JobStorage
 from pegasus_bb.stager.slurm.questions import Questions
+from pegasus_bb.stager.slurm.records import Records
 from pegasus_bb.stager.slurm.slurm_config import SlurmConfig
 from pegasus_bb.stager.slurm.space_folders import Trash, prepare_pool
 from pegasus_bb.stager.slurm.spool import Spool
@@ -28,41 +29,32 @@ from pegasus_bb.stager.slurm.squeue import Queue, read_queue
 _LOOK = 1.0  # seconds between two looks where no bell rang
 _BEAT = 2.0  # seconds between two signs of life
 _TIDY = 60.0  # seconds between two tries to save what is kept
-# After so many such times squeue is asked: it knows a job for 300 s after its end. And
-# where a job waits for the room of others, which may be over; or squeue gave no answer.
-_ASK_AFTER = 2
-_ASK_SOON = 0.5
+_ASK = 0.5  # of that time until squeue is asked again; it knows a job for 300 s more
 
 
 class NodeTransfers(JobCopies):
     """What goes to a node waits for pre_run; what comes from one, nodes do."""
 
-    def __init__(
-        self, service: Service, save: Callable[[Any], None], nodes: Nodes
-    ) -> None:
-        super().__init__(service, save)
+    def __init__(self, service: Service, files: Records[Any], nodes: Nodes) -> None:
+        super().__init__(service, files)
         self._nodes = nodes
 
     def copy(
         self, job: SlurmJob, places: PlacePairs, deadline: int | None, ended: Ended
     ) -> None:
-        """As ``JobCopies.copy``. Raises OSError as well."""
+        """As ``JobCopies.copy``; what comes from nodes comes last."""
         away = [pair for pair in places if is_on_node(pair[0])]
         here = [pair for pair in places if not any(map(is_on_node, pair))]
-        if not away:
-            super().copy(job, here, deadline, ended)
-            return
-        failures: list[str] = []
-        waits: list[str] = []  # of each part; empty: it is over
 
-        def part(why: list[str], later: str) -> None:
-            failures.extend(why)
-            waits.append(later)
-            if len(waits) == 2:
-                ended([] if any(waits) else failures, max(waits))
+        def then(why: list[str], later: str) -> None:
+            try:
+                self._nodes.stage_out(
+                    job, away, lambda more, wait: ended([*why, *more], later or wait)
+                )
+            except OSError as error:
+                ended([], message_of(error))
 
-        super().copy(job, here, deadline, part)
-        self._nodes.stage_out(job, away, part)
+        super().copy(job, here, deadline, then if away else ended)
 
     def is_copying(self, job: SlurmJob) -> bool:
         """As ``JobCopies.is_copying``."""
@@ -75,7 +67,6 @@ class Attendant:
     def __init__(
         self,
         config: SlurmConfig,
-        state: str,
         spaces: Dataspaces,
         service: Service,
         loop: asyncio.AbstractEventLoop,
@@ -89,13 +80,13 @@ class Attendant:
         self._pools = pools = Pools(config.pools)
         trash = Trash(loop, service.freed)
         freed = self._freed
-        self._buffers = Buffers(f"{state}/buffers.json", pools, trash, freed)
+        self._buffers = Buffers(service.store, pools, trash, freed)
         buffers = self._buffers
-        files = JobFiles(f"{state}/jobs")
-        self._nodes = Nodes(config.nodes, f"{state}/nodes", self._spool, spaces)
+        files = Records(service.store, SlurmJob)
+        self._nodes = Nodes(config.nodes, service.store, self._spool, spaces)
         nodes = self._nodes
         storage = JobStorage(spaces, pools, buffers, trash, nodes, files.save, freed)
-        copies = NodeTransfers(service, files.save, nodes)
+        copies = NodeTransfers(service, files, nodes)
         self._jobs = Jobs(self._spool, files, storage, buffers, copies, nodes)
         self._questions = Questions(
             buffers,
@@ -104,14 +95,13 @@ class Attendant:
             nodes,
             lambda: service.trouble or ("it is paused" * service.dispatch.is_paused),
         )
-        self._look_often = config.nodes.poll if config.nodes else _LOOK
-        self._nodes_timer = self._timer = loop.call_soon(self._begin)
+        self._often = min(_LOOK, config.nodes.poll) if config.nodes else _LOOK
+        self._timer = loop.call_soon(self._begin)
         loop.add_reader(self._spool.doorbell, self._look)
 
     def close(self) -> None:
         """Handle no more; every state is on disk."""
         self._timer.cancel()
-        self._nodes_timer.cancel()
         self._loop.remove_reader(self._spool.doorbell)
         _try(self._spool.end)
 
@@ -119,11 +109,11 @@ class Attendant:
         _try(self._buffers.resume)
         _try(self._jobs.resume)
         self._tick()
-        self._look_at_nodes()
 
     def _tick(self) -> None:
-        self._timer = self._loop.call_later(_LOOK, self._tick)
+        self._timer = self._loop.call_later(self._often, self._tick)
         self._look()
+        _try(self._nodes.look)
         now = self._loop.time()
         if now - self._beaten >= _BEAT:
             self._beaten = now
@@ -132,25 +122,16 @@ class Attendant:
             self._tidied = now
             _try(self._buffers.resume)
             _try(self._jobs.tidy)
-        since_asked = (now - self._asked) / _TIDY
-        is_urgent = since_asked >= _ASK_SOON and self._jobs.is_space_awaited
-        if is_urgent or since_asked >= _ASK_AFTER:
+        if now - self._asked >= _ASK * _TIDY and self._jobs.may_be_over:
             self._asked = now
-            if is_urgent or self._jobs.may_be_over:
-                asking = self._loop.run_in_executor(None, read_queue)
-                asking.add_done_callback(self._give_up)
+            asking = self._loop.run_in_executor(None, read_queue)
+            asking.add_done_callback(self._give_up)
 
     def _give_up(self, asked: asyncio.Future[Queue | None]) -> None:
         queue = asked.result()
-        if queue is None:
-            self._asked -= (_ASK_AFTER - _ASK_SOON) * _TIDY
-            return
-        self._look()  # what was noted before squeue answered
-        _try(lambda: self._jobs.give_up(queue, self._spool.noted_jobs()))
-
-    def _look_at_nodes(self) -> None:
-        self._nodes_timer = self._loop.call_later(self._look_often, self._look_at_nodes)
-        _try(self._nodes.look)
+        if queue is not None:
+            self._look()  # what was noted before squeue answered
+            _try(lambda: self._jobs.give_up(queue, self._spool.noted_jobs()))
 
     def _look(self) -> None:
         _try(self._handle_all)

@@ -9,58 +9,43 @@ import time
 from collections.abc import Sequence
 from typing import Any, Callable
 
-from pegasus_bb.core.files import write_json
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.messages import complain, message_of
 from pegasus_bb.stager.slurm.directives import NAME
 from pegasus_bb.stager.slurm.granted_space import Pools
-from pegasus_bb.stager.slurm.records import check_record, damaged, read_stored
 from pegasus_bb.stager.slurm.space_folders import Trash, make_folder, share_folder
+from pegasus_bb.stager.store import Store, recorded, unrecorded
 
 PENDING = "pending"
 READY = "ready"
 DELETING = "deleting"
 
-_MOST = 1000  # buffers of a user: each change writes the records of all users
+_MOST = 1000  # buffers of a user
 
 Buffer = dict[str, Any]
-_LIKE: Buffer = {
-    **dict.fromkeys(("name", "user", "uuid", "pool", "state", "path"), ""),
-    "uid": 0,
-    "gid": 0,
-    "size": 0,
-    "created": 0.0,
-    "readers": [0],
-}
+_KIND = "Buffer"
 
 
 class Buffers:
-    """All of the site, durable in one file. ``freed`` is called when room came back.
+    """All of the site, durable in ``store``. ``freed`` is called when room came back.
 
     What changes is on disk before it is in memory: a change that raises OSError has not
     happened.
     """
 
     def __init__(
-        self, path: str, pools: Pools, trash: Trash, freed: Callable[[], None]
+        self, store: Store, pools: Pools, trash: Trash, freed: Callable[[], None]
     ) -> None:
         """Raises OSError, UsageError."""
-        self._path, self._pools = path, pools
+        self._store, self._pools = store, pools
         self._trash, self._freed = trash, freed
-        self._buffers = {buffer["name"]: buffer for buffer in read_buffers(path)}
+        found: list[Buffer] = store.records(_KIND)
+        self._buffers = {buffer["name"]: buffer for buffer in found}
         self._users: dict[str, set[str]] = {}  # lives of jobs by name of a buffer
         self._removing: set[str] = set()  # names of those whose folders are removed
         for name, buffer in self._buffers.items():
             size = buffer["size"] if buffer["state"] != PENDING else 0
             pools.restore(name, buffer["pool"], size, buffer["uid"])
-
-    @property
-    def has_deleted(self) -> bool:
-        """Whether one waits for its end until no job uses it any more."""
-        return any(
-            buffer["state"] == DELETING and name not in self._removing
-            for name, buffer in self._buffers.items()
-        )
 
     def resume(self) -> None:
         """Delete what was begun, by an earlier service or when the disk was full; grant
@@ -102,7 +87,7 @@ class Buffers:
             "readers": [],
             "path": os.path.join(place.path, name),
         }
-        self._save({**self._buffers, name: buffer})
+        self._save(buffer)
         self.grant_waiting()
         return self._buffers[name]
 
@@ -235,33 +220,19 @@ class Buffers:
 
     def _forget(self, buffer: Buffer) -> None:
         name = buffer["name"]
-        self._save({key: b for key, b in self._buffers.items() if key != name})
+        self._store.write_now(unrecorded(_KIND, name))
+        del self._buffers[name]
         self._pools.release(name, buffer["pool"])
         self._freed()
 
     def _change(self, buffer: Buffer, **changes: Any) -> Buffer:
         changed = {**buffer, **changes}
-        self._save({**self._buffers, buffer["name"]: changed})
+        self._save(changed)
         return changed
 
-    def _save(self, buffers: dict[str, Buffer]) -> None:
-        write_json(self._path, list(buffers.values()), 0o600)
-        self._buffers = buffers
-
-
-def read_buffers(path: str) -> list[Buffer]:
-    """Return all that are stored in ``path``; none where nothing is there. Raises
-    OSError, UsageError."""
-    if not os.path.lexists(path):
-        return []
-    buffers = read_stored(path)
-    if not isinstance(buffers, list):
-        raise damaged(path, "it is no list")
-    for buffer in buffers:
-        check_record(path, buffer, _LIKE, list(_LIKE))
-        if NAME.fullmatch(buffer["name"]) is None:
-            raise damaged(path, f"name: {buffer['name'][:40]!r}")
-    return buffers
+    def _save(self, buffer: Buffer) -> None:
+        self._store.write_now(recorded(_KIND, buffer["name"], buffer))
+        self._buffers[buffer["name"]] = buffer
 
 
 def _complain(name: str, error: OSError) -> None:

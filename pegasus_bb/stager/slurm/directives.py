@@ -1,7 +1,7 @@
 """The ``#BB_LUA`` lines of a job: what it asks of fast storage.
 
-burst_buffer.lua refuses what does not follow these rules when the job is submitted; the
-service reads the same lines again, because it does not trust the spool.
+burst_buffer.lua refuses what does not follow these rules when the job is submitted, and
+says why. The service reads the same lines again: it does not trust the spool.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Sequence
 from itertools import takewhile
-from typing import NamedTuple
+from typing import Callable, NamedTuple
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import parse_size
@@ -21,22 +21,12 @@ NODE = "node://"  # below the job's folder on each of its nodes
 NAME = re.compile("[A-Za-z][A-Za-z0-9]{2,39}")
 _POOL = re.compile("[a-z][a-z0-9_-]{0,31}")
 _USER = re.compile("[a-z_][a-z0-9_.-]*")
-_PLACE = re.compile("(?:[a-z][a-z0-9_-]*:/)?/(.+)")
-_BUFFER_PLACE = re.compile("bb://[A-Za-z][A-Za-z0-9]*/.+")
+_PLACE = re.compile("(?:bb://[A-Za-z][A-Za-z0-9]*/|(?!bb:)[a-z][a-z0-9_-]*://|/).+")
+# Control characters; a tab is none, except where Slurm reads on to the next blank.
+_ODD = re.compile("[\x00-\x08\x0a-\x1f\x7f]|(?:capacity|pool)=[^ ]*\t")
 _SHOWN = 80  # characters of a line that is refused
-_CONTROL = re.compile("[\x00-\x1f\x7f]")
-_TAB_IN_VALUE = re.compile("(?:capacity|pool)=[^ ]*\t")
 _LONGEST = 4096  # bytes of a place; Linux takes no longer path
 _MOST_PERSIST = 100  # lines of a job: the service makes each change durable
-_A_SIZE = "a size is a whole number with a unit"
-_A_NAME = "a name is 3 to 40 letters and digits"
-_PERSIST = {
-    "store": f"store NAME size=100GiB [pool=NAME]; {_A_SIZE}, {_A_NAME}",
-    "use": f"use NAME; {_A_NAME}",
-    "delete": f"delete NAME; {_A_NAME}",
-    "share": "share NAME USER",
-    "unshare": "unshare NAME USER",
-}
 
 
 class CopyDirective(NamedTuple):
@@ -75,11 +65,6 @@ class Directives:
         self.shares: list[ShareDirective] = []
 
     @property
-    def wants_more(self) -> bool:
-        """Whether the end of the job asks for more than its teardown."""
-        return bool(self.stage_out or self.deletes or self.shares)
-
-    @property
     def uses_nodes(self) -> bool:
         """Whether the job has a folder on each of its nodes."""
         ends = [copy.dest for copy in self.stage_in]
@@ -100,116 +85,89 @@ def parse_directives(lines: Sequence[str]) -> Directives:
     found = Directives()
     ours = (line for line in lines if line.startswith(DIRECTIVE))
     for number, line in enumerate(ours, 1):
-        why = _odd_character(line) or _read(found, line)
-        if why:
-            shown = _CONTROL.sub(" ", line[:_SHOWN]) + " [...]" * (len(line) > _SHOWN)
-            raise Refused("bad-directive", f"directive {number}, {shown}: {why}")
+        try:
+            _read(found, line)
+        except (LookupError, ValueError, UsageError):
+            why = f"directive {number}, {line[:_SHOWN]!r}: no job may ask for that"
+            raise Refused("bad-directive", why) from None
     return found
 
 
-def _odd_character(line: str) -> str:
-    """Return why a character of ``line`` cannot stand there. A tab is a blank, except
-    where Slurm reads on to the next blank."""
-    found = _CONTROL.search(line.replace("\t", " "))
-    if found and found[0] == "\r":
-        return "it has a carriage return, as files of Windows do: dos2unix removes it"
-    if found:
-        return f"it has the control character 0x{ord(found[0]):02x}"
-    if _TAB_IN_VALUE.search(line):
-        return "it has a tab behind capacity= or pool=, where Slurm takes blanks only"
-    return ""
-
-
-def _read(found: Directives, line: str) -> str:
-    """Add ``line`` to ``found``; return the mistake in it, if there is one."""
+def _read(found: Directives, line: str) -> None:
+    """Add ``line`` to ``found``. Raises LookupError, ValueError, UsageError."""
     every = re.split("[ \t]+", line[len(DIRECTIVE) :].strip(" \t"))
-    words = list(takewhile(lambda word: word and not word.startswith("#"), every))
-    verb = words[0] if words else ""
-    if verb == "jobbb":
-        return _job_buffer(found, words[1:])
-    if "capacity=" in line:
-        return "Slurm would count 'capacity=' as a buffer of the job"
-    if verb in ("stage_in", "stage_out"):
-        return _copy(found, verb, words[1:])
-    if verb == "persist":
-        return _persist(found, words[1:])
-    return f"write: {DIRECTIVE} jobbb, stage_in, stage_out or persist"
+    verb, *words = takewhile(lambda word: not word.startswith("#"), every)
+    _check(not _ODD.search(line))
+    _check(verb == "jobbb" or "capacity=" not in line)  # Slurm would count it
+    _VERBS[verb](found, words)
 
 
-def _job_buffer(found: Directives, words: list[str]) -> str:
-    if found.capacity:
-        return "a job has one jobbb line"
-    given = _options(words)
-    found.capacity = _size(given.get("capacity", ""))
-    found.pool = given.get("pool", "")
-    if len(words) == 2 and found.capacity and _POOL.fullmatch(found.pool):
-        return ""
-    return f"write: {DIRECTIVE} jobbb capacity=100GiB pool=NAME; {_A_SIZE}"
+def _check(good: object) -> None:
+    if not good:
+        raise ValueError
 
 
-def _copy(found: Directives, verb: str, words: list[str]) -> str:
-    if len(words) != 2 or not all(map(_is_place, words)):
-        return (
-            f"write: {DIRECTIVE} {verb} SOURCE DEST, each as NAME://path or /path, "
-            "without blanks and without '..', of 4096 bytes at most"
-        )
-    copy = CopyDirective(*words)
-    is_in = verb == "stage_in"
-    here, there = copy if is_in else reversed(copy)
-    if is_on_node(here) or (is_on_node(there) and not there[len(NODE) :].strip("/.")):
-        return f"{NODE}PATH is the DEST of a stage_in or the SOURCE of a stage_out"
-    (found.stage_in if is_in else found.stage_out).append(copy)
-    return ""
+def _job_buffer(found: Directives, words: list[str]) -> None:
+    given = _options(words, "capacity", "pool")
+    _check(not found.capacity and _POOL.fullmatch(given["pool"]))
+    found.capacity, found.pool = _size(given["capacity"]), given["pool"]
 
 
-def _persist(found: Directives, words: list[str]) -> str:
+def _stage_in(found: Directives, words: list[str]) -> None:
+    source, dest = words
+    _check_places(source, dest)
+    found.stage_in.append(CopyDirective(source, dest))
+
+
+def _stage_out(found: Directives, words: list[str]) -> None:
+    source, dest = words
+    _check_places(dest, source)
+    found.stage_out.append(CopyDirective(source, dest))
+
+
+def _check_places(here: str, there: str) -> None:
+    """Only ``there`` may be on a node."""
+    for place in (here, there):
+        _check(_PLACE.fullmatch(place) and len(os.fsencode(place)) <= _LONGEST)
+        _check(".." not in place.split("/"))
+    _check(not is_on_node(here))
+    _check(not is_on_node(there) or there[len(NODE) :].strip("/."))
+
+
+def _persist(found: Directives, words: list[str]) -> None:
+    kind, name, *rest = words
     lines = [*found.stores, *found.uses, *found.deletes, *found.shares]
-    if len(lines) >= _MOST_PERSIST:
-        return f"a job has at most {_MOST_PERSIST} persist lines"
-    verb, name, *rest = [*words, "", ""][: max(2, len(words))]
-    if verb not in _PERSIST:
-        return f"write: {DIRECTIVE} persist store, use, delete, share or unshare"
-    is_good = NAME.fullmatch(name) is not None
-    if verb == "store":
-        given = _options(rest)
-        size = _size(given.get("size", ""))
+    _check(NAME.fullmatch(name) and len(lines) < _MOST_PERSIST)
+    if kind == "store":
+        given = _options(rest, "size", "pool")
         pool = given.get("pool", "")
-        is_known = len(given) == len(rest) and given.keys() <= {"size", "pool"}
-        is_pool = not pool or _POOL.fullmatch(pool) is not None
-        is_good = is_good and size > 0 and is_known and is_pool
-        found.stores.append(StoreDirective(name, size, pool))
-    elif verb in ("use", "delete"):
-        is_good = is_good and not rest
-        (found.uses if verb == "use" else found.deletes).append(name)
+        _check(not pool or _POOL.fullmatch(pool))
+        found.stores.append(StoreDirective(name, _size(given["size"]), pool))
+    elif kind in ("use", "delete"):
+        _check(not rest)
+        (found.uses if kind == "use" else found.deletes).append(name)
     else:
-        user = rest[0] if len(rest) == 1 else ""
-        is_good = is_good and _USER.fullmatch(user) is not None
-        found.shares.append(ShareDirective(verb == "share", name, user))
-    return "" if is_good else f"write: {DIRECTIVE} persist {_PERSIST[verb]}"
+        [user] = rest
+        _check(kind in ("share", "unshare") and _USER.fullmatch(user))
+        found.shares.append(ShareDirective(kind == "share", name, user))
 
 
-def _options(words: Sequence[str]) -> dict[str, str]:
-    """Return the key=value words, each key once; a word of another kind is missing
-    then."""
-    found: dict[str, str] = {}
-    for word in words:
-        key, _, value = word.partition("=")
-        if value:
-            found.setdefault(key, value)
+def _options(words: Sequence[str], *keys: str) -> dict[str, str]:
+    """Return the key=value words, each of ``keys`` at most once."""
+    found = dict(word.split("=", 1) for word in words)
+    _check(len(found) == len(words) and found.keys() <= {*keys})
     return found
 
 
 def _size(text: str) -> int:
-    try:
-        return parse_size(text)
-    except UsageError:
-        return 0
+    size = parse_size(text)
+    _check(size)
+    return size
 
 
-def _is_place(word: str) -> bool:
-    match = _PLACE.fullmatch(word)
-    if match is None or ".." in match[1].split("/"):
-        return False
-    if len(os.fsencode(word)) > _LONGEST:
-        return False
-    return not word.startswith("bb:") or _BUFFER_PLACE.fullmatch(word) is not None
+_VERBS: dict[str, Callable[[Directives, list[str]], None]] = {
+    "jobbb": _job_buffer,
+    "stage_in": _stage_in,
+    "stage_out": _stage_out,
+    "persist": _persist,
+}

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Iterator
-from typing import Any, ClassVar
 
-from pegasus_bb.core.files import sync_directory
 from pegasus_bb.stager.slurm.directives import Directives, parse_directives
 from pegasus_bb.stager.slurm.hook_request import HookRequest
-from pegasus_bb.stager.slurm.records import Record, RecordFolder
+from pegasus_bb.stager.slurm.records import Record
 
 NOTED = "noted"  # it waits for room in its pool
 STAGING_IN = "staging-in"
@@ -30,13 +26,6 @@ BEFORE_RUN = (NOTED, STAGING_IN, FAILED_IN, STAGED_IN)
 class SlurmJob(Record):
     """``folder``: of its own buffer in pool ``pool``; ``size``: bytes of it; 0: the job
     has none."""
-
-    NEEDED: ClassVar[tuple[str, ...]] = ("number", "uid", "gid", "state")
-    LISTS: ClassVar[dict[str, list[Any]]] = {
-        "lines": [""],
-        "buffers": [""],
-        "tasks": [0],
-    }
 
     def __init__(self, number: int = 0, uid: int = 0, gid: int = 0) -> None:
         self.number, self.uid, self.gid = number, uid, gid
@@ -81,10 +70,9 @@ class SlurmJob(Record):
         return f"job.{self.number}.{int(self.noted_at)}"
 
     @property
-    def file_name(self) -> str:
-        """Its number, which may be another job's once this one is kept."""
-        is_kept = self.state in (KEPT, GONE)
-        return self.folder or self.life if is_kept else str(self.number)
+    def name(self) -> str:
+        """As its number, which is another job's some day, with the time it began."""
+        return f"{self.number}.{self.noted_at}"
 
     def fields(self) -> dict[str, str]:
         """Return what the hooks read, beside the variables."""
@@ -99,31 +87,3 @@ class SlurmJob(Record):
         if self.start_time:
             found["start_time"] = str(self.start_time)
         return found
-
-
-class JobFiles(RecordFolder[SlurmJob]):
-    """The records of all jobs."""
-
-    def __init__(self, folder: str) -> None:
-        super().__init__(folder, SlurmJob)
-
-    def read(self) -> Iterator[SlurmJob]:
-        """Return every job of an earlier service; ``keep`` may have been its latest
-        step."""
-        for path in self.paths():
-            job = SlurmJob.read(path)
-            if job.state != GONE and os.path.basename(path) != f"{job.number}.json":
-                job.state = KEPT
-            yield job
-
-    def keep(self, job: SlurmJob) -> None:
-        """From now on ``job`` is kept, and its number may be another job's."""
-        before = self.path(job)
-        former = job.state
-        job.state = KEPT
-        try:
-            os.rename(before, self.path(job))
-        except OSError:
-            job.state = former
-            raise
-        sync_directory(self._folder)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 from collections.abc import Sequence
@@ -20,6 +19,8 @@ from pegasus_bb.runtime.stager_client.task import (
 )
 from pegasus_bb.stager.service import Service
 from pegasus_bb.stager.slurm.job import SlurmJob
+from pegasus_bb.stager.slurm.records import Records
+from pegasus_bb.stager.store import Change
 
 # Gets why some copies are not done; none: all are. And why nothing was begun, where
 # asking again will do.
@@ -29,13 +30,11 @@ _LATER = ("draining", "busy", "not-durable")  # codes of what is no fault of the
 
 
 class JobCopies:
-    """Submits tasks in-process. ``save`` makes a job durable."""
+    """Submits tasks in-process; their numbers are in the record of their job."""
 
-    def __init__(self, service: Service, save: Callable[[Any], None]) -> None:
-        self._service, self._save = service, save
+    def __init__(self, service: Service, files: Records[Any]) -> None:
+        self._service, self._files = service, files
         self._batches: dict[SlurmJob, list[StagerTask]] = {}
-        # What an earlier service accepted just before it could note that.
-        self._earlier = {_key(t): t for t in service.tasks.values() if not t.has_ended}
 
     def copy(
         self, job: SlurmJob, places: PlacePairs, deadline: int | None, ended: Ended
@@ -44,7 +43,7 @@ class JobCopies:
         unless it is cancelled. A copy that an earlier call has begun or done is not
         begun again. Raises Refused."""
         batch = self._known(job, places)
-        job.tasks = [task.id for task in batch]
+        known = [task.id for task in batch]
         self._batches[job] = batch
         self.move_deadline(job, deadline)
         found = {(task.source, task.dest) for task in batch}
@@ -55,6 +54,10 @@ class JobCopies:
             if (source, dest) not in found
         ]
 
+        def numbered(numbers: range) -> Sequence[Change]:
+            job.tasks = [*known, *numbers]
+            return self._files.saved(job)
+
         def accepted(ok: dict[str, Any]) -> None:
             numbers = range(ok["first"], ok["first"] + ok["count"])
             new = [self._service.tasks[number] for number in numbers]
@@ -62,14 +65,12 @@ class JobCopies:
                 self._service.cancel(new)  # the job was cancelled meanwhile
                 return
             batch.extend(new)
-            job.tasks = [task.id for task in batch]
-            with contextlib.suppress(OSError):  # then ``_earlier`` has them
-                self._save(job)
             self._await(job, batch, ended)
 
         def refused(why: Refused) -> None:
             if self._batches.get(job) is batch:  # else the job was cancelled meanwhile
                 del self._batches[job]
+                job.tasks = known
                 is_later = why.code in _LATER
                 ended([] if is_later else [str(why)], str(why) if is_later else "")
 
@@ -78,7 +79,7 @@ class JobCopies:
             return
         raw = encode({"tasks": specs}).rstrip(b"\n")
         try:
-            self._service.submit(job.uid, specs, raw, accepted, refused)
+            self._service.submit(job.uid, specs, raw, accepted, refused, numbered)
         except Refused as why:
             if why.code not in _LATER:
                 del self._batches[job]
@@ -92,11 +93,6 @@ class JobCopies:
                 task.terms = task.terms._replace(deadline=deadline)
                 self._service.dispatch.queue.add(task)
 
-    def forget_earlier(self) -> None:
-        """All that an earlier service was at goes on: what it accepted is no copy of a
-        later job."""
-        self._earlier.clear()
-
     def is_copying(self, job: SlurmJob) -> bool:
         """Tell whether copies of ``job`` are under way."""
         return job in self._batches
@@ -109,15 +105,13 @@ class JobCopies:
     def _known(self, job: SlurmJob, places: PlacePairs) -> list[StagerTask]:
         """The tasks of ``places`` that were accepted and have not failed."""
         tasks = [self._service.tasks.get(number) for number in job.tasks]
-        mine = {_key(task): task for task in tasks if task and task.uid == job.uid}
-        found = []
-        for source, dest in places:
-            key = (job.uid, source, dest)
-            earlier = self._earlier.pop(key, None)
-            task = mine.get(key) or earlier
-            if task is not None and task.state not in (FAILED, CANCELLED):
-                found.append(task)
-        return found
+        mine = {
+            (task.source, task.dest): task
+            for task in tasks
+            if task and task.uid == job.uid
+        }
+        found = [mine[place] for place in places if place in mine]
+        return [task for task in found if task.state not in (FAILED, CANCELLED)]
 
     def _await(self, job: SlurmJob, batch: list[StagerTask], ended: Ended) -> None:
         def all_ended() -> None:
@@ -156,7 +150,3 @@ def _is_source_absent(task: StagerTask, spaces: Dataspaces) -> bool:
     places = (place.parts[:n] for n in range(least, len(place.parts) + 1))
     paths = ["/".join((root, *parts)).lstrip("/") for parts in places]
     return why == os.strerror(errno.ENOENT) and path.lstrip("/") in paths
-
-
-def _key(task: StagerTask) -> tuple[int, str, str]:
-    return task.uid, task.source, task.dest

@@ -33,14 +33,14 @@ from pegasus_bb.stager.slurm.job import (
     STAGED_OUT,
     STAGING_IN,
     STAGING_OUT,
-    JobFiles,
     SlurmJob,
 )
 from pegasus_bb.stager.slurm.job_copies import Ended, JobCopies
 from pegasus_bb.stager.slurm.job_storage import JobStorage
 from pegasus_bb.stager.slurm.kept_results import KeptResults
+from pegasus_bb.stager.slurm.records import Records
 from pegasus_bb.stager.slurm.spool import Spool
-from pegasus_bb.stager.slurm.squeue import Ends, Queue, holds_space, may_be_over
+from pegasus_bb.stager.slurm.squeue import Ends, Queue, may_be_over
 
 # Seconds after which Slurm has forgotten a job in one of these states. All that one has
 # made is saved then, or cannot be.
@@ -56,7 +56,7 @@ class Jobs:
     def __init__(
         self,
         spool: Spool,
-        files: JobFiles,
+        files: Records[SlurmJob],
         storage: JobStorage,
         buffers: Buffers,
         copies: JobCopies,
@@ -84,14 +84,11 @@ class Jobs:
 
     def resume(self) -> None:
         """Do what an earlier service was at; report what it could not report."""
-        try:
-            for job in self._all():
-                self._report_or_later(job)
-                self._nodes.resume(job, partial(self._on_nodes, job))
-                self._resume_copies(job)
-            self.kept.retry()
-        finally:
-            self._copies.forget_earlier()
+        for job in self._all():
+            self._report_or_later(job)
+            self._nodes.resume(job, partial(self._on_nodes, job))
+            self._resume_copies(job)
+        self.kept.retry()
         for number in self._spool.known_jobs():
             if number not in self._jobs:
                 self._spool.forget_job(number)
@@ -164,14 +161,6 @@ class Jobs:
         """Whether squeue should be asked."""
         return any(map(may_be_over, self._all()))
 
-    @property
-    def is_space_awaited(self) -> bool:
-        """Whether a job waits for room, or a buffer for its end, and others hold it,
-        which may be over."""
-        jobs = self._all()
-        is_awaited = any(job.state == NOTED and job.lines for job in jobs)
-        return (is_awaited or self._buffers.has_deleted) and any(map(holds_space, jobs))
-
     def give_up(self, queue: Queue, noted: Container[int]) -> None:
         """Tear down those that are over, as ``queue`` has them. ``noted``: the jobs
         with a note of a hook that is not handled yet."""
@@ -200,11 +189,6 @@ class Jobs:
             copies = job.directives.stage_in
             every = [*copies, *job.directives.stage_out]
             self._storage.resolve(job, every)  # before it computes
-            if not copies and job.folder and not job.buffers:
-                # Its own buffer is on record; use of others would have to be.
-                self._change_in_memory(job, STAGED_IN)
-                self._report_or_later(job)
-                return
             self._copy(job, copies, STAGING_IN, partial(self._staged_in, job))
         except (Refused, OSError) as error:
             self._fail(job, FAILED_IN, error)
@@ -265,9 +249,6 @@ class Jobs:
 
     def _begin_stage_out(self, job: SlurmJob) -> None:
         try:
-            if not job.directives.wants_more:
-                self._change_in_memory(job, STAGED_OUT)  # its hooks ask no more
-                return
             copies = job.directives.stage_out
             self._copy(job, copies, STAGING_OUT, partial(self._staged_out, job))
         except (Refused, OSError) as error:
@@ -313,11 +294,6 @@ class Jobs:
             self._tear_down(job)
         except OSError as error:
             complain(f"job {job.number}: {message_of(error)}")
-
-    def _change_in_memory(self, job: SlurmJob, state: str) -> None:
-        """Syncs would cost the site more than they save: a later service comes to the
-        same state from the one on disk, and from what Slurm says next."""
-        job.state, job.changed_at, job.message = state, time.time(), ""
 
     def _change(self, job: SlurmJob, state: str, message: str | None = None) -> None:
         """Write the record first, then report to the hooks, which may come later.

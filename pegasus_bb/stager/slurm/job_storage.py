@@ -119,12 +119,8 @@ class JobStorage:
 
     def has_results(self, job: SlurmJob) -> bool:
         """Tell whether what was to be staged out can still be there: on nodes, or in a
-        buffer, which may be one that outlives the job. Lines that an earlier version
-        took, and this one refuses, may have named some."""
-        try:
-            sources = [copy.source for copy in job.directives.stage_out]
-        except Refused:
-            return True
+        buffer, which may be one that outlives the job."""
+        sources = [copy.source for copy in job.directives.stage_out]
         in_buffers = not all(map(is_on_node, sources))
         return in_buffers or bool(sources and self.nodes(job))
 

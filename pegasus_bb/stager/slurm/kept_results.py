@@ -9,9 +9,10 @@ from typing import Any
 from pegasus_bb.core.units import abbreviate
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.messages import complain, message_of
-from pegasus_bb.stager.slurm.job import GONE, JobFiles, SlurmJob
+from pegasus_bb.stager.slurm.job import GONE, KEPT, SlurmJob
 from pegasus_bb.stager.slurm.job_copies import JobCopies
 from pegasus_bb.stager.slurm.job_storage import JobStorage
+from pegasus_bb.stager.slurm.records import Records
 
 _SHOWN = 20  # destinations of one job
 
@@ -19,7 +20,9 @@ _SHOWN = 20  # destinations of one job
 class KeptResults:
     """Those of jobs that Slurm has forgotten."""
 
-    def __init__(self, files: JobFiles, storage: JobStorage, copies: JobCopies) -> None:
+    def __init__(
+        self, files: Records[SlurmJob], storage: JobStorage, copies: JobCopies
+    ) -> None:
         self._files, self._storage, self._copies = files, storage, copies
         self._jobs: list[SlurmJob] = []
 
@@ -29,7 +32,12 @@ class KeptResults:
 
     def keep(self, job: SlurmJob) -> None:
         """Keep ``job`` from now on; copies under way go on. Raises OSError."""
-        self._files.keep(job)
+        former, job.state = job.state, KEPT
+        try:
+            self._files.save(job)
+        except OSError:
+            job.state = former
+            raise
         self._jobs.append(job)
         self._report(job, job.message or "it ended before its results were saved")
         self._save_results(job)
@@ -53,7 +61,7 @@ class KeptResults:
                 "created": job.noted_at,
                 "path": self._storage.path(job),
                 "nodes": self._storage.nodes(job),
-                "dests": _dests(job),
+                "dests": [c.dest for c in job.directives.stage_out[:_SHOWN]],
                 "message": job.message,
             }
             for job in self._of(uid)
@@ -105,11 +113,3 @@ class KeptResults:
         self._storage.give_back(job)
         self._files.remove(job)
         self._jobs.remove(job)
-
-
-def _dests(job: SlurmJob) -> list[str]:
-    """Some of them; none where lines that an earlier version took are refused now."""
-    try:
-        return [copy.dest for copy in job.directives.stage_out[:_SHOWN]]
-    except Refused:
-        return []

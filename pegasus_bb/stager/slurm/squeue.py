@@ -20,14 +20,7 @@ from collections.abc import Container
 from typing import NamedTuple
 
 from pegasus_bb.core.process import ask
-from pegasus_bb.stager.slurm.job import (
-    BEFORE_RUN,
-    FAILED_IN,
-    RUNNING,
-    STAGED_IN,
-    STAGING_IN,
-    SlurmJob,
-)
+from pegasus_bb.stager.slurm.job import BEFORE_RUN, RUNNING, STAGED_IN, SlurmJob
 
 _OVER = (
     "BOOT_FAIL CANCELLED COMPLETED DEADLINE FAILED NODE_FAIL OUT_OF_MEMORY PREEMPTED "
@@ -36,7 +29,6 @@ _OVER = (
 _ASK = ("squeue", "--local", "--noheader", "--states=all", "--format=%A %T %N")
 _LONG = 600.0  # seconds for which a job waits to be started
 _LOST = 3600.0  # seconds for which squeue does not know a job that runs
-_HOLDS_SPACE = (STAGING_IN, FAILED_IN, STAGED_IN, RUNNING)
 
 
 class JobState(NamedTuple):
@@ -72,13 +64,7 @@ def read_queue() -> Queue | None:
 
 def may_be_over(job: SlurmJob) -> bool:
     """Tell whether squeue should be asked."""
-    is_new = time.time() - job.changed_at < _LONG
-    return job.state in (STAGED_IN, RUNNING) or (job.state in BEFORE_RUN and not is_new)
-
-
-def holds_space(job: SlurmJob) -> bool:
-    """Tell whether another job may wait for the space of this one."""
-    return bool(job.lines) and job.state in _HOLDS_SPACE
+    return job.state in (*BEFORE_RUN, RUNNING)
 
 
 class Ends:

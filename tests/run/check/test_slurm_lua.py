@@ -89,29 +89,3 @@ def test_what_the_site_lacks_is_told(
 ) -> None:
     lua.answers(**answers)
     assert any(words in found for found in lua.wrong()), lua.wrong()
-
-
-@pytest.mark.parametrize("is_said", [False, True], ids=["default", "configured"])
-def test_damaged_records_of_the_service_are_named(
-    lua: LuaSite, tmp_path: Path, is_said: bool
-) -> None:
-    state = tmp_path / "state"
-    if is_said:
-        state = tmp_path / "elsewhere"
-        said = {"state": str(state), "dataspaces": {"lustre": {"path": "/lus"}}}
-        (tmp_path / "stager.json").write_text(json.dumps(said))
-    whole = {"number": 8, "uid": 1, "gid": 1, "state": "running"}
-    texts = {
-        "buffers.json": "{}",
-        "jobs/7.json": '{"number": 7',
-        "jobs/8.json": json.dumps(whole),
-        "nodes/job.7.1.json": "",
-    }
-    for name, text in texts.items():
-        (state / name).parent.mkdir(0o700, parents=True, exist_ok=True)
-        (state / name).write_text(text)
-    lua.answers()
-    found = lua.wrong()
-    assert len(found) == 3
-    for name in set(texts) - {"jobs/8.json"}:
-        assert any(f"{state / name} is damaged" in what for what in found)

@@ -13,7 +13,6 @@ from tests.support.waiting import until
 # What Slurm 24.11 gave to setup, and how long that was before start_time.
 RECORDED = [
     ({"start_time": 1795382487, "nodes": None, "sched_nodes": None}, 0),
-    ({"start_time": 1795382599, "nodes": None, "sched_nodes": None}, 0),
     ({"start_time": 1795382760, "nodes": None, "sched_nodes": "luabed"}, 156),
 ]
 

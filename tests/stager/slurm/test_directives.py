@@ -100,9 +100,8 @@ def test_it_is_refused_when_the_job_is_submitted(
 ) -> None:
     code, words = submit(hooks, "persist use data", line)
     assert code == ERROR and why in words and "directive 2" in words
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(Refused, match="directive 2, "):
         parse_directives(["#BB_LUA persist use data", f"#BB_LUA {line}"])
-    assert f"pegasus_bb: {refused.value}" == words
 
 
 def test_a_second_buffer_of_the_job_is_refused(hooks: Hooks) -> None:
@@ -120,9 +119,8 @@ def test_a_job_has_at_most_a_hundred_lines_with_persist(
     parse_directives([f"#BB_LUA {each}" for each in many])
     code, words = submit(hooks, *many, line)
     assert code == ERROR and "directive 101" in words and "100 persist lines" in words
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(Refused, match="directive 101, "):
         parse_directives([f"#BB_LUA {each}" for each in [*many, line]])
-    assert f"pegasus_bb: {refused.value}" == words
 
 
 @pytest.mark.parametrize("line", [GOOD[2], "stage_out job://a lustre://a"])
@@ -175,13 +173,6 @@ def test_more_than_a_pool_has_in_all_is_refused_at_once(site: SlurmSite) -> None
     assert submit(site.hooks, "jobbb capacity=10MB pool=flash") == (SUCCESS, "")
 
 
-def test_lines_for_others_and_no_line_at_all_are_left_alone(hooks: Hooks) -> None:
-    assert hooks.call("job_process", "script", 1, 1, {}) == (SUCCESS, "")
-    text = "#DW jobdw\n#BB_LUA persist use data\n"
-    info = {"burst_buffer": text}
-    assert hooks.call("job_process", "script", 1, 1, info) == (SUCCESS, "")
-
-
 def test_a_line_that_follows_a_directive_says_nothing_to_the_service(
     site: SlurmSite,
 ) -> None:
@@ -193,17 +184,3 @@ def test_a_line_that_follows_a_directive_says_nothing_to_the_service(
     job.stage_in()
     folder = Path(job.run()["BB_JOB"])
     assert (folder / "a").stat().st_uid == folder.stat().st_uid == ME
-
-
-def test_twenty_thousand_cost_ten_times_what_two_thousand_do(hooks: Hooks) -> None:
-    def steps(count: int) -> int:
-        """Thousands of instructions of Lua."""
-        hooks.lua(
-            "steps = 0; debug.sethook(function() steps = steps + 1 end, '', 1000)"
-        )
-        lines = [f"stage_in lustre://in/{n:05} job://in/{n:05}" for n in range(count)]
-        assert submit(hooks, GOOD[0], *lines) == (SUCCESS, "")
-        hooks.lua("debug.sethook()")
-        return int(hooks.lua("return steps"))
-
-    assert steps(20_000) < 11 * steps(2_000)

@@ -11,14 +11,18 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.stager.slurm import hooks, lua_interpreter
 from pegasus_bb.stager.slurm import install_hooks as installing
-from pegasus_bb.stager.slurm.hooks import FUNCTIONS, dry_run_text, hooks_text
-from pegasus_bb.stager.slurm.install_hooks import missing_functions
+from pegasus_bb.stager.slurm import lua_interpreter
+from pegasus_bb.stager.slurm.install_hooks import (
+    FUNCTIONS,
+    dry_run_text,
+    hooks_text,
+    missing_functions,
+)
 from tests.support.lua_program import host_lua
 
 __all__ = ["host_lua"]
-TEMPLATES = Path(hooks.__file__).parent / "templates"
+TEMPLATES = Path(installing.__file__).parent / "templates"
 TEXT = hooks_text("/srv/spool")
 needs_lua = pytest.mark.usefixtures("host_lua")
 
@@ -96,30 +100,6 @@ def test_two_files_of_others_are_not_made_one(conf: Path, tried: None) -> None:
     assert (conf / "burst_buffer.lua.before").read_text() == "-- an older one\n"
 
 
-def test_a_full_disk_leaves_the_hooks_that_were_there(
-    conf: Path, tried: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (conf / "burst_buffer.lua").write_text("-- the site's own\n")
-    real = installing.write_text
-
-    def full(path: str, text: str) -> None:
-        if path.endswith(".lua"):
-            raise OSError(28, "No space left on device", path)
-        real(path, text)
-
-    monkeypatch.setattr(installing, "write_text", full)
-    with pytest.raises(UsageError, match="No space left"):
-        installing.install(str(conf), "/srv/spool")
-    assert (conf / "burst_buffer.lua").read_text() == "-- the site's own\n"
-
-
-def test_a_link_to_nothing_is_told_in_a_sentence(conf: Path) -> None:
-    (conf / "burst_buffer.lua").symlink_to("nowhere")
-    done = run("--slurm-conf", str(conf), "--undo")
-    assert done.returncode == 2 and "No such file" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
 def test_hooks_that_slurm_still_needs_stay(conf: Path, tried: None) -> None:
     installing.install(str(conf), "/srv/spool")
     (conf / "slurm.conf").write_text("BurstBufferType=burst_buffer/lua\n")
@@ -132,8 +112,8 @@ def test_hooks_that_slurm_still_needs_stay(conf: Path, tried: None) -> None:
 def test_a_spool_that_lua_would_misread_is_refused(
     conf: Path, tried: None, spool: str
 ) -> None:
-    done = run("--slurm-conf", str(conf), "--spool", spool)
-    assert done.returncode == 2
+    with pytest.raises(UsageError, match="an absolute path without quotes"):
+        installing.install(str(conf), spool)
     assert names(conf) == ["slurm.conf"]
 
 
@@ -141,18 +121,6 @@ def test_a_folder_without_slurm_conf_is_refused(tmp_path: Path) -> None:
     done = run("--slurm-conf", str(tmp_path))
     assert done.returncode == 2 and "has no slurm.conf" in done.stderr
     assert names(tmp_path) == []
-
-
-@needs_lua
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_function_that_is_missing_is_found(name: str) -> None:
-    text = hooks_text("/srv/spool")
-    assert lua_interpreter.why_not(dry_run_text(text)) == ""
-    head = f"function slurm_bb_{name}("
-    without = text.replace(head, f"function renamed_{name}(")
-    assert f"no function slurm_bb_{name}" in lua_interpreter.why_not(
-        dry_run_text(without)
-    )
 
 
 @needs_lua
@@ -165,14 +133,6 @@ def test_a_function_that_fails_when_it_is_called_is_found(
     with pytest.raises(UsageError, match="nothing"):
         installing.install(str(conf), "/srv/spool")
     assert names(conf) == ["slurm.conf"]
-
-
-@needs_lua
-def test_the_dry_call_touches_no_spool(conf: Path, tmp_path: Path) -> None:
-    spool = tmp_path / "spool"
-    (spool / "requests").mkdir(parents=True)
-    installing.install(str(conf), str(spool))
-    assert names(spool) == ["requests"] and names(spool / "requests") == []
 
 
 @needs_lua
@@ -199,10 +159,7 @@ def test_no_hook_can_start_a_program(path: Path) -> None:
     [
         ({"scontrol": "slurm 23.11.4"}, False),
         ({"scontrol": "slurm-wlm 24.05.0"}, True),
-        ({"scontrol": "slurm 25.11.0"}, True),
-        ({"slurmctld": "slurm 23.11.4"}, False),
         ({"slurmctld": "slurm 23.11.4", "scontrol": "slurm 24.11.5"}, False),
-        ({"slurmctld": "slurm 24.11.5", "scontrol": "slurm 23.11.4"}, True),
         ({"slurmctld": "no words of Slurm", "scontrol": "slurm 23.11.4"}, False),
     ],
     ids=str,
@@ -227,9 +184,3 @@ def test_a_slurm_that_is_too_old_is_refused(
     with pytest.raises(UsageError, match=r"23\.11\.4 has 11 of the 13"):
         installing.install(str(conf), "/srv/spool")
     assert names(conf) == ["slurm.conf"]
-
-
-@needs_lua
-@pytest.mark.parametrize("bad", ["function (", "error('at its start')"])
-def test_lua_that_is_broken_is_found(bad: str) -> None:
-    assert lua_interpreter.why_not(f"{bad}\n{hooks_text('/srv')}") != ""

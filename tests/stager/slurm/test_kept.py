@@ -56,18 +56,6 @@ def test_a_result_in_a_persistent_buffer_is_tried_again(site: SlurmSite) -> None
     assert result.exists()  # the buffer stays: its owner deletes it
 
 
-def test_it_is_kept_also_if_slurm_does_not_say_that_it_gives_up(
-    site: SlurmSite,
-) -> None:
-    _, job = failed(site, OUT)
-    assert site.kept == []
-    site.age(601, job.id)
-    until(lambda: len(site.kept) == 1)
-    let_pass(site)
-    until(lambda: site.kept == [])
-    assert site.saved == "a result"
-
-
 def test_its_buffer_is_not_removed_before_it_is_saved(site: SlurmSite) -> None:
     result = with_result(site, OUT)
     [row] = site.kept

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import errno
 import json
-import os
+from itertools import product
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
 import pytest
 
-from pegasus_bb.stager.slurm import spool as spools
 from pegasus_bb.stager.slurm.hook_request import HOOKS, HookRequest, parse_request
 from pegasus_bb.stager.slurm.job_life import Jobs
 from pegasus_bb.stager.slurm.questions import Questions
-from pegasus_bb.stager.slurm.spool import Spool
 from tests.crash.attend import attend
 from tests.support.stager import ME, OWN, Job, SlurmSite
 from tests.support.waiting import until
@@ -39,12 +37,9 @@ def test_a_field_that_is_no_number_is_not_known(number: str) -> None:
     assert request.noted_at > 1
 
 
-@pytest.mark.parametrize("hook", HOOKS)
-def test_no_note_ends_the_service_or_stops_the_others(
-    site: SlurmSite, hook: str
-) -> None:
+def test_no_note_ends_the_service_or_stops_the_others(site: SlurmSite) -> None:
     requests = site.spool / "requests"
-    for number, odd in enumerate(ODD):
+    for number, (hook, odd) in enumerate(product(HOOKS, ODD)):
         text = f"do={hook}\nsched_nodes=x\nstart_time={odd}\nnodes=n[1-{odd}]\n{HEAD}"
         path = requests / f"0000000001.{number}.{hook}"
         path.write_text(text, errors="surrogatepass")
@@ -90,54 +85,22 @@ def test_a_disk_that_is_full_is_said_at_once_and_the_bell_is_free(
     words = ("create", "name=data", "capacity=1MiB", "uuid=u1")
     site.limit_files(200)
     error = site.ask(*words)["error"]
-    assert error["code"] == "not-now" and "buffers.json: " in error["message"]
+    assert error["code"] == "not-now" and "tasks.sqlite: " in error["message"]
     assert list((site.spool / "bells").glob("*.taken")) == []
     site.limit_files()
     assert site.ask(*words)["ok"]["buffer"]["state"] == "ready"
-
-
-def test_a_note_that_cannot_be_read_now_is_read_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    spool = Spool(str(tmp_path), os.getuid())
-    (tmp_path / "requests" / "1.teardown").write_text(f"do=teardown\n{HEAD}")
-
-    def fails(path: str) -> NoReturn:
-        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE), path)
-
-    with monkeypatch.context() as full:
-        full.setattr(spools, "_read_file", fails)
-        assert list(spool.requests()) == []
-    [request] = spool.requests()
-    assert request.do == "teardown"
 
 
 def noted(site: Path, *names: str) -> None:
     """Notes of hooks, each JOB.HOOK, in this order."""
     requests = site / "spool" / "requests"
     requests.mkdir(parents=True, exist_ok=True)
-    (site / "bb").mkdir()
+    for folder in ("bb", "var"):
+        (site / folder).mkdir()
     for number, name in enumerate(names):
         job, do = name.split(".")
         text = f"do={do}\njob={job}\nuid={ME}\ngid={ME}\n\n"
         (requests / f"{number}.{name}").write_text(text)
-
-
-def test_a_fault_of_the_service_stops_no_other_note(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    heeded = []
-
-    def handle_request(_: Jobs, request: HookRequest) -> None:
-        if request.job == 7:
-            raise RuntimeError("a fault")
-        heeded.append(request.do)
-
-    monkeypatch.setattr(Jobs, "handle_request", handle_request)
-    noted(tmp_path, "7.data_in", "8.data_in")
-    assert attend(str(tmp_path)) == 0
-    assert heeded == ["data_in"]
-    assert "RuntimeError('a fault')" in capfd.readouterr().err
 
 
 def test_what_is_noted_of_a_job_is_heeded_in_its_order(

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
-from pegasus_bb.stager.messages import complain
 from tests.support.stager import (
     ERROR,
     OWN,
@@ -50,19 +45,6 @@ def test_a_job_that_leaves_nothing_ends_when_the_service_can_be_told(
     until(lambda: not own.exists())
 
 
-def test_slurm_tries_a_teardown_again_of_which_the_service_cannot_be_told(
-    site: SlurmSite,
-) -> None:
-    job = Job(site, OWN)
-    job.stage_in()
-    with no_room_in(site.spool / "requests"):
-        words = (job.id, job.script, "true", job.uid, job.uid)
-        code, why = site.hooks.call("job_teardown", *words)
-        assert code == ERROR and "cannot be told" in why
-    job.tear_down(hurry=True)
-    until(lambda: not (site.bb / f"job.{job.id}").exists())
-
-
 def test_a_state_that_cannot_be_told_is_told_later(site: SlurmSite) -> None:
     site.file("in", "an input")
     job = Job(site, OWN, *COPIES)
@@ -76,7 +58,7 @@ def test_a_state_that_cannot_be_told_is_told_later(site: SlurmSite) -> None:
 
 
 def recorded(site: SlurmSite, job: Job) -> str:
-    return str(json.loads(site.record(job.id).read_text())["state"])
+    return str(site.record(job.id)["state"])
 
 
 def test_a_job_does_not_start_unless_the_service_is_told(site: SlurmSite) -> None:
@@ -100,17 +82,6 @@ def test_a_stage_out_that_the_service_is_not_told_of_is_not_over(
         assert job.is_busy("out")
     job.until_staged("out")
     assert site.saved == "a result"
-
-
-def test_what_is_said_to_a_full_disk_stops_nothing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    with Path("/dev/full").open("w") as full:
-        monkeypatch.setattr(sys, "stderr", full)
-        complain("the disk is full")
-        monkeypatch.undo()
-        with pytest.raises(OSError):
-            full.close()
 
 
 def test_a_service_is_away_also_where_the_clock_was_set_back(site: SlurmSite) -> None:

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import itertools
 import os
-import signal
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -26,7 +21,6 @@ from pegasus_bb.stager.slurm.job import SlurmJob
 from pegasus_bb.stager.slurm.job_storage import JobStorage
 from pegasus_bb.stager.slurm.slurm_config import GranulePool
 from pegasus_bb.stager.slurm.space_folders import Trash
-from tests.support.fakelua.site import TrashNow
 
 MIB = 1 << 20
 ANN = 61001
@@ -36,52 +30,6 @@ PATIENCE = 10  # seconds
 @pytest.fixture
 def pool(tmp_path: Path) -> GranulePool:
     return GranulePool("flash", str(tmp_path), 10 * MIB, MIB)
-
-
-def make_names(folder: int) -> None:
-    """As user ANN, for longer than the test waits."""
-    os.setgroups([])
-    os.setgid(ANN)
-    os.setuid(ANN)
-    until = time.monotonic() + 2 * PATIENCE
-    for number in itertools.count():
-        if time.monotonic() > until:
-            os._exit(0)
-        with suppress(OSError):  # it may come back
-            os.mkdir(f"{os.getpid()}.{number}", dir_fd=folder)
-
-
-@pytest.fixture
-def growing(tmp_path: Path) -> Iterator[Path]:
-    """A buffer whose user makes folders in it, faster than one process removes them."""
-    if os.getuid() != 0:
-        pytest.skip("only root removes folders of others")
-    data = tmp_path / "data"
-    children = list[int]()
-    data.mkdir()
-    os.chown(data, ANN, ANN)
-    opened = os.open(data, os.O_RDONLY)
-    for _ in range(4):
-        children.append(os.fork())
-        if children[-1] == 0:
-            make_names(opened)
-    os.close(opened)
-    while len(list(data.iterdir())) < 100:
-        time.sleep(0.01)
-    yield data
-    for child in children:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-
-
-def test_a_folder_goes_though_its_user_makes_names_in_it(
-    pool: GranulePool, growing: Path
-) -> None:
-    begun = time.monotonic()
-    gone = list[str]()
-    TrashNow().drop(pool, growing.name, lambda: gone.append("all"))
-    assert gone == ["all"] and list(growing.parent.iterdir()) == []
-    assert time.monotonic() - begun < PATIENCE
 
 
 class Garbage:
@@ -152,20 +100,6 @@ def test_removals_without_end_keep_no_other_waiting(
         await is_so(lambda: sorted(gone) == ["a", "b", "c", "d"])
 
     asyncio.run(drop())
-
-
-def test_a_removal_does_not_keep_the_service_from_ending() -> None:
-    program = (
-        "import asyncio, time; from pegasus_bb.stager.slurm import space_folders\n"
-        "space_folders.remove = lambda *_: time.sleep(60)\n"
-        "async def main():\n"
-        "    trash = space_folders.Trash(asyncio.get_running_loop(), bool)\n"
-        "    trash._remove('x', print)\n"
-        "    await asyncio.sleep(0.1)\n"
-        "asyncio.run(main())\n"
-    )
-    argv = [sys.executable, "-c", program]
-    assert subprocess.run(argv, timeout=30, check=False).returncode == 0
 
 
 def storage(pool: GranulePool, trash: Trash) -> tuple[Pools, JobStorage]:

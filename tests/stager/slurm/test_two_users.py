@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.stager.lives import CAPABLE, LIVES, NAME, capable, user
+from tests.stager.lives import CAPABLE, LIVES, NAME, ROOT, capable, user
 from tests.support.stager import OWN, SUCCESS, Job, SlurmSite, open_to_all
 from tests.support.waiting import until
 
@@ -20,11 +20,16 @@ BOB = 2
 BOBS_NAME = "bin"
 
 
-@pytest.fixture(params=LIVES)
-def away(tmp_path: Path, request: pytest.FixtureRequest) -> SlurmSite:
-    """As root, and as SlurmUser."""
+@pytest.fixture
+def life() -> str:
+    return ROOT
+
+
+@pytest.fixture
+def away(tmp_path: Path, life: str) -> SlurmSite:
+    """As root, or as SlurmUser."""
     site = SlurmSite(tmp_path)
-    if request.param == CAPABLE:
+    if life == CAPABLE:
         site.config["slurm"]["user"], site.before = NAME, capable()
         os.chown(site.bb, user(), -1)
     return site
@@ -48,6 +53,7 @@ def can_read(uid: int, path: Path) -> bool:
     return done.returncode == 0
 
 
+@pytest.mark.parametrize("life", LIVES)
 def test_all_that_is_made_is_the_users_own(open_site: SlurmSite) -> None:
     secret = open_site.file(f"{ANN}/in", "ann's", uid=ANN)
     secret.chmod(0o600)
@@ -72,6 +78,7 @@ def test_a_job_copies_nothing_out_of_another_jobs_buffer(open_site: SlurmSite) -
         assert "Permission denied" in words
 
 
+@pytest.mark.parametrize("life", LIVES)
 def test_a_shared_buffer_can_be_read_until_it_is_unshared(open_site: SlurmSite) -> None:
     open_site.file(f"{ANN}/in", "ann's", uid=ANN).chmod(0o644)
     made = open_site.ask("create", "name=data", "capacity=1MiB", "uuid=u1", uid=ANN)
@@ -152,15 +159,3 @@ def test_a_number_that_comes_again_saves_the_results_of_the_first_job(
     saved = open_site.lustre / str(ANN) / "out"
     assert (saved.read_text(), saved.stat().st_uid) == (f"of {ANN}", ANN)
     assert Path(second.run()["BB_JOB"]).stat().st_uid == BOB
-
-
-def test_a_late_note_about_the_first_job_does_nothing_to_the_second(
-    open_site: SlurmSite,
-) -> None:
-    job, _ = with_result(open_site, BOB, in_the_way=False)
-    late = Job(open_site, OWN, uid=ANN)
-    late.id = job.id
-    late.tear_down()
-    assert job.known() == "running"
-    job.stage_out()
-    assert (open_site.lustre / str(BOB) / "out").read_text() == f"of {BOB}"

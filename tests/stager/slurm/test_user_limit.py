@@ -13,7 +13,7 @@ from pegasus_bb.stager.slurm import buffers as module
 from pegasus_bb.stager.slurm.buffers import Buffers
 from pegasus_bb.stager.slurm.granted_space import Pools
 from pegasus_bb.stager.slurm.slurm_config import GranulePool, read_slurm
-from tests.support.fakelua.site import TrashNow
+from tests.support.fakelua.site import TrashNow, store_in
 
 ANN = 61001
 BOB = 61002
@@ -25,8 +25,8 @@ class Site:
     def __init__(self, folder: Path, per_user: int = 4 * MIB) -> None:
         pool = GranulePool("flash", str(folder), 10 * MIB, MIB, per_user=per_user)
         self.pools = Pools([pool])
-        path = str(folder / "buffers.json")
-        self.buffers = Buffers(path, self.pools, TrashNow(), self.freed)
+        self.store = store_in(folder)
+        self.buffers = Buffers(self.store, self.pools, TrashNow(), self.freed)
 
     def freed(self) -> None:
         self.buffers.grant_waiting()
@@ -57,6 +57,7 @@ def test_a_user_at_the_limit_waits_and_keeps_no_other_user_back(
     )
     assert site.state("bobo", 4, BOB) == "ready"
     assert site.state("annx", 1, ANN) == "pending"  # in the order of asking
+    site.store.close()
     again = Site(tmp_path)  # the service was started anew
     assert again.pools.free_for(again.pools.pool(""), ANN) == MIB
     again.pools.release("anna", "flash")
@@ -64,25 +65,9 @@ def test_a_user_at_the_limit_waits_and_keeps_no_other_user_back(
     assert again.reason("anno") == again.reason("annx") == ""
 
 
-def test_a_full_pool_says_what_is_free(site: Site) -> None:
-    for uid in (1, 2):
-        assert site.state(f"full{uid}", 4, uid) == "ready"
-    assert site.state("anna", 3, ANN) == "pending"
-    assert site.reason("anna") == "waits for 3.0 MiB; 2.0 MiB free in pool flash"
-
-
 def test_what_no_user_may_have_is_refused_at_once(site: Site) -> None:
     with pytest.raises(Refused, match="more than one user may have of pool flash"):
         site.state("anna", 5, ANN)
-
-
-def test_space_of_jobs_counts_and_is_free_again(site: Site) -> None:
-    flash = site.pools.pool("flash")
-    assert site.pools.grant("job.7", "flash", 4 * MIB, ANN)
-    assert site.pools.grant("job.8", "flash", MIB, ANN) is None
-    assert site.pools.grant("job.9", "flash", MIB, BOB)
-    site.pools.release("job.7", "flash")
-    assert site.pools.free_for(flash, ANN) == 4 * MIB
 
 
 def test_a_limit_below_a_granule_is_refused(tmp_path: Path) -> None:
@@ -94,3 +79,15 @@ def test_a_limit_below_a_granule_is_refused(tmp_path: Path) -> None:
     pool["per_user"] = "1KiB"
     with pytest.raises(UsageError, match="per_user: a granule or more"):
         read_slurm("here", data)
+
+
+def test_no_user_has_more_than_a_thousand(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_MOST", 2)
+    assert site.state("anna", 1, ANN) == site.state("anno", 1, ANN) == "ready"
+    with pytest.raises(Refused, match="delete one first"):
+        site.state("annx", 1, ANN)
+    assert site.state("bobo", 1, BOB) == "ready"
+    site.buffers.delete(ANN, "anna")
+    assert site.state("annx", 1, ANN) == "ready"

@@ -22,7 +22,7 @@ def away(away: SlurmSite) -> SlurmSite:
 
 def waits(job: Job, state: str, why: str) -> None:
     until(lambda: job.known() == state and why in job.known("message"))
-    hook = "test_data_in" if state == "staging-in" else "test_data_out"
+    hook = "test_data_in" if state in ("noted", "staging-in") else "test_data_out"
     assert job.call(hook) == (SUCCESS, "BUSY")
 
 
@@ -67,18 +67,17 @@ def test_while_it_drains_and_they_go_on_with_the_next_one(site: SlurmSite) -> No
 def test_while_its_database_is_full_and_they_go_on_by_themselves(
     site: SlurmSite,
 ) -> None:
-    """Every other file of the service has room."""
     submit(site, MANY)
     job = Job(site, OWN, *COPIES)
     site.limit_files(MANY * 20)
     job.begin()
-    waits(job, "staging-in", "the database of the service takes no more")
+    waits(job, "noted", "tasks.sqlite: ")
     site.limit_files()
     own = job.compute("a result")
     assert (own / "in").exists()
     site.limit_files(MANY * 20)
     job.end()
-    waits(job, "staging-out", "the database of the service takes no more")
+    waits(job, "running", "tasks.sqlite: ")
     site.limit_files()
     job.until_staged("out")
     assert site.saved == "a result"

@@ -9,6 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,6 +22,7 @@ from pegasus_bb.stager.slurm.hook_request import HookRequest
 from pegasus_bb.stager.slurm.questions import Questions
 from pegasus_bb.stager.slurm.slurm_config import GranulePool
 from pegasus_bb.stager.slurm.space_folders import Trash
+from pegasus_bb.stager.store import Store
 
 
 class TrashNow(Trash):
@@ -55,20 +57,27 @@ class _Jobs:
         return len(rows) - len(left)
 
 
-def site(folder: Path) -> tuple[Buffers, Questions]:
+def store_in(folder: Path) -> Store:
+    """A store whose changes are all made at once."""
+    folder.mkdir(exist_ok=True)
+    return Store(str(folder / "tasks.sqlite"), lambda call: None)
+
+
+def site(folder: Path, store: Store) -> tuple[Buffers, Questions]:
     pools = Pools([GranulePool("flash", str(folder / "bb"), GIB, 4 * MIB)])
     (folder / "bb").mkdir(exist_ok=True)
-    buffers = Buffers(str(folder / "buffers.json"), pools, TrashNow(), lambda: None)
+    buffers = Buffers(store, pools, TrashNow(), lambda: None)
     jobs: Any = _Jobs(folder)
     return buffers, Questions(buffers, jobs, pools, jobs, str)
 
 
 def asked(folder: Path, uid: int, *words: str) -> str:
-    buffers, questions = site(folder)
-    buffers.resume()
     fields = {"uid": str(uid), "gid": "0"}
     request = HookRequest("token", "status", uid, os.getgid(), fields, list(words), [])
-    return questions.answer(request)
+    with closing(store_in(folder / "state")) as store:
+        buffers, questions = site(folder, store)
+        buffers.resume()
+        return questions.answer(request)
 
 
 def answer(argv: list[str]) -> int:

@@ -38,11 +38,3 @@ def test_stopped_lists_of_a_user_keep_no_other_waiting(tmp_path: Path) -> None:
         assert not any(each.done() for each in of_ann)
 
     asyncio.run(story())  # and they do not keep the service from ending
-
-
-def test_a_list_without_an_answer_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(node_attendant, "_LONGEST", 0.5)
-    with pytest.raises(OSError, match="gave no answer"):
-        asyncio.run(Lists(str(tmp_path)).of(ANN, []))

@@ -26,7 +26,7 @@ def test_each_has_its_names(text: str, names: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["n[1-", "n[a]", "n[3-1]", "../n1", "n[1]/..", ".n1", "n 1", "n[1-999999]", "n[]"],
+    ["n[1-", "n[a]", "../n1", "n[1]/..", ".n1", "n 1", "n[]"],
 )
 def test_what_could_be_no_folder_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is no list of"):

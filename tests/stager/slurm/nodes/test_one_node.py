@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.support.stager import ERROR, STAGE_IN, SUCCESS
+from tests.support.stager import ERROR, SUCCESS
 from tests.support.waiting import until
 
 from .conftest import Node, NodeJob, NodeSite
@@ -29,37 +29,6 @@ def test_data_is_on_the_node_when_the_job_starts(site: NodeSite, n1: Node) -> No
     assert site.kept == []
 
 
-def test_a_jobs_own_buffer_and_its_node_work_together(site: NodeSite, n1: Node) -> None:
-    site.file("in", "an input")
-    own = ("jobbb capacity=2MiB pool=flash", STAGE_IN)
-    job = NodeJob(site, *own, "stage_in job://in node://in", OUT)
-    assert job.start() == (SUCCESS, "")
-    on_node = Path(job.environ()["BB_NODE"])
-    assert (on_node / "in").read_text() == "an input"
-    (on_node / "out").mkdir()
-    (on_node / "out" / "a").write_text("a result")
-    job.stage_out()
-    assert (site.lustre / "out" / "a").read_text() == "a result"
-    job.tear_down()
-    until(lambda: n1.folders == [] and list(site.bb.iterdir()) == [])
-
-
-def test_it_starts_when_that_can_be_recorded(site: NodeSite, n1: Node) -> None:
-    """A folder has the name of its record until then."""
-    site.file("in", "an input")
-    job = NodeJob(site, *BOTH_WAYS)
-    job.stage_in()
-    record = site.record(job.id)
-    record.unlink()
-    record.mkdir()
-    starting = job.pre_run()
-    until(lambda: n1.folders and (n1.folders[0] / "mesh" / "in").exists())
-    until(lambda: all(row == "" for row in site.waiting.values()))
-    assert starting.poll() is None
-    record.rmdir()
-    assert job.begun(starting) == (SUCCESS, "")
-
-
 def test_an_input_that_is_missing_keeps_the_job_from_starting(
     site: NodeSite, n1: Node
 ) -> None:
@@ -67,14 +36,6 @@ def test_an_input_that_is_missing_keeps_the_job_from_starting(
     words = job.fails_to_start()
     assert "n1: " in words and "/absent: No such file" in words
     until(lambda: n1.folders == [] and n1.orders == [])
-
-
-def test_a_job_that_failed_need_not_have_made_its_results(
-    site: NodeSite, n1: Node
-) -> None:
-    job = NodeJob(site, OUT)
-    assert job.start() == (SUCCESS, "")
-    job.stage_out(exit_code=256)
 
 
 def test_a_node_that_is_down_is_named_when_time_is_over(site: NodeSite) -> None:

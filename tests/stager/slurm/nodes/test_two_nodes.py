@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.stager import ERROR, SUCCESS
+from tests.support.stager import SUCCESS
 from tests.support.waiting import until
 
 from .conftest import Node, NodeJob, NodeSite
@@ -37,15 +37,6 @@ def test_each_has_the_data_and_a_folder_gets_the_results_of_all(
     assert found == {"n1": "of n1", "n2": "of n2", "same": "on both"}
     job.tear_down()
     until(lambda: n1.folders == n2.folders == [])
-
-
-def test_a_result_may_be_on_one_of_the_nodes(
-    site: NodeSite, n1: Node, n2: Node
-) -> None:
-    job = started(site, OUT)
-    leave(n2, "out", "of n2")
-    job.stage_out()
-    assert site.saved == "of n2"
 
 
 def test_a_file_that_differs_is_kept_on_both_until_it_does_not(
@@ -84,20 +75,3 @@ def test_the_results_of_a_node_that_is_down_are_waited_for(
     job.until_staged("out")
     assert (site.lustre / "out" / "b").read_text() == "b"
     assert site.waiting == {}
-
-
-def test_one_node_that_fails_keeps_the_job_from_both(
-    site: NodeSite, n1: Node, n2: Node
-) -> None:
-    site.file("in", "an input")
-    n1.ask_control("pause")
-    job = NodeJob(site, "stage_in lustre://in node://in", nodes="n[1-2]")
-    job.stage_in()
-    hook = job.pre_run()
-    until(lambda: n2.folders and n2.orders == [])
-    (site.lustre / "in").unlink()
-    n1.ask_control("resume")
-    code, words = job.begun(hook)
-    assert code == ERROR and "n1: " in words and "n2: " not in words
-    job.tear_down(hurry=True)
-    until(lambda: n1.folders == n2.folders == [])

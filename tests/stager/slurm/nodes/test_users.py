@@ -48,14 +48,6 @@ def test_a_job_gets_nothing_of_another_user(site: NodeSite, n1: Node) -> None:
     assert "Permission denied" in thief.fails_to_start()
 
 
-def test_a_job_writes_nothing_to_another_user(site: NodeSite, n1: Node) -> None:
-    job = NodeJob(site, f"stage_out node://out lustre://{ANN}/out", uid=BOB)
-    assert job.start() == (SUCCESS, "")
-    (n1.folders[0] / "out").write_text("bob's")
-    words = job.fail_to_save()
-    assert "Permission denied" in words
-
-
 def test_a_link_out_of_the_folder_is_not_followed(
     site: NodeSite, n1: Node, n2: Node
 ) -> None:

@@ -79,13 +79,9 @@ class Estimates:
         self._rates.setdefault(pair, Rate()).learn(files, size, seconds)
         self.has_news = True
 
-    def seconds(self, pair: Pair, size: int) -> float:
-        """Return what a task takes; a guess if no task of ``pair`` has ended."""
-        return self._rates.get(pair, _NEW).seconds(size)
-
-    def typical(self, pair: Pair) -> int | None:
-        """See Rate.typical."""
-        return self._rates.get(pair, _NEW).typical
+    def of(self, pair: Pair) -> Rate:
+        """Return what is known of ``pair``; a guess if no task of it has ended."""
+        return self._rates.get(pair, _NEW)
 
     def learned(self) -> list[Any]:
         """All that the next service needs to know as much."""

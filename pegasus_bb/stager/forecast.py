@@ -85,12 +85,12 @@ class Forecast(NamedTuple):
         whole = max(1, self._size(task) or 0)
         worker.size = float(whole)
         worker.left = float(max(1, whole - task.moved))
-        worker.speed = whole / self.estimates.seconds(pair_of(task), whole)
+        worker.speed = whole / self.estimates.of(pair_of(task)).seconds(whole)
         worker.targets = self.targets.limited([task]) if self.targets.rates else set()
 
     def _size(self, task: StagerTask) -> int | None:
         """Bytes, as far as is known."""
-        return task.size or self.estimates.typical(pair_of(task))
+        return task.size or self.estimates.of(pair_of(task)).typical
 
 
 def max_min_rates(

@@ -50,37 +50,6 @@ _BACKLOG = 128
 _FIRST = 3  # SD_LISTEN_FDS_START of sd_listen_fds(3)
 
 
-class Sockets:
-    """``by_name``: the listening sockets."""
-
-    def __init__(self, config: Config) -> None:
-        """Raises OSError, and UsageError for sockets that systemd should not give."""
-        self._own: list[str] = []
-        self.by_name = _inherited()
-        try:
-            for name in () if self.by_name else _NAMES:
-                path = os.path.join(config.sockets, name)
-                _check_free(path)
-                self._own.append(path)
-                self.by_name[name] = _made(config, name, path)
-        except BaseException:
-            self.close()
-            raise
-
-    def remove_names(self) -> None:
-        """Remove the files of the sockets before these are closed: once nothing listens
-        there, another service may take them. What systemd has opened stays."""
-        for path in self._own:
-            with contextlib.suppress(OSError):
-                os.unlink(path)
-
-    def close(self) -> None:
-        """End what no server listens on."""
-        self.remove_names()
-        for listening in self.by_name.values():
-            listening.close()
-
-
 def _inherited() -> dict[str, socket.socket]:
     """Return what systemd has opened for this process: by the names of their files."""
     count = os.environ.pop("LISTEN_FDS", "")
@@ -139,15 +108,17 @@ class Server:
     """Listens until a shutdown, a signal, or idleness ends it."""
 
     def __init__(self, config: Config, loop: asyncio.AbstractEventLoop) -> None:
-        """Raises OSError, ValueError, UsageError: then nothing was begun."""
+        """Raises OSError, ValueError, UsageError: then no client was heard."""
         self._config, self._loop = config, loop
         self._service = Service(config, loop)
-        self._sockets = Sockets(config)
-        try:
-            self._slurm = self._attendant()
-        except BaseException:
-            self._sockets.close()
-            raise
+        self._slurm = self._attendant()
+        self._sockets = _inherited()
+        self._own: list[str] = []  # their files; what systemd has opened stays
+        for name in () if self._sockets else _NAMES:
+            path = os.path.join(config.sockets, name)
+            _check_free(path)
+            self._own.append(path)
+            self._sockets[name] = _made(config, name, path)
         self._connections: set[Connection] = set()
         self._busy_at = time.monotonic()
         self._ended = asyncio.Event()
@@ -160,7 +131,7 @@ class Server:
             await asyncio.start_unix_server(
                 partial(self._accept, name), sock=listening, limit=LONGEST
             )
-            for name, listening in self._sockets.by_name.items()
+            for name, listening in self._sockets.items()
         ]
         for number in (signal.SIGTERM, signal.SIGINT):
             self._loop.add_signal_handler(number, self._ended.set)
@@ -175,7 +146,9 @@ class Server:
         if self._slurm is not None:
             self._slurm.close()
         self._service.close()
-        self._sockets.remove_names()
+        for path in self._own:  # before they are closed: another service may take them
+            with contextlib.suppress(OSError):
+                os.unlink(path)
         for server in servers:
             server.close()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict, deque
 from collections.abc import Sequence
-from operator import itemgetter
 from typing import Callable
 
 from pegasus_bb.runtime.stager_client.task import PENDING, StagerTask
@@ -81,9 +80,6 @@ class _UserQueue:
         return None
 
 
-_Queues = dict[int, _UserQueue]  # by user
-
-
 class TaskQueue:
     """Tasks that wait. A cancelled one is dropped when its turn comes, or when half of
     all are such.
@@ -98,8 +94,8 @@ class TaskQueue:
     """
 
     def __init__(self) -> None:
-        self._plain: _Queues = {}  # of users of whom tasks wait
-        self._rated: _Queues = {}  # the same of tasks that have a rate
+        # Of users of whom tasks wait: those without a rate, and those with one.
+        self._queues: dict[tuple[int, bool], _UserQueue] = {}
         self._served: dict[int, float] = {}  # bytes, by user
         self._turn = 0.0  # bytes of the user whose turn was last
         self._cancelled = 0  # tasks that may be here still
@@ -107,17 +103,14 @@ class TaskQueue:
     def copy(self) -> TaskQueue:
         """The same queue, to take tasks from without effect on this one."""
         same = TaskQueue()
-        same._plain = {uid: queue.copy() for uid, queue in self._plain.items()}
-        same._rated = {uid: queue.copy() for uid, queue in self._rated.items()}
+        same._queues = {key: queue.copy() for key, queue in self._queues.items()}
         same._served, same._turn = self._served.copy(), self._turn
         return same
 
     def add(self, task: StagerTask) -> None:
         """Let ``task`` wait from now on; once more where its deadline has moved."""
         terms = task.terms
-        uid = task.origin.uid
-        queues = self._rated if terms.rate else self._plain
-        queue = queues.get(uid) or self._queue(task)
+        queue = self._queue(task)
         if terms.deadline is None:
             queue.by_priority[terms.priority].append(task)
         else:
@@ -138,34 +131,32 @@ class TaskQueue:
     ) -> StagerTask | None:
         """The next task, which does not wait any more; None if none may be taken.
         ``now``: a time.time(). ``may_be_slow``: whose tasks may have a rate."""
-        rated = filter(may_be_slow, filter(may_run, self._rated))
-        places = [(self._plain, uid) for uid in filter(may_run, self._plain)]
-        places += [(self._rated, uid) for uid in rated]
-        found = [queues[uid].first_urgent(now) for queues, uid in places]
-        urgent = [first for first in found if first]
+        keys = [
+            (uid, is_rated)
+            for uid, is_rated in self._queues
+            if may_run(uid) and (not is_rated or may_be_slow(uid))
+        ]
+        found = [(self._queues[key].first_urgent(now), key) for key in keys]
+        urgent = [(first, key) for first, key in found if first]
         if not urgent:
-            return self._next_by_share(places)
-        first = min(urgent)
-        queues, uid = places[found.index(first)]
-        heapq.heappop(queues[uid].urgent)
-        return first[3]
+            return self._next_by_share(keys)
+        _, key = min(urgent)
+        return heapq.heappop(self._queues[key].urgent)[3]
 
-    def _next_by_share(
-        self, places: Sequence[tuple[_Queues, int]]
-    ) -> StagerTask | None:
-        """The next task without a deadline of the queues at ``places``."""
+    def _next_by_share(self, keys: Sequence[tuple[int, bool]]) -> StagerTask | None:
+        """The next task without a deadline of the queues ``keys``."""
         found = []
-        for queues, uid in places:
-            task = queues[uid].first()
+        for key in keys:
+            task = self._queues[key].first()
             if task is None:
-                del queues[uid]
+                del self._queues[key]
             else:
-                rank = self._served[uid], -task.terms.priority, task.id
-                found.append((rank, task, queues[uid]))
+                rank = (self._served[task.uid], -task.terms.priority, task.id)
+                found.append((rank, task))
         if not found:
             return None
-        _, task, queue = min(found, key=itemgetter(0))
-        queue.by_priority[task.terms.priority].popleft()
+        _, task = min(found)
+        self._queue(task).by_priority[task.terms.priority].popleft()
         # Who had no place until now was away, too: that wins one turn and no more.
         self._turn = max(self._turn, self._served[task.uid])
         self._served[task.uid] = self._turn
@@ -188,16 +179,15 @@ class TaskQueue:
 
     def tidy(self) -> None:
         """Drop cancelled tasks, once they are half of all: so each costs little."""
-        queues = [*self._plain.values(), *self._rated.values()]
+        queues = self._queues.values()
         if 2 * self._cancelled > sum(queue.size for queue in queues):
             for queue in queues:
                 queue.drop_ended()
             self._cancelled = 0
 
     def _queue(self, task: StagerTask) -> _UserQueue:
-        queues = self._rated if task.terms.rate else self._plain
-        uid = task.uid
-        if uid not in queues:
-            queues[uid] = _UserQueue()
-            self._served[uid] = max(self._served.get(uid, 0.0), self._turn)
-        return queues[uid]
+        key = task.uid, bool(task.terms.rate)
+        if key not in self._queues:
+            self._queues[key] = _UserQueue()
+            self._served[task.uid] = max(self._served.get(task.uid, 0.0), self._turn)
+        return self._queues[key]

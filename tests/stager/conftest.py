@@ -35,6 +35,14 @@ def daemon(tmp_path: Path) -> Iterator[Daemon]:
 
 
 @pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[Daemon]:
+    """A service of the test alone, where others of its file share one."""
+    daemon = Daemon(tmp_path)
+    yield daemon
+    daemon.end()
+
+
+@pytest.fixture
 def client(daemon: Daemon) -> Iterator[Client]:
     with daemon.start() as client:
         yield client

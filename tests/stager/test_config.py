@@ -56,6 +56,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     (space(rate="0B/s"), "rate: 2GB/s"),
     (space(discard="often"), "dataspace lustre: discard: "),
     (space(discard="0"), "lustre: discard: 10m, at most so often; found '0'"),
+    (pool(per_user="1KiB"), "per_user: a granule or more"),
     (pool(rate="fast"), "pool flash: rate: 2GB/s; found 'fast'"),
     (pool(discard="0s"), "pool flash: discard: 10m"),
     (node(discard=[]), "node: discard: "),

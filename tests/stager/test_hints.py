@@ -8,10 +8,11 @@ from pegasus_bb.core.units import MIB
 from pegasus_bb.model.placement import HINTS
 from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.staging.hints import hint_of
+from tests.stager.shared import client, daemon, service
 from tests.support.kept_hints import keeps_hints
 from tests.support.stager import Daemon
 
-__all__ = ["keeps_hints"]
+__all__ = ["client", "daemon", "keeps_hints", "service"]
 LONG = HINTS["long"]
 
 

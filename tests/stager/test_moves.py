@@ -15,7 +15,10 @@ from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.staging.items import Folder
 from pegasus_bb.stager.trees import copy_tree, remove_copied
+from tests.stager.shared import client, daemon, service
 from tests.support.stager import Daemon, ends
+
+__all__ = ["client", "daemon", "service"]
 
 MEMORY = Path("/dev/shm")
 
@@ -51,18 +54,18 @@ def test_what_is_moved_to_itself_stays(daemon: Daemon, client: Client) -> None:
     assert "moved to itself" in why
 
 
-def test_notes_of_tasks_that_need_none_go_at_the_next_start(daemon: Daemon) -> None:
+def test_notes_of_tasks_that_need_none_go_at_the_next_start(fresh: Daemon) -> None:
     """The service was killed before it could remove them. Their user may nest folders
     without end, and put links where folders were: nothing below his own is touched."""
-    client = daemon.start()
-    daemon.make("file", 10)
-    daemon.make("large", 24 * MIB)
-    [done] = client.submit([daemon.copy("file")])
+    client = fresh.start()
+    fresh.make("file", 10)
+    fresh.make("large", 24 * MIB)
+    [done] = client.submit([fresh.copy("file")])
     client.wait([done])
-    [runs] = client.submit([daemon.copy("large", rate=MIB)])
-    daemon.kill()
-    folder = users_folder(daemon)
-    others = daemon.folder / "others"
+    [runs] = client.submit([fresh.copy("large", rate=MIB)])
+    fresh.kill()
+    folder = users_folder(fresh)
+    others = fresh.folder / "others"
     for each in (others, folder / "d"):
         each.mkdir()
         (each / "7.jsonl").touch()
@@ -72,7 +75,7 @@ def test_notes_of_tasks_that_need_none_go_at_the_next_start(daemon: Daemon) -> N
         for note in notes:
             (folder / note.format(number)).touch()
     (folder / "another").touch()
-    daemon.start()
+    fresh.start()
     left = {path.name for path in folder.iterdir()}
     assert left == {"another", "d", "link", *(note.format(runs) for note in notes)}
     assert (others / "7.jsonl").exists() and (folder / "d" / "7.jsonl").exists()
@@ -191,20 +194,20 @@ def test_two_names_of_one_file_move_one_after_the_other(
 
 @pytest.mark.skipif(not MEMORY.is_dir(), reason="needs a second file system")
 def test_a_file_that_takes_the_name_of_the_source_before_it_goes_stays(
-    daemon: Daemon,
+    fresh: Daemon,
 ) -> None:
     """Between copy and removal a note is written, which takes a sync."""
-    source, other = (daemon.make(name, 10) for name in ("file", "other"))
+    source, other = (fresh.make(name, 10) for name in ("file", "other"))
     written = other.read_bytes()
-    daemon.code = (
+    fresh.code = (
         "from pegasus_bb.stager import worker_pool as pool; "
         "pool._START = 'import os, sys; "
         "sys.path.insert(0, sys.argv[1]); from pegasus_bb.stager import copying; "
         "note = copying.write_note; copying.write_note = lambda *about: (note(*about), "
         f"os.replace(\\'{other}\\', \\'{source}\\')); ' + pool._START; "
     )
-    with tempfile.TemporaryDirectory(dir=MEMORY) as there, daemon.start() as client:
-        task = {**moved(daemon, "file"), "dest": f"file://{there}/file"}
+    with tempfile.TemporaryDirectory(dir=MEMORY) as there, fresh.start() as client:
+        task = {**moved(fresh, "file"), "dest": f"file://{there}/file"}
         [(state, why)] = ends(client, task)
     assert (state, source.read_bytes()) == ("failed", written)
     assert "it changed after it was copied" in why

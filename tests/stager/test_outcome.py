@@ -10,7 +10,10 @@ import pytest
 from pegasus_bb.core.units import MIB
 from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.staging.items import stamp
+from tests.stager.shared import client, daemon, service
 from tests.support.stager import Daemon
+
+__all__ = ["client", "daemon", "service"]
 
 
 def expected(daemon: Daemon, name: str) -> dict[str, Any]:

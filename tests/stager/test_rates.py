@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import os
 import time
 from collections.abc import Callable
@@ -11,13 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pegasus_bb.core.units import MIB
 from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.stager_client.dataspace import Dataspace
-from pegasus_bb.stager.pacing import Bucket, SharedRate
+from pegasus_bb.stager.pacing import SharedRate
 from pegasus_bb.stager.rates import Targets
 from tests.stager.lives import ROOT
 from tests.stager.test_task_queue import task
@@ -31,35 +28,6 @@ __all__ = ["site"]
 @pytest.fixture
 def life() -> str:
     return ROOT
-
-
-def moved_by(
-    bucket: Bucket, wanted: list[float], piece: int, until: float
-) -> list[int]:
-    """The bytes of workers, each of which could move so many a second by itself: a
-    worker moves a piece, tells of it, and goes on when the bucket says."""
-    moved = [0] * len(wanted)
-    events = [(piece / speed, number) for number, speed in enumerate(wanted)]
-    heapq.heapify(events)
-    while events[0][0] <= until:
-        now, number = events[0]
-        moved[number] += piece
-        resume = max(now, bucket.take(piece, now))
-        heapq.heapreplace(events, (resume + piece / wanted[number], number))
-    return moved
-
-
-@given(
-    st.lists(st.floats(1e5, 1e9), min_size=1, max_size=6),
-    st.floats(1e6, 1e8),
-    st.integers(10_000, 500_000),
-)
-def test_the_bytes_of_all_workers_keep_to_the_rate_of_their_target(
-    wanted: list[float], rate: float, piece: int
-) -> None:
-    until = 200 * piece / rate
-    total = sum(moved_by(Bucket(rate), wanted, piece, until))
-    assert total <= rate * (until + 0.05) + piece * len(wanted)
 
 
 def test_tasks_with_one_share_have_its_rate_together(

@@ -28,7 +28,7 @@ def test_a_worker_without_a_sign_of_life_is_killed_and_its_task_tried_again(
     daemon: Daemon,
 ) -> None:
     daemon.code = (
-        "from pegasus_bb.stager import worker_pool; worker_pool._SILENCE = 1.5; "
+        "from pegasus_bb.stager import worker_pool; worker_pool._SILENCE = 0.8; "
     )
     daemon.make("large", 24 * MIB)
     client = daemon.start()

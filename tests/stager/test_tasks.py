@@ -11,7 +11,10 @@ import pytest
 from pegasus_bb.core.units import MIB
 from pegasus_bb.runtime.stager_client.client import Client
 from pegasus_bb.runtime.stager_client.protocol import Refused
+from tests.stager.shared import client, daemon, service
 from tests.support.stager import Daemon, ends
+
+__all__ = ["client", "daemon", "service"]
 
 
 def test_many_files_arrive_whole(daemon: Daemon, client: Client) -> None:
@@ -75,17 +78,16 @@ def test_a_paused_service_accepts_and_waits(daemon: Daemon, client: Client) -> N
     assert [t["state"] for t in client.wait(tasks)] == ["done", "cancelled"]
 
 
-def test_a_drained_service_takes_nothing_and_ends(
-    daemon: Daemon, client: Client
-) -> None:
-    daemon.make("file", 10)
-    tasks = client.submit([daemon.copy("file")])
-    daemon.control().ask("drain")
+def test_a_drained_service_takes_nothing_and_ends(fresh: Daemon) -> None:
+    fresh.make("file", 10)
+    client = fresh.start()
+    tasks = client.submit([fresh.copy("file")])
+    fresh.control().ask("drain")
     with pytest.raises(Refused, match="takes no new task"):
-        client.submit([daemon.copy("file")])
+        client.submit([fresh.copy("file")])
     assert client.wait(tasks)[0]["state"] == "done"
-    assert daemon.process is not None
-    assert daemon.process.wait(timeout=20) == 0
+    assert fresh.process is not None
+    assert fresh.process.wait(timeout=20) == 0
 
 
 ODD: dict[str, list[Any]] = {
@@ -129,7 +131,7 @@ def test_what_cannot_be_done_is_refused_with_the_reason(client: Client) -> None:
     for task, words in REFUSED:
         with pytest.raises(Refused, match=words):
             client.submit([{"kind": "remove", "source": "file:///x"}, task])
-    assert client.status() == [], "all or none"
+    assert "file:///x" not in {task["source"] for task in client.status()}
 
 
 def test_a_swapped_link_leads_nowhere(

@@ -43,9 +43,10 @@ class Nodes:
     ) -> None:
         """``store`` has the records of an earlier service. Raises OSError,
         UsageError."""
-        self._config, self._spool, self._spaces = config, spool, spaces
+        self._config: Any = config
+        self._spool, self._spaces = spool, spaces
         self._files = Records(store, NodesRecord)
-        self._orders = Orders(config) if config else None
+        self._orders: Any = config and Orders(config)  # no record without them
         self._records = {record.folder: record for record in self._files.read()}
         if self._records and config is None:
             raise UsageError(
@@ -81,7 +82,7 @@ class Nodes:
         """
         self.path(job)
         nodes = expand(request.fields.get("nodes", ""))
-        if not nodes or self._config is None:
+        if not nodes:
             raise Refused("no-nodes", "Slurm does not say on which nodes the job runs")
         record = self._records.get(job.life) or NodesRecord(job)
         is_known = record.want == IN and record.hosts == nodes and not record.failures
@@ -156,7 +157,7 @@ class Nodes:
         """Send what is not sent, read answers, give up what takes too long. Raises
         OSError."""
         for record in list(self._records.values()):
-            if self._records.get(record.folder) is not record or self._orders is None:
+            if self._records.get(record.folder) is not record:
                 continue
             is_sent = self._orders.send(record)
             if record.want == GONE:
@@ -185,7 +186,7 @@ class Nodes:
             }
             for record in self._records.values()
             for node in record.silent
-            if self._orders is not None and record.want != GONE
+            if record.want != GONE
         ]
 
     def _advance(self, record: NodesRecord) -> None:
@@ -220,7 +221,6 @@ class Nodes:
 
     def _give_up(self, record: NodesRecord) -> None:
         """pre_run fails: Slurm tears the job down, and tries again later."""
-        assert self._config and self._orders  # noqa: S101 - a record needs both
         self._let_go(
             record,
             f"the data is not on the job's nodes after {self._config.timeout} s: "
@@ -233,7 +233,6 @@ class Nodes:
             record.token = ""
 
     def _forget(self, record: NodesRecord) -> None:
-        assert self._orders  # noqa: S101
         del self._records[record.folder]
         self._orders.forget(record)
         self._files.remove(record)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -72,19 +71,3 @@ def test_its_buffer_is_not_removed_before_it_is_saved(site: SlurmSite) -> None:
     until(lambda: site.rows_of("buffers") == [])
     assert site.saved == "a result"
     assert site.kept == [] and not result.exists()
-
-
-def test_a_later_job_of_the_same_number_uses_its_buffer_on(site: SlurmSite) -> None:
-    """Slurm counts anew some day; what is kept of the older job is dropped."""
-    with_result(site, OUT)
-    [row] = site.kept
-    until(lambda: int(time.time()) > int(row["created"]))
-    job = Job(site, "persist use Genomes")
-    job.id = row["job"]
-    job.stage_in()
-    path = Path(job.run()["BB_PERSISTENT_Genomes"])
-    assert site.ask("discard", f"job={job.id}") == {"ok": {"discarded": 1}}
-    assert "ok" in site.ask("delete", "name=Genomes")
-    assert (path / "out").exists()
-    job.tear_down()
-    until(lambda: not path.exists())

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import MIB
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.slurm import buffers as module
 from pegasus_bb.stager.slurm.buffers import Buffers
 from pegasus_bb.stager.slurm.granted_space import Pools
-from pegasus_bb.stager.slurm.slurm_config import GranulePool, read_slurm
+from pegasus_bb.stager.slurm.slurm_config import GranulePool
 from tests.support.fakelua.site import TrashNow, store_in
 
 ANN = 61001
@@ -68,17 +67,6 @@ def test_a_user_at_the_limit_waits_and_keeps_no_other_user_back(
 def test_what_no_user_may_have_is_refused_at_once(site: Site) -> None:
     with pytest.raises(Refused, match="more than one user may have of pool flash"):
         site.state("anna", 5, ANN)
-
-
-def test_a_limit_below_a_granule_is_refused(tmp_path: Path) -> None:
-    pool = {"path": str(tmp_path), "capacity": "10MiB", "granularity": "1MiB"}
-    data = {"user": "root", "spool": "/spool", "pools": {"flash": pool}}
-    assert read_slurm("here", data).pools[0].per_user == 0
-    pool["per_user"] = "4MiB"
-    assert read_slurm("here", data).pools[0].per_user == 4 * MIB
-    pool["per_user"] = "1KiB"
-    with pytest.raises(UsageError, match="per_user: a granule or more"):
-        read_slurm("here", data)
 
 
 def test_no_user_has_more_than_a_thousand(

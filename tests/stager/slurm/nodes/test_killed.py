@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -94,17 +93,6 @@ def test_an_order_that_comes_twice_changes_nothing(site: NodeSite, n1: Node) -> 
     n1.serve()
     until(lambda: n1.orders == [])
     assert (folder / "in").read_text() == "changed by the job"
-
-
-def test_a_letter_of_another_hand_is_passed_over(site: NodeSite, n1: Node) -> None:
-    box = site.mailbox / "n1" / "orders"
-    (box / "job.7.7@7.json").write_text('{"want": "in"}')
-    (box / "job.8.8@8.json").write_text("torn {")
-    (box / "..@1.json").write_text(json.dumps({"want": "gone"}))
-    job = NodeJob(site, OUT)
-    assert job.start() == (SUCCESS, "")
-    until(lambda: n1.orders == ["..@1.json"])
-    assert [path.name.split(".")[1] for path in n1.folders] == [str(job.id)]
 
 
 def test_a_mailbox_that_others_can_read_is_refused(site: NodeSite) -> None:

@@ -63,15 +63,10 @@ def _files(space: Dataspace, source: str) -> Files:
 
 def _below(top: int) -> Iterator[tuple[str, str]]:
     for path, folders, names, folder in os.fwalk(".", dir_fd=top, onerror=_fail):
-        links = [name for name in folders if _is_link(folder, name)]
-        for name in [*names, *links]:
-            below = os.path.normpath(os.path.join(path, name))
-            yield below, _digest(folder, name)
-
-
-def _is_link(folder: int, name: str) -> bool:
-    mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
-    return stat.S_ISLNK(mode)
+        for name in [*names, *folders]:  # a link to a folder is among these
+            digest = _digest(folder, name)
+            if digest:
+                yield os.path.normpath(os.path.join(path, name)), digest
 
 
 def _fail(error: OSError) -> None:
@@ -79,12 +74,12 @@ def _fail(error: OSError) -> None:
 
 
 def _digest(folder: int, name: str) -> str:
-    """Of a file; a link counts as where it leads."""
+    """Of a file; a link counts as where it leads; a folder has none."""
     mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
     if stat.S_ISLNK(mode):
         return "link:" + os.readlink(name, dir_fd=folder)
     if not stat.S_ISREG(mode):
-        return "special"
+        return "" if stat.S_ISDIR(mode) else "special"
     hasher = hashlib.sha256()
     with open(os.open(name, _OPEN, dir_fd=folder), "rb") as file:
         for piece in iter(lambda: file.read(_PIECE), b""):

@@ -41,7 +41,7 @@ class Buffers:
         self._trash, self._freed = trash, freed
         found: list[Buffer] = store.records(_KIND)
         self._buffers = {buffer["name"]: buffer for buffer in found}
-        self._users: dict[str, set[str]] = {}  # lives of jobs by name of a buffer
+        self.is_used: Callable[[str], bool] = lambda name: False  # by a job
         self._removing: set[str] = set()  # names of those whose folders are removed
         for name, buffer in self._buffers.items():
             size = buffer["size"] if buffer["state"] != PENDING else 0
@@ -130,37 +130,15 @@ class Buffers:
         """Return the buffer ``name``, of any user."""
         return self._buffers.get(name)
 
-    def readable(self, name: str, uid: int, job: str = "") -> Buffer:
-        """Return the buffer ``name`` where it is ready, or ``job`` uses it, and ``uid``
-        may. Raises Refused."""
+    def readable(self, name: str, uid: int, used: Sequence[str] = ()) -> Buffer:
+        """Return the buffer ``name`` where it is ready, or among those that a job has
+        ``used`` so far, and ``uid`` may read it. Raises Refused."""
         buffer = self.get(name)
-        is_used = job in self._users.get(name, ())
-        if buffer is None or (buffer["state"] != READY and not is_used):
+        if buffer is None or (buffer["state"] != READY and name not in used):
             raise Refused("no-buffer", f"there is no buffer {name}")
         if uid not in buffer["readers"]:
             _check_owner(uid, buffer, ", who can share it: #BB_LUA persist share")
         return buffer
-
-    def use(self, name: str, uid: int, job: str) -> Buffer:
-        """As ``readable``; and until ``job`` ends its use, no file of it is removed."""
-        buffer = self.readable(name, uid, job)
-        self.restore_use([name], job)
-        return buffer
-
-    def restore_use(self, names: Sequence[str], job: str) -> None:
-        """Note that ``job`` uses them since before the service was started."""
-        for name in names:
-            self._users.setdefault(name, set()).add(job)
-
-    def end_use(self, job: str) -> None:
-        """Note that ``job`` needs no buffer any more."""
-        for name, jobs in list(self._users.items()):
-            jobs.discard(job)
-            if not jobs:
-                del self._users[name]
-                buffer = self.get(name)
-                if buffer is not None and buffer["state"] == DELETING:
-                    self._remove_folder(buffer)
 
     def delete(self, uid: int, name: str, uuid: str = "") -> Buffer | None:
         """Begin to delete the buffer, as soon as no job uses it; None where there is
@@ -201,7 +179,7 @@ class Buffers:
     def _remove_folder(self, buffer: Buffer) -> None:
         """Remove its folder; where that cannot be done now, ``resume`` does it."""
         name = buffer["name"]
-        if self._users.get(name) or name in self._removing:
+        if self.is_used(name) or name in self._removing:
             return
 
         def removed() -> None:

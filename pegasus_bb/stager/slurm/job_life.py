@@ -75,6 +75,7 @@ class Jobs:
                 self.kept.restore(job)
             else:
                 self._jobs[job.number] = job
+        buffers.is_used = self._uses
         self._steps: dict[str, Callable[[SlurmJob], None]] = {
             "data_in": self._stage_in,
             "pre_run": self._run,
@@ -168,6 +169,10 @@ class Jobs:
             if self._ends.has_ended(job, queue, noted):
                 complain(f"job {job.number} has ended, and Slurm has not said so")
                 self._try_to_tear_down(job)
+
+    def _uses(self, name: str) -> bool:
+        """Whether no file of the persistent buffer ``name`` may go yet."""
+        return any(name in job.buffers for job in (*self._all(), *self.kept.jobs))
 
     def _all(self) -> list[SlurmJob]:
         return list(self._jobs.values())

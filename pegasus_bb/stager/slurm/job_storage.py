@@ -45,9 +45,8 @@ class JobStorage:
                 trash.resume(pool, left.path, partial(self._gone, holder, pool.name))
 
     def restore(self, job: SlurmJob) -> None:
-        """Note that ``job`` has its buffer, and uses others, since before the service
-        was started. Raises UsageError."""
-        self._buffers.restore_use(job.buffers, job.life)
+        """Note that ``job`` has its buffer since before the service was started. Raises
+        UsageError."""
         if job.folder and job.size:
             holder = _holder(job, job.folder)
             self._pools.restore(holder, job.pool, job.size, job.uid)
@@ -76,7 +75,7 @@ class JobStorage:
             found["BB_NODE"] = self._nodes.path(job)
         names = [*(store.name for store in directives.stores), *directives.uses]
         for name in names:
-            buffer = self._buffers.use(name, job.uid, job.life)
+            buffer = self._buffers.readable(name, job.uid, job.buffers)
             found[f"BB_PERSISTENT_{name}"] = buffer["path"]
         job.buffers = names
         return found
@@ -99,7 +98,7 @@ class JobStorage:
             return f"{job.pool}://{job.folder}/{path}"
         if space == "bb":
             name, _, below = path.partition("/")
-            buffer = self._buffers.readable(name, job.uid, job.life)
+            buffer = self._buffers.readable(name, job.uid, job.buffers)
             return f"{buffer['pool']}://{name}/{below}"
         return in_dataspace(word, self._spaces)
 
@@ -127,7 +126,8 @@ class JobStorage:
     def give_back(self, job: SlurmJob) -> None:
         """Remove the job's own buffer, and its folders on nodes, with all that is in
         them; it uses no other buffer any more. Raises OSError."""
-        self._buffers.end_use(job.life)
+        job.buffers = []
+        self._buffers.resume()
         self._nodes.give_back(job)
         if job.folder:
             gone = partial(self._gone, _holder(job, job.folder), job.pool)

@@ -24,11 +24,11 @@ class KeptResults:
         self, files: Records[SlurmJob], storage: JobStorage, copies: JobCopies
     ) -> None:
         self._files, self._storage, self._copies = files, storage, copies
-        self._jobs: list[SlurmJob] = []
+        self.jobs: list[SlurmJob] = []
 
     def restore(self, job: SlurmJob) -> None:
         """Take over ``job``, which an earlier service kept."""
-        self._jobs.append(job)
+        self.jobs.append(job)
 
     def keep(self, job: SlurmJob) -> None:
         """Keep ``job`` from now on; copies under way go on. Raises OSError."""
@@ -38,14 +38,14 @@ class KeptResults:
         except OSError:
             job.state = former
             raise
-        self._jobs.append(job)
+        self.jobs.append(job)
         self._report(job, job.message or "it ended before its results were saved")
         self._save_results(job)
 
     def retry(self) -> None:
         """Try to save what is kept, if that is not under way; drop the rest of what was
         dropped."""
-        for job in list(self._jobs):
+        for job in list(self.jobs):
             if job.state == GONE:
                 self._copied(job, [])
             elif not self._copies.is_copying(job):
@@ -78,7 +78,7 @@ class KeptResults:
         return len(found)
 
     def _of(self, uid: int) -> list[SlurmJob]:
-        return [job for job in self._jobs if uid in (0, job.uid)]
+        return [job for job in self.jobs if uid in (0, job.uid)]
 
     def _save_results(self, job: SlurmJob) -> None:
         try:
@@ -112,4 +112,4 @@ class KeptResults:
         self._copies.cancel(job)
         self._storage.give_back(job)
         self._files.remove(job)
-        self._jobs.remove(job)
+        self.jobs.remove(job)

@@ -10,12 +10,9 @@ import asyncio
 import errno
 import os
 import struct
-import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from functools import partial
-from queue import SimpleQueue
 from typing import Callable, NamedTuple
 
 from pegasus_bb.core.errors import UsageError
@@ -97,15 +94,16 @@ class Trash:
     """Where folders go. ``freed`` is called for each pool that got space back.
 
     Threads remove the folders beside the event loop, those of all users by turns: a
-    loop that waits for a million files serves no one. They end with the process, and
-    the next service goes on. All calls come from the thread of the loop.
+    loop that waits for a million files serves no one. They end with the service, and
+    the next one goes on. All calls come from the thread of the loop.
     """
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop, freed: Callable[[str], object]
     ) -> None:
-        self._loop, self._freed, self._threads = loop, freed, 0
-        self._waiting: SimpleQueue[tuple[str, Then, str]] = SimpleQueue()
+        self._loop, self._freed = loop, freed
+        self._turns = asyncio.Semaphore(_THREADS)
+        self._emptying: set[asyncio.Task[None]] = set()
         self._removing: dict[str, list[Then]] = {}  # by path
 
     def drop(self, pool: GranulePool, name: str, then: Then, size: int = 0) -> None:
@@ -147,29 +145,25 @@ class Trash:
 
     def _remove(self, path: str, then: Then) -> None:
         """Call ``then`` once ``path`` is gone, however often that has to be tried."""
-        if self._threads < _THREADS:
-            self._threads += 1
-            threading.Thread(target=self._run, daemon=True).start()
-        self._waiting.put((path, then, ""))
+        emptying = self._loop.create_task(self._empty(path, then))
+        self._emptying.add(emptying)
+        emptying.add_done_callback(self._emptying.discard)
 
-    def _run(self) -> None:
+    async def _empty(self, path: str, then: Then) -> None:
+        reported = ""
         while True:
-            path, then, reported = self._waiting.get()
             try:
-                why = why_left(path)
+                async with self._turns:
+                    why = await self._loop.run_in_executor(None, why_left, path)
             except TimeoutError:
-                self._waiting.put((path, then, reported))
                 continue
-            with suppress(RuntimeError):  # the loop has ended
-                self._loop.call_soon_threadsafe(self._tried, path, then, reported, why)
-
-    def _tried(self, path: str, then: Then, reported: str, why: str) -> None:
-        if not why:
-            then()
-            return
-        if why != reported:
-            complain(f"not removed, so its space stays in use: {why}")
-        self._loop.call_later(_AGAIN, self._waiting.put, (path, then, why))
+            if not why:
+                break
+            if why != reported:
+                complain(f"not removed, so its space stays in use: {why}")
+            reported = why
+            await asyncio.sleep(_AGAIN)
+        then()
 
 
 def why_left(path: str) -> str:

@@ -7,23 +7,6 @@ from pegasus_bb.stager.nodes.contents import Found, conflicts, divide
 OUT = ("node://out", "/lus/out")
 
 
-def test_a_folder_gets_the_files_of_all_nodes() -> None:
-    found: Found = {"n1": {"node://out": {"a": "1"}}, "n2": {"node://out": {"b": "2"}}}
-    assert conflicts(found, [OUT]) == []
-    assert divide(found, [OUT]) == {"n1": [OUT], "n2": [OUT]}
-
-
-def test_the_same_file_on_two_nodes_is_no_conflict() -> None:
-    found: Found = {node: {"node://out": {"a": "1"}} for node in ("n1", "n2")}
-    assert conflicts(found, [OUT]) == []
-
-
-def test_a_file_that_differs_is_said_with_both_nodes() -> None:
-    found: Found = {n: {"node://out": {"a/b": n}} for n in ("n1", "n2")}
-    [said] = conflicts(found, [OUT])
-    assert said.startswith("node://out/a/b differs on n1 and n2")
-
-
 def test_a_file_and_a_folder_of_one_name_are_a_conflict() -> None:
     found: Found = {"n1": {"node://out": {"": "1"}}, "n2": {"node://out": {"a": "2"}}}
     [said] = conflicts(found, [OUT])

@@ -7,7 +7,7 @@ import stat
 
 import pytest
 
-from tests.support.stager import ERROR, SUCCESS, open_to_all
+from tests.support.stager import SUCCESS, open_to_all
 
 from .conftest import Node, NodeJob, NodeSite
 
@@ -60,13 +60,3 @@ def test_a_link_out_of_the_folder_is_not_followed(
         (node.folders[0] / "out").symlink_to(site.lustre)
     job.fail_to_save()
     assert not (site.lustre / str(BOB) / "out").exists()
-
-
-def test_a_job_of_another_user_with_that_number_does_not_start(
-    site: NodeSite, n1: Node
-) -> None:
-    job = NodeJob(site, f"stage_out node://out lustre://{ANN}/out", uid=ANN)
-    job.stage_in()
-    job.uid = BOB
-    code, words = job.begun(job.pre_run())
-    assert code == ERROR and f"is uid {ANN}'s, not {BOB}'s" in words

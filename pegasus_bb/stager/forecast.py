@@ -86,7 +86,7 @@ class Forecast(NamedTuple):
         worker.size = float(whole)
         worker.left = float(max(1, whole - task.moved))
         worker.speed = whole / self.estimates.of(pair_of(task)).seconds(whole)
-        worker.targets = self.targets.limited([task]) if self.targets.rates else set()
+        worker.targets = self.targets.limited([task])
 
     def _size(self, task: StagerTask) -> int | None:
         """Bytes, as far as is known."""

@@ -88,8 +88,8 @@ class SharedRate:
 class Stopwatch:
     """Seconds in which at least one thread is held back."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock, self._lock = clock, threading.Lock()
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._held, self._since, self.seconds = 0, 0.0, 0.0
 
     @contextlib.contextmanager
@@ -98,11 +98,11 @@ class Stopwatch:
         with self._lock:
             self._held += 1
             if self._held == 1:
-                self._since = self._clock()
+                self._since = time.monotonic()
         try:
             yield
         finally:
             with self._lock:
                 self._held -= 1
                 if not self._held:
-                    self.seconds += self._clock() - self._since
+                    self.seconds += time.monotonic() - self._since

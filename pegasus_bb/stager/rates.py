@@ -48,12 +48,10 @@ class Targets:
 
     def __init__(self, spaces: Dataspaces) -> None:
         self._by_space = {s.name: s.target or s.name for s in spaces.values()}
-        self.rates: dict[str, float] = {}  # of those that have one
-        for space in spaces.values():
-            if space.rate > 0:
-                target = self._by_space[space.name]
-                self.rates[target] = max(space.rate, self.rates.get(target, 0.0))
-        self._buckets = {name: Bucket(rate) for name, rate in self.rates.items()}
+        self._buckets: dict[str, Bucket] = {}  # of those that have a rate
+        for space in sorted(spaces.values(), key=lambda space: space.rate):
+            if space.rate > 0:  # the largest counts
+                self._buckets[self._by_space[space.name]] = Bucket(space.rate)
         self._sharing: Counter[str] = Counter()  # tasks that have not ended, by share
         self.meters = {name: Meter() for name in self._by_space.values()}
 
@@ -65,8 +63,8 @@ class Targets:
         if not name:
             return
         self._sharing[name] += 1
-        if self.rates.get(name) != rate:  # others may have its bucket since a change
-            self.rates[name], self._buckets[name] = rate, Bucket(rate)
+        if self._rate(name) != rate:  # others may have its bucket since a change
+            self._buckets[name] = Bucket(rate)
 
     def change(self, uid: int, begins: str, rate: float) -> int:
         """The tasks of user ``uid`` in shares that begin with ``begins`` have ``rate``
@@ -74,10 +72,9 @@ class Targets:
         names = [each for each in self._sharing if each.startswith(f"{uid} {begins}")]
         bucket = Bucket(rate)
         for name in names:
-            self.rates.pop(name, None)
             self._buckets.pop(name, None)
             if rate:
-                self.rates[name], self._buckets[name] = rate, bucket
+                self._buckets[name] = bucket
         return len(names)
 
     def leave(self, task: StagerTask) -> None:
@@ -87,8 +84,15 @@ class Targets:
             self._sharing[name] -= 1
             if not self._sharing[name]:
                 del self._sharing[name]
-                self.rates.pop(name, None)
                 self._buckets.pop(name, None)
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """Those that targets and shares have."""
+        return {name: bucket.rate for name, bucket in self._buckets.items()}
+
+    def _rate(self, name: str) -> float:
+        return self._buckets[name].rate if name in self._buckets else 0.0
 
     def of(self, tasks: Iterable[StagerTask]) -> set[str]:
         """The targets that ``tasks`` use."""
@@ -98,11 +102,11 @@ class Targets:
     def limited(self, tasks: Collection[StagerTask]) -> set[str]:
         """Return those of them that have a rate, and the shares of ``tasks``."""
         wanted = self.of(tasks).union(task.share for task in tasks)
-        return {name for name in wanted if name in self.rates}
+        return {name for name in wanted if name in self._buckets}
 
     def piece(self, tasks: Collection[StagerTask]) -> int:
         """Return the bytes after which a worker that does ``tasks`` asks; 0: never."""
-        rates = [self.rates[name] for name in self.limited(tasks)]
+        rates = [self._rate(name) for name in self.limited(tasks)]
         piece = max(_SMALLEST, int(min(rates) * _PIECE)) if rates else 0
         if any(task.terms.share for task in tasks):
             return min(piece or _LARGEST, _LARGEST)
@@ -120,7 +124,7 @@ class Targets:
         how many of ``tasks`` use it, by state."""
         found: dict[str, dict[str, Any]] = {
             name: {
-                "rate": self.rates.get(name, 0.0),
+                "rate": self._rate(name),
                 "speed": meter.speed(now),
                 "bytes": meter.bytes,
                 PENDING: 0,

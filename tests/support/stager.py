@@ -16,7 +16,7 @@ import tempfile
 import time
 from contextlib import closing
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 from pegasus_bb.runtime.stager_client.client import Client, NoService
 from pegasus_bb.runtime.stager_client.protocol import CONTROL_SOCKET
@@ -332,9 +332,11 @@ class Job:
     """A job, and Slurm's calls for it in their order."""
 
     number = 1000
+    made: ClassVar[list[Job]] = []
 
     def __init__(self, site: SlurmSite, *directives: str, uid: int = ME) -> None:
         Job.number += 1
+        Job.made.append(self)
         self.site, self.uid, self.id = site, uid, Job.number
         self.script = f"/var/spool/slurmctld/hash/job.{self.id}/script"
         self.lines = "\n".join(f"#BB_LUA {line}" for line in directives)

@@ -17,6 +17,14 @@ def away(tmp_path: Path) -> SlurmSite:
 
 
 @pytest.fixture
+def fresh_site(away: SlurmSite) -> Iterator[SlurmSite]:
+    """A site of the test alone, where others of its file share one."""
+    away.serve()
+    yield away
+    away.end()
+
+
+@pytest.fixture
 def site(away: SlurmSite) -> Iterator[SlurmSite]:
     away.serve()
     yield away

@@ -8,6 +8,10 @@ from typing import Any
 from tests.support.stager import ME, SUCCESS, Job, SlurmSite
 from tests.support.waiting import until
 
+from .shared import service, site
+
+__all__ = ["service", "site"]
+
 OTHER = 61001
 
 
@@ -134,10 +138,12 @@ def test_slurm_is_told_what_the_pools_have(site: SlurmSite) -> None:
     assert '"quantity": 10' in text and '"free": 7' in text
 
 
-def test_more_questions_than_bells_at_once_are_asked_again(site: SlurmSite) -> None:
-    for bell in (site.spool / "bells").glob("*.free"):
+def test_more_questions_than_bells_at_once_are_asked_again(
+    fresh_site: SlurmSite,
+) -> None:
+    for bell in (fresh_site.spool / "bells").glob("*.free"):
         bell.rename(bell.with_suffix(".taken"))
-    assert site.ask("list")["error"]["code"] == "busy"
+    assert fresh_site.ask("list")["error"]["code"] == "busy"
 
 
 def test_a_buffer_that_a_job_uses_goes_when_the_job_has_ended(site: SlurmSite) -> None:

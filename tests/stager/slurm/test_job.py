@@ -18,6 +18,10 @@ from tests.support.stager import (
 )
 from tests.support.waiting import until
 
+from .shared import service, site
+
+__all__ = ["service", "site"]
+
 
 def test_it_gets_its_inputs_and_its_results_are_saved(site: SlurmSite) -> None:
     site.file("in.txt", "an input")
@@ -188,26 +192,26 @@ def test_it_does_not_run_before_its_data_is_there(site: SlurmSite) -> None:
 
 @pytest.mark.parametrize(("lua", "kind"), [("lua51", str), ("lua54", float)])
 def test_each_lua_will_do_and_numbers_as_slurm_gives_them(
-    site: SlurmSite, lua: str, kind: Any
+    fresh_site: SlurmSite, lua: str, kind: Any
 ) -> None:
     """Slurm gives numbers as floats or as strings, and has the Lua of the site."""
-    site.file("in")
-    site.lua = lua
+    fresh_site.file("in")
+    fresh_site.lua = lua
     copies = (STAGE_IN, "stage_out job://in lustre://out")
-    job = Job(site, OWN, *copies)
+    job = Job(fresh_site, OWN, *copies)
     number = str(job.id)
     job.id, job.uid = kind(job.id), kind(job.uid)
     info = {"burst_buffer": job.lines, "array_job_id": 0.0}
     words = (job.script, job.uid, job.uid, info)
-    assert site.hooks.call("job_process", *words) == (SUCCESS, "")
+    assert fresh_site.hooks.call("job_process", *words) == (SUCCESS, "")
     assert job.call("setup", start_time=1.7e9) == (SUCCESS, "")
     job.stage_in()
     assert (Path(job.run()["BB_JOB"]) / "in").exists()
     job.stage_out(exit_code=kind(0))
     job.tear_down()
-    assert (site.lustre / "out").exists()
-    assert [path.name for path in (site.spool / "jobs").iterdir()] == [number]
-    assert site.ask("list", uid=job.uid)["ok"]["kept"] == []
+    assert (fresh_site.lustre / "out").exists()
+    assert [path.name for path in (fresh_site.spool / "jobs").iterdir()] == [number]
+    assert fresh_site.ask("list", uid=job.uid)["ok"]["kept"] == []
 
 
 def test_a_job_that_slurm_has_forgotten_gives_its_room_back(site: SlurmSite) -> None:

@@ -7,6 +7,10 @@ from pathlib import Path
 from tests.support.stager import COPIES, OWN, STAGE_OUT, SUCCESS, Job, SlurmSite
 from tests.support.waiting import until
 
+from .shared import service, site
+
+__all__ = ["service", "site"]
+
 
 def test_while_it_waits_for_room(site: SlurmSite) -> None:
     first = Job(site, "jobbb capacity=9MiB pool=flash")
@@ -134,8 +138,8 @@ def test_a_note_of_before_a_job_began_is_no_new_job(site: SlurmSite) -> None:
     assert site.kept == []
 
 
-def test_what_no_hook_wrote_stops_no_one(site: SlurmSite) -> None:
-    requests = site.spool / "requests"
+def test_what_no_hook_wrote_stops_no_one(fresh_site: SlurmSite) -> None:
+    requests = fresh_site.spool / "requests"
     (requests / "0000000001.a").write_bytes(b"\xff\x00 garbage")
     (requests / "0000000001.b").write_text("do=teardown\njob=x\nuid=0\ngid=0\n\n")
     (requests / "0000000001.c").write_text("do=dance\njob=1\nuid=0\ngid=0\n\n")
@@ -146,18 +150,20 @@ def test_what_no_hook_wrote_stops_no_one(site: SlurmSite) -> None:
     lines = lines.replace("data_out", "teardown")
     (requests / "0000000001.f").write_text(lines)
     (requests / "0000000001.folder").mkdir()
-    Job(site, OWN).stage_in()
+    Job(fresh_site, OWN).stage_in()
     until(lambda: [p.name for p in requests.iterdir()] == ["0000000001.folder"])
-    assert site.configure().exists()
+    assert fresh_site.configure().exists()
 
 
-def test_a_pool_that_is_in_use_stays_in_the_configuration(site: SlurmSite) -> None:
+def test_a_pool_that_is_in_use_stays_in_the_configuration(
+    fresh_site: SlurmSite,
+) -> None:
     words = ("name=data", "capacity=1MiB", "uuid=u1")
-    assert "ok" in site.ask("create", *words)
-    site.kill()
-    pools = site.config["slurm"]["pools"]
+    assert "ok" in fresh_site.ask("create", *words)
+    fresh_site.kill()
+    pools = fresh_site.config["slurm"]["pools"]
     pools["disk"] = pools.pop("flash")
-    said = site.refusal()
+    said = fresh_site.refusal()
     assert "flash" in said and "data" in said
 
 

@@ -18,6 +18,10 @@ from tests.support.stager import (
 )
 from tests.support.waiting import until
 
+from .shared import service, site
+
+__all__ = ["service", "site"]
+
 COPIES = (STAGE_IN, "stage_out job://in lustre://out")
 
 
@@ -84,9 +88,11 @@ def test_a_stage_out_that_the_service_is_not_told_of_is_not_over(
     assert site.saved == "a result"
 
 
-def test_a_service_is_away_also_where_the_clock_was_set_back(site: SlurmSite) -> None:
-    site.kill()
-    (site.spool / "alive").write_text(f"{int(time.time()) + 3600}\n")
-    for bell in (site.spool / "bells").iterdir():
+def test_a_service_is_away_also_where_the_clock_was_set_back(
+    fresh_site: SlurmSite,
+) -> None:
+    fresh_site.kill()
+    (fresh_site.spool / "alive").write_text(f"{int(time.time()) + 3600}\n")
+    for bell in (fresh_site.spool / "bells").iterdir():
         bell.unlink()  # a question that is asked now would wait for ever
-    assert site.ask("list")["error"]["code"] == "away"
+    assert fresh_site.ask("list")["error"]["code"] == "away"

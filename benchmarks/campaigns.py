@@ -16,8 +16,8 @@ from typing import Any
 from pegasus_bb_lab.mix.campaign import simulate
 from pegasus_bb_lab.model.machine import LEAST_LOADED, RANDOM, SHARED
 
-from pegasus_bb.forecast.kernel import Simulation, Steps
-from pegasus_bb.forecast.server import Lane, SharedServer
+from pegasus_bb.forecast.fair_sharing import Lane, SharedServer
+from pegasus_bb.forecast.simulated_clock import Simulation, Steps
 
 # of the shared campaign of Table 4, one seed, one core
 SECONDS = 10.0

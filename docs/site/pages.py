@@ -21,7 +21,7 @@ from mkdocs.structure.files import File, Files
 from pegasus_bb.cli import COMMANDS, GROUPS
 from pegasus_bb.core.plugins import COMMANDS as ADDED
 from pegasus_bb.core.plugins import plugins
-from pegasus_bb.model.properties import SETTINGS
+from pegasus_bb.model.settings import SETTINGS
 
 ROOT = Path(__file__).resolve().parents[2]
 _ELSEWHERE = (

@@ -9,8 +9,8 @@ part of its time that each job computes.
 
 from random import Random
 
-from pegasus_bb.forecast.kernel import Simulation, Slots, Steps
-from pegasus_bb.forecast.server import Lane, SharedServer
+from pegasus_bb.forecast.fair_sharing import Lane, SharedServer
+from pegasus_bb.forecast.simulated_clock import Simulation, Slots, Steps
 
 SEED = 42
 DAY = 24 * 3600.0  # seconds

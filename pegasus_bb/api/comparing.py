@@ -12,12 +12,12 @@ from pegasus_bb.api.keywords import FilePath
 from pegasus_bb.api.notebook import fragment
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import format_count, format_seconds
+from pegasus_bb.model.mean_and_error import Pair, Stat
 from pegasus_bb.model.run import Run
-from pegasus_bb.model.stat import Pair, Stat
 from pegasus_bb.report.benchmark import read_benchmark
+from pegasus_bb.report.columns import CLOCK
 from pegasus_bb.report.compare import compare as compare_runs
 from pegasus_bb.report.encoding import to_document
-from pegasus_bb.report.metrics import CLOCK
 from pegasus_bb.report.probe import read_probe
 from pegasus_bb.report.render import WIDTH, render_text
 from pegasus_bb.report.report_document import SIDES, Comparison

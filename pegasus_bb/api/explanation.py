@@ -9,7 +9,7 @@ from typing import Any
 from pegasus_bb.decide.decision import PlacementDecision, Selection
 from pegasus_bb.decide.sizing import given_capacity
 from pegasus_bb.model.placement import JobReservation, PlacedFile, Placement
-from pegasus_bb.model.properties import AUTO, Settings
+from pegasus_bb.model.settings import AUTO, Settings
 
 
 @dataclass(frozen=True)

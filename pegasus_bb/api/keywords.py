@@ -7,7 +7,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TypedDict
 
-from pegasus_bb.model.properties import SETTINGS, property_of
+from pegasus_bb.model.settings import SETTINGS, property_of
 from pegasus_bb.planner.options import PlanOptions
 
 FilePath = str | PathLike[str]

@@ -19,7 +19,7 @@ from pegasus_bb.cli.progress_bar import described_progress
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.text import columns, printable
 from pegasus_bb.core.units import MIB, format_size, parse_size
-from pegasus_bb.model.stat import Stat
+from pegasus_bb.model.mean_and_error import Stat
 from pegasus_bb.report.bench.bench_document import after, before, to_document
 from pegasus_bb.report.bench.cells import Measurement, Operations, all_cells, certain
 from pegasus_bb.report.bench.figures import (

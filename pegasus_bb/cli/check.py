@@ -21,7 +21,7 @@ from pegasus_bb.decide.tier_choice import choose_tier
 from pegasus_bb.model.catalogs import Site
 from pegasus_bb.model.finding import Finding, Level, ok, wrong
 from pegasus_bb.model.modes import TRANSIENT
-from pegasus_bb.model.properties import property_of
+from pegasus_bb.model.settings import property_of
 from pegasus_bb.planner.local_files import of_output, of_scratch
 from pegasus_bb.planner.node_programs import check_python, python_of_nodes
 from pegasus_bb.planner.options import PlanOptions

@@ -13,7 +13,7 @@ import click
 from pegasus_bb.core.errors import DONE, NOT_COPIED, UsageError
 from pegasus_bb.core.text import printable
 from pegasus_bb.core.units import format_files, format_size, parse_duration
-from pegasus_bb.model.drain_settings import read_rule
+from pegasus_bb.model.drain_policies import read_rule
 from pegasus_bb.runtime.draining.buffer import ALL, WatchedBuffer
 from pegasus_bb.runtime.draining.drainer import Drainer, Route
 from pegasus_bb.runtime.draining.dumps import Bursts, Interval

@@ -20,7 +20,7 @@ from pegasus_bb.model.catalogs import (
 )
 from pegasus_bb.model.default_sites import LOCAL, with_default_sites
 from pegasus_bb.model.document import Document, load
-from pegasus_bb.model.properties import read_properties
+from pegasus_bb.model.settings import read_properties
 from pegasus_bb.model.tiers import KEY
 
 # Where sites mount fast storage that all nodes see.

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.model.properties import SETTINGS, property_of
+from pegasus_bb.model.settings import SETTINGS, property_of
 from pegasus_bb.planner.options import CLEANUPS, CLUSTERS, PlanOptions
 
 _F = TypeVar("_F", bound=Callable[..., Any])

@@ -16,7 +16,7 @@ from pegasus_bb.cli import cleanly_ended
 from pegasus_bb.cli.plan_options import only_of_pegasus
 from pegasus_bb.core.errors import NothingToRun, PegasusBBError, UsageError
 from pegasus_bb.model.catalogs import declared_tiers
-from pegasus_bb.model.properties import Properties, Settings
+from pegasus_bb.model.settings import Properties, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.node_programs import check_python
 from pegasus_bb.planner.options import PlanOptions

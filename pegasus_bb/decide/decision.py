@@ -11,7 +11,7 @@ from pegasus_bb.model.graph import Graph
 from pegasus_bb.model.history import History
 from pegasus_bb.model.modes import RunMode
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.model.properties import Settings
+from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job, Workflow
 

@@ -26,7 +26,7 @@ from pegasus_bb.decide.tier_choice import job_tier
 from pegasus_bb.decide.tier_rules import LINK, tier_and_access
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.placement import PFS, PlacedFile, Placement
-from pegasus_bb.model.properties import AUTO
+from pegasus_bb.model.settings import AUTO
 
 _LINKS = "pegasus.transfer.links"
 

@@ -23,7 +23,7 @@ from pegasus_bb.decide.sizing import (
 )
 from pegasus_bb.decide.survey import staged_with
 from pegasus_bb.model.placement import JobReservation, Placement
-from pegasus_bb.model.properties import AUTO, Settings
+from pegasus_bb.model.settings import AUTO, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Job
 

@@ -12,10 +12,10 @@ from pegasus_bb.decide.sizing import reserve_shared, wanted_capacity
 from pegasus_bb.decide.survey import survey
 from pegasus_bb.decide.tier_choice import choose_tier, lint_tier, rule_of
 from pegasus_bb.decide.tier_rules import JOB, homes
-from pegasus_bb.model.drain_settings import OFF
+from pegasus_bb.model.drain_policies import OFF
 from pegasus_bb.model.history import declared_past
 from pegasus_bb.model.placement import PFS, PlacedFile, Placement
-from pegasus_bb.model.properties import AUTO
+from pegasus_bb.model.settings import AUTO
 from pegasus_bb.model.tiers import Tier
 
 

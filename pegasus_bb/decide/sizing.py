@@ -29,7 +29,7 @@ from pegasus_bb.decide.liveness import (
 from pegasus_bb.decide.survey import program_users, searched_pfns
 from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.placement import PFS, PlacedFile, Placement, PlannedPhases
-from pegasus_bb.model.properties import AUTO, Settings
+from pegasus_bb.model.settings import AUTO, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.workflow import Workflow
 

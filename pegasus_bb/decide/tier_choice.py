@@ -6,9 +6,9 @@ import re
 
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.document import Entry, suggestion
-from pegasus_bb.model.drain_settings import NOW, DrainRule
+from pegasus_bb.model.drain_policies import NOW, DrainRule
 from pegasus_bb.model.modes import PERSISTENT, RunMode
-from pegasus_bb.model.properties import Settings, property_of
+from pegasus_bb.model.settings import Settings, property_of
 from pegasus_bb.model.tiers import KEY, Tier
 
 # A blank ends a value of a #BB line, and % starts a replacement.

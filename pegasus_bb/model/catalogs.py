@@ -15,7 +15,7 @@ from pegasus_bb.core.files import is_file
 from pegasus_bb.core.paths import local_path
 from pegasus_bb.model.default_sites import STORAGE, with_default_sites
 from pegasus_bb.model.document import Data, Document, Entry, Key, load, plain
-from pegasus_bb.model.properties import PREFIX, Properties
+from pegasus_bb.model.settings import PREFIX, Properties
 from pegasus_bb.model.tiers import KEY as TIERS
 from pegasus_bb.model.tiers import Tier, read_tiers
 from pegasus_bb.model.transformations import (

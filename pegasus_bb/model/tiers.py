@@ -11,7 +11,7 @@ from pegasus_bb.core.paths import NAME_VARIABLES, PATH_VARIABLES, node_path_faul
 from pegasus_bb.core.units import MIB, parse_duration
 from pegasus_bb.model.backends import KINDS, BackendKind
 from pegasus_bb.model.document import Document, Entry, one_of
-from pegasus_bb.model.drain_settings import TierDrain, read_drain
+from pegasus_bb.model.drain_policies import TierDrain, read_drain
 
 if TYPE_CHECKING:
     from pegasus_bb.model.pools import Pool

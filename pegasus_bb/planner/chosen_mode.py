@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pegasus_bb.model.properties import Properties, Settings, read_settings
+from pegasus_bb.model.settings import Properties, Settings, read_settings
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.pegasus_home import PegasusHome, resolve_home
 from pegasus_bb.planner.reading import (

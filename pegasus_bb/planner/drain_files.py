@@ -14,7 +14,7 @@ from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import abbreviate, format_size
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.tier_choice import rule_of
-from pegasus_bb.model.drain_settings import NOW, DrainRule
+from pegasus_bb.model.drain_policies import NOW, DrainRule
 from pegasus_bb.model.modes import RunMode
 from pegasus_bb.model.placement import Placement
 from pegasus_bb.planner.drain_plan import DrainForecast, DrainPlan, StageOutFlow

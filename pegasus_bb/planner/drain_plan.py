@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pegasus_bb.model.dag.joblists import Entries
 from pegasus_bb.model.dag.roles import Role, of_role
-from pegasus_bb.model.drain_settings import OFF, DrainRule, DrainTarget
+from pegasus_bb.model.drain_policies import OFF, DrainRule, DrainTarget
 
 if TYPE_CHECKING:
     from pegasus_bb.forecast.drain_windows import Window

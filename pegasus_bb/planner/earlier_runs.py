@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
 from pegasus_bb.model.history import History, combine
-from pegasus_bb.model.properties import NONE, Settings
+from pegasus_bb.model.settings import NONE, Settings
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.planner.options import PlanOptions, runs_folder
 

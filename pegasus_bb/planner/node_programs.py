@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import is_there
-from pegasus_bb.model.properties import Properties, property_of
+from pegasus_bb.model.settings import Properties, property_of
 from pegasus_bb.runtime.install import OLDEST_PYTHON, default_python
 
 if TYPE_CHECKING:

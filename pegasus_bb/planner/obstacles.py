@@ -15,7 +15,7 @@ from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.decide.place_files import decide
 from pegasus_bb.model.catalogs import Catalogs, Site
 from pegasus_bb.model.graph import build_graph
-from pegasus_bb.model.properties import Settings, read_settings
+from pegasus_bb.model.settings import Settings, read_settings
 from pegasus_bb.model.workflow import Workflow, read_workflow, with_own_runs
 from pegasus_bb.planner.builtin.executable import Programs
 from pegasus_bb.planner.builtin.planner import BuiltInPlanner

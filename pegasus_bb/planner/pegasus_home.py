@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import is_file, is_there
-from pegasus_bb.model.properties import PREFIX, Properties
+from pegasus_bb.model.settings import PREFIX, Properties
 
 PLAN = "pegasus-plan"
 # Identifies planner-hooks/pegasus-plan, also as a copy or through a link.

@@ -11,9 +11,9 @@ from pegasus_bb.decide.decision import PlacementDecision, PlanningInput, Selecti
 from pegasus_bb.decide.sizing import wanted_capacity
 from pegasus_bb.decide.tier_choice import rule_of
 from pegasus_bb.model.catalogs import Catalogs
-from pegasus_bb.model.drain_settings import OFF, PACED
+from pegasus_bb.model.drain_policies import OFF, PACED
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.model.properties import AUTO, PREFIX, Settings
+from pegasus_bb.model.settings import AUTO, PREFIX, Settings
 from pegasus_bb.model.tiers import KEY, Tier
 from pegasus_bb.model.workflow import OWN_RUN, Workflow
 from pegasus_bb.planner.builtin.argument_words import loses_text

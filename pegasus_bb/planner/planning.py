@@ -12,7 +12,7 @@ from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.place_files import decide
 from pegasus_bb.decide.tier_choice import rule_of
 from pegasus_bb.model.catalogs import SPEEDS
-from pegasus_bb.model.drain_settings import NOW
+from pegasus_bb.model.drain_policies import NOW
 from pegasus_bb.planner.existing_submit_dir import check_existing
 from pegasus_bb.planner.local_files import check_local_files, missing_tools
 from pegasus_bb.planner.options import PlanOptions

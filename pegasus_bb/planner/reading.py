@@ -26,7 +26,7 @@ from pegasus_bb.model.document import Document, suggestion
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.history import History
 from pegasus_bb.model.modes import OFF
-from pegasus_bb.model.properties import (
+from pegasus_bb.model.settings import (
     PREFIX,
     Properties,
     Settings,

@@ -16,8 +16,8 @@ from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.modes import PLANNED
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.model.properties import Settings
 from pegasus_bb.model.reservation import Request, check_reservation_name
+from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.node_programs import check_darshan, check_python
 from pegasus_bb.planner.options import PlanOptions, RunDirectories, run_directories

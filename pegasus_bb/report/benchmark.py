@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from pegasus_bb.core.errors import CatalogError, UsageError
-from pegasus_bb.model.stat import Stat
+from pegasus_bb.model.mean_and_error import Stat
 
 VERSION = 1
 _MOST = 1e18  # of any number

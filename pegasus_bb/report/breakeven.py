@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pegasus_bb.core.units import format_measured, format_size
-from pegasus_bb.model.stat import Pair, stat
+from pegasus_bb.model.mean_and_error import Pair, stat
 
 # What sentences call the parts of the clock.
 BALANCE: Mapping[str, tuple[str, ...]] = {

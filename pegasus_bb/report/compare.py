@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from pegasus_bb.core.errors import UsageError
+from pegasus_bb.model.mean_and_error import Pair, stat
 from pegasus_bb.model.run import Run
-from pegasus_bb.model.stat import Pair, stat
 from pegasus_bb.report.benchmark import Benchmark
 from pegasus_bb.report.breakeven import break_even
-from pegasus_bb.report.comparison_notes import notes_on, warnings_on
-from pegasus_bb.report.metrics import (
+from pegasus_bb.report.columns import (
     CLOCK,
     LAYER_METRICS,
     STAGING,
@@ -27,6 +26,7 @@ from pegasus_bb.report.metrics import (
     metrics,
     on_several_processors,
 )
+from pegasus_bb.report.comparison_notes import notes_on, warnings_on
 from pegasus_bb.report.probe import Sample, probed
 from pegasus_bb.report.report_document import Comparison, Row, Sides
 from pegasus_bb.report.rows import (

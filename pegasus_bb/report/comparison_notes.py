@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pegasus_bb.core.units import abbreviate, format_count, format_size
 from pegasus_bb.model.run import Kind, Run
-from pegasus_bb.report.metrics import IOWait, on_several_processors
+from pegasus_bb.report.columns import IOWait, on_several_processors
 from pegasus_bb.report.report_document import NamedRun, Sides
 from pegasus_bb.report.verdict import different_workflows, incomplete, mistaken_sides
 

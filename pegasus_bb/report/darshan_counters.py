@@ -18,7 +18,7 @@ from typing import Any
 import orjson
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.core.optional import not_installed
+from pegasus_bb.core.missing_library import not_installed
 from pegasus_bb.core.process import Finished, ask
 from pegasus_bb.model.run import Calls, FileUse, Layer, Problem
 from pegasus_bb.report.uses import is_data

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import is_dir, is_file
-from pegasus_bb.core.similar import similar_path
+from pegasus_bb.core.similar_path import similar_path
 from pegasus_bb.core.units import abbreviate
 from pegasus_bb.report.darshan_counters import SUFFIX, UNFINISHED, is_log
 from pegasus_bb.report.records import holds_record

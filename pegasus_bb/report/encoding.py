@@ -9,10 +9,10 @@ from typing import Any
 
 import orjson
 
+from pegasus_bb.model.mean_and_error import Pair
 from pegasus_bb.model.run import Drained, FileUse, Layer, LiveBytes, Task
-from pegasus_bb.model.stat import Pair
 from pegasus_bb.report.breakeven import BreakEven
-from pegasus_bb.report.metrics import (
+from pegasus_bb.report.columns import (
     LAYER_METRICS,
     STAGING,
     Metric,

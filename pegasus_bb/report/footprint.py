@@ -14,8 +14,8 @@ from typing import Any
 from pegasus_bb.core.errors import CatalogError, UsageError
 from pegasus_bb.core.units import parse_size
 from pegasus_bb.model.document import parse
+from pegasus_bb.model.mean_and_error import total
 from pegasus_bb.model.run import Kind, Task
-from pegasus_bb.model.stat import total
 from pegasus_bb.report.learn import sizes_of
 from pegasus_bb.report.run_notes import Known, job_list, placed_files, size_of
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
+from pegasus_bb.model.mean_and_error import Pair
 from pegasus_bb.model.run import Run
-from pegasus_bb.model.stat import Pair
 from pegasus_bb.report.benchmark import Benchmark
 from pegasus_bb.report.breakeven import BreakEven
-from pegasus_bb.report.metrics import IOWait, ReportedRun, TaskMetric
+from pegasus_bb.report.columns import IOWait, ReportedRun, TaskMetric
 from pegasus_bb.report.probe import Probed
 
 T = TypeVar("T")

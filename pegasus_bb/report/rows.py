@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
+from pegasus_bb.model.mean_and_error import Pair, stat
 from pegasus_bb.model.run import Kind, Layer, Run, Task
-from pegasus_bb.model.stat import Pair, stat
+from pegasus_bb.report.columns import LAYER_METRICS, Metric
 from pegasus_bb.report.layers import merge_layers
-from pegasus_bb.report.metrics import LAYER_METRICS, Metric
 from pegasus_bb.report.report_document import SIDES, Row, Sides
 
 _GAINS = {"read_gain": "read_bandwidth", "write_gain": "write_bandwidth"}

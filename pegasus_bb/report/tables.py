@@ -13,8 +13,8 @@ from rich.table import Table
 
 from pegasus_bb.core.text import readable
 from pegasus_bb.core.units import format_number, format_size
-from pegasus_bb.model.stat import Pair, Stat
-from pegasus_bb.report.metrics import (
+from pegasus_bb.model.mean_and_error import Pair, Stat
+from pegasus_bb.report.columns import (
     CLOCK,
     LAYER_METRICS,
     STAGING,

@@ -12,8 +12,8 @@ from pegasus_bb.core.units import (
     format_seconds,
     format_size,
 )
+from pegasus_bb.model.mean_and_error import Pair, Stat
 from pegasus_bb.model.run import Kind, Run
-from pegasus_bb.model.stat import Pair, Stat
 from pegasus_bb.report.report_document import NamedRun, Sides
 
 _SAME_DATA = 1.05  # results may differ a little from run to run

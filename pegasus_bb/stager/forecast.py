@@ -101,8 +101,8 @@ def max_min_rates(
     Each is as fast as its limit, or as fast as any other that uses a target whose
     capacity is used up (Bertsekas and Gallager 1992, section 6.5.2). Two simulators
     have faster forms for one target, which tests hold against this one: SharedServer
-    of forecast/server.py for an event at a time, SharedServers of pegasus_bb_lab for
-    thousands of servers in NumPy.
+    of forecast/fair_sharing.py for an event at a time, SharedServers of pegasus_bb_lab
+    for thousands of servers in NumPy.
     """
     left = dict(capacities)
     speeds = [0.0] * len(users)

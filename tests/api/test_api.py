@@ -17,7 +17,7 @@ from pegasus_bb import compare, explain, plan
 from pegasus_bb.api.keywords import Keywords
 from pegasus_bb.cli import cli
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.model.properties import Settings
+from pegasus_bb.model.settings import Settings
 from pegasus_bb.report.render import WIDTH
 from tests.planner.pegasus_user import User as PegasusUser
 from tests.support.page_html import Balanced

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from pegasus_bb.cli import cli
 from pegasus_bb.core.errors import USAGE
-from pegasus_bb.model.properties import (
+from pegasus_bb.model.settings import (
     SETTINGS,
     Properties,
     Setting,

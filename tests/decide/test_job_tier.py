@@ -9,7 +9,7 @@ import pytest
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.core.units import MIB
 from pegasus_bb.model.placement import PFS
-from pegasus_bb.model.properties import property_of
+from pegasus_bb.model.settings import property_of
 from tests.decide.test_hybrid import chain, inner, results_stay
 from tests.support.user_files import User
 

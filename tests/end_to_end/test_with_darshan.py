@@ -8,8 +8,8 @@ import os
 
 import pytest
 
-from pegasus_bb.model.properties import Properties, Setting
 from pegasus_bb.model.run import Kind
+from pegasus_bb.model.settings import Properties, Setting
 from pegasus_bb.planner.node_programs import check_darshan
 from pegasus_bb.report.learn import history_of
 from pegasus_bb.report.run_folder import read_run

@@ -9,7 +9,7 @@ import pytest
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.catalogs import load_inputs
 from pegasus_bb.model.data_configuration import DataConfiguration, data_configuration
-from pegasus_bb.model.properties import Properties, Setting
+from pegasus_bb.model.settings import Properties, Setting
 
 
 def configured(folder: Path, site: str = "", of_all: str = "") -> DataConfiguration:

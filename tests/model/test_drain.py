@@ -8,7 +8,7 @@ import pytest
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.document import load
-from pegasus_bb.model.drain_settings import DrainRule, TierDrain, read_drain
+from pegasus_bb.model.drain_policies import DrainRule, TierDrain, read_drain
 
 MIB = 1 << 20
 

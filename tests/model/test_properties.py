@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.model.properties import Properties, read_properties
+from pegasus_bb.model.settings import Properties, read_properties
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 

@@ -8,15 +8,9 @@ import pytest
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.core.units import GIB
-from pegasus_bb.model.drain_settings import DrainRule
+from pegasus_bb.model.drain_policies import DrainRule
 from pegasus_bb.model.modes import PERSISTENT
-from pegasus_bb.model.properties import (
-    AUTO,
-    Properties,
-    Setting,
-    Settings,
-    read_settings,
-)
+from pegasus_bb.model.settings import AUTO, Properties, Setting, Settings, read_settings
 
 
 def read(**said: str) -> Settings:

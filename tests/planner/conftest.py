@@ -14,8 +14,8 @@ from pegasus_bb.model.catalogs import Catalogs, read_replicas, read_sites
 from pegasus_bb.model.document import Document, as_json
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.placement import JobReservation, PlacedFile, Placement
-from pegasus_bb.model.properties import Properties, Settings
 from pegasus_bb.model.reservation import Request
+from pegasus_bb.model.settings import Properties, Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.model.transformations import read_transformations
 from pegasus_bb.model.workflow import Workflow, read_workflow

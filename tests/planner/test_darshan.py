@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.core.errors import CatalogError
-from pegasus_bb.model.properties import Properties, Setting
+from pegasus_bb.model.settings import Properties, Setting
 from pegasus_bb.planner import node_programs
 from pegasus_bb.planner.node_programs import check_darshan
 

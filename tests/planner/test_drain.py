@@ -9,9 +9,9 @@ import pytest
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.decide.tier_choice import rule_of
-from pegasus_bb.model.drain_settings import DrainRule, DrainTarget, TierDrain
+from pegasus_bb.model.drain_policies import DrainRule, DrainTarget, TierDrain
 from pegasus_bb.model.modes import HYBRID
-from pegasus_bb.model.properties import Settings
+from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.drain_files import plan_drain
 from pegasus_bb.planner.drain_plan import DrainForecast, DrainPlan, StageOutFlow

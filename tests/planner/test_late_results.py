@@ -11,7 +11,7 @@ from hypothesis import given
 
 from pegasus_bb.core.errors import NotSealed
 from pegasus_bb.model.dag.roles import Role, role_of
-from pegasus_bb.model.drain_settings import DrainRule
+from pegasus_bb.model.drain_policies import DrainRule
 from pegasus_bb.planner.drain_plan import DrainPlan
 from pegasus_bb.planner.seal.sealing import with_late_results
 from tests.planner.conftest import new_job

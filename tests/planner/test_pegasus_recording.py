@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.cli.plan_real import counting_folder, counting_options
-from pegasus_bb.model.properties import Settings
+from pegasus_bb.model.settings import Settings
 from pegasus_bb.planner.options import PlanOptions
 
 SHAREDFS = "pegasus.data.configuration=sharedfs"

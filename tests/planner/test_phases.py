@@ -23,7 +23,7 @@ from pegasus_bb.decide.sizing import fit_into_capacity
 from pegasus_bb.model.document import Document
 from pegasus_bb.model.graph import build_graph
 from pegasus_bb.model.placement import PlacedFile, Placement, PlannedPhases
-from pegasus_bb.model.properties import Settings
+from pegasus_bb.model.settings import Settings
 from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.planner.builtin.executable import BuiltInExecutable
 from pegasus_bb.planner.seal.live_bytes import check_phases, live_bytes

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.core.errors import CatalogError, UsageError
-from pegasus_bb.model.stat import Stat
+from pegasus_bb.model.mean_and_error import Stat
 from pegasus_bb.report.benchmark import BenchCell, read_benchmark
 
 CELL = {

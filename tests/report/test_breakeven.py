@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from pegasus_bb.model.stat import Pair, Stat, stat
+from pegasus_bb.model.mean_and_error import Pair, Stat, stat
 from pegasus_bb.report.breakeven import BreakEven, break_even
 from pegasus_bb.report.run_clock import PARTS
 

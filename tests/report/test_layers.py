@@ -8,9 +8,9 @@ import pytest
 from pytest import approx
 
 from pegasus_bb.model.run import FileUse, Layer, Run
+from pegasus_bb.report.columns import LAYER_METRICS
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.layers import Spent, times
-from pegasus_bb.report.metrics import LAYER_METRICS
 from tests.report.sample_runs import a_run, a_task
 
 MIB = 1 << 20

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.forecast.kernel import Simulation
-from pegasus_bb.forecast.server import Lane, SharedServer
+from pegasus_bb.forecast.fair_sharing import Lane, SharedServer
+from pegasus_bb.forecast.simulated_clock import Simulation
 from pegasus_bb.stager.forecast import max_min_rates
 
 TARGETS = ("lustre", "bb", "home")

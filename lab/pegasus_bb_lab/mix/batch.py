@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pegasus_bb.forecast.kernel import Simulation, Steps
+from pegasus_bb.forecast.simulated_clock import Simulation, Steps
 from pegasus_bb_lab.mix.pipelines import Pipeline
 from pegasus_bb_lab.model.mix import FCFS
 

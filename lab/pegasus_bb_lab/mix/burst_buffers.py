@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from pegasus_bb.forecast.kernel import Simulation, Wait
+from pegasus_bb.forecast.simulated_clock import Simulation, Wait
 from pegasus_bb_lab.mix.pipelines import Checkpoint
 from pegasus_bb_lab.mix.shared_servers import SharedServers, Transfer
 from pegasus_bb_lab.mix.stripes import Counts, Stripes

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pegasus_bb.forecast.kernel import Simulation, Steps
-from pegasus_bb.forecast.server import Lane, SharedServer
+from pegasus_bb.forecast.fair_sharing import Lane, SharedServer
+from pegasus_bb.forecast.simulated_clock import Simulation, Steps
 from pegasus_bb_lab.mix.batch import Batch
 from pegasus_bb_lab.mix.burst_buffers import build_buffer
 from pegasus_bb_lab.mix.effort import check_checkpoint, check_effort, effort

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pegasus_bb.model.stat import stat, student
+from pegasus_bb.model.mean_and_error import stat, student
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from statistics import NormalDist
 import numpy as np
 
 from pegasus_bb.core.units import format_number
-from pegasus_bb.forecast.kernel import Process
+from pegasus_bb.forecast.simulated_clock import Process
 from pegasus_bb.model.quantities import MOST
 from pegasus_bb_lab.model.machine import Machine
 from pegasus_bb_lab.model.mix import Application, Mix

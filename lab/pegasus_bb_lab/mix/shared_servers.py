@@ -1,6 +1,7 @@
 """Many equal servers side by side: thousands of requests as a few NumPy arrays.
 
-Each is a SharedServer of ``pegasus_bb.forecast.server``; a test holds them equal. No
+Each is a SharedServer of ``pegasus_bb.forecast.fair_sharing``; a test holds them
+equal. No
 server depends on another, so each can be followed to the end of its requests on its own
 clock, and only the end of a whole transfer is an event.
 """
@@ -13,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasus_bb.forecast.kernel import Process, Simulation
+from pegasus_bb.forecast.simulated_clock import Process, Simulation
 from pegasus_bb_lab.mix.stripes import Counts
 
 Floats = NDArray[np.float64]

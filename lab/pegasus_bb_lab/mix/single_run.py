@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pegasus_bb.forecast.kernel import Simulation
+from pegasus_bb.forecast.simulated_clock import Simulation
 from pegasus_bb_lab.mix.burst_buffers import build_buffer
 from pegasus_bb_lab.mix.pipelines import Checkpoint
 from pegasus_bb_lab.model.machine import Machine

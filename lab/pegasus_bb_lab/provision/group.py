@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pegasus_bb.forecast.kernel import Simulation, Steps
+from pegasus_bb.forecast.simulated_clock import Simulation, Steps
 from pegasus_bb_lab.model.applications import Target
 from pegasus_bb_lab.provision.application_dumps import Client, Dump, dumps_of
 from pegasus_bb_lab.provision.application_map import ApplicationMap

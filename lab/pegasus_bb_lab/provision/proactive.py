@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from pegasus_bb.forecast.kernel import Slots, Steps
+from pegasus_bb.forecast.simulated_clock import Slots, Steps
 from pegasus_bb_lab.model.applications import Target
 from pegasus_bb_lab.provision.application_dumps import Dump
 from pegasus_bb_lab.provision.drain_outcome import Span

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pegasus_bb.forecast.kernel import Steps
-from pegasus_bb.forecast.server import Lane, SharedServer
+from pegasus_bb.forecast.fair_sharing import Lane, SharedServer
+from pegasus_bb.forecast.simulated_clock import Steps
 from pegasus_bb_lab.model.applications import Target
 from pegasus_bb_lab.provision.application_dumps import Dump
 from pegasus_bb_lab.provision.drain_outcome import Span

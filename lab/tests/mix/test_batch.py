@@ -6,7 +6,7 @@ from pegasus_bb_lab.mix.batch import Batch
 from pegasus_bb_lab.mix.pipelines import Pipeline
 from pegasus_bb_lab.model.mix import FCFS, FIRST_FIT
 
-from pegasus_bb.forecast.kernel import Simulation, Steps
+from pegasus_bb.forecast.simulated_clock import Simulation, Steps
 
 Log = list[tuple[str, float]]
 

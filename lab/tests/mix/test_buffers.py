@@ -13,7 +13,7 @@ from pegasus_bb_lab.mix.single_run import dump_bandwidth
 from pegasus_bb_lab.model.machine import LOCAL, ROUND_ROBIN, SHARED, Machine
 
 from lab.tests.mix.machines import GB, MACHINE, with_buffer
-from pegasus_bb.forecast.kernel import Process, Simulation, Steps
+from pegasus_bb.forecast.simulated_clock import Process, Simulation, Steps
 
 EVEN = with_buffer(MACHINE, SHARED, placement=ROUND_ROBIN)
 

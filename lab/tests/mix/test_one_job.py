@@ -17,7 +17,7 @@ from pegasus_bb_lab.model.machine import LOCAL, ROUND_ROBIN, SHARED
 from pegasus_bb_lab.model.mix import DALY, Application, Cores, Mix
 
 from lab.tests.mix.machines import GB, HOUR, MACHINE, MIX, with_buffer
-from pegasus_bb.forecast.kernel import Steps
+from pegasus_bb.forecast.simulated_clock import Steps
 
 SAFE = replace(with_buffer(MACHINE, SHARED, placement=ROUND_ROBIN), faults=None)
 ONE = replace(

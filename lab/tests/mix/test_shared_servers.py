@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pegasus_bb_lab.mix.shared_servers import SharedServers
 
-from pegasus_bb.forecast.kernel import Process, Simulation, Steps
-from pegasus_bb.forecast.server import Lane, SharedServer
+from pegasus_bb.forecast.fair_sharing import Lane, SharedServer
+from pegasus_bb.forecast.simulated_clock import Process, Simulation, Steps
 
 SERVERS = 3
 Rates = list[tuple[float, float]]

@@ -1,6 +1,6 @@
 """A planned workflow runs in a mode.
 
-* The machine: ``site_storage`` has a server for each place.
+* The machine: ``storage_model`` has a server for each place.
 * The jobs: ``workload`` is what they ask for, ``outline`` the executable workflow,
   ``work`` what its nodes move in a mode.
 * The policy: ``execution`` starts nodes as slots and phases allow.

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from pegasus_bb.forecast.demands.demand import Demand
-from pegasus_bb.forecast.kernel import Simulation, Steps
+from pegasus_bb.forecast.simulated_clock import Simulation, Steps
 from pegasus_bb.forecast.workflow.outline import PRIORITY, Outline, roots
-from pegasus_bb.forecast.workflow.site_storage import THREADS, Storage
+from pegasus_bb.forecast.workflow.storage_model import THREADS, Storage
 from pegasus_bb.forecast.workflow.work import OwnReservation, Work
 from pegasus_bb.model.history import Startup
 from pegasus_bb.model.run import Kind

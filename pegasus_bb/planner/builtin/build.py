@@ -11,7 +11,7 @@ from pegasus_bb.model.dag.nodes import JOBSTATE_LOG, Dag, Node, Script
 from pegasus_bb.model.dag.roles import Role, node_word
 from pegasus_bb.model.dag.writer import check_node
 from pegasus_bb.model.default_sites import LOCAL
-from pegasus_bb.model.properties import PREFIX, Properties
+from pegasus_bb.model.settings import PREFIX, Properties
 from pegasus_bb.model.workflow import OWN_RUN, Job
 from pegasus_bb.planner.builtin.argument_words import task_words
 from pegasus_bb.planner.builtin.auxiliary import add_auxiliary, results_stay

@@ -16,7 +16,7 @@ from pegasus_bb.core.paths import local_path
 from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.model.default_sites import LOCAL
 from pegasus_bb.model.document import Document, as_json
-from pegasus_bb.model.properties import PREFIX, Properties
+from pegasus_bb.model.settings import PREFIX, Properties
 from pegasus_bb.model.workflow import Job
 from pegasus_bb.planner.builtin.argument_words import task_words
 from pegasus_bb.planner.builtin.auxiliary import replicas_of

@@ -17,7 +17,7 @@ from pegasus_bb.model.catalogs import SCRATCH, SOURCES
 from pegasus_bb.model.dag.blahp import GRID, GUARDED_RELEASE
 from pegasus_bb.model.default_sites import LOCAL, directory_entry
 from pegasus_bb.model.document import Data, Document, plain
-from pegasus_bb.model.properties import Properties
+from pegasus_bb.model.settings import Properties
 from pegasus_bb.model.transformations import MAPPER, OS
 from pegasus_bb.planner.rewrite.pass_input import Inputs, Keys, site_index, with_values
 from pegasus_bb.planner.run_plan import RunPlan

@@ -13,7 +13,7 @@ from pegasus_bb.model.dag.blahp import GRID
 from pegasus_bb.model.dag.roles import Role, role_of
 from pegasus_bb.model.default_sites import LOCAL
 from pegasus_bb.model.placement import PFS, Placement
-from pegasus_bb.model.properties import AUTO
+from pegasus_bb.model.settings import AUTO
 from pegasus_bb.model.workflow import Job, Workflow
 from pegasus_bb.planner.rewrite.pass_input import Inputs, profile_settings
 from pegasus_bb.planner.run_plan import RunPlan

@@ -12,8 +12,8 @@ from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.default_sites import LOCAL
 from pegasus_bb.model.document import Data, Document, Key, plain
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.model.properties import Properties
 from pegasus_bb.model.reservation import Request
+from pegasus_bb.model.settings import Properties
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.text import WOULD_DO, is_plain
-from pegasus_bb.model.properties import Properties
 from pegasus_bb.model.reservation import check_reservation_name
+from pegasus_bb.model.settings import Properties
 from pegasus_bb.planner.rewrite.pass_input import (
     Inputs,
     Keys,

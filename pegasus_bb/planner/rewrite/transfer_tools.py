@@ -15,7 +15,7 @@ from typing import Any
 from pegasus_bb.model.data_configuration import KEY, PROPERTY, SHARED
 from pegasus_bb.model.document import Data, Document
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.model.properties import Properties
+from pegasus_bb.model.settings import Properties
 from pegasus_bb.planner.rewrite.pass_input import (
     Inputs,
     Target,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pegasus_bb.model.stat import Stat
+from pegasus_bb.model.mean_and_error import Stat
 from pegasus_bb.report.bench.cells import ERROR, LEAST, Measurement, certain
 from pegasus_bb.report.bench.figures import Figures
 from pegasus_bb.report.bench.measured_tier import left_behind

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import MIB, format_size
-from pegasus_bb.model.stat import Stat, stat
+from pegasus_bb.model.mean_and_error import Stat, stat
 
 ERROR = 0.05  # the standard error that is small enough, as a part of the mean
 LEAST = 3  # repetitions: two may agree by chance

@@ -11,9 +11,9 @@ from pegasus_bb.core.errors import NotMeasured, UsageError
 from pegasus_bb.core.files import write_text
 from pegasus_bb.core.units import KIB, MIB, format_size
 from pegasus_bb.model.catalogs import SPEEDS
+from pegasus_bb.model.mean_and_error import Stat
 from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.speeds import SLOTS
-from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.bench.cells import Cell, Measurement
 from pegasus_bb.report.bench.session import TierSession
 

@@ -12,7 +12,7 @@ from functools import partial
 from pegasus_bb.core.errors import NotMeasured, UsageError
 from pegasus_bb.core.removal import remove
 from pegasus_bb.core.units import format_size
-from pegasus_bb.model.stat import Stat, stat
+from pegasus_bb.model.mean_and_error import Stat, stat
 from pegasus_bb.report.bench.built_in_engine import BuiltInBenchmark
 from pegasus_bb.report.bench.cells import Cell, Measurement, Operations
 from pegasus_bb.report.bench.measured_tier import MeasuredFolder, temporary_folder

@@ -2,7 +2,7 @@
 
 from importlib.util import find_spec
 
-from pegasus_bb.core.optional import not_installed
+from pegasus_bb.core.missing_library import not_installed
 
 if not (find_spec("altair") and find_spec("vl_convert")):
     raise not_installed("a page", "altair", "vl-convert-python")

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pegasus_bb.model.stat import Stat
+from pegasus_bb.model.mean_and_error import Stat
 from pegasus_bb.report.benchmark import BenchCell
-from pegasus_bb.report.metrics import RATIO
+from pegasus_bb.report.columns import RATIO
 from pegasus_bb.report.page.charts import sides
 from pegasus_bb.report.page.drawings import line_chart
 from pegasus_bb.report.page.figure import (

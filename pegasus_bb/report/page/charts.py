@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import altair as alt
 
 from pegasus_bb.core.text import readable
-from pegasus_bb.model.stat import Pair, Stat
+from pegasus_bb.model.mean_and_error import Pair, Stat
 from pegasus_bb.report.page.figure import Chart, DataRow, Dataset
 from pegasus_bb.report.report_document import SIDES
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import altair as alt
 
-from pegasus_bb.model.stat import Pair
+from pegasus_bb.model.mean_and_error import Pair
 from pegasus_bb.report.page.charts import (
     LINE,
     NAMES,

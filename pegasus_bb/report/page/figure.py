@@ -8,10 +8,10 @@ from typing import Any
 
 from pegasus_bb.core.text import readable
 from pegasus_bb.core.units import format_number, format_seconds, format_size
-from pegasus_bb.report.metrics import RATIO, TO_ONE
+from pegasus_bb.report.columns import RATIO, TO_ONE
 
 ROWS = 200  # of a table; --json has all of them
-FINE = "fine ratio"  # the unit of a ratio near 1; metrics.py has the others
+FINE = "fine ratio"  # the unit of a ratio near 1; columns.py has the others
 UNKNOWN = "unknown"
 Legend = tuple[str, str]  # color, what it stands for
 DataRow = Mapping[str, Any]  # key of a column -> a number of the JSON, or a text

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import altair as alt
 
-from pegasus_bb.model.stat import Stat
+from pegasus_bb.model.mean_and_error import Stat
 from pegasus_bb.report.page.charts import (
     COMPUTE,
     LINES,

@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any
 
-from pegasus_bb.model.stat import Pair, Stat
-from pegasus_bb.report.metrics import (
+from pegasus_bb.model.mean_and_error import Pair, Stat
+from pegasus_bb.report.columns import (
     CLOCK,
     RATIO,
     STAGING,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import altair as alt
 
 from pegasus_bb.model.run import Drained, LiveBytes
-from pegasus_bb.report.metrics import ReportedRun
+from pegasus_bb.report.columns import ReportedRun
 from pegasus_bb.report.page.charts import (
     ALERT,
     BUFFER,

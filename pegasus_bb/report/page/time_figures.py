@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import altair as alt
 
-from pegasus_bb.model.stat import Pair
-from pegasus_bb.report.metrics import RATIO, TO_ONE
+from pegasus_bb.model.mean_and_error import Pair
+from pegasus_bb.report.columns import RATIO, TO_ONE
 from pegasus_bb.report.page.charts import (
     ALERT,
     LINES,

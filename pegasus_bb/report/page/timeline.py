@@ -10,7 +10,7 @@ import altair as alt
 from pegasus_bb.core.text import readable
 from pegasus_bb.core.units import format_seconds
 from pegasus_bb.model.run import Kind, Task
-from pegasus_bb.report.metrics import ReportedRun
+from pegasus_bb.report.columns import ReportedRun
 from pegasus_bb.report.page.charts import (
     ALERT,
     INK,

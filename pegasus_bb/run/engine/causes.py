@@ -22,7 +22,7 @@ from pegasus_bb.core.units import abbreviate, format_size
 from pegasus_bb.model.dag.roles import Role, role_of
 from pegasus_bb.run.engine.failed_run import FailedRun
 from pegasus_bb.run.engine.lost_inputs import messages
-from pegasus_bb.run.engine.table import NodeEntry
+from pegasus_bb.run.engine.node_table import NodeEntry
 from pegasus_bb.runtime.release_steps import release_command
 from pegasus_bb.runtime.reservation_identity import GONE
 

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.dag.nodes import Node
+from pegasus_bb.run.engine.node_table import NodeEntry
 from pegasus_bb.run.engine.starter import folder_of, submit_file
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.run.engine.table import NodeEntry
 from pegasus_bb.runtime.job_reservation.results import NOTES
 from pegasus_bb.runtime.programs.gate import REFUSAL
 

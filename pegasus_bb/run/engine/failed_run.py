@@ -15,8 +15,8 @@ from pegasus_bb.planner.planned_by import PlanningCommand
 from pegasus_bb.run.engine.brought_again import mended_files
 from pegasus_bb.run.engine.evidence import evidence
 from pegasus_bb.run.engine.lost_inputs import LostInput, find_lost_inputs
+from pegasus_bb.run.engine.node_table import NodeEntry, NodeState, NodeTable
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.run.engine.table import NodeEntry, NodeState, NodeTable
 from pegasus_bb.run.engine.tier_usage import bytes_below
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.backends.backend_table import open_backend

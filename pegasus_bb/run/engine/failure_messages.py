@@ -13,11 +13,11 @@ from pegasus_bb.run.engine.causes import last_lines
 from pegasus_bb.run.engine.evidence import evidence, inner_dag, job_files
 from pegasus_bb.run.engine.failed_run import FailedRun, unreleased_note
 from pegasus_bb.run.engine.jobstate_log import ending, read_history
+from pegasus_bb.run.engine.node_table import NodeEntry, NodeState, NodeTable
 from pegasus_bb.run.engine.nodestates import table_now
 from pegasus_bb.run.engine.nothing_lost import loses_nothing
 from pegasus_bb.run.engine.rescue import read_failed, read_rescue
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.run.engine.table import NodeEntry, NodeState, NodeTable
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.programs.exitcode import judge

@@ -18,6 +18,7 @@ from pegasus_bb.run.engine.jobstate_log import JobstateLog
 from pegasus_bb.run.engine.lock import lock_submit_dir
 from pegasus_bb.run.engine.lost_inputs import Ask, refuse
 from pegasus_bb.run.engine.node_progress import Watcher
+from pegasus_bb.run.engine.node_table import NodeState, NodeTable
 from pegasus_bb.run.engine.preparation import (
     Preparation,
     check_place,
@@ -28,7 +29,6 @@ from pegasus_bb.run.engine.processes import Processes
 from pegasus_bb.run.engine.rescue import write_rescue
 from pegasus_bb.run.engine.scheduler import Scheduler
 from pegasus_bb.run.engine.submitdir import SubmitDir, find_submit_dir
-from pegasus_bb.run.engine.table import NodeState, NodeTable
 
 LOAD = "load.json"
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from pegasus_bb.model.dag.nodes import Dag, Node
 from pegasus_bb.model.dag.roles import Role, of_role
 from pegasus_bb.run.engine.jobstate_log import Event, LoggedEvents, failure
+from pegasus_bb.run.engine.node_table import NodeState, NodeTable
 from pegasus_bb.run.engine.rescue import read_failed, read_rescue
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.run.engine.table import NodeState, NodeTable
 from pegasus_bb.runtime.bbdir import BBDir
 
 FAILURES = ("PRE_SCRIPT_FAILURE", "JOB_FAILURE", "POST_SCRIPT_FAILURE")

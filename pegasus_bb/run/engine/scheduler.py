@@ -17,8 +17,8 @@ from pegasus_bb.model.dag.roles import Role, role_of
 from pegasus_bb.run.engine.children import Child, Children, Signals
 from pegasus_bb.run.engine.jobstate_log import JobstateLog, ending
 from pegasus_bb.run.engine.node_progress import Watcher
+from pegasus_bb.run.engine.node_table import NodeEntry, NodeState, NodeTable
 from pegasus_bb.run.engine.starter import CannotStart, Starter, script_of, submit_file
-from pegasus_bb.run.engine.table import NodeEntry, NodeState, NodeTable
 
 # DAGMan's limits (DAGMAN_MAX_PRE_SCRIPTS etc.); a deferred script does not count.
 SCRIPTS = 20

@@ -14,7 +14,7 @@ from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.dag.htcondor_api import SubmitFile, read_submit
 from pegasus_bb.model.dag.nodes import Node, Script
 from pegasus_bb.run.engine.children import Child, Children
-from pegasus_bb.run.engine.table import NodeEntry, NodeState, NodeTable
+from pegasus_bb.run.engine.node_table import NodeEntry, NodeState, NodeTable
 from pegasus_bb.runtime.programs import exitcode
 
 _NOT_FOUND = 127  # exit status of a shell that cannot start a program

@@ -13,7 +13,7 @@ from typing import Any
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.files import ENGINE_LOCK
-from pegasus_bb.core.similar import similar_path
+from pegasus_bb.core.similar_path import similar_path
 
 # how far submit directories below a folder are looked for
 _LEVELS = 4

@@ -16,10 +16,10 @@ from pegasus_bb.run.engine.dagman.find import find
 from pegasus_bb.run.engine.dagman.job_waits import JobWait, slurm_waits
 from pegasus_bb.run.engine.failure_messages import failure_messages
 from pegasus_bb.run.engine.jobstate_log import read_history
+from pegasus_bb.run.engine.node_table import NodeState
 from pegasus_bb.run.engine.nodestates import table_now
 from pegasus_bb.run.engine.processes import left_over
 from pegasus_bb.run.engine.submitdir import SubmitDir, find_submit_dir
-from pegasus_bb.run.engine.table import NodeState
 
 RUNNING = "running"
 PERHAPS = "cannot tell"  # it may run: on another host, or the schedd gives no answer

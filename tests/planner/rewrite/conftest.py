@@ -16,8 +16,8 @@ from pegasus_bb.decide.decision import Ending, PlanningInput
 from pegasus_bb.decide.place_files import place_files, reserve
 from pegasus_bb.model.catalogs import load_inputs
 from pegasus_bb.model.graph import build_graph
-from pegasus_bb.model.properties import Settings, read_properties
 from pegasus_bb.model.reservation import Request
+from pegasus_bb.model.settings import Settings, read_properties
 from pegasus_bb.model.workflow import read_workflow
 from pegasus_bb.planner.rewrite.pass_input import Inputs, Target
 

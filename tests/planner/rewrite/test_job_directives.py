@@ -11,7 +11,7 @@ import pytest
 from pegasus_bb.core.errors import CatalogError, UsageError
 from pegasus_bb.model.modes import TRANSIENT
 from pegasus_bb.model.placement import JobReservation
-from pegasus_bb.model.properties import Settings
+from pegasus_bb.model.settings import Settings
 from pegasus_bb.planner.rewrite.job_directives import (
     add_directives,
     add_job_directives,

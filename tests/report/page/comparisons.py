@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 from math import fsum
 from typing import Any
 
+from pegasus_bb.model.mean_and_error import Stat
 from pegasus_bb.model.run import (
     Calls,
     Drained,
@@ -16,7 +17,6 @@ from pegasus_bb.model.run import (
     Run,
     Task,
 )
-from pegasus_bb.model.stat import Stat
 from pegasus_bb.report.benchmark import BenchCell, Benchmark
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.probe import Sample

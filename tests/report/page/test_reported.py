@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from pegasus_bb.report.columns import RATIO, TO_ONE
 from pegasus_bb.report.encoding import to_document
-from pegasus_bb.report.metrics import RATIO, TO_ONE
 from pegasus_bb.report.page.figure import FINE, format_quantity
 from pegasus_bb.report.page.reported import FIGURES, report_page
 from pegasus_bb.report.report_document import Comparison

@@ -12,8 +12,8 @@ from pegasus_bb.core.files import write_json
 from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.model.reservation import Request, Reservation
 from pegasus_bb.run.engine.failure_messages import not_done
+from pegasus_bb.run.engine.node_table import NodeTable
 from pegasus_bb.run.engine.submitdir import find_submit_dir
-from pegasus_bb.run.engine.table import NodeTable
 
 from .conftest import Folder, give_back, reserved, vanish, was_up, without_answer
 

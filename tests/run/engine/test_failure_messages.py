@@ -10,8 +10,8 @@ import pytest
 from pegasus_bb.model.dag.nodes import Node
 from pegasus_bb.run.engine.evidence import evidence
 from pegasus_bb.run.engine.jobstate_log import JobstateLog, read_history
+from pegasus_bb.run.engine.node_table import NodeEntry
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.run.engine.table import NodeEntry
 
 # A line of a jobstate.log that Pegasus's monitord wrote.
 MONITORD = "1677911034 create_dir_process_0_local JOB_SUCCESS 0 local - 1"

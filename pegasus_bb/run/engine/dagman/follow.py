@@ -15,8 +15,8 @@ from pegasus_bb.run.engine.dagman.replay import Replay
 from pegasus_bb.run.engine.dagman.watch import ReservationWatch, StageOutWatch
 from pegasus_bb.run.engine.jobstate_log import Tail
 from pegasus_bb.run.engine.node_progress import Watcher
+from pegasus_bb.run.engine.node_table import NodeTable
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.run.engine.table import NodeTable
 
 _POLL = 1.0  # seconds between two reads of the files
 _QUEUE_POLL = 60.0  # seconds between two queries of the queue for the DAGMan

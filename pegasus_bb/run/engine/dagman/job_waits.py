@@ -10,8 +10,8 @@ from typing import NamedTuple
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.units import abbreviate
 from pegasus_bb.run.engine.dagman import queue
+from pegasus_bb.run.engine.node_table import NodeState, NodeTable
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.run.engine.table import NodeState, NodeTable
 from pegasus_bb.runtime.backends.slurm import Slurm
 from pegasus_bb.runtime.backends.squeue import advice, is_looked_at
 from pegasus_bb.runtime.bbdir import BBDir

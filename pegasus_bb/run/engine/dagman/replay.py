@@ -10,8 +10,8 @@ from pegasus_bb.run.engine.evidence import stage_out_log
 from pegasus_bb.run.engine.failure_messages import recorded_failure, why_script
 from pegasus_bb.run.engine.jobstate_log import Event, ending
 from pegasus_bb.run.engine.node_progress import Watcher
+from pegasus_bb.run.engine.node_table import NodeEntry, NodeState, NodeTable
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.run.engine.table import NodeEntry, NodeState, NodeTable
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.programs.gate import waiting_reason
 

@@ -39,10 +39,10 @@ from pegasus_bb.run.engine.local import RunOutcome
 from pegasus_bb.run.engine.lock import lock_submit_dir
 from pegasus_bb.run.engine.lost_inputs import Ask, refuse
 from pegasus_bb.run.engine.node_progress import Watcher
+from pegasus_bb.run.engine.node_table import NodeState, NodeTable
 from pegasus_bb.run.engine.nodestates import done_before
 from pegasus_bb.run.engine.preparation import Preparation, check_place, prepare
 from pegasus_bb.run.engine.submitdir import SubmitDir, find_submit_dir
-from pegasus_bb.run.engine.table import NodeState, NodeTable
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from pegasus_bb.core.files import read_json, write_text
 from pegasus_bb.model.dag.roles import Role, of_role
 from pegasus_bb.model.reservation import State as Reserved
 from pegasus_bb.run.engine.dagman import queue
+from pegasus_bb.run.engine.node_table import NodeState, NodeTable
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.run.engine.table import NodeState, NodeTable
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.backends.scontrol import SpaceJob
 from pegasus_bb.runtime.backends.slurm import STAGE_OUT_FAILED, STAGES_OUT, Slurm

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.run.engine.dagman.replay import Replay
 from pegasus_bb.run.engine.jobstate_log import parse_event, read_history
+from pegasus_bb.run.engine.node_table import NodeState, NodeTable
 from pegasus_bb.run.engine.nodestates import done_before
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.run.engine.table import NodeState, NodeTable
 from tests.run.engine.dagman.conftest import RECORDED, Listener
 
 

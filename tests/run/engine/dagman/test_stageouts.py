@@ -13,8 +13,8 @@ from pegasus_bb.core.errors import SchedulerUnreachable
 from pegasus_bb.model.dag.nodes import Dag, Node
 from pegasus_bb.run.engine.dagman import watch as module
 from pegasus_bb.run.engine.dagman.watch import StageOutWatch
+from pegasus_bb.run.engine.node_table import NodeTable
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.run.engine.table import NodeTable
 from pegasus_bb.runtime.backends.scontrol import SpaceJob, parse_jobs
 
 # As Slurm 24.11 shows one whose stage-out fails, in short.

@@ -9,8 +9,8 @@ import pytest
 from pegasus_bb.model.dag.nodes import Dag, Node
 from pegasus_bb.run.engine.dagman import job_waits as module
 from pegasus_bb.run.engine.dagman.job_waits import QueueWatch
+from pegasus_bb.run.engine.node_table import NodeState, NodeTable
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.run.engine.table import NodeState, NodeTable
 from pegasus_bb.runtime.backends.squeue import FORMAT
 from tests.run.engine.dagman.conftest import Tools
 

@@ -14,8 +14,8 @@ from pegasus_bb.model.reservation import Request, Reservation, Status
 from pegasus_bb.model.reservation import State as Reserved
 from pegasus_bb.run.engine.dagman import watch as module
 from pegasus_bb.run.engine.dagman.watch import ReservationWatch
+from pegasus_bb.run.engine.node_table import NodeState, NodeTable
 from pegasus_bb.run.engine.submitdir import SubmitDir
-from pegasus_bb.run.engine.table import NodeState, NodeTable
 from pegasus_bb.runtime import reservation_identity
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.storage_decision import StorageDecision, decide_storage

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pegasus_bb.model.run import Task
-from pegasus_bb.report.metrics import IOWait, metrics
+from pegasus_bb.report.columns import IOWait, metrics
 from tests.report.sample_runs import a_task
 
 

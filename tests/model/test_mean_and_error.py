@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pegasus_bb.model.stat import Pair, Stat, stat
+from pegasus_bb.model.mean_and_error import Pair, Stat, stat
 
 
 @pytest.mark.parametrize(

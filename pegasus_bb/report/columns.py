@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from enum import Enum, Flag, auto
 from typing import Generic, TypeVar
 
+from pegasus_bb.model.mean_and_error import total
 from pegasus_bb.model.run import Kind, Layer, Run, Task
-from pegasus_bb.model.stat import total
 from pegasus_bb.report.run_clock import RunTime
 
 # Clocks and CPU counters are rounded apart: a task that never waits may come out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pegasus_bb.forecast.kernel import Process, Simulation, Slots, Steps
+from pegasus_bb.forecast.simulated_clock import Process, Simulation, Slots, Steps
 
 Log = list[tuple[str, float]]
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegasus_bb.forecast.kernel import Process, Simulation, Steps
-from pegasus_bb.forecast.server import Lane, SharedServer
+from pegasus_bb.forecast.fair_sharing import Lane, SharedServer
+from pegasus_bb.forecast.simulated_clock import Process, Simulation, Steps
 from tests.forecast.simpy_server import Work, ends
 
 Limits = list[tuple[float, float]]

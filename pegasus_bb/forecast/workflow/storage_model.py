@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable
 from typing import cast
 
-from pegasus_bb.forecast.kernel import Process, Simulation, Steps
-from pegasus_bb.forecast.server import Lane, ServerShare, SharedServer
+from pegasus_bb.forecast.fair_sharing import Lane, ServerShare, SharedServer
+from pegasus_bb.forecast.simulated_clock import Process, Simulation, Steps
 from pegasus_bb.forecast.workflow.work import StorageCopy
 from pegasus_bb.model.speeds import Speed
 

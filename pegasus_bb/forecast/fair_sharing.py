@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from heapq import heappop, heappush
 
-from pegasus_bb.forecast.kernel import Process, Simulation
+from pegasus_bb.forecast.simulated_clock import Process, Simulation
 
 _MANY = 1e9  # requests at once that a server without a limit of its own can do
 

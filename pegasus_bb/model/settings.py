@@ -14,7 +14,7 @@ from pegasus_bb.core.errors import CatalogError, UsageError
 from pegasus_bb.core.files import is_file
 from pegasus_bb.core.units import parse_duration, parse_size
 from pegasus_bb.model.document import suggestion
-from pegasus_bb.model.drain_settings import DrainRule, read_rule
+from pegasus_bb.model.drain_policies import DrainRule, read_rule
 from pegasus_bb.model.modes import MODES, OFF, RunMode
 
 PREFIX = "pegasus.bb."

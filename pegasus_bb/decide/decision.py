@@ -50,7 +50,7 @@ class PlanningInput:
     @property
     def scratch(self) -> str:
         """The site's own scratch, without a slash at its end."""
-        return self.site.own_scratch
+        return self.site.scratch.path.rstrip("/") if self.site.scratch else ""
 
     @property
     def has_sub_workflows(self) -> bool:

@@ -37,6 +37,39 @@ REPOSITORY = "pegasus.catalog.site.repo.file"  # a property: sites below the use
 SPEEDS = "x-storage-speeds"
 STORAGE_FILE = "bb.yml"  # beside the workflow
 SCRATCH = ("sharedScratch", "shared-scratch")
+# What pegasus-transfer knows; any other is left to it, unless it looks like a slip.
+_SCHEMES = (
+    "file",
+    "symlink",
+    "moveto",
+    "gsiftp",
+    "sshftp",
+    "ftp",
+    "http",
+    "https",
+    "scp",
+    "sftp",
+    "gsiscp",
+    "s3",
+    "s3s",
+    "gs",
+    "irods",
+    "stash",
+    "osdf",
+    "pelican",
+    "webdav",
+    "webdavs",
+    "go",
+    "docker",
+    "singularity",
+    "library",
+    "shub",
+    "hpss",
+    "srm",
+    "root",
+    "x-gsiftp",
+    "cvmfs",
+)
 # Any other key is a mistake, but for extensions (x-): pegasus-plan refuses it as well.
 _OF_A_SITE = ("name", "arch", "directories", "grids", "profiles", *OS)
 _OF_A_DIRECTORY = (
@@ -72,11 +105,6 @@ class Site:
     @property
     def scratch(self) -> Directory | None:
         return next((d for d in self.directories if d.kind in SCRATCH), None)
-
-    @property
-    def own_scratch(self) -> str:
-        """The path of its scratch, without a slash at the end; empty without one."""
-        return self.scratch.path.rstrip("/") if self.scratch else ""
 
     @property
     def storage(self) -> Directory | None:
@@ -380,6 +408,17 @@ def _check_ours(document: Document) -> None:
             raise document.error(what, [key], key, hint)
 
 
+def _check_url(entry: Entry) -> None:
+    """Refuse a slip in the scheme of a file server's URL."""
+    scheme, sign, _ = str(entry.data.get("url", "")).partition("://")
+    close = get_close_matches(scheme, _SCHEMES, 1, cutoff=0.8)
+    if sign and close and scheme not in _SCHEMES:
+        raise entry.below("url").error(
+            "a file server's URL has no such scheme",
+            would_do=f"did you mean {close[0]}://?",
+        )
+
+
 def _read_site(entry: Entry, index: int) -> Site:
     directories = []
     entry.check_keys(_OF_A_SITE, "a site")
@@ -388,6 +427,7 @@ def _read_site(entry: Entry, index: int) -> Site:
         each.check_keys(_OF_A_DIRECTORY, "a directory of a site")
         for server in each.entries("fileServers", "a file server"):
             server.check_keys(_OF_A_SERVER, "a file server")
+            _check_url(server)
         kind = str(each.data.get("type", ""))
         path = str(each.data["path"])
         directories.append(Directory(kind, path, place))

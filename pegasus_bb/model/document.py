@@ -25,6 +25,10 @@ Key: TypeAlias = "str | int"
 
 _VARIABLE = re.compile(r"(\\?)\$\{([^}]*)\}")
 _DEEPEST = 20  # variables inside variables
+# No path or argument is longer. Ten variables, each with ten times the one before,
+# would fill the memory of any machine.
+_LONGEST = 1 << 20  # characters of one value
+_LONGEST_TEXT = 1 << 28  # of a file after expansion
 _MOST_NAMES = 20  # of files in an error
 _CATALOGS = ("sites.yml", "replicas.yml", "transformations.yml")
 
@@ -289,18 +293,22 @@ def expand(text: str, variables: Mapping[str, str], file: str) -> str:
 
     The case of a name does not matter; ``\${VAR}`` becomes ``${VAR}``; a value may have
     variables in it; text after ``:-`` in a name is ignored and is no default. Raises
-    CatalogError for a variable that is not set, or that is in its own value.
+    CatalogError for a variable that is not set, or whose value grows too large.
     """
     if "${" not in text:
         return text
     known = {name.lower(): value for name, value in variables.items()}
     values: dict[str, str] = {}  # expanded values, each computed once
     lines = text.split("\n")
+    length = 0
     for number, line in enumerate(lines, start=1):
         if "${" not in line:
             continue
         try:
             lines[number - 1] = _expanded(line, known, values)
+            length += len(lines[number - 1])
+            if length > _LONGEST_TEXT:
+                raise _NotExpanded("variables make the file too long", "shorter values")
         except _NotExpanded as error:
             what, would_do = error.args
             raise CatalogError(
@@ -327,6 +335,9 @@ def _expanded(
                 why = "never ends" if depth > _DEEPEST else "is not set"
                 raise _NotExpanded(f"the variable ${{{name}}} {why}", would_do)
             values[key] = _expanded(known[key], known, values, depth + 1)
+            if len(values[key]) > _LONGEST:
+                why = f"has more than {_LONGEST} characters"
+                raise _NotExpanded(f"the variable ${{{name}}} {why}", would_do)
         return values[key]
 
     return _VARIABLE.sub(value, text)

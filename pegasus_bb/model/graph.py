@@ -84,22 +84,26 @@ def _sort(
                 level[child] = next_level
                 ready.append(child)
     if len(order) < len(waiting):
-        raise _cycle(workflow, parents)
+        raise _cycle(workflow, children, waiting)
     return order, level
 
 
-def _cycle(workflow: Workflow, parents: dict[str, list[str]]) -> Exception:
-    """An error that names one cycle."""
-    from graphlib import CycleError, TopologicalSorter  # for this error alone
-
-    ring: list[str] = []
-    try:
-        TopologicalSorter(parents).prepare()
-    except CycleError as error:
-        ring = error.args[1]
+def _cycle(
+    workflow: Workflow, children: dict[str, list[str]], waiting: dict[str, int]
+) -> Exception:
+    """An error that names one cycle: walk back from a stuck job until one repeats."""
+    stuck = {ident for ident, count in waiting.items() if count > 0}
+    above = {child: ident for ident in stuck for child in children[ident]}
+    here = next(ident for ident in waiting if ident in stuck and ident in above)
+    seen: dict[str, None] = {}
+    while here not in seen:
+        seen[here] = None
+        here = above[here]
+    names = list(seen)
+    ring = [here, *reversed(names[names.index(here) :])]
     return workflow.document.error(
         "jobs wait for each other in a circle",
-        ["jobs", workflow.jobs[ring[0]].index],
+        ["jobs", workflow.jobs[here].index],
         " -> ".join(ring),
         "remove one of these dependencies",
     )

@@ -298,7 +298,7 @@ def check_job_tier_applies(options: PlanOptions, settings: Settings) -> None:
 
 def check_fallback(settings: Settings, site: Site) -> None:
     """Raises UsageError if --bb-fallback pfs cannot work on this site."""
-    path = site.own_scratch
+    path = site.scratch.path.rstrip("/") if site.scratch else ""
     wrong = not path.startswith("/") or any(c < " " or c in "\"'\\" for c in path)
     if settings.falls_back and wrong:
         raise UsageError(

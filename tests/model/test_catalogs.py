@@ -90,6 +90,14 @@ def test_files_of_input_dirs_come_before_those_of_the_catalog(folder: Path) -> N
         ),
         (
             "sites.yml",
+            "\n  - name: a\n    directories:\n      - type: sharedScratch\n"
+            "        path: /s\n        fileServers:\n"
+            "          - {operation: all, url: fil:///s}\n",
+            r"(?s)no such scheme.*did you mean file://\?",
+            7,
+        ),
+        (
+            "sites.yml",
             "\n  - {name: a}\nx-storage-tier: {}\n",
             r"(?s)no such key.*did you mean x-storage-tiers\?",
             3,

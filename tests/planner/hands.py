@@ -13,7 +13,8 @@ Data = dict[str, Any]
 
 def submit_text(runner: Any, node: str) -> str:
     planned = runner.plan()
-    submits = SubmitFiles(planned, runner.context)
+    _, rewritten = runner.planning()
+    submits = SubmitFiles(planned.scratch, rewritten, runner.context)
     return submits.text(planned.jobs[node])
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from pegasus_bb.core.errors import CatalogError, UsageError
-from pegasus_bb.planner.options import check_folder
 
 REMOVE = object()
 LONG = "\u00e9" * 65536
@@ -62,6 +61,7 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("site/profiles/pegasus/style", "condorc", "does not know"),
     ("site/profiles/pegasus/style", "glite", "nothing says which batch system"),
     ("site/profiles/pegasus/style", "ssh", "no grid with contact and scheduler"),
+    ("site/directories", [], "no sharedScratch"),
     ("sites/sites/0/directories", [], "no storage directory for results"),
     ("properties/pegasus.dir.storage.mapper", "Replica", "no such dir.storage.mapper"),
     ("properties/pegasus.dir.storage.deep", "Yes", "no such dir.storage.deep"),
@@ -147,9 +147,12 @@ def test_what_a_process_can_just_be_started_with_is_not_refused(runner: Any) -> 
 @pytest.mark.parametrize(
     "name", ["with blank", "tab\there", "line\nbreak", "quo'te", "dollar$(X)"]
 )
-def test_a_submit_directory_that_dagman_would_split_is_refused(name: str) -> None:
+def test_a_submit_directory_that_dagman_would_split_is_refused(
+    runner: Any, name: str
+) -> None:
+    runner.change(submit_dir=Path("/home") / name)
     with pytest.raises(UsageError, match="choose another --dir"):
-        check_folder(Path("/home") / name)
+        runner.plan()
 
 
 def test_results_that_would_vanish_with_the_buffer_are_refused(runner: Any) -> None:

@@ -135,11 +135,21 @@ SPOILT: dict[Rule, list[Spoil]] = {
         lambda run, word=word: run.dag.other.append(f"{word} x more.dag")
         for word in ("SPLICE", "INCLUDE", "CONNECT", "splice")
     ],
+    dag_rules.gated_node_has_no_pre_script: [
+        also(CREATE, pre=TRUE),
+        also(CREATE, pre=Script(GATE)),
+    ],
+    dag_rules.no_line_breaks: [
+        also("task_1", vars={"x": "a\nFINAL f f.sub"}),
+        also("task_1", pre=Script("/bin/true", "a\nFINAL f f.sub")),
+        also("task_1", post=Script("/bin/true\rFINAL f f.sub")),
+        also("task_1", category="a\nFINAL f f.sub"),
+        lambda run: run.dag.other.append("DOT a\nFINAL f f.sub"),
+    ],
     dag_rules.users_wait_for_the_gate: [lambda run: run.cut(CREATE, "task_1")],
     dag_rules.one_gate: [
         also(CREATE, pre=None),
         also(CREATE, pre=Script(GATE)),
-        also(CREATE, pre=TRUE),
         also("task_1", pre=Script(GATE, "", 75, 30)),
         also("task_1", pre=Script("/other/gate", "", 75, 30)),
     ],

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import TextIO
 
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.dag.nodes import KINDS, Dag, Node, Script
@@ -30,6 +29,10 @@ class _LineError(Exception):
         self.would_do = would_do
 
 
+class _UndefinedNodeError(Exception):
+    """A line names ALL_NODES, or a node that is not defined yet."""
+
+
 def read_dag(path: Path) -> Dag:
     """Parse the DAG file ``path``. Raises CatalogError with file and line."""
     reader = _Reader()
@@ -47,6 +50,7 @@ def read_dag(path: Path) -> Dag:
 class _Reader:
     def __init__(self) -> None:
         self.dag = Dag()
+        self._complete = False
         self._handlers: dict[str, Callable[[str], None]] = {
             "PARENT": self._parent,
             "SCRIPT": self._script,
@@ -62,19 +66,32 @@ class _Reader:
             "MAXJOBS": self._max_jobs,
         }
 
-    def read(self, source: TextIO, file: str) -> None:
-        """Nodes are read first, because lines about them may come in any order."""
+    def read(self, source: Iterator[str], file: str) -> None:
+        """Lines may come in any order: one before its JOB line is applied last."""
+        waiting: list[tuple[int, Callable[[str], None], str]] = []
         number = 0
+        handlers = self._handlers
         try:
-            for number, words, line in _statements(source):  # noqa: B007 - in the error
-                keyword = words[0].upper()
-                if keyword not in self._handlers:
-                    self._node_or_other(keyword, line.strip(" \t\r\n"))
-            source.seek(0)
-            for number, words, _ in _statements(source):  # noqa: B007 - as above
-                handler = self._handlers.get(words[0].upper())
-                if handler is not None:
-                    handler("".join(words[1:]))
+            for number, line in enumerate(source, 1):
+                words = line.split(None, 1)
+                if not words or words[0][0] == "#" or words[0][:2] == "//":
+                    continue
+                keyword = words[0]
+                handler = handlers.get(keyword) or handlers.get(keyword.upper())
+                if handler is None:
+                    self._node_or_other(keyword.upper(), line.strip(" \t\r\n"))
+                    continue
+                rest = words[1] if len(words) > 1 else ""
+                if waiting:  # keep the order: a later line wins over an earlier one
+                    waiting.append((number, handler, rest))
+                    continue
+                try:
+                    handler(rest)
+                except _UndefinedNodeError:
+                    waiting.append((number, handler, rest))
+            self._complete = True
+            for number, handler, rest in waiting:  # noqa: B007 - named in the error
+                handler(rest)
         except _LineError as error:
             raise CatalogError(
                 str(error), file, number, found=error.found, would_do=error.would_do
@@ -105,15 +122,22 @@ class _Reader:
         self.dag.nodes[node.name] = node
 
     def _nodes(self, name: str) -> Iterable[Node]:
-        if name.upper() == "ALL_NODES" and name not in self.dag.nodes:
+        node = self.dag.nodes.get(name)
+        if node is not None:
+            return (node,)
+        if self._complete and name.upper() == "ALL_NODES":
             return [node for node in self.dag.nodes.values() if node.kind == "JOB"]
-        self._check_defined(name)
-        return (self.dag.nodes[name],)
+        return (self._node(name),)
 
-    def _check_defined(self, name: str) -> None:
-        if name not in self.dag.nodes:
-            what = "a node that the file does not define"
-            raise _LineError(what, name, f"a line JOB {name} <file>")
+    def _node(self, name: str) -> Node:
+        node = self.dag.nodes.get(name)
+        if node is not None:
+            return node
+        if not self._complete:
+            raise _UndefinedNodeError(name)
+        raise _LineError(
+            "a node that the file does not define", name, f"a line JOB {name} <file>"
+        )
 
     def _parent(self, rest: str) -> None:
         words = rest.split()
@@ -133,7 +157,8 @@ class _Reader:
                 "PARENT a b CHILD c d",
             )
         for name in (*parents, *children):
-            self._check_defined(name)
+            if name not in nodes:
+                self._node(name)
         for parent in parents:
             self.dag.children.setdefault(parent, []).extend(children)
 
@@ -206,14 +231,6 @@ class _Reader:
     def _max_jobs(self, rest: str) -> None:
         category, limit = _arguments(rest, "MAXJOBS category number", 2)
         self.dag.max_jobs[category] = _int(limit, least=0)
-
-
-def _statements(source: TextIO) -> Iterator[tuple[int, list[str], str]]:
-    """The number of each line with a statement, its keyword and the rest, and it."""
-    for number, line in enumerate(source, 1):
-        words = line.split(None, 1)
-        if words and words[0][0] != "#" and words[0][:2] != "//":
-            yield number, words, line
 
 
 @lru_cache(100)  # planners write the same VARS for every node

@@ -108,7 +108,13 @@ def build(rewritten: RewrittenWorkflow, run: RunPlan) -> BuiltInExecutable:
 def _start(rewritten: RewrittenWorkflow, run: RunPlan) -> Draft:
     catalogs = rewritten.catalogs
     site = catalogs.sites.site(run.site)
-    scratch = f"{site.own_scratch}/{run.relative_dir}"
+    if site.scratch is None:
+        raise catalogs.sites.document.error(
+            f"site {site.name} has no sharedScratch directory to run in",
+            ["sites", site.index, "directories"],
+            would_do="add a directory of type sharedScratch",
+        )
+    scratch = f"{site.scratch.path.rstrip('/')}/{run.relative_dir}"
     places = ValueLines(rewritten.workflow, catalogs)
     programs = Programs(places, scratch)
     known = rewritten.workflow, rewritten.graph, catalogs

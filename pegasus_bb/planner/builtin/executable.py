@@ -166,14 +166,15 @@ class PegasusRole:
     job_class: int
     priority: int
     category: str
+    transformation: str
 
 
-COMPUTE = PegasusRole(1, 0, "")
-STAGE_IN = PegasusRole(2, 700, "stagein")
-STAGE_OUT = PegasusRole(3, 900, "stageout")
-CREATE_DIR = PegasusRole(6, 800, "")
-CLEAN_UP = PegasusRole(8, 1000, "cleanup")
-LEAF_CLEANUP = PegasusRole(8, 1000, "")
+COMPUTE = PegasusRole(1, 0, "", "")
+STAGE_IN = PegasusRole(2, 700, "stagein", "pegasus::transfer")
+STAGE_OUT = PegasusRole(3, 900, "stageout", "pegasus::transfer")
+CREATE_DIR = PegasusRole(6, 800, "", "pegasus::dirmanager")
+CLEAN_UP = PegasusRole(8, 1000, "cleanup", "pegasus::cleanup")
+LEAF_CLEANUP = PegasusRole(8, 1000, "", "pegasus::cleanup")
 
 
 @dataclass(slots=True)

@@ -21,6 +21,7 @@ from pegasus_bb.planner.builtin.executable import (
     VERSION,
     BuiltInExecutable,
     PlannedJob,
+    RewrittenWorkflow,
     compact,
     properties_file,
 )
@@ -60,7 +61,7 @@ def write(
         part.mkdir(parents=True)
         # Read the whole workflow before the fork: after it, the first write to a page
         # of memory copies the page.
-        fill(part, top_files(executable, run, _host()))
+        fill(part, top_files(executable, executable.rewritten, run, _host()))
         fill(part, _in_bb(few))
 
         def write_the_rest() -> None:
@@ -90,16 +91,19 @@ def write(
 
 def check_files(executable: BuiltInExecutable, run: RunPlan) -> None:
     """Raises CatalogError and UsageError as ``write`` would."""
-    submits = SubmitFiles(executable, run)
+    submits = SubmitFiles(executable.scratch, executable.rewritten, run)
     for planned in executable.jobs.values():
         submits.text(planned)
         submits.task_list(planned)
 
 
 def files_of(
-    jobs: Iterable[PlannedJob], executable: BuiltInExecutable, run: RunPlan
+    jobs: Iterable[PlannedJob],
+    executable: BuiltInExecutable,
+    rewritten: RewrittenWorkflow,
+    run: RunPlan,
 ) -> Iterator[File]:
-    submits = SubmitFiles(executable, run)
+    submits = SubmitFiles(executable.scratch, rewritten, run)
     for planned in jobs:
         stem = f"{planned.folder}/{planned.name}"
         yield f"{stem}.sub", submits.text(planned).encode()
@@ -118,7 +122,7 @@ def _folders(executable: BuiltInExecutable, run: RunPlan) -> Folders:
     for planned in executable.jobs.values():
         jobs.setdefault(planned.folder, []).append(planned)
     return {
-        folder: partial(files_of, inside, executable, run)
+        folder: partial(files_of, inside, executable, executable.rewritten, run)
         for folder, inside in jobs.items()
     }
 
@@ -137,11 +141,13 @@ def _host() -> str:
     return os.uname().nodename
 
 
-def top_files(executable: BuiltInExecutable, run: RunPlan, host: str) -> Iterator[File]:
+def top_files(
+    executable: BuiltInExecutable, rewritten: RewrittenWorkflow, run: RunPlan, host: str
+) -> Iterator[tuple[str, bytes]]:
     """The files next to the .dag, by path below the submit directory."""
     name = f"{run.label}-0"
-    workflow = executable.rewritten.workflow
-    catalogs = executable.rewritten.catalogs
+    workflow = rewritten.workflow
+    catalogs = rewritten.catalogs
     yield "workflow.yml", as_json(workflow.document.data)
     documents = {
         "sites": catalogs.sites.document,

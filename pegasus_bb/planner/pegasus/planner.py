@@ -21,7 +21,11 @@ from pegasus_bb.planner.pegasus.pegasus_limits import (
     check_style,
     check_sub_workflows,
 )
-from pegasus_bb.planner.pegasus.read_submit_dir import PegasusWorkflow, read_planned
+from pegasus_bb.planner.pegasus.read_submit_dir import (
+    PegasusWorkflow,
+    check_runs_something,
+    read_planned,
+)
 from pegasus_bb.planner.pegasus_home import PegasusHome
 from pegasus_bb.planner.rewrite.pass_input import Inputs
 from pegasus_bb.planner.rewrite.passes import rewrite_inputs
@@ -72,6 +76,8 @@ class PegasusPlanner:
         write_inputs(rewritten, folder)
         install_runtime(str(folder.parent), run.python, is_kept=run.is_kept)
         printed = run_planner(self._argv(run), folder, run.cwd)
+        if run.request is not None:
+            check_runs_something(run.submit_dir)
         planned = replace(read_planned(run), printed=printed)
         return with_clusters(planned, given, run)
 

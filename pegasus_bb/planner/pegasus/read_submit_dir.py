@@ -14,7 +14,7 @@ from pegasus_bb.core.paths import is_below
 from pegasus_bb.model.dag.joblists import Entries, job_lists, path_of
 from pegasus_bb.model.dag.nodes import Dag, list_text, submit_text
 from pegasus_bb.model.dag.reader import read_dag
-from pegasus_bb.model.dag.roles import Role, folder_nodes, of_role
+from pegasus_bb.model.dag.roles import Role, folder_nodes, of_role, role_of
 from pegasus_bb.model.document import parse
 from pegasus_bb.planner.run_plan import RunPlan
 from pegasus_bb.planner.seal.sealed_directory import buffer_users_in_doubt
@@ -35,7 +35,7 @@ class PegasusWorkflow(ExecutableWorkflow):
 
 
 def read_planned(run: RunPlan) -> PegasusWorkflow:
-    """The workflow that pegasus-plan wrote. Raises CatalogError and NothingToRun."""
+    """The workflow that pegasus-plan wrote. Raises CatalogError."""
     folder = run.submit_dir
     request = run.request
     name, version = _braindump(folder)
@@ -47,7 +47,6 @@ def read_planned(run: RunPlan) -> PegasusWorkflow:
     outputs: dict[str, str] = {}
     scratch = run.transient.prefix if run.transient else ""
     if request is not None:
-        _check_runs_something(dag)
         gate = f"{run.bin}/gate"
         users = buffer_users_in_doubt(dag, folder, request, gate)
         staged = stage_outs(dag.nodes, entries, request.prefix)
@@ -68,11 +67,13 @@ def read_planned(run: RunPlan) -> PegasusWorkflow:
     )
 
 
-def _check_runs_something(dag: Dag) -> None:
+def check_runs_something(folder: Path) -> None:
     """Raises NothingToRun if no node that pegasus-plan wrote is a task of the user:
     each result exists already, or is not to be staged out."""
+    name, _ = _braindump(folder)
+    nodes = read_dag(folder / name).nodes
     tasks = Role.TASK, Role.CLUSTER, Role.SUB_WORKFLOW
-    if not of_role(dag.nodes, *tasks):
+    if not any(role_of(node) in tasks for node in nodes):
         raise NothingToRun(
             "pegasus-plan leaves out every job: each result exists already, or none is "
             "to be staged out; nothing would run on the buffer"

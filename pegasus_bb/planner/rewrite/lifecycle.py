@@ -8,7 +8,6 @@ those.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import count
 from typing import Any, TypeVar
 
@@ -35,10 +34,12 @@ def add_lifecycle_jobs(inputs: Inputs, plan: Target) -> Inputs:
         _transformation(SETUP, str(plan.bin / "setup"), system),
         _transformation(DELETE, str(plan.bin / "delete"), system),
     ]
-    return replace(
-        inputs,
+    return Inputs(
         workflow=inputs.workflow.with_data(_workflow(inputs, setup, delete)),
+        sites=inputs.sites,
+        replicas=inputs.replicas,
         transformations=_with_programs(inputs.transformations, programs),
+        properties=inputs.properties,
     )
 
 

@@ -84,9 +84,12 @@ def _get(data: Any, key: Key) -> Any:
 
 
 def site_index(sites: Document, name: str) -> int:
-    """The index of site ``name``, which is in the catalog."""
-    names = [entry["name"] for entry in sites.data["sites"]]
-    return names.index(name)
+    """The index of site ``name`` in the catalog. Raises CatalogError."""
+    for index, entry in enumerate(sites.data["sites"]):
+        if entry["name"] == name:
+            return index
+    known = ", ".join(str(entry["name"]) for entry in sites.data["sites"])
+    raise sites.error(f"there is no site {name!r}", ["sites"], name, f"one of {known}")
 
 
 @dataclass(frozen=True)

@@ -69,10 +69,19 @@ def _refuse_other_launchers(inputs: Inputs, site: str) -> None:
 
 
 def move_scratch(inputs: Inputs, plan: Target) -> Inputs:
-    """Make the planned prefix the scratch of the site, which has a sharedScratch."""
+    """Make the planned prefix the scratch of the site. Raises CatalogError if the site
+    has no sharedScratch."""
     index = site_index(inputs.sites, plan.site)
-    directories = inputs.sites.data["sites"][index]["directories"]
-    place = next(i for i, d in enumerate(directories) if d.get("type") in SCRATCH)
+    directories = inputs.sites.data["sites"][index].get("directories") or []
+    place = next(
+        (i for i, d in enumerate(directories) if d.get("type") in SCRATCH), None
+    )
+    if place is None:
+        raise inputs.sites.error(
+            f"site {plan.site} has no sharedScratch directory to move to the buffer",
+            ["sites", index, "directories"],
+            would_do="add a directory of type sharedScratch",
+        )
     prefix = plan.request.prefix
     server = {"url": f"file://{prefix}", "operation": "all"}
     at = ("sites", index, "directories", place)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Set
 
-from pegasus_bb.model.dag.nodes import Node
+from pegasus_bb.model.dag.nodes import Node, Script
 from pegasus_bb.model.dag.roles import is_local_cleanup
 from pegasus_bb.planner.seal.post_rules import post_scripts_are_known
 from pegasus_bb.planner.seal.view import DEFERRED, View, abbreviated
@@ -99,6 +99,33 @@ def no_nodes_from_other_files(view: View) -> Iterator[str]:
             )
 
 
+def gated_node_has_no_pre_script(view: View) -> Iterator[str]:
+    for name in view.gated:
+        node = view.dag.nodes[name]
+        if node.pre is not None and not _is_gate(node, view):
+            yield (
+                f"{name} already has the PRE script {node.pre.executable}, and a node "
+                "can have one: without the gate, jobs would start before the buffer is "
+                "there. Remove that script"
+            )
+
+
+def no_line_breaks(view: View) -> Iterator[str]:
+    """No value has a newline, which would start another line of the DAG."""
+    for node in view.dag.nodes.values():
+        words = (node.name, node.submit_file, node.directory, node.category)
+        scripts = (*_texts(node.pre), *_texts(node.post))
+        text = "".join((*words, *scripts, *node.vars, *node.vars.values()))
+        if "\n" in text or "\r" in text:
+            yield (
+                f"a value of node {node.name!r} has a line break: what follows it "
+                "would be a DAG line of its own, with whatever effect. Remove it"
+            )
+    for line in view.dag.other:
+        if "\n" in line or "\r" in line:
+            yield f"the line {line!r} has a line break inside. Remove it"
+
+
 def users_wait_for_the_gate(view: View) -> Iterator[str]:
     """Every node that uses the buffer descends from the gated node."""
     early = view.users - view.behind_gate
@@ -160,6 +187,10 @@ def _is_gate(node: Node, view: View) -> bool:
         (pre.executable, pre.defer_status) == (view.gate, DEFERRED)
         and (pre.defer_time or 0) > 0
     )
+
+
+def _texts(script: Script | None) -> tuple[str, ...]:
+    return () if script is None else (script.executable, script.arguments)
 
 
 def nodes_really_run(view: View) -> Iterator[str]:
@@ -228,6 +259,8 @@ BEFORE: tuple[Rule, ...] = (
     delete_is_last,
     no_special_nodes,
     no_nodes_from_other_files,
+    gated_node_has_no_pre_script,
+    no_line_breaks,
     users_wait_for_the_gate,
     nodes_really_run,
     post_scripts_are_known,

@@ -3,9 +3,9 @@ it: read from the job lists of the nodes."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from pegasus_bb.core.errors import NotSealed
@@ -55,17 +55,25 @@ def read_lives(
 
 def parents_first(dag: Dag) -> list[str]:
     """The nodes in topological order. Raises NotSealed if there is a cycle."""
-    sorter = TopologicalSorter[str](dict.fromkeys(dag.nodes, ()))
-    for parent, children in dag.children.items():
+    waiting = dict.fromkeys(dag.nodes, 0)
+    for children in dag.children.values():
         for child in children:
-            sorter.add(child, parent)
-    try:
-        return list(sorter.static_order())
-    except CycleError as error:
-        ring = " -> ".join(error.args[1])
+            waiting[child] += 1
+    free = deque(name for name, count in waiting.items() if not count)
+    order: list[str] = []
+    while free:
+        name = free.popleft()
+        order.append(name)
+        for child in dag.children.get(name, ()):
+            waiting[child] -= 1
+            if not waiting[child]:
+                free.append(child)
+    if len(order) < len(waiting):
+        stuck = next(name for name, count in waiting.items() if count)
         raise NotSealed(
-            f"nodes of this DAG wait for each other in a circle: {ring}"
-        ) from error
+            f"nodes of this DAG, {stuck} among them, wait for each other in a circle"
+        )
+    return order
 
 
 def removals(

@@ -6,7 +6,7 @@ import os
 import stat
 import time
 from collections.abc import Iterator
-from typing import Any, Callable, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.refusals import sync_folder
@@ -26,6 +26,9 @@ from pegasus_bb.runtime.staging.onefile import digest_file
 from pegasus_bb.runtime.staging.parts import remove_parts
 from pegasus_bb.stager.moving import check_not_itself, moved_earlier, rename, write_note
 from pegasus_bb.stager.trees import copy_tree, remove_copied
+
+if TYPE_CHECKING:
+    from pegasus_bb.stager.worker import Control, Worker
 
 SMALL = 8 << 20  # bytes; a larger file is moved alone
 _SLICE = 0.25  # seconds of a removal after which a pause or a cancellation takes effect
@@ -64,7 +67,7 @@ class Opened(NamedTuple):
 class Copying:
     """Does one assignment; ``worker`` reports how each task has ended."""
 
-    def __init__(self, worker: Any, control: Any) -> None:
+    def __init__(self, worker: Worker, control: Control) -> None:
         self._worker, self._control = worker, control
         self._made = Made()
         self._places: set[tuple[int, int, str]] = set()  # of small files

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -76,13 +77,13 @@ def test_of_two_tasks_of_the_service_to_one_file_the_second_fails(
         for number, name in enumerate(NAMES)
     ]
     ends: dict[int, BaseException | None] = {}
-    Copying(
-        lambda numbers, tag: None,
-        lambda number, size, error: ends.update({number: error}),
-        lambda numbers, size: None,
-        Going(),
-        lambda number, outcome: None,
-    ).run(tasks)
+    worker = SimpleNamespace(
+        began=lambda numbers, tag: None,
+        ended=lambda number, size, error: ends.update({number: error}),
+        count=lambda numbers, size: None,
+        outcome=lambda number, outcome: None,
+    )
+    Copying(worker, Going()).run(tasks)
     assert ends[0] is None and ends[1] is None
     assert "README, so one of the two is lost" in str(ends[2])
     assert (folding.scratch / "readme").read_text() == "readme"

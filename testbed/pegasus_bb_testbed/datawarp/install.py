@@ -15,7 +15,14 @@ _CODE = (
     "__init__.py",
     *(
         f"core/{name}.py"
-        for name in ("__init__", "errors", "files", "refusals", "units")
+        for name in (
+            "__init__",
+            "errors",
+            "files",
+            "light_typing",
+            "refusals",
+            "units",
+        )
     ),
 )
 _PROGRAM = """\

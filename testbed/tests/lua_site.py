@@ -157,7 +157,7 @@ class LuaSite(SlurmSite):
             config = json.loads(file.read_text())
             config["dataspaces"] |= spaces
             file.write_text(json.dumps({**config, "workers": workers}))
-        self.kill(service=True, slurmctld=False)
+        self.kill_service()
 
     def signal(self, name: str, *, workers: bool = True) -> None:
         """Send SIGNAME to both services, and to their workers."""
@@ -166,16 +166,11 @@ class LuaSite(SlurmSite):
         if name == "CONT":
             lua.wake()
 
-    def kill(self, service: bool, slurmctld: bool) -> None:
+    def kill_service(self) -> None:
         """SIGKILL, and a new start."""
-        if slurmctld:
-            call(self.home, ["pkill", "-KILL", "-x", "slurmctld"])
-        if service:
-            lua.kill_service(self.home)
-            self.signal("CONT")  # a worker that a test has stopped ends now
-            lua.start_service(self.home)
-        if slurmctld:
-            site.start_controller(self.home)
+        lua.kill_service(self.home)
+        self.signal("CONT")  # a worker that a test has stopped ends now
+        lua.start_service(self.home)
 
 
 class LuaContractBench(LuaSite):

@@ -1,8 +1,6 @@
-"""dw_wlm_cli when things go wrong: attacks, crowds, kill -9, faults on request."""
+"""dw_wlm_cli when things go wrong: attacks, crowds, damage."""
 
 from __future__ import annotations
-
-import time
 
 import pytest
 
@@ -10,7 +8,7 @@ from testbed.tests.conftest import MIB, UID, Dw
 from tests.support.hostile_names import HOSTILE
 
 NAMES = [*HOSTILE, "", " ", "..", ".hidden", "/etc", "../../etc/passwd"]
-NAMES += ["--hurry", "a;id", "`id`", "a%u", "*", "\udcff"]
+NAMES += ["--hurry", "`id`", "a%u", "\udcff"]
 
 
 @pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
@@ -41,46 +39,9 @@ def test_a_crowd_gets_what_there_is_and_not_more(dw: Dw) -> None:
     assert len(ids) == 10
 
 
-def test_the_same_name_asked_for_at_once_is_one_buffer(dw: Dw) -> None:
-    callers = [dw.start(*dw.create_words("csb")) for _ in range(6)]
-    assert [p.communicate(timeout=30)[0] for p in callers] == ["created\n"] * 6
-    assert dw.tokens() == ["csb"]
-
-
-# -- kill -9
-
-
-def test_killed_while_it_waits_it_is_granted_nothing_and_locks_nothing(dw: Dw) -> None:
-    dw.inject("create_persistent token=slow delay=60\n")
-    process = dw.start(*dw.create_words("slow"))
-    time.sleep(0.1)
-    process.kill()
-    process.communicate()
-    assert dw.tokens() == []
-    assert dw.create("csb") == "created\n"
-
-
-def test_killed_at_any_moment_the_accounts_are_whole(dw: Dw) -> None:
-    for turn in range(8):
-        process = dw.start(*dw.create_words(f"b{turn}", MIB))
-        time.sleep(0.01 + turn * 0.012)
-        process.kill()
-        process.communicate()
-        held = {i["links"]["session"] for i in dw.show("instances")}
-        assert held == {s["id"] for s in dw.show("sessions")}
-    for token in dw.tokens():
-        dw.good("teardown", "--token", token)
-    dw.create("last")
-    assert dw.free() == 924
-    assert len(list(dw.place.buffers.iterdir())) == 1
-
-
 def test_damaged_accounts_are_never_begun_anew(dw: Dw) -> None:
     dw.create("csb")
     dw.place.accounts.write_text("{")
     assert "not readable" in dw.refused("pools")
     assert "not readable" in dw.refused(*dw.create_words("other"))
     assert dw.place.accounts.read_text() == "{"
-
-
-# -- faults on request

@@ -104,32 +104,6 @@ def full(slurm: SlurmSite) -> Iterator[SlurmSite]:
         slurm.give_back("other", "filler")
 
 
-def test_ready_then_given_back(slurm: SlurmSite) -> None:
-    run = GatedRun(slurm, "gready")
-    assert run.gate()[0] == 75  # bb_setup has not asked yet
-    run.asked()
-    status, words = run.final()
-    assert (status, "gready is ready" in words) == (0, True)
-    run.asked()  # as on a rescue run
-    assert run.gate()[0] == 0
-    assert run.program("delete").status == 0
-    assert "gready" not in slurm.buffers()
-    status, words = run.gate()
-    assert (status, "given back already" in words) == (76, True)
-
-
-def test_not_yet_while_others_have_the_space(full: SlurmSite) -> None:
-    run = GatedRun(full, "gwaits")
-    run.asked()
-    for _ in range(3):
-        status, words = run.gate()
-        assert (status, "not yet" in words) == (75, True)
-    assert "pending" in words.lower()
-    full.give_back("other", "filler")
-    assert run.final()[0] == 0
-    assert run.program("delete").status == 0
-
-
 def test_a_request_that_slurm_holds_fails_with_its_words(slurm: SlurmSite) -> None:
     says = "dwsd: no space left on any server: 507"
     slurm.inject(f"create_persistent token=gheld says={says}\n")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -12,7 +12,6 @@ from pegasus_bb_testbed.home import Home
 from pegasus_bb_testbed.namespace import call
 
 from testbed.tests.lua_site import ON_LUA, LuaSite
-from testbed.tests.test_site_modes import fail_halfway
 from testbed.tests.workflow_runner import PLANNERS, ExampleRunner
 from tests.support.waiting import until
 
@@ -28,11 +27,10 @@ class Started:
         home: Home,
         planner: str,
         pool: ThreadPoolExecutor,
-        runner: type[ExampleRunner] = ExampleRunner,
-        names: Iterable[str] = ExampleRunner.SMALL,
     ) -> None:
-        self.examples = {name: runner(home, name, planner) for name in names}
-        self.halfway: dict[str, Future[None]] = {}
+        self.examples = {
+            name: ExampleRunner(home, name, planner) for name in ExampleRunner.SMALL
+        }
         self.runs = {
             (name, mode): pool.submit(self._run, name, mode)
             for name in self.examples
@@ -49,14 +47,9 @@ class Started:
 def started(
     request: pytest.FixtureRequest, home: Home, planners: None
 ) -> Iterator[Started]:
-    slurm = LuaSite(home)
-    planner = request.param
-    with ThreadPoolExecutor(18) as pool:
-        started = Started(home, planner, pool)
-        started.halfway = {
-            mode: pool.submit(fail_halfway, slurm, mode, planner) for mode in MODES[:2]
-        }
-        yield started
+    LuaSite(home)
+    with ThreadPoolExecutor(16) as pool:
+        yield Started(home, request.param, pool)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -70,13 +63,8 @@ def test_results_are_those_of_a_run_on_the_pfs(
     assert example.content(mode) == example.content("off") != {}
 
 
-@pytest.mark.parametrize("mode", MODES[:2])
-def test_a_run_that_fails_halfway_goes_on_later(started: Started, mode: str) -> None:
-    started.halfway[mode].result()
-
-
 def test_nothing_is_left(started: Started, home: Home) -> None:
-    for run in (*started.runs.values(), *started.halfway.values()):
+    for run in started.runs.values():
         run.result()
     example = started.examples["cybershake"]
     states = {row["state"] for row in example.ls().values()}

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pegasus_bb_testbed import lua, namespace
+from pegasus_bb_testbed import lua, namespace, site
 from pegasus_bb_testbed.home import Home
+from pegasus_bb_testbed.namespace import call
 
 from testbed.tests.lua_site import ON_LUA, LuaSite
 from tests.support.waiting import until
@@ -75,9 +76,8 @@ class EveryState(LuaSite):
     def is_at(self, name: str, known: str) -> Callable[[], bool]:
         return lambda: self.known(self.numbers[name]) == known
 
-    def hold_all(self, saved: bool) -> None:
-        """Back when all are there; ``saved``: slurmctld has written down what it
-        does."""
+    def hold_all(self) -> None:
+        """Back when all are there, and slurmctld has written down what it does."""
         words = ("name=filler", f"capacity={450 << 20}", "uuid=theirs")
         assert "ok" in self.bbstat("other", "create", *words)
         self.copies("pending", options=f"--hold {SHORT}")
@@ -110,8 +110,7 @@ class EveryState(LuaSite):
         self.freeze_copies(1)
         (self.work / "go-staging-out").touch()
         self.freeze_copies(2)
-        if saved:
-            self.await_saved_buffers()
+        self.await_saved_buffers()
         line = "stage_in slow-node://in.dat node://out.dat"
         out = f"stage_out node://out.dat {self.out('configuring')}"
         self.begin("configuring", line, out, " true")
@@ -123,8 +122,7 @@ class EveryState(LuaSite):
         self.run("wfuser", "scancel", self.numbers["teardown"])
         number = self.numbers["teardown"]
         until(lambda: self.is_noted(number) or self.is_lost(number))
-        if saved:
-            self.await_saved_jobs(self.numbers["pending"])
+        self.await_saved_jobs(self.numbers["pending"])
 
     def freeze_copies(self, number: int) -> None:
         """Stop the workers that copy when so many files are half copied. One that is
@@ -178,18 +176,14 @@ def slurm(home: Home) -> EveryState:
     return EveryState(home)
 
 
-@pytest.mark.parametrize(
-    ("service", "slurmctld", "times"),
-    [(True, False, 1), (False, True, 1), (True, True, 2)],
-    ids=["service", "slurmctld", "both-twice-within-a-minute"],
-)
-def test_all_go_on_after_a_kill(
-    slurm: EveryState, service: bool, slurmctld: bool, times: int
-) -> None:
-    slurm.hold_all(saved=slurmctld)
+def test_all_go_on_after_a_kill(slurm: EveryState) -> None:
+    """Of the service and of slurmctld, both twice within a minute."""
+    slurm.hold_all()
     Path(slurm.out("kept"), "in the way").rmdir()
     Path(slurm.out("kept")).rmdir()  # which is seen when it is tried again
-    for _ in range(times):
-        slurm.kill(service, slurmctld)
+    for _ in range(2):
+        call(slurm.home, ["pkill", "-KILL", "-x", "slurmctld"])
+        slurm.kill_service()
+        site.start_controller(slurm.home)
     slurm.let_go()
     slurm.have_all()

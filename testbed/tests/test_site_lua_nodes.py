@@ -96,7 +96,7 @@ def test_results_stay_on_the_node_until_they_can_be_saved(slurm: NodeSite) -> No
     assert len(slurm.folders) == 1
     (slurm.work / "out-full" / "in the way").unlink()
     (slurm.work / "out-full").rmdir()
-    slurm.kill(service=True, slurmctld=False)
+    slurm.kill_service()
     until(lambda: slurm.left() == NOTHING)
     assert slurm.result("full") == "an input\nwfuser\n"
     until(lambda: slurm.folders == [])

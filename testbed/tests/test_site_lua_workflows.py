@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,14 +20,7 @@ from pegasus_bb_testbed.namespace import inside
 
 from testbed.tests.lua_site import ON_LUA, LuaSite
 from testbed.tests.slurm_site import POOL
-from testbed.tests.test_site_lua import MODES, Started
-from testbed.tests.workflow_runner import (
-    PLANNERS,
-    SHOWN,
-    ExampleRunner,
-    UserCommands,
-    WorkflowRunner,
-)
+from testbed.tests.workflow_runner import SHOWN, UserCommands, WorkflowRunner
 from tests.support.waiting import until
 
 pytestmark = [pytest.mark.site, ON_LUA]
@@ -57,50 +49,6 @@ def tasks(runner: UserCommands) -> list[dict[str, Any]]:
     assert done.status == 0, done.err
     found: list[dict[str, Any]] = json.loads(done.out)
     return found
-
-
-EXAMPLE = "1000genome"
-
-
-class ServedExample(ExampleRunner):
-    """Has one of examples/, on a tier with the service."""
-
-    def __init__(self, home: Home, name: str, planner: str) -> None:
-        super().__init__(home, name, planner)
-        name_service(self)
-
-
-@pytest.fixture(params=PLANNERS, scope="module")
-def started(
-    request: pytest.FixtureRequest, home: Home, planners: None
-) -> Iterator[Started]:
-    LuaSite(home)
-    with ThreadPoolExecutor(16) as pool:
-        yield Started(home, request.param, pool, ServedExample, [EXAMPLE])
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_results_are_those_of_a_run_on_the_pfs(started: Started, mode: str) -> None:
-    for each in ("off", mode):
-        started.runs[EXAMPLE, each].result()
-    example = started.examples[EXAMPLE]
-    content = example.content(mode)
-    assert content == example.content("off") != {}
-    dests = {task["dest"].partition("://")[2] for task in tasks(example)}
-    results = example.results(mode).relative_to(example.home.work)
-    assert {f"{results}/{lfn}" for lfn in content} <= dests
-
-
-def test_nothing_is_left(started: Started, home: Home) -> None:
-    for run in started.runs.values():
-        run.result()
-    example = started.examples[EXAMPLE]
-    states = {row["state"] for row in example.ls().values()}
-    assert states <= {"released", "absent"}, states
-    slurm = LuaSite.__new__(LuaSite)
-    slurm.home, slurm.work = home, home.work
-    until(lambda: slurm.left() == {"buffers": [], "kept": []})
-    assert {task["state"] for task in tasks(example)} == {"done"}
 
 
 class LargeRunner(WorkflowRunner):

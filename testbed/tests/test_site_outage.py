@@ -10,20 +10,19 @@ from pegasus_bb_testbed.home import Home
 
 from testbed.tests.lua_site import ON_EACH_PLUGIN
 from testbed.tests.slurm_site import SlurmSite
-from testbed.tests.workflow_runner import PERSISTENT, PLANNERS, WorkflowRunner, expected
+from testbed.tests.workflow_runner import PERSISTENT, WorkflowRunner, expected
 from tests.support.waiting import until
 
 pytestmark = [pytest.mark.site, ON_EACH_PLUGIN]
 SLOW = 60  # seconds that the task takes while its file says so
 
 
-@pytest.mark.parametrize("planner", PLANNERS)
 def test_a_run_lives_through_an_outage_while_it_waits_and_while_it_runs(
-    submit_host: SlurmSite, home: Home, planner: str, planners: None
+    submit_host: SlurmSite, home: Home
 ) -> None:
     """In the second one blahp calls the running task ended, and its node is tried
     again: the two must not work on the same files at the same time."""
-    runner = WorkflowRunner(home, "outage", 1, planner)
+    runner = WorkflowRunner(home, "outage", 1)
     slow = runner.root / "slow"
     slow.touch()
     task = runner.root / "mix.py"

@@ -14,7 +14,7 @@ import pytest
 from pegasus_bb_testbed.home import Home
 
 from testbed.tests.slurm_site import SlurmSite
-from testbed.tests.workflow_runner import PLANNERS, WorkflowRunner
+from testbed.tests.workflow_runner import WorkflowRunner
 
 pytestmark = [pytest.mark.site]
 ROOTS = 1000
@@ -53,18 +53,11 @@ def calls(home: Home) -> Iterator[Path]:
             path.unlink()
 
 
-@pytest.mark.parametrize("planner", PLANNERS)
 def test_a_thousand_jobs_ask_no_more_than_one_and_start_within_one_interval(
-    submit_host: SlurmSite, home: Home, calls: Path, planner: str, planners: None
-) -> None:
-    a_thousand_jobs_wait(submit_host, home, calls, planner)
-
-
-def a_thousand_jobs_wait(
-    submit_host: SlurmSite, home: Home, calls: Path, planner: str
+    submit_host: SlurmSite, home: Home, calls: Path
 ) -> None:
     submit_host.hold("other", "filler", 1024 << 20)
-    runner = WorkflowRunner(home, "roots", 1, planner)
+    runner = WorkflowRunner(home, "roots", 1)
     workflow = runner.document("workflow.yml")
     [job] = workflow["jobs"]
     workflow["jobs"] = [task(job, number) for number in range(ROOTS)]

@@ -210,14 +210,13 @@ def test_a_reservation_that(started: dict[str, Future[None]], story: str) -> Non
 # -- alone
 
 
-@pytest.mark.parametrize("planner", PLANNERS)
 def test_a_reservation_that_comes_too_late_is_not_waited_for(
-    submit_host: SlurmSite, home: Home, planner: str, planners: None
+    submit_host: SlurmSite, home: Home, planners: None
 ) -> None:
     """With a fallback it comes up in the middle of the run; bb_delete gives it back."""
     late = ("--bb-capacity", "450MiB", "--bb-wait", "6s")
-    failing = start(home, "late", planner, *PERSISTENT, *late)
-    falling = start(home, "fallback-late", planner, *FALLBACK, *late)
+    failing = start(home, "late", "builtin", *PERSISTENT, *late)
+    falling = start(home, "fallback-late", "builtin", *FALLBACK, *late)
     submit_host.hold("other", "filler", 1024 << 20)
     too_late = "did not come up within 6.0 s"
     waits = "create_dir_diamond_0_cluster waits for the burst buffer"

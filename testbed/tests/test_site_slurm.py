@@ -44,17 +44,6 @@ def ended(slurm: SlurmSite, *lines: str) -> str:
     return number
 
 
-def test_use_before_create_waits_for_it(slurm: SlurmSite) -> None:
-    said = slurm.work / "early"
-    early = slurm.script("early.sh", "#DW persistentdw name=later", f"touch {said}")
-    number = slurm.sbatch("wfuser", early)
-    slurm.until(lambda: "BurstBuffer" in slurm.job(number).reason)
-    slurm.hold("wfuser", "later", MIB)
-    slurm.ended(number)
-    assert said.exists()
-    slurm.give_back("wfuser", "later")
-
-
 JOB = "#DW jobdw type=scratch capacity=10MiB access_mode=striped"
 STAGE_IN = "#DW stage_in type=file destination=$DW_JOB_STRIPED/in source="
 STAGE_OUT = "#DW stage_out type=file source=$DW_JOB_STRIPED/out destination="
@@ -87,19 +76,3 @@ def test_what_stage_in_cannot_find_holds_the_job_with_its_words(
     assert slurm.job(number).native == "PENDING"
     slurm.run("root", "scancel", number)
     slurm.until(lambda: list(slurm.place.buffers.iterdir()) == [])
-
-
-def test_a_restart_of_slurmctld_keeps_buffers_with_owner_and_size(
-    slurm: SlurmSite,
-) -> None:
-    """Slurm reads them back from sessions and instances: the ids are whole numbers."""
-    slurm.hold("wfuser", "first", 100 * MIB)
-    slurm.hold("other", "second", 50 * MIB)
-    site.stop_controller(slurm.home)
-    site.start_controller(slurm.home)
-    slurm.until(lambda: set(slurm.buffers()) == {"first", "second"})
-    rows = slurm.buffers()
-    assert (rows["first"].user, rows["first"].size) == ("wfuser", 100 * MIB)
-    assert (rows["second"].user, rows["second"].size) == ("other", 50 * MIB)
-    slurm.give_back("wfuser", "first")
-    slurm.give_back("other", "second")

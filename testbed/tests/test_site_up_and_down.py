@@ -159,14 +159,6 @@ def test_half_a_site_that_a_killed_up_left_is_brought_up_anew(home: Home) -> Non
     assert not up(home)
 
 
-def test_a_holder_of_another_boot_is_not_taken_for_ours(home: Home) -> None:
-    state = json.loads(home.state.read_text())
-    home.state.write_text(json.dumps({**state, "started": "1"}))
-    assert namespace.holder_of(home) is None
-    home.state.write_text(json.dumps(state))
-    assert namespace.holder_of(home) == state["pid"]
-
-
 def _inside(holder: int | None) -> dict[int, str]:
     """The processes that share its process namespace, and when each began.
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 from pathlib import Path
 from typing import Any
 
 from pegasus_bb.core.files import read_json
 from pegasus_bb.report.run_notes import jobs_on_pfs
-from pegasus_bb.runtime.job_reservation.planned import landing_of
 from tests.support.forked import install_programs
 from tests.support.hybrid_site import BELOW, PREFIX, HybridSite
 from tests.support.job_reservation_site import JOB, NODE, JobSite, digest
 
-from .injector import Traced
 from .sweep import Story, no_parts_below
 
 MADE = {"out.txt": "input\n", "sub/more.txt": "input\n"}
@@ -149,10 +146,6 @@ class SharingJob(Job):
         no_parts_below(self.there.shared)
 
 
-class SharingJobOfDataWarp(JobOfDataWarp, SharingJob):
-    """Both reservations are mounted by the batch system."""
-
-
 class AwaitStageOut(Story):
     """The POST script, when all results have arrived."""
 
@@ -201,43 +194,3 @@ class PrivateJob(Job):
         """Slurm gives it back, and the ledger knows nothing of it."""
         assert [p.name for p in self.site.fast.iterdir()] == ["run"]
         assert self.ledger() == []
-
-
-class JobOnAFullDisk(JobOnADisk):
-    """It works on the PFS, and that is written before the task has begun. Each time it
-    is another try of its node, as DAGMan has it."""
-
-    tries = 0
-
-    def planned(self, root: Path) -> JobSite:
-        site = super().planned(root)
-        site.reserve(capacity=1 << 60)
-        return site
-
-    def run(self, strike_at: int = 0, error: int = 0) -> Traced:
-        self.tries += 1
-        return super().run(strike_at, error)
-
-    @property
-    def environ(self) -> dict[str, str]:
-        return {**super().environ, "CONDOR_JOBID": f"{self.tries}.0"}
-
-    def results(self) -> Path:
-        return Path(landing_of(str(self.site.scratch), NODE, f"{self.tries}.0"))
-
-    def check_left(self) -> None:
-        super().check_left()
-        away, problems = jobs_on_pfs(self.site.bb.parent)
-        assert problems == ()
-        if noted(self.site) or list(self.site.scratch.rglob("run/out.txt")):
-            assert [each.node for each in away] == [NODE]
-
-    def check_tier(self) -> None:
-        assert list(self.site.fast.iterdir()) == []
-
-    def check_done(self) -> None:
-        super().check_done()
-        assert [p.name for p in self.results().parent.iterdir()] == [f"{self.tries}.0"]
-        note = json.loads((self.site.bb / f"elsewhere/{NODE}.json").read_text())
-        assert note["job"] == f"{self.tries}.0"
-        assert "this job needs" in note["because"]

@@ -57,16 +57,6 @@ class Job(Story):
         no_parts_below(self.site.scratch, self.site.pfs)
 
 
-class JobWithAFolder(Job):
-    """Its result is a folder."""
-
-    errors = ()
-    task = "rm -rf tmp; mkdir tmp; cat in.txt in.txt > tmp/f; rm -rf out.txt; mv tmp out.txt"  # noqa: E501
-
-    def made(self) -> str:
-        return (self.home / "f").read_text()
-
-
 class PrivateJob(Job):
     """It has a folder of its own: a link, a copy, a checkpoint and two outputs."""
 

@@ -7,7 +7,6 @@ import os
 from pathlib import Path
 from unittest import mock
 
-from pegasus_bb.core.errors import DATA_NOT_SAFE
 from pegasus_bb.model.reservation import State
 from pegasus_bb.runtime.programs.gate import NONE, USE
 from pegasus_bb.runtime.storage_decision import (
@@ -114,22 +113,6 @@ class Delete(Lifecycle):
         assert self.planned.noted().released_at is not None
         [pool] = self.planned.backend().pools()
         assert pool.free == pool.total
-
-
-class DeleteTooEarly(Delete):
-    """One result never arrived."""
-
-    ends = DATA_NOT_SAFE
-
-    def before(self) -> None:
-        super().before()
-        self.planned.promise({"out.txt": str(self.result), "b": "/nowhere/b"})
-
-    def check_left(self) -> None:
-        assert kept(self.planned)
-        assert self.ledger() == ["requested"]
-
-    check_done = check_left
 
 
 class Fallback(OfARun):

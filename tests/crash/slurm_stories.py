@@ -66,23 +66,3 @@ class SetupOnSlurm(OnSlurm):
         found = self.cluster()
         assert [row["name"] for row in found["buffers"]] == [NAME]
         assert len(found["jobs"]) == 1  # the one of the killed setup was found again
-
-
-class DeleteOnSlurm(OnSlurm):
-    words = ("delete",)
-
-    def before(self) -> None:
-        self.earlier("setup", "gate")
-        self.result = self.planned.stage_out("out.txt")
-
-    def check_left(self) -> None:
-        super().check_left()
-        assert self.result.read_text() == "result"
-        assert "released" not in self.ledger() or not self.cluster()["buffers"]
-
-    def check_done(self) -> None:
-        assert self.result.read_text() == "result"
-        found = self.cluster()
-        assert found["buffers"] == []
-        assert all(job["state"] == "COMPLETED" for job in found["jobs"])
-        assert self.ledger()[-1] == "released"

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.core.errors import DATA_NOT_SAFE
 from pegasus_bb.runtime.staging.helper import load
 
 from . import job_reservation_stories as reservation
@@ -29,9 +28,7 @@ STORIES: list[type[Story]] = [
     lifecycle.StaysOnTheBuffer,
     lifecycle.GivesBackWhatCameLate,
     slurm.SetupOnSlurm,
-    slurm.DeleteOnSlurm,
     launch.Job,
-    launch.JobWithAFolder,
     launch.PrivateJob,
     transfer.StageIn,
     transfer.FromTheWeb,
@@ -42,9 +39,7 @@ STORIES: list[type[Story]] = [
     reservation.JobOfDataWarp,
     reservation.PrivateJob,
     reservation.JobOnADisk,
-    reservation.JobOnAFullDisk,
     reservation.SharingJob,
-    reservation.SharingJobOfDataWarp,
     reservation.AwaitStageOut,
     stage.Copy,
     stage.PlainCopy,
@@ -80,10 +75,3 @@ def test_a_disk_that_is_full_or_fails_anywhere(
     story: type[Story], room: Path, step: int
 ) -> None:
     struck_at_calls(story, room, step, refused=True)
-
-
-def test_giving_back_too_early_changes_nothing_at_all(room: Path) -> None:
-    told = lifecycle.DeleteTooEarly(room / "run")
-    done = told.run()
-    assert (done.status, done.calls) == (DATA_NOT_SAFE, [])
-    told.check_left()

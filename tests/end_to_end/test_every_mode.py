@@ -52,35 +52,16 @@ WAYS = [
     Way("off", "bb"),
     Way("persistent", "bb", shared=True),
     Way("transient", "bb", own="ABCDE"),
-    Way("transient", "nvme", own="ABCDE"),
-    Way("hybrid", "bb", own="E", shared=True),
     Way("hybrid", "bb nvme", own="E", shared=True),
-    Way("off", "bb", private=True),
     Way("persistent", "bb", shared=True, private=True),
     Way("transient", "nvme", own="ABCDE", private=True),
     Way("hybrid", "bb", own="E", shared=True, private=True),
 ]
-HALVES = (  # each half is that of another way
-    "transient-on-nvme",
-    "hybrid-on-bb",
-    "transient-on-nvme-in-private",
-)
-REPEATED = (
-    "off-on-bb",
-    "transient-on-bb",
-    "transient-on-nvme",
-    "hybrid-on-bb",
-)  # by other ways
+
+REPEATED = ("off-on-bb", "transient-on-bb", "hybrid-on-bb-in-private")  # by other ways
 
 
-@pytest.mark.parametrize(
-    "way",
-    [
-        pytest.param(way, marks=[pytest.mark.sweep] if str(way) in HALVES else [])
-        for way in WAYS
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("way", WAYS, ids=str)
 def test_results_and_arguments_are_the_same_and_nothing_is_left(
     site: Site, way: Way
 ) -> None:
@@ -164,29 +145,17 @@ def test_a_failed_task_keeps_what_jobs_share_and_a_second_run_goes_on(
     assert log.count(" mix_A SUBMIT ") == 1
 
 
-# What a tier may say of a class of files: each has the other place once.
-ELSEWHERE = (
-    {"inputs": "link"},
-    {"inputs": "pfs"},
-    {"intermediate": "pfs"},
-    {"outputs": "pfs"},
-)
+SWEEP = pytest.mark.sweep
 ON_THE_PFS = {"inputs": "pfs", "intermediate": "pfs", "outputs": "pfs"}
-CHOSEN = ("persistent", "inplace", ON_THE_PFS)  # the one in make test
 
 
 @pytest.mark.parametrize(
     ("mode", "cleanup", "tier"),
     [
-        pytest.param(
-            mode,
-            cleanup,
-            tier,
-            marks=[] if (mode, cleanup, tier) == CHOSEN else pytest.mark.sweep,
-        )
-        for mode in ("persistent", "transient", "hybrid")
-        for cleanup in ("none", "inplace")
-        for tier in (*ELSEWHERE, ON_THE_PFS)
+        ("persistent", "inplace", ON_THE_PFS),
+        pytest.param("persistent", "none", {"inputs": "link"}, marks=SWEEP),
+        pytest.param("transient", "inplace", {"intermediate": "pfs"}, marks=SWEEP),
+        pytest.param("hybrid", "inplace", {"outputs": "pfs"}, marks=SWEEP),
     ],
 )
 def test_wherever_files_live_the_results_are_the_same(

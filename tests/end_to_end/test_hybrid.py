@@ -10,16 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from pegasus_bb.core.units import parse_size
 from pegasus_bb.report.run_folder import read_run
 from tests.support.user_site import Site
-
-from .examples import GRANULE, SMALL, example_of, gives_what_it_gives_on_the_pfs
 
 
 @pytest.fixture(autouse=True)
 def small_granules(site: Site) -> None:
-    site.declare(granularity=GRANULE)
+    site.declare(granularity="1KiB")
 
 
 def hybrid(site: Site, run: str, *more: str) -> Path:
@@ -49,16 +46,3 @@ def assert_no_more_than(capacity: int, submit: Path) -> None:
     reserved = read_run(submit).reserved
     assert reserved is not None
     assert noted["size"] * hours < reserved <= capacity * hours  # single jobs' count
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize("name", SMALL)
-def test_an_example_gives_what_it_gives_on_the_pfs(name: str, tmp_path: Path) -> None:
-    example = example_of(name, tmp_path)
-    submit = gives_what_it_gives_on_the_pfs(example, "--bb-mode", "hybrid")
-    example.planned("persistent", "--bb-mode", "persistent")
-    own = list((submit / "bb/nodes").glob("*.json"))
-    assert len(list((submit / "bb/stage_out").glob("*.json"))) == len(own) > 0
-    alone = example.request("persistent")["capacity"]
-    assert alone - example.request("bb")["capacity"] >= parse_size(GRANULE)
-    assert_no_more_than(alone, submit)

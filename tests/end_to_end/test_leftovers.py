@@ -11,14 +11,12 @@ from pegasus_bb.run.engine.processes import end_left_over
 from tests.support.user_site import Site, done_well, expected, killed_when
 from tests.support.waiting import until
 
-from .test_kill import PERSISTENT, at
+from .test_kill import PERSISTENT
 
 # The node at whose start the engine is killed -> whether gc may give back then.
 KILLED_AT = {
     "bb_setup_BB0000001": True,  # nothing was ever on it
     "mix_A": False,
-    "stage_out_remote_cluster_2_0": False,
-    "cleanup_diamond_0_cluster": True,  # every result is at its destination
 }
 
 
@@ -35,7 +33,7 @@ def dead(site: Site) -> dict[str, Any]:
     return found
 
 
-@at(KILLED_AT, "bb_setup_BB0000001", "mix_A")
+@pytest.mark.parametrize("node", KILLED_AT)
 def test_an_engine_that_was_killed(site: Site, node: str) -> None:
     submit = site.planned("bb", *PERSISTENT)
     killed_when(site, "bb", node)
@@ -85,11 +83,9 @@ def test_a_submit_directory_that_was_removed(site: Site) -> None:
 @pytest.mark.parametrize(
     ("mode", "way"),
     [
-        pytest.param("transient", "gc", marks=pytest.mark.sweep),
-        pytest.param("transient", "release", marks=pytest.mark.sweep),
         ("transient", "run"),
+        pytest.param("transient", "release", marks=pytest.mark.sweep),
         pytest.param("hybrid", "gc", marks=pytest.mark.sweep),
-        pytest.param("hybrid", "release", marks=pytest.mark.sweep),
     ],
 )
 def test_the_reservation_of_a_killed_job(site: Site, mode: str, way: str) -> None:

@@ -66,17 +66,6 @@ def test_while_it_runs_each_file_lies_in_its_pool(pooled: Site) -> None:
     engine.wait()
 
 
-def test_a_clean_up_frees_the_pool_while_the_run_goes_on(pooled: Site) -> None:
-    pooled.planned("bb", "--bb-mode", "persistent")
-    begun = pooled.slow(300, result="e.dat")
-    engine = pooled.start_run("bb")
-    until(begun.exists)
-    gone = {"in.txt", "a.dat", "b.dat"}  # their last readers have ended
-    until(lambda: gone.isdisjoint(set().union(*on_pools(pooled).values())))
-    engine.send_signal(signal.SIGTERM)
-    engine.wait()
-
-
 def test_a_result_that_is_not_safe_keeps_its_pool(pooled: Site) -> None:
     pooled.planned("bb", "--bb-mode", "persistent")
     pooled.results("bb").mkdir()
@@ -95,21 +84,3 @@ def test_a_result_that_is_not_safe_keeps_its_pool(pooled: Site) -> None:
     assert done_well(pooled.run("bb"))
     assert pooled.content("bb") == expected()
     assert not list(pooled.tier_path.glob("flash/*/*"))
-
-
-@pytest.mark.sweep
-def test_a_run_that_falls_back_to_the_pfs_uses_no_pool(pooled: Site) -> None:
-    pooled.declare(fail="create: the pool is closed")
-    more = ("--bb-mode", "persistent", "--bb-fallback", "pfs")
-    pooled.planned("bb", *more)
-    assert done_well(pooled.run("bb"))
-    assert pooled.content("bb") == expected()
-
-    pooled.planned("again", *more, "--cleanup", "none")
-    begun = pooled.slow(300, result="e.dat")
-    engine = pooled.start_run("again")
-    until(begun.exists)
-    assert not list(pooled.tier_path.rglob("*.dat"))
-    assert not list(pooled.tier_path.rglob("*.txt"))
-    engine.send_signal(signal.SIGTERM)
-    engine.wait()

@@ -1,10 +1,9 @@
-"""Both examples on a tier with a staging service, which moves every file of theirs."""
+"""A tier with a staging service, which moves every file of a run."""
 
 from __future__ import annotations
 
 import json
 import time
-from pathlib import Path
 
 import pytest
 
@@ -12,10 +11,7 @@ from tests.stager.conftest import daemon
 from tests.support.stager import Daemon
 from tests.support.user_site import Site, done_well, expected
 
-from .examples import SMALL, example_of, gives_what_it_gives_on_the_pfs
-
 __all__ = ["daemon"]
-MODES = ("persistent", "transient", "hybrid")
 TRANSFERS = ("stage_in", "stage_out", "create_dir", "clean_up", "cleanup")
 
 
@@ -27,35 +23,8 @@ def moved(daemon: Daemon) -> set[str]:
     return {"/" + task["dest"].partition("://")[2] for task in tasks}
 
 
-ONCE = ("cybershake", "hybrid")  # make test has it
-EXAMPLES = [
-    pytest.param(name, mode, marks=[] if (name, mode) == ONCE else [pytest.mark.sweep])
-    for name in SMALL
-    for mode in MODES
-]
-
-
-@pytest.mark.parametrize(("name", "mode"), EXAMPLES)
-def test_an_example_gives_what_it_gives_on_the_pfs(
-    tmp_path: Path, daemon: Daemon, name: str, mode: str
-) -> None:
-    example = example_of(name, tmp_path)
-    example.declare(service=str(daemon.sockets))
-    daemon.start()
-    submit = gives_what_it_gives_on_the_pfs(example, "--bb-mode", mode)
-    results = {str(example.results("bb") / lfn) for lfn in example.content("bb")}
-    assert moved(daemon) > results
-    for sub in submit.glob("*/*/*.sub"):
-        if sub.name.startswith(TRANSFERS):
-            assert "universe = local" in sub.read_text()
-
-
 @pytest.mark.parametrize(
-    "mode",
-    [
-        pytest.param(mode, marks=[] if mode == "persistent" else [pytest.mark.sweep])
-        for mode in MODES
-    ],
+    "mode", ["persistent", pytest.param("hybrid", marks=pytest.mark.sweep)]
 )
 def test_a_service_that_is_killed_again_and_again_loses_nothing(
     site: Site, daemon: Daemon, mode: str
@@ -74,6 +43,17 @@ def test_a_service_that_is_killed_again_and_again_loses_nothing(
     assert kills > 1
     assert run.returncode == 0
     assert site.content("bb") == expected()
+
+
+def test_it_moves_every_file_of_a_run(site: Site, daemon: Daemon) -> None:
+    site.declare(service=str(daemon.sockets))
+    submit = site.planned("bb", "--bb-mode", "persistent", "--bb-poll", "1s")
+    daemon.start()
+    assert done_well(site.run("bb"))
+    assert moved(daemon) > {str(site.results("bb") / lfn) for lfn in expected()}
+    for sub in submit.glob("*/*/*.sub"):
+        if sub.name.startswith(TRANSFERS):
+            assert "universe = local" in sub.read_text()
 
 
 def test_a_run_goes_to_the_pfs_where_it_may(site: Site, daemon: Daemon) -> None:

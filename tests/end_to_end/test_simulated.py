@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.support.user_site import Site
 
 from .test_predicted import FAST, SLOW, speeds
@@ -25,17 +23,3 @@ def test_a_simulated_run_is_reported_as_a_measured_one(site: Site) -> None:
     page = (site.work / "page.html").read_text()
     assert 'class="headline">Simulated: the burst buffer' in page
     assert not (site.work / "submit").exists()
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (("--mode", "fast"), "--mode fast: one of off, persistent, transient, hybrid"),
-        (("--seeds", "0"), "'--seeds': 0 is not in the range"),
-        ((), "simulate compares how long a run would take, and no speeds are declared"),
-    ],
-)
-def test_a_mistake_is_named(site: Site, more: tuple[str, ...], message: str) -> None:
-    done = site.bb("simulate", "--sites", "cluster", "--output-sites", "local", *more)
-    assert done.returncode == 2
-    assert message in done.stderr

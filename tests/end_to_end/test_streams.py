@@ -47,15 +47,8 @@ def wants_hints(site: Site) -> None:
     site.save("transformations.yml", data)
 
 
-@pytest.mark.parametrize(
-    "policy",
-    [
-        "lifetime",
-        *(pytest.param(p, marks=pytest.mark.sweep) for p in ("user", "cohort", "auto")),
-    ],
-)
-def test_each_copy_has_the_hint_that_explain_names(site: Site, policy: str) -> None:
-    site.declare(streams=policy)
+def test_each_copy_has_the_hint_that_explain_names(site: Site) -> None:
+    site.declare(streams="lifetime")
     site.planned("bb", "--bb-mode", "persistent", "--cleanup", "none")
     wanted = explained(site, "--cleanup", "none")
     found = while_the_last_task_runs(site, "bb")

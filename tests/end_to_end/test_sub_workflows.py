@@ -77,8 +77,10 @@ def inner_run(folder: Path) -> Path:
     return folder / "sub" / NODE / "run"
 
 
-@pytest.mark.parametrize("data", ["sharedfs", "condorio"])
-@pytest.mark.parametrize("mode", ["off", "persistent", "transient"])
+@pytest.mark.parametrize(
+    ("mode", "data"),
+    [("off", "condorio"), ("persistent", "sharedfs"), ("transient", "condorio")],
+)
 def test_files_go_into_the_inner_run_and_back(site: Site, mode: str, data: str) -> None:
     nested(site)
     site.configure(data)
@@ -135,14 +137,6 @@ def test_without_sizes_the_outer_run_leaves_room_for_the_inner_one(site: Site) -
     looked = ["--sites", "cluster", "--output-sites", "local", "workflow.yml"]
     assert site.bb("explain", *looked).returncode == 0
     assert site.bb("check", "--bb-mode", "persistent", *looked).returncode == 0
-    assert done_well(site.run("run"))
-    assert site.content("run") == expected()
-
-
-def test_where_inputs_are_links_what_comes_from_inside_is_copied(site: Site) -> None:
-    site.declare(inputs="link")
-    nested(site, "--bb-mode", "off")
-    site.planned("run", "--bb-mode", "persistent", "--bb-poll", "1s")
     assert done_well(site.run("run"))
     assert site.content("run") == expected()
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-
-import pytest
 
 from pegasus_bb.runtime.job_reservation.planned import LANDING
 from tests.support.user_site import Site, done_well, expected
@@ -34,15 +31,3 @@ def test_a_tier_that_holds_one_job_runs_one_job_after_the_other(site: Site) -> N
     assert site.content("bb") == expected()
     scratch = Path(site.plan_file("bb")["scratch"])
     assert list((scratch / LANDING).iterdir()) == []
-
-
-@pytest.mark.sweep
-def test_a_run_that_starts_over_believes_no_older_note(site: Site) -> None:
-    folder = transient(site, "bb")
-    assert site.run("bb").returncode == 0
-    assert done_well(site.bb("run", "--restart", str(folder)))
-    older = folder / "bb" / "stage_out.000" / "mix_A.json"
-    newer = folder / "bb" / "stage_out" / "mix_A.json"
-    times = [json.loads(file.read_text())["time"] for file in (older, newer)]
-    assert times[0] < times[1]
-    assert site.content("bb") == expected()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,21 +20,15 @@ def before(program: Path, happens: str, *words: str) -> None:
     program.chmod(0o755)
 
 
-def kept(
-    site: Site,
-    what_happens: str,
-    cleanup: str,
-    between: Callable[[Path], object] = str,
-) -> subprocess.CompletedProcess:
+def kept(site: Site, what_happens: str) -> subprocess.CompletedProcess:
     """A run whose results were changed before bb_delete, once, by way of sh;
-    run again, after ``between`` was done to its submit directory."""
-    folder = site.planned("bb", *PLANNED, cleanup)
+    run again."""
+    folder = site.planned("bb", *PLANNED, "none")
     once = f"[ -e {site.root}/once ] || {{ : > {site.root}/once; {what_happens}; }}"
     before(folder / "bb" / "bin" / "delete", once, f"--bb {folder}/bb")
     done = site.run("bb")
     assert done.returncode == 80 and "79" in done.stderr, done.stderr
     assert site.reservations() != []
-    between(folder)
     return site.run("bb")
 
 
@@ -43,13 +36,8 @@ def result(site: Site) -> Path:
     return site.results("bb") / FIRST
 
 
-@pytest.mark.parametrize(
-    "what", ["removed", pytest.param("manifest lost", marks=pytest.mark.sweep)]
-)
-def test_a_result_that_is_not_safe_is_staged_out_again(site: Site, what: str) -> None:
-    manifest = site.submit_dir("bb") / "bb" / "manifest.jsonl"
-    lost = result(site) if what == "removed" else manifest
-    done = kept(site, f"rm {lost}", "none")
+def test_a_result_that_is_not_safe_is_staged_out_again(site: Site) -> None:
+    done = kept(site, f"rm {result(site)}")
     assert done.returncode == 0, done.stderr
     assert "to run again: stage_out_" in done.stderr
     assert site.content("bb") == expected()
@@ -57,25 +45,8 @@ def test_a_result_that_is_not_safe_is_staged_out_again(site: Site, what: str) ->
 
 
 @pytest.mark.sweep
-def test_a_rescue_file_that_calls_bb_delete_done_is_not_believed(site: Site) -> None:
-    def edit(folder: Path) -> None:
-        newest = max(folder.glob("*.dag.rescue*"))
-        newest.write_text(newest.read_text() + "DONE bb_delete_BB0000002\n")
-
-    done = kept(site, f"rm {result(site)}", "none", between=edit)
-    assert done.returncode == 0, done.stderr
-    assert site.content("bb") == expected()
-    assert site.reservations() == []
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize(
-    "cleanup", ["inplace", pytest.param("leaf", marks=pytest.mark.sweep)]
-)
-def test_the_last_copy_that_clean_up_kept_is_staged_out_again(
-    site: Site, cleanup: str
-) -> None:
-    folder = site.planned("bb", *PLANNED, cleanup)
+def test_the_last_copy_that_clean_up_kept_is_staged_out_again(site: Site) -> None:
+    folder = site.planned("bb", *PLANNED, "inplace")
     there = f"[ -e {site.root}/once ] || [ ! -e {result(site)} ]"
     once = f"{there} || {{ : > {site.root}/once; rm {result(site)}; }}"
     before(folder / "bb" / "bin" / "transfer", once)
@@ -86,7 +57,7 @@ def test_the_last_copy_that_clean_up_kept_is_staged_out_again(
 
 
 def test_a_users_edit_of_a_result_is_kept_beside_it(site: Site) -> None:
-    done = kept(site, f"echo mine >> {result(site)}", "none")
+    done = kept(site, f"echo mine >> {result(site)}")
     assert done.returncode == 0, done.stderr
     (edited,) = result(site).parent.glob(f"{FIRST}.kept-*")
     assert str(edited) in done.stderr

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.core.paths import is_below, plain_path
+from pegasus_bb.core.paths import is_below
 from pegasus_bb.runtime.links import checked_path
 from pegasus_bb.runtime.transfers.transfer_jobs import parse_url
 
@@ -80,14 +80,6 @@ def test_a_path_in_a_job_list_is_taken_as_it_is(path: str) -> None:
             continue
         found = parse_url(url)
         assert (found.scheme, found.path) == ("file", path)
-
-
-@given(path=PATHS)
-def test_a_plain_path_names_the_same_place(path: str) -> None:
-    plain = plain_path(path)
-    assert os.path.normpath(plain) == os.path.normpath("/" + path.lstrip("/"))
-    assert plain == plain_path(plain)
-    assert "/./" not in plain + "/" and "//" not in plain
 
 
 @given(path=PATHS, folder=PATHS)

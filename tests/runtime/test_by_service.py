@@ -102,19 +102,6 @@ def test_a_file_that_fails_costs_itself_only(
     assert b"pipe" not in done.stderr
 
 
-def test_a_service_that_is_away_is_waited_for(served: Site, daemon: Daemon) -> None:
-    jobs = make_results(served)
-    later = threading.Timer(1.0, daemon.start)
-    later.start()
-    try:
-        done = do(served, *jobs)
-    finally:
-        later.join()
-    assert done.returncode == 0
-    assert done.stderr.count(b"waiting up to 60 s") == 1
-    assert noted(served).keys() == set(RESULTS)
-
-
 def test_the_wait_has_an_end(served: Site, daemon: Daemon, given: Path) -> None:
     declare(served, timeout="1s")
     done = do(served, transfer("in", given, f"{SCRATCH}/in"))

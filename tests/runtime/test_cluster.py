@@ -8,8 +8,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from pegasus_bb.planner.builtin.cluster_nodes import task_line
 from pegasus_bb.report.records import parse_records
 from pegasus_bb.runtime.programs.exitcode import judge
@@ -83,31 +81,14 @@ def test_a_list_with_an_open_quote_is_refused_before_any_task(site: Site) -> Non
     assert not (site.root / "ran").exists()
 
 
-def test_launched_tasks_find_the_buffer_and_share_links(site: Site) -> None:
-    """As planned: launch around the cluster, and around each task."""
-    site.link({"big.dat": str(site.pfs_scratch / "big.dat")})
-    launch, record = site.program("launch"), site.program("record")
-    scratch = "/bb/pbb4f1c2a9e/run0001"
-    work = [launch, record, "-n", "sh", "-N", "T", "-w", scratch, "sh", "-c"]
-    odd = f"-I{scratch}/a b"
-    tasks = task_line([*work, "echo made > big.dat; echo a > small"]) + "\n"
-    tasks += task_line([*work, 'cat big.dat small > out; echo "$0" >> out', odd]) + "\n"
-    done = site.start("launch", site.program("cluster"), "-f", stdin=tasks)
-    assert done.returncode == 0, done.stderr
-    out = (site.scratch / "out").read_text()
-    assert out == f"made\na\n-I{site.scratch}/a b\n"
-    assert (site.pfs_scratch / "big.dat").read_text() == "made\n"
-
-
-@pytest.mark.parametrize("fails_fast", [True, False])
-def test_a_signal_ends_the_task_and_no_further_one_starts(
-    site: Site, fails_fast: bool
-) -> None:
+def test_a_signal_ends_the_task_and_no_further_one_starts(site: Site) -> None:
     tasks = listed(site, "touch begun; sleep 60", "touch ran")
     site.start("record", "true")  # installs the programs
-    words = [site.program("cluster"), *(["-f"] if fails_fast else [])]
     process = subprocess.Popen(
-        words, cwd=site.root, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [site.program("cluster")],
+        cwd=site.root,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     )
     assert process.stdin is not None
     process.stdin.write(tasks.encode())

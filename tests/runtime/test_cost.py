@@ -14,13 +14,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.programs import (
-    await_stage_out,
-    count,
-    exitcode,
-    record,
-    transfer,
-)
+from pegasus_bb.runtime.programs import await_stage_out, transfer
 from pegasus_bb.runtime.programs.launch import launch
 from pegasus_bb.runtime.scratch_root import MARK
 from pegasus_bb.runtime.transfers.transfer_jobs import read_jobs
@@ -60,10 +54,6 @@ def many_results(root: Path, number: int, folders: bool = False) -> tuple[Site, 
     return site, jobs
 
 
-def stage_out(root: Path, number: int) -> Work:
-    return transfers(*many_results(root, number))
-
-
 def stage_out_of_folders_again(root: Path, number: int) -> Work:
     site, jobs = many_results(root, number, folders=True)
     transfers(site, jobs)()
@@ -75,13 +65,6 @@ def clean_up(root: Path, number: int) -> Work:
     transfers(site, jobs)()
     paths = [site.scratch / job["lfn"] for job in jobs]
     return transfers(site, [job_lists.folder("remove", path) for path in paths])
-
-
-def clean_up_of_folders(root: Path, number: int) -> Work:
-    site, jobs = many_results(root, number, folders=True)
-    transfers(site, jobs)()
-    paths = [site.scratch / job["lfn"] for job in jobs]
-    return transfers(site, [job_lists.folder("remove", path, True) for path in paths])
 
 
 def launch_with_links(root: Path, number: int) -> Work:
@@ -112,22 +95,6 @@ def await_results(root: Path, number: int) -> Work:
     return lambda: await_stage_out.poll(bb, NODE, JOB)
 
 
-def record_of_files(root: Path, number: int) -> Work:
-    files = [word for n in range(number) for word in ("-s", f"out{n}={root}/out{n}")]
-    argv = ["-l", f"{root}/record", *files, "/bin/true", *map(str, range(number))]
-    return lambda: record.run_recorded(argv, dict(os.environ))
-
-
-def count_with_arguments(root: Path, number: int) -> Work:
-    return lambda: count.main([f"{root}/io", "/bin/true", *map(str, range(number))])
-
-
-def exitcode_of_records(root: Path, number: int) -> Work:
-    path = root / "node.out"
-    path.write_text("- invocation: True\n      raw: 0\n" * number)
-    return lambda: exitcode.main(["-r", "0", str(path)]) == 0 or pytest.fail()
-
-
 def run_with_results(root: Path, number: int) -> Run:
     run = Run(root)
     assert run.setup() == 0 and run.gate() == 0
@@ -136,42 +103,19 @@ def run_with_results(root: Path, number: int) -> Run:
     return run
 
 
-def setup_again(root: Path, number: int) -> Work:
-    return run_with_results(root, number).setup
-
-
-def gate_again(root: Path, number: int) -> Work:
-    return run_with_results(root, number).gate
-
-
 def delete_of_results(root: Path, number: int) -> Work:
     return run_with_results(root, number).delete
-
-
-def delete_that_keeps_results(root: Path, number: int) -> Work:
-    run = run_with_results(root, number)
-    for path in run.results.iterdir():
-        path.write_text("something else")
-    return run.delete
 
 
 @pytest.mark.parametrize(
     "program",
     [
-        setup_again,
-        gate_again,
         launch_with_links,
         launch_on_a_reservation,
         await_results,
-        record_of_files,
-        count_with_arguments,
-        exitcode_of_records,
-        stage_out,
         stage_out_of_folders_again,
         clean_up,
-        clean_up_of_folders,
         delete_of_results,
-        delete_that_keeps_results,
     ],
     ids=lambda program: program.__name__,
 )

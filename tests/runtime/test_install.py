@@ -118,7 +118,7 @@ def test_the_system_s_python_is_taken_where_it_is_new_enough(
 
 @pytest.mark.parametrize(
     "python",
-    [" ", "bin/python3", "python3 -u", "/a\nb", "/a$b", "/a`b`", '/a"b', "a;b"],
+    ["bin/python3", "python3 -u", "/a\nb", "/a$b"],
 )
 def test_what_is_no_python_is_refused(tmp_path: Path, python: str) -> None:
     with pytest.raises(UsageError, match=r"pegasus\.bb\.python"):

@@ -13,7 +13,7 @@ from tests.support.job_reservation_site import JOB, NODE, JobSite, digest
 MAKE = "cat in.txt > out.txt; cat pfs-in.txt > sub/more.txt; echo x > pfs-out.txt"
 
 
-@pytest.fixture(params=["directory", "datawarp", "datawarp/private", "node-local"])
+@pytest.fixture(params=["directory", "datawarp/private"])
 def site(request: pytest.FixtureRequest, tmp_path: Path) -> JobSite:
     return JobSite(tmp_path, request.param)
 

@@ -23,9 +23,9 @@ MAKE = (
 )
 
 
-@pytest.fixture(params=["directory", "datawarp"])
-def site(request: pytest.FixtureRequest, tmp_path: Path) -> HybridSite:
-    return HybridSite(tmp_path, request.param)
+@pytest.fixture
+def site(tmp_path: Path) -> HybridSite:
+    return HybridSite(tmp_path, "datawarp")
 
 
 @pytest.fixture
@@ -45,8 +45,7 @@ def test_others_find_it_where_they_find_all_files(site: HybridSite) -> None:
     assert site.note["files"].keys() == {"out.txt", "sub/more.txt"}
     assert not (site.scratch / "out.txt").exists()  # it is not checked yet
     assert not (site.shared / "shared.txt").is_symlink()
-    if site.backend == "datawarp":
-        site.stage_out()
+    site.stage_out()
     await_stage_out.poll(site.bbdir, NODE, JOB)
     assert (site.shared / "out.txt").is_symlink()
     assert (site.text("out.txt"), site.text("sub/more.txt")) == (
@@ -84,26 +83,12 @@ def test_what_all_share_is_not_the_task_s_to_replace(site: HybridSite) -> None:
     assert site.text("in.txt") == "input\n"
 
 
-def test_its_own_is_given_back_and_the_shared_one_stays(directory: HybridSite) -> None:
-    assert launch(directory, MAKE).returncode == 0
-    assert directory.own_reservations() == []
-    assert directory.ledger == ["requested", "released"]
-    assert directory.shared.is_dir()
-
-
 def test_without_the_shared_reservation_it_does_not_start(site: HybridSite) -> None:
     site.base.rename(site.root / "gone")
     done = launch(site, "touch started")
     assert done.returncode == RESERVATION_FAILED
     assert site.note["status"] != 0
     assert not (site.fast / "run" / "started").exists()
-
-
-def test_a_job_without_its_own_works_on_the_shared_one(
-    site: HybridSite,
-) -> None:
-    done = launch(site, "pwd", PEGASUS_DAG_JOB_ID="other_ID2", DW_JOB_STRIPED="")
-    assert done.stdout.decode().strip() == str(site.shared), done.stderr
 
 
 class TestAFullTier:

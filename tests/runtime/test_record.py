@@ -214,15 +214,3 @@ class TestFiles:
         assert found["file_name"] == str(tmp_path / "out.txt")
         assert found["size"] == (tmp_path / "out.txt").stat().st_size
         assert found["output"] is True
-
-    def test_a_file_with_a_hostile_name_is_described(
-        self, site: Site, tmp_path: Path, hostile: str
-    ) -> None:
-        shown = os.fsencode(hostile).decode("utf-8", "backslashreplace")
-        record = recorded(
-            site, "-w", str(tmp_path), f"-s{hostile}={hostile}", "sh", "-c",
-            'echo x > "$0"', f"./{hostile}",
-        )  # fmt: skip
-        assert record["mainjob"]["status"]["regular_exitcode"] == 0
-        assert record["files"][shown]["size"] == 2
-        assert record["mainjob"]["argument_vector"][2] == f"./{shown}"

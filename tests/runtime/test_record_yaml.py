@@ -65,14 +65,6 @@ def test_any_output_comes_back(text: str) -> None:
     assert found["files"]["stdout"] == {"data": text, "b": 1}
 
 
-@given(st.dictionaries(BYTES.map(os.fsdecode), BYTES.map(os.fsdecode)))
-def test_any_environment_comes_back(environ: dict[str, str]) -> None:
-    names = {readable(name): readable(value) for name, value in environ.items()}
-    if len(names) == len(environ):
-        found = every_reader({"environment": {(n,): v for n, v in environ.items()}})
-        assert (found["environment"] or {}) == names
-
-
 @pytest.mark.parametrize("hidden", ["\x1b[31mred", "\u202ecod.txt", "\ufeff", "a\rb"])
 def test_nothing_hides_in_a_record(hidden: str) -> None:
     text = record({"data": Data(hidden + "\n")}).decode()

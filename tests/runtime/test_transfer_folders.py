@@ -86,12 +86,6 @@ class TestFolders:
         with pytest.raises(RemoveRefused):
             remover.remove(Remove(parse_url(f"file://{path}"), True, {}))
 
-    def test_a_folder_is_not_removed_by_accident(self, site: Site) -> None:
-        (site.root / "d").mkdir()
-        done = do(site, folder("remove", site.root / "d"))
-        assert done.returncode == 1
-        assert b"recursive is not set" in done.stderr
-
     def test_without_a_buffer_what_the_run_made_goes_folders_too(
         self, site: Site
     ) -> None:

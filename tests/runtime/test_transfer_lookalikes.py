@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.runtime.programs import transfer
-from pegasus_bb.runtime.stager_client.task import COPY, MOVE
+from pegasus_bb.runtime.stager_client.task import MOVE
 from pegasus_bb.runtime.transfers.transfer_jobs import read_jobs
 from pegasus_bb.stager.copying import Copying
 from tests.support import job_lists
@@ -59,13 +59,12 @@ class Going:
         return False
 
 
-@pytest.mark.parametrize("kind", [COPY, MOVE])
 def test_of_two_tasks_of_the_service_to_one_file_the_second_fails(
-    folding: Site, kind: str
+    folding: Site,
 ) -> None:
     roots = {"fast": str(folding.fast), "out": str(folding.out)}
     below = str(folding.scratch.relative_to(folding.fast))
-    common = {"kind": kind, "digest": False, "hint": 0, "tags": [], "spaces": roots}
+    common = {"kind": MOVE, "digest": False, "hint": 0, "tags": [], "spaces": roots}
     tasks: list[dict[str, Any]] = [
         {
             **common,

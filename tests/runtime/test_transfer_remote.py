@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.job_lists import PREFIX, SCRATCH, Site, do, names, transfer
 from tests.support.shebang import shebang
-from tests.support.web_server import WebServer, code, cut, rest, serving, whole
+from tests.support.web_server import WebServer, cut, rest, serving, whole
 
 BODY = b"input data" * 1000
 GOOD = f"sha256:{hashlib.sha256(BODY).hexdigest()}"
@@ -51,19 +51,6 @@ class TestWeb:
         do(site, transfer("run.sh", url, f"{SCRATCH}/run.sh", executable=True))
         assert os.access(site.scratch / "run.sh", os.X_OK)
 
-    def test_many_come_and_one_that_does_not_is_named(
-        self, site: Site, server: WebServer
-    ) -> None:
-        server.answers = [code(404), whole(BODY)]
-        jobs = [
-            transfer(f"f{n}", server.url(f"/f{n}"), f"{SCRATCH}/f{n}") for n in range(9)
-        ]
-        done = do(site, *jobs)
-        assert done.returncode == 1
-        assert b"8 of 9 jobs" in done.stdout
-        assert b"the server answered 404 Not Found" in done.stderr
-        assert len(names(site.scratch)) == 8  # and no temporary file
-
     def test_a_wrong_file_takes_no_name(self, site: Site, server: WebServer) -> None:
         job = transfer("in.txt", server.url(), f"{SCRATCH}/in.txt", checksum=BAD)
         done = do(site, job)
@@ -71,14 +58,6 @@ class TestWeb:
         for part in (server.url(), GOOD, BAD, "sha256sum FILE", "checking = none"):
             assert part.encode() in done.stderr
         assert names(site.scratch) == []
-
-    def test_a_second_source_serves_where_the_first_does_not(
-        self, site: Site, server: WebServer, given: Path
-    ) -> None:
-        server.answers = [code(404)]
-        both = [server.url(), str(given)]
-        assert do(site, transfer("in.txt", both, f"{SCRATCH}/in.txt")).returncode == 0
-        assert (site.scratch / "in.txt").read_text() == "input data"
 
     def test_what_an_earlier_try_has_fetched_is_not_fetched_again(
         self, site: Site, server: WebServer
@@ -93,15 +72,6 @@ class TestWeb:
         (site.scratch / "run.sh").write_bytes(BODY + b"damaged")
         assert do(site, job).returncode == 0
         assert (site.scratch / "run.sh").read_bytes() == BODY
-
-    def test_an_earlier_copy_makes_room_for_its_next_try(
-        self, site: Site, server: WebServer
-    ) -> None:
-        stale = site.scratch / "in.txt"
-        stale.write_text("of an earlier try")
-        server.answers = [code(404)]
-        do(site, transfer("in.txt", server.url(), f"{SCRATCH}/in.txt"))
-        assert names(site.scratch) == []
 
     def test_an_input_of_the_user_is_not_replaced(
         self, site: Site, server: WebServer, given: Path

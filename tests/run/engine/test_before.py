@@ -115,22 +115,6 @@ def test_what_is_not_known_to_be_gone_lets_the_run_go_on(
     assert folder.times()["second"] == 2
 
 
-def test_killed_while_giving_back_it_goes_on(folder: Folder, request_: Request) -> None:
-    folder.fails()
-    give_back(folder.path, request_)
-    assert folder.run().done_before == 3
-    assert folder.times()["bb_delete_2"] == 2
-
-
-def test_a_result_that_never_arrived_is_reported(
-    folder: Folder, request_: Request, tmp_path: Path
-) -> None:
-    folder.fails()
-    promise(folder, {"out.txt": str(tmp_path / "out.txt")})
-    give_back(folder.path, request_)
-    assert "out.txt is not safe: stage-out has not noted it" in refused(folder)
-
-
 # --- a reservation that no job has had is asked for again ---
 
 

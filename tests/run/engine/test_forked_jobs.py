@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from pegasus_bb.core import process
 from pegasus_bb.run.engine import forked_jobs
 from pegasus_bb.run.engine.children import Child, Children
 from pegasus_bb.run.engine.processes import Processes, end_left_over
@@ -131,12 +130,6 @@ def test_the_task_of_a_killed_job_is_ended(site: Site) -> None:
     until(lambda: not Path(f"/proc/{pid}").exists())
 
 
-def test_many_that_end_while_others_start_are_all_told(site: Site) -> None:
-    for number in range(30):
-        site.start(f"quick{number}", "/bin/true")
-    assert site.end() == [0] * 30
-
-
 def test_a_program_that_was_edited_is_started_afresh(site: Site) -> None:
     assert is_forked(site.python("before", "pass"))
     text = (site.bin / "launch").read_text()
@@ -183,8 +176,3 @@ def test_jobs_of_an_engine_that_was_killed_are_found(site: Site) -> None:
     site.notes.write_text("".join(line for line in lines if '"mark"' not in line))
     end_left_over(site.notes)
     assert site.end() == [-signal.SIGKILL]
-
-
-def test_a_person_is_told_who_starts_it(site: Site) -> None:
-    done = process.ask([str(site.bin / "fork_server")])
-    assert (done.status, "pegasus-bb run starts it" in done.err) == (2, True)

@@ -51,18 +51,6 @@ def test_a_waiting_gate_holds_neither_slot_nor_script_place(folder: Folder) -> N
     assert folder.times()["gate11"] == 2
 
 
-def test_a_gate_killed_by_a_signal_has_not_opened(folder: Folder) -> None:
-    # DAGMan reads a killed script as status 0: with DEFER 0 it would ask for ever.
-    folder.job("a", pre=folder.script("gate", "kill=9", defer=0))
-    folder.fails("PRE script ended with signal 9")
-    assert folder.ran() == ["gate"]
-
-
-def test_post_decides_and_may_refuse(folder: Folder) -> None:
-    folder.job("a", post=folder.script("post", "exits=1", "err=incomplete"))
-    folder.fails(r"POST script ended with exit status 1[\s\S]*\| incomplete")
-
-
 def test_abort_ends_what_runs_and_writes_a_rescue_file(folder: Folder) -> None:
     folder.job("long", "until=never", "ready=long-is-up")
     folder.job("bad", "exits=9", "until=long-is-up", abort_on=(9, 3), retry=5)

@@ -67,7 +67,7 @@ def test_the_higher_priority_goes_first(folder: Folder) -> None:
     assert folder.tasks_run(slots=1) == ["first", "second", "plain", "low"]
 
 
-@pytest.mark.parametrize("kind", ["SUBDAG", "FINAL", "SERVICE", "PROVISIONER"])
+@pytest.mark.parametrize("kind", ["SUBDAG", "FINAL"])
 def test_what_only_dagman_has_is_refused_by_name(folder: Folder, kind: str) -> None:
     folder.job("odd", kind=kind)
     refused(folder, f"{kind}.*odd")

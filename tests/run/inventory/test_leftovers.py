@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -239,17 +238,3 @@ def test_rows_that_the_ledger_does_not_know(runs: Runs) -> None:
     assert "GIVEN BACK  pbbone" in output
     assert "KEPT        pbbhand" in output and "it is left alone" in output
     assert by_hand.folder().is_dir()
-
-
-def test_one_of_another_run_under_the_same_name(saved: OneRun) -> None:
-    shutil.rmtree(saved.folder())
-    saved.backend().create(saved.request._replace(uuid="another-run"))
-    is_kept(saved, "another-run")
-
-
-def test_gc_keeps_what_a_silent_tier_may_have(saved: OneRun) -> None:
-    saved.tier_of_all.rename(saved.root / "unmounted")
-    saved.tier_of_all.mkdir()
-    done = gc("--yes")
-    assert "KEPT" in done.output and "is it mounted" in done.output
-    assert saved.held().ended == ""

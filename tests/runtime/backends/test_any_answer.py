@@ -5,13 +5,11 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.model.reservation import State
 from pegasus_bb.runtime.backends.scontrol import BUFFER_STATES, parse_burst, parse_jobs
-from pegasus_bb.runtime.backends.squeue import parse_queue
 
 # What Slurm's own parser of #BB lines ends a word at; all else may be in a name.
 BLANKS = " \t\n\v\f\r\0"
@@ -96,49 +94,3 @@ def test_what_people_wrote_into_a_job_replaces_no_field(
     [job] = parse_jobs(text)
     assert (job.id, job.name, job.uid, job.native) == ("7", "pbbone", uid, "PENDING")
     assert job.held and job.reason == "Held"
-
-
-def record(number: int, name: str, comment: str, uid: int) -> str:
-    fields = (
-        number,
-        name,
-        "u",
-        uid,
-        "PENDING",
-        0,
-        comment,
-        "pending",
-        "Held",
-        "(null)",
-    )
-    return "".join(f"{field}\x1f" for field in fields) + "\x1e"
-
-
-SAID = st.text(st.characters(exclude_characters="\x1e\x1f", exclude_categories=["Cs"]))
-RECORDS = st.lists(st.tuples(st.integers(1, 10**8), WORDS, SAID, UIDS), max_size=4)
-
-
-@given(records=RECORDS)
-def test_a_queue_comes_back_oldest_first(records: list[Any]) -> None:
-    records = [
-        (n, name, said, uid) for n, name, said, uid in records if "\x1e" not in name
-    ]
-    records = [
-        each for each in records if "\x1f" not in each[1] and each[1] != "(null)"
-    ]
-    found = parse_queue("".join(record(*each) for each in records))
-    ordered = sorted(records, key=lambda each: each[0])
-    assert [(int(job.id), job.uid) for job in found] == [(r[0], r[3]) for r in ordered]
-    assert all(job.held for job in found)
-
-
-@given(cut=st.integers(0, 200))
-def test_a_torn_queue_is_no_answer_or_whole_jobs(cut: int) -> None:
-    whole = [record(n, "pbbone", "c", 7) for n in (1, 2, 3)]
-    text = "".join(whole)[:cut]
-    ends = [len("".join(whole[:n])) for n in range(4)]
-    if len(text) in ends:
-        assert len(parse_queue(text)) == ends.index(len(text))
-    else:
-        with pytest.raises(ValueError, match=r".*"):
-            parse_queue(text)

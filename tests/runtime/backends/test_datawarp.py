@@ -15,7 +15,7 @@ from pegasus_bb.runtime.backends import slurm
 from pegasus_bb.runtime.backends.datawarp import DataWarp
 from pegasus_bb.runtime.backends.slurm import create_line
 from tests.support.backend_contract import OTHER_RUN, REQUEST, Contract, ready, until
-from tests.support.datawarp_bench import SETTINGS, DataWarpBench, bench, play, questions
+from tests.support.datawarp_bench import SETTINGS, DataWarpBench, bench, play
 
 RECORDED = Path(__file__).parents[2] / "recorded" / "slurm-24.11"
 __all__ = ["bench"]
@@ -113,21 +113,6 @@ def test_a_longer_name_that_begins_alike_is_not_it(bench: DataWarpBench) -> None
     bench.row(REQUEST.name + "x")
     bench.row("datawarp")
     assert bench.backend.status(REQUEST).state is State.ABSENT
-
-
-@pytest.mark.parametrize("changes", [{}, {"total": 50}, {"create_fails": "busy"}])
-def test_whatever_is_true_a_question_is_one_scontrol_and_one_squeue(
-    bench: DataWarpBench, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
-) -> None:
-    asked = questions(monkeypatch)
-    assert bench.backend.status(REQUEST).state is State.ABSENT
-    assert asked == ["squeue", "scontrol show burst"]
-    bench.backend.create(REQUEST)
-    bench.change(**changes)
-    bench.backend.status(REQUEST)
-    asked.clear()
-    bench.backend.status(REQUEST)
-    assert asked == ["squeue", "scontrol show burst"]
 
 
 def test_a_buffer_that_comes_up_between_two_questions_is_seen(

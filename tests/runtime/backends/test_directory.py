@@ -6,7 +6,6 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -86,20 +85,6 @@ def test_first_come_first_served_so_no_request_starves(bench: DirectoryBench) ->
     bench.free()
     assert bench.backend.status(REQUEST).state is State.READY
     assert bench.backend.status(small).state is State.READY
-
-
-def test_many_ask_at_once_and_none_gets_what_another_has(
-    bench: DirectoryBench,
-) -> None:
-    requests = [
-        REQUEST._replace(name=f"pbbmany{number}", uuid=f"run{number}")
-        for number in range(15)
-    ]
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda r: FolderBackend(bench.settings).create(r), requests))
-    states = [bench.backend.status(request).state for request in requests]
-    assert states.count(State.READY) == 10  # of 100 MiB each in 1 GiB
-    assert states.count(State.PENDING) == 5
 
 
 # -- what is not a reservation of ours stays as it is

@@ -10,7 +10,7 @@ from pegasus_bb.core.units import MIB
 from pegasus_bb.model.reservation import State
 from pegasus_bb.runtime.backends.datawarp import DataWarp
 from tests.support.backend_contract import REQUEST
-from tests.support.datawarp_bench import DataWarpBench, bench, play, questions
+from tests.support.datawarp_bench import bench, play
 
 __all__ = ["bench"]
 RECORDED = Path(__file__).parents[2] / "recorded" / "slurm-24.11"
@@ -38,19 +38,3 @@ def test_the_rows_of_a_real_slurm(
     assert [status.state for status in found.statuses] == states
     assert [(row.name, row.own) for row in found.rows] == [("csb2", own), ("csb", own)]
     assert [row.status.size for row in found.rows] == [500 * MIB, 700 * MIB]
-
-
-def test_however_many_there_are_slurm_is_asked_as_for_one(
-    bench: DataWarpBench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bench.backend.create(REQUEST)
-    asked = questions(monkeypatch)
-    many = [REQUEST._replace(name=f"pbb{number}") for number in range(1999)]
-    states = [
-        s.state for s in bench.backend.list_reservations([*many, REQUEST]).statuses
-    ]
-    assert asked == ["squeue", "scontrol show burst"]
-    assert states == [State.ABSENT] * 1999 + [State.READY]
-    asked.clear()
-    bench.backend.list_reservations([*many, *many])
-    assert asked == ["squeue", "squeue", "scontrol show burst"]

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from pegasus_bb.core.errors import SchedulerUnreachable
-from pegasus_bb.core.process import ask
 from pegasus_bb.model.reservation import State
 from pegasus_bb.runtime.backends.datawarp import DataWarp
 from pegasus_bb.runtime.release_steps import release_reservation
 from tests.support.backend_contract import REQUEST, ready
-from tests.support.datawarp_bench import SETTINGS, DataWarpBench, bench, play
+from tests.support.datawarp_bench import SETTINGS, DataWarpBench, bench
 
 __all__ = ["bench"]
 
@@ -68,13 +65,3 @@ def test_an_end_that_is_not_seen_is_not_success(
     monkeypatch.setattr(bench.backend.slurm, "submit", submit_then_unread)
     with pytest.raises(SchedulerUnreachable, match="no row accounts for"):
         bench.backend.delete(REQUEST)
-
-
-@pytest.mark.parametrize("cut", [12, 90, 230])
-def test_an_answer_that_is_cut_tells_nothing(
-    bench: DataWarpBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cut: int
-) -> None:
-    ready(bench)
-    whole = ask(["scontrol", "show", "burst"]).out
-    play("scontrol", f"printf %s '{whole[:cut]}'", tmp_path, monkeypatch)
-    assert bench.backend.status(REQUEST).state is State.UNKNOWN

@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
 
 from pegasus_bb.runtime.draining import drainer as module
-from pegasus_bb.runtime.draining.buffer import ALL, WatchedBuffer
+from pegasus_bb.runtime.draining.buffer import WatchedBuffer
 from pegasus_bb.runtime.draining.drainer import Drainer, Route
 from pegasus_bb.runtime.draining.dumps import Bursts, Interval, Waiting
 from pegasus_bb.runtime.draining.safe import Arrivals
@@ -96,18 +95,6 @@ def test_the_newest_stays_and_older_ones_go_with_their_folders(job: Job) -> None
     assert not (job.buffer / "step1").exists()
     assert job.on_pfs() == {"step1/a": "1a", "step1/b": "1b", "step2/a": "2a"}
     assert job.drainer.removed == 4
-
-
-@pytest.mark.parametrize(
-    ("kept", "left"), [(2, {"2", "3"}), (9, {"1", "2", "3"}), (ALL, {"1", "2", "3"})]
-)
-def test_more_than_one_may_stay(tmp_path: Path, kept: int, left: set[str]) -> None:
-    job = Job(tmp_path, kept)
-    for number in "123":
-        job.dump(**{number: number})
-    assert set(job.on_buffer()) == left
-    assert set(job.on_pfs()) == {"1", "2", "3"}
-    job.arrivals.close()
 
 
 def test_what_is_not_safe_is_never_removed(job: Job) -> None:
@@ -218,36 +205,3 @@ def test_at_the_end_the_newest_goes_first_and_each_is_tried_once() -> None:
         assert waiting.fail(dump) == 0
     assert waiting.next() is None
     assert len(waiting.failed) == 3
-
-
-class OnePace:
-    """Of a dump that is copied: what is left of it, and what it was told."""
-
-    def __init__(self, left: int) -> None:
-        self.left, self.told = left, list[float]()
-
-    def spread(self, seconds: float) -> None:
-        self.told.append(seconds)
-
-    def hurry(self) -> None:
-        self.told.append(0.0)
-
-
-def test_a_dump_that_is_overtaken_shares_the_time_of_the_next(job: Job) -> None:
-    """So both have one rate; a burst would be the peak that pacing is to avoid."""
-    drainer = Drainer(
-        Route("", ""),
-        job.arrivals,
-        WatchedBuffer("", job.arrivals, 1),
-        interval=Interval(100.0),
-        say=job.words.append,
-        clock=Clock(0.0),
-    )
-    pace = OnePace(left=50)
-    drainer._pace = cast(Any, pace)
-    drainer.give(module.Dump(2, {}, 100, begun=0.0))
-    assert pace.told == [pytest.approx(30.0)], "50 of 150 bytes have a third of 90 s"
-    assert "both share the time until the next" in job.words[-1]
-    drainer.give(module.Dump(3, {}, 100, begun=0.0))
-    assert pace.told[1:] == [0.0], "three at once: there is no room for more"
-    assert job.words[-1].endswith("full speed")

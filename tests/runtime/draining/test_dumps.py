@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.runtime.draining.dumps import PATIENCE, Bursts, Dump, Interval
 from pegasus_bb.runtime.draining.pace import Drain, Pace
-from pegasus_bb.runtime.draining.scan import Found, scan
+from pegasus_bb.runtime.draining.scan import Found
 from tests.runtime.draining.virtual import Clock
 
 MIB = 1 << 20
@@ -125,24 +121,6 @@ def test_a_log_that_is_written_now_and_then_is_no_dump() -> None:
     assert [len(dump.files) for dump in full] == [2] * 4
     assert len(buffer.dumps) > 20, "it is copied as well"
     assert buffer.interval.seconds == 120
-
-
-def test_an_interval_that_is_given_is_not_learned() -> None:
-    buffer = Buffer(fixed=50)
-    for _ in range(3):
-        buffer.write("ckpt")
-        buffer.rest(100)
-    assert buffer.interval.seconds == 50
-
-
-def test_any_name_is_seen_and_what_is_no_file_is_not(tmp_path: Path) -> None:
-    bad = os.fsdecode(b"\xff\n \x1b[31m")
-    (tmp_path / bad).mkdir()
-    (tmp_path / bad / bad).write_text("x")
-    (tmp_path / "link").symlink_to(bad)
-    os.mkfifo(tmp_path / "fifo")
-    found = scan(str(tmp_path), pytest.fail)
-    assert sorted(found) == sorted([f"{bad}/{bad}", "link"])
 
 
 pauses = st.lists(st.integers(10, 200), min_size=3, max_size=8)

@@ -44,15 +44,6 @@ def test_segment_k_of_n_joins_at_start_and_k_nths_of_the_time() -> None:
     assert [when - begun for when, _ in found[:2]] == pytest.approx([500, 550])
 
 
-def test_what_comes_late_is_spread_over_the_time_that_is_left() -> None:
-    clock = Clock()
-    pace = paced(clock, Drain("run", 10 * MIB, seconds=1000))
-    drained(clock, pace, 5 * MIB)  # the last of them at 400 s
-    clock.now = 1e9 + 700
-    found = drained(clock, pace, 5 * MIB)
-    assert [when for when, _ in found] == pytest.approx([700, 760, 820, 880, 940])
-
-
 def test_after_the_deadline_all_goes_at_once_and_says_so(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -137,17 +128,3 @@ def test_a_wall_clock_that_jumps_moves_no_deadline(tmp_path: Path) -> None:
         with pace.take(2 * MIB):
             pass
     assert clock() - 1e9 == pytest.approx(800, abs=1)
-
-
-def test_who_hurries_has_no_schedule_and_keeps_to_the_limit(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    clock = Clock()
-    target = DrainTargetPace("pfs", str(tmp_path), 8 * MIB)
-    pace = paced(clock, Drain("r", 80 * MIB, 9e3, [target]))
-    drained(clock, pace, 4 * MIB)
-    hurried = clock()
-    pace.hurry()
-    drained(clock, pace, 76 * MIB)
-    assert clock() - hurried == pytest.approx(76 / 8, rel=0.1)
-    assert not capsys.readouterr().err, "it is not late"

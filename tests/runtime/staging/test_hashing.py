@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
 from collections.abc import Callable
@@ -11,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.runtime.staging import hashing, moves, pour
-from pegasus_bb.runtime.staging.digests import SHA256
 from pegasus_bb.runtime.staging.onefile import copy_file
 
 STEP = 1 << 20
@@ -75,28 +73,3 @@ def test_the_way_may_change_with_every_step(
     assert copied(source)
     assert ways.count("_read_hash_write") == 10 // turns
     assert len(ways) == 10
-
-
-def test_a_disk_that_cannot_be_read_ends_the_copy_either_way(
-    source: Path, tmp_path: Path, ways: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(handle: int, buffers: list[memoryview], offset: int) -> int:
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
-
-    out = tmp_path / "copy"
-    monkeypatch.setattr(os, "preadv", broken)
-    for turns in (1, 1000):
-        monkeypatch.setattr(hashing, "_HASHED_FILES", Sometimes(turns))
-        with (
-            source.open("rb") as text,
-            out.open("wb") as copy,
-            pytest.raises(OSError, match="Input/output error"),
-        ):
-            hashing.pour_hashed(
-                text.fileno(),
-                copy.fileno(),
-                SIZE,
-                sparse=False,
-                digest=SHA256,
-                tell=pour.ignore_progress,
-            )

@@ -2,49 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pegasus_bb.runtime.staging import hashing
-from pegasus_bb.runtime.staging.digests import is_by_blocks
-from pegasus_bb.runtime.staging.onefile import copy_file, digest_file
-from tests.support.counting import calls
-
-TIB = 1 << 40
-PLACES = (5, TIB // 3, TIB - 1)
-
-
-def write_huge(path: Path, size: int = TIB) -> None:
-    with path.open("wb") as out:
-        for place in PLACES:
-            if place < size:
-                out.seek(place)
-                out.write(b"x")
-        out.truncate(size)
-
-
-def bytes_at(path: Path) -> list[bytes]:
-    with path.open("rb") as file:
-        return [os.pread(file.fileno(), 2, place - 1) for place in PLACES]
-
-
-def test_a_file_with_huge_holes_is_copied_and_verified_at_once(tmp_path: Path) -> None:
-    source = tmp_path / "source"
-    dest = tmp_path / "dest"
-    write_huge(source)
-    steps = calls(lambda: copy_file(str(source), str(dest)))
-    steps += calls(lambda: digest_file(str(dest)))
-    assert steps < 2000
-    copied = copy_file(str(source), str(dest))
-    assert is_by_blocks(copied.digest) and digest_file(str(dest)) == copied.digest
-    assert dest.stat().st_size == TIB and bytes_at(dest) == bytes_at(source)
-    with dest.open("r+b") as out:
-        os.pwrite(out.fileno(), b"y", PLACES[1])
-    assert digest_file(str(dest)) != copied.digest
+from pegasus_bb.runtime.staging.onefile import digest_file
 
 
 @given(

@@ -12,31 +12,23 @@ from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.staging.stage_journal import StageJournal
 
 
-def failing(
-    monkeypatch: pytest.MonkeyPatch, place: object, name: str, code: int
-) -> None:
-    def fails(*_: object) -> None:
-        raise OSError(code, os.strerror(code))
-
-    monkeypatch.setattr(place, name, fails)
-
-
 @pytest.mark.parametrize(
     ("code", "advice"),
     [
         (errno.ENOSPC, "free some space"),
-        (errno.EDQUOT, "free some space"),
         (errno.EIO, "look after the file system"),
-        (errno.EROFS, "make it writable"),
         (errno.ENXIO, "mend that"),
     ],
 )
-@pytest.mark.parametrize("call", ["write", "fsync"])
 def test_a_journal_that_cannot_be_written_advises_by_the_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, code: int, advice: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, advice: str
 ) -> None:
     journal = StageJournal(str(tmp_path / "journal"), "from", "to")
-    failing(monkeypatch, os, call, code)
+
+    def fails(*_: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, "fsync", fails)
     with pytest.raises(CopyFailed, match=f"{advice} and run it again$") as failure:
         journal.begin("1.abcdef")
     assert ("space" in str(failure.value).split(";")[1]) is ("space" in advice)

@@ -17,8 +17,6 @@ from .conftest import TwoTrees
 FOLDS: dict[str, tuple[Fold, str, str]] = {
     "case": (str.lower, "README", "readme"),
     "accents": (lambda n: unicodedata.normalize("NFC", n), "\u00e9", "e\u0301"),
-    "dots": (lambda n: n.rstrip("."), "name", "name."),
-    "long": (lambda n: n[:60], "n" * 60 + "1", "n" * 60 + "2"),
 }
 KINDS = pytest.mark.parametrize("kind", FOLDS)
 
@@ -42,19 +40,6 @@ def test_two_files_that_are_one_there_fail_every_call(
         trees.stage()
         assert [f for f in trees.failures if "takes both names for one" in f]
     assert (trees.dest / "fine").read_text() == "3"
-
-
-@KINDS
-def test_lookalikes_arrive_where_they_are_told_apart(
-    copier: str, trees: TwoTrees, kind: str
-) -> None:
-    _, one, other = FOLDS[kind]
-    trees.write(one, "1")
-    trees.write(other, "two")
-    (trees.source / "sub").mkdir()
-    (trees.source / "SUB").symlink_to("sub")
-    assert trees.stage().files == 2 and trees.failures == []
-    assert trees.stage().kept == 2 and trees.failures == []
 
 
 @KINDS

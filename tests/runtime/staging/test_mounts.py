@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from pegasus_bb.core.errors import NOT_COPIED, USAGE
-from tests.runtime.staging.test_full_disk import IN_A_NAMESPACE, MAY_MOUNT
+
+IN_A_NAMESPACE = ["unshare", "--mount", "--propagation", "private"]
+MAY_MOUNT = os.geteuid() == 0 and shutil.which("unshare") is not None
 
 pytestmark = pytest.mark.skipif(not MAY_MOUNT, reason="only root can mount")
 

@@ -73,22 +73,6 @@ def test_all_bytes_arrive_where_something_is_refused(
         assert "Operation not permitted" in told.stderr
 
 
-def test_a_mode_that_is_refused_is_said_once(copier: str, trees: TwoTrees) -> None:
-    for name, data in (("a", b"1"), ("b", BIG), ("c/d", b"3")):
-        trees.write(name, data).chmod(0o666)
-    (trees.source / "c").chmod(0o777)
-
-    def work() -> None:
-        os.umask(0o022)
-        trees.stage()
-
-    told = without(CHMOD, work)
-    assert everything(trees) and trees.failures == []
-    assert told.stderr.count("mode bits were not set") == 1
-    assert f"warning: {trees.dest}/c" in told.stderr
-    assert modes(trees.dest) == {"a": 0o644, "b": 0o644, "c": 0o755, "c/d": 0o644}
-
-
 @pytest.mark.parametrize(("code", "raises"), [(errno.EINVAL, False), (errno.EIO, True)])
 def test_a_folder_whose_file_system_has_no_sync_counts_as_durable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, raises: bool

@@ -112,17 +112,6 @@ def test_each_segment_is_durable_before_the_next(
     assert copied.digest == (wanted if digest else "")
 
 
-def test_large_files_of_the_mover_go_in_segments_and_keep_their_digests(
-    told: Told, folders: tuple[Path, Path]
-) -> None:
-    source, dest = folders
-    wanted = {name: random_file(source / name, 3 * MIB) for name in ("a", "b", "c")}
-    assert moved(source, dest, told) == wanted
-    assert sum(told.taken) == 9 * MIB
-    assert max(told.taken) <= told.size
-    assert told.events.count("durable") == told.events.count("end") == 36
-
-
 def test_small_files_are_taken_together_and_are_durable_then(
     told: Told, folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Protocol
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.refusals import sync_folder
@@ -28,7 +28,24 @@ from pegasus_bb.stager.moving import check_not_itself, moved_earlier, rename, wr
 from pegasus_bb.stager.trees import copy_tree, remove_copied
 
 if TYPE_CHECKING:
-    from pegasus_bb.stager.worker import Control, Worker
+
+    class Reports(Protocol):
+        """What becomes of each task, told by its number."""
+
+        def began(self, tasks: list[int], tag: str) -> None: ...
+        def count(self, tasks: Sequence[int], size: int) -> None: ...
+        def outcome(self, task: int, outcome: dict[str, Any]) -> None: ...
+        def ended(
+            self, task: int, size: int, failure: BaseException | None
+        ) -> None: ...
+
+    class Permits(Protocol):
+        """Whether a task may begin, has to wait, or was cancelled."""
+
+        def begin(self, task: int) -> bool: ...
+        def put_back(self, task: int) -> bool: ...
+        def is_cancelled(self, task: int) -> bool: ...
+
 
 SMALL = 8 << 20  # bytes; a larger file is moved alone
 _SLICE = 0.25  # seconds of a removal after which a pause or a cancellation takes effect
@@ -67,7 +84,7 @@ class Opened(NamedTuple):
 class Copying:
     """Does one assignment; ``worker`` reports how each task has ended."""
 
-    def __init__(self, worker: Worker, control: Control) -> None:
+    def __init__(self, worker: Reports, control: Permits) -> None:
         self._worker, self._control = worker, control
         self._made = Made()
         self._places: set[tuple[int, int, str]] = set()  # of small files

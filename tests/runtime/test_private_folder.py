@@ -16,6 +16,18 @@ from tests.support.waiting import until
 
 
 class TestTheFolder:
+    def test_has_the_inputs_and_nothing_else(self, job: PrivateJob) -> None:
+        ended(job.run("there=$(ls -A; pwd); echo $there > out.txt"))
+        *names, place = job.made().split()
+        assert names == ["big.dat", "small.txt"]
+        assert place == str(job.jobs / f"{NODE}.0")
+        assert list(job.jobs.iterdir()) == []
+
+    def test_is_where_the_workflow_directory_is_named(self, job: PrivateJob) -> None:
+        job.needs["inputs"] = ["small.txt"]
+        ended(job.run(f"cat {SCRATCH}/small.txt > out.txt"))
+        assert job.made() == "small\n"
+
     def test_has_inputs_and_outputs_in_their_folders(self, job: PrivateJob) -> None:
         (job.scratch / "a/b").mkdir(parents=True)
         (job.scratch / "c").mkdir()
@@ -36,7 +48,7 @@ class TestTheFolder:
         ]
         assert list(job.jobs.iterdir()) == []
 
-    @pytest.mark.parametrize("task", ["exit 3", "rm -rf *; exit 3"])
+    @pytest.mark.parametrize("task", ["exit 3", "rm -rf *; exit 3", "cd /; exit 3"])
     def test_goes_after_a_failure_too(self, job: PrivateJob, task: str) -> None:
         ended(job.run(task), 3)
         assert list(job.jobs.iterdir()) == []
@@ -140,6 +152,11 @@ class TestCheckpoints:
         )
         assert [job.run(task).returncode for _ in range(3)] == [1, 1, 0]
         assert job.made().split() == ["step"] * 3
+
+    def test_one_that_is_not_made_is_no_fault(self, job: PrivateJob) -> None:
+        job.needs["checkpoints"] = ["saved.txt"]
+        ended(job.run("echo done > out.txt"))
+        assert not (job.scratch / "saved.txt").exists()
 
 
 def test_a_cluster_has_one_folder(job: PrivateJob) -> None:

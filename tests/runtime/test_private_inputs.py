@@ -24,6 +24,11 @@ class TestInputs:
         assert (job.scratch / "big.dat").read_bytes() == LARGE
         assert job.made("small.txt") == "small\n"
 
+    def test_a_small_one_is_the_job_s_own(self, job: PrivateJob) -> None:
+        ended(job.run("echo more >> small.txt; cat small.txt > out.txt"))
+        assert job.made() == "small\nmore\n"
+        assert job.made("small.txt") == "small\n"
+
     def test_a_copy_has_the_mode_and_the_time(self, job: PrivateJob) -> None:
         (job.scratch / "small.txt").chmod(0o750)
         os.utime(job.scratch / "small.txt", (1, 1_000_000_000))
@@ -35,6 +40,14 @@ class TestInputs:
         ended(job.run("echo more >> big.dat; tail -n 1 big.dat > out.txt"))
         assert job.made() == "more\n"
         assert (job.scratch / "big.dat").read_bytes() == LARGE
+
+    def test_a_folder_may_be_copied_too(self, job: PrivateJob) -> None:
+        (job.scratch / "tree").mkdir()
+        (job.scratch / "tree/leaf").write_text("leaf\n")
+        job.needs.update(inputs=["tree"], copied=["tree"])
+        ended(job.run("echo more >> tree/leaf; cat tree/leaf > out.txt"))
+        assert job.made() == "leaf\nmore\n"
+        assert job.made("tree/leaf") == "leaf\n"
 
     def test_a_folder_may_be_changed_but_not_its_files(self, job: PrivateJob) -> None:
         tree = job.scratch / "tree"
@@ -78,14 +91,30 @@ class TestInputs:
         assert here.read_bytes() == LARGE
         assert not here.is_symlink()
 
+    def test_a_link_is_closed_to_its_owner_s_writing(self, job: PrivateJob) -> None:
+        (job.scratch / "big.dat").chmod(0o664)
+        ended(job.run("stat -L -c %a big.dat > out.txt"))
+        assert job.made() == "1464\n"
+
     @pytest.mark.skipif(os.getuid() != 0, reason="others are refused by the kernel")
+    @pytest.mark.parametrize(
+        "writes",
+        ["echo more >> big.dat", "cat small.txt > big.dat", "rm $(realpath big.dat)"],
+    )
     def test_one_that_root_changes_in_place_fails_the_job(
-        self, job: PrivateJob
+        self, job: PrivateJob, writes: str
     ) -> None:
-        said = ended(job.run("cat small.txt > big.dat; echo done > out.txt"), 1)
+        said = ended(job.run(f"{writes}; echo done > out.txt"), 1)
         assert "big.dat: the task has changed its input in place" in said
         assert "`bb.inputs: copy`" in said
         assert not (job.scratch / "out.txt").exists()
+
+    @pytest.mark.skipif(os.getuid() != 0, reason="others are refused by the kernel")
+    def test_one_that_root_changes_is_named_after_a_failure_too(
+        self, job: PrivateJob
+    ) -> None:
+        said = ended(job.run("echo more >> big.dat; exit 3"), 3)
+        assert "big.dat: the task has changed its input in place" in said
 
     def test_a_user_cannot_write_to_one_and_is_told_what_lets_him(
         self, job_of_a_user: PrivateJob

@@ -50,6 +50,13 @@ class TestOutputs:
         ended(job.run("ln -L big.dat out.txt"))
         assert (job.scratch / "big.dat").stat().st_mode & 0o7777 == 0o1464
 
+    def test_one_that_others_read_is_closed_when_it_is_copied_back(
+        self, job: PrivateJob
+    ) -> None:
+        job.needs["read"] = ["out.txt"]
+        ended(job.run("umask 002; echo done > real; ln -s real out.txt"))
+        assert (job.scratch / "out.txt").stat().st_mode & 0o7777 == 0o1464
+
     @pytest.mark.parametrize(
         "task",
         [
@@ -63,13 +70,21 @@ class TestOutputs:
         assert not (job.scratch / "out.txt").is_symlink()
         assert job.made() == "done\n"
 
+    def test_an_input_that_is_renamed_to_it_stays(self, job: PrivateJob) -> None:
+        ended(job.run("mv big.dat out.txt"))
+        assert (job.scratch / "out.txt").read_bytes() == LARGE
+        assert (job.scratch / "big.dat").read_bytes() == LARGE
+
     @pytest.mark.parametrize(
         "task",
         [
             "mv big.dat out/big",
+            "cp -a big.dat out/big",
             "mkdir real; mv big.dat real/big; rmdir out; ln -s real out",
             "mkdir out/in; mv big.dat out/in; ln -s in/big.dat out/big",
+            "cp big.dat mine; ln -s ../mine out/big",
             "cp big.dat mine; ln -s $PWD/mine out/big",
+            "cp big.dat out/mine; ln -s $PWD/out/mine out/big",
             "cp big.dat mine; ln -s ../../other.txt out/other; ln -s ../mine out/big",
         ],
     )
@@ -79,6 +94,15 @@ class TestOutputs:
         job.needs["outputs"] = ["out"]
         ended(job.run(f"mkdir out; {task}"))
         (job.scratch / "big.dat").unlink()
+        assert (job.scratch / "out/big").read_bytes() == LARGE
+
+    def test_a_folder_has_them_on_a_disk_behind_a_link_too(
+        self, job: PrivateJob, tmp_path: Path
+    ) -> None:
+        (tmp_path / "real").mkdir()
+        (tmp_path / "disk").symlink_to(tmp_path / "real")
+        job.needs.update(outputs=["out"], disk=str(tmp_path / "disk"))
+        ended(job.run("mkdir out; cp big.dat mine; ln -s $(pwd -P)/mine out/big"))
         assert (job.scratch / "out/big").read_bytes() == LARGE
 
     def test_a_folder_keeps_its_links_to_elsewhere(
@@ -94,6 +118,11 @@ class TestOutputs:
     def test_a_link_that_leads_nowhere_fails_the_job(self, job: PrivateJob) -> None:
         said = ended(job.run("ln -s nothing out.txt"), 1)
         assert "out.txt" in said
+
+    def test_an_input_that_is_an_output_too_is_replaced(self, job: PrivateJob) -> None:
+        job.needs.update(outputs=["big.dat"], copied=["big.dat"])
+        ended(job.run("echo new > big.dat"))
+        assert job.made("big.dat") == "new\n"
 
     def test_one_that_lives_on_the_pfs_gets_there(self, job: PrivateJob) -> None:
         home = job.site.pfs_scratch / "out.txt"

@@ -21,10 +21,10 @@ from pegasus_bb.core.errors import PegasusBBError, UsageError
 from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 from pegasus_bb.runtime.bbdir import NODES, BBDir, NodeNeeds
 from pegasus_bb.runtime.bind import Binding
-from pegasus_bb.runtime.links import Link, checked_path
 from pegasus_bb.runtime.node_lock import lock_node
 from pegasus_bb.runtime.private_inputs import LinkedInputs, bring
 from pegasus_bb.runtime.private_outputs import move_back
+from pegasus_bb.runtime.scratch_links import Link, checked_path
 from pegasus_bb.runtime.task import (
     missing_message,
     run_command,

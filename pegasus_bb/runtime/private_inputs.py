@@ -20,7 +20,7 @@ from pegasus_bb.core.refusals import (
     original_mode,
     warn_refused,
 )
-from pegasus_bb.runtime.links import LinkFailed
+from pegasus_bb.runtime.scratch_links import LinkFailed
 
 _SMALL = 1 << 20  # bytes, read at once
 _LOOKED_AT = 10_000  # files of a task that has failed

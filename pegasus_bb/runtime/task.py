@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.runtime.bbdir import BBDir, NodeNeeds
 from pegasus_bb.runtime.bind import Binding
-from pegasus_bb.runtime.links import (
+from pegasus_bb.runtime.scratch_links import (
     Link,
     LinkFailed,
     checked_path,

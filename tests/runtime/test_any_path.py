@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.paths import is_below
-from pegasus_bb.runtime.links import checked_path
+from pegasus_bb.runtime.scratch_links import checked_path
 from pegasus_bb.runtime.transfers.transfer_jobs import parse_url
 
 PARTS = ["a", "deep", "..", ".", "", "out", "in", "loop", "file", "~", "\0", "x" * 256]

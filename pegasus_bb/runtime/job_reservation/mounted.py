@@ -20,7 +20,7 @@ from pegasus_bb.runtime.job_reservation.space import (
     fill,
     make_folders,
 )
-from pegasus_bb.runtime.links import checked_path
+from pegasus_bb.runtime.scratch_links import checked_path
 
 
 def staged_space(

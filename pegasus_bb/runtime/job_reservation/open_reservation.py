@@ -34,9 +34,9 @@ from pegasus_bb.runtime.job_reservation.planned import (
 )
 from pegasus_bb.runtime.job_reservation.results import finish, forget, note_failure
 from pegasus_bb.runtime.job_reservation.space import WORK, Space, discard, fill
-from pegasus_bb.runtime.links import Link, checked_path, make_link
 from pegasus_bb.runtime.node_lock import lock_node
 from pegasus_bb.runtime.programs import program
+from pegasus_bb.runtime.scratch_links import Link, checked_path, make_link
 from pegasus_bb.runtime.task import run_command, run_task
 
 _CAME_WITH_IT = "_CONDOR_SCRATCH_DIR"  # the folder of the files that came with the job

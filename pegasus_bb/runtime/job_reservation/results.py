@@ -15,8 +15,8 @@ from pegasus_bb.core.removal import remove
 from pegasus_bb.runtime.bbdir import ELSEWHERE, BBDir
 from pegasus_bb.runtime.job_reservation.planned import PlannedReservation
 from pegasus_bb.runtime.job_reservation.space import Space
-from pegasus_bb.runtime.links import checked_path
 from pegasus_bb.runtime.programs import program
+from pegasus_bb.runtime.scratch_links import checked_path
 from pegasus_bb.runtime.staging.folder_lfns import copy_path
 from pegasus_bb.runtime.staging.onefile import Copied, digest_file
 from pegasus_bb.runtime.staging.parts import parts_in

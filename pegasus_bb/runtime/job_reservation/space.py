@@ -11,7 +11,7 @@ from pegasus_bb.core.light_typing import NamedTuple
 from pegasus_bb.core.removal import remove
 from pegasus_bb.model.reservation import Request
 from pegasus_bb.runtime.job_reservation.planned import PlannedReservation, landing_of
-from pegasus_bb.runtime.links import checked_path
+from pegasus_bb.runtime.scratch_links import checked_path
 from pegasus_bb.runtime.staging.folder_lfns import copy_path
 
 WORK = ".room"  # ends the name of a try's folder to work in, next to its landing folder

@@ -10,7 +10,7 @@ from pegasus_bb.core.files import sync_directory
 from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.removal import remove
 from pegasus_bb.runtime.job_reservation.planned import landing_of
-from pegasus_bb.runtime.links import checked_path
+from pegasus_bb.runtime.scratch_links import checked_path
 from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.staging.folder_lfns import digest_path
 from pegasus_bb.runtime.staging.items import stamp

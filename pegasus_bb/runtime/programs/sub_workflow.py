@@ -19,8 +19,8 @@ from pegasus_bb.core.errors import BUG, PegasusBBError, RunFailed, UsageError
 from pegasus_bb.core.files import read_json, write_json
 from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.runtime.bbdir import BBDir
-from pegasus_bb.runtime.links import put_link
 from pegasus_bb.runtime.proc import ProgramNotStarted, run
+from pegasus_bb.runtime.scratch_links import put_link
 from pegasus_bb.runtime.transfers.transfer_jobs import Transfer, read_jobs
 
 if TYPE_CHECKING:

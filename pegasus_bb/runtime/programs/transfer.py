@@ -23,10 +23,10 @@ from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.results_guard import ResultsGuard
 from pegasus_bb.runtime.scratch_root import Roots
 from pegasus_bb.runtime.staging.failures import explained
-from pegasus_bb.runtime.transfers.copies import Copies
 from pegasus_bb.runtime.transfers.file_transfers import FileTransfers
 from pegasus_bb.runtime.transfers.folder_jobs import Remover, make_folder
-from pegasus_bb.runtime.transfers.input_links import UserInputs
+from pegasus_bb.runtime.transfers.protected_inputs import UserInputs
+from pegasus_bb.runtime.transfers.resumed_copies import Copies
 from pegasus_bb.runtime.transfers.scratch import Scratch
 from pegasus_bb.runtime.transfers.transfer_jobs import (
     Job,

@@ -23,7 +23,7 @@ from pegasus_bb.runtime.staging.failures import CopyFailed, on_a_line
 from pegasus_bb.runtime.staging.items import Landed, stamp
 from pegasus_bb.runtime.staging.onefile import digest_file
 from pegasus_bb.runtime.staging.segments import Segments
-from pegasus_bb.runtime.transfers.copies import Copies, CopyResult
+from pegasus_bb.runtime.transfers.resumed_copies import Copies, CopyResult
 from pegasus_bb.runtime.transfers.transfer_methods import Way
 
 if TYPE_CHECKING:

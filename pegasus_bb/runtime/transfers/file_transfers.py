@@ -12,12 +12,12 @@ from collections.abc import Container, Iterator, Sequence
 
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.paths import plain_path
-from pegasus_bb.runtime.links import put_link
+from pegasus_bb.runtime.scratch_links import put_link
 from pegasus_bb.runtime.staging.failures import CopyFailed
 from pegasus_bb.runtime.staging.lookalikes import folded_path
 from pegasus_bb.runtime.transfers.checksums import check_digest
-from pegasus_bb.runtime.transfers.copies import Copies
-from pegasus_bb.runtime.transfers.input_links import UserInputs
+from pegasus_bb.runtime.transfers.protected_inputs import UserInputs
+from pegasus_bb.runtime.transfers.resumed_copies import Copies
 from pegasus_bb.runtime.transfers.scratch import PFS, Scratch
 from pegasus_bb.runtime.transfers.transfer_jobs import Transfer, Url
 from pegasus_bb.runtime.transfers.transfer_methods import (

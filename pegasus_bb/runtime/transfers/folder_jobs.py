@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Iterable
 from pegasus_bb.core.errors import PegasusBBError
 from pegasus_bb.core.paths import is_below, plain_path
 from pegasus_bb.core.removal import remove as remove_tree
-from pegasus_bb.runtime.links import checked_path
+from pegasus_bb.runtime.scratch_links import checked_path
 from pegasus_bb.runtime.scratch_root import Roots
 from pegasus_bb.runtime.transfers.scratch import Scratch
 from pegasus_bb.runtime.transfers.transfer_jobs import Mkdir, Remove

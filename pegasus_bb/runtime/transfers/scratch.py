@@ -10,7 +10,7 @@ from pegasus_bb.core.light_typing import TYPE_CHECKING
 from pegasus_bb.core.paths import is_below
 from pegasus_bb.runtime.bbdir import BBDir
 from pegasus_bb.runtime.bind import Binding
-from pegasus_bb.runtime.links import checked_path
+from pegasus_bb.runtime.scratch_links import checked_path
 from pegasus_bb.runtime.transfers.transfer_jobs import parse_url
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from pegasus_bb.core.light_typing import TYPE_CHECKING, NamedTuple
 from pegasus_bb.core.paths import plain_path
 from pegasus_bb.core.process import ask, find_pegasus_transfer
 from pegasus_bb.core.removal import remove
-from pegasus_bb.runtime.links import put_link
+from pegasus_bb.runtime.scratch_links import put_link
 from pegasus_bb.runtime.staging.failures import CopyFailed, explained
 from pegasus_bb.runtime.transfers.checksums import check_digest
 from pegasus_bb.runtime.transfers.scratch import Scratch

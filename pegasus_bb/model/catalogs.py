@@ -216,6 +216,7 @@ def load_inputs(
     properties: Properties,
     cwd: Path,
     input_dirs: Sequence[Path] = (),
+    *,
     named: Collection[str] = (),
     program_dirs: Sequence[Path] = (),
 ) -> tuple[Document, Catalogs]:

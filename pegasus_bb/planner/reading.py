@@ -91,8 +91,10 @@ def read_user_input(options: PlanOptions) -> UserInput:
         properties,
         options.cwd,
         [options.absolute(folder) for folder in options.input_dir],
-        {*options.sites, *options.output_sites},
-        [options.absolute(folder) for folder in options.transformations_dir],
+        named={*options.sites, *options.output_sites},
+        program_dirs=[
+            options.absolute(folder) for folder in options.transformations_dir
+        ],
     )
     return UserInput(workflow, catalogs, settings)
 

@@ -159,7 +159,7 @@ class Copying:
         self._made.check(dest.at(as_name))
         if task["kind"] == MOVE:
             check_not_itself(source, name, dest, as_name)
-            if rename(task, source, name, dest, as_name, found):
+            if rename(task, source, name, dest, as_name, found=found):
                 self._made.add(dest.at(as_name))
                 return None
         return Opened(task, source, name, dest, as_name, found)

@@ -34,6 +34,7 @@ def rename(
     name: str,
     dest: Folder,
     as_name: str,
+    *,
     found: os.stat_result,
 ) -> bool:
     """Give ``name`` its new name, durably; False where only a copy can do it.

@@ -66,6 +66,7 @@ class Service:
         raw: bytes,
         answer: Answer,
         refuse: Refusal,
+        *,
         also: Also = lambda numbers: (),
     ) -> None:
         """Accept all of ``specs`` or none; ``answer`` comes when they are durable,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from pegasus_bb.core.errors import PegasusBBError, SchedulerUnreachable
+from pegasus_bb.core.errors import PegasusBBError, SchedulerUnreachable, UsageError
 from pegasus_bb.core.process import ask
 from pegasus_bb.model.finding import Finding, note, ok, wrong
 from pegasus_bb.model.placement import Placement
@@ -19,10 +19,12 @@ from pegasus_bb.runtime.backends.slurm import Slurm
 from pegasus_bb.runtime.backends.slurm_lua import SlurmLua
 from pegasus_bb.stager.slurm.install_hooks import (
     HOOKS,
+    dry_run_text,
     is_version,
     missing_functions,
     why_too_old,
 )
+from pegasus_bb.stager.slurm.lua_interpreter import why_not
 
 _CONF = re.compile(r"^SLURM_CONF\s*=\s*(\S+)", re.MULTILINE)
 _USER = re.compile(r"^SlurmUser\s*=\s*\S+?\((\d+)\)", re.MULTILINE)
@@ -104,13 +106,29 @@ def _of_hooks() -> Iterator[Finding]:
         return
     if not os.access(path, os.R_OK):
         return
-    missing = missing_functions(path.read_text(errors="replace"))
-    if missing:
+    text = path.read_text(errors="replace")
+    missing = missing_functions(text)
+    if not missing:
+        yield from _of_calls(path, text)
+    else:
         yield wrong(
             "slurm",
             f"{path} has no {', '.join(missing)}: slurmctld ends at its next start",
             f"pegasus-bb site install --slurm-conf {path.parent}",
         )
+
+
+def _of_calls(path: Path, text: str) -> Iterator[Finding]:
+    """What Lua says against the hooks, each called as `site install` does."""
+    try:
+        why = why_not(dry_run_text(text))
+    except UsageError:
+        what = f"this host has no Lua, so {path} is not tried"
+        yield note("slurm", what, "install lua5.1, or run this where slurmctld runs")
+        return
+    if why:
+        mend = f"pegasus-bb site install --slurm-conf {path.parent}"
+        yield wrong("slurm", f"Lua does not take {path}: {why}", mend)
 
 
 def _of_pool(

@@ -63,7 +63,7 @@ def move(source: int, out: int, offset: int, length: int, tell: Tell) -> int:
     """Move a range; returns the bytes moved. Raises OSError."""
     done = 0
     for way in _ways():
-        done += _by(way, source, out, offset + done, length - done, tell)
+        done += _by(way, source, out, offset + done, length - done, tell=tell)
         if done == length:
             break
     return done
@@ -122,7 +122,9 @@ def _ways() -> Iterator[Way]:
     yield _read_and_write
 
 
-def _by(way: Way, source: int, out: int, offset: int, length: int, tell: Tell) -> int:
+def _by(
+    way: Way, source: int, out: int, offset: int, length: int, *, tell: Tell
+) -> int:
     """The bytes that ``way`` moved until it was done, stopped, or was refused."""
     done = 0
     while done < length:

@@ -79,7 +79,7 @@ class JobCopies:
             return
         raw = encode({"tasks": specs}).rstrip(b"\n")
         try:
-            self._service.submit(job.uid, specs, raw, accepted, refused, numbered)
+            self._service.submit(job.uid, specs, raw, accepted, refused, also=numbered)
         except Refused as why:
             if why.code not in _LATER:
                 del self._batches[job]

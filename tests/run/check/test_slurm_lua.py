@@ -10,6 +10,7 @@ import pytest
 
 from pegasus_bb.run.check import stager_service
 from pegasus_bb.stager.site_config import Config
+from pegasus_bb.stager.slurm.install_hooks import hooks_text
 from tests.run.check.site import Site
 from tests.support.lua_program import host_lua
 
@@ -89,3 +90,26 @@ def test_what_the_site_lacks_is_told(
 ) -> None:
     lua.answers(**answers)
     assert any(words in found for found in lua.wrong()), lua.wrong()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [(("\nlocal ", "\nif if local "), "near"), (("is_away()", "nil_()"), "nil_")],
+    ids=["at its start", "in a function"],
+)
+def test_a_file_that_lua_does_not_take_is_named(
+    lua: LuaSite,
+    host_lua: None,
+    tmp_path: Path,
+    change: tuple[str, str],
+    words: str,
+) -> None:
+    head, called = hooks_text("/srv").split("function slurm_bb_get_status")
+    if change[0] in called:
+        text = f"{head}function slurm_bb_get_status{called.replace(*change)}"
+    else:
+        text = hooks_text("/srv").replace(*change)
+    (tmp_path / "burst_buffer.lua").write_text(text)
+    lua.answers(config=str(tmp_path / "slurm.conf"))
+    (found,) = lua.wrong()
+    assert "Lua does not take" in found and words in found

@@ -102,12 +102,16 @@ def _put(path: str, data: bytes, mode: int, name: Callable[[str, str], None]) ->
             os.fsync(out.fileno())
         name(part, path)
     except BaseException:
-        try:
-            os.unlink(part)
-        except FileNotFoundError:
-            pass
+        unlink_if_there(part)
         raise
     sync_directory(folder)
+
+
+def unlink_if_there(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
 
 
 def write_json(path: str, data: Any, mode: int = 0o644) -> None:

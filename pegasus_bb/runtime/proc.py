@@ -28,7 +28,7 @@ FORWARDED = (
 )
 
 
-_IGNORED = (signal.SIGPIPE, signal.SIGXFSZ)  # by Python; a program has the default
+IGNORED = (signal.SIGPIPE, signal.SIGXFSZ)  # by Python; a program has the default
 
 # Set in a process whose parent ends its whole group if it is killed: the fork server.
 group_is_guarded = False
@@ -80,7 +80,7 @@ class ProgramNotStarted(Exception):
 def find_program(name: str, environ: Mapping[str, str]) -> str:
     """The program file of ``name``, searched on PATH if it has no slash.
 
-    Raises CannotStart.
+    Raises ProgramNotStarted.
     """
     if "/" in name:
         tries = [name]
@@ -110,7 +110,7 @@ class RunningProgram:
     ) -> None:
         """Start ``argv`` as ``program`` with ``streams`` as its 0, 1 and 2.
 
-        Raises CannotStart.
+        Raises ProgramNotStarted.
         """
         self._shares_group = os.getpgrp() == os.getpid()
         self._pending: list[int] = []
@@ -176,7 +176,7 @@ class RunningProgram:
         # Above 2 first, so that no dup2 overwrites a stream that is still needed.
         held = [fcntl.fcntl(stream, fcntl.F_DUPFD_CLOEXEC, 3) for stream in streams]
         actions = [(os.POSIX_SPAWN_DUP2, held[n], n) for n in range(len(held))]
-        defaults = (*FORWARDED, *_IGNORED)
+        defaults = (*FORWARDED, *IGNORED)
         try:
             return os.posix_spawn(
                 program, list(argv), environ, file_actions=actions, setsigdef=defaults
@@ -223,7 +223,7 @@ class RunningProgram:
             self._die_with_us(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
             if os.getppid() != parent:
                 os._exit(137)
-        for caught in (*FORWARDED, *_IGNORED):
+        for caught in (*FORWARDED, *IGNORED):
             signal.signal(caught, signal.SIG_DFL)
         # Above 2 first, so that no dup2 overwrites a stream that is still needed.
         held = [os.dup(stream) for stream in streams]
@@ -266,7 +266,7 @@ class RunningProgram:
 def run(program: str, argv: Sequence[str], environ: Mapping[str, str]) -> int:
     """Run ``argv`` with our own streams; returns its exit status.
 
-    Raises CannotStart.
+    Raises ProgramNotStarted.
     """
     return RunningProgram(find_program(program, environ), argv, environ).wait().status
 

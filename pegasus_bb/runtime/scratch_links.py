@@ -9,6 +9,7 @@ import stat
 from collections.abc import Iterator, Mapping
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
+from pegasus_bb.core.files import unlink_if_there
 from pegasus_bb.core.light_typing import NamedTuple
 from pegasus_bb.core.paths import cut_name, is_below
 
@@ -112,23 +113,16 @@ def _replace_by_link(path: str, target: str) -> bool:
     try:
         os.symlink(target, part)
     except FileExistsError:
-        _unlink_if_there(part)
+        unlink_if_there(part)
         return False
     try:
         os.replace(part, path)
     except FileNotFoundError:
         return False
     except BaseException:
-        _unlink_if_there(part)
+        unlink_if_there(part)
         raise
     return True
-
-
-def _unlink_if_there(path: str) -> None:
-    try:
-        os.unlink(path)
-    except FileNotFoundError:
-        pass
 
 
 def _temporary_name(path: str, kind: str) -> str:

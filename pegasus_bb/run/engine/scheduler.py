@@ -205,9 +205,12 @@ class Scheduler:
                 return
             if status == item.node.pre_skip:
                 status = 0
-        from pegasus_bb.run.engine.failure_messages import why_script
+        why = ""
+        if status:  # a run that goes well does not load the messages
+            from pegasus_bb.run.engine.failure_messages import why_script
 
-        self._node_ended(item, status, why_script(item, kind, script, status))
+            why = why_script(item, kind, script, status)
+        self._node_ended(item, status, why)
 
     def _node_ended(self, item: NodeEntry, status: int, why: str) -> None:
         """End the whole node; like DAGMan, check for an abort before a retry."""

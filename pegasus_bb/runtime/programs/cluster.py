@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pegasus_bb.core.errors import PegasusBBError, UsageError
 from pegasus_bb.core.light_typing import NamedTuple
 from pegasus_bb.runtime.proc import (
+    IGNORED,
     Ended,
     ProgramNotStarted,
     RunningProgram,
@@ -153,7 +154,7 @@ class _RunningTask(RunningProgram):
         name = _own_program(program)
         if not name:
             super()._become(program, argv, environ, report)
-        for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # as Python starts
+        for ignored in IGNORED:  # as Python starts
             signal.signal(ignored, signal.SIG_IGN)
         os.close(report)
         become(load(name), list(argv), environ)

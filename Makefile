@@ -42,9 +42,9 @@ test: tools lint  ## check style and types, and every promise once: some minutes
 test-all:  ## the same with repetitions, crashes and, as root, sites
 	@$(MAKE) test PYTEST="-n 4 --thorough --durations 25 --durations-min 20"
 
-nightly: tools  ## crashes at every call; as root: hints on a real kernel in QEMU
+nightly: tools  ## crashes at every call, papers anew; as root: hints on a real kernel in QEMU
 	$(BIN)/python -m pytest -n 2 --every-call tests/crash
-	$(BIN)/python -m pytest -m nightly -rsP tests/nightly
+	$(BIN)/python -m pytest -m nightly -rsP tests/nightly lab/tests/papers
 
 testbed: tools  ## as root: build the sites of some tests (docs/testbed.md)
 	@build() { $(BIN)/pegasus-bb testbed "$$@" up --install && $(BIN)/pegasus-bb testbed "$$@" down; }; \

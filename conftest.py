@@ -71,7 +71,7 @@ class Dealer(LoadScopeScheduling):  # type: ignore[misc,unused-ignore]
             return nodeid.partition("::")[0]
         if nodeid.startswith(_OF_WORDS):
             return "the tutorial's workflow"
-        if "/test_site_" not in nodeid:
+        if not nodeid.startswith("testbed/tests/test_site_"):
             return nodeid
         parameters = nodeid.partition("[")[2].rstrip("]").split("-")
         named = (site for site in ("lua", *FLAVOURS) if site in parameters)

@@ -24,7 +24,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True)
 
 
-@pytest.mark.sweep
+@pytest.mark.nightly
 def test_one_seed_prints_the_same_bytes_again() -> None:
     done = run("--seeds", "1", "--json")
     assert done.stdout == (BIOS / "output-1-seed.json").read_text(), done.stderr

@@ -23,7 +23,7 @@ def found() -> Any:
     return json.loads(run("--json", "--seeds", "1"))
 
 
-@pytest.mark.sweep
+@pytest.mark.nightly
 def test_it_prints_what_is_committed() -> None:
     assert run() == (TANG / "output.txt").read_text(encoding="utf-8")
 

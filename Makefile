@@ -2,8 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# compat: a path instead of a finder, which each start of Python would load anew.
-INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check \
+# compat: a path instead of a finder, which each start of Python would load anew. Most
+# modules of what is installed are never used: Python compiles the others at first use.
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile \
 	--config-settings editable_mode=compat
 .DEFAULT_GOAL := help
 # The tests start thousands of Pythons: each would compile all modules anew.
@@ -40,7 +41,7 @@ test: tools lint  ## check style and types, and every promise once: some minutes
 	$(BIN)/python -m pytest -n 3 $(PYTEST)
 
 test-all:  ## the same with repetitions, crashes and, as root, sites
-	@$(MAKE) test PYTEST="-n 4 --thorough --durations 25 --durations-min 20"
+	@$(MAKE) test PYTEST="-n 5 --thorough --durations 25 --durations-min 20"
 
 nightly: tools  ## crashes at every call, papers anew; as root: hints on a real kernel in QEMU
 	$(BIN)/python -m pytest -n 2 --every-call tests/crash

@@ -1,4 +1,4 @@
-"""Both examples on a site with burst_buffer/lua and the staging service."""
+"""An example on a site with burst_buffer/lua and the staging service, in every mode."""
 
 from __future__ import annotations
 
@@ -20,27 +20,16 @@ MODES = ("persistent", "transient", "hybrid")
 
 
 class Started:
-    """Examples in every mode, side by side."""
+    """Side by side."""
 
-    def __init__(
-        self,
-        home: Home,
-        planner: str,
-        pool: ThreadPoolExecutor,
-    ) -> None:
-        self.examples = {
-            name: ExampleRunner(home, name, planner) for name in ExampleRunner.SMALL
-        }
-        self.runs = {
-            (name, mode): pool.submit(self._run, name, mode)
-            for name in self.examples
-            for mode in ("off", *MODES)
-        }
+    def __init__(self, home: Home, planner: str, pool: ThreadPoolExecutor) -> None:
+        self.example = ExampleRunner(home, "1000genome", planner)
+        self.runs = {mode: pool.submit(self._run, mode) for mode in ("off", *MODES)}
 
-    def _run(self, name: str, mode: str) -> None:
-        example = self.examples[name]
-        example.planned(mode, "--conf", "pegasus.properties", "--bb-mode", mode)
-        example.run_well(mode, *(("--engine", "local") * (mode == "off")))
+    def _run(self, mode: str) -> None:
+        words = ("--conf", "pegasus.properties", "--bb-mode", mode)
+        self.example.planned(mode, *words)
+        self.example.run_well(mode, *(("--engine", "local") * (mode == "off")))
 
 
 @pytest.fixture(params=PLANNERS, scope="module")
@@ -48,26 +37,21 @@ def started(
     request: pytest.FixtureRequest, home: Home, planners: None
 ) -> Iterator[Started]:
     LuaSite(home)
-    with ThreadPoolExecutor(16) as pool:
+    with ThreadPoolExecutor() as pool:
         yield Started(home, request.param, pool)
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", ExampleRunner.SMALL)
-def test_results_are_those_of_a_run_on_the_pfs(
-    started: Started, name: str, mode: str
-) -> None:
-    started.runs[name, "off"].result()
-    started.runs[name, mode].result()
-    example = started.examples[name]
-    assert example.content(mode) == example.content("off") != {}
+def test_results_are_those_of_a_run_on_the_pfs(started: Started, mode: str) -> None:
+    started.runs["off"].result()
+    started.runs[mode].result()
+    assert started.example.content(mode) == started.example.content("off") != {}
 
 
 def test_nothing_is_left(started: Started, home: Home) -> None:
     for run in started.runs.values():
         run.result()
-    example = started.examples["cybershake"]
-    states = {row["state"] for row in example.ls().values()}
+    states = {row["state"] for row in started.example.ls().values()}
     assert states <= {"released", "absent"}, states
     until(lambda: left(home) == {"buffers": [], "kept": []})
 

@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.site, ON_LUA]
 SOCKETS = "/run/pegasus-bb"
 # bytes per second; how long a large file takes at that
 RATE = 500_000
-SECONDS = 70
+SECONDS = 45
 LARGE = os.urandom(1 << 16) * (RATE * SECONDS >> 16)
 _TASKS = (
     "import json; from pegasus_bb.runtime.stager_client.client import Client; "
@@ -201,6 +201,6 @@ def test_no_cpu_is_allocated_while_data_moves(stories: Stories) -> None:
     for way in ("in", "out"):
         busy = stories.while_all_move(way)
         assert set(busy.values()) == {0}
-        assert len(busy) >= 25
-        assert max(busy) - min(busy) >= 30
+        assert len(busy) >= 10
+        assert max(busy) - min(busy) >= 15
     stories.end()

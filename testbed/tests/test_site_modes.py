@@ -1,4 +1,5 @@
-"""A table of modes, tiers and workflows, under DAGMan and Slurm, side by side."""
+"""A table of modes and tiers under DAGMan and Slurm, side by side. The other example is
+that of test_site_lua.py."""
 
 from __future__ import annotations
 
@@ -71,22 +72,18 @@ class Started:
     def __init__(self, site: SlurmSite, planner: str, pool: ThreadPoolExecutor) -> None:
         self.site, self.home, self.planner = site, site.home, planner
         self.phases = pool.submit(self._run_in_phases)
-        self.examples = {
-            name: pool.submit(self._example, name) for name in ExampleRunner.SMALL
-        }
+        self.example = self._example()
         self.runs = {
-            (name, mode): pool.submit(self._run_example, name, mode)
-            for name in ExampleRunner.SMALL
-            for mode in ("off", *MODES)
+            mode: pool.submit(self._run_example, mode) for mode in ("off", *MODES)
         }
         self.ways = {name: pool.submit(self._run_way, name) for name in WAYS}
         self.halfway = {
             mode: pool.submit(fail_halfway, site, mode, planner) for mode in MODES[:2]
         }
 
-    def _example(self, name: str) -> ExampleRunner:
+    def _example(self) -> ExampleRunner:
         """With declared sizes that make it pay to keep results apart."""
-        example = ExampleRunner(self.home, name, self.planner)
+        example = ExampleRunner(self.home, "cybershake", self.planner)
         file = example.work / "workflow.yml"
         workflow = yaml.safe_load(file.read_text())
         for use in (use for job in workflow["jobs"] for use in job["uses"]):
@@ -97,10 +94,10 @@ class Started:
         file.write_text(yaml.safe_dump(workflow, sort_keys=False))
         return example
 
-    def _run_example(self, name: str, mode: str) -> None:
-        example = self.examples[name].result()
-        example.planned(mode, "--conf", "pegasus.properties", "--bb-mode", mode)
-        done = example.run_well(mode, *(("--engine", "local") * (mode == "off")))
+    def _run_example(self, mode: str) -> None:
+        words = ("--conf", "pegasus.properties", "--bb-mode", mode)
+        self.example.planned(mode, *words)
+        done = self.example.run_well(mode, *(("--engine", "local") * (mode == "off")))
         assert mode == "off" or "engine: dagman (a schedd takes jobs here)" in done.err
 
     def _run_way(self, name: str) -> WorkflowRunner:
@@ -170,24 +167,17 @@ def started(
         submit_host.run("root", "condor_rm", "-all")
 
 
-@pytest.mark.parametrize("name", ExampleRunner.SMALL)
 @pytest.mark.parametrize("mode", MODES)
-def test_an_example_gives_what_it_gives_on_the_pfs(
-    started: Started, name: str, mode: str
-) -> None:
+def test_an_example_gives_what_it_gives_on_the_pfs(started: Started, mode: str) -> None:
     for each in ("off", mode):
-        started.runs[name, each].result(timeout=900)
-    example = started.examples[name].result()
-    assert example.content(mode) == example.content("off") != {}
+        started.runs[each].result(timeout=900)
+    assert started.example.content(mode) == started.example.content("off") != {}
 
 
-@pytest.mark.parametrize("name", ExampleRunner.SMALL)
-def test_an_example_leaves_nothing_and_hybrid_reserves_less(
-    started: Started, name: str
-) -> None:
+def test_an_example_leaves_nothing_and_hybrid_reserves_less(started: Started) -> None:
     for mode in ("off", *MODES):
-        started.runs[name, mode].result(timeout=900)
-    example = started.examples[name].result()
+        started.runs[mode].result(timeout=900)
+    example = started.example
     assert not [names for _, _, names in os.walk(example.root / "pfs") if names]
     off, bb = (str(example.submit_dir(run)) for run in ("off", "persistent"))
     report = example.bb("report", "--pfs", off, "--bb", bb)

@@ -8,12 +8,11 @@ import pytest
 from pegasus_bb_testbed import site
 from pegasus_bb_testbed.home import Home
 
-from testbed.tests.lua_site import ON_EACH_PLUGIN
 from testbed.tests.slurm_site import SlurmSite
 from testbed.tests.workflow_runner import PERSISTENT, WorkflowRunner, expected
 from tests.support.waiting import until
 
-pytestmark = [pytest.mark.site, ON_EACH_PLUGIN]
+pytestmark = [pytest.mark.site]
 SLOW = 60  # seconds that the task takes while its file says so
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 
 import pytest
 from pegasus_bb_testbed.home import Home
@@ -205,59 +204,3 @@ def test_a_reservation_that(started: dict[str, Future[None]], story: str) -> Non
     if story not in started:
         pytest.skip("only Slurm with DataWarp holds a request")
     started[story].result(timeout=500)
-
-
-# -- alone
-
-
-def test_a_reservation_that_comes_too_late_is_not_waited_for(
-    submit_host: SlurmSite, home: Home, planners: None
-) -> None:
-    """With a fallback it comes up in the middle of the run; bb_delete gives it back."""
-    late = ("--bb-capacity", "450MiB", "--bb-wait", "6s")
-    failing = start(home, "late", "builtin", *PERSISTENT, *late)
-    falling = start(home, "fallback-late", "builtin", *FALLBACK, *late)
-    submit_host.hold("other", "filler", 1024 << 20)
-    too_late = "did not come up within 6.0 s"
-    waits = "create_dir_diamond_0_cluster waits for the burst buffer"
-    fails = failing.start("bb")
-    falls = falling.start("bb")
-    fails.until((failing.submit_dir("bb") / "bb/gate.err").exists)
-    falls.until((falling.submit_dir("bb") / "bb/storage_decision.json").exists)
-    submit_host.give_back("other", "filler")
-    name = falling.reservation("bb")
-    until(lambda: name in submit_host.buffers())
-    check_failed(fails.end(), waits, too_late)
-    check_ran_on_pfs(falling, falls.end(), too_late)
-    assert name not in submit_host.buffers()
-
-
-@contextmanager
-def drained(submit_host: SlurmSite) -> Iterator[None]:
-    """No job starts meanwhile."""
-    node = submit_host.run("root", "sinfo", "-ho", "%N").out.strip()
-    update = ("scontrol", "update", f"nodename={node}")
-    submit_host.run("root", *update, "state=drain", "reason=test")
-    try:
-        yield
-    finally:
-        submit_host.run("root", *update, "state=resume")
-
-
-def test_a_reservation_that_vanishes_while_the_first_job_waits(
-    submit_host: SlurmSite, home: Home, planners: None
-) -> None:
-    """Slurm lets that job wait for ever, so DAGMan is ended; the next run goes on."""
-    quick = ("--bb-poll", "1s")  # it has to be missing three times, 6 polls apart
-    runner = start(home, "fallback-vanished", "builtin", *FALLBACK, *quick)
-    name = runner.reservation("bb")
-    with drained(submit_host):
-        run = runner.start("bb")
-        until(lambda: jobs_that_name(submit_host, name))
-        submit_host.give_back("wfuser", name)
-        done = run.end()
-    assert done.status == 76, done.err
-    assert "the next run is on the PFS" in done.err
-    assert not (runner.submit_dir("bb") / "bb" / "storage_decision.json").exists()
-    done = runner.run_to_the_end("bb", "--engine", "local")  # a minute less
-    check_ran_on_pfs(runner, done, "was up and is gone")

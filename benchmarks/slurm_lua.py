@@ -28,7 +28,7 @@ from pegasus_bb.stager.slurm.install_hooks import FUNCTIONS
 from testbed.tests.lua_site import LuaSite
 from testbed.tests.shared_testbed import turn, up, what_is_missing
 from testbed.tests.slurm_site import until
-from tests.support.stager import SUCCESS, Hooks
+from tests.support.slurm_stager import SUCCESS, Hooks
 
 HOOK_MS = 2.0  # p95 of a hook inside slurmctld
 RATIO = 1.4  # jobs with #BB_LUA, in times of plain ones

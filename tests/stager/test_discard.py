@@ -14,7 +14,8 @@ from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager import programs
 from pegasus_bb.stager.programs import Discards
 from tests.support.run_programs import Run, words
-from tests.support.stager import SiteDaemon, SlurmSite
+from tests.support.slurm_stager import SlurmSite
+from tests.support.stager import SiteDaemon
 from tests.support.waiting import until
 
 FSTRIM = """#!/bin/sh

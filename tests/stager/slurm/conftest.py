@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.stager import SlurmSite
+from tests.support.slurm_stager import SlurmSite
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.stager import Job, SlurmSite
+from tests.support.slurm_job import Job
+from tests.support.slurm_stager import SlurmSite
 from tests.support.waiting import until
 
 

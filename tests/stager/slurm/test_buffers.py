@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.support.stager import ME, SUCCESS, Job, SlurmSite
+from tests.support.slurm_job import Job
+from tests.support.slurm_stager import SUCCESS, SlurmSite
+from tests.support.stager import ME
 from tests.support.waiting import until
 
 from .shared import service, site

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.stager import OWN, STAGE_OUT, Job, SlurmSite
+from tests.support.slurm_job import OWN, STAGE_OUT, Job
+from tests.support.slurm_stager import SlurmSite
 
 
 @pytest.fixture

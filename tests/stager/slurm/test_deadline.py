@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.stager import OWN, STAGE_IN, SUCCESS, Job, SlurmSite
+from tests.support.slurm_job import OWN, STAGE_IN, Job
+from tests.support.slurm_stager import SUCCESS, SlurmSite
 from tests.support.waiting import until
 
 # What Slurm 24.11 gave to setup, and how long that was before start_time.

@@ -8,7 +8,9 @@ import pytest
 
 from pegasus_bb.runtime.stager_client.protocol import Refused
 from pegasus_bb.stager.slurm.directives import parse_directives
-from tests.support.stager import ERROR, ME, SUCCESS, Hooks, Job, SlurmSite
+from tests.support.slurm_job import Job
+from tests.support.slurm_stager import ERROR, SUCCESS, Hooks, SlurmSite
+from tests.support.stager import ME
 
 GOOD = [
     "jobbb capacity=10GiB pool=flash",

@@ -13,7 +13,8 @@ from pegasus_bb.stager.capabilities import NEEDED
 from pegasus_bb.stager.site_config import node_config, site_config
 from pegasus_bb.stager.slurm import questions
 from pegasus_bb.stager.slurm.directives import parse_directives
-from tests.support.stager import ME, SUCCESS, Hooks
+from tests.support.slurm_stager import SUCCESS, Hooks
+from tests.support.stager import ME
 
 PAGE = (Path(__file__).parents[3] / "docs" / "slurm-lua.md").read_text()
 SCRIPTS = [s for s in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) if "#!" in s]

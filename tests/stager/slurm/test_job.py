@@ -7,15 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.stager import (
-    ERROR,
-    OWN,
-    STAGE_IN,
-    STAGE_OUT,
-    SUCCESS,
-    Job,
-    SlurmSite,
-)
+from tests.support.slurm_job import OWN, STAGE_IN, STAGE_OUT, Job
+from tests.support.slurm_stager import ERROR, SUCCESS, SlurmSite
 from tests.support.waiting import until
 
 from .shared import service, site

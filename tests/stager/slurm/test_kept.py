@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.stager import Job, SlurmSite
+from tests.support.slurm_job import Job
+from tests.support.slurm_stager import SlurmSite
 from tests.support.waiting import until
 
 OUT = "stage_out bb://Genomes/out lustre://out"

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.stager import OWN, STAGE_IN, Job, SlurmSite
+from tests.support.slurm_job import OWN, STAGE_IN, Job
+from tests.support.slurm_stager import SlurmSite
 from tests.support.waiting import until
 
 LONG = 660  # seconds for which a job has not changed

@@ -14,7 +14,9 @@ from pegasus_bb.stager.slurm.hook_request import HOOKS, HookRequest, parse_reque
 from pegasus_bb.stager.slurm.job_life import Jobs
 from pegasus_bb.stager.slurm.questions import Questions
 from tests.crash.attend import attend
-from tests.support.stager import ME, OWN, Job, SlurmSite
+from tests.support.slurm_job import OWN, Job
+from tests.support.slurm_stager import SlurmSite
+from tests.support.stager import ME
 from tests.support.waiting import until
 
 HEAD = "job=7\nuid=0\ngid=0\n\n"

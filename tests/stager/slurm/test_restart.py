@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.support.stager import COPIES, OWN, STAGE_OUT, SUCCESS, Job, SlurmSite
+from tests.support.slurm_job import COPIES, OWN, STAGE_OUT, Job
+from tests.support.slurm_stager import SUCCESS, SlurmSite
 from tests.support.waiting import until
 
 from .shared import service, site

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.stager.lives import CAPABLE, LIVES, NAME, ROOT, capable, user
-from tests.support.stager import OWN, SUCCESS, Job, SlurmSite, open_to_all
+from tests.support.slurm_job import OWN, Job
+from tests.support.slurm_stager import SUCCESS, SlurmSite
+from tests.support.stager import open_to_all
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root copies as others")

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.stager import COPIES, OWN, SUCCESS, Job, SlurmSite
+from tests.support.slurm_job import COPIES, OWN, Job
+from tests.support.slurm_stager import SUCCESS, SlurmSite
 from tests.support.waiting import until
 
 MANY = 200  # tasks: the database is longer than every other file of the service

@@ -11,14 +11,16 @@ from typing import Any
 
 import pytest
 
-from tests.support.stager import ERROR, Job, SiteDaemon, SlurmSite
+from tests.support.slurm_job import Job
+from tests.support.slurm_stager import ERROR, SlurmSite
+from tests.support.stager import SiteDaemon
 from tests.support.waiting import until
 
 _OWN_STORAGE = 'mount --bind "$0" "$1" && shift && exec "$@"'
 _MOUNTS = ["unshare", "--mount", "--", "sh", "-c", _OWN_STORAGE]
 _PRE_RUN = (
     "import json, sys; from pathlib import Path; "
-    "from tests.support.stager import Hooks; "
+    "from tests.support.slurm_stager import Hooks; "
     "spool, *words = json.load(sys.stdin); "
     "print(json.dumps(Hooks(Path(spool)).call('pre_run', *words)))"
 )

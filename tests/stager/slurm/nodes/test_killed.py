@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pegasus_bb.stager.nodes.mailbox import ORDERS, Mailbox
-from tests.support.stager import SUCCESS
+from tests.support.slurm_stager import SUCCESS
 from tests.support.waiting import until
 
 from .conftest import Node, NodeJob, NodeSite

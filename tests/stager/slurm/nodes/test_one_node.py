@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.support.stager import ERROR, SUCCESS
+from tests.support.slurm_stager import ERROR, SUCCESS
 from tests.support.waiting import until
 
 from .conftest import Node, NodeJob, NodeSite

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.stager import SUCCESS
+from tests.support.slurm_stager import SUCCESS
 from tests.support.waiting import until
 
 from .conftest import Node, NodeJob, NodeSite

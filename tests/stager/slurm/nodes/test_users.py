@@ -7,7 +7,8 @@ import stat
 
 import pytest
 
-from tests.support.stager import SUCCESS, open_to_all
+from tests.support.slurm_stager import SUCCESS
+from tests.support.stager import open_to_all
 
 from .conftest import Node, NodeJob, NodeSite
 

@@ -23,7 +23,12 @@ NOBODY = 65534
 # PATH, as a shim that looks for one, each call of them may take a tenth of a second.
 os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 # Each to one worker.
-_WHOLE = ("test_1000genome_tasks.py", "test_bench.py", "test_tang.py")
+_WHOLE = (
+    "test_1000genome_tasks.py",
+    "test_bench.py",
+    "test_darshan_runs.py",
+    "test_tang.py",
+)
 # These follow a tutorial first, once for both.
 _OF_WORDS = ("tests/docs/test_readme.py", "tests/docs/test_reference.py")
 # Hypothesis tries the same values each time, as long as the same modules are loaded (it
@@ -34,7 +39,7 @@ _SAME = settings(
     derandomize=True, deadline=None, database=None, suppress_health_check=_SLOW
 )
 settings.register_profile("few", _SAME, max_examples=25)
-settings.register_profile("many", _SAME, max_examples=200)
+settings.register_profile("many", _SAME, max_examples=100)
 settings.load_profile("few")
 
 

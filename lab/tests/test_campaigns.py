@@ -21,11 +21,8 @@ from tests.support.page_html import Balanced, without_scripts
 
 SHORT = replace(MIX, campaign=24 * HOUR, source=Source("mix.yml"))
 SWEEPS: Mapping[str, Sequence[Any]] = {
-    "nodes": (5, 10),
     "capacity": (1e12, 9e12),
-    "pfs": (1e10, 2e10),
     "parity": (0.0, 0.2),
-    "repair": (60.0, 3600.0),
     "placement": PLACEMENTS,
 }
 

@@ -12,28 +12,6 @@ OWN = "jobbb capacity=20MiB pool=flash"
 NOTHING = {"buffers": [], "kept": []}
 
 
-def test_data_is_kept_between_jobs_until_the_last_one(slurm: LuaSite) -> None:
-    first = slurm.submit(
-        "wfuser",
-        "a.sh",
-        "persist store mydata size=10MiB",
-        " echo one > $BB_PERSISTENT_mydata/a",
-    )
-    after = f"--dependency=afterburstbuffer:{first}"
-    second = slurm.submit(
-        "wfuser",
-        "b.sh",
-        "persist use mydata",
-        "persist delete mydata",
-        f"stage_out bb://mydata/a {slurm.work}/kept-a",
-        " echo two >> $BB_PERSISTENT_mydata/a",
-        options=after,
-    )
-    slurm.completed(second)
-    assert (slurm.work / "kept-a").read_text() == "one\ntwo\n"
-    until(lambda: slurm.left() == NOTHING)
-
-
 def test_a_failed_job_keeps_its_data_and_its_successors_are_cancelled(
     slurm: LuaSite,
 ) -> None:

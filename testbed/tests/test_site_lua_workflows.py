@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.site, ON_LUA]
 SOCKETS = "/run/pegasus-bb"
 # bytes per second; how long a large file takes at that
 RATE = 500_000
-SECONDS = 45
+SECONDS = 60
 LARGE = os.urandom(1 << 16) * (RATE * SECONDS >> 16)
 _TASKS = (
     "import json; from pegasus_bb.runtime.stager_client.client import Client; "

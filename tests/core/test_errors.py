@@ -14,10 +14,11 @@ from pegasus_bb.core.errors import CatalogError
 PACKAGE = Path(pegasus_bb.__file__).parent
 
 
-def calls(name: str, under: str = "") -> Iterator[tuple[str, ast.Call]]:
-    for file in sorted((PACKAGE / under).rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == name:
+def calls(name: str) -> Iterator[tuple[str, ast.Call]]:
+    for file in sorted(PACKAGE.rglob("*.py")):
+        text = file.read_text()
+        for node in ast.walk(ast.parse(text)) if name in text else ():
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == name:
                 yield f"{file.relative_to(PACKAGE)}:{node.lineno}", node
 
 

@@ -17,7 +17,7 @@ MEMORY = Path("/dev/shm")
 NEEDED = 1 << 28
 # primes: they step over the two or three kinds of errors, too
 SOME = 47
-MANY = 11
+MANY = 17
 
 
 @pytest.fixture

@@ -30,7 +30,6 @@ _SECCOMP = 0x80
 _EXITKILL = 0x100000  # should the tests themselves be killed, nothing stays behind
 _OPTIONS = _FORK | _VFORK | _CLONE | _EXEC | _SECCOMP | _EXITKILL
 _EVENT_SECCOMP = 7
-_EVENT_STOP = 128
 _PR_SET_NO_NEW_PRIVS = 38
 _PR_SET_SECCOMP = 22
 _FILTER = 2

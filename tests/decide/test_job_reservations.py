@@ -133,7 +133,6 @@ def test_more_files_than_staging_can_do_in_time(
     assert caught.value.key == "jobs.1.uses"
 
 
-DIRECTORY = {"backend": "directory", "path": "/fast"}
 DISK = {"backend": "node-local", "path": "/nvme", "granularity": "1KiB"}
 
 

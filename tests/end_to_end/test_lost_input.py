@@ -9,9 +9,9 @@ from tests.support.user_site import Site, expected
 from .test_unsafe_again import before
 
 
-def failed(site: Site, lost: str, *more: str) -> Path:
+def failed(site: Site, lost: str) -> Path:
     """A run in which D has failed, and ``lost`` has vanished from the tier since."""
-    folder = site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0", *more)
+    folder = site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0")
     site.trouble.write_text("d.dat")
     assert site.run("bb").returncode == 80
     site.trouble.unlink()
@@ -21,13 +21,7 @@ def failed(site: Site, lost: str, *more: str) -> Path:
 
 
 def test_the_maker_of_a_lost_input_runs_again_with_remake(site: Site) -> None:
-    """D has failed, and c.dat has vanished from the tier since."""
-    folder = site.planned("bb", "--bb-mode", "persistent", "-Ddagman.retry=0")
-    site.trouble.write_text("d.dat")
-    assert site.run("bb").returncode == 80
-    site.trouble.unlink()
-    (file,) = site.tier_path.rglob("c.dat")
-    file.unlink()
+    folder = failed(site, "c.dat")
     for _ in range(2):  # as often as it is tried
         done = site.run("bb")
         assert done.returncode == 80

@@ -11,7 +11,6 @@ from pegasus_bb.model.document import Document
 
 CWD = Path("/home/me/runs")
 SCRATCH = {"type": "sharedScratch", "path": "/scratch"}
-STORAGE = {"type": "local-storage", "path": "/storage"}
 
 
 def complete(*sites: dict[str, Any], named: tuple[str, ...] = ()) -> SiteCatalog:

@@ -11,7 +11,6 @@ from pegasus_bb.core.errors import CatalogError, NotSealed
 from pegasus_bb.model.dag.reader import read_dag
 from pegasus_bb.planner.seal.sealed_directory import check_directory
 
-BIN = "{folder}/bb/bin"
 DAG = """\
 JOB work_ID1 work_ID1.sub
 SCRIPT DEFER 75 10 POST work_ID1 {bin}/await_stage_out work_ID1 $JOBID $RETURN {judge}

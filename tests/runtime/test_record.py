@@ -13,8 +13,6 @@ from typing import Any
 import pytest
 import yaml
 
-from pegasus_bb.runtime import proc
-
 RECORDED = Path(__file__).parent.parent / "recorded" / "kickstart"
 MIB = 1 << 20
 Site = Any  # tests/runtime/conftest.py
@@ -110,17 +108,6 @@ class TestCounters:
         inside = main_row(yaml.safe_load(done.stdout)[0])
         assert inside["rchar"] == alone["rchar"]
         assert inside["wchar"] == 0
-
-    @pytest.fixture
-    def stat(self, monkeypatch: pytest.MonkeyPatch) -> Any:
-        def of(ticks: int, accounted: bool) -> float | None:
-            line = b"7 (a) b) (c) Z " + b" ".join(b"%d" % n for n in range(4, 42))
-            line += b" %d 43" % ticks
-            monkeypatch.setattr(proc, "read_small", lambda path: line)
-            monkeypatch.setattr(proc, "_ACCOUNTED", accounted)
-            return proc.iowait_of(7)[0]
-
-        return of
 
 
 class TestStatus:

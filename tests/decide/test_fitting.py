@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
@@ -136,12 +135,3 @@ def test_explain_shows_phases_and_moved_files(case: str) -> None:
     if os.environ.get("REFRESH_GOLDEN"):
         file.write_text(result.stdout)
     assert result.stdout == file.read_text()
-
-
-@pytest.mark.usefixtures("here")
-def test_explain_says_the_same_to_programs() -> None:
-    words = ["--output-dir", "out", "--bb-capacity", "52", "--json"]
-    data = json.loads(CliRunner().invoke(command, words).stdout)
-    caught = {"limit": 52, "phases": 3, "peak": 50, "moved": ["in"]}
-    assert data["fit"] == {**caught, "benefit": 125}
-    assert (data["any_order"], data["planned_order"]) == (65, 50)

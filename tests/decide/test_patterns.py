@@ -26,9 +26,7 @@ def test_patterns_are_a_list_or_a_mapping(user: User, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "tier"),
     [
-        ("mid.txt: pfs\n'*.txt': bb\n", "pfs"),
         ("'*.txt': bb\nmid.txt: pfs\n", "bb"),
-        ("'m?d.*': pfs\n'*.txt': bb\n", "pfs"),
         ("'*.txt': bb\n'm?d.*': pfs\n", "bb"),
         ("'[a-m]id.txt': pfs\n'*': bb\n", "pfs"),
     ],
@@ -68,9 +66,7 @@ def test_an_entry_that_cannot_be_is_refused_with_its_line(
     [
         ("- mid.txt\n", "two keys, lfn and tier"),
         ("- {lfn: mid.txt, teir: bb}\n", "two keys, lfn and tier"),
-        ("just text\n", "a list of lfn and tier, or a mapping"),
         ("mid.txt: [bb]\n", "single values"),
-        ("mid.txt:\n", "single values"),
         ("a: [\n", "is not YAML"),
     ],
 )

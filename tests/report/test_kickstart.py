@@ -97,16 +97,10 @@ def test_a_record_without_the_essentials_is_a_problem(
     ("transformation", "node", "kind"),
     [
         ("pegasus::transfer", "transfer_ID1", Kind.COMPUTE),
-        ("pegasus::cleanup", "task_clean_up_ID1", Kind.COMPUTE),
-        ("pegasus::dirmanager", "create_dir_demo_0_cori", Kind.CREATE_DIR),
         ("pegasus::transfer", "stage_in_remote_cori_0_0", Kind.STAGE_IN),
-        ("pegasus::transfer", "stage_out_local_cori_1_0", Kind.STAGE_OUT),
         ("pegasus::transfer", "stage_worker_local_demo_0_cori", Kind.OTHER),
         ("pegasus::cleanup", "clean_up_cori_level_3_0", Kind.CLEANUP),
-        ("pegasus::cleanup", "cleanup_demo_0_cori", Kind.CLEANUP),
-        ("pegasus::rc-client", "register_cori_0_0", Kind.REGISTER),
         ("bb_setup", "bb_setup_ID0000001", Kind.BB_SETUP),
-        ("bb_delete", "bb_delete_ID0000004", Kind.BB_DELETE),
         ("stage_in_images", "stage_in_images_ID1", Kind.COMPUTE),  # the user's own
     ],
 )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from pegasus_bb_lab.flash.device_timeline import slowdown
-from pegasus_bb_lab.flash.flash_study import record, simulate, study, to_policies
-from pegasus_bb_lab.flash.policies import WITHOUT_TIMES, Assign
+from pegasus_bb_lab.flash.flash_study import study, to_policies
 from pegasus_bb_lab.model.flash_device import FlashInput
 
 from lab.tests.flash.loads import users, workflows
@@ -46,15 +44,6 @@ def test_streams_by_workflow_or_lifetime_copy_less_than_none(tmp_path: Path) -> 
     assert found.waf("lifetime, sigma 0") < found.waf("lifetime, sigma 0.5") < legacy
     assert found.waf("workflow") < legacy
     assert found.waf("cohort") < legacy
-
-
-@pytest.mark.parametrize("assign", WITHOUT_TIMES.values(), ids=list(WITHOUT_TIMES))
-@pytest.mark.parametrize("seed", range(3))
-def test_trim_never_raises_waf(wanted: FlashInput, assign: Assign, seed: int) -> None:
-    trace = record(wanted, seed)
-    deaf = replace(wanted, device=replace(wanted.device, trim=False))
-    with_trim, without = (simulate(each, trace, assign) for each in (wanted, deaf))
-    assert with_trim.waf <= without.waf
 
 
 def test_auto_is_the_lowest_that_needs_no_more_than_is_known(

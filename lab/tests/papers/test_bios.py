@@ -55,15 +55,6 @@ def test_the_synthetic_load(found: Any, key: str, least: float, most: float) -> 
     assert least <= found[key]["waf"] <= most
 
 
-def test_more_stripes_mix_more_users(found: Any) -> None:
-    legacy = [found["stripes"][count]["legacy"]["waf"] for count in ("1", "2", "4")]
-    assert legacy == sorted(legacy)
-
-
-def test_without_trim_streams_win_little(found: Any) -> None:
-    assert found["config3_no_trim"]["waf"] > found["config3"]["waf"] + 0.1
-
-
 def test_forty_workflows_of_one_user(found: Any) -> None:
     one = found["policies"]["users_1"]
     assert one["waf"]["user"] == one["waf"]["legacy"]  # a user has one stream

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pegasus_bb.core.units import GIB, KIB, MIB
+from pegasus_bb.core.units import KIB
 from pegasus_bb.report.bench import session as module
-from pegasus_bb.report.bench.cells import Cell, all_cells
 from pegasus_bb.report.bench.measured_tier import MeasuredFolder
 from pegasus_bb.report.bench.session import REPETITIONS, Session
 
@@ -14,15 +13,6 @@ from .conftest import PlayedEngine, cell
 
 SMALL = cell(1)
 LARGE = cell(4)
-
-
-def test_every_block_is_measured_with_every_number_of_processes() -> None:
-    """The paper has blocks of 64 MB to 1 GB and 4 to 128 processes."""
-    blocks = [64 * MIB << n for n in range(5)]
-    counts = [4 << n for n in range(6)]
-    cells = all_cells(blocks[::-1], counts)
-    assert cells == [Cell(block, count) for block in blocks for count in counts]
-    assert cells[-1].total == 128 * GIB
 
 
 def test_every_cell_has_its_turn_before_any_has_another(

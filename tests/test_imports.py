@@ -157,6 +157,11 @@ jobs:
 - {type: job, name: work, id: J4, arguments: [], uses: [{lfn: f1, type: input}]}
 - {type: job, name: work, id: J5, arguments: [], uses: [{lfn: f1, type: input}]}
 """
+TASK = """\
+pegasus: "5.0"
+name: one
+jobs: [{type: job, name: work, id: J1, arguments: [], uses: []}]
+"""
 SITES = """\
 pegasus: "5.0"
 sites:
@@ -172,24 +177,33 @@ transformations:
 """
 
 
-def test_planning_loads_only_the_modules_that_it_needs(tmp_path: Path) -> None:
-    """Without declared speeds it forecasts nothing; it never reads a submit file."""
-    server = f'{{url: "file://{tmp_path}", operation: all}}'
-    sites = SITES.replace("FILES", server).replace("OUT", str(tmp_path))
-    (tmp_path / "workflow.yml").write_text(WORKFLOW)
-    (tmp_path / "sites.yml").write_text(sites)
-    (tmp_path / "transformations.yml").write_text(PROGRAMS)
-    (tmp_path / "replicas.yml").write_text('pegasus: "5.0"\nreplicas: []\n')
+def loaded_by(folder: Path, *words: str) -> set[str]:
+    """The modules that a command has loaded when it ends."""
     story = (
         "import sys; from pegasus_bb.cli import cli; cli(sys.argv[1:], "
-        "standalone_mode=False); print(*sys.modules, file=sys.stderr)"
+        "standalone_mode=False); print('loaded', *sys.modules, file=sys.stderr)"
     )
-    words = ["plan", "--bb-planner", "builtin", "--bb-mode", "persistent", "--quiet"]
-    words += ["--output-sites", "local", "--dir", "submit"]
     argv = [sys.executable, "-c", story, *words]
-    done = subprocess.run(argv, capture_output=True, text=True, cwd=tmp_path)
+    done = subprocess.run(argv, capture_output=True, text=True, cwd=folder)
     assert done.returncode == 0, done.stderr
-    loaded = set(done.stderr.split())
+    return set(done.stderr.splitlines()[-1].split())
+
+
+def loaded_by_plan(folder: Path, workflow: str = WORKFLOW) -> set[str]:
+    server = f'{{url: "file://{folder}", operation: all}}'
+    sites = SITES.replace("FILES", server).replace("OUT", str(folder))
+    (folder / "workflow.yml").write_text(workflow)
+    (folder / "sites.yml").write_text(sites)
+    (folder / "transformations.yml").write_text(PROGRAMS)
+    (folder / "replicas.yml").write_text('pegasus: "5.0"\nreplicas: []\n')
+    words = ["--bb-planner", "builtin", "--bb-mode", "persistent", "--quiet"]
+    words += ["--output-sites", "local", "--dir", "submit"]
+    return loaded_by(folder, "plan", *words)
+
+
+def test_planning_loads_only_the_modules_that_it_needs(tmp_path: Path) -> None:
+    """Without declared speeds it forecasts nothing; it never reads a submit file."""
+    loaded = loaded_by_plan(tmp_path)
     ours = sorted(name for name in loaded if name.startswith("pegasus_bb"))
     assert not [name for name in ours if name.startswith("pegasus_bb.forecast")]
     assert not loaded & {"htcondor2", "yaml"}
@@ -205,6 +219,18 @@ def test_the_embedded_engine_loads_no_catalogs_and_no_dagman() -> None:
     assert not loaded & {"javaproperties", "yaml", "ssl", "xml.sax", "rich"}
     engine, planner = "pegasus_bb.run.engine", "pegasus_bb.planner"
     assert not loaded & {f"{engine}.dagman.running", f"{engine}.failure_messages"}
+    assert not loaded & {f"{planner}.run_plan", "pegasus_bb.model.catalogs"}
+
+
+def test_a_run_that_ends_well_loads_nothing_that_tells_of_failures(
+    tmp_path: Path,
+) -> None:
+    loaded_by_plan(tmp_path, TASK)
+    (dag,) = (tmp_path / "submit").rglob("*.dag")
+    loaded = loaded_by(tmp_path, "run", str(dag.parent), "--engine", "local")
+    engine, planner = "pegasus_bb.run.engine", "pegasus_bb.planner"
+    assert f"{engine}.scheduler" in loaded
+    assert not loaded & {f"{engine}.failure_messages", f"{engine}.causes"}
     assert not loaded & {f"{planner}.run_plan", "pegasus_bb.model.catalogs"}
 
 

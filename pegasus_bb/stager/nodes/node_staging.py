@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.core.units import abbreviate
@@ -31,6 +31,13 @@ _PAUSE = 5  # times as long as a stage-out that failed took: then it is tried ag
 _LONGEST = 600.0  # seconds; also where a clock that was set says that it took days
 
 
+class _Storage(NamedTuple):
+    """What a site with storage on its nodes has."""
+
+    config: NodesConfig
+    orders: Orders
+
+
 class Nodes:
     """``config`` is None where the site has no storage on its nodes."""
 
@@ -43,10 +50,9 @@ class Nodes:
     ) -> None:
         """``store`` has the records of an earlier service. Raises OSError,
         UsageError."""
-        self._config: Any = config
+        self._of_site = None if config is None else _Storage(config, Orders(config))
         self._spool, self._spaces = spool, spaces
         self._files = Records(store, NodesRecord)
-        self._orders: Any = config and Orders(config)  # no record without them
         self._records = {record.folder: record for record in self._files.read()}
         if self._records and config is None:
             raise UsageError(
@@ -56,15 +62,20 @@ class Nodes:
         self._ended: dict[str, Ended] = {}  # by folder
         self._not_before: dict[str, float] = {}  # time.monotonic() of the next try
 
-    def path(self, job: SlurmJob) -> str:
-        """Return the path of the job's folder on each of its nodes. Raises Refused."""
-        if self._config is None:
+    @property
+    def _storage(self) -> _Storage:
+        """Raises Refused where the site has none; then there are no records."""
+        if self._of_site is None:
             raise Refused(
                 "no-nodes",
                 "node://: this site stages nothing on nodes; its administrator can "
                 "configure it",
             )
-        return os.path.join(self._config.path, job.life)
+        return self._of_site
+
+    def path(self, job: SlurmJob) -> str:
+        """Return the path of the job's folder on each of its nodes. Raises Refused."""
+        return os.path.join(self._storage.config.path, job.life)
 
     def of(self, job: SlurmJob) -> list[str]:
         """Return the nodes that have the job's folder, or may have."""
@@ -87,7 +98,7 @@ class Nodes:
         record = self._records.get(job.life) or NodesRecord(job)
         is_known = record.want == IN and record.hosts == nodes and not record.failures
         record.token = request.token
-        record.deadline = request.noted_at + self._config.timeout
+        record.deadline = request.noted_at + self._storage.config.timeout
         if not is_known:
             copies = _as_paths(self._spaces, [p for p in places if is_on_node(p[1])])
             record.hosts = nodes
@@ -159,15 +170,15 @@ class Nodes:
         for record in list(self._records.values()):
             if self._records.get(record.folder) is not record:
                 continue
-            is_sent = self._orders.send(record)
+            is_sent = self._storage.orders.send(record)
             if record.want == GONE:
                 if is_sent:
                     self._forget(record)
                 continue
-            new = self._orders.collect(record)
+            new = self._storage.orders.collect(record)
             if new:
                 self._files.save(record)
-                self._orders.acknowledge(record, new)
+                self._storage.orders.acknowledge(record, new)
             if not record.silent:
                 self._advance(record)
             elif record.token and time.time() > record.deadline:
@@ -182,7 +193,7 @@ class Nodes:
                 "node": node,
                 "want": record.want,
                 "since": round(record.begun, 3),
-                "message": self._orders.state_of(node),
+                "message": self._storage.orders.state_of(node),
             }
             for record in self._records.values()
             for node in record.silent
@@ -223,8 +234,8 @@ class Nodes:
         """pre_run fails: Slurm tears the job down, and tries again later."""
         self._let_go(
             record,
-            f"the data is not on the job's nodes after {self._config.timeout} s: "
-            f"{self._orders.silence_of(record)}",
+            f"the data is not on the job's nodes after {self._storage.config.timeout} s: "
+            f"{self._storage.orders.silence_of(record)}",
         )
 
     def _answer_pre_run(self, record: NodesRecord, message: str) -> None:
@@ -234,7 +245,7 @@ class Nodes:
 
     def _forget(self, record: NodesRecord) -> None:
         del self._records[record.folder]
-        self._orders.forget(record)
+        self._storage.orders.forget(record)
         self._files.remove(record)
 
 

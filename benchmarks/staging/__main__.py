@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from benchmarks.byte_code import compile_as_installed
 from benchmarks.staging.peers import OURS, UNVERIFIED, all_peers
 from benchmarks.staging.results import fastest, goals_of, table
 from benchmarks.staging.scenes import KEPT, Run, Scene, how_cold, play, why_absent
@@ -45,6 +46,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
 
 def main(argv: Sequence[str] | None = None) -> int:
     options = parse(argv)
+    compile_as_installed()
     # Not /tmp, which is in memory on some systems.
     where = os.environ.get("TMPDIR", "/var/tmp")
     disk = Path(tempfile.mkdtemp(prefix="bench-staging-", dir=options.disk or where))

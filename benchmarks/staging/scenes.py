@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
 
+from benchmarks.staging.busy import busy_cores
 from benchmarks.staging.measure import Cost, run, sync_file_system
 from benchmarks.staging.peers import Peer, Task
 from benchmarks.staging.sets import (
@@ -29,15 +30,18 @@ _DROP = Path("/proc/sys/vm/drop_caches")
 
 @dataclass(frozen=True)
 class Scene:
-    """Where the source lies, and whether the machine has it in memory already."""
+    """Where the source lies, whether the machine has it in memory already, and how many
+    cores do other work meanwhile."""
 
     files: FileSet
     on: str  # tmpfs | disk
     cache: str  # warm | cold
+    busy: int = 0  # cores
 
     @property
     def title(self) -> str:
-        return f"{self.files.name}, {self.on} to disk, {self.cache}"
+        title = f"{self.files.name}, {self.on} to disk, {self.cache}"
+        return f"{title}, beside a busy core" if self.busy else title
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,8 @@ def _one(scene: Scene, turn: int, peer: Peer, source: Path, work: Path) -> Run:
     argv = peer.argv(task)
     prepare_cache(scene, source)
     try:
-        cost = run(argv, work, work / "said")
+        with busy_cores(scene.busy):
+            cost = run(argv, work, work / "said")
         check_copy(scene.files, source, task.dest)
         failed = ""
     except (RunFailed, OSError) as error:

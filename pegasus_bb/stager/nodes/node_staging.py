@@ -232,10 +232,11 @@ class Nodes:
 
     def _give_up(self, record: NodesRecord) -> None:
         """pre_run fails: Slurm tears the job down, and tries again later."""
+        config, orders = self._storage
         self._let_go(
             record,
-            f"the data is not on the job's nodes after {self._storage.config.timeout} s: "
-            f"{self._storage.orders.silence_of(record)}",
+            f"the data is not on the job's nodes after {config.timeout} s: "
+            f"{orders.silence_of(record)}",
         )
 
     def _answer_pre_run(self, record: NodesRecord, message: str) -> None:

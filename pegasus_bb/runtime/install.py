@@ -16,7 +16,7 @@ import struct
 from importlib.util import MAGIC_NUMBER, cache_from_source
 from zipfile import ZipFile, ZipInfo
 
-from pegasus_bb.core.errors import UsageError
+from pegasus_bb.core.errors import USAGE, UsageError
 from pegasus_bb.core.refusals import keep_mode
 
 PROGRAMS = (
@@ -88,7 +88,11 @@ def kept(place):
     return True
 if not any(map(kept, places)):
     sys.path.insert(0, archive)
-    from pegasus_bb.runtime import node_cache
+    try:
+        from pegasus_bb.runtime import node_cache
+    except Exception:  # removed, truncated, or edited
+        print("%s: %s: is not there or is damaged; plan again" % (os.path.basename(sys.argv[0]), archive), file=sys.stderr)
+        sys.exit({usage})
     node_cache.unpack(archive, digest, places, name)
     any(map(kept, places))
 from pegasus_bb.runtime.programs.{program} import main
@@ -138,7 +142,8 @@ def program_texts(
     bases = f"({_BASES})" if is_kept else "()"
     digest = hashlib.sha256(archive).hexdigest()
     return {
-        name: start + _BODY.format(program=name, digest=digest, bases=bases)
+        name: start
+        + _BODY.format(program=name, digest=digest, bases=bases, usage=USAGE)
         for name in PROGRAMS
     }
 

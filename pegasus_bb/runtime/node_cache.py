@@ -38,21 +38,27 @@ def unpack(archive: str, digest: str, places: list[str], name: str) -> None:
     its own, where a copy would serve no other start. Ends this process where the
     archive is not the one that was planned.
     """
+    data = _planned(archive, digest)
     for place in places:
         with suppress(OSError):  # full, read-only, another user's: the next one
             if not _make_own(place):
-                _keep(archive, digest, place, name)
+                _keep(data, digest, place, name)
             return
 
 
-def _keep(archive: str, digest: str, place: str, name: str) -> None:
+def _planned(archive: str, digest: str) -> bytes:
+    """The bytes of ``archive``, checked before more of it is used."""
     with open(archive, "rb") as file:
         data = file.read()
-    if hashlib.sha256(data).hexdigest() != digest:
-        program = os.path.basename(sys.argv[0])
-        changed = "was changed since the plan was made; plan again"
-        print(f"{program}: {archive}: {changed}", file=sys.stderr)
-        sys.exit(USAGE)
+    if hashlib.sha256(data).hexdigest() == digest:
+        return data
+    program = os.path.basename(sys.argv[0])
+    changed = "was changed since the plan was made; plan again"
+    print(f"{program}: {archive}: {changed}", file=sys.stderr)
+    sys.exit(USAGE)
+
+
+def _keep(data: bytes, digest: str, place: str, name: str) -> None:
     with ZipFile(io.BytesIO(data)) as source:
         _keep_helpers(source, os.path.join(place, digest))
         write_bytes(os.path.join(place, name), image(dict(_modules(source))), 0o600)

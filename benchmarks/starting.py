@@ -282,6 +282,7 @@ def main() -> int:
     tasks, rounds = (*numbers, *(200, 3)[len(numbers) :])
     compile_as_installed()
     with tempfile.TemporaryDirectory(prefix="bench-start-") as root:
+        os.environ["PEGASUS_BB_LEDGER"] = f"{root}/ledger.jsonl"  # not the user's own
         bench = Bench(Path(root), tasks)
         calls(bench)
         fresh_starts(bench, rounds)

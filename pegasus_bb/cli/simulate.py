@@ -54,6 +54,13 @@ class _SimulateCommand(PlanCommand):
     help="Runs of each mode.",
     show_default=True,
 )
+@click.option(
+    "--scale",
+    type=click.IntRange(1, 1_000_000),
+    default=1,
+    metavar="N",
+    help="Assume N times the bytes in every file, and tasks that do as much more.",
+)
 @click.option("--html", type=Path, help="Write a page with figures into this file.")
 @click.option(
     "--trace",
@@ -63,6 +70,7 @@ class _SimulateCommand(PlanCommand):
 def command(
     modes: tuple[str, ...],
     seeds: int,
+    scale: int,
     html: Path | None,
     trace: Path | None,
     **options: Any,
@@ -74,5 +82,7 @@ def command(
     pegasus-bb simulate --mix apex --help lists those options.
     """
     from pegasus_bb.cli.simulate_workflow import simulate_workflow
+    from pegasus_bb.planner.simulations import SimulationSize
 
-    simulate_workflow(options, modes, seeds, html, trace)
+    size = SimulationSize(seeds, scale)
+    simulate_workflow(options, modes, size, html, trace)

@@ -23,7 +23,7 @@ from pegasus_bb.forecast.workflow.waiting_times import Waits
 from pegasus_bb.model.modes import OFF, PERSISTENT, PLANNED
 from pegasus_bb.model.run import Run
 from pegasus_bb.planner.reading import no_collection
-from pegasus_bb.planner.simulations import Simulated, simulated_modes
+from pegasus_bb.planner.simulations import Simulated, SimulationSize, simulated_modes
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.encoding import to_document
 from pegasus_bb.report.render import WIDTH, render_text
@@ -52,7 +52,7 @@ _HEAD = ("seconds, simulated", "jobs", "starting", "slot", "computing", "storage
 def simulate_workflow(
     options: dict[str, Any],
     modes: Sequence[str],
-    seeds: int,
+    size: SimulationSize,
     html: Path | None,
     trace: Path | None,
 ) -> None:
@@ -62,14 +62,12 @@ def simulate_workflow(
         if mode not in PLANNED:
             raise UsageError(f"--mode {mode}: one of {', '.join(PLANNED)}")
     wanted = [PLANNED[mode] for mode in modes or _DEFAULT]
-    if seeds < 1:
-        raise UsageError(f"--seeds {seeds}: a number of runs, 1 or more")
     if html is not None:
         import pegasus_bb.report.page  # noqa: F401 - fails at once if it is not installed
     with no_collection():
         with progress("runs") as done:
             planned = plan_options(options, mode="persistent")
-            found = simulated_modes(planned, wanted, seeds, done)
+            found = simulated_modes(planned, wanted, size, done)
         compared = _compared(found)
         if as_json:
             click.echo(orjson.dumps(_document(found, compared), option=_INDENT))
@@ -102,7 +100,7 @@ def _compared(found: Simulated) -> dict[str, Comparison]:
 
 def _with_doubt(compared: Comparison, found: Simulated, mode: str) -> Comparison:
     """The ranges of the first table may say something else."""
-    if not found.predicted.history:
+    if not found.predicted.basis.history:
         return compared
     of_both = [p for p in found.predicted.modes if p.mode in (OFF.name, mode)]
     ranges = " and ".join(f"{p.range} in mode {p.mode}" for p in of_both)

@@ -42,6 +42,7 @@ class PlanningInput:
     history: History = field(default_factory=History)
     notes: tuple[str, ...] = ()  # for the user, on options that planning adapts
     free_on: Callable[[Tier], int | None] = _not_known  # bytes; None: not known
+    scale: int = 1  # how many times the bytes of its files a simulation assumes
 
     @property
     def data_configuration(self) -> DataConfiguration:

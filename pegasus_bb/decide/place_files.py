@@ -87,6 +87,8 @@ def place_by_rules(given: PlanningInput, tier: Tier) -> PlacementDecision:
         if file.lfn in made_inside and how == "link":
             how = "copy"  # it is not there yet
         size = given.history.sizes.get(file.lfn) if file.size is None else file.size
+        if size is not None and not file.executable:
+            size *= given.scale
         first, last = lives[file.lfn]
         life = last - first + 1, seconds.get(file.lfn), last
         placed[file.lfn] = PlacedFile(

@@ -159,6 +159,11 @@ class ReplicaCatalog:
         index = next((n for n, entry in entries if str(entry["lfn"]) == lfn), None)
         return ("replicas",) if index is None else ("replicas", index)
 
+    def is_remote(self, lfn: str) -> bool:
+        """Whether each replica of ``lfn`` is on another host, as of http or scp."""
+        known = self.replicas.get(lfn, ())
+        return bool(known) and all(local_path(each.pfn) is None for each in known)
+
     def checksum(self, lfn: str) -> str:
         """What every replica of ``lfn`` must have; empty if none is declared."""
         known = self.replicas.get(lfn, ())

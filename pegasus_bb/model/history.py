@@ -11,6 +11,7 @@ from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.workflow import Job
 
 _LONGEST = 1e9  # seconds; sums of such times are finite
+_SAME_SIZE = 0.05  # a difference in the bytes of a task's files that changes nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,34 @@ class Past:
     metadata: int | None = None  # calls that open, close, stat, sync, rename: Darshan's
     meta_time: float | None = None  # seconds in those, of all processes: Darshan's
     concurrency: float | None = None  # tasks that ran at the same time, on average
+    size: int | None = None  # bytes of all its files
+    fixed: float = 0.0  # the part of its time that does not grow with its files
+
+    def resized(self, more: float) -> Past:
+        """The record of such a task with ``more`` times the bytes in its files: what it
+        did grows as they do, but for the ``fixed`` part of its time."""
+        if abs(more - 1) <= _SAME_SIZE:
+            return self
+        longer = self.fixed + (1 - self.fixed) * more
+        return replace(
+            self,
+            duration=self.duration * longer,
+            user=_times(self.user, longer),
+            kernel=_times(self.kernel, longer),
+            meta_time=_times(self.meta_time, longer),
+            read=_whole(self.read, more),
+            written=_whole(self.written, more),
+            calls=_whole(self.calls, more),
+            size=_whole(self.size, more),
+        )
+
+
+def _times(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor
+
+
+def _whole(value: int | None, factor: float) -> int | None:
+    return None if value is None else round(value * factor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +87,24 @@ class History:
     source: str = ""  # where the records are, for a person
     others: tuple[History, ...] = ()  # earlier runs besides this one
     startup: Startup | None = None  # None: unknown
+    at_once: int | None = None  # most tasks that ran at the same time
 
     @property
     def has_times(self) -> bool:
         known = bool(self.jobs or self.transformations or self.programs)
         return known or any(other.has_times for other in self.others)
 
-    def pasts(self, job: str, transformation: str) -> list[tuple[str, Past]]:
-        """The place and the record of ``job`` in each run that has one."""
+    def pasts(
+        self, job: str, transformation: str, files: Sequence[tuple[str, int]] = ()
+    ) -> list[tuple[str, Past]]:
+        """The place and the record of ``job`` in each run that has one, as it would be
+        with these ``files``: (LFN, bytes) each."""
         pasts: list[tuple[str, Past]] = []
         for run in (self, *self.others):
             past = run._own(job, transformation)
             if past is not None:
-                pasts.append((run.place, past))
+                more = run._growth(past, files)
+                pasts.append((run.place, past.resized(more)))
         return pasts
 
     def of(self, job: str, transformation: str) -> Past | None:
@@ -78,6 +112,18 @@ class History:
         one."""
         pasts = self.pasts(job, transformation)
         return pasts[0][1] if pasts else None
+
+    def _growth(self, past: Past, files: Sequence[tuple[str, int]]) -> float:
+        """How many times the bytes of that task ``files`` have. Sizes that planning
+        knew then compare best with those that it knows now; 1 if nothing tells."""
+        now = sum(size for _, size in files)
+        then = [self._size_then(lfn) for lfn, _ in files]
+        known = [size for size in then if size is not None]
+        before = sum(known) if len(known) == len(then) else past.size
+        return now / before if now and before else 1.0
+
+    def _size_then(self, lfn: str) -> int | None:
+        return self.planned_sizes.get(lfn, self.sizes.get(lfn))
 
     def _own(self, job: str, transformation: str) -> Past | None:
         return (
@@ -102,6 +148,12 @@ def combine(runs: Sequence[History]) -> History:
         source=" and ".join(run.source for run in runs),
         others=tuple(runs[1:]),
     )
+
+
+def most_at_once(history: History) -> int | None:
+    """Most tasks that ran at the same time in any of its runs; None if unknown."""
+    runs = (history, *history.others)
+    return max((run.at_once for run in runs if run.at_once), default=None)
 
 
 def declared_past(job: Job) -> Past | None:

@@ -3,6 +3,7 @@ the same form.
 
     cluster:
       slots: 64                     # jobs that run at the same time
+      remote: {read: 100MB/s, write: 100MB/s}       # what comes from other sites
       pfs: {read: 8GB/s, write: 6GB/s, job_read: 400MB/s, latency: 2ms, ops: 30000/s}
       bb: {read: 80GB/s, write: 60GB/s, job_read: 2GB/s, job_write: 1500MB/s}
 """
@@ -21,6 +22,7 @@ from pegasus_bb.model.quantities import count, rate, short_time
 from pegasus_bb.model.records import key, read_record
 
 SLOTS = "slots"
+REMOTE = "remote"  # the place of files of other sites
 _COUNT = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?) ?/s")
 
 
@@ -66,6 +68,7 @@ class Speeds:
     slots: int  # jobs that run at the same time
     places: Mapping[str, Speed]
     source: str  # file and line, for a person
+    states_slots: bool = True  # False: ``slots`` is 1 because the file has none
 
     @property
     def pfs(self) -> Speed:
@@ -102,8 +105,9 @@ def read_speeds(document: Document, root: tuple[Key, ...], site: str) -> Speeds 
         )
     line = document.line(entry.at)
     origin = f"{document.path}:{line}" if line else str(document.path)
-    slots = count()(entry.below(SLOTS)) if SLOTS in entry.data else 1
-    return Speeds(slots, places, origin)
+    states_slots = SLOTS in entry.data
+    slots = count()(entry.below(SLOTS)) if states_slots else 1
+    return Speeds(slots, places, origin, states_slots)
 
 
 def read_speed(entry: Entry) -> Speed:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from statistics import fmean
 
 from pegasus_bb.core.errors import CatalogError, UsageError
+from pegasus_bb.core.units import format_files
 from pegasus_bb.decide.decision import PlacementDecision, PlanningInput
 from pegasus_bb.decide.hybrid_mode import apply_hybrid_mode
 from pegasus_bb.decide.job_reservations import capacity_maker
@@ -15,13 +17,13 @@ from pegasus_bb.decide.sizing import automatic_capacity
 from pegasus_bb.decide.survey import INPUT
 from pegasus_bb.decide.tier_choice import choose_tier, lint_tier
 from pegasus_bb.forecast.workflow.calibration import calibrated, fitted_speeds
-from pegasus_bb.forecast.workflow.mode_choice import Compared, Predicted, choose
+from pegasus_bb.forecast.workflow.mode_choice import Basis, Compared, Predicted, choose
 from pegasus_bb.forecast.workflow.prediction import Prediction
 from pegasus_bb.forecast.workflow.simulator import Mode, PlannedWorkflow, Simulator
 from pegasus_bb.forecast.workflow.workload import workload
 from pegasus_bb.model.catalogs import SPEEDS, environment
 from pegasus_bb.model.document import Key, load
-from pegasus_bb.model.history import DEFAULT_STARTUP, History
+from pegasus_bb.model.history import DEFAULT_STARTUP, History, most_at_once
 from pegasus_bb.model.modes import (
     MODES,
     PERSISTENT,
@@ -31,10 +33,12 @@ from pegasus_bb.model.modes import (
     recorded_mode,
 )
 from pegasus_bb.model.placement import Placement
-from pegasus_bb.model.speeds import Speeds, read_speeds
+from pegasus_bb.model.speeds import REMOTE, Speeds, read_speeds
 from pegasus_bb.planner.fork_worker import JOBS_FOR_A_WORKER, in_worker
 from pegasus_bb.planner.options import PlanOptions
 from pegasus_bb.planner.reading import read
+
+_SAME_SIZE = 1.5  # sizes below this factor are taken for the same workload
 
 
 @dataclass(frozen=True)
@@ -50,10 +54,18 @@ class ModePredictions:
     _modes: list[Mode] = field(default_factory=list)  # that were simulated
 
     def of(self, mode: RunMode) -> Prediction:
-        """The prediction, plus the time that an earlier run in this mode took beyond
-        its simulation; without such a run, the least excess of any run."""
-        least = min(self._unexplained.values(), default=0.0)
-        return self._simulated(mode).with_other(self._unexplained.get(mode, least))
+        """The prediction as an earlier run in this mode was measured; without such a
+        run, plus the least time that any run took beyond its simulation."""
+        found = self._simulated(mode)
+        if mode in self._measured:
+            return found.as_measured(self._measured[mode])
+        excess = (
+            makespan - (run.makespan - run.wait)
+            for run, makespan in (
+                (self._simulated(of), seconds) for of, seconds in self._measured.items()
+            )
+        )
+        return found.with_other(max(0.0, min(excess, default=0.0)))
 
     def _simulated(self, mode: RunMode) -> Prediction:
         if mode in self._known:
@@ -72,21 +84,34 @@ class ModePredictions:
         history = self.given.history
         if history.makespan is None or not history.jobs or history.others:
             return self
+        if not self.is_of_this_size(history):
+            return self
         measured = {job: past.duration for job, past in history.jobs.items()}
         mode = self.mode(_mode_of(history))
         return replace(self, simulator=calibrated(self.simulator, mode, measured))
 
     @cached_property
-    def _unexplained(self) -> Mapping[RunMode, float]:
-        """Mode of an earlier run -> seconds that it took beyond its simulation."""
+    def _measured(self) -> Mapping[RunMode, float]:
+        """Mode of an earlier run -> its makespan in seconds, without the wait; the mean
+        of several. Only runs of this workload count."""
+        found: dict[RunMode, list[float]] = {}
         history = self.given.history
-        excess: dict[RunMode, float] = {}
         for run in (history, *history.others):
-            if run.makespan is not None:
-                simulated = self._simulated(_mode_of(run))
-                beyond = run.makespan - (simulated.makespan - simulated.wait)
-                excess.setdefault(_mode_of(run), max(0.0, beyond))
-        return excess
+            if run.makespan is not None and self.is_of_this_size(run):
+                found.setdefault(_mode_of(run), []).append(run.makespan)
+        return {mode: fmean(seconds) for mode, seconds in found.items()}
+
+    def is_of_this_size(self, run: History) -> bool:
+        """Whether the files of ``run`` that this workflow has too were about as large.
+        A run of other files tells of other work."""
+        sizes = self.simulator.planned.work.sizes
+        then = {**run.sizes, **run.planned_sizes}
+        both = sizes.keys() & then.keys()
+        if not then:
+            return True
+        now = sum(sizes[lfn] for lfn in both or sizes)
+        growth = now / max(1, sum(then[lfn] for lfn in both or then))
+        return 1 / _SAME_SIZE < growth < _SAME_SIZE
 
     def mode(self, mode: RunMode) -> Mode:
         """The run in ``mode`` as planning would plan it. If planning refuses the mode,
@@ -106,21 +131,48 @@ class ModePredictions:
         """The prediction of ``mode``, and the reason if it cannot be planned."""
         return self.of(mode), self.refusal(mode)
 
-    def learn_unexplained(self) -> None:
+    def learn_measured(self) -> None:
         """Fill the cache now, so that a forked worker has it too."""
-        self._unexplained  # noqa: B018 - it is cached
+        for mode in self._measured:
+            self._simulated(mode)
 
     @property
-    def sources(self) -> tuple[str, str, tuple[str, ...], int, Mapping[str, int]]:
-        """The sources of speeds and times, and what is unknown."""
+    def basis(self) -> Basis:
         planned = self.simulator.planned
-        return (
+        work = planned.work
+        return Basis(
             planned.speeds.source,
             self.given.history.source,
-            planned.work.unknown_sizes,
-            planned.work.unknown_times,
-            planned.work.sources,
+            work.unknown_sizes,
+            work.unknown_times,
+            work.sources,
+            work.notes,
+            tuple(self._remarks()),
         )
+
+    def _remarks(self) -> Iterator[str]:
+        planned = self.simulator.planned
+        speeds = planned.speeds
+        history = self.given.history
+        if not speeds.states_slots:
+            jobs = f"{speeds.slots} job{'s' * (speeds.slots > 1)} at a time"
+            known = f"as in {history.source}" if history.at_once else "that is assumed"
+            yield f"{jobs}, {known}: {speeds.source} has no slots"
+        if planned.remote and REMOTE not in speeds.places:
+            yield (
+                f"{format_files(len(planned.remote))} of other sites come as fast as "
+                f"from the PFS: {speeds.source} has no speed of remote"
+            )
+        others = [
+            run.source
+            for run in (history, *history.others)
+            if run.has_times and not self.is_of_this_size(run)
+        ]
+        if others:
+            yield (
+                f"files had other sizes in {' and '.join(others)}: what tasks do is "
+                "taken to grow as their files do"
+            )
 
     @property
     def whole(self) -> Placement:
@@ -211,9 +263,11 @@ def _simulator(given: PlanningInput, placement: Placement, speeds: Speeds) -> Si
     files = placement.files
     history = given.history
     ending = given.ending
+    if not speeds.states_slots and (at_once := most_at_once(history)):
+        speeds = replace(speeds, slots=at_once)
     speeds = fitted_speeds(history, speeds)
     work = workload(given.workflow, given.graph, files, speeds, history)
-    inputs = (f.lfn for f in files.values() if f.role == INPUT)
+    inputs = [f.lfn for f in files.values() if f.role == INPUT]
     catalogs = given.catalogs
     site = given.site.name
     planned = PlannedWorkflow(
@@ -223,6 +277,7 @@ def _simulator(given: PlanningInput, placement: Placement, speeds: Speeds) -> Si
         cleanup=ending.cleanup,
         delivered=ending.delivered,
         linked=frozenset(lfn for lfn in inputs if catalogs.is_linked(site, lfn)),
+        remote=frozenset(lfn for lfn in inputs if catalogs.replicas.is_remote(lfn)),
         startup=history.startup or DEFAULT_STARTUP,
         wait=history.wait or 0.0,
     )
@@ -269,7 +324,7 @@ def predict(
     predictions = mode_predictions(given, decision)
     if predictions is None:
         return None
-    return Predicted((predictions.of(given.settings.mode),), *predictions.sources)
+    return Predicted((predictions.of(given.settings.mode),), predictions.basis)
 
 
 def compare(
@@ -284,7 +339,7 @@ def compare_modes(predictions: ModePredictions) -> Compared:
     """For a large workflow a worker simulates mode transient, which takes as long as
     all other modes together."""
     is_large = len(predictions.given.workflow.jobs) >= JOBS_FOR_A_WORKER
-    predictions.learn_unexplained()  # before the fork, so that both processes have it
+    predictions.learn_measured()  # before the fork, so that both processes have it
     answer = predictions.answer
     modes = PLANNED.values()
     with in_worker(partial(answer, TRANSIENT), with_worker=is_large) as transient:
@@ -293,7 +348,7 @@ def compare_modes(predictions: ModePredictions) -> Compared:
     refused = {mode.name: answers[mode][1] for mode in modes if answers[mode][1]}
     return Compared(
         tuple(answers[mode][0] for mode in modes),
-        *predictions.sources,
+        predictions.basis,
         choose([answers[mode][0] for mode in modes if mode.name not in refused]),
         refused,
     )

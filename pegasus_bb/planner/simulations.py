@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from pegasus_bb.core.errors import UsageError
-from pegasus_bb.core.units import format_number, format_size
-from pegasus_bb.decide.decision import PlanningInput
 from pegasus_bb.decide.place_files import place
-from pegasus_bb.decide.survey import INPUT, survey
 from pegasus_bb.forecast.workflow.mode_choice import Compared
 from pegasus_bb.forecast.workflow.simulated_run import run_of
 from pegasus_bb.forecast.workflow.simulator import demands_of
@@ -24,8 +22,12 @@ from pegasus_bb.planner.predictions import (
 )
 from pegasus_bb.planner.reading import read
 
-_SAME_SIZE = 1.5  # sizes below this factor are taken for the same workload
 _MOST = 2_000_000  # nodes of all runs: minutes, and some GiB
+
+
+class SimulationSize(NamedTuple):
+    seeds: int = 1  # runs of each mode
+    scale: int = 1  # how many times the bytes of each file
 
 
 @dataclass(frozen=True)
@@ -38,13 +40,13 @@ class Simulated:
 def simulated_modes(
     options: PlanOptions,
     modes: Sequence[RunMode],
-    seeds: int,
+    size: SimulationSize,
     done: Callable[[int, int], None],
 ) -> Simulated:
     """Calls ``done`` after every run. Raises UsageError and CatalogError: no speeds, a
     mode that cannot be planned, too many runs, and all that planning raises."""
-    given = read(options)
-    check_workload(given)
+    given = replace(read(options), scale=size.scale)
+    seeds = size.seeds
     predictions = mode_predictions(given, place(given))
     if predictions is None:
         raise without_speeds(given, "simulate")
@@ -69,35 +71,6 @@ def simulated_modes(
                 waits[mode.name] = waits_of(what, execution)
             done(number * seeds + seed + 1, count)
     return Simulated(compare_modes(predictions), runs, waits)
-
-
-def check_workload(given: PlanningInput) -> None:
-    """Raises UsageError if the files of a run that --bb-history names had another size:
-    the forecast does not scale what tasks took."""
-    files = survey(given, given.site.name)
-    sizes = {file.lfn: file.size for file in files.values() if not file.executable}
-    now = {lfn: size for lfn, size in sizes.items() if size is not None}
-    inputs = {lfn for lfn in now if files[lfn].role == INPUT}
-    for run in (given.history, *given.history.others):
-        _check_sizes(now, run.planned_sizes, run.source)
-        if run.brought and not inputs & run.planned_sizes.keys():
-            ours = {"inputs": sum(now[lfn] for lfn in inputs)}
-            _check_sizes(ours, {"inputs": run.brought}, run.source)
-
-
-def _check_sizes(now: Mapping[str, int], then: Mapping[str, int], source: str) -> None:
-    both = now.keys() & then.keys()
-    ours = sum(now[lfn] for lfn in both)
-    theirs = sum(then[lfn] for lfn in both)
-    least, most = sorted((ours, theirs))
-    if most > _SAME_SIZE * max(least, 1):
-        times = format_number(max(ours, 1) / max(theirs, 1), 2)
-        raise UsageError(
-            f"the files of this workflow have {format_size(ours)}, {times} times those "
-            f"of the run in {source}, {format_size(theirs)}, and the forecast does not "
-            "scale what tasks took. Name a run with files of this size as "
-            "--bb-history, or leave it out: then the profiles pegasus runtime count"
-        )
 
 
 def _check_effort(runs: int, nodes: int, seeds: int) -> None:

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
-from statistics import fmean, median
+from statistics import correlation, fmean, linear_regression, median
 
 from pegasus_bb.model.history import DEFAULT_STARTUP, History, Past, Startup
 from pegasus_bb.model.modes import OFF, PERSISTENT
@@ -14,6 +14,8 @@ from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.run import Kind, NodeTimes, Run, Task
 
 _FEW = 4  # nodes: of fewer, whole seconds of a job state log tell nothing
+_SPREAD = 1.5  # of sizes: of tasks nearer to each other a line tells nothing
+_LINEAR = 0.9  # correlation of sizes and times: below it a line tells nothing
 _OWN = (Kind.CREATE_DIR, Kind.CLEANUP)  # the planner's own that move nothing
 
 
@@ -28,10 +30,15 @@ def history_of(run: Run) -> History:
     logged = [task for task in tasks if task.exit_code is None]
     on_pfs = bool(run.fallback) or not run.tier
     together = tasks_together(run.tasks)
+    kinds = _by_name(recorded, together)
     return History(
         place=PFS if on_pfs else run.tier,
-        jobs={task.job: _past([task], together) for task in recorded if task.job},
-        transformations=_by_name(recorded, together),
+        jobs={
+            task.job: replace(_past([task], together), fixed=_fixed_of(task, kinds))
+            for task in recorded
+            if task.job
+        },
+        transformations=kinds,
         programs=_by_name(logged, together),
         sizes={**run.fetched, **sizes_of(tasks)},
         planned_sizes=run.planned_sizes,
@@ -40,6 +47,7 @@ def history_of(run: Run) -> History:
         makespan=_makespan(run) if recorded and not run.retries else None,
         wait=None if run.fallback else run.gate_wait,
         source=_source(run, tasks),
+        at_once=_most([(task.start, task.end) for task in recorded]) or None,
     )
 
 
@@ -88,7 +96,11 @@ def _by_name(tasks: Iterable[Task], together: Mapping[int, float]) -> dict[str, 
     kinds: dict[str, list[Task]] = {}
     for task in tasks:
         kinds.setdefault(task.transformation, []).append(task)
-    return {name: _past(some, together) for name, some in kinds.items() if name}
+    return {
+        name: replace(_past(some, together), fixed=_fixed(some))
+        for name, some in kinds.items()
+        if name
+    }
 
 
 def _past(tasks: Sequence[Task], together: Mapping[int, float]) -> Past:
@@ -102,7 +114,36 @@ def _past(tasks: Sequence[Task], together: Mapping[int, float]) -> Past:
         metadata=_whole(map(_metadata, tasks)),
         meta_time=_middle(t.calls.meta_time if t.calls else None for t in tasks),
         concurrency=_middle(together.get(id(task)) for task in tasks),
+        size=_whole(map(_size, tasks)),
     )
+
+
+def _size(task: Task) -> int | None:
+    """Bytes of all its files; None if one is unknown, or if it has none."""
+    sizes = [file.size for file in task.files if not file.name.startswith("/")]
+    known = [size for size in sizes if size is not None]
+    return sum(known) if known and len(known) == len(sizes) else None
+
+
+def _fixed_of(task: Task, kinds: Mapping[str, Past]) -> float:
+    kind = kinds.get(task.transformation)
+    return kind.fixed if kind else 0.0
+
+
+def _fixed(tasks: Sequence[Task]) -> float:
+    """The part of the run time of the middle task that does not grow with its files:
+    by least squares over tasks of several sizes, 0 if these are too few or too alike,
+    or if their times do not follow a line."""
+    points = [(size, t.duration) for t in tasks if (size := _size(t))]
+    sizes = [size for size, _ in points]
+    seconds = [duration for _, duration in points]
+    if len(points) < _FEW or max(sizes) < _SPREAD * min(sizes):
+        return 0.0
+    if min(seconds) == max(seconds) or correlation(sizes, seconds) < _LINEAR:
+        return 0.0
+    slope, intercept = linear_regression(sizes, seconds)
+    middle = intercept + slope * median(sizes)
+    return min(1.0, max(0.0, intercept / middle)) if middle > 0 else 0.0
 
 
 def _calls(task: Task) -> int | None:

@@ -46,14 +46,13 @@ def learning(earlier: Path) -> History:
 )
 def test_auto_takes_the_mode_that_is_preferred(
     site: Site,
-    learning: History,
     pfs: dict,
     more: tuple[str, ...],
     modes: tuple[str, ...],
     reason: str,
 ) -> None:
     speeds(site, pfs=pfs, bb=FAST)
-    done = site.plan("bb", "--bb-mode", "auto", *more, *learning)
+    done = site.plan("bb", "--bb-mode", "auto", *more)
     (line,) = [x for x in done.stderr.splitlines() if x.startswith("preferred: ")]
     mode = line.split(": ")[1]
     assert mode in modes
@@ -118,3 +117,46 @@ def test_a_history_that_shows_nothing_is_refused(site: Site) -> None:
     assert done.returncode == 2
     assert "no task that ended well has a record there" in done.stderr
     assert "mix_A.out.000" in done.stderr
+
+
+def test_a_run_on_the_pfs_counts_more_than_the_speed_that_is_declared(
+    site: Site, learning: History
+) -> None:
+    speeds(site, pfs=SLOW, bb=FAST)
+    done = site.bb("explain", "--json", *learning)
+    assert done.returncode == 0, done.stderr
+    off = next(
+        mode
+        for mode in json.loads(done.stdout)["predicted"]["modes"]
+        if mode["mode"] == "off"
+    )
+    report = site.bb("report", "--pfs", learning[1], "--json", "r.json")
+    assert report.returncode == 0, report.stderr
+    document = json.loads((site.work / "r.json").read_text())
+    measured = pytest.approx(document["runs"]["pfs"][0]["makespan"])
+    assert (off["low"], off["high"]) == (measured, measured)
+
+
+def test_a_simulation_of_larger_files_says_what_it_assumes(
+    site: Site, learning: History
+) -> None:
+    speeds(site, pfs=FAST, bb=FAST)
+    seconds = []
+    for scale in ("1", "100"):
+        done = site.bb("simulate", "--scale", scale, *learning, "--json")
+        assert done.returncode == 0, done.stderr
+        found = json.loads(done.stdout)["predicted"]
+        seconds.append(found["modes"][0]["compute"])
+        assert any("as their files do" in x for x in found["remarks"]) == (scale != "1")
+    assert seconds[1] > 50 * seconds[0]
+
+
+def test_slots_that_the_speeds_lack_are_those_of_the_earlier_run(
+    site: Site, learning: History
+) -> None:
+    speeds(site, pfs=FAST, bb=FAST)
+    sites = site.document("sites.yml")
+    del sites["x-storage-speeds"]["cluster"]["slots"]
+    site.save("sites.yml", sites)
+    assert "1 job at a time, that is assumed: " in site.bb("explain").stdout
+    assert f" as in {learning[1]}: " in site.bb("explain", *learning).stdout

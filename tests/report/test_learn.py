@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from pegasus_bb.model.history import Past
+from pegasus_bb.model.run import FileUse
 from pegasus_bb.report.learn import history_of
 from tests.report.sample_runs import a_run, a_task
 
@@ -29,3 +32,22 @@ def test_the_wait_at_the_gate_is_no_part_of_what_the_jobs_took() -> None:
     learned = history_of(a_run(a_task(), mode="persistent", tier="bb", **times))
     assert (learned.makespan, learned.wait) == (40.0, 60.0)
     assert (learned.place, learned.mode) == ("bb", "persistent")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "fixed"),
+    [
+        ((10.0, 12.0, 14.0, 18.0), 8.0 / 13.0),  # 8 s, and 2 s for each MB
+        ((5.0, 9.0, 4.0, 6.0), 0.0),  # no line
+        ((2.0, 4.0, 6.0), 0.0),  # too few
+    ],
+)
+def test_what_of_the_run_time_does_not_grow_is_learned_from_tasks_of_several_sizes(
+    seconds: tuple[float, ...], fixed: float
+) -> None:
+    tasks = [
+        a_task(job=f"ID{at}", duration=took, files=(FileUse("in", "", size * 10**6),))
+        for at, (size, took) in enumerate(zip((1, 2, 3, 5), seconds, strict=False))
+    ]
+    kind = history_of(a_run(*tasks)).of("", "cat")
+    assert kind and kind.fixed == pytest.approx(fixed)

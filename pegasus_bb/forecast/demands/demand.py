@@ -32,6 +32,7 @@ class DemandRange:
     optimistic: Demand  # the most
     source: str = ""  # what it was learned from, for a person
     note: str = ""  # why a better source did not serve; empty if it did
+    is_guess: bool = False  # nothing of it was measured: other sites' spread
 
     @property
     def is_known(self) -> bool:

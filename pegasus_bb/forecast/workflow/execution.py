@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 from pegasus_bb.forecast.demands.demand import Demand
 from pegasus_bb.forecast.simulated_clock import Simulation, Steps
 from pegasus_bb.forecast.workflow.outline import PRIORITY, Outline, roots
-from pegasus_bb.forecast.workflow.storage_model import THREADS, Storage
+from pegasus_bb.forecast.workflow.storage_model import Storage
 from pegasus_bb.forecast.workflow.work import OwnReservation, Work
 from pegasus_bb.model.history import Startup
 from pegasus_bb.model.run import Kind
@@ -300,7 +300,7 @@ class Execution:
         if self.rules.startup.own:
             yield self.rules.startup.own
         for copy in work.copies:
-            yield from self.storage.copy(copy, THREADS)
+            yield from self.storage.copy(copy, by_threads=True)
         for place, files in work.removes:
             calls = self.storage.places[place].calls
             if calls is not None:

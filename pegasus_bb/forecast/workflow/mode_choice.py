@@ -23,7 +23,7 @@ def choose(predictions: Sequence[Prediction]) -> ModeChoice:
     """Choose the shortest run; of runs about as long, the one that reserves least.
 
     A buffer is taken only if its pessimistic end loses no more than ALIKE against the
-    PFS, and its optimistic end wins more than that.
+    PFS, and its optimistic end wins more than that; both, if it rests on a guess.
     """
     off = next((p for p in predictions if p.mode == OFF.name), None)
     found = [p for p in predictions if off is None or p is off or _pays(p, off)]
@@ -39,6 +39,8 @@ def choose(predictions: Sequence[Prediction]) -> ModeChoice:
 
 def _pays(found: Prediction, off: Prediction) -> bool:
     loses = found.pessimistic > off.pessimistic * (1 + ALIKE)
+    if found.is_guess and found.pessimistic >= off.pessimistic * (1 - ALIKE):
+        return False
     return not loses and found.optimistic < off.optimistic * (1 - ALIKE)
 
 
@@ -73,6 +75,12 @@ def _why_off(off: Prediction, fastest: Prediction) -> str:
     shortest = f"{off.range} is the shortest"
     if fastest is off or not off.makespan:
         return shortest
+    if fastest.is_guess and fastest.low < off.low * (1 - ALIKE):
+        return (
+            f"{off.range}: what the tasks ask of storage was never measured, so "
+            f"{fastest.mode} may take {fastest.range}; one run settles it: plan with "
+            f"--bb-mode {fastest.mode}, run, and name it as --bb-history"
+        )
     if fastest.low > off.high:
         if fastest.range == off.range:
             return f"{off.range}, and {fastest.mode} is no shorter"
@@ -90,25 +98,37 @@ def _gain(mine: float, of_off: float) -> float:
 
 
 @dataclass(frozen=True)
-class Predicted:
-    """The predictions of modes, and what their figures come from."""
+class Basis:
+    """What the figures of a prediction come from, and what is not in them."""
 
-    modes: tuple[Prediction, ...]
     speeds: str  # where they are declared
     history: str  # of which run the times are; empty if of none
     unknown_sizes: tuple[str, ...]  # LFNs that count as empty
     unknown_times: int  # jobs that count as if they did not compute
     sources: Mapping[str, int]  # what tells computing from operations -> of how many
+    notes: Mapping[str, int]  # why that is not better known -> of how many jobs
+    remarks: tuple[str, ...] = ()  # what was assumed, in sentences
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "modes": [found.to_json() for found in self.modes],
             "speeds": self.speeds,
             "history": self.history,
             "unknown_sizes": list(self.unknown_sizes),
             "unknown_times": self.unknown_times,
             "sources": dict(self.sources),
+            "notes": dict(self.notes),
+            "remarks": list(self.remarks),
         }
+
+
+@dataclass(frozen=True)
+class Predicted:
+    modes: tuple[Prediction, ...]
+    basis: Basis
+
+    def to_json(self) -> dict[str, Any]:
+        modes = [found.to_json() for found in self.modes]
+        return {"modes": modes, **self.basis.to_json()}
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ class Prediction:
     byte_hours: float
     pessimistic: float  # makespan, if a faster place shortens the least
     optimistic: float  # and if the most
+    is_guess: bool = False  # some of it rests on what other sites have seen
 
     @property
     def makespan(self) -> float:
@@ -61,6 +62,26 @@ class Prediction:
         """The makespan for a person: 35.0 s, or 20 to 35 s."""
         return format_range(self.low, self.high)
 
+    def as_measured(self, makespan: float) -> Prediction:
+        """The same mode as a run of it was measured: ``makespan`` without the wait.
+
+        What it took longer is other; what it took less makes every part shorter.
+        """
+        simulated = self.makespan - self.wait
+        if makespan >= simulated:
+            longer = replace(self, other=self.other + makespan - simulated)
+        else:
+            less = makespan / simulated
+            longer = replace(
+                self,
+                stage_in=self.stage_in * less,
+                compute=self.compute * less,
+                stage_out=self.stage_out * less,
+                other=self.other * less,
+            )
+        whole = longer.makespan
+        return replace(longer, pessimistic=whole, optimistic=whole, is_guess=False)
+
     def with_other(self, seconds: float) -> Prediction:
         """Add so many seconds, which no part of the model explains."""
         return replace(
@@ -79,7 +100,9 @@ class Prediction:
         }
 
 
-def predicted(mode: str, ends: Sequence[SimulatedEnd]) -> Prediction:
+def predicted(
+    mode: str, ends: Sequence[SimulatedEnd], *, is_guess: bool = False
+) -> Prediction:
     """Combine the pessimistic and the optimistic end; of equal ends one is enough."""
     parts = [
         sum(part) / len(ends) for part in zip(*(e.parts for e in ends), strict=True)
@@ -95,6 +118,7 @@ def predicted(mode: str, ends: Sequence[SimulatedEnd]) -> Prediction:
         byte_hours=sum(end.byte_hours for end in ends) / len(ends),
         pessimistic=ends[0].makespan,
         optimistic=ends[-1].makespan,
+        is_guess=is_guess,
     )
 
 

@@ -41,11 +41,14 @@ def remarks(predicted: Compared) -> Iterator[str]:
     yield from predicted.slower
     for mode, why in predicted.refused.items():
         yield f"{mode} cannot be chosen: {why}"
-    learned = f", run times: {predicted.history}" if predicted.history else ""
-    yield f"by the speeds of {predicted.speeds}{learned}"
-    if predicted.sources:
-        told = (f"{name} ({count} jobs)" for name, count in predicted.sources.items())
+    basis = predicted.basis
+    learned = f", run times: {basis.history}" if basis.history else ""
+    yield f"by the speeds of {basis.speeds}{learned}"
+    if basis.sources:
+        told = (f"{name} ({count} jobs)" for name, count in basis.sources.items())
         yield f"computing times are learned from: {', '.join(told)}"
+    yield from (f"of {count} jobs: {note}" for note, count in basis.notes.items())
+    yield from basis.remarks
     yield from _not_in_it(predicted)
 
 
@@ -58,13 +61,14 @@ def _row(found: Prediction) -> tuple[str, ...]:
 def _not_in_it(predicted: Compared) -> Iterator[str]:
     if any(found.is_range for found in predicted.modes):
         yield RANGE
-    unknown = predicted.unknown_sizes
+    basis = predicted.basis
+    unknown = basis.unknown_sizes
     if unknown:
         files = format_files(len(unknown))
         names = abbreviate(unknown)
         yield f"not in it: {files} of unknown size ({names})"
-    if predicted.unknown_times:
+    if basis.unknown_times:
         yield (
-            f"not in it: the computing of {predicted.unknown_times} jobs; "
+            f"not in it: the computing of {basis.unknown_times} jobs; "
             "--bb-history SUBMIT_DIR learns it from an earlier run"
         )

@@ -69,6 +69,7 @@ class PlannedWorkflow:
     cleanup: str = "inplace"  # none | leaf | inplace | constraint
     delivered: bool = True  # results are staged out
     linked: frozenset[str] = frozenset()  # inputs that mode off links
+    remote: frozenset[str] = frozenset()  # inputs that come from other sites
     startup: Startup = DEFAULT_STARTUP
     wait: float = 0.0
 
@@ -117,7 +118,8 @@ class Simulator:
         ends = [self._end(mode, [load.demand.pessimistic for load in loads])]
         if not self.planned.work.is_known:
             ends.append(self._end(mode, [load.demand.optimistic for load in loads]))
-        return predicted(mode.name, ends)
+        is_guess = self.planned.work.is_guess
+        return predicted(mode.name, ends, is_guess=is_guess)
 
     def execute(self, mode: Mode, demands: Sequence[Demand]) -> Execution:
         execution = Execution(
@@ -132,7 +134,8 @@ class Simulator:
 
     def _work(self, placement: Placement) -> NodeWork:
         sizes = self.planned.work.sizes
-        return NodeWork(self.outline, sizes, placement, self.places)
+        remote = self.planned.remote
+        return NodeWork(self.outline, sizes, placement, self.places, remote)
 
     def _mode(
         self, kind: RunMode, placement: Placement, work: list[Work], *, reserves: bool

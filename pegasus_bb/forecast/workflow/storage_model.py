@@ -8,10 +8,8 @@ from typing import cast
 
 from pegasus_bb.forecast.fair_sharing import Lane, ServerShare, SharedServer
 from pegasus_bb.forecast.simulated_clock import Process, Simulation, Steps
-from pegasus_bb.forecast.workflow.work import StorageCopy
+from pegasus_bb.forecast.workflow.work import THREADS, StorageCopy
 from pegasus_bb.model.speeds import Speed
-
-THREADS = 2  # files that a staging job copies at the same time
 
 
 class SharedStorage:
@@ -33,25 +31,31 @@ class Storage:
         self.places = [SharedStorage(simulation, speed) for speed in speeds]
 
     def copy(
-        self, copy: StorageCopy, threads: int = 1, jobs: int = 1, before: float = 0.0
+        self,
+        copy: StorageCopy,
+        *,
+        by_threads: bool = False,
+        jobs: int = 1,
+        before: float = 0.0,
     ) -> Steps:
         """Read and write at the same time; the slower end decides. ``jobs`` do the same
         at the same time. ``before``: seconds until it begins."""
         source = self.places[copy.source]
         dest = self.places[copy.dest]
-        width = max(1, min(threads, copy.files))
+        width = max(1, min(THREADS, copy.files)) if by_threads else 1
         opening = copy.files * (source.latency + dest.latency) / width
         if before := before + opening:
             yield before
         for place in (source, dest):
             if place.calls is not None and copy.files:
                 yield place.calls.request(copy.files / width, width * jobs)
-        if copy.size:
-            each = copy.size / width
-            count = width * jobs
-            yield Both(
-                source.reading.request(each, count), dest.writing.request(each, count)
-            )
+        together = copy.size - copy.longest if width > 1 else 0  # bytes of each thread
+        for size, count in ((together, width), (copy.size - width * together, 1)):
+            if size:
+                yield Both(
+                    source.reading.request(size, count * jobs),
+                    dest.writing.request(size, count * jobs),
+                )
 
 
 class Both:

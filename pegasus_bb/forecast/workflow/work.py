@@ -12,9 +12,10 @@ from pegasus_bb.forecast.workflow.outline import Outline, OutlineNode
 from pegasus_bb.forecast.workflow.workload import JobLoad, Sized
 from pegasus_bb.model.placement import PFS, JobReservation, PlacedFile, Placement
 from pegasus_bb.model.run import Kind
-from pegasus_bb.model.speeds import Speed, Speeds
+from pegasus_bb.model.speeds import REMOTE, Speed, Speeds
 
 PlaceBytes = Sequence[tuple[int, int]]  # (place, bytes)
+THREADS = 2  # files that a staging node copies at the same time
 
 
 @dataclass(slots=True)
@@ -23,6 +24,7 @@ class StorageCopy:
     dest: int
     size: int
     files: int
+    longest: int = 0  # bytes of the busier of THREADS threads: a file has one thread
 
 
 @dataclass(slots=True)
@@ -55,6 +57,7 @@ class Places:
         self.number = {name: at for at, name in enumerate(speeds.places)}
         self.speeds: list[Speed] = list(speeds.places.values())
         self.pfs = self.number[PFS]
+        self.remote = self.number.get(REMOTE, self.pfs)
         self._known: dict[tuple[object, ...], Work] = {}
 
     def task(self, load: JobLoad, at: Mapping[str, int], folder: int) -> Work:
@@ -109,6 +112,7 @@ class NodeWork:
     sizes: Mapping[str, int]  # bytes by LFN, of those that are known
     placement: Placement
     places: Places
+    remote: frozenset[str] = frozenset()  # inputs that come from other sites
 
     def shared(self) -> list[Work]:
         """Return it in modes off, persistent and hybrid."""
@@ -195,24 +199,32 @@ class NodeWork:
 
     def _auxiliary(self, node: OutlineNode, at: Mapping[str, int]) -> Work:
         files = self.placement.files
-        pfs = self.places.pfs
+        places = self.places
         into = node.kind is Kind.STAGE_IN
-        there: dict[int, list[str]] = {}  # the place of the scratch -> files
+        there: dict[tuple[int, int], list[str]] = {}  # (source, dest) -> files
         for lfn in node.lfns:
-            if not into or files[lfn].how == "copy":
-                there.setdefault(at[lfn], []).append(lfn)
+            far = places.remote if lfn in self.remote else places.pfs
+            if not into or files[lfn].how == "copy" or far != places.pfs:
+                ends = (far, at[lfn]) if into else (at[lfn], places.pfs)
+                there.setdefault(ends, []).append(lfn)
         if node.kind is Kind.CLEANUP:
-            return Work(removes=[(place, len(lfns)) for place, lfns in there.items()])
-        return Work(
-            copies=[
-                self._copy(lfns, pfs, place) if into else self._copy(lfns, place, pfs)
-                for place, lfns in there.items()
-            ]
-        )
+            return Work(
+                removes=[(place, len(lfns)) for (place, _), lfns in there.items()]
+            )
+        return Work(copies=[self._copy(lfns, *ends) for ends, lfns in there.items()])
 
     def _copy(self, lfns: Iterable[str], source: int, dest: int) -> StorageCopy:
         found = [self.sizes.get(lfn, 0) for lfn in lfns]
-        return StorageCopy(source, dest, sum(found), len(found))
+        return StorageCopy(source, dest, sum(found), len(found), _busiest(found))
+
+
+def _busiest(sizes: Sequence[int]) -> int:
+    """Return the bytes of the busier thread, if each takes the next file when it has
+    copied its own."""
+    loads = [0] * THREADS
+    for size in sizes:
+        loads[loads.index(min(loads))] += size
+    return max(loads)
 
 
 def off(files: Mapping[str, PlacedFile], linked: Iterable[str]) -> Iterator[PlacedFile]:

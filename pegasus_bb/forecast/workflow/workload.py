@@ -57,6 +57,18 @@ class Workload:
         found = Counter(load.demand.source for load in self.loads)
         return {name: count for name, count in found.items() if name}
 
+    @property
+    def notes(self) -> Mapping[str, int]:
+        """Why demands are no better known -> of how many jobs."""
+        found = Counter(load.demand.note for load in self.loads)
+        return {note: count for note, count in found.items() if note}
+
+    @cached_property
+    def is_guess(self) -> bool:
+        """Whether a demand rests on what other sites have seen."""
+        each = {id(load.demand): load.demand for load in self.loads}
+        return any(demand.is_guess for demand in each.values())
+
 
 def workload(
     workflow: Workflow,
@@ -76,10 +88,12 @@ def workload(
     has_times = history.has_times
     demands: dict[tuple[object, ...], DemandRange] = {}  # equal ones are one object
     for job in workflow.jobs.values():
-        pasts = history.pasts(job.id, job.transformation) if has_times else []
+        reads, writes, read, written = _files(job, sizes)
+        pasts = []
+        if has_times:
+            pasts = history.pasts(job.id, job.transformation, (*reads, *writes))
         if not pasts and (past := declared_past(job)) is not None:
             pasts = [(PFS, past)]
-        reads, writes, read, written = _files(job, sizes)
         demand = _NOTHING
         if not pasts:
             unknown += 1
@@ -88,15 +102,21 @@ def workload(
             reads, read = _as_counted(reads, read, first.read)
             writes, written = _as_counted(writes, written, first.written)
             moved = Moved(read, written, len(reads) + len(writes))
-            key = (*pasts, moved)
+            cores = _cores(job)
+            key = (*pasts, moved, cores)
             if key not in demands:
-                demands[key] = demand_of(pasts, moved, speeds)
+                demands[key] = demand_of(pasts, moved, speeds, cores)
             demand = demands[key]
         loads.append(
             JobLoad(job, graph.level[job.id], demand, reads, writes, read, written)
         )
     missing = tuple(lfn for lfn in files if lfn not in sizes)
     return Workload(tuple(loads), graph, sizes, missing, unknown)
+
+
+def _cores(job: Job) -> int:
+    text = job.profile("pegasus", "cores") if "profiles" in job.data else None
+    return int(text) if text and text.isdigit() and int(text) else 1
 
 
 def _files(job: Job, sizes: Mapping[str, int]) -> tuple[Sized, Sized, int, int]:

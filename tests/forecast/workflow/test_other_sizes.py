@@ -1,46 +1,48 @@
-"""What earlier runs took says nothing of a workload of another size."""
+"""A run of small files forecasts one of large files: tasks do as much more."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pegasus_bb.core.errors import UsageError
-from pegasus_bb.model.history import History
-from pegasus_bb.planner.simulations import check_workload
-from tests.support.user_files import User
+from pegasus_bb.model.history import History, Past
+from tests.support.user_files import job, sized, use
 
-from .planned import MB, fan
+from .planned import MB, planned
 
-THEN = {"in": 2 * MB, "mid": MB, "out1": 100_000}
+ONE = [job("ID0", use("in", "input", **sized(200 * MB)))]
+
+
+def computing(folder: Path, history: History) -> float:
+    """Seconds that the task computes at most."""
+    simulator, _ = planned(folder, ONE, history=history)
+    (load,) = simulator.planned.work.loads
+    return load.demand.pessimistic.compute
 
 
 @pytest.mark.parametrize(
-    "run",
+    ("then", "fixed", "times"),
     [
-        History(planned_sizes=THEN, source="submit/first"),
-        History(brought=2 * MB, source="submit/first"),  # on the PFS, nothing declared
-        History(others=(History(planned_sizes=THEN, source="submit/first"),)),
+        ({"planned_sizes": {"in": 2 * MB}}, 0.0, 100.0),
+        ({"planned_sizes": {"in": 2 * MB}}, 0.5, 50.5),
+        # What planning knew then compares best: a declared size may be a bound.
+        ({"planned_sizes": {"in": 200 * MB}, "sizes": {"in": 2 * MB}}, 0.0, 1.0),
+        ({"sizes": {"in": 195 * MB}}, 0.0, 1.0),
+        ({}, 0.0, 1.0),
     ],
 )
-def test_a_larger_workload_is_not_forecast_from_a_smaller_run(
-    tmp_path: Path, run: History
+def test_what_a_task_did_grows_as_its_files_do(
+    tmp_path: Path, then: dict, fixed: float, times: float
 ) -> None:
-    given = User(tmp_path, jobs=fan(1)).given()
-    with pytest.raises(UsageError, match=r" 1\d\d times .*submit/first.*--bb-history"):
-        check_workload(replace(given, history=run))
+    moving = 200 / 20  # seconds at the rate of one job
+    past = Past(10.0 + moving / times, user=8.0, fixed=fixed)
+    longer = past.duration * times - moving
+    found = computing(tmp_path, History(jobs={"ID0": past}, **then))
+    assert found == pytest.approx(longer)
 
 
-@pytest.mark.parametrize(
-    "run",
-    [
-        History(),
-        History(planned_sizes={"other": 1}),
-        History(planned_sizes={"in": 190 * MB, "mid": 100 * MB}),
-        History(brought=210 * MB),
-    ],
-)
-def test_the_same_workload_is(tmp_path: Path, run: History) -> None:
-    check_workload(replace(User(tmp_path, jobs=fan(1)).given(), history=run))
+def test_a_task_of_other_files_is_as_much_larger(tmp_path: Path) -> None:
+    kind = Past(10.0, size=100 * MB)
+    found = computing(tmp_path, History(transformations={"work": kind}))
+    assert found == pytest.approx(2 * 10.0 - 10.0)  # 10 s of it are bytes

@@ -11,10 +11,29 @@ Range = tuple[float, float]  # the pessimistic end, the optimistic one
 GIB = 1 << 30
 
 
+def end(seconds: float) -> SimulatedEnd:
+    return SimulatedEnd((0, seconds, 0, 0, 0), 0)
+
+
 def prediction(mode: str, ends: Range, byte_hours: float = 0.0) -> Prediction:
     return predicted(
         mode, [SimulatedEnd((0, end, 0, 0, 0), byte_hours) for end in ends]
     )
+
+
+def test_a_guess_takes_no_buffer_and_names_the_run_that_settles_it() -> None:
+    guess = predicted("persistent", [end(100), end(50)], is_guess=True)
+    choice = choose([prediction("off", (100, 100)), guess])
+    assert choice.mode == "off"
+    assert "one run settles it: plan with --bb-mode persistent" in choice.reason
+
+
+@pytest.mark.parametrize("makespan", [40, 160])
+def test_a_measured_mode_takes_what_it_took(makespan: float) -> None:
+    ends = [SimulatedEnd((5, 70, 10, 10, 10), 0), SimulatedEnd((5, 50, 10, 10, 10), 0)]
+    found = predicted("off", ends).as_measured(makespan)
+    assert found.low == found.high == found.makespan == pytest.approx(makespan + 5)
+    assert found.wait == 5
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,10 @@ import pytest
 from pegasus_bb.model.history import History, Past
 from pegasus_bb.model.modes import PERSISTENT
 from pegasus_bb.model.placement import PlannedPhases
+from pegasus_bb.model.speeds import Speed
 from tests.support.user_files import job, sized, use
 
-from .planned import MB, fan, planned
+from .planned import MB, fan, planned, speeds
 
 # One stage-in job copies the only input, as fast as one job may write to the PFS.
 IN = 200 / 10
@@ -43,6 +44,29 @@ def test_on_the_tier(tmp_path: Path) -> None:
     assert found.compute == pytest.approx((60 + 300 / 200) + (60 + 110 / 200))
     assert found.stage_out == pytest.approx(10 / 10)
     assert found.byte_hours == pytest.approx(1000 * MB * found.makespan / 3600)
+
+
+def test_a_file_is_staged_by_one_thread(tmp_path: Path) -> None:
+    """The other thread of its node copies what else there is."""
+    jobs = [
+        job(
+            "ID0",
+            use("large", "input", **sized(160 * MB)),
+            use("small", "input", **sized(20 * MB)),
+            use("less", "input", **sized(20 * MB)),
+        )
+    ]
+    simulator, placement = planned(tmp_path, jobs)
+    found = simulator.predict(simulator.off(placement))
+    assert found.stage_in == pytest.approx(160 / 10)
+
+
+def test_inputs_of_other_sites_come_at_their_own_rate(tmp_path: Path) -> None:
+    far = Speed(read=5 * MB, write=5 * MB, job_read=5 * MB, job_write=5 * MB)
+    wanted = {"remote": frozenset({"in"}), "fast": speeds(remote=far)}
+    simulator, placement = planned(tmp_path, fan(2), **wanted)
+    found = simulator.predict(simulator.shared(placement, PERSISTENT))
+    assert found.stage_in == pytest.approx(200 / 5)
 
 
 def test_levels_overlap_as_the_edges_allow(tmp_path: Path) -> None:

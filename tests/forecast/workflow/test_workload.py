@@ -42,16 +42,26 @@ def test_of_an_unknown_job_only_the_files_count(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "past", "compute"),
+    ("place", "past", "compute", "is_guess"),
     [
-        ("pfs", Past(5.0, user=1.0), 2.0),  # 3 s were 30 MB at the 10 MB/s of one job
-        ("bb", Past(5.0), 5.0 - 0.3),  # at the speed of the tier
-        ("pfs", Past(2.5, user=1.5), 0.0),  # the bytes explain more than all of it
+        (
+            "pfs",
+            Past(5.0, user=1.0),
+            2.0,
+            True,
+        ),  # 3 s were 30 MB at the 10 MB/s of one job
+        ("bb", Past(5.0), 5.0 - 0.3, False),  # at the speed of the tier
+        (
+            "pfs",
+            Past(2.5, user=1.5),
+            0.0,
+            False,
+        ),  # the bytes explain more than all of it
     ],
 )
 def test_an_earlier_run_computed_for_as_long_as_it_did_not_move_bytes(
-    tmp_path: Path, place: str, past: Past, compute: float
+    tmp_path: Path, place: str, past: Past, compute: float, is_guess: bool
 ) -> None:
     (load,) = loads(tmp_path, History(place=place, jobs={"ID1": past})).loads
     assert load.demand.pessimistic.compute == pytest.approx(compute)
-    assert load.demand.is_known
+    assert load.demand.is_guess == is_guess

@@ -39,6 +39,7 @@ GROUPS = {
         "report": "Compare runs on the PFS with runs on the buffer.",
         "simulate": "Simulate a workflow, or a machine.",
         "bench": "Measure how fast the storage is.",
+        "learn": "Learn how fast it was for the tasks of runs.",
     },
     "Clean up": {
         "ls": "List your reservations.",

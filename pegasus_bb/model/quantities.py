@@ -140,19 +140,31 @@ def size(would_do: str = "") -> Reader[int]:
     return read
 
 
+_RATE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?) ?([A-Za-z]*)(?:/s)?")
+_BITS = re.compile(r"([KMGT])b(?:it)?")
+
+
 def rate(entry: Entry) -> float:
-    """Bytes per second, above zero."""
-    text = str(entry.data).removesuffix("/s").strip()
-    try:
-        found = parse_size(text)
-    except UsageError as error:
-        raise entry.error(str(error), would_do="such as 800MB/s") from error
-    if found <= 0:
+    """Bytes per second, above zero. No rate goes to Slurm, so it may be a decimal."""
+    match = _RATE.fullmatch(str(entry.data).strip())
+    if match is None:
+        raise entry.error("not a speed", would_do="such as 800MB/s or 1.5GB/s")
+    number, unit = float(match[1]), match[2]
+    if bits := _BITS.fullmatch(unit):
+        raise entry.error(
+            f"{unit} are bits",
+            would_do=f"{number / 8:g}{bits[1]}B/s for so many bits, "
+            f"{number:g}{bits[1]}B/s for bytes",
+        )
+    if not number:
         raise entry.error("a speed above zero is needed")
-    if text.isdigit():
+    if not unit:
         what = "a speed without a unit, which would be bytes per second"
         raise entry.error(what, would_do="such as 800MB/s")
-    return float(found)
+    try:
+        return number * parse_size(f"1{unit}")
+    except UsageError as error:
+        raise entry.error(str(error), would_do="such as 800MB/s") from error
 
 
 def choice(*known: str) -> Reader[str]:

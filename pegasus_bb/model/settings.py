@@ -172,10 +172,23 @@ def _name(text: str) -> str:
     return text
 
 
-def _paths(text: str) -> tuple[Path, ...]:
+class EarlierRun(NamedTuple):
+    path: Path
+    place: str  # pfs, or a tier: where it ran; empty if its own records say it
+
+
+def _earlier_runs(text: str) -> tuple[EarlierRun, ...]:
     if text == NONE:
         return ()
-    return tuple(Path(word.strip()) for word in text.split(",") if word.strip())
+    words = (word.strip() for word in text.split(","))
+    return tuple(map(_earlier_run, filter(None, words)))
+
+
+def _earlier_run(word: str) -> EarlierRun:
+    place, equals, path = word.partition("=")
+    if equals and "/" not in place:
+        return EarlierRun(Path(path), place)
+    return EarlierRun(Path(word), "")
 
 
 def _program(text: str) -> str:
@@ -322,12 +335,13 @@ class Settings:
     speeds: Path | None = _setting(
         None, Path, "FILE", "Speeds of storage, in place of the site catalog's."
     )
-    history: tuple[Path, ...] = _setting(
+    history: tuple[EarlierRun, ...] = _setting(
         (),
-        _paths,
-        "PATH",
-        "Submit directory (or Darshan log) of an earlier run, to learn from; several "
-        "times: a run on the PFS and one on the tier; none: of no run.",
+        _earlier_runs,
+        "[PLACE=]PATH",
+        "Submit directory (or records, or a Darshan log) of an earlier run, to learn "
+        "from; several times: a run on the PFS and one on the tier. PLACE, pfs or a "
+        "tier, says where it ran if its records do not; none: of no run.",
         "the last run, where sizes are not known",
         several=True,
     )
@@ -393,5 +407,6 @@ def read_settings(properties: Properties, cwd: Path) -> Settings:
         if values.get(name):
             values[name] = cwd / values[name]
     if "history" in values:
-        values["history"] = tuple(cwd / path for path in values["history"])
+        runs = values["history"]
+        values["history"] = tuple(run._replace(path=cwd / run.path) for run in runs)
     return Settings(**values)

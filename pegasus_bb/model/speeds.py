@@ -18,11 +18,12 @@ from typing import Any
 
 from pegasus_bb.model.document import Document, Entry, Key
 from pegasus_bb.model.placement import PFS
-from pegasus_bb.model.quantities import count, rate, short_time
+from pegasus_bb.model.quantities import count, number, percent, rate, short_time
 from pegasus_bb.model.records import key, read_record
 
 SLOTS = "slots"
 REMOTE = "remote"  # the place of files of other sites
+_SLOW = (PFS, REMOTE)  # the faster they are, the less a tier gains
 _COUNT = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?) ?/s")
 
 
@@ -53,6 +54,21 @@ class Speed:
     # Of all jobs together; infinite if unknown.
     ops: float = key(_operations, math.inf, default=math.inf)
     job_ops: float = key(_operations, math.inf, default=math.inf)  # of one job
+    # By how much all rates of the place may be missed, as a part of them.
+    error: float = key(percent(number(0, 90)), 0.0, name="error_percent", default=0.0)
+
+    def times(self, factor: float) -> Speed:
+        """The place if it were ``factor`` times as fast."""
+        return replace(
+            self,
+            read=self.read * factor,
+            write=self.write * factor,
+            job_read=self.job_read * factor,
+            job_write=self.job_write * factor,
+            latency=self.latency / factor,
+            ops=self.ops * factor,
+            job_ops=self.job_ops * factor,
+        )
 
     def of_job(self, read: int, written: int, files: int) -> float:
         """Seconds of one job, alone, for these bytes and files."""
@@ -69,6 +85,30 @@ class Speeds:
     places: Mapping[str, Speed]
     source: str  # file and line, for a person
     states_slots: bool = True  # False: ``slots`` is 1 because the file has none
+
+    @property
+    def is_known(self) -> bool:
+        """Whether no place has an error."""
+        return not any(speed.error for speed in self.places.values())
+
+    @property
+    def pessimistic(self) -> Speeds:
+        """The speeds within their errors by which tiers gain the least."""
+        return self._within_errors(of_tiers=-1)
+
+    @property
+    def optimistic(self) -> Speeds:
+        """And the most."""
+        return self._within_errors(of_tiers=1)
+
+    def _within_errors(self, of_tiers: int) -> Speeds:
+        if self.is_known:
+            return self
+        places = dict(self.places)
+        for name, speed in places.items():
+            sign = -of_tiers if name in _SLOW else of_tiers
+            places[name] = speed.times((1 + speed.error) ** sign)
+        return replace(self, places=places)
 
     @property
     def pfs(self) -> Speed:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from pegasus_bb.core.errors import PegasusBBError, UsageError
 from pegasus_bb.model.history import History, combine
+from pegasus_bb.model.modes import OFF, PERSISTENT
+from pegasus_bb.model.placement import PFS
 from pegasus_bb.model.settings import NONE, Settings
 from pegasus_bb.model.workflow import Workflow
 from pegasus_bb.planner.options import PlanOptions, runs_folder
@@ -18,7 +20,14 @@ _TRIED = 2  # runs: the last one may have failed before it recorded anything
 def named_history(settings: Settings) -> History:
     """Raises UsageError if a run of ``--bb-history`` is missing, or has no usable
     record."""
-    return combine([_of_run(path) for path in settings.history])
+    return combine([_at(run.place, _of_run(run.path)) for run in settings.history])
+
+
+def _at(place: str, run: History) -> History:
+    """``run`` as one on ``place``, if the user names it: records alone do not."""
+    if not place or place == run.place:
+        return run
+    return replace(run, place=place, mode=(OFF if place == PFS else PERSISTENT).name)
 
 
 def last_history(

@@ -10,7 +10,14 @@ from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.core.units import GIB
 from pegasus_bb.model.drain_policies import DrainRule
 from pegasus_bb.model.modes import PERSISTENT
-from pegasus_bb.model.settings import AUTO, Properties, Setting, Settings, read_settings
+from pegasus_bb.model.settings import (
+    AUTO,
+    EarlierRun,
+    Properties,
+    Setting,
+    Settings,
+    read_settings,
+)
 
 
 def read(**said: str) -> Settings:
@@ -47,7 +54,10 @@ def test_every_setting() -> None:
         "counters": ("off", "off"),
         "darshan": ("auto", "auto"),
         "speeds": ("speeds.yml", Path("/home/me/speeds.yml")),
-        "history": ("pfs, /runs/b", (Path("/home/me/pfs"), Path("/runs/b"))),
+        "history": (
+            "pfs, bb=/runs/b",
+            (EarlierRun(Path("/home/me/pfs"), ""), EarlierRun(Path("/runs/b"), "bb")),
+        ),
         "fallback": ("pfs", "pfs"),
         "guard": ("digest", "digest"),
         "drain": ("32MiB/s", DrainRule("", 32 << 20)),

@@ -28,6 +28,8 @@ def test_a_site_says_how_fast_its_places_are(tmp_path: Path) -> None:
     assert speeds.slots == 64
     assert speeds.pfs == Speed(8e9, 6e9, 4e8, 6e9, 0.002)
     assert speeds.source == f"{tmp_path}/sites.yml:2"
+    decimal = {**PFS, "read": "1.5GB/s"}
+    assert read(tmp_path, {"cluster": {"pfs": decimal}}).pfs.read == 1.5e9
     fast = {**PFS, "job_read": "50GB/s"}  # one job is not faster than all
     assert read(tmp_path, {"cluster": {"slots": 64, "pfs": fast}}).pfs.job_read == 8e9
     assert read(tmp_path, {"other": {"pfs": PFS}}) is None
@@ -39,7 +41,12 @@ def test_a_site_says_how_fast_its_places_are(tmp_path: Path) -> None:
         ({"bb": PFS}, "cluster", "speed of the PFS is missing"),
         ({"pfs": {"read": "8GB/s"}}, "cluster.pfs", "without write"),
         ({"pfs": {**PFS, "red": "1GB"}}, "cluster.pfs.red", "did you mean read"),
-        ({"pfs": {**PFS, "read": "1.5GB/s"}}, "cluster.pfs.read", "decimal sizes"),
+        (
+            {"pfs": {**PFS, "read": "10Gb/s"}},
+            "cluster.pfs.read",
+            r"bits[\s\S]*1.25GB/s",
+        ),
+        ({"pfs": {**PFS, "read": "fast"}}, "cluster.pfs.read", "not a speed"),
         ({"pfs": {**PFS, "write": "0"}}, "cluster.pfs.write", "above zero"),
         ({"pfs": {**PFS, "read": 8000}}, "cluster.pfs.read", "without a unit"),
         ({"pfs": {**PFS, "latency": "2"}}, "cluster.pfs.latency", "such as 2ms"),

@@ -8,7 +8,8 @@ A benchmark may meet a place in another state than the tasks do, and a speeds fi
 name no rates. Run times on two places fix computing and operations only if both rates
 are known, and of unknown rates they show the ratio alone. The assumptions:
 
-* the slower place has the rate of the speeds; if they name none, ``UNKNOWN`` a job;
+* the slower place has the rate of the speeds; if they name none, ``UNKNOWN`` a job; if
+  they say that it is faster than the other, its rate becomes lower, and no other does;
 * a task computes at least for its user time, divided by the cores that it used;
 * the other place is as fast as the speeds say, or as much faster as it takes to explain
   the largest gain of the kinds of tasks that matter.
@@ -22,6 +23,7 @@ from dataclasses import replace
 
 from pegasus_bb.forecast.demands.demand import Demand, DemandRange
 from pegasus_bb.forecast.workflow.execution import Execution
+from pegasus_bb.forecast.workflow.prediction import ALIKE
 from pegasus_bb.forecast.workflow.simulator import Mode, Simulator
 from pegasus_bb.model.history import History, Past
 from pegasus_bb.model.speeds import Speed, Speeds
@@ -40,7 +42,7 @@ def fitted_speeds(history: History, speeds: Speeds) -> Speeds:
     seen = [name for name in runs if name in speeds.places]
     if len(seen) < 2:
         return speeds
-    slow = min(seen, key=lambda name: (speeds.places[name].job_ops, -_all(runs[name])))
+    slow = _slowest({name: runs[name] for name in seen}, speeds)
     places = {**speeds.places, slow: _rated(speeds.places[slow], UNKNOWN, speeds.slots)}
     for name in seen:
         if name != slow:
@@ -48,12 +50,22 @@ def fitted_speeds(history: History, speeds: Speeds) -> Speeds:
             other = places[name]
             shares = _shares(runs[slow], one, runs[name], other)
             least = max(_LEAST, min(shares, default=1.0))
-            if math.isinf(other.job_ops) or least < one.job_ops / other.job_ops:
+            if one.job_ops > other.job_ops:  # declared faster, and measured slower
+                places[slow] = _faster(one, other.job_ops * least, speeds.slots)
+            elif math.isinf(other.job_ops) or least < one.job_ops / other.job_ops:
                 places[name] = _faster(other, one.job_ops / least, speeds.slots)
     if places == speeds.places:
         return speeds
     source = f"{speeds.source}, rates of operations by {history.source}"
     return replace(speeds, places=places, source=source)
+
+
+def _slowest(runs: Mapping[str, History], speeds: Speeds) -> str:
+    """The place where the tasks took longest; of places about as slow, the one with the
+    lowest rate of operations."""
+    longest = max(map(_all, runs.values()))
+    slow = [name for name, run in runs.items() if _all(run) >= longest * (1 - ALIKE)]
+    return min(slow, key=lambda name: (speeds.places[name].job_ops, -_all(runs[name])))
 
 
 def _all(run: History) -> float:

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pegasus_bb.core.units import format_reserved
+from pegasus_bb.core.units import GIB, format_reserved
 from pegasus_bb.forecast.workflow.prediction import ALIKE, Prediction
 from pegasus_bb.model.modes import OFF
 
+_COUNTS = 0.01 * GIB  # byte-hours: less is shown as nothing, and saves nothing
 _TWO_RUNS = "--bb-history of a run on each side tells (docs/demands.md)"
 
 
@@ -31,7 +32,7 @@ def choose(predictions: Sequence[Prediction]) -> ModeChoice:
     alike = [p for p in found if p.makespan <= shortest.makespan * (1 + ALIKE)]
     if off is not None and shortest is not off:
         alike = [p for p in alike if p is not off]
-    chosen = min(alike, key=lambda p: (p.byte_hours, p.makespan))
+    chosen = min(alike, key=lambda p: round(p.byte_hours / _COUNTS))
     others = [p for p in predictions if p is not off]
     fastest = min(others, key=lambda p: p.makespan, default=chosen)
     return ModeChoice(chosen.mode, _reason(chosen, shortest, off, fastest))
@@ -85,11 +86,12 @@ def _why_off(off: Prediction, fastest: Prediction) -> str:
         if fastest.range == off.range:
             return f"{off.range}, and {fastest.mode} is no shorter"
         return f"{shortest}, and {fastest.mode} would take {fastest.range}"
-    why = (
-        f"{off.range}: {fastest.mode} ({fastest.range}) does not surely win more than "
-        f"{ALIKE:.0%}, and it reserves {format_reserved(fastest.byte_hours)}"
-    )
     is_open = off.is_range or fastest.is_range
+    wins = "does not surely win" if is_open else "does not win"
+    why = (
+        f"{off.range}: {fastest.mode} ({fastest.range}) {wins} more than {ALIKE:.0%}, "
+        f"and it reserves {format_reserved(fastest.byte_hours)}"
+    )
     return f"{why}; {_TWO_RUNS}" if is_open else why
 
 

@@ -115,21 +115,28 @@ class Simulator:
     def predict(self, mode: Mode) -> Prediction:
         """Predict by both ends of the demands, if they differ."""
         loads = self.planned.work.loads
-        ends = [self._end(mode, [load.demand.pessimistic for load in loads])]
-        if not self.planned.work.is_known:
-            ends.append(self._end(mode, [load.demand.optimistic for load in loads]))
+        speeds = self.planned.speeds
+        least = [load.demand.pessimistic for load in loads]
+        ends = [self._end(mode, least, speeds.pessimistic)]
+        if not (self.planned.work.is_known and speeds.is_known):
+            most = [load.demand.optimistic for load in loads]
+            ends.append(self._end(mode, most, speeds.optimistic))
         is_guess = self.planned.work.is_guess
         return predicted(mode.name, ends, is_guess=is_guess)
 
-    def execute(self, mode: Mode, demands: Sequence[Demand]) -> Execution:
-        execution = Execution(
-            mode.outline, mode.work, demands, self.planned.speeds, mode.rules
-        )
+    def execute(
+        self, mode: Mode, demands: Sequence[Demand], speeds: Speeds | None = None
+    ) -> Execution:
+        """Run ``mode`` at ``speeds``, else at the planned ones."""
+        speeds = speeds or self.planned.speeds
+        execution = Execution(mode.outline, mode.work, demands, speeds, mode.rules)
         execution.run()
         return execution
 
-    def _end(self, mode: Mode, demands: Sequence[Demand]) -> SimulatedEnd:
-        execution = self.execute(mode, demands)
+    def _end(
+        self, mode: Mode, demands: Sequence[Demand], speeds: Speeds
+    ) -> SimulatedEnd:
+        execution = self.execute(mode, demands, speeds)
         return SimulatedEnd(tuple(execution.clock.seconds), byte_hours(mode, execution))
 
     def _work(self, placement: Placement) -> NodeWork:

@@ -57,3 +57,14 @@ def test_with_fitted_rates_a_pair_that_gained_is_explained(
                 history.pasts("", f"kind{number}"), Moved(0, 0, 0), found
             )
             assert demand.is_known and demand.note == ""
+
+
+def test_a_tier_that_was_slower_than_declared_loses_its_rate() -> None:
+    """It makes no range of both modes: the loss is the tier's."""
+    history = runs((10.0, 30.0), (5.0, 12.0))
+    found = fitted_speeds(history, speeds(PFS, BB))
+    assert found.pfs == PFS
+    assert found.places["bb"].job_ops < PFS.job_ops
+    for kind in ("kind0", "kind1"):
+        demand = demand_of(history.pasts("", kind), Moved(0, 0, 0), found)
+        assert demand.is_known and demand.pessimistic.operations > 0

@@ -49,7 +49,7 @@ def test_a_measured_mode_takes_what_it_took(makespan: float) -> None:
             (62, 62),
             (60, 60),
             "off",
-            "1 min 02 s: persistent (1 min 00 s) does not surely win more than 5%, and "
+            "1 min 02 s: persistent (1 min 00 s) does not win more than 5%, and "
             "it reserves 5.00 GiB hours",
         ),
         (

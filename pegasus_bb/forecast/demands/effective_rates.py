@@ -1,0 +1,103 @@
+"""The rates of a place as tasks had them, from what runs there have recorded.
+
+A task spends the seconds outside of its user time on storage: its bytes, read and
+written, and its calls. Seconds of a byte and of a call are fitted to many tasks by
+least squares over relative errors, neither below zero. Declared rates are peaks; these
+have the contention, the caches and the access patterns of real tasks in them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import partial
+from statistics import median
+from typing import NamedTuple
+
+from pegasus_bb.model.history import Past
+
+FEW = 4  # tasks: of fewer nothing is learned
+_PIECE = 8192  # bytes: so many of one call are paid by its bytes
+_SHORT = 0.01  # seconds on storage: of less the clock tells nothing
+
+
+class Sample(NamedTuple):
+    """What one task had of its place."""
+
+    seconds: float  # outside of its user time
+    size: int  # bytes read and written
+    calls: int  # that surely moved few bytes, as ``learned`` counts them
+    together: float  # tasks that ran at the same time
+
+
+class EffectiveRates(NamedTuple):
+    """Of one job; infinite if the tasks show no limit."""
+
+    bytes: float  # a second
+    calls: float  # a second
+    together: float  # jobs that had this at the same time
+    error: float  # median of |fitted / measured - 1|
+    tasks: int
+
+
+def samples_of(pasts: Iterable[Past]) -> list[Sample]:
+    """The tasks of which user time and bytes are known, and that used storage."""
+    found = []
+    for past in pasts:
+        size = (past.read or 0) + (past.written or 0)
+        if past.user is None or not size:
+            continue
+        seconds = past.duration - _computing(past)
+        if seconds >= _SHORT:
+            small = max(0, (past.calls or 0) - size // _PIECE)
+            calls = small + (past.metadata or 0)
+            found.append(Sample(seconds, size, calls, past.concurrency or 1.0))
+    return found
+
+
+def _computing(past: Past) -> float:
+    """Seconds on the wall of its user time, which counts for each core."""
+    user = past.user or 0.0
+    cores = math.ceil(user / past.duration) if past.duration > 0 else 1
+    return user / max(1, cores)
+
+
+def fit_rates(samples: Sequence[Sample]) -> EffectiveRates | None:
+    """Fit the rates; None if there are too few tasks."""
+    if len(samples) < FEW:
+        return None
+    each_byte, each_call = _least_squares(
+        [(s.size / s.seconds, s.calls / s.seconds) for s in samples]
+    )
+    misses = [
+        abs((s.size * each_byte + s.calls * each_call) / s.seconds - 1) for s in samples
+    ]
+    return EffectiveRates(
+        1 / each_byte if each_byte else math.inf,
+        1 / each_call if each_call else math.inf,
+        median(s.together for s in samples),
+        median(misses),
+        len(samples),
+    )
+
+
+def _least_squares(rows: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Return the x, y >= 0 for which a x + b y is nearest to 1 over the rows (a, b)."""
+    aa = sum(a * a for a, _ in rows)
+    bb = sum(b * b for _, b in rows)
+    ab = sum(a * b for a, b in rows)
+    a1 = sum(a for a, _ in rows)
+    b1 = sum(b for _, b in rows)
+    determinant = aa * bb - ab * ab
+    if determinant > 1e-9 * aa * bb:
+        x = (a1 * bb - b1 * ab) / determinant
+        y = (b1 * aa - a1 * ab) / determinant
+        if x >= 0 and y >= 0:
+            return x, y
+    alone = [(a1 / aa, 0.0)] if aa else []
+    alone += [(0.0, b1 / bb)] if bb else []
+    return min(alone, key=partial(_missed, rows))
+
+
+def _missed(rows: Sequence[tuple[float, float]], found: tuple[float, float]) -> float:
+    return sum((a * found[0] + b * found[1] - 1) ** 2 for a, b in rows)

@@ -265,9 +265,10 @@ class Execution:
             yield places[place].reading.request(size, jobs)
         if demand.compute:
             yield demand.compute
-        calls = places[work.folder].calls
-        if demand.operations and calls is not None:
-            yield calls.request(demand.operations, jobs)
+        for place, share in work.calls if demand.operations else ():
+            calls = places[place].calls
+            if calls is not None:
+                yield calls.request(demand.operations * share, jobs)
         for place, size in work.writes:
             yield places[place].writing.request(size, jobs)
         self._note(self.stopped, group)

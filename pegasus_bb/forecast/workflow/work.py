@@ -15,6 +15,7 @@ from pegasus_bb.model.run import Kind
 from pegasus_bb.model.speeds import REMOTE, Speed, Speeds
 
 PlaceBytes = Sequence[tuple[int, int]]  # (place, bytes)
+PlaceShares = Sequence[tuple[int, float]]  # (place, part of all)
 THREADS = 2  # files that a staging node copies at the same time
 
 
@@ -44,7 +45,7 @@ class Work:
     reads: PlaceBytes = ()
     writes: PlaceBytes = ()
     opening: float = 0.0  # seconds to open its files
-    folder: int = 0  # the place on which its operations count
+    calls: PlaceShares = ()  # where its operations are; the shares add up to 1
     copies: Sequence[StorageCopy] = ()  # of a staging node
     removes: PlaceBytes = ()  # (place, files)
     own: OwnReservation | None = None
@@ -63,7 +64,8 @@ class Places:
     def task(self, load: JobLoad, at: Mapping[str, int], folder: int) -> Work:
         reads, opening = self._moved(load.reads, at)
         writes, more = self._moved(load.writes, at)
-        key = (reads, writes, opening + more, folder)
+        calls = _call_shares((*load.reads, *load.writes), at, folder)
+        key = (reads, writes, opening + more, calls)
         work = self._known.get(key)
         if work is None:
             work = self._known[key] = Work(*key)
@@ -78,7 +80,8 @@ class Places:
             reads = ((place, load.read),) if load.read else ()
             writes = ((place, load.written),) if load.written else ()
             opening = files * self.speeds[place].latency
-            work = self._known[key] = Work(reads, writes, opening, place)
+            calls = ((place, 1.0),)
+            work = self._known[key] = Work(reads, writes, opening, calls)
         return work
 
     def transient(
@@ -102,6 +105,25 @@ class Places:
             if size:
                 sizes[place] = sizes.get(place, 0) + size
         return tuple(sizes.items()), opening
+
+
+def _call_shares(files: Sized, at: Mapping[str, int], folder: int) -> PlaceShares:
+    """Share the operations of a task between the places of its files: one half by their
+    number, one by their bytes. The job's folder counts as a file."""
+    count = {folder: 1}
+    size: dict[int, int] = {}
+    for lfn, own in files:
+        place = at[lfn]
+        count[place] = count.get(place, 0) + 1
+        size[place] = size.get(place, 0) + own
+    number = sum(count.values())
+    whole = sum(size.values())
+    if not whole:
+        return tuple((place, of / number) for place, of in count.items())
+    return tuple(
+        (place, (of / number + size.get(place, 0) / whole) / 2)
+        for place, of in count.items()
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pegasus_bb.forecast.demands.demand import Demand, DemandRange
 from pegasus_bb.model.history import History, Past
 from pegasus_bb.model.modes import PERSISTENT
 from pegasus_bb.model.placement import PlannedPhases
@@ -67,6 +68,31 @@ def test_inputs_of_other_sites_come_at_their_own_rate(tmp_path: Path) -> None:
     simulator, placement = planned(tmp_path, fan(2), **wanted)
     found = simulator.predict(simulator.shared(placement, PERSISTENT))
     assert found.stage_in == pytest.approx(200 / 5)
+
+
+@pytest.mark.parametrize("on_tier", range(3))
+def test_each_file_takes_its_share_of_the_calls_to_the_tier(
+    tmp_path: Path, on_tier: int
+) -> None:
+    """One file more there is a step of its share, and no step of all calls."""
+    rated = {"read": 1e15, "write": 1e15, "job_read": 1e15, "job_write": 1e15}
+    pfs = Speed(**rated, ops=100.0, job_ops=100.0)
+    bb = Speed(**rated, ops=1e9, job_ops=1e9)
+    files = [use(f"out{n}", "output", stageOut=False, **sized(MB)) for n in range(2)]
+    simulator, placement = planned(
+        tmp_path, [job("ID0", *files)], speeds(pfs=pfs, bb=bb)
+    )
+    demand = DemandRange(Demand(0.0, 1000.0), Demand(0.0, 1000.0))
+    (load,) = simulator.planned.work.loads
+    work = replace(simulator.planned.work, loads=(replace(load, demand=demand),))
+    simulator = simulator.with_planned(replace(simulator.planned, work=work))
+    placed = {
+        lfn: replace(file, tier="bb" if at < on_tier else "pfs")
+        for at, (lfn, file) in enumerate(placement.files.items())
+    }
+    mode = simulator.shared(replace(placement, files=placed), PERSISTENT)
+    slow = (2 - on_tier) * (1 / 3 + 1 / 2) / 2 if on_tier else 1.0
+    assert simulator.predict(mode).makespan == pytest.approx(slow * 10.0, abs=1e-3)
 
 
 def test_levels_overlap_as_the_edges_allow(tmp_path: Path) -> None:

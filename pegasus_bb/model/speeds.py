@@ -13,15 +13,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from pegasus_bb.model.document import Document, Entry, Key
+from pegasus_bb.model.history import Startup
 from pegasus_bb.model.placement import PFS
-from pegasus_bb.model.quantities import count, number, percent, rate, short_time
-from pegasus_bb.model.records import key, read_record
+from pegasus_bb.model.quantities import count, flag, number, percent, rate, short_time
+from pegasus_bb.model.records import check_mapping, key, read_record
 
 SLOTS = "slots"
+_STARTUP = "startup"
 REMOTE = "remote"  # the place of files of other sites
 _SLOW = (PFS, REMOTE)  # the faster they are, the less a tier gains
 _COUNT = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?) ?/s")
@@ -54,8 +56,23 @@ class Speed:
     # Of all jobs together; infinite if unknown.
     ops: float = key(_operations, math.inf, default=math.inf)
     job_ops: float = key(_operations, math.inf, default=math.inf)  # of one job
+    # Of bytes a second that each granule of a reservation brings, up to ``read``.
+    per_granule: float = key(rate, math.inf, default=math.inf)
+    # Whether the rates of one job are those of one of its nodes.
+    per_node: bool = key(flag, absent=False, default=False)
     # By how much all rates of the place may be missed, as a part of them.
     error: float = key(percent(number(0, 90)), 0.0, name="error_percent", default=0.0)
+
+    def reserved(self, granules: int) -> Speed:
+        """The place as a reservation of so many granules has it."""
+        most = self.per_granule * max(1, granules)
+        return replace(
+            self,
+            read=min(self.read, most),
+            write=min(self.write, most),
+            job_read=min(self.job_read, most),
+            job_write=min(self.job_write, most),
+        )
 
     def times(self, factor: float) -> Speed:
         """The place if it were ``factor`` times as fast."""
@@ -68,12 +85,13 @@ class Speed:
             latency=self.latency / factor,
             ops=self.ops * factor,
             job_ops=self.job_ops * factor,
+            per_granule=self.per_granule * factor,
         )
 
-    def of_job(self, read: int, written: int, files: int) -> float:
-        """Seconds of one job, alone, for these bytes and files."""
+    def of_job(self, read: int, written: int, files: int, nodes: int = 1) -> float:
+        """Seconds of one job on ``nodes``, alone, for these bytes and files."""
         moving = read / self.job_read + written / self.job_write
-        return moving + files * self.latency
+        return moving / (nodes if self.per_node else 1) + files * self.latency
 
     def of_all(self, read: int, written: int) -> float:
         return read / self.read + written / self.write
@@ -85,6 +103,7 @@ class Speeds:
     places: Mapping[str, Speed]
     source: str  # file and line, for a person
     states_slots: bool = True  # False: ``slots`` is 1 because the file has none
+    startup: Startup | None = None  # what the engine adds to a job; None: not declared
 
     @property
     def is_known(self) -> bool:
@@ -135,7 +154,9 @@ def read_speeds(document: Document, root: tuple[Key, ...], site: str) -> Speeds 
         )
     entry = document.entry(*root, site)
     places = {
-        str(name): read_speed(entry.below(name)) for name in entry.data if name != SLOTS
+        str(name): read_speed(entry.below(name))
+        for name in entry.data
+        if name not in (SLOTS, _STARTUP)
     }
     if PFS not in places:
         raise entry.error(
@@ -147,7 +168,15 @@ def read_speeds(document: Document, root: tuple[Key, ...], site: str) -> Speeds 
     origin = f"{document.path}:{line}" if line else str(document.path)
     states_slots = SLOTS in entry.data
     slots = count()(entry.below(SLOTS)) if states_slots else 1
-    return Speeds(slots, places, origin, states_slots)
+    startup = _startup(entry.below(_STARTUP)) if _STARTUP in entry.data else None
+    return Speeds(slots, places, origin, states_slots, startup)
+
+
+def _startup(entry: Entry) -> Startup:
+    """Raises CatalogError."""
+    check_mapping(entry, [field.name for field in fields(Startup)], ())
+    read = short_time("time", "such as 2s or 300ms")
+    return Startup(**{name: read(entry.below(name)) for name in entry.data})
 
 
 def read_speed(entry: Entry) -> Speed:

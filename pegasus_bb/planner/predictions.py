@@ -278,7 +278,7 @@ def _simulator(given: PlanningInput, placement: Placement, speeds: Speeds) -> Si
         delivered=ending.delivered,
         linked=frozenset(lfn for lfn in inputs if catalogs.is_linked(site, lfn)),
         remote=frozenset(lfn for lfn in inputs if catalogs.replicas.is_remote(lfn)),
-        startup=history.startup or DEFAULT_STARTUP,
+        startup=history.startup or speeds.startup or DEFAULT_STARTUP,
         wait=history.wait or 0.0,
     )
     return Simulator(planned)

@@ -11,6 +11,7 @@ import yaml
 from pegasus_bb.core.errors import CatalogError
 from pegasus_bb.model.catalogs import SPEEDS
 from pegasus_bb.model.document import load
+from pegasus_bb.model.history import Startup
 from pegasus_bb.model.speeds import Speed, Speeds, read_speeds
 
 PFS = {"read": "8GB/s", "write": "6GB/s", "job_read": "400MB/s", "latency": "2ms"}
@@ -28,6 +29,9 @@ def test_a_site_says_how_fast_its_places_are(tmp_path: Path) -> None:
     assert speeds.slots == 64
     assert speeds.pfs == Speed(8e9, 6e9, 4e8, 6e9, 0.002)
     assert speeds.source == f"{tmp_path}/sites.yml:2"
+    startup = {"queue": "20s", "job": "500ms"}
+    engine = read(tmp_path, {"cluster": {"pfs": PFS, "startup": startup}})
+    assert engine.startup == Startup(queue=20.0, job=0.5)
     decimal = {**PFS, "read": "1.5GB/s"}
     assert read(tmp_path, {"cluster": {"pfs": decimal}}).pfs.read == 1.5e9
     fast = {**PFS, "job_read": "50GB/s"}  # one job is not faster than all
@@ -52,6 +56,9 @@ def test_a_site_says_how_fast_its_places_are(tmp_path: Path) -> None:
         ({"pfs": {**PFS, "latency": "2"}}, "cluster.pfs.latency", "such as 2ms"),
         ({"pfs": {**PFS, "latency": f"{'9' * 400}s"}}, "cluster.pfs.latency", "2ms"),
         ({"pfs": {**PFS, "ops": f"{'9' * 400}/s"}}, "cluster.pfs.ops", "30000/s"),
+        ({"pfs": PFS, "startup": {"job": "1h"}}, "cluster.startup.job", "such as 2s"),
+        ({"pfs": PFS, "startup": {"jobs": "1s"}}, "cluster.startup.jobs", "mean job"),
+        ({"pfs": {**PFS, "per_node": 1}}, "cluster.pfs.per_node", "true or false"),
         ({"pfs": PFS, "slots": 0}, "cluster.slots", "whole number"),
         ({"pfs": "fast"}, "cluster.pfs", "pfs is a mapping"),
         ("fast", "cluster", "mapping of site to places"),

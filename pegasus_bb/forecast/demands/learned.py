@@ -145,15 +145,20 @@ class TaskMeasurement(NamedTuple):
 
 
 def demand_of(
-    pasts: Sequence[tuple[str, Past]], moved: Moved, speeds: Speeds, cores: int = 1
+    pasts: Sequence[tuple[str, Past]],
+    moved: Moved,
+    speeds: Speeds,
+    cores: int = 1,
+    nodes: int = 1,
 ) -> DemandRange:
     """Learn from measurements of one task, or of one kind of task, each with its place.
 
     A place without a speed counts as the PFS. If a rate of operations is unknown, all
-    that bytes do not explain is computing. ``cores``: those that the task asks for.
+    that bytes do not explain is computing. ``cores`` and ``nodes``: those that the task
+    asks for.
     """
     seen = [
-        _seen(past, speeds.places.get(place, speeds.pfs), moved, cores)
+        _seen(past, speeds.places.get(place, speeds.pfs), moved, cores, nodes)
         for place, past in pasts
     ]
     if not seen:
@@ -169,8 +174,10 @@ def demand_of(
     return _of_places(rated)
 
 
-def _seen(past: Past, speed: Speed, moved: Moved, cores: int) -> TaskMeasurement:
-    moving = speed.of_job(*moved)
+def _seen(
+    past: Past, speed: Speed, moved: Moved, cores: int, nodes: int
+) -> TaskMeasurement:
+    moving = speed.of_job(*moved, nodes)
     size = sum(moved) - moved.files
     size = max(size, (past.read or 0) + (past.written or 0))
     calls = past.calls or 0

@@ -262,15 +262,18 @@ class Execution:
         if before := before + work.opening:  # one event less than two
             yield before
         for place, size in work.reads:
-            yield places[place].reading.request(size, jobs)
+            on = places[place]
+            yield on.request(on.reading, size, jobs, work.nodes)
         if demand.compute:
             yield demand.compute
         for place, share in work.calls if demand.operations else ():
-            calls = places[place].calls
-            if calls is not None:
-                yield calls.request(demand.operations * share, jobs)
+            on = places[place]
+            if on.calls is not None:
+                amount = demand.operations * share
+                yield on.request(on.calls, amount, jobs, work.nodes)
         for place, size in work.writes:
-            yield places[place].writing.request(size, jobs)
+            on = places[place]
+            yield on.request(on.writing, size, jobs, work.nodes)
         self._note(self.stopped, group)
         if own is not None and not own.by_batch_system:
             for copy in own.stage_out:

@@ -129,6 +129,7 @@ class Simulator:
     ) -> Execution:
         """Run ``mode`` at ``speeds``, else at the planned ones."""
         speeds = speeds or self.planned.speeds
+        speeds = _as_reserved(speeds, mode)
         execution = Execution(mode.outline, mode.work, demands, speeds, mode.rules)
         execution.run()
         return execution
@@ -157,6 +158,18 @@ class Simulator:
             phases=phases.ends if reserves and phases is not None else (),
         )
         return Mode(kind, placement, self.outline, work, rules)
+
+
+def _as_reserved(speeds: Speeds, mode: Mode) -> Speeds:
+    """A reservation that all jobs share has the bandwidth of its granules."""
+    tier = mode.placement.tier
+    speed = speeds.places.get(tier.name)
+    if not mode.rules.reserves or speed is None or math.isinf(speed.per_granule):
+        return speeds
+    granules = mode.placement.capacity // tier.granularity
+    return replace(
+        speeds, places={**speeds.places, tier.name: speed.reserved(granules)}
+    )
 
 
 def byte_hours(mode: Mode, execution: Execution) -> float:

@@ -17,6 +17,7 @@ class SharedStorage:
 
     def __init__(self, simulation: Simulation, speed: Speed) -> None:
         self.latency = speed.latency
+        self.per_node = speed.per_node
         self.reading = Lane(speed.read, speed.job_read)
         self.writing = Lane(speed.write, speed.job_write)
         SharedServer(simulation, [self.reading, self.writing])
@@ -24,6 +25,11 @@ class SharedStorage:
         if math.isfinite(speed.job_ops):
             self.calls = Lane(speed.ops, speed.job_ops)
             SharedServer(simulation, [self.calls])
+
+    def request(self, lane: Lane, amount: float, jobs: int, nodes: int) -> ServerShare:
+        """What ``jobs`` ask for, each on so many nodes."""
+        width = nodes if self.per_node else 1
+        return lane.request(amount / width, jobs * width)
 
 
 class Storage:

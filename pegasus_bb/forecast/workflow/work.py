@@ -46,6 +46,7 @@ class Work:
     writes: PlaceBytes = ()
     opening: float = 0.0  # seconds to open its files
     calls: PlaceShares = ()  # where its operations are; the shares add up to 1
+    nodes: int = 1  # of the cluster, that a task runs on
     copies: Sequence[StorageCopy] = ()  # of a staging node
     removes: PlaceBytes = ()  # (place, files)
     own: OwnReservation | None = None
@@ -65,7 +66,7 @@ class Places:
         reads, opening = self._moved(load.reads, at)
         writes, more = self._moved(load.writes, at)
         calls = _call_shares((*load.reads, *load.writes), at, folder)
-        key = (reads, writes, opening + more, calls)
+        key = (reads, writes, opening + more, calls, load.nodes)
         work = self._known.get(key)
         if work is None:
             work = self._known[key] = Work(*key)
@@ -74,21 +75,23 @@ class Places:
     def task_on(self, load: JobLoad, place: int) -> Work:
         """Return ``task`` whose files are all on one place."""
         files = len(load.reads) + len(load.writes)
-        key = (load.read, load.written, files, place)
+        key = (load.read, load.written, files, place, load.nodes)
         work = self._known.get(key)
         if work is None:
             reads = ((place, load.read),) if load.read else ()
             writes = ((place, load.written),) if load.written else ()
             opening = files * self.speeds[place].latency
             calls = ((place, 1.0),)
-            work = self._known[key] = Work(reads, writes, opening, calls)
+            work = Work(reads, writes, opening, calls, load.nodes)
+            self._known[key] = work
         return work
 
     def transient(
         self, load: JobLoad, place: int, make: Callable[[], OwnReservation]
     ) -> Work:
         """Return ``task_on`` with a reservation of its own."""
-        key = (load.read, len(load.reads), load.written, len(load.writes), place)
+        counts = len(load.reads), len(load.writes)
+        key = (load.read, load.written, *counts, place, load.nodes)
         work = self._known.get(key)
         if work is None:
             work = replace(self.task_on(load, place), own=make())

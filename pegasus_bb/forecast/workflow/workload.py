@@ -35,6 +35,7 @@ class JobLoad:
     writes: Sized
     read: int = 0  # bytes in all
     written: int = 0
+    nodes: int = 1  # of the cluster
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,7 @@ def workload(
         if not pasts and (past := declared_past(job)) is not None:
             pasts = [(PFS, past)]
         demand = _NOTHING
+        nodes = _whole(job, "nodes")
         if not pasts:
             unknown += 1
         else:
@@ -102,20 +104,20 @@ def workload(
             reads, read = _as_counted(reads, read, first.read)
             writes, written = _as_counted(writes, written, first.written)
             moved = Moved(read, written, len(reads) + len(writes))
-            cores = _cores(job)
-            key = (*pasts, moved, cores)
+            cores = _whole(job, "cores")
+            key = (*pasts, moved, cores, nodes)
             if key not in demands:
-                demands[key] = demand_of(pasts, moved, speeds, cores)
+                demands[key] = demand_of(pasts, moved, speeds, cores, nodes)
             demand = demands[key]
-        loads.append(
-            JobLoad(job, graph.level[job.id], demand, reads, writes, read, written)
-        )
+        level = graph.level[job.id]
+        moves = reads, writes, read, written
+        loads.append(JobLoad(job, level, demand, *moves, nodes))
     missing = tuple(lfn for lfn in files if lfn not in sizes)
     return Workload(tuple(loads), graph, sizes, missing, unknown)
 
 
-def _cores(job: Job) -> int:
-    text = job.profile("pegasus", "cores") if "profiles" in job.data else None
+def _whole(job: Job, key: str) -> int:
+    text = job.profile("pegasus", key) if "profiles" in job.data else None
     return int(text) if text and text.isdigit() and int(text) else 1
 
 

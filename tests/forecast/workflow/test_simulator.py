@@ -14,7 +14,7 @@ from pegasus_bb.model.placement import PlannedPhases
 from pegasus_bb.model.speeds import Speed
 from tests.support.user_files import job, sized, use
 
-from .planned import MB, fan, planned, speeds
+from .planned import BB, MB, fan, planned, speeds
 
 # One stage-in job copies the only input, as fast as one job may write to the PFS.
 IN = 200 / 10
@@ -93,6 +93,25 @@ def test_each_file_takes_its_share_of_the_calls_to_the_tier(
     mode = simulator.shared(replace(placement, files=placed), PERSISTENT)
     slow = (2 - on_tier) * (1 / 3 + 1 / 2) / 2 if on_tier else 1.0
     assert simulator.predict(mode).makespan == pytest.approx(slow * 10.0, abs=1e-3)
+
+
+def test_a_reservation_has_the_bandwidth_of_its_granules(tmp_path: Path) -> None:
+    fast = speeds(bb=replace(BB, per_granule=5.0 * MB))
+    simulator, placement = planned(
+        tmp_path, fan(2), fast=fast, tier={"granularity": "100MB"}
+    )
+    mode = simulator.shared(replace(placement, capacity=400 * MB), PERSISTENT)
+    found = simulator.predict(mode)
+    assert found.compute == pytest.approx(120 + 300 / 20 + 2 * 110 / 20)
+
+
+def test_a_job_on_more_nodes_reads_and_writes_as_much_faster(tmp_path: Path) -> None:
+    jobs = fan(1)
+    jobs[0]["profiles"] = {"pegasus": {"nodes": 4}}
+    fast = speeds(bb=replace(BB, per_node=True))
+    simulator, placement = planned(tmp_path, jobs, fast=fast)
+    found = simulator.predict(simulator.shared(placement, PERSISTENT))
+    assert found.compute == pytest.approx(120 + 300 / 800 + 110 / 200)
 
 
 def test_levels_overlap_as_the_edges_allow(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile \
 .DEFAULT_GOAL := help
 # The tests start thousands of Pythons: each would compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help demo test test-all nightly fuzz testbed lint setup tools docs man wheel bench bench-staging bench-start format clean
+.PHONY: help demo test test-all nightly fuzz testbed lint setup tools docs man wheel bench bench-staging bench-start bench-fidelity format clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -73,7 +73,6 @@ bench: tools  ## what each part costs, against its goal
 	$(BIN)/python -m benchmarks.stager
 	$(BIN)/python -m benchmarks.slurm_lua
 	$(BIN)/python benchmarks/campaigns.py
-	$(BIN)/python -m benchmarks.other_chromosome
 	$(BIN)/python -m benchmarks.predicted_on_testbed
 	$(BIN)/python benchmarks/draining.py
 	$(BIN)/python -m benchmarks.draining_optimum
@@ -84,6 +83,9 @@ bench: tools  ## what each part costs, against its goal
 
 bench-start: tools  ## what the start of a job costs, beside Snakemake, Parsl and others
 	$(BIN)/python -m benchmarks.starting
+
+bench-fidelity: tools  ## how far forecasts are off, on an idle machine
+	$(BIN)/python -m benchmarks.fidelity
 
 bench-staging: tools  ## copying trees beside cp, rsync, ... (docs/staging.md)
 	$(BIN)/python -m benchmarks.staging $(BENCH)

@@ -220,8 +220,9 @@ def of_cori(folder: Path) -> Forecast:
         for name, (pfs, _, nodes) in HOURS.items()
     ]
     write_cori(folder, jobs)
-    argv = ("--sites", "cori", "--output-sites", "local", "--bb-speeds", "speeds.yml")
-    found = explained(folder, *argv, "--bb-mode", "persistent", "--json", "--bb-check", "off")
+    argv = ["--sites", "cori", "--output-sites", "local", "--bb-speeds", "speeds.yml"]
+    argv += ["--bb-mode", "persistent", "--json", "--bb-check", "off"]
+    found = explained(folder, *argv)
     low, high = found.ends["persistent"]
     off = sum(found.ends["off"]) / 2
     measured = sum(bb for _, bb, _ in HOURS.values())

@@ -74,6 +74,15 @@ def on_slurm(work: Path) -> None:
     (work / "replicas.yml").write_text(json.dumps(catalog))
 
 
+# Site -> what the jobs ask for, of the 1 GiB that the test says.
+OF_NODES = {
+    "biowulf": "--gres=lscratch:2",
+    "csc": "--gres=nvme:2",
+    "frontier": "-C nvme",
+    "marenostrum5": "",
+}
+
+
 @pytest.mark.parametrize(
     ("catalog", "mode"),
     [
@@ -83,6 +92,7 @@ def on_slurm(work: Path) -> None:
         ("slurm-lua.yml", "transient"),
         ("slurm-node-local.yml", "transient"),
         ("slurm-two-tiers.yml", "hybrid"),
+        *((f"{site}.yml", "transient") for site in OF_NODES),
     ],
 )
 def test_the_built_in_planner_takes_the_catalogs_of_slurm(
@@ -99,6 +109,9 @@ def test_the_built_in_planner_takes_the_catalogs_of_slurm(
     [dag] = work.glob("submit/*/*/*/*/*.dag")
     if catalog in ("slurm-node-local.yml", "slurm-two-tiers.yml"):
         assert "nvme" in (dag.parent / "bb/transient.json").read_text()
+    if wanted := OF_NODES.get(catalog.removesuffix(".yml")):
+        jobs = [file.read_text() for file in dag.parent.glob("**/*.sub")]
+        assert any(wanted in text for text in jobs)
 
 
 @MARKS[0]

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 from pegasus_bb.api.explanation import Explanation
 from pegasus_bb.core.text import columns
-from pegasus_bb.core.units import abbreviate, format_files, format_size
+from pegasus_bb.core.units import GIB, abbreviate, format_files, format_size
 from pegasus_bb.decide.decision import PlacementDecision
 from pegasus_bb.model.backends import KINDS
+from pegasus_bb.model.placement import JobReservation
+from pegasus_bb.model.tiers import Tier
 from pegasus_bb.planner.plan_summary import fit_lines, reservation_lines
 
 TableRow = tuple[str, str, str, str, str]  # of a table: files, size, tier, how, reason
@@ -21,20 +23,28 @@ def table_lines(rows: Iterator[TableRow]) -> list[str]:
 def total_lines(explanation: Explanation, decision: PlacementDecision) -> list[str]:
     """Write what stands below the table: job reservations, bytes, capacity, and how
     files fit into it."""
-    jobs = job_reservations(explanation)
+    jobs = job_reservations(explanation, decision.placement.job_tier)
     fit = [*fit_lines(decision), *reservation_lines(decision)]
     return [*jobs, "", *_totals(explanation), *fit]
 
 
-def job_reservations(explanation: Explanation) -> Iterator[str]:
+def job_reservations(explanation: Explanation, tier: Tier) -> Iterator[str]:
     where = f" on {explanation.job_tier}" if explanation.job_tier else ""
     for job, own in explanation.job_reservations.items():
         shared = f", {len(own.share)} shared" if own.share else ""
         yield (
             f"job {job}: {format_size(own.capacity)}{where} for "
             f"{format_size(own.need)}, {format_files(len(own.stage_in))} in, "
-            f"{len(own.stage_out)} out{shared}"
+            f"{len(own.stage_out)} out{shared}{_asked(own, tier)}"
         )
+
+
+def _asked(own: JobReservation, tier: Tier) -> str:
+    """How the job asks for that much of its node, and what an hour costs."""
+    asked = f", asks: {tier.request.of(own.capacity)}" if tier.request else ""
+    if tier.price is None:
+        return asked
+    return f"{asked}, {tier.price * own.capacity / GIB:.3g} an hour"
 
 
 def group_rows(explanation: Explanation) -> Iterator[TableRow]:

@@ -46,7 +46,7 @@ DIRECTORY = BackendKind(
 )
 NODE_LOCAL = BackendKind(
     "node-local",
-    ("path", "quota", "mount"),
+    ("path", "quota", "mount", "request", "largest", "price"),
     unsupported=("access", "pool", "streams", "drain"),
     has_reservations=False,
 )

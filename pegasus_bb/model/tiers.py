@@ -14,6 +14,7 @@ from pegasus_bb.model.document import Document, Entry, one_of
 from pegasus_bb.model.drain_policies import TierDrain, read_drain
 
 if TYPE_CHECKING:
+    from pegasus_bb.model.disk_request import DiskRequest
     from pegasus_bb.model.pools import Pool
 
 KEY = "x-storage-tiers"
@@ -53,6 +54,9 @@ class Tier:
     pools: tuple[Pool, ...] = ()  # in the order of preference
     settings: dict[str, str] = field(default_factory=dict)  # the backend's own keys
     drain: TierDrain | None = None  # how results leave it; None: at once
+    request: DiskRequest | None = None  # how a job asks for its node's disk, by size
+    largest: int | None = None  # bytes that a job may ask for; None: no limit is known
+    price: float | None = None  # of a GiB for an hour, in the site's own unit
     scratch: str = ""  # the site's folder on the PFS, if it has no sharedScratch
 
     @property
@@ -145,8 +149,24 @@ def _read_tier(entry: Entry, site: str) -> Tier:
         pools=_pools(entry) if _POOLS in entry.data else (),
         settings={key: values[key] for key in own if key in values},
         drain=read_drain(entry.below(_DRAIN)) if _DRAIN in entry.data else None,
+        request=_request(entry) if "request" in values else None,
+        largest=_size(entry, "largest", "such as 700GiB"),
+        price=_price(entry.below("price")) if "price" in values else None,
         **{k: v for k, v in values.items() if k in (*CHOICES, *_TEXTS)},
     )
+
+
+def _request(entry: Entry) -> DiskRequest:
+    from pegasus_bb.model.disk_request import read_request  # few tiers have one
+
+    return read_request(entry.below("request"))
+
+
+def _price(entry: Entry) -> float:
+    value = entry.data
+    if type(value) not in (int, float) or not 0 <= value < 1e12:
+        raise entry.error("a price is a number", would_do="0.02, for a GiB and hour")
+    return float(value)
 
 
 def _pools(entry: Entry) -> tuple[Pool, ...]:

@@ -92,6 +92,12 @@ def _name_directives(
         words = [word for word in arguments.split(" ") if word not in options]
         words.append(directives_option(folder, name))
         found.setdefault("pegasus", {})[ARGUMENTS] = " ".join(words).strip()
+    elif placement.job_tier.request is not None:
+        from pegasus_bb.planner.rewrite.disk_requests import of_cluster
+
+        own = placement.job_reservations
+        each = [own[ident] for ident in ids if ident in own]
+        of_cluster(placement.job_tier.request, each, found)
 
 
 def task_line(words: Sequence[str]) -> str:

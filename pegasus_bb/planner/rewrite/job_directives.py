@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from pegasus_bb.core.errors import UsageError
 from pegasus_bb.decide.lint.files import fits_on_directive_line
@@ -17,25 +16,16 @@ from pegasus_bb.model.catalogs import Catalogs
 from pegasus_bb.model.dag.roles import id_in_names
 from pegasus_bb.model.placement import JobReservation, Placement
 from pegasus_bb.model.reservation import Request
-from pegasus_bb.planner.rewrite.pass_input import (
-    Inputs,
-    Keys,
-    ProfileSetting,
-    Target,
-    profile_settings,
-    with_values,
-)
+from pegasus_bb.planner.rewrite.pass_input import Inputs, Keys, Target, with_values
 from pegasus_bb.planner.rewrite.site_directives import (
     ARGUMENTS,
     add_shared_directives,
     checked_path,
     templates,
-    with_option,
 )
 from pegasus_bb.planner.rewrite.transfer_tools import LINKS
 
 MOST_BYTES = 3 << 20  # Slurm limits a script with its directives to 4 MiB
-_PROPERTY = f"pegasus.{ARGUMENTS}"
 
 
 def directives_option(submit_dir: Path, job: str) -> str:
@@ -70,9 +60,15 @@ def _with_workflow_values(inputs: Inputs, changes: dict[Keys, str]) -> Inputs:
 def _options(inputs: Inputs, plan: Target) -> dict[Keys, str]:
     """The options of jobs with a reservation, after their own arguments."""
     placement = plan.placement
+    if placement.job_tier.request is not None:
+        from pegasus_bb.planner.rewrite.disk_requests import requests  # few tiers ask
+
+        return requests(inputs, plan, placement.job_tier.request)
     if not placement.job_tier.kind.is_slurm or not placement.job_reservations:
         return {}
-    arguments = _BatchArguments(inputs, plan.site)
+    from pegasus_bb.planner.rewrite.job_profiles import JobProfiles  # in two modes
+
+    arguments = JobProfiles(inputs, plan.site, ARGUMENTS)
     changes: dict[Keys, str] = {}
     for index, job in enumerate(inputs.workflow.data["jobs"]):
         ident = str(job["id"])
@@ -138,41 +134,3 @@ def _on_a_line(value: object) -> str:
             "interprets other signs; letters, digits and . _ / + = @ , : ~ - can"
         )
     return text
-
-
-class _BatchArguments:
-    """The batch arguments of each job, by the precedence of profiles."""
-
-    def __init__(self, inputs: Inputs, site: str) -> None:
-        self._properties = inputs.properties
-        self._of_jobs: dict[int, ProfileSetting] = {}
-        self._of_programs: dict[str, ProfileSetting] = {}
-        self._site: ProfileSetting | None = None
-        programs = inputs.transformations.data.get("transformations") or []
-        for each in profile_settings(inputs, ARGUMENTS, site):
-            place = int(each.keys[1])
-            if each.part == "sites":
-                self._site = each
-            elif each.part == "workflow":
-                self._of_jobs[place] = each
-            else:
-                self._add_program(programs[place], each, site)
-
-    def _add_program(self, entry: Any, setting: ProfileSetting, site: str) -> None:
-        is_of_site = len(setting.keys) > 5
-        if is_of_site and entry["sites"][int(setting.keys[3])].get("name") != site:
-            return
-        if is_of_site or _name_of(entry) not in self._of_programs:
-            self._of_programs[_name_of(entry)] = setting
-
-    def with_option(self, index: int, job: Any, option: str) -> str:
-        setting = self._of_jobs.get(index) or self._of_programs.get(_name_of(job))
-        setting = setting or self._site
-        if setting is None and _PROPERTY in self._properties:
-            return f"{self._properties[_PROPERTY]} {option}"
-        return with_option(setting, option) if setting else option
-
-
-def _name_of(entry: Any) -> str:
-    parts = (entry.get("namespace"), entry.get("name"), entry.get("version"))
-    return "\0".join(str(part or "") for part in parts)

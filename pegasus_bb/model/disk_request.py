@@ -1,0 +1,63 @@
+"""How a job asks for the disk of its node, by size: the key ``request`` of a tier.
+
+request: --gres=nvme:{gb}        # words of the batch system's command line
+request: request_disk={kib}      # HTCondor's submit command
+request: memory+={mb}            # the tier is memory: it counts as the job's own
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from pegasus_bb.core.text import WOULD_DO, is_plain
+from pegasus_bb.model.document import Entry
+
+# Placeholder -> bytes of its unit. Sites that mean 2^30 by GB grant what is more.
+UNITS = {"gb": 10**9, "gib": 2**30, "mb": 10**6, "mib": 2**20, "kib": 2**10}
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+_EXAMPLES = "such as --gres=nvme:{gb}, request_disk={kib} or memory+={mb}"
+_OPTIONS = re.compile(r"-\S+( \S+)*")
+_DISK, _MEMORY = "request_disk=", "memory+="
+
+
+class DiskRequest(NamedTuple):
+    """A request with a placeholder for the size, or without one."""
+
+    key: str  # glite.arguments | request_disk | memory
+    namespace: str  # of that profile
+    text: str
+
+    def of(self, size: int) -> str:
+        """The value for ``size`` bytes, rounded up."""
+        return _PLACEHOLDER.sub(lambda match: _in_units(size, match[1]), self.text)
+
+
+def _in_units(size: int, unit: str) -> str:
+    return str(max(1, -(-size // UNITS[unit])))
+
+
+def read_request(entry: Entry) -> DiskRequest:
+    """Raises CatalogError for another form, and for what a shell would interpret."""
+    text = str(entry.data)
+    units = _PLACEHOLDER.findall(text)
+    unknown = [unit for unit in units if unit not in UNITS]
+    if unknown or len(units) > 1:
+        known = "one of " + ", ".join(f"{{{unit}}}" for unit in UNITS)
+        raise entry.error("one size at most stands in a request", text, known)
+    filled = _PLACEHOLDER.sub("1", text)
+    if not is_plain(filled):
+        what = "the batch system's own shell scripts would read more than words in this"
+        raise entry.error(what, text, WOULD_DO)
+    if text.startswith(_DISK) and text[len(_DISK) :] == "{kib}":
+        return DiskRequest("request_disk", "condor", "{kib}")  # HTCondor counts KiB
+    if text.startswith(_MEMORY) and text[len(_MEMORY) :] == "{mb}":
+        return DiskRequest("memory", "pegasus", "{mib}")  # Pegasus counts MiB
+    if _OPTIONS.fullmatch(text) is None or _names_a_buffer(filled):
+        raise entry.error("no form of a request", text, _EXAMPLES)
+    return DiskRequest("glite.arguments", "pegasus", text)
+
+
+def _names_a_buffer(arguments: str) -> bool:
+    words = (word.partition("=")[0] for word in arguments.split())
+    return any(word in ("--bb", "--bbf") for word in words)

@@ -1,0 +1,106 @@
+"""A job asks its batch system for the disk of its node, by the size of its files."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support.user_site import Site
+
+MB = 10**6
+
+
+def declared(site: Site, style: str = "glite", **keys: object) -> None:
+    """The site's tier, and 700 MB that the first job writes."""
+    sites = site.document("sites.yml")
+    tier = {"name": "nvme", "backend": "node-local", "path": f"{site.root}/nvme"}
+    sites["x-storage-tiers"]["cluster"] = [{**tier, **keys}]
+    for each in sites["sites"]:
+        if each["name"] == "cluster":
+            profiles = each.setdefault("profiles", {})
+            profiles.setdefault("pegasus", {})["style"] = style
+            if style == "glite":
+                profiles["condor"] = {"grid_resource": "batch slurm"}
+    site.save("sites.yml", sites)
+    workflow = site.document("workflow.yml")
+    for use in workflow["jobs"][0]["uses"]:
+        if use["type"] == "output":
+            use.setdefault("metadata", {})["size"] = 700 * MB
+    site.save("workflow.yml", workflow)
+
+
+def submit_file(site: Site, run: str, job: str = "mix_A") -> str:
+    folder = site.planned(run, "--bb-mode", "transient")
+    [file] = Path(folder).glob(f"**/{job}*.sub")
+    return file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("style", "request_", "line", "unit"),
+    [
+        ("glite", "--gres=nvme:{mb}", r"EXTRA_ARGUMENTS==.*--gres=nvme:(\d+)\"", MB),
+        ("glite", "-l ssd={mib}m", r"EXTRA_ARGUMENTS==.*-l ssd=(\d+)m\"", 1 << 20),
+        ("condor", "request_disk={kib}", r"^request_disk = (\d+)$", 1 << 10),
+    ],
+)
+def test_a_job_asks_for_what_its_files_need(
+    site: Site, style: str, request_: str, line: str, unit: int
+) -> None:
+    declared(site, style, request=request_)
+    text = submit_file(site, "bb")
+    found = re.search(line, text, re.MULTILINE)
+    assert found, text
+    need = 700 * MB
+    assert need <= int(found[1]) * unit <= 1.3 * need
+    declared(site, style)
+    assert not re.search(line, submit_file(site, "without"), re.MULTILINE)
+
+
+def test_what_a_job_asks_for_already_stays(site: Site) -> None:
+    declared(site, request="-C nvme")
+    sites = site.document("sites.yml")
+    cluster = next(each for each in sites["sites"] if each["name"] == "cluster")
+    cluster["profiles"]["pegasus"]["glite.arguments"] = "--exclusive"
+    site.save("sites.yml", sites)
+    assert '"--exclusive -C nvme"' in submit_file(site, "bb").replace("\\", "")
+
+
+def test_a_tier_that_is_memory_adds_to_the_memory_of_the_job(site: Site) -> None:
+    declared(site, request="memory+={mb}")
+    workflow = site.document("workflow.yml")
+    workflow["jobs"][0]["profiles"] = {"pegasus": {"memory": 2048}}
+    site.save("workflow.yml", workflow)
+    text = submit_file(site, "bb")
+    found = re.search(r'TOTAL_MEMORY==\\?"+(\d+)', text)
+    assert found and 2048 + 667 <= int(found[1]) <= 2048 + 1.3 * 668
+
+
+def test_explain_shows_what_each_job_asks_for_and_its_price(site: Site) -> None:
+    declared(site, request="--gres=nvme:{gb}", price=0.02)
+    done = site.bb("explain", "--bb-mode", "transient")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"asks: --gres=nvme:1, 0\.01\d+ an hour", done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"request": "--gres=nvme:{tb}"}, "one of {gb}, {gib}, {mb}, {mib}, {kib}"),
+        ({"request": "--gres=nvme:{gb};reboot"}, "more than words"),
+        ({"request": "--bbf=mine"}, "no form of a request"),
+        ({"request": "nvme {gb}"}, "no form of a request"),
+        ({"request": "request_disk={gb}"}, "no form of a request"),
+        ({"request": "-C nvme", "largest": "100MB"}, "nvme gives a job 95"),
+        ({"price": "much"}, "a price is a number"),
+    ],
+)
+def test_a_mistake_is_told_and_nothing_is_planned(
+    site: Site, keys: dict[str, object], words: str
+) -> None:
+    declared(site, **keys)
+    done = site.plan("bb", "--bb-mode", "transient")
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert not site.submit_dir("bb").exists()

@@ -62,7 +62,7 @@ class Request(NamedTuple):
     access: str = "striped"  # striped | private
     pool: str = ""  # empty: the default pool
     wait: int = 86400  # seconds that the gate may wait in all
-    poll: int = 10  # seconds between two polls of the gate
+    poll: int = 10  # seconds between two polls of the gate: model/settings.py decides
     fallback: str = "fail"  # pfs: without a reservation the run goes on on the PFS
     settings: Mapping[str, str] = {}  # the backend's own keys
 

@@ -273,7 +273,7 @@ class Settings:
         10,
         _between(1, 3600, parse_duration),
         "TIME",
-        "Between two polls of the scheduler.",
+        "Between two polls of the gate for the reservation.",
         "10s",
     )
     headroom: int = _setting(

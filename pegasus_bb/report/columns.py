@@ -21,7 +21,8 @@ from pegasus_bb.report.run_clock import RunTime
 SLACK_SECONDS = 0.02
 SLACK_SHARE = 0.02
 # Units of quotients; others are s, B, B/s, or a noun.
-RATIO = "ratio"
+# A new unit has a branch in page/figure.py, format_quantity.
+RATIO = "ratio"  # how many times the PFS is the buffer; no part of a whole
 TO_ONE = "to one"
 T = TypeVar("T")
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from rich import box
 from rich.console import Console
 from rich.markup import escape
+from rich.measure import Measurement
 
 from pegasus_bb.core.text import readable
 from pegasus_bb.core.units import format_reserved, format_size
@@ -21,6 +22,7 @@ from pegasus_bb.report.tables import MOST, PLAIN, tables
 
 _UNREAD = 20  # of a run
 WIDTH = 100  # where there is no terminal
+_ENDLESS = 10_000  # columns; names are folded in any case
 
 
 def render_text(
@@ -47,7 +49,9 @@ def render_text(
     for line in _runs(comparison):
         console.print(escape(readable(line)), soft_wrap=True)
     # rich crops what does not fit, so the page is made as wide as the tables.
-    console.width = max(width, WIDTH)
+    unbound = console.options.update(max_width=_ENDLESS)
+    wide = [Measurement.get(console, unbound, table).maximum for table in found]
+    console.width = max(width, WIDTH, *wide)
     console.print(*found, sep="\n")
     console.width = width
     for line in _remarks(comparison):

@@ -79,9 +79,9 @@ class Comparison:
     layers: tuple[Row, ...]  # of Darshan logs: a row per transformation and layer
     widths: tuple[Row, ...]  # the same by number of processes, where several were used
     files: tuple[Row, ...]  # of Darshan logs: a row per transformation, file and layer
-    workflow: Mapping[str, Pair]  # metrics.WORKFLOW
-    clock: Mapping[str, Pair]  # metrics.CLOCK
-    staging: Mapping[str, Pair]  # metrics.STAGING
+    workflow: Mapping[str, Pair]  # columns.WORKFLOW
+    clock: Mapping[str, Pair]  # columns.CLOCK
+    staging: Mapping[str, Pair]  # columns.STAGING
     headline: str  # what the burst buffer bought, in one sentence
     certainty: str  # what one run of a side leaves open; empty if nothing
     break_even: BreakEven | None  # None: a side has no records

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from pegasus_bb.model.run import Kind, Problem, Run
 from pegasus_bb.report.compare import compare
 from pegasus_bb.report.render import render_text
 from pegasus_bb.report.report_document import Comparison
-from tests.report.sample_runs import a_run, a_task
+from pegasus_bb.report.run_folder import read_run
+from tests.report.sample_runs import LOGGED, a_run, a_task
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -110,7 +112,7 @@ def scattered() -> Comparison:
     return compare(runs(123456.789, "off"), runs(98765.4321, "persistent"))
 
 
-@pytest.mark.parametrize("width", [60, 140])
+@pytest.mark.parametrize("width", [60, 100, 140])
 @pytest.mark.parametrize("color", [False, True])
 def test_no_digit_and_no_star_is_lost_in_a_narrow_terminal(
     scattered: Comparison, width: int, color: bool
@@ -129,3 +131,24 @@ def test_a_path_is_never_folded() -> None:
         compare([a_run(a_task())], [a_run(submit_dir=path, problems=(bad,))])
     )
     assert f"unread: {path}/cat_ID1.out.000: torn" in text.splitlines()
+
+
+def test_tables_wider_than_the_page_lose_no_digit() -> None:
+    """Long runs with their logs, repeated: rich would crop what does not fit."""
+
+    def longer(side: str, times: float) -> Run:
+        run = read_run(LOGGED / side)
+        tasks = [
+            replace(
+                task,
+                duration=task.duration * times,
+                utime=(task.utime or 0) * times,
+                stime=(task.stime or 0) * times,
+            )
+            for task in run.tasks
+        ]
+        return replace(run, tasks=tuple(tasks))
+
+    pfs, bb = ([longer(side, n * 1e9) for n in (1.0, 1.7)] for side in ("pfs", "bb"))
+    everything = render_text(compare(pfs, bb), width=500)
+    assert numbers(render_text(compare(pfs, bb))) == numbers(everything)
